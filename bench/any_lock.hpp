@@ -1,0 +1,72 @@
+/// \file
+/// A lock whose type is known at run time only.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "bench/ecsb_loop.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/lockable.hpp"
+
+namespace nearfar::bench {
+
+/// One rank's object of a lock, type-erased for tests and benchmarks. Loops that are timed are virtual as a whole, so
+/// that the lock is inlined in them.
+template <world W>
+class any_lock {
+ public:
+  any_lock() = default;
+  any_lock(const any_lock&) = delete;
+  any_lock& operator=(const any_lock&) = delete;
+  virtual ~any_lock() noexcept(false) = default;
+
+  virtual void lock() = 0;
+  virtual void unlock() = 0;
+  [[nodiscard]] virtual bool has_try_lock() const = 0;
+  /// Throws `std::logic_error` for a lock without `try_lock`.
+  [[nodiscard]] virtual bool try_lock() = 0;
+  [[nodiscard]] virtual handover last_handover() const = 0;
+  /// One uncontended round of the UPB.
+  virtual void lock_and_unlock() = 0;
+  virtual ecsb_counts run_ecsb(W& w, exclusion_check<W>& check, const ecsb_times& times) = 0;
+};
+
+template <world W, typename Lock>
+class any_lock_of final : public any_lock<W> {
+ public:
+  template <typename... Arguments>
+  explicit any_lock_of(W& w, Arguments&&... arguments) : lock_(w, std::forward<Arguments>(arguments)...) {}
+
+  void lock() override { lock_.lock(); }
+  void unlock() override { lock_.unlock(); }
+  [[nodiscard]] bool has_try_lock() const override {
+    return requires(Lock& lock) { lock.try_lock(); };
+  }
+  [[nodiscard]] bool try_lock() override {
+    if constexpr (requires { lock_.try_lock(); })
+      return lock_.try_lock();
+    else
+      throw std::logic_error("this lock has no try_lock");
+  }
+  [[nodiscard]] handover last_handover() const override { return lock_.last_handover(); }
+  void lock_and_unlock() override {
+    lock_.lock();
+    lock_.unlock();
+  }
+  ecsb_counts run_ecsb(W& w, exclusion_check<W>& check, const ecsb_times& times) override {
+    return ecsb_loop(w, lock_, check, times);
+  }
+
+ private:
+  Lock lock_;
+};
+
+/// Collective, like the construction of the lock.
+template <typename Lock, typename W, typename... Arguments>
+[[nodiscard]] std::unique_ptr<any_lock<W>> make_any_lock(W& w, Arguments&&... arguments) {
+  return std::make_unique<any_lock_of<W, Lock>>(w, std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace nearfar::bench

@@ -1,0 +1,71 @@
+/// \file
+/// The timed loop of the empty critical section benchmark.
+///
+/// Source: A. Uffmann, master thesis, LMU Munich, 2022, sections 4 and 4.2.2.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "bench/exclusion_check.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/lockable.hpp"
+
+namespace nearfar::bench {
+
+/// How long a rank runs, from the common start.
+struct ecsb_times {
+  std::chrono::nanoseconds warm_up{};
+  std::chrono::nanoseconds total{};
+};
+
+/// What one rank counted. Only `checked` and `followed_other` are of the warm-up.
+struct ecsb_counts {
+  std::int64_t iterations = 0;
+  std::int64_t contended = 0;
+  std::int64_t local_handovers = 0;
+  std::int64_t checked = 0;         ///< acquisitions of the warm-up, each of which counted
+  std::int64_t followed_other = 0;  ///< of those, how many followed another rank's acquisition
+  std::chrono::nanoseconds measured{};
+  bool knows_contention = true;
+};
+
+/// Every how many acquisitions of the measured part count in the node's counter. Each costs a cache-line transfer beside
+/// the lock's own, so counting all would measure that line: the critical section of this benchmark is empty.
+inline constexpr std::int64_t check_interval = 16;
+
+/// Acquires and releases until the time is over, which is looked at after each round; the warm-up does not count, but is
+/// where every acquisition is checked. Collective.
+template <world W, typename Lock>
+ecsb_counts ecsb_loop(W& w, Lock& lock, exclusion_check<W>& check, const ecsb_times& times) {
+  ecsb_counts counts;
+  w.barrier();
+  const std::chrono::nanoseconds start = w.now();
+  std::chrono::nanoseconds now = start;
+  do {
+    lock.lock();
+    ++counts.checked;
+    if (check.count_everywhere()) ++counts.followed_other;
+    lock.unlock();
+    now = w.now();
+  } while (now - start < times.warm_up);
+
+  const std::chrono::nanoseconds measured_from = now;
+  do {
+    lock.lock();
+    if (counts.iterations % check_interval == 0) check.count_in_node();
+    const handover how = lock.last_handover();
+    lock.unlock();
+    ++counts.iterations;
+    counts.contended += static_cast<std::int64_t>(how != handover::uncontended);
+    counts.local_handovers += static_cast<std::int64_t>(how == handover::local);
+    counts.knows_contention = counts.knows_contention && how != handover::unknown;
+    now = w.now();
+  } while (now - start < times.total);
+  counts.measured = now - measured_from;
+  // A rank that has finished may be the home of words that others still use: it progresses here until all have.
+  w.barrier();
+  return counts;
+}
+
+}  // namespace nearfar::bench

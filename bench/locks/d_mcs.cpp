@@ -1,0 +1,30 @@
+#include "nearfar/lock/d_mcs_lock.hpp"
+
+#include "bench/catalogue.hpp"
+
+namespace nearfar::bench {
+
+namespace {
+
+template <d_mcs_policy Policy>
+void add(catalogue& to, std::string name, std::string summary) {
+  to.add({.name = std::move(name),
+          .summary = std::move(summary),
+          .paper = "Schmid, Besta, Hoefler 2016; Uffmann 2022, 4.3.1",
+          .fairness = "0 (FIFO)",
+          .cost = "2 at home; 1 at home + 2",
+          .parameters = {}},
+         []<world W>(W& w, int home, const lock_parameters&) {
+           return make_any_lock<d_mcs_lock<W, Policy>>(w, home);
+         });
+}
+
+}  // namespace
+
+void add_d_mcs(catalogue& to) {
+  add<d_mcs_policy{}>(to, "d_mcs", "MCS over RMA, handed over by put and flush");
+  add<d_mcs_policy{.by = d_mcs_handover::accumulate}>(to, "d_mcs.accumulate",
+                                                      "handed over by accumulate and flush, as published");
+}
+
+}  // namespace nearfar::bench

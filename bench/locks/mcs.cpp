@@ -1,0 +1,18 @@
+#include "nearfar/lock/mcs_lock.hpp"
+
+#include "bench/catalogue.hpp"
+
+namespace nearfar::bench {
+
+void add_mcs(catalogue& to) {
+  to.add({.name = "mcs",
+          .summary = "MCS in near memory, for ranks of one node",
+          .paper = "Mellor-Crummey, Scott 1991; Uffmann 2022, 5.4.1",
+          .fairness = "0 (FIFO)",
+          .cost = "none; none (3 cache-line transfers)",
+          .parameters = {},
+          .one_node_only = true},
+         []<world W>(W& w, int home, const lock_parameters&) { return make_any_lock<mcs_lock<W>>(w, home); });
+}
+
+}  // namespace nearfar::bench

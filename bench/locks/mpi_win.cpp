@@ -1,0 +1,19 @@
+#include "nearfar/lock/mpi_win_lock.hpp"
+
+#include "bench/catalogue.hpp"
+
+namespace nearfar::bench {
+
+void add_mpi_win(catalogue& to) {
+  to.add({.name = "mpi_win",
+          .summary = "MPI_Win_lock in exclusive mode, with a completed read so that it blocks",
+          .paper = "MPI 3.1, 11.5.3; Uffmann 2022, 3.1",
+          .fairness = "the MPI library's",
+          .cost = "the MPI library's; at least 3 at home",
+          .parameters = {}},
+         []<has_exclusive_epochs W>(W& w, int home, const lock_parameters&) {
+           return make_any_lock<mpi_win_lock<W>>(w, home);
+         });
+}
+
+}  // namespace nearfar::bench

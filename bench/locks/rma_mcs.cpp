@@ -1,0 +1,19 @@
+#include "nearfar/lock/rma_mcs_lock.hpp"
+
+#include "bench/catalogue.hpp"
+
+namespace nearfar::bench {
+
+void add_rma_mcs(catalogue& to) {
+  to.add({.name = "rma_mcs",
+          .summary = "hierarchical MCS of two levels, all by RMA, as published: the rival",
+          .paper = "Schmid, Besta, Hoefler 2016",
+          .fairness = "max_local_passes",
+          .cost = "2 at home + 10 in the node; 7 in the node",
+          .parameters = {"max_local_passes"}},
+         []<world W>(W& w, int home, const lock_parameters& parameters) {
+           return make_any_lock<rma_mcs_lock<W>>(w, home, static_cast<std::uint64_t>(parameters.max_local_passes));
+         });
+}
+
+}  // namespace nearfar::bench

@@ -1,0 +1,44 @@
+# What developers of nearfar build besides the library, and how strictly.
+if(NOT NEARFAR_MPI)
+  message(FATAL_ERROR "the command and the tests need MPI: set NEARFAR_MPI=ON or NEARFAR_DEVELOPER=OFF")
+endif()
+
+option(NEARFAR_WERROR "Warnings are errors" OFF)
+set(NEARFAR_SANITIZE "" CACHE STRING "Sanitizers, such as 'address,undefined' or 'thread'")
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+add_library(nearfar_strict INTERFACE)
+target_compile_options(
+  nearfar_strict
+  INTERFACE -Wall
+            -Wextra
+            -Wpedantic
+            -Wshadow
+            -Wconversion
+            -Wsign-conversion
+            -Wnon-virtual-dtor
+            -Woverloaded-virtual
+            $<$<BOOL:${NEARFAR_WERROR}>:-Werror>)
+target_link_libraries(nearfar PRIVATE $<BUILD_INTERFACE:nearfar_strict>)
+
+if(NEARFAR_SANITIZE)
+  add_compile_options(-fsanitize=${NEARFAR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${NEARFAR_SANITIZE})
+  # The library was declared before.
+  target_compile_options(nearfar PRIVATE -fsanitize=${NEARFAR_SANITIZE} -fno-omit-frame-pointer
+                                         -fno-sanitize-recover=all)
+endif()
+
+# MPI's headers are not held to our warnings.
+get_target_property(mpi_includes MPI::MPI_CXX INTERFACE_INCLUDE_DIRECTORIES)
+set_target_properties(MPI::MPI_CXX PROPERTIES INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${mpi_includes}")
+
+find_package(CLI11 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+
+add_subdirectory(bench)
+add_subdirectory(apps/nearfar)
+enable_testing()
+add_subdirectory(examples)
+add_subdirectory(tests)

@@ -1,0 +1,67 @@
+/// \file
+/// The exceptions of nearfar. The library never prints and never aborts: what a caller did wrong, what a topology or a
+/// transport cannot do, is thrown as one of these, with one line that says what to do about it.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace nearfar {
+
+/// Base of everything nearfar throws on its own account.
+struct error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A topology that cannot be parsed, cannot hold the ranks, or does not fit what an algorithm needs.
+struct topology_error : error {
+  using error::error;
+};
+
+/// The MPI installation (or the machine under it) cannot do what nearfar relies on; the text names the cure.
+struct transport_error : error {
+  using error::error;
+};
+
+/// A world's slab of near or far memory is used up; the text names the option that makes it larger.
+struct out_of_memory : error {
+  using error::error;
+};
+
+/// A precondition of the interface was violated. Thrown in checked builds only (see checks.hpp), except where the
+/// check costs nothing.
+struct misuse : error {
+  using error::error;
+};
+
+/// `unlock()` by a rank that does not hold the lock: a double unlock, or the unlock of another rank's lock.
+struct not_held : misuse {
+  using misuse::misuse;
+};
+
+/// `lock()` or `try_lock()` by the rank that already holds the lock; none of nearfar's locks is recursive.
+struct already_held : misuse {
+  using misuse::misuse;
+};
+
+/// A lock was destroyed by the rank that holds it, so that every rank that waits for it would wait for ever.
+struct destroyed_while_held : misuse {
+  using misuse::misuse;
+};
+
+/// A world was destroyed while segments, and therefore locks, still lived in it.
+struct destroyed_while_in_use : misuse {
+  using misuse::misuse;
+};
+
+/// A rank that the operation cannot reach: out of range, or not on this rank's node where shared memory is needed.
+struct unreachable_rank : misuse {
+  using misuse::misuse;
+};
+
+/// The ranks did not make the same sequence of collective calls.
+struct collective_mismatch : misuse {
+  using misuse::misuse;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,209 @@
+/// \file
+/// Cohort lock: a local lock for each node and a global lock for the nodes, passed on within a node while it may be.
+///
+/// Source: D. Dice, V. Marathe, N. Shavit, "Lock cohorting: a general technique for designing NUMA locks", PPoPP 2012, doi
+/// 10.1145/2145816.2145848; over RMA with the four optimisations of A. Uffmann's master thesis, LMU Munich, 2022, section
+/// 5.4.1.
+///
+/// Fairness: while a rank of another node is registered as waiting, at most `max_local_passes` (default 50) ranks of the
+/// holder's node overtake it; within a node the local lock's order. Progress: an acquiring rank waits for its
+/// predecessors only, if both locks have that property.
+///
+/// Cost in far operations with the defaults (`dash_lock` above, `mcs_lock` below):
+///  - uncontended: those of the global lock, 1 swap and 1 compare-and-swap at home;
+///  - passed on within a node: none; 3 cache-line transfers of the local lock and 1 for the global queue node when the
+///    pass count has reached its limit;
+///  - passed on to another node: 1 swap at home, 1 put to the node before, 1 zero-byte message.
+/// Memory: that of both locks; counters outside the local lock take 64 bytes more for each rank.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <string>
+
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/d_mcs_lock.hpp"
+#include "nearfar/lock/dash_lock.hpp"
+#include "nearfar/lock/lockable.hpp"
+#include "nearfar/lock/mcs_lock.hpp"
+
+namespace nearfar {
+
+/// A lock that one rank of a node may acquire and another of the same node release.
+template <typename G>
+concept cohort_global = requires(G& global) {
+  typename G::world_type;
+  requires G::queued == participant::node;
+  { global.acquire() } -> std::same_as<handover>;
+  { global.try_acquire() } -> std::same_as<bool>;
+  global.release();
+};
+
+/// A near lock that knows whether another rank waits for it and that hands a count over.
+template <typename L>
+concept cohort_local = requires(L& local, typename L::status passes) {
+  { local.acquire_local() } -> std::same_as<typename L::grant>;
+  { local.try_acquire_local() } -> std::same_as<bool>;
+  { local.alone() } -> std::same_as<bool>;
+  local.release_local(passes);
+};
+
+/// Where the number of local passes is counted: the baseline of the thesis and its optimisations 1 to 3.
+enum class pass_counter : std::uint8_t {
+  global,   ///< in the far memory of the home rank, by RMA
+  local,    ///< in the far memory of the node's leader, by RMA
+  direct,   ///< in the near memory of the node's leader
+  inlined,  ///< in the status that the local lock hands over
+};
+
+/// When the holder gives the global lock up although a rank of its node waits.
+enum class pass_limit : std::uint8_t {
+  strict,       ///< after `max_local_passes`, as published
+  when_wanted,  ///< after `max_local_passes` and once another node has registered as waiting. Giving the lock up earlier
+                ///< helps nobody: a node that has not registered could not be told yet.
+};
+
+/// What a `cohort_lock` is made of, besides its two locks.
+struct cohort_policy {
+  pass_counter counts = pass_counter::inlined;
+  pass_limit limit = pass_limit::when_wanted;
+};
+
+namespace detail {
+
+/// The pass count of the variants that keep it outside the local lock. Guarded by the cohort lock itself.
+template <world W, pass_counter Place>
+class outer_pass_counter {
+ public:
+  outer_pass_counter(W& w, int home, int leader) : words_(w), at_(Place == pass_counter::global ? home : leader) {}
+  [[nodiscard]] std::uint64_t read() {
+    std::uint64_t count = 0;
+    words_.get(at_, &word::count, count);
+    words_.flush(at_);
+    return count;
+  }
+  void write(const std::uint64_t& count) {
+    words_.put(at_, &word::count, count);
+    words_.flush(at_);
+  }
+
+ private:
+  struct alignas(slot_bytes) word {
+    far<std::uint64_t> count;
+  };
+  typename W::template far_segment<word> words_;
+  int at_;
+};
+
+template <world W>
+class outer_pass_counter<W, pass_counter::direct> {
+ public:
+  outer_pass_counter(W& w, int /*home*/, int leader) : cells_(w), count_(&cells_.at(leader).count) {}
+  // Relaxed, because the local lock's hand-over orders them.
+  [[nodiscard]] std::uint64_t read() const { return count_->load(std::memory_order_relaxed); }
+  void write(std::uint64_t count) { count_->store(count, std::memory_order_relaxed); }
+
+ private:
+  struct alignas(cache_line) cell {
+    typename W::template near<std::uint64_t> count{};
+  };
+  typename W::template near_segment<cell> cells_;
+  typename W::template near<std::uint64_t>* count_;
+};
+
+template <world W>
+class outer_pass_counter<W, pass_counter::inlined> {
+ public:
+  outer_pass_counter(W& /*w*/, int /*home*/, int /*leader*/) {}
+};
+
+}  // namespace detail
+
+/// Exclusive lock for all ranks of a world. See the file's comment.
+template <cohort_global Global, cohort_local Local, cohort_policy Policy = {}>
+class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>> {
+ public:
+  using world_type = typename Global::world_type;
+  using status = typename Local::status;
+  static constexpr int default_max_local_passes = 50;
+
+  /// Collective. `home` is the global lock's. Throws `misuse` unless `max_local_passes` is 0 to 254.
+  explicit cohort_lock(world_type& w, int home = 0, int max_local_passes = default_max_local_passes)
+      : max_passes_(checked_limit(max_local_passes)),
+        global_(w, home),
+        local_(w, home, near_scope::node),
+        counter_(w, home, w.locality().leader(level::node, w.rank())) {}
+  ~cohort_lock() noexcept(!checked_build) { this->expect_not_held(); }
+
+  // The algorithm without the checks.
+
+  handover acquire() {
+    const typename Local::grant grant = local_.acquire_local();
+    passes_ = grant.passes;
+    if (passes_ != Local::from_above) return handover::local;
+    const handover above = global_.acquire();
+    return above == handover::uncontended && grant.waited ? handover::waited : above;
+  }
+
+  [[nodiscard]] bool try_acquire() {
+    if (!local_.try_acquire_local()) return false;
+    passes_ = Local::from_above;
+    if (global_.try_acquire()) return true;
+    // A rank of this node may have queued up meanwhile; it has to ask above itself.
+    local_.release_local(Local::from_above);
+    return false;
+  }
+
+  void release() {
+    if (!local_.alone() && pass_on()) return;
+    if constexpr (Policy.counts != pass_counter::inlined) counter_.write(no_passes);
+    // The node's queue node in the global lock must be free before another rank of the node can use it.
+    global_.release();
+    local_.release_local(Local::from_above);
+  }
+
+ private:
+  static constexpr std::uint64_t no_passes = 0;
+  static constexpr status one_pass = 1;
+
+  static status checked_limit(int limit) {
+    if (limit < 0 || limit > Local::most_passes)
+      throw misuse("max_local_passes must be 0 to " + std::to_string(int{Local::most_passes}) + ", not " +
+                   std::to_string(limit));
+    return static_cast<status>(limit);
+  }
+
+  /// Hands over to a waiting rank of this node unless the limit says that another node's turn has come.
+  [[nodiscard]] bool pass_on() {
+    if constexpr (Policy.counts == pass_counter::inlined) {
+      if (passes_ >= max_passes_ && must_give_up()) return false;
+      local_.release_local(static_cast<status>(std::max<int>(one_pass, std::min<int>(passes_ + 1, max_passes_))));
+    } else {
+      const std::uint64_t count = counter_.read();
+      if (count >= max_passes_ && must_give_up()) return false;
+      counter_.write(std::min<std::uint64_t>(count + 1, max_passes_));
+      local_.release_local(one_pass);
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool must_give_up() {
+    if constexpr (Policy.limit == pass_limit::when_wanted && requires { global_.is_wanted(); })
+      return global_.is_wanted();
+    else
+      return true;
+  }
+
+  status max_passes_;
+  status passes_ = Local::from_above;
+  Global global_;
+  Local local_;
+  [[no_unique_address]] detail::outer_pass_counter<world_type, Policy.counts> counter_;
+};
+
+/// The recommended setting: point-to-point MCS between nodes, MCS in shared memory within.
+template <world W>
+using default_cohort_lock = cohort_lock<dash_lock<W, dash_policy{.queued = participant::node}>, mcs_lock<W>>;
+
+}  // namespace nearfar

@@ -1,0 +1,96 @@
+/// \file
+/// MCS over RMA whose hand-over is a message: the queue of `dash::Mutex`, in the four stages of its optimisation.
+///
+/// Source: H. Zhou, Y. Mhedheb, K. Idrees, C. Glass, J. Gracia, K. Fuerlinger, "DASH: data structures and algorithms with
+/// support for hierarchical locality" (Euro-Par workshops 2014), as reimplemented and optimised in A. Uffmann's master
+/// thesis, LMU Munich, 2022, section 4.3.2; as the global lock of a cohort, section 5.4.1.
+///
+/// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only.
+///
+/// Cost in far operations, each completed by a flush, at the last stage:
+///  - uncontended: lock 1 swap at home, unlock 1 compare-and-swap at home;
+///  - contended: lock 1 swap at home and 1 put to the predecessor, unlock 1 zero-byte message to the successor.
+/// Memory: 128 bytes of far memory for each rank and one message tag.
+#pragma once
+
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/far_queue.hpp"
+#include "nearfar/lock/lockable.hpp"
+
+namespace nearfar {
+
+/// The stages of section 4.3.2; each contains those before it.
+enum class dash_stage : std::uint8_t {
+  published,         ///< release tries to empty the queue before it looks for a successor
+  early_look,        ///< release looks first, by an atomic read of the rank's own word
+  direct_reads,      ///< the rank reads its own word from memory
+  put_registration,  ///< a rank registers at its predecessor by a put in place of a fetch-and-op
+};
+
+/// What a `dash_lock` is made of.
+struct dash_policy {
+  dash_stage stage = dash_stage::put_registration;
+  /// `participant::node` makes it the global lock of a cohort: any rank of the node may release what another acquired.
+  participant queued = participant::rank;
+  /// How the queue node that the ranks of a node share is reached (optimisation 4 of section 5.4.1).
+  node_access shared_node = node_access::direct;
+};
+
+/// Exclusive lock for all ranks of a world. See the file's comment.
+template <world W, dash_policy Policy = {}>
+class dash_lock : public lockable<dash_lock<W, Policy>> {
+ public:
+  using world_type = W;
+  static constexpr participant queued = Policy.queued;
+  static constexpr bool reads_directly =
+      Policy.stage >= dash_stage::direct_reads &&
+      (Policy.queued == participant::rank || Policy.shared_node == node_access::direct);
+
+  /// Collective. `home` is the rank that keeps the end of the queue.
+  explicit dash_lock(W& w, int home = 0)
+      : locality_(&w.locality()),
+        rank_(w.rank()),
+        queue_(w, home, queued == participant::rank ? w.rank() : w.locality().leader(level::node, w.rank()), w.rank()),
+        channel_(w) {}
+  ~dash_lock() noexcept(!checked_build) { this->expect_not_held(); }
+
+  // The algorithm without the checks, for locks that are built on this one.
+
+  handover acquire() {
+    const rank_word predecessor = queue_.enqueue();
+    if (predecessor == nobody) return handover::uncontended;
+    const int from = to_rank(predecessor);
+    // A node's queue node does not say which of the node's ranks will release.
+    channel_.await_signal(queued == participant::rank ? from : any_rank);
+    return locality_->same(level::node, rank_, from) ? handover::local : handover::remote;
+  }
+
+  [[nodiscard]] bool try_acquire() { return queue_.enqueue_if_empty(); }
+
+  void release() {
+    if (const rank_word successor = queue_.leave(); successor != nobody) channel_.signal(to_rank(successor));
+  }
+
+  /// Whether another participant has registered behind this one.
+  [[nodiscard]] bool is_wanted()
+    requires reads_directly
+  {
+    return queue_.look() != nobody;
+  }
+
+ private:
+  static constexpr far_queue_policy queue_policy() {
+    const bool shared_by_rma = Policy.queued == participant::node && Policy.shared_node == node_access::rma;
+    return {.registers_by = Policy.stage >= dash_stage::put_registration ? registration::put : registration::fetch_and_op,
+            .looks_early = Policy.stage >= dash_stage::early_look,
+            .reads = reads_directly ? node_access::direct : node_access::rma,
+            .resets = shared_by_rma ? node_access::rma : node_access::direct};
+  }
+
+  const locality* locality_;
+  int rank_;
+  far_queue<W, queue_policy()> queue_;
+  typename W::signal_channel channel_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,120 @@
+/// \file
+/// MCS in near memory, for the ranks of one node: alone, or as the local lock of a cohort.
+///
+/// Source: J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on shared-memory multiprocessors", 1991,
+/// doi 10.1145/103727.103729; cohort detection from D. Dice, V. Marathe, N. Shavit, "Lock cohorting", PPoPP 2012, doi
+/// 10.1145/2145816.2145848; the pass count inside the status byte from M. Chabbi, M. Fagan, J. Mellor-Crummey, "High
+/// performance locks for multi-level NUMA systems", PPoPP 2015, doi 10.1145/2688500.2688503, as in A. Uffmann's master
+/// thesis, LMU Munich, 2022, section 5.4.1, optimisation 3.
+///
+/// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only.
+///
+/// Cost: no far operations. Cache-line transfers: uncontended, the tail's line from its last user; contended, the tail's
+/// line, the predecessor's node for registering, and one's own node for the hand-over.
+/// Memory: 128 bytes of near memory for each rank.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/lockable.hpp"
+
+namespace nearfar {
+
+/// Whose lock a near lock is.
+enum class near_scope : std::uint8_t {
+  world,  ///< one lock for all ranks, which must be on one node
+  node,   ///< a lock for each node
+};
+
+/// Exclusive lock for the ranks of one node. See the file's comment.
+template <world W>
+class mcs_lock : public lockable<mcs_lock<W>> {
+ public:
+  using world_type = W;
+  /// What a predecessor hands over: 0 to acquire the lock above, else how often in a row the lock was passed on.
+  using status = std::uint8_t;
+  static constexpr status from_above = 0;
+  static constexpr status most_passes = 254;
+
+  /// What a local acquisition learns.
+  struct grant {
+    status passes = from_above;
+    bool waited = false;
+  };
+
+  /// Collective. `home` keeps the end of the queue; with `near_scope::node` each node's leader does. Throws
+  /// `topology_error` if the ranks of one lock are not on one node.
+  explicit mcs_lock(W& w, int home = 0, near_scope scope = near_scope::world)
+      : world_(&w), nodes_(w), self_(to_cell(w.rank())), mine_(&nodes_.at(w.rank())), tail_(&tail_of(w, home, scope)) {}
+  ~mcs_lock() noexcept(!checked_build) { this->expect_not_held(); }
+
+  // The algorithm without the checks, for locks that are built on this one.
+
+  grant acquire_local() {
+    mine_->next.store(none, std::memory_order_relaxed);
+    // (1) Acquires from (4) of the last holder if the queue was empty; releases the reset of `next`.
+    const cell predecessor = tail_->exchange(self_, std::memory_order_acq_rel);
+    if (predecessor == none) return {};
+    mine_->passed.store(waiting, std::memory_order_relaxed);
+    // (2) Releases the two resets above to the predecessor's (3).
+    nodes_.at(to_rank(predecessor)).next.store(self_, std::memory_order_release);
+    // Pairs with (5).
+    return {world_->await(mine_->passed, [](status passed) { return passed != waiting; }), true};
+  }
+
+  [[nodiscard]] bool try_acquire_local() {
+    mine_->next.store(none, std::memory_order_relaxed);
+    cell expected = none;
+    return tail_->compare_exchange(expected, self_, std::memory_order_acq_rel, std::memory_order_relaxed);
+  }
+
+  /// Whether no rank of the node has registered behind this one (cohort detection).
+  [[nodiscard]] bool alone() const { return mine_->next.load(std::memory_order_relaxed) == none; }
+
+  void release_local(status passes) {
+    cell successor = mine_->next.load(std::memory_order_acquire);  // (3)
+    if (successor == none) {
+      cell expected = self_;
+      // (4) Releases the critical section to the next (1).
+      if (tail_->compare_exchange(expected, none, std::memory_order_release, std::memory_order_relaxed)) return;
+      successor = world_->await(mine_->next, [](cell next) { return next != none; });  // as (3)
+    }
+    // (5) Releases the critical section to the successor's wait.
+    nodes_.at(to_rank(successor)).passed.store(passes, std::memory_order_release);
+  }
+
+  handover acquire() { return acquire_local().waited ? handover::local : handover::uncontended; }
+  [[nodiscard]] bool try_acquire() { return try_acquire_local(); }
+  void release() { release_local(from_above); }
+
+ private:
+  /// A rank as in `rank_word`, in half the space.
+  using cell = std::uint32_t;
+  static constexpr cell none = nobody;
+  static constexpr status waiting = 255;
+  [[nodiscard]] static cell to_cell(int rank) noexcept { return static_cast<cell>(to_word(rank)); }
+
+  struct alignas(cache_line) node {
+    typename W::template near<cell> next{};
+    typename W::template near<status> passed{};
+    alignas(cache_line) typename W::template near<cell> tail{};
+  };
+
+  [[nodiscard]] auto& tail_of(W& w, int home, near_scope scope) {
+    if (scope == near_scope::node) return nodes_.at(w.locality().leader(level::node, w.rank())).tail;
+    if (w.locality().groups(level::node) != 1)
+      throw topology_error("mcs_lock works in near memory, but the ranks are on " +
+                           std::to_string(w.locality().groups(level::node)) + " nodes: use cohort_lock or dash_lock");
+    return nodes_.at(home).tail;
+  }
+
+  W* world_;
+  typename W::template near_segment<node> nodes_;
+  cell self_;
+  node* mine_;
+  typename W::template near<cell>* tail_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,79 @@
+/// \file
+/// Test-and-set over RMA with exponential backoff.
+///
+/// Source: T. Anderson, "The performance of spin lock alternatives for shared-memory multiprocessors", 1990, doi
+/// 10.1109/71.80120; over RMA as in A. Uffmann's master thesis, LMU Munich, 2022, sections 2.1.1 and 5.4.3 (which also gives
+/// the default backoff).
+///
+/// Fairness: none; a rank near the home rank can overtake others without bound. Progress: some rank always acquires.
+///
+/// Cost in far operations, each completed by a flush: lock 1 swap at home for each attempt, unlock 1 atomic write at home.
+/// Test-and-set and clear are both swaps, as MPI promises atomicity among concurrent updates by one operation only.
+/// Memory: 64 bytes of far memory for each rank.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/far_queue.hpp"
+#include "nearfar/lock/lockable.hpp"
+
+namespace nearfar {
+
+/// Pause after a failed attempt; it doubles up to the longest.
+struct backoff {
+  std::chrono::nanoseconds shortest{1};
+  std::chrono::nanoseconds longest{256};
+};
+
+/// Exclusive lock for all ranks of a world. See the file's comment.
+template <world W>
+class tas_lock : public lockable<tas_lock<W>> {
+ public:
+  using world_type = W;
+  /// It does not matter who releases it, so that it can be the global lock of a cohort as it is.
+  static constexpr participant queued = participant::node;
+
+  /// Collective. `home` keeps the word.
+  explicit tas_lock(W& w, int home = 0, backoff pause = {})
+      : world_(&w), words_(w), home_(home), pause_(pause), self_(to_word(w.rank())) {}
+  ~tas_lock() noexcept(!checked_build) { this->expect_not_held(); }
+
+  // The algorithm without the checks, for locks that are built on this one.
+
+  handover acquire() {
+    if (try_acquire()) return handover::uncontended;
+    for (auto pause = pause_.shortest;; pause = std::min(pause * 2, pause_.longest)) {
+      world_->delay(pause);
+      if (try_acquire()) return handover::waited;
+    }
+  }
+
+  [[nodiscard]] bool try_acquire() { return swap(self_) == nobody; }
+
+  void release() {
+    words_.accumulate(home_, &word::holder, nobody, far_op::replace);
+    words_.flush(home_);
+  }
+
+ private:
+  struct alignas(slot_bytes) word {
+    far<rank_word> holder;
+  };
+
+  [[nodiscard]] rank_word swap(const rank_word& value) {
+    rank_word old = nobody;
+    words_.swap(home_, &word::holder, value, old);
+    words_.flush(home_);
+    return old;
+  }
+
+  W* world_;
+  typename W::template far_segment<word> words_;
+  int home_;
+  backoff pause_;
+  rank_word self_;
+};
+
+}  // namespace nearfar

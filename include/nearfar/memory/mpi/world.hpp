@@ -1,0 +1,352 @@
+/// \file
+/// The world of real MPI programs.
+///
+/// One far window for each world, opened once for passive-target access by everybody and divided into 64-byte slots, so
+/// that locks cost no windows; one shared-memory window for each node for the near cells. Where all ranks share one
+/// node the far window is a shared-memory window itself (which is what Open MPI and MPICH serve fastest); otherwise it
+/// is created over memory that the ranks of each node share, so that ranks can reach their node's far words directly.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nearfar/core/checks.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/memory/atomic_cell.hpp"
+#include "nearfar/memory/mpi/call.hpp"
+#include "nearfar/memory/mpi/far_segment.hpp"
+#include "nearfar/memory/mpi/handles.hpp"
+#include "nearfar/memory/mpi/self_test.hpp"
+#include "nearfar/memory/mpi/transport.hpp"
+#include "nearfar/memory/near_segment.hpp"
+#include "nearfar/memory/slab.hpp"
+#include "nearfar/memory/waiting.hpp"
+#include "nearfar/topology/hardware.hpp"
+#include "nearfar/topology/locality.hpp"
+#include "nearfar/topology/spec.hpp"
+
+namespace nearfar::mpi {
+
+/// What a world can be told; every rank must give the same.
+struct options {
+  /// Far memory of each rank in bytes. A queue lock takes 128 bytes of it, a cohort lock 256.
+  std::size_t far_bytes = std::size_t{4} << 20U;
+  /// Shared memory of each rank in bytes, taken from /dev/shm when first used.
+  std::size_t near_bytes = std::size_t{4} << 20U;
+  wait_ratios ratios{};
+  /// A tree to use in place of the machine's own. Its nodes must not span real nodes.
+  std::optional<topology_spec> topology{};
+  /// Whether waiting yields; found out from the allowed processors and the ranks on the node when not given.
+  std::optional<bool> oversubscribed{};
+  /// Refuse to work on a transport that fails the quick self-test.
+  bool self_test = true;
+};
+
+/// A communicator's ranks, with their near and far memory. Neither copied nor moved, as segments refer to it.
+///
+/// Used by one thread of each rank, at any thread level of MPI; with MPI_THREAD_FUNNELED by the main thread.
+/// Constructing and destroying it is collective over the communicator, which it duplicates and otherwise leaves alone.
+class world : public waiting<world> {
+ public:
+  template <typename T>
+  using near = atomic_cell<T>;
+  template <typename T>
+  using near_segment = nearfar::near_segment<world, T>;
+  template <typename T>
+  using far_segment = mpi::far_segment<world, T>;
+  class signal_channel;
+  class exclusive_epoch;
+
+  /// Throws `transport_error` when this MPI installation cannot do what nearfar needs, `topology_error` when the
+  /// given topology does not fit the ranks, `mpi_error` when a call fails.
+  explicit world(MPI_Comm comm, options chosen = {})
+      : options_(std::move(chosen)),
+        comm_(communicator::duplicate(comm)),
+        progress_comm_(communicator::duplicate(comm)),
+        rank_(comm_.rank()),
+        size_(comm_.size()),
+        physical_node_(communicator::shared_memory(comm_.get())),
+        processors_(count_processors(comm_.get())),
+        locality_(find_locality()),
+        node_(communicator::split(comm_.get(), locality_.group(level::node, rank_))),
+        near_slab_(options_.near_bytes),
+        far_slab_(options_.far_bytes),
+        tags_(static_cast<std::size_t>(largest_tag()) + 1, 1) {
+    require_thread_level();
+    require_transport(comm_.get(), one_physical_node());
+    require_shared_memory(physical_node_.get(), options_.near_bytes + options_.far_bytes);
+    set_waiting(options_.ratios, options_.oversubscribed.value_or(processors_.oversubscribed()));
+    make_windows();
+    if (options_.self_test) quick_self_test(*this);
+  }
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+
+  /// Waits, progressing, until every rank destroys its world: a rank that has finished may still be the home of words
+  /// that others use.
+  ~world() noexcept(!checked_build) {
+    if constexpr (checked_build)
+      if (std::uncaught_exceptions() == 0 && near_slab_.used() + far_slab_.used() != 0)
+        throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
+    if (is_active() && std::uncaught_exceptions() == 0) barrier();
+  }
+
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+  [[nodiscard]] const class locality& locality() const noexcept { return locality_; }
+
+  /// Lets MPI complete what others aim at this rank. MPI_Iprobe, on a communicator that carries no message, is what
+  /// does so on every implementation; on one that carries messages Open MPI returns without progress once one is there.
+  void progress() {
+    int found = 0;
+    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, progress_comm_.get(), &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  }
+
+  /// Collective; progresses and, when oversubscribed, yields while it waits.
+  void barrier() {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ibarrier(comm_.get(), &request), "MPI_Ibarrier");
+    complete(request);
+  }
+
+  /// The sum over all ranks of each element. Collective.
+  [[nodiscard]] std::vector<std::int64_t> sum_over_ranks(std::vector<std::int64_t> values) {
+    return reduce_over_ranks(std::move(values), MPI_SUM);
+  }
+
+  /// `mine` of every rank, in rank order. Collective.
+  [[nodiscard]] std::vector<std::int64_t> gather_to_all(std::int64_t mine) {
+    std::vector<std::int64_t> result(static_cast<std::size_t>(size_));
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallgather(&mine, 1, MPI_INT64_T, result.data(), 1, MPI_INT64_T, comm_.get(), &request),
+          "MPI_Iallgather");
+    complete(request);
+    return result;
+  }
+
+  /// Whether the machine, not an override, puts all ranks on one node.
+  [[nodiscard]] bool one_physical_node() const { return physical_node_.size() == size_; }
+
+  /// The ranks and processors of this rank's machine.
+  [[nodiscard]] processor_share processors() const noexcept { return processors_; }
+
+  // What segments are made of.
+
+  [[nodiscard]] std::size_t allocate_near(std::size_t bytes) {
+    return allocate(near_slab_, bytes, near_memory_[index(rank_)], near_window_, "near_bytes");
+  }
+  [[nodiscard]] std::size_t allocate_far(std::size_t bytes) {
+    return allocate(far_slab_, bytes, far_memory_[index(rank_)], far_window_, "far_bytes");
+  }
+  void release_near(std::size_t offset, std::size_t bytes) { near_slab_.release(offset, bytes); }
+  void release_far(std::size_t offset, std::size_t bytes) { far_slab_.release(offset, bytes); }
+  [[nodiscard]] std::byte* near_memory(int rank) const { return reachable(near_memory_, rank); }
+  [[nodiscard]] std::byte* far_memory(int rank) const { return reachable(far_memory_, rank); }
+  [[nodiscard]] MPI_Win far_window() const noexcept { return far_window_.get(); }
+
+ private:
+  [[nodiscard]] static std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
+
+  [[nodiscard]] class locality find_locality() const {
+    const int node = index_of_physical_node();
+    const std::vector<int> nodes = comm_.gather_to_all({node});
+    if (options_.topology) return virtual_locality(nodes);
+    place mine = hardware().this_thread_place();
+    mine[static_cast<std::size_t>(level::node)] = node;
+    const std::vector<int> flat = comm_.gather_to_all({mine.begin(), mine.end()});
+    std::vector<place> places(index(size_));
+    for (std::size_t r = 0; r < places.size(); ++r)
+      std::copy_n(flat.begin() + static_cast<std::ptrdiff_t>(r * mine.size()), mine.size(), places[r].begin());
+    return nearfar::locality(std::move(places));
+  }
+
+  [[nodiscard]] class locality virtual_locality(const std::vector<int>& physical_nodes) const {
+    nearfar::locality result = options_.topology->place(size_);
+    for (int node = 0; node < result.groups(level::node); ++node)
+      for (const int member : result.members(level::node, node))
+        if (physical_nodes[index(member)] != physical_nodes[index(result.members(level::node, node).front())])
+          throw topology_error("topology '" + options_.topology->to_string() + "' puts rank " + std::to_string(member) +
+                               " on a node with ranks of another machine: use at least as many nodes as there are");
+    return result;
+  }
+
+  /// The lowest rank of the world on this machine names it.
+  [[nodiscard]] int index_of_physical_node() const {
+    int lowest = rank_;
+    check(MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, physical_node_.get()), "MPI_Allreduce");
+    return lowest;
+  }
+
+  void require_thread_level() const {
+    int provided = MPI_THREAD_SINGLE;
+    int is_main = 1;
+    check(MPI_Query_thread(&provided), "MPI_Query_thread");
+    check(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
+    if (provided < MPI_THREAD_SERIALIZED && is_main == 0)
+      throw transport_error(
+          "a world is made by a thread that MPI does not allow to call it: ask MPI_Init_thread for "
+          "MPI_THREAD_SERIALIZED or more, or make the world in the main thread");
+  }
+
+  [[nodiscard]] int largest_tag() const {
+    int* bound = nullptr;
+    int found = 0;
+    check(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&bound), &found), "MPI_Comm_get_attr");
+    return found != 0 ? *bound : 32767;
+  }
+
+  void make_windows() {
+    near_window_ = window::allocate_shared(node_.get(), options_.near_bytes);
+    near_window_.open();  // MPI_Win_sync is an error outside an epoch
+    window& shared_far = one_physical_node() ? far_window_ : far_backing_;
+    // The ranks of a virtual node must reach each other's far words, so the mapping follows the physical node there.
+    const communicator& sharers = one_physical_node() ? comm_ : physical_node_;
+    shared_far = window::allocate_shared(sharers.get(), options_.far_bytes);
+    if (!one_physical_node()) far_window_ = window::create(comm_.get(), far_backing_.base(), options_.far_bytes);
+    if (!far_window_.is_unified())
+      throw transport_error(
+          "this MPI library gives its windows separate public and private copies; nearfar needs the unified memory "
+          "model: use a cache-coherent machine and transport");
+    far_window_.open();
+
+    near_memory_.assign(index(size_), nullptr);
+    far_memory_.assign(index(size_), nullptr);
+    const auto group = locality_.members(level::node, locality_.group(level::node, rank_));
+    const std::vector<int> sharer_ranks = sharers.gather_to_all({rank_});
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      near_memory_[index(group[i])] = near_window_.part_of(static_cast<int>(i));
+      const auto sharer = std::find(sharer_ranks.begin(), sharer_ranks.end(), group[i]) - sharer_ranks.begin();
+      far_memory_[index(group[i])] = shared_far.part_of(static_cast<int>(sharer));
+    }
+  }
+
+  std::size_t allocate(slab& memory, std::size_t bytes, std::byte* base, const window& of, const char* option);
+
+  [[nodiscard]] std::byte* reachable(const std::vector<std::byte*>& memory, int rank) const {
+    if constexpr (checked_build)
+      if (rank < 0 || rank >= size_ || memory[index(rank)] == nullptr)
+        throw unreachable_rank("rank " + std::to_string(rank) + " shares no memory with rank " + std::to_string(rank_));
+    return memory[index(rank)];
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> reduce_over_ranks(std::vector<std::int64_t> values, MPI_Op operation) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, operation,
+                         comm_.get(), &request),
+          "MPI_Iallreduce");
+    complete(request);
+    return values;
+  }
+
+  /// MPI's own waiting spins without yielding, which takes a scheduler's slice for each step when oversubscribed.
+  void complete(MPI_Request& request) {
+    int done = 0;
+    for (;;) {
+      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      if (done != 0) return;
+      if (oversubscribed()) sched_yield();
+    }
+  }
+
+  options options_;
+  communicator comm_;
+  communicator progress_comm_;
+  int rank_;
+  int size_;
+  communicator physical_node_;
+  processor_share processors_;
+  nearfar::locality locality_;
+  communicator node_;
+  window near_window_;
+  window far_backing_;
+  window far_window_;
+  std::vector<std::byte*> near_memory_;
+  std::vector<std::byte*> far_memory_;
+  slab near_slab_;
+  slab far_slab_;
+  slab tags_;
+};
+
+/// Zero-byte messages with a tag of their own. Making one is collective.
+class world::signal_channel {
+ public:
+  explicit signal_channel(world& w) : world_(&w), tag_(w.tags_.allocate(1)) {
+    if (!tag_) throw out_of_memory("no message tag is left for another lock: destroy locks that are no longer used");
+  }
+  signal_channel(const signal_channel&) = delete;
+  signal_channel& operator=(const signal_channel&) = delete;
+  ~signal_channel() {
+    if (tag_) world_->tags_.release(*tag_, 1);
+  }
+
+  /// Wakes `rank`. Eager: returns without waiting for the receiver.
+  void signal(int rank) { check(MPI_Send(nullptr, 0, MPI_BYTE, rank, tag(), world_->comm_.get()), "MPI_Send"); }
+
+  /// Waits for a signal from `rank`, or from whoever sends one if it is `any_rank`; ordered after what the sender
+  /// completed before.
+  void await_signal(int rank) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Irecv(nullptr, 0, MPI_BYTE, rank == any_rank ? MPI_ANY_SOURCE : rank, tag(), world_->comm_.get(),
+                    &request),
+          "MPI_Irecv");
+    world_->complete(request);
+  }
+
+ private:
+  [[nodiscard]] int tag() const noexcept { return static_cast<int>(*tag_); }
+
+  world* world_;
+  std::optional<std::size_t> tag_;
+};
+
+/// The lock that MPI has for a target's memory, which takes a window of its own since it cannot be had inside the far
+/// window's epoch. Making and destroying one is collective and synchronises.
+class world::exclusive_epoch {
+ public:
+  exclusive_epoch(world& w, int home) : window_(window::allocate(w.comm_.get(), slot_bytes)), home_(home) {}
+
+  /// MPI_Win_lock alone may return before the lock is held; the completed read behind it cannot (MPI 3.1, 11.5.3).
+  void begin() {
+    check(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, home_, 0, window_.get()), "MPI_Win_lock");
+    std::uint64_t ignored = 0;
+    check(MPI_Get(&ignored, 1, MPI_UINT64_T, home_, 0, 1, MPI_UINT64_T, window_.get()), "MPI_Get");
+    check(MPI_Win_flush(home_, window_.get()), "MPI_Win_flush");
+  }
+
+  void end() { check(MPI_Win_unlock(home_, window_.get()), "MPI_Win_unlock"); }
+
+ private:
+  window window_;
+  int home_;
+};
+
+inline std::size_t world::allocate(slab& memory, std::size_t bytes, std::byte* base, const window& of,
+                                   const char* option) {
+  const std::optional<std::size_t> offset = memory.allocate(bytes);
+  // Agreeing on the offset also makes sure that no rank still uses what was here before.
+  const auto mine = static_cast<std::int64_t>(offset.value_or(SIZE_MAX / 2));
+  const std::vector<std::int64_t> bounds = reduce_over_ranks({mine, -mine}, MPI_MAX);
+  if (bounds[0] != -bounds[1])
+    throw collective_mismatch(
+        "the ranks of a world made or destroyed different locks: make and destroy them on every rank, in the same order");
+  if (!offset)
+    throw out_of_memory("no room for another " + std::to_string(bytes) +
+                        " bytes of lock memory in each rank: raise nearfar::mpi::options::" + option);
+  std::fill_n(base + *offset, bytes, std::byte{0});
+  check(MPI_Win_sync(of.get()), "MPI_Win_sync");
+  barrier();
+  return *offset;
+}
+
+static_assert(nearfar::world<world>);
+static_assert(has_exclusive_epochs<world>);
+
+}  // namespace nearfar::mpi

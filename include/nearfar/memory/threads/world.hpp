@@ -1,0 +1,282 @@
+/// \file
+/// The world of the threads of one process: the same near cells and far words, both in ordinary memory.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "nearfar/core/checks.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/memory/atomic_cell.hpp"
+#include "nearfar/memory/near_segment.hpp"
+#include "nearfar/memory/slab.hpp"
+#include "nearfar/memory/threads/far_segment.hpp"
+#include "nearfar/memory/waiting.hpp"
+#include "nearfar/topology/hardware.hpp"
+#include "nearfar/topology/locality.hpp"
+#include "nearfar/topology/spec.hpp"
+
+namespace nearfar::threads {
+
+/// What a team can be told.
+struct options {
+  /// Address space for each rank's near and far words in bytes; memory is used as it is touched.
+  std::size_t bytes = std::size_t{16} << 20U;
+  wait_ratios ratios{};
+  /// A tree to use in place of the machine's own: with several nodes, near memory reaches a node's ranks only.
+  std::optional<topology_spec> topology{};
+  /// Whether waiting yields; found out from the allowed processors when not given.
+  std::optional<bool> oversubscribed{};
+  /// Bind rank r to the r-th allowed core, if there are cores enough.
+  bool bind = false;
+};
+
+/// Another thread of the team ended with an exception, so that waiting for it would never end. Thrown in every rank that
+/// waits; `run` rethrows the first exception, not this one.
+struct team_stopped : error {
+  using error::error;
+};
+
+class world;
+
+/// What the ranks of one team share.
+class team {
+ public:
+  team(int ranks, options chosen);
+  team(const team&) = delete;
+  team& operator=(const team&) = delete;
+  ~team() { munmap(memory_, options_.bytes * static_cast<std::size_t>(ranks_)); }
+
+ private:
+  friend class world;
+  friend void run(int ranks, const std::function<void(world&)>& body, const options& chosen);
+
+  struct alignas(cache_line) arrival {
+    atomic_cell<std::uint64_t> count;
+    alignas(cache_line) atomic_cell<std::uint64_t> round;
+  };
+
+  int ranks_;
+  options options_;
+  hardware hardware_;
+  bool bind_;
+  nearfar::locality locality_;
+  std::byte* memory_;
+  arrival barrier_{};
+  std::vector<std::int64_t> exchanged_;
+  atomic_cell<bool> stopped_{};
+};
+
+/// One rank's view of its team; lives in that rank's thread.
+class world : public waiting<world> {
+ public:
+  template <typename T>
+  using near = atomic_cell<T>;
+  template <typename T>
+  using near_segment = nearfar::near_segment<world, T>;
+  template <typename T>
+  using far_segment = threads::far_segment<world, T>;
+  class signal_channel;
+
+  world(team& of, int rank) : team_(&of), rank_(rank), slab_(of.options_.bytes) {
+    if (of.bind_) of.hardware_.bind_this_thread_to_core(rank);
+    const bool crowded = of.ranks_ > of.hardware_.allowed_cpus();
+    set_waiting(of.options_.ratios, of.options_.oversubscribed.value_or(crowded));
+  }
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+  ~world() noexcept(!checked_build) {
+    if constexpr (checked_build)
+      if (std::uncaught_exceptions() == 0 && slab_.used() != 0)
+        throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
+  }
+
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return team_->ranks_; }
+  [[nodiscard]] const class locality& locality() const noexcept { return team_->locality_; }
+
+  /// Nothing to drive, but a place to notice that the team cannot go on.
+  void progress() const {
+    if (team_->stopped_.load(std::memory_order_relaxed))
+      throw team_stopped("another thread of the team ended with an exception");
+  }
+
+  /// Collective. (1) The arrivals form one release sequence on `count`; the last arrival acquires them all and releases
+  /// `round` (2), which the others acquire while they wait.
+  void barrier() {
+    auto& [count, round] = team_->barrier_;
+    const std::uint64_t current = round.load(std::memory_order_relaxed);
+    if (count.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint64_t>(size())) {  // (1)
+      count.store(0, std::memory_order_relaxed);
+      round.store(current + 1, std::memory_order_release);  // (2)
+    } else {
+      await(round, [current](std::uint64_t value) { return value != current; });  // pairs with (2)
+    }
+  }
+
+  /// `mine` of every rank, in rank order. Collective.
+  [[nodiscard]] std::vector<std::int64_t> gather_to_all(std::int64_t mine) {
+    team_->exchanged_[static_cast<std::size_t>(rank_)] = mine;
+    barrier();
+    std::vector<std::int64_t> result = team_->exchanged_;
+    barrier();
+    return result;
+  }
+
+  /// The sum over all ranks of each element. Collective.
+  [[nodiscard]] std::vector<std::int64_t> sum_over_ranks(std::vector<std::int64_t> values) {
+    for (std::int64_t& value : values) {
+      const std::vector<std::int64_t> all = gather_to_all(value);
+      value = std::accumulate(all.begin(), all.end(), std::int64_t{0});
+    }
+    return values;
+  }
+
+  // What segments are made of.
+
+  [[nodiscard]] std::size_t allocate_near(std::size_t bytes) { return allocate(bytes); }
+  [[nodiscard]] std::size_t allocate_far(std::size_t bytes) { return allocate(bytes); }
+  void release_near(std::size_t offset, std::size_t bytes) { slab_.release(offset, bytes); }
+  void release_far(std::size_t offset, std::size_t bytes) { slab_.release(offset, bytes); }
+  /// Memory of a rank of this rank's node.
+  [[nodiscard]] std::byte* near_memory(int rank) const {
+    if constexpr (checked_build)
+      if (rank < 0 || rank >= size() || !locality().same(level::node, rank_, rank))
+        throw unreachable_rank("rank " + std::to_string(rank) + " shares no memory with rank " + std::to_string(rank_));
+    return far_memory(rank);
+  }
+  /// Memory of any rank, for far operations.
+  [[nodiscard]] std::byte* far_memory(int rank) const noexcept {
+    return team_->memory_ + static_cast<std::size_t>(rank) * team_->options_.bytes;
+  }
+
+ private:
+  [[nodiscard]] std::size_t allocate(std::size_t bytes) {
+    const std::optional<std::size_t> offset = slab_.allocate(bytes);
+    const auto mine = static_cast<std::int64_t>(offset.value_or(SIZE_MAX / 2));
+    for (const std::int64_t other : gather_to_all(mine))
+      if (other != mine)
+        throw collective_mismatch(
+            "the ranks of a world made or destroyed different locks: make and destroy them on every rank, in the same "
+            "order");
+    if (!offset)
+      throw out_of_memory("no room for another " + std::to_string(bytes) +
+                          " bytes of lock memory in each rank: raise nearfar::threads::options::bytes");
+    std::fill_n(far_memory(rank_) + *offset, bytes, std::byte{0});
+    barrier();
+    return *offset;
+  }
+
+  team* team_;
+  int rank_;
+  slab slab_;
+};
+
+/// Counts of undelivered signals, one for each sender and receiver. Making one is collective.
+class world::signal_channel {
+ public:
+  explicit signal_channel(world& w)
+      : world_(&w), stride_(mailbox_bytes(w.size())), offset_(w.allocate(stride_)), taken_(index(w.size())) {
+    for (int from = 0; from < w.size(); ++from) ::new (&mailbox(w.rank(), from)) counter;
+    w.barrier();
+  }
+  signal_channel(const signal_channel&) = delete;
+  signal_channel& operator=(const signal_channel&) = delete;
+  ~signal_channel() { world_->slab_.release(offset_, stride_); }
+
+  /// Wakes `rank` (1).
+  void signal(int rank) { mailbox(rank, world_->rank()).fetch_add(1, std::memory_order_release); }
+
+  /// Waits for a signal from `rank`, or from whoever sends one if it is `any_rank`; pairs with (1).
+  void await_signal(int rank) {
+    if (rank != any_rank) {
+      std::uint32_t& taken = taken_[index(rank)];
+      world_->await(mailbox(world_->rank(), rank), [&](std::uint32_t sent) { return sent != taken; });
+      ++taken;
+      return;
+    }
+    for (;;) {
+      for (int from = 0; from < world_->size(); ++from) {
+        if (mailbox(world_->rank(), from).load(std::memory_order_acquire) == taken_[index(from)]) continue;
+        ++taken_[index(from)];
+        return;
+      }
+      world_->idle();
+    }
+  }
+
+ private:
+  using counter = atomic_cell<std::uint32_t>;
+
+  [[nodiscard]] static std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
+  [[nodiscard]] static std::size_t mailbox_bytes(int ranks) noexcept { return index(ranks) * sizeof(counter); }
+  [[nodiscard]] counter& mailbox(int to, int from) const {
+    return reinterpret_cast<counter*>(world_->far_memory(to) + offset_)[from];
+  }
+
+  world* world_;
+  std::size_t stride_;
+  std::size_t offset_;
+  std::vector<std::uint32_t> taken_;
+};
+
+inline team::team(int ranks, options chosen)
+    : ranks_(ranks),
+      options_(std::move(chosen)),
+      bind_(options_.bind && hardware_.is_this_system() && ranks <= hardware_.allowed_cores()),
+      locality_(options_.topology ? options_.topology->place(ranks) : nearfar::locality::single_node(ranks)),
+      memory_(nullptr),
+      exchanged_(static_cast<std::size_t>(ranks)) {
+  void* mapped = mmap(nullptr, options_.bytes * static_cast<std::size_t>(ranks), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap of the team's memory");
+  memory_ = static_cast<std::byte*>(mapped);
+}
+
+/// Runs `body` in `ranks` threads, each with its own world, and returns when all have ended. The first exception that
+/// a body ends with is rethrown here; ranks that wait for that rank end with `team_stopped`.
+inline void run(int ranks, const std::function<void(world&)>& body, const options& chosen = {}) {
+  if (ranks < 1) throw topology_error("a team needs at least one thread, not " + std::to_string(ranks));
+  team shared(ranks, chosen);
+  std::mutex guard;
+  std::exception_ptr first;
+  const auto rank_body = [&](int rank) {
+    try {
+      world w(shared, rank);
+      body(w);
+      w.barrier();
+    } catch (const team_stopped&) {
+    } catch (...) {
+      const std::scoped_lock hold(guard);
+      if (!first) first = std::current_exception();
+      shared.stopped_.store(true, std::memory_order_relaxed);
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(static_cast<std::size_t>(ranks));
+    for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(rank_body, rank);
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+static_assert(nearfar::world<world>);
+
+}  // namespace nearfar::threads

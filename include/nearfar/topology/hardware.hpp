@@ -1,0 +1,93 @@
+/// \file
+/// The machine as hwloc sees it: where a thread runs, which cores it may use, how to bind it.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nearfar/topology/locality.hpp"
+
+namespace nearfar {
+
+/// Where the operating system lets a thread run.
+struct binding {
+  std::vector<int> allowed_cpus;   ///< the operating system's numbers of the CPUs (PUs), ascending
+  bool bound_to_one_core = false;  ///< whether all of these are on one core
+};
+
+/// The topology of this node. Discovering it takes milliseconds (more on large machines): make one and keep
+/// it. All `const` members may be called from any number of threads at once. A moved-from object can only be
+/// destroyed or assigned to.
+///
+/// The environment variables HWLOC_XMLFILE and HWLOC_SYNTHETIC replace the real machine by a described one,
+/// as in every program that uses hwloc. Then `is_this_system()` is false, places come from `place_of_pu`, and
+/// threads cannot be bound; `allowed_cpus()` still counts the real CPUs of this process.
+///
+/// The CPUs the process may use are those of the calling thread at construction, so make the object before
+/// binding threads.
+class hardware {
+ public:
+  /// Throws `topology_error` if hwloc fails, or if it cannot use what the variables above hold.
+  hardware();
+  hardware(hardware&&) noexcept;
+  hardware& operator=(hardware&&) noexcept;
+  hardware(const hardware&) = delete;
+  hardware& operator=(const hardware&) = delete;
+  ~hardware();
+
+  /// Whether this describes the machine the process runs on.
+  [[nodiscard]] bool is_this_system() const noexcept;
+
+  /// Where the calling thread is: hwloc's logical ids of the package, NUMA domain, cache and core that hold
+  /// all CPUs it may run on; `unknown_id` where these span several objects, at a level the machine does not
+  /// show, and at every level if not `is_this_system()`. The node is 0, for the caller to fill in. The cache
+  /// is the L3, or the L2 on machines without L3. Throws `topology_error` if the system does not tell.
+  [[nodiscard]] place this_thread_place() const;
+
+  /// The place of a thread bound to the PU of this logical index, 0 to pus() - 1; else `topology_error`.
+  [[nodiscard]] place place_of_pu(int index) const;
+
+  /// The CPUs the calling thread may run on now. Throws `topology_error` if the system does not tell.
+  [[nodiscard]] binding this_thread_binding() const;
+
+  /// Number of CPUs this process can keep busy: those of its affinity mask, or its cgroup's CPU quota rounded
+  /// up if that is smaller. At least 1. More busy threads than this are oversubscribed.
+  [[nodiscard]] int allowed_cpus() const noexcept;
+
+  /// Number of cores with at least one CPU in the affinity mask: what `bind_this_thread_to_core` chooses
+  /// from. 0 if not `is_this_system()`.
+  [[nodiscard]] int allowed_cores() const noexcept;
+
+  /// Number of PUs (hardware threads) of the machine described.
+  [[nodiscard]] int pus() const noexcept;
+
+  /// One line, no newline: "1 package, 1 NUMA domain, 1 L3 cache of 32 MiB, 2 cores, 2 PUs".
+  [[nodiscard]] std::string summary() const;
+
+  /// Packages, NUMA domains, caches, cores as an indented tree, one a line, each line ended by a newline.
+  /// Numbers of objects are hwloc's logical ids, as in places; numbers of CPUs the operating system's.
+  [[nodiscard]] std::string tree_text() const;
+
+  /// Binds the calling thread to all its process's CPUs of one core: the `index`th allowed core, 0 to
+  /// allowed_cores() - 1. Throws `topology_error` if there is no such core, if not `is_this_system()`, or
+  /// with the system's text if it refuses.
+  void bind_this_thread_to_core(int index) const;
+
+  /// The calling thread's binding for people: "cores 0-1", "core 3", or "core 3 (CPU 7)" where it may not use
+  /// all hardware threads of its cores; "CPUs 0-1" if not `is_this_system()`. Cores by logical id.
+  [[nodiscard]] std::string binding_text() const;
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+/// The CPU time the calling process's cgroups allow it, in CPUs, rounded up, at least 1: the smallest of
+/// `cpu.max` (cgroup v2) or `cpu.cfs_quota_us` (v1) over its groups and those around them. Nothing if there
+/// is no limit. Reads `proc/self/{cgroup,mountinfo}` and the cgroup file system under `root`.
+[[nodiscard]] std::optional<int> cgroup_cpu_quota(const std::filesystem::path& root = "/");
+
+}  // namespace nearfar

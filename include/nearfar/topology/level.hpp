@@ -1,0 +1,44 @@
+/// \file
+/// The levels of locality, from a node of a cluster down to one core.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace nearfar {
+
+/// How near two ranks can be, outermost level first: ranks of one `node` share memory, ranks of one
+/// `package` a socket, of one `numa` a memory domain, of one `cache` the last cache level shared by several
+/// cores, of one `core` its hardware threads.
+enum class level : std::uint8_t { node, package, numa, cache, core };
+
+/// Number of levels.
+inline constexpr std::size_t level_count = 5;
+
+/// Every level, outermost first.
+inline constexpr std::array<level, level_count> all_levels{level::node, level::package, level::numa,
+                                                           level::cache, level::core};
+
+/// Position of a level, 0 for the outermost: the index into a `place`.
+[[nodiscard]] constexpr std::size_t index(level at) noexcept { return static_cast<std::size_t>(at); }
+
+/// The level's name as users write it: "node", "package", "numa", "cache" or "core".
+[[nodiscard]] constexpr std::string_view name(level at) noexcept {
+  constexpr std::array<std::string_view, level_count> names{"node", "package", "numa", "cache", "core"};
+  return names[index(at)];
+}
+
+/// The level of exactly this (lower-case) name; nothing if there is none.
+[[nodiscard]] constexpr std::optional<level> level_from_name(std::string_view text) noexcept {
+  for (const level at : all_levels) {
+    if (name(at) == text) {
+      return at;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,500 @@
+#include "nearfar/topology/hardware.hpp"
+
+#include <hwloc.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "nearfar/core/error.hpp"
+#include "nearfar/topology/level.hpp"
+#include "nearfar/topology/locality.hpp"
+
+namespace nearfar {
+
+namespace {
+
+std::string system_text(int code) { return std::generic_category().message(code); }
+
+// --- CPU quota of cgroups ---------------------------------------------------------------------------------
+
+/// The words of a line, separated by blanks.
+std::vector<std::string> fields_of(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<std::string> fields;
+  for (std::string field; stream >> field;) {
+    fields.push_back(std::move(field));
+  }
+  return fields;
+}
+
+/// Whether a comma-separated list has this entry.
+bool lists(std::string_view list, std::string_view entry) {
+  while (true) {
+    const std::size_t comma = list.find(',');
+    if (list.substr(0, comma) == entry) {
+      return true;
+    }
+    if (comma == std::string_view::npos) {
+      return false;
+    }
+    list.remove_prefix(comma + 1);
+  }
+}
+
+/// The words of a file's first line; none if it cannot be read.
+std::vector<std::string> words_of_file(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return fields_of(line);
+}
+
+/// A limit of `quota` microseconds of CPU time in each `period`; nothing for "max", -1 or nonsense.
+std::optional<double> cpus_of(const std::string& quota, const std::string& period) {
+  const auto number = [](const std::string& text) {
+    std::int64_t value = 0;
+    const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return problem == std::errc() && stop == text.data() + text.size() ? value : 0;
+  };
+  if (number(quota) <= 0 || number(period) <= 0) {
+    return std::nullopt;
+  }
+  return static_cast<double>(number(quota)) / static_cast<double>(number(period));
+}
+
+/// A mounted cgroup hierarchy that can limit CPU time.
+struct cgroup_mount {
+  std::string root;   // the group that the mount point shows
+  std::string point;  // where it is mounted
+  bool unified;       // cgroup v2
+};
+
+std::vector<cgroup_mount> cgroup_mounts(const std::filesystem::path& root) {
+  // proc(5): id, parent, device, root, mount point, options, optional fields, "-", type, source, super
+  // options
+  std::vector<cgroup_mount> mounts;
+  std::ifstream stream(root / "proc/self/mountinfo");
+  for (std::string line; std::getline(stream, line);) {
+    const std::vector<std::string> fields = fields_of(line);
+    const auto dash = std::find(fields.begin(), fields.end(), "-");
+    if (dash - fields.begin() < 6 || fields.end() - dash < 4) {
+      continue;
+    }
+    const bool unified = dash[1] == "cgroup2";
+    if (unified || (dash[1] == "cgroup" && lists(dash[3], "cpu"))) {
+      mounts.push_back({fields[3], fields[4], unified});
+    }
+  }
+  return mounts;
+}
+
+/// The path of this process's group in the v2 hierarchy or in v1's cpu hierarchy.
+std::optional<std::string> cgroup_path(const std::filesystem::path& root, bool unified) {
+  std::ifstream stream(root / "proc/self/cgroup");
+  for (std::string line; std::getline(stream, line);) {  // hierarchy:controllers:path
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) {
+      continue;
+    }
+    const std::string_view controllers = std::string_view(line).substr(first + 1, second - first - 1);
+    if (unified ? controllers.empty() : lists(controllers, "cpu")) {
+      return line.substr(second + 1);
+    }
+  }
+  return std::nullopt;
+}
+
+/// `path` as seen below `mount_root`. A container without a cgroup namespace sees its host's path, but has
+/// only its own group mounted: then the mount point is the group.
+std::string path_below(const std::string& path, const std::string& mount_root) {
+  if (mount_root == "/") {
+    return path;
+  }
+  if (path.starts_with(mount_root + "/")) {
+    return path.substr(mount_root.size());
+  }
+  return "";
+}
+
+std::optional<double> group_quota(const std::filesystem::path& group, bool unified) {
+  if (unified) {
+    const std::vector<std::string> words = words_of_file(group / "cpu.max");
+    return words.size() == 2 ? cpus_of(words[0], words[1]) : std::nullopt;
+  }
+  const std::vector<std::string> quota = words_of_file(group / "cpu.cfs_quota_us");
+  const std::vector<std::string> period = words_of_file(group / "cpu.cfs_period_us");
+  return quota.empty() || period.empty() ? std::nullopt : cpus_of(quota[0], period[0]);
+}
+
+// --- hwloc ------------------------------------------------------------------------------------------------
+
+struct bitmap_free {
+  void operator()(hwloc_bitmap_t set) const noexcept { hwloc_bitmap_free(set); }
+};
+using bitmap = std::unique_ptr<hwloc_bitmap_s, bitmap_free>;
+
+bitmap new_bitmap() {
+  bitmap set(hwloc_bitmap_alloc());
+  if (!set) {
+    throw topology_error("hwloc cannot allocate a CPU set: out of memory");
+  }
+  return set;
+}
+
+struct topology_destroy {
+  void operator()(hwloc_topology_t topology) const noexcept { hwloc_topology_destroy(topology); }
+};
+using topology_handle = std::unique_ptr<hwloc_topology, topology_destroy>;
+
+/// "0-1,4": a CPU set, or a set of logical ids, as text.
+std::string list_text(hwloc_const_bitmap_t set) {
+  const int length = hwloc_bitmap_list_snprintf(nullptr, 0, set);
+  std::string text(static_cast<std::size_t>(std::max(length, 0)) + 1, '\0');
+  hwloc_bitmap_list_snprintf(text.data(), text.size(), set);
+  text.pop_back();
+  return text;
+}
+
+/// "core 3", "cores 0-1".
+std::string numbered(std::string_view noun, hwloc_const_bitmap_t set) {
+  return std::string(noun) + (hwloc_bitmap_weight(set) == 1 ? " " : "s ") + list_text(set);
+}
+
+/// The CPUs the calling thread may run on. Asked of the system, not of hwloc, which answers for the machine
+/// it describes.
+bitmap thread_cpus() {
+  // The kernel refuses masks smaller than its own, whose size it does not tell: try larger ones.
+  constexpr std::size_t most_cpus = std::size_t{1} << 20;
+  for (std::size_t cpus = CPU_SETSIZE; cpus <= most_cpus; cpus *= 2) {
+    const auto release = [](cpu_set_t* mask) { CPU_FREE(mask); };
+    const std::unique_ptr<cpu_set_t, decltype(release)> mask(CPU_ALLOC(cpus), release);
+    const std::size_t bytes = CPU_ALLOC_SIZE(cpus);
+    if (mask && sched_getaffinity(0, bytes, mask.get()) == 0) {
+      bitmap set = new_bitmap();
+      for (std::size_t cpu = 0; cpu < cpus; ++cpu) {
+        if (CPU_ISSET_S(cpu, bytes, mask.get())) {
+          hwloc_bitmap_set(set.get(), static_cast<unsigned>(cpu));
+        }
+      }
+      return set;
+    }
+    if (mask && errno != EINVAL) {
+      break;
+    }
+  }
+  throw topology_error("cannot read the thread's CPU affinity: " + system_text(errno));
+}
+
+topology_handle load_topology() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) {
+    throw topology_error("hwloc cannot start: " + system_text(errno));
+  }
+  topology_handle topology(raw);
+  // hwloc silently shows the real machine if it cannot use these variables, so they are passed on by hand. If
+  // both are set the file wins, as in hwloc.
+  const auto variable = [](const char* name) {
+    const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets it
+    return std::string(value == nullptr ? "" : value);
+  };
+  const std::string file = variable("HWLOC_XMLFILE");
+  const std::string synthetic = variable("HWLOC_SYNTHETIC");
+  if (!file.empty()) {
+    if (hwloc_topology_set_xml(raw, file.c_str()) != 0) {
+      throw topology_error("HWLOC_XMLFILE='" + file +
+                           "' is no topology file: unset it, or name one that lstopo wrote");
+    }
+  } else if (!synthetic.empty() && hwloc_topology_set_synthetic(raw, synthetic.c_str()) != 0) {
+    throw topology_error("HWLOC_SYNTHETIC='" + synthetic +
+                         "' is no topology: unset it, or write one like 'pack:2 [numa] l3:2 core:4 pu:2'");
+  }
+  if (hwloc_topology_load(raw) != 0) {
+    throw topology_error("hwloc cannot discover the machine: " + system_text(errno));
+  }
+  return topology;
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::uint64_t kib = 1024;
+  constexpr std::uint64_t mib = kib * kib;
+  return bytes < mib ? std::to_string(bytes / kib) + " KiB"
+                     : std::to_string((bytes + mib / 2) / mib) + " MiB";
+}
+
+std::string counted(int count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::optional<int> cgroup_cpu_quota(const std::filesystem::path& root) {
+  std::optional<double> least;
+  for (const cgroup_mount& mount : cgroup_mounts(root)) {
+    const std::optional<std::string> path = cgroup_path(root, mount.unified);
+    if (!path) {
+      continue;
+    }
+    const std::filesystem::path top = root / std::filesystem::path(mount.point).relative_path();
+    std::filesystem::path below = std::filesystem::path(path_below(*path, mount.root)).relative_path();
+    // A group cannot get more than the groups around it, so all of them count.
+    while (true) {
+      if (const std::optional<double> quota = group_quota(below.empty() ? top : top / below, mount.unified)) {
+        least = std::min(least.value_or(*quota), *quota);
+      }
+      if (below.empty()) {
+        break;
+      }
+      below = below.parent_path();
+    }
+  }
+  if (!least) {
+    return std::nullopt;
+  }
+  constexpr double most = std::numeric_limits<int>::max();
+  return static_cast<int>(std::clamp(std::ceil(*least), 1.0, most));
+}
+
+struct hardware::impl {
+  topology_handle topology = load_topology();
+  bitmap process_cpus = thread_cpus();
+  int cpu_limit = 1;
+  std::vector<hwloc_obj_t> cores;  // allowed ones, by logical id
+
+  // Machines may show no L3, and virtual ones no cores: the next best thing stands in.
+  hwloc_obj_type_t cache_type = objects(HWLOC_OBJ_L3CACHE) > 0 ? HWLOC_OBJ_L3CACHE : HWLOC_OBJ_L2CACHE;
+  hwloc_obj_type_t core_type = objects(HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+
+  impl();
+
+  [[nodiscard]] bool real() const noexcept { return hwloc_topology_is_thissystem(topology.get()) != 0; }
+  [[nodiscard]] int objects(hwloc_obj_type_t type) const noexcept;
+  [[nodiscard]] hwloc_obj_t object(hwloc_obj_type_t type, int index) const noexcept;
+  [[nodiscard]] int id_around(hwloc_obj_type_t type, hwloc_const_bitmap_t cpus) const;
+  [[nodiscard]] place place_of(hwloc_const_bitmap_t cpus) const;
+  [[nodiscard]] bitmap cores_of(hwloc_const_bitmap_t cpus) const;
+  [[nodiscard]] std::string cache_name() const { return cache_type == HWLOC_OBJ_L3CACHE ? "L3" : "L2"; }
+  [[nodiscard]] std::string cache_summary() const;
+  [[nodiscard]] std::string line_of(hwloc_obj_t object) const;
+  void print(std::string& text, hwloc_obj_t object, std::size_t depth) const;
+};
+
+hardware::impl::impl() {
+  cpu_limit = std::max(1, hwloc_bitmap_weight(process_cpus.get()));
+  cpu_limit = std::min(cpu_limit, cgroup_cpu_quota().value_or(cpu_limit));
+  for (int i = 0; real() && i < objects(core_type); ++i) {
+    if (hwloc_bitmap_intersects(object(core_type, i)->cpuset, process_cpus.get()) != 0) {
+      cores.push_back(object(core_type, i));
+    }
+  }
+}
+
+/// Number of objects of a type.
+int hardware::impl::objects(hwloc_obj_type_t type) const noexcept {
+  // Negative where hwloc keeps such objects at several depths, which it does for none of the types used here.
+  return std::max(0, hwloc_get_nbobjs_by_type(topology.get(), type));
+}
+
+/// The object of a type with this logical id, which must exist.
+hwloc_obj_t hardware::impl::object(hwloc_obj_type_t type, int index) const noexcept {
+  return hwloc_get_obj_by_type(topology.get(), type, static_cast<unsigned>(index));
+}
+
+/// Logical id of the object of a type that holds all of `cpus`; `unknown_id` if none does. Where several do,
+/// as with fast and ordinary memory in one NUMA domain, the one nearest to the CPUs, then the first.
+int hardware::impl::id_around(hwloc_obj_type_t type, hwloc_const_bitmap_t cpus) const {
+  int nearest = unknown_id;
+  int fewest = std::numeric_limits<int>::max();
+  for (int i = 0; i < objects(type); ++i) {
+    const hwloc_const_cpuset_t held = object(type, i)->cpuset;
+    if (hwloc_bitmap_isincluded(cpus, held) != 0 && hwloc_bitmap_weight(held) < fewest) {
+      nearest = i;
+      fewest = hwloc_bitmap_weight(held);
+    }
+  }
+  return nearest;
+}
+
+/// The place of a thread that may run on `cpus`.
+place hardware::impl::place_of(hwloc_const_bitmap_t cpus) const {
+  place where;
+  where.fill(unknown_id);
+  where[index(level::node)] = 0;
+  const bitmap inside = new_bitmap();
+  hwloc_bitmap_and(inside.get(), cpus, hwloc_topology_get_topology_cpuset(topology.get()));
+  if (hwloc_bitmap_iszero(inside.get()) == 0) {
+    where[index(level::package)] = id_around(HWLOC_OBJ_PACKAGE, inside.get());
+    where[index(level::numa)] = id_around(HWLOC_OBJ_NUMANODE, inside.get());
+    where[index(level::cache)] = id_around(cache_type, inside.get());
+    where[index(level::core)] = id_around(core_type, inside.get());
+  }
+  return where;
+}
+
+/// Logical ids of the cores that have any of `cpus`.
+bitmap hardware::impl::cores_of(hwloc_const_bitmap_t cpus) const {
+  bitmap ids = new_bitmap();
+  for (int i = 0; i < objects(core_type); ++i) {
+    if (hwloc_bitmap_intersects(object(core_type, i)->cpuset, cpus) != 0) {
+      hwloc_bitmap_set(ids.get(), static_cast<unsigned>(i));
+    }
+  }
+  return ids;
+}
+
+/// "2 L3 caches of 32 MiB"; sizes that differ as "of 16 MiB to 32 MiB".
+std::string hardware::impl::cache_summary() const {
+  const int caches = objects(cache_type);
+  if (caches == 0) {
+    return "no shared cache known";
+  }
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t most = 0;
+  for (int i = 0; i < caches; ++i) {
+    const std::uint64_t bytes = object(cache_type, i)->attr->cache.size;
+    least = std::min(least, bytes);
+    most = std::max(most, bytes);
+  }
+  std::string text = counted(caches, cache_name() + " cache");
+  if (most > 0) {
+    text += " of " + size_text(least) + (least < most ? " to " + size_text(most) : "");
+  }
+  return text;
+}
+
+/// What the tree says of an object; empty for objects that are no level of ours.
+std::string hardware::impl::line_of(hwloc_obj_t object) const {
+  const std::string id = " " + std::to_string(object->logical_index);
+  if (object->type == HWLOC_OBJ_PACKAGE) {
+    return std::string(name(level::package)) + id;
+  }
+  if (object->type == HWLOC_OBJ_NUMANODE) {
+    const std::uint64_t bytes = object->attr->numanode.local_memory;
+    return std::string(name(level::numa)) + id + (bytes > 0 ? ": " + size_text(bytes) : "");
+  }
+  if (object->type == cache_type) {
+    const std::uint64_t bytes = object->attr->cache.size;
+    return std::string(name(level::cache)) + id + ": " + cache_name() +
+           (bytes > 0 ? ", " + size_text(bytes) : "");
+  }
+  if (object->type == core_type) {
+    return std::string(name(level::core)) + id + ": " + numbered("CPU", object->cpuset);
+  }
+  return {};
+}
+
+/// Adds an object and all inside it to the tree. hwloc hangs memory beside the cores it is near to; here
+/// cores are inside their NUMA domain, as in the levels.
+void hardware::impl::print(std::string& text, hwloc_obj_t object, std::size_t depth) const {
+  if (const std::string line = line_of(object); !line.empty()) {
+    text.append(2 * depth, ' ').append(line).append("\n");
+    ++depth;
+  }
+  for (hwloc_obj_t memory = object->memory_first_child; memory != nullptr; memory = memory->next_sibling) {
+    print(text, memory, depth);
+  }
+  const std::size_t inner = object->memory_arity > 0 ? depth + 1 : depth;
+  for (hwloc_obj_t child = object->first_child; child != nullptr; child = child->next_sibling) {
+    print(text, child, inner);
+  }
+}
+
+hardware::hardware() : impl_(std::make_unique<impl>()) {}
+hardware::hardware(hardware&&) noexcept = default;
+hardware& hardware::operator=(hardware&&) noexcept = default;
+hardware::~hardware() = default;
+
+bool hardware::is_this_system() const noexcept { return impl_->real(); }
+
+place hardware::this_thread_place() const {
+  const bitmap nothing = new_bitmap();
+  return is_this_system() ? impl_->place_of(thread_cpus().get()) : impl_->place_of(nothing.get());
+}
+
+place hardware::place_of_pu(int index) const {
+  if (index < 0 || index >= pus()) {
+    throw topology_error("no PU " + std::to_string(index) + ": the machine has " + counted(pus(), "PU") +
+                         ", numbered from 0");
+  }
+  return impl_->place_of(impl_->object(HWLOC_OBJ_PU, index)->cpuset);
+}
+
+binding hardware::this_thread_binding() const {
+  const bitmap cpus = thread_cpus();
+  binding bound;
+  for (int cpu = hwloc_bitmap_first(cpus.get()); cpu >= 0; cpu = hwloc_bitmap_next(cpus.get(), cpu)) {
+    bound.allowed_cpus.push_back(cpu);
+  }
+  bound.bound_to_one_core = is_this_system() ? hwloc_bitmap_weight(impl_->cores_of(cpus.get()).get()) == 1
+                                             : bound.allowed_cpus.size() == 1;
+  return bound;
+}
+
+int hardware::allowed_cpus() const noexcept { return impl_->cpu_limit; }
+
+int hardware::allowed_cores() const noexcept { return static_cast<int>(impl_->cores.size()); }
+
+int hardware::pus() const noexcept { return impl_->objects(HWLOC_OBJ_PU); }
+
+std::string hardware::summary() const {
+  return counted(impl_->objects(HWLOC_OBJ_PACKAGE), "package") + ", " +
+         counted(impl_->objects(HWLOC_OBJ_NUMANODE), "NUMA domain") + ", " + impl_->cache_summary() + ", " +
+         counted(impl_->objects(impl_->core_type), "core") + ", " + counted(pus(), "PU") +
+         (is_this_system() ? "" : " (described by the environment, not this machine)");
+}
+
+std::string hardware::tree_text() const {
+  std::string text;
+  impl_->print(text, hwloc_get_root_obj(impl_->topology.get()), 0);
+  return text;
+}
+
+void hardware::bind_this_thread_to_core(int index) const {
+  const std::string failure = "cannot bind a thread to core " + std::to_string(index) + ": ";
+  if (!is_this_system()) {
+    throw topology_error(failure +
+                         "the topology is not this machine's: unset HWLOC_SYNTHETIC and HWLOC_XMLFILE");
+  }
+  if (index < 0 || index >= allowed_cores()) {
+    throw topology_error(failure + "this process may use " + counted(allowed_cores(), "core") +
+                         ", numbered from 0: use fewer threads or allow it more cores");
+  }
+  const bitmap cpus = new_bitmap();
+  hwloc_bitmap_and(cpus.get(), impl_->cores[static_cast<std::size_t>(index)]->cpuset,
+                   impl_->process_cpus.get());
+  if (hwloc_set_cpubind(impl_->topology.get(), cpus.get(), HWLOC_CPUBIND_THREAD) != 0) {
+    throw topology_error(failure + system_text(errno));
+  }
+}
+
+std::string hardware::binding_text() const {
+  const bitmap cpus = thread_cpus();
+  if (!is_this_system()) {
+    return numbered("CPU", cpus.get());
+  }
+  const bitmap ids = impl_->cores_of(cpus.get());
+  bool whole = true;
+  for (int id = hwloc_bitmap_first(ids.get()); id >= 0; id = hwloc_bitmap_next(ids.get(), id)) {
+    whole = whole && hwloc_bitmap_isincluded(impl_->object(impl_->core_type, id)->cpuset, cpus.get()) != 0;
+  }
+  return numbered("core", ids.get()) + (whole ? "" : " (" + numbered("CPU", cpus.get()) + ")");
+}
+
+}  // namespace nearfar
