@@ -70,8 +70,12 @@ class mcs_lock : public lockable<mcs_lock<W>> {
     return tail_->compare_exchange(expected, self_, std::memory_order_acq_rel, std::memory_order_relaxed);
   }
 
-  /// Whether no rank of the node has registered behind this one (cohort detection).
-  [[nodiscard]] bool alone() const { return mine_->next.load(std::memory_order_relaxed) == none; }
+  /// Whether no rank of the node is behind this one (cohort detection). Looks at the end of the queue too: a rank that is
+  /// in the queue but has not registered yet is worth the short wait, as it spares both the lock above. Its line would
+  /// be needed for leaving the queue anyway.
+  [[nodiscard]] bool alone() const {
+    return mine_->next.load(std::memory_order_relaxed) == none && tail_->load(std::memory_order_relaxed) == self_;
+  }
 
   void release_local(status passes) {
     cell successor = mine_->next.load(std::memory_order_acquire);  // (3)

@@ -30,27 +30,27 @@ class far_segment {
 
   template <typename V>
   void put(int target, far<V> T::*field, const V& origin) {
-    check(MPI_Put(&origin, 1, datatype<V>(), target, displacement(field), 1, datatype<V>(), window_), "MPI_Put");
+    check(MPI_Put(&origin, 1, datatype<V>(), target, displacement(target, field), 1, datatype<V>(), window_), "MPI_Put");
   }
   template <typename V>
   void put(int target, far<V> T::*field, V&& origin) = delete;
 
   template <typename V>
   void get(int target, far<V> T::*field, V& result) {
-    check(MPI_Get(&result, 1, datatype<V>(), target, displacement(field), 1, datatype<V>(), window_), "MPI_Get");
+    check(MPI_Get(&result, 1, datatype<V>(), target, displacement(target, field), 1, datatype<V>(), window_), "MPI_Get");
   }
 
   /// Atomic read.
   template <typename V>
   void fetch(int target, far<V> T::*field, V& result) {
-    check(MPI_Fetch_and_op(nullptr, &result, datatype<V>(), target, displacement(field), MPI_NO_OP, window_),
+    check(MPI_Fetch_and_op(nullptr, &result, datatype<V>(), target, displacement(target, field), MPI_NO_OP, window_),
           "MPI_Fetch_and_op");
   }
 
   /// Atomic exchange; `result` becomes the word's old value.
   template <typename V>
   void swap(int target, far<V> T::*field, const V& origin, V& result) {
-    check(MPI_Fetch_and_op(&origin, &result, datatype<V>(), target, displacement(field), MPI_REPLACE, window_),
+    check(MPI_Fetch_and_op(&origin, &result, datatype<V>(), target, displacement(target, field), MPI_REPLACE, window_),
           "MPI_Fetch_and_op");
   }
   template <typename V>
@@ -58,7 +58,7 @@ class far_segment {
 
   template <typename V>
   void fetch_add(int target, far<V> T::*field, const V& origin, V& result) {
-    check(MPI_Fetch_and_op(&origin, &result, datatype<V>(), target, displacement(field), MPI_SUM, window_),
+    check(MPI_Fetch_and_op(&origin, &result, datatype<V>(), target, displacement(target, field), MPI_SUM, window_),
           "MPI_Fetch_and_op");
   }
   template <typename V>
@@ -67,7 +67,7 @@ class far_segment {
   /// Writes `desired` if the word is `expected`; `result` becomes its old value either way.
   template <typename V>
   void compare_and_swap(int target, far<V> T::*field, const V& expected, const V& desired, V& result) {
-    check(MPI_Compare_and_swap(&desired, &expected, &result, datatype<V>(), target, displacement(field), window_),
+    check(MPI_Compare_and_swap(&desired, &expected, &result, datatype<V>(), target, displacement(target, field), window_),
           "MPI_Compare_and_swap");
   }
   template <typename V>
@@ -78,7 +78,7 @@ class far_segment {
   /// Atomic update without a result.
   template <typename V>
   void accumulate(int target, far<V> T::*field, const V& origin, far_op operation) {
-    check(MPI_Accumulate(&origin, 1, datatype<V>(), target, displacement(field), 1, datatype<V>(),
+    check(MPI_Accumulate(&origin, 1, datatype<V>(), target, displacement(target, field), 1, datatype<V>(),
                          operation == far_op::replace ? MPI_REPLACE : MPI_SUM, window_),
           "MPI_Accumulate");
   }
@@ -105,8 +105,8 @@ class far_segment {
 
  private:
   template <typename V>
-  [[nodiscard]] MPI_Aint displacement(far<V> T::*field) const noexcept {
-    return static_cast<MPI_Aint>(offset_) + offset_of(layout_, field);
+  [[nodiscard]] MPI_Aint displacement(int target, far<V> T::*field) const {
+    return world_->far_displacement(target) + static_cast<MPI_Aint>(offset_) + offset_of(layout_, field);
   }
   template <typename V>
   [[nodiscard]] V& word(int rank, far<V> T::*field) const {

@@ -5,9 +5,11 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "nearfar/core/layout.hpp"
 #include "nearfar/memory/mpi/call.hpp"
 
 namespace nearfar::mpi {
@@ -92,10 +94,14 @@ class window {
  public:
   window() = default;
   window(window&& other) noexcept
-      : handle_(std::exchange(other.handle_, MPI_WIN_NULL)), base_(other.base_), open_(std::exchange(other.open_, false)) {}
+      : handle_(std::exchange(other.handle_, MPI_WIN_NULL)),
+        base_(other.base_),
+        displacement_(other.displacement_),
+        open_(std::exchange(other.open_, false)) {}
   window& operator=(window&& other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(base_, other.base_);
+    std::swap(displacement_, other.displacement_);
     std::swap(open_, other.open_);
     return *this;
   }
@@ -114,13 +120,17 @@ class window {
     return result;
   }
   /// Memory that the ranks of `comm`, all on one node, can also load and store. Each rank's part is separate, on pages
-  /// of its own, which keeps MPICH from misplacing writes and lets the owner touch its part first. Collective.
+  /// of its own, which keeps MPICH from misplacing writes and lets the owner touch its part first. MPI does not promise
+  /// how it is aligned, so one slot more is taken, and everything here speaks of the aligned part. Collective.
   static window allocate_shared(MPI_Comm comm, std::size_t bytes) {
     window result;
     info separate;
     separate.set("alloc_shared_noncontig", "true");
-    check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, separate.get(), comm, &result.base_, &result.handle_),
+    check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes + slot_bytes), 1, separate.get(), comm, &result.base_,
+                                  &result.handle_),
           "MPI_Win_allocate_shared");
+    result.displacement_ = misalignment(result.base_);
+    result.base_ += result.displacement_;
     result.return_errors();
     return result;
   }
@@ -145,7 +155,7 @@ class window {
     int unit = 0;
     std::byte* result = nullptr;
     check(MPI_Win_shared_query(handle_, rank, &bytes, &unit, &result), "MPI_Win_shared_query");
-    return result;
+    return result + misalignment(result);
   }
   /// True when the owner's loads see what others put without a copy between the two.
   [[nodiscard]] bool is_unified() const {
@@ -157,12 +167,19 @@ class window {
 
   [[nodiscard]] MPI_Win get() const noexcept { return handle_; }
   [[nodiscard]] std::byte* base() const noexcept { return base_; }
+  /// Displacement of `base()` in the window, which may differ from rank to rank.
+  [[nodiscard]] int displacement() const noexcept { return displacement_; }
 
  private:
+  /// Bytes to the next slot boundary.
+  [[nodiscard]] static int misalignment(const std::byte* address) noexcept {
+    return static_cast<int>(-reinterpret_cast<std::uintptr_t>(address) % slot_bytes);
+  }
   void return_errors() { check(MPI_Win_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler"); }
 
   MPI_Win handle_ = MPI_WIN_NULL;
   std::byte* base_ = nullptr;
+  int displacement_ = 0;
   bool open_ = false;
 };
 

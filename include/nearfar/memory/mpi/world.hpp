@@ -151,6 +151,8 @@ class world : public waiting<world> {
   [[nodiscard]] std::byte* near_memory(int rank) const { return reachable(near_memory_, rank); }
   [[nodiscard]] std::byte* far_memory(int rank) const { return reachable(far_memory_, rank); }
   [[nodiscard]] MPI_Win far_window() const noexcept { return far_window_.get(); }
+  /// Displacement of the far memory of `rank` in the far window.
+  [[nodiscard]] MPI_Aint far_displacement(int rank) const { return far_displacements_[index(rank)]; }
 
  private:
   [[nodiscard]] static std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
@@ -220,6 +222,7 @@ class world : public waiting<world> {
     near_memory_.assign(index(size_), nullptr);
     far_memory_.assign(index(size_), nullptr);
     const auto group = locality_.members(level::node, locality_.group(level::node, rank_));
+    far_displacements_ = comm_.gather_to_all({far_window_.displacement()});
     const std::vector<int> sharer_ranks = sharers.gather_to_all({rank_});
     for (std::size_t i = 0; i < group.size(); ++i) {
       near_memory_[index(group[i])] = near_window_.part_of(static_cast<int>(i));
@@ -270,6 +273,7 @@ class world : public waiting<world> {
   window far_window_;
   std::vector<std::byte*> near_memory_;
   std::vector<std::byte*> far_memory_;
+  std::vector<int> far_displacements_;
   slab near_slab_;
   slab far_slab_;
   slab tags_;

@@ -1,0 +1,36 @@
+/// \file
+/// The subcommands of `nearfar`, each in a file of its own.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nearfar/core/error.hpp"
+
+namespace nearfar::command {
+
+// Exit statuses of every subcommand.
+inline constexpr int success = 0;
+/// The command ran and found something wrong: a lock that does not exclude, a transport that fails its test.
+inline constexpr int failure = 1;
+/// The command cannot run as it was asked to.
+inline constexpr int bad_input = 2;
+
+/// What the user asked for cannot be done; ends the command with `bad_input` and one line.
+struct usage_error : error {
+  using error::error;
+};
+
+// Each adds its subcommand to `app` and sets `status` when it has run.
+void add_bench(CLI::App& app, int& status);
+void add_doctor(CLI::App& app, int& status);
+void add_list(CLI::App& app, int& status);
+void add_report(CLI::App& app, int& status);
+void add_topo(CLI::App& app, int& status);
+
+/// ", did you mean 'x'?" with the nearest of `known`, or nothing if none is near.
+[[nodiscard]] std::string suggestion(std::string_view wrong, const std::vector<std::string>& known);
+
+}  // namespace nearfar::command

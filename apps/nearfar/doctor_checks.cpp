@@ -1,0 +1,662 @@
+// The doctor's checks. They make windows of their own, since a world refuses to be made on a transport that is broken.
+
+#include "apps/nearfar/doctor_checks.hpp"
+
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "nearfar/core/layout.hpp"
+#include "nearfar/memory/mpi/far_segment.hpp"
+#include "nearfar/memory/mpi/world.hpp"
+
+namespace nearfar::command::doctor {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// How long a rank waits for others; longer than anything here takes on an oversubscribed machine.
+constexpr seconds patience{20};
+
+// ---- windows -----------------------------------------------------------------------------------------------------
+
+/// A far window made in the way of `mpi::world`, and as much of a world as `mpi::far_segment` needs: so the checks
+/// issue the operations that the locks do.
+class bare_world {
+ public:
+  explicit bare_world(const examination& e, std::size_t bytes = slot_bytes) {
+    mpi::window& shared = e.one_node() ? far_ : backing_;
+    shared = mpi::window::allocate_shared(e.one_node() ? e.comm().get() : e.node().get(), bytes);
+    if (!e.one_node()) far_ = mpi::window::create(e.comm().get(), backing_.base(), bytes);
+    far_.open();
+    std::fill_n(far_.base(), bytes, std::byte{0});
+    mpi::check(MPI_Win_sync(far_.get()), "MPI_Win_sync");
+    e.barrier();
+  }
+
+  [[nodiscard]] const mpi::window& window() const noexcept { return far_; }
+  [[nodiscard]] MPI_Win far_window() const noexcept { return far_.get(); }
+  [[nodiscard]] std::size_t allocate_far(std::size_t) const noexcept { return 0; }
+  void release_far(std::size_t, std::size_t) const noexcept {}
+  /// Of this rank only: a segment reads what is its own.
+  [[nodiscard]] std::byte* far_memory(int) const noexcept { return far_.base(); }
+
+ private:
+  mpi::window backing_;
+  mpi::window far_;
+};
+
+struct alignas(slot_bytes) one_word {
+  far<std::uint64_t> word;
+};
+
+/// The word that all ranks work on is that of rank 0.
+class shared_word {
+ public:
+  explicit shared_word(const examination& e) : world_(e), segment_(world_) {}
+
+  std::uint64_t swap(const std::uint64_t& value) {
+    std::uint64_t before = 0;
+    segment_.swap(0, &one_word::word, value, before);
+    segment_.flush(0);
+    return before;
+  }
+  std::uint64_t fetch_add(const std::uint64_t& value) {
+    std::uint64_t before = 0;
+    segment_.fetch_add(0, &one_word::word, value, before);
+    segment_.flush(0);
+    return before;
+  }
+  std::uint64_t compare_and_swap(const std::uint64_t& expected, const std::uint64_t& desired) {
+    std::uint64_t before = 0;
+    segment_.compare_and_swap(0, &one_word::word, expected, desired, before);
+    segment_.flush(0);
+    return before;
+  }
+  void put(const std::uint64_t& value) {
+    segment_.put(0, &one_word::word, value);
+    segment_.flush(0);
+  }
+  /// On rank 0 only.
+  [[nodiscard]] std::uint64_t read() const { return segment_.read_direct(0, &one_word::word); }
+  void sync() { mpi::check(MPI_Win_sync(world_.far_window()), "MPI_Win_sync"); }
+
+ private:
+  bare_world world_;
+  mpi::far_segment<bare_world, one_word> segment_;
+};
+
+void drive_progress(const examination& e) {
+  int found = 0;
+  mpi::check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, e.comm().get(), &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+}
+
+std::string duration_text(std::chrono::nanoseconds span) {
+  const auto nanoseconds = static_cast<double>(span.count());
+  if (nanoseconds < 1e6) return fmt::format("{:.1f} us", nanoseconds / 1e3);
+  return fmt::format("{:.0f} ms", nanoseconds / 1e6);
+}
+
+// ---- the installation ----------------------------------------------------------------------------------------------
+
+finding thread_level(examination&) {
+  int provided = MPI_THREAD_SINGLE;
+  mpi::check(MPI_Query_thread(&provided), "MPI_Query_thread");
+  const char* name = provided == MPI_THREAD_MULTIPLE     ? "MPI_THREAD_MULTIPLE"
+                     : provided == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
+                     : provided == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
+                                                         : "MPI_THREAD_SINGLE";
+  return {provided < MPI_THREAD_FUNNELED ? outcome::warn : outcome::ok,
+          fmt::format("{}, asked for MPI_THREAD_FUNNELED", name)};
+}
+
+/// The text with which nearfar refuses to run, if it would for ranks placed so.
+std::optional<std::string> refusal(const examination& e, bool one_node) {
+  try {
+    mpi::require_transport(e.comm().get(), one_node);
+  } catch (const transport_error& fault) {
+    return fault.what();
+  }
+  return std::nullopt;
+}
+
+finding known_faults(examination& e) {
+  if (const auto text = refusal(e, e.one_node())) return {outcome::fail, *text};
+  if (const auto text = refusal(e, false))
+    return {outcome::warn, "MPI_Compare_and_swap crashes on windows that nearfar does not use on one node",
+            "for your own windows, and for several nodes: " + *text};
+  return {outcome::ok, "none of those that nearfar cannot test for"};
+}
+
+finding shared_memory(examination& e) {
+  struct statvfs status {};
+  if (statvfs("/dev/shm", &status) != 0) return {outcome::warn, "there is no /dev/shm"};
+  const mpi::options defaults;
+  const std::size_t each = defaults.near_bytes + defaults.far_bytes;
+  try {
+    mpi::require_shared_memory(e.node().get(), each);
+  } catch (const transport_error& fault) {
+    return {outcome::fail, fault.what()};
+  }
+  return {outcome::ok, fmt::format("/dev/shm has {} MiB free, a world takes {} MiB on this node",
+                                   status.f_bavail * status.f_frsize >> 20U,
+                                   each * static_cast<std::size_t>(e.node().size()) >> 20U)};
+}
+
+finding processors(examination& e) {
+  const auto& [ranks, available] = e.processors();
+  const bool crowded = e.processors().oversubscribed();
+  return {crowded ? outcome::warn : outcome::ok,
+          fmt::format("{} rank{} on {} processor{}: waiting ranks {}", ranks, ranks == 1 ? "" : "s", available,
+                      available == 1 ? "" : "s", crowded ? "yield" : "spin")};
+}
+
+finding memory_model(examination& e) {
+  return bare_world(e).window().is_unified() ? finding{outcome::ok, "unified"} : finding{outcome::fail, "separate"};
+}
+
+// ---- where a put arrives -------------------------------------------------------------------------------------------
+
+/// Puts a word to every place of the right neighbour's part of an open window and compares what came from the left.
+/// Returns on how many ranks something was wrong. Collective.
+std::uint64_t misplaced(const examination& e, const mpi::communicator& comm, const mpi::window& w, std::size_t bytes) {
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  constexpr std::byte untouched{0xa5};
+  const int size = comm.size();
+  const int rank = comm.rank();
+  const auto value = [](int from, std::size_t at) { return to_word(from) << 32U | (at + 1); };
+
+  std::fill_n(w.base(), bytes, untouched);
+  mpi::check(MPI_Win_sync(w.get()), "MPI_Win_sync");
+  e.barrier();
+  std::vector<std::uint64_t> origins(bytes / word);
+  for (std::size_t i = 0; i < origins.size(); ++i) {
+    origins[i] = value(rank, i);
+    mpi::check(MPI_Put(&origins[i], 1, MPI_UINT64_T, (rank + 1) % size, static_cast<MPI_Aint>(i * word), 1, MPI_UINT64_T,
+                       w.get()),
+               "MPI_Put");
+  }
+  mpi::check(MPI_Win_flush((rank + 1) % size, w.get()), "MPI_Win_flush");
+  e.barrier();
+  mpi::check(MPI_Win_sync(w.get()), "MPI_Win_sync");
+
+  std::vector<std::byte> expected(bytes, untouched);
+  for (std::size_t i = 0; i < origins.size(); ++i) {
+    const std::uint64_t sent = value((rank + size - 1) % size, i);
+    std::memcpy(&expected[i * word], &sent, word);
+  }
+  return e.sum(std::equal(expected.begin(), expected.end(), w.base()) ? 0 : 1);
+}
+
+finding put_address(examination& e) {
+  std::vector<std::size_t> wrong;
+  const std::array<std::size_t, 5> sizes{64, 128, 192, 320, 4096 + 64};
+  for (const std::size_t bytes : sizes)
+    if (misplaced(e, e.comm(), bare_world(e, bytes).window(), bytes) != 0) wrong.push_back(bytes);
+  if (wrong.empty()) return {outcome::ok, fmt::format("right in {} sizes of nearfar's windows", sizes.size())};
+  return {outcome::fail, fmt::format("wrong in nearfar's windows of {} bytes", fmt::join(wrong, ", "))};
+}
+
+/// Memory for MPI_Win_create at a chosen distance from a 16-byte boundary, with room around for what misses it.
+class placed_memory {
+ public:
+  placed_memory(std::size_t bytes, std::size_t offset) : memory_(bytes / sizeof(unit) + 9), offset_(offset) {}
+  [[nodiscard]] std::byte* base() noexcept { return memory_[4].bytes.data() + offset_; }
+
+ private:
+  struct alignas(16) unit {
+    std::array<std::byte, 16> bytes{};
+  };
+  std::vector<unit> memory_;
+  std::size_t offset_;
+};
+
+finding put_awkward(examination& e) {
+  constexpr std::array<std::size_t, 5> sizes{8, 24, 40, 72, 100};
+  std::vector<std::string> wrong;
+  const auto try_kind = [&](const char* kind, const mpi::communicator& comm, auto&& make) {
+    std::vector<std::size_t> of_kind;
+    for (const std::size_t bytes : sizes) {
+      mpi::window w = make(bytes);
+      w.open();
+      if (misplaced(e, comm, w, bytes) != 0) of_kind.push_back(bytes);
+    }
+    if (!of_kind.empty()) wrong.push_back(fmt::format("{} ({} bytes)", kind, fmt::join(of_kind, ", ")));
+  };
+  std::optional<placed_memory> memory;
+  const auto create_at = [&](std::size_t offset) {
+    return [&memory, &e, offset](std::size_t bytes) {
+      return mpi::window::create(e.comm().get(), memory.emplace(bytes, offset).base(), bytes);
+    };
+  };
+  try_kind("MPI_Win_allocate", e.comm(), [&](std::size_t bytes) { return mpi::window::allocate(e.comm().get(), bytes); });
+  try_kind("MPI_Win_create", e.comm(), create_at(0));
+  try_kind("MPI_Win_create at 8 mod 16", e.comm(), create_at(8));
+  try_kind("MPI_Win_allocate_shared", e.node(),
+           [&](std::size_t bytes) { return mpi::window::allocate_shared(e.node().get(), bytes); });
+  if (wrong.empty()) return {outcome::ok, fmt::format("right in windows of {} bytes", fmt::join(sizes, ", "))};
+  return {outcome::warn, fmt::format("wrong in {}", fmt::join(wrong, ", "))};
+}
+
+// ---- atomicity -----------------------------------------------------------------------------------------------------
+
+/// Spreads a value over 64 bits, so that sums over sets of values tell the sets apart. 0 stays 0.
+std::uint64_t spread(std::uint64_t value) {
+  value = (value ^ value >> 30U) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ value >> 27U) * 0x94d049bb133111ebU;
+  return value ^ value >> 31U;
+}
+
+constexpr unsigned rank_shift = 40;
+
+/// What a rank did to the shared word. Whatever goes into a word must come out once or be there at the end.
+struct tally {
+  std::uint64_t operations = 0;
+  std::uint64_t went_in = 0;   ///< sum of `spread`
+  std::uint64_t came_out = 0;  ///< likewise
+  std::uint64_t met = 0;       ///< values of other ranks that came out: without them, nothing was tried
+
+  void exchanged(int rank, std::uint64_t in, std::uint64_t out) {
+    went_in += spread(in);
+    came_out += spread(out);
+    if (out != 0 && out >> rank_shift != to_word(rank)) ++met;
+  }
+};
+
+/// Repeats `step(k)` for the check's budget. A minimum, since one operation may take a scheduler's slice.
+template <typename Step>
+void hammer(const examination& e, Step step) {
+  const auto end = clock::now() + e.budget();
+  for (std::uint64_t k = 1; k <= 20 || (k < std::uint64_t{1} << 20U && clock::now() < end); ++k) step(k);
+}
+
+/// All ranks do `step(word, token, tally)` at once, with a token that no step had before.
+template <typename Step>
+finding conserves(const examination& e, Step step) {
+  shared_word word(e);
+  tally mine;
+  hammer(e, [&](std::uint64_t k) {
+    step(word, to_word(e.rank()) << rank_shift | k, mine);
+    ++mine.operations;
+  });
+  e.barrier();
+  const std::uint64_t left = e.is_target() ? spread(word.read()) : 0;
+  const std::uint64_t operations = e.sum(mine.operations);
+  const std::uint64_t balance = e.sum(mine.went_in - mine.came_out - left);
+  const std::uint64_t met = e.sum(mine.met);
+  if (balance == 0)
+    return {outcome::ok, fmt::format("{} by {} ranks at once, {} met another rank's value, none was lost", operations,
+                                     e.size(), met)};
+  return {outcome::fail, fmt::format("{} by {} ranks at once lost or doubled values", operations, e.size())};
+}
+
+finding atomic_swap(examination& e) {
+  return conserves(e, [&](shared_word& word, std::uint64_t token, tally& mine) {
+    mine.exchanged(e.rank(), token, word.swap(token));
+  });
+}
+
+finding atomic_fetch_add(examination& e) {
+  shared_word word(e);
+  std::uint64_t count = 0;
+  std::uint64_t results = 0;
+  std::uint64_t next = 0;
+  std::uint64_t met = 0;
+  hammer(e, [&](std::uint64_t) {
+    const std::uint64_t before = word.fetch_add(1);
+    if (before != next) ++met;
+    next = before + 1;
+    results += before;
+    ++count;
+  });
+  e.barrier();
+  const std::uint64_t total = e.sum(count);
+  const std::uint64_t counted = e.sum(e.is_target() ? word.read() : 0);
+  const std::uint64_t sum_of_results = e.sum(results);
+  met = e.sum(met);
+  if (counted != total)
+    return {outcome::fail, fmt::format("{} increments by {} ranks at once, {} counted", total, e.size(), counted)};
+  if (sum_of_results != total * (total - 1) / 2)
+    return {outcome::fail, fmt::format("{} increments by {} ranks at once, results were doubled", total, e.size())};
+  return {outcome::ok, fmt::format("{} by {} ranks at once, {} met another rank's, all counted", total, e.size(), met)};
+}
+
+/// Nothing if compare-and-swap can be tried.
+std::optional<finding> unless_it_crashes(const examination& e) {
+  if (!refusal(e, e.one_node())) return std::nullopt;
+  return finding{outcome::skip, "not tried, because it would crash: see 'known faults'"};
+}
+
+finding atomic_compare_and_swap(examination& e) {
+  if (auto skipped = unless_it_crashes(e)) return *skipped;
+  std::uint64_t expected = 0;
+  return conserves(e, [&](shared_word& word, std::uint64_t token, tally& mine) {
+    const std::uint64_t before = word.compare_and_swap(expected, token);
+    if (before == expected) mine.exchanged(e.rank(), token, before);
+    if (before != expected) ++mine.met;
+    expected = before == expected ? token : before;
+  });
+}
+
+/// The tail of a queue lock: enter by swap, leave by compare-and-swap if nobody came behind.
+finding atomic_tail(examination& e) {
+  if (auto skipped = unless_it_crashes(e)) return *skipped;
+  return conserves(e, [&](shared_word& tail, std::uint64_t token, tally& mine) {
+    mine.exchanged(e.rank(), token, tail.swap(token));
+    if (tail.compare_and_swap(token, nobody) == token) mine.exchanged(e.rank(), nobody, token);
+  });
+}
+
+finding whole_words(examination& e) {
+  constexpr std::uint64_t both_halves = (std::uint64_t{1} << 32U) + 1;
+  constexpr std::uint64_t last = ~std::uint64_t{0};
+  shared_word word(e);
+  std::uint64_t torn = 0;
+  std::uint64_t distinct = 0;
+  if (e.is_origin()) {
+    hammer(e, [&](std::uint64_t k) { word.put(k * both_halves); });
+    word.put(last);
+  } else if (e.is_target()) {
+    const auto end = clock::now() + patience;
+    std::uint64_t before = 0;
+    for (std::uint64_t polls = 1; before != last; ++polls) {
+      const std::uint64_t now = word.read();
+      if (now != before) ++distinct;
+      if (now >> 32U != (now & 0xffffffffU)) ++torn;
+      before = now;
+      if (polls % 16 != 0) continue;
+      drive_progress(e);
+      if (e.processors().oversubscribed()) std::this_thread::yield();
+      if (clock::now() > end) throw unanswered("a put did not become visible to the rank that polls for it");
+    }
+  }
+  e.barrier();
+  if (!e.is_target()) return {};
+  if (torn != 0) return {outcome::fail, fmt::format("{} of {} values seen were torn", torn, distinct)};
+  return {outcome::ok, fmt::format("{} values seen while they were put, none torn", distinct)};
+}
+
+// ---- progress ------------------------------------------------------------------------------------------------------
+
+constexpr milliseconds computation{50};
+/// Between what an operation takes at worst and what it takes when it waits for the target to compute.
+constexpr milliseconds prompt{10};
+
+/// How long a fetch-and-add takes whose target repeats `activity` meanwhile: the median of three. Same on all ranks.
+template <typename Activity>
+std::chrono::nanoseconds latency_during(const examination& e, shared_word& word, Activity activity) {
+  std::array<std::uint64_t, 3> took{};
+  for (std::uint64_t& span : took) {
+    e.barrier();
+    if (e.is_target()) {
+      const auto end = clock::now() + computation;
+      while (clock::now() < end) activity();
+    } else if (e.is_origin()) {
+      std::this_thread::sleep_for(milliseconds(5));  // for the target to have left the barrier
+      const auto begin = clock::now();
+      word.fetch_add(1);
+      span = static_cast<std::uint64_t>(std::chrono::nanoseconds(clock::now() - begin).count());
+    }
+  }
+  std::nth_element(took.begin(), took.begin() + 1, took.end());
+  return std::chrono::nanoseconds(e.largest(took[1]));
+}
+
+finding progress_computing(examination& e) {
+  shared_word word(e);
+  const auto latency = latency_during(e, word, [] {});
+  if (latency < prompt) return {outcome::ok, "an operation on a rank that computes takes " + duration_text(latency)};
+  return {outcome::warn, fmt::format("an operation on a rank that computes for 50 ms takes {}", duration_text(latency))};
+}
+
+finding progress_waiting(examination& e) {
+  shared_word word(e);
+  const auto by_probe = latency_during(e, word, [&] { drive_progress(e); });
+  const auto by_sync = latency_during(e, word, [&] { word.sync(); });
+  return {by_probe < prompt ? outcome::ok : outcome::fail,
+          fmt::format("an operation on a rank that calls MPI_Iprobe takes {}, MPI_Win_sync {}", duration_text(by_probe),
+                      duration_text(by_sync))};
+}
+
+// ---- near memory ---------------------------------------------------------------------------------------------------
+
+/// A word that the ranks of a node can also load and store.
+class near_word {
+ public:
+  explicit near_word(const examination& e) : window_(mpi::window::allocate_shared(e.node().get(), slot_bytes)) {
+    window_.open();
+    word_ = reinterpret_cast<std::uint64_t*>(window_.part_of(0));
+    if (e.node().rank() == 0) *word_ = 0;
+    mpi::check(MPI_Win_sync(window_.get()), "MPI_Win_sync");
+    e.barrier();
+  }
+
+  void add_by_host() { std::atomic_ref(*word_).fetch_add(1, std::memory_order_relaxed); }
+  void add_by_rma() {
+    const std::uint64_t one = 1;
+    std::uint64_t before = 0;
+    mpi::check(MPI_Fetch_and_op(&one, &before, MPI_UINT64_T, 0, 0, MPI_SUM, window_.get()), "MPI_Fetch_and_op");
+    mpi::check(MPI_Win_flush(0, window_.get()), "MPI_Win_flush");
+  }
+  /// The word, on the node's first rank; 0 on the others.
+  [[nodiscard]] std::uint64_t value(const examination& e) const {
+    mpi::check(MPI_Win_sync(window_.get()), "MPI_Win_sync");
+    return e.node().rank() == 0 ? std::atomic_ref(*word_).load(std::memory_order_relaxed) : 0;
+  }
+
+ private:
+  mpi::window window_;
+  std::uint64_t* word_ = nullptr;
+};
+
+/// All nodes' ranks increment their node's word at once, those with an odd rank on the node in the way of `odd`.
+struct increments {
+  std::uint64_t done = 0;
+  std::uint64_t counted = 0;
+
+  template <typename Odd>
+  static increments of(const examination& e, Odd odd) {
+    near_word word(e);
+    std::uint64_t mine = 0;
+    hammer(e, [&](std::uint64_t) {
+      e.node().rank() % 2 == 0 ? word.add_by_host() : odd(word);
+      ++mine;
+    });
+    e.barrier();
+    return {e.sum(mine), e.sum(word.value(e))};
+  }
+};
+
+/// Nothing if some node has several ranks. Collective.
+std::optional<finding> unless_alone(const examination& e) {
+  if (e.largest(static_cast<std::uint64_t>(e.node().size())) > 1) return std::nullopt;
+  return finding{outcome::skip, "every node has one rank only", "start at least 2 ranks on a node"};
+}
+
+finding near_atomics(examination& e) {
+  if (auto skipped = unless_alone(e)) return *skipped;
+  const increments seen = increments::of(e, [](near_word& word) { word.add_by_host(); });
+  return {seen.done == seen.counted ? outcome::ok : outcome::fail,
+          fmt::format("{} increments, {} counted", seen.done, seen.counted)};
+}
+
+finding mixed_atomics(examination& e) {
+  if (auto skipped = unless_alone(e)) return *skipped;
+  const increments seen = increments::of(e, [](near_word& word) { word.add_by_rma(); });
+  return {seen.done == seen.counted ? outcome::ok : outcome::warn,
+          fmt::format("{} increments by both, {} counted", seen.done, seen.counted)};
+}
+
+// ---- messages and windows ------------------------------------------------------------------------------------------
+
+int largest_tag(const examination& e) {
+  int* bound = nullptr;
+  int found = 0;
+  mpi::check(MPI_Comm_get_attr(e.comm().get(), MPI_TAG_UB, static_cast<void*>(&bound), &found), "MPI_Comm_get_attr");
+  return found != 0 ? *bound : 32767;
+}
+
+/// Zero-byte messages round a ring on two tags, taken in the order opposite to that in which they were sent.
+finding signals(examination& e) {
+  constexpr int rounds = 100;
+  const int right = (e.rank() + 1) % e.size();
+  const int left = (e.rank() + e.size() - 1) % e.size();
+  const std::array<int, 2> tags{1, largest_tag(e)};
+  std::uint64_t wrong = 0;
+  for (int round = 0; round < rounds; ++round) {
+    for (const int tag : tags)
+      mpi::check(MPI_Send(nullptr, 0, MPI_BYTE, right, tag, e.comm().get()), "MPI_Send");
+    for (const int tag : {tags[1], tags[0]}) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Status status{};
+      mpi::check(MPI_Irecv(nullptr, 0, MPI_BYTE, MPI_ANY_SOURCE, tag, e.comm().get(), &request), "MPI_Irecv");
+      complete(request, patience, &status);
+      if (status.MPI_SOURCE != left || status.MPI_TAG != tag) ++wrong;
+    }
+  }
+  e.barrier();
+  wrong = e.sum(wrong);
+  return {wrong == 0 ? outcome::ok : outcome::fail,
+          fmt::format("{} by {} ranks, {} in the wrong channel; the largest tag is {}", rounds * 2 * e.size(), e.size(),
+                      wrong, tags[1])};
+}
+
+finding windows(examination& e) {
+  constexpr std::size_t enough = 64;
+  const std::size_t limit = e.is_quick() ? enough : 1024;
+  const seconds time_limit{e.is_quick() ? 1 : 3};
+  std::vector<mpi::window> made;
+  std::string reason;
+  const auto begin = clock::now();
+  auto spent = clock::duration::zero();
+  // The ranks agree on the time between batches only, for one more collective call a window would measure that call.
+  for (std::size_t batch = 16; made.size() < limit && reason.empty(); batch = made.size()) {
+    try {
+      for (std::size_t i = 0; i < batch; ++i) made.push_back(mpi::window::allocate(e.comm().get(), slot_bytes));
+    } catch (const mpi::mpi_error& fault) {
+      reason = fmt::format(", then {}", fault.what());
+    }
+    spent = clock::duration(e.largest(static_cast<std::uint64_t>((clock::now() - begin).count())));
+    if (reason.empty() && made.size() < limit && spent > time_limit) reason = ", then the time for it was over";
+  }
+  const std::size_t count = made.size();
+  const auto freeing = clock::now();
+  made.clear();
+  const auto each = [&](clock::duration span) { return duration_text(span / static_cast<long>(std::max<std::size_t>(count, 1))); };
+  return {count < enough && spent <= time_limit ? outcome::warn : outcome::ok,
+          fmt::format("{} at once{}; {} to make one, {} to free it", count, reason, each(spent),
+                      each(clock::now() - freeing))};
+}
+
+finding whole_world(examination& e) {
+  const auto begin = clock::now();
+  try {
+    const mpi::world w(e.comm().get());
+    return {outcome::ok, fmt::format("made with {} ranks on {} node{} in {}, passed its own test", w.size(),
+                                     w.locality().groups(level::node), w.locality().groups(level::node) == 1 ? "" : "s",
+                                     duration_text(clock::now() - begin))};
+  } catch (const transport_error& fault) {
+    return {outcome::fail, fault.what()};
+  }
+}
+
+constexpr const char* choose_another_osc =
+    "the transport is broken: choose another, on Open MPI 4 '--mca osc sm,pt2pt', on MPICH a newer release or "
+    "'UCX_TLS=tcp,self'";
+
+constexpr std::array checks{
+    check{"thread level", 1, thread_level, "ask MPI_Init_thread for MPI_THREAD_FUNNELED or more"},
+    check{"known faults", 1, known_faults, "change the setting as said, or install a newer MPI"},
+    check{"shared memory", 1, shared_memory,
+          "enlarge /dev/shm: mount -o remount,size=..., or docker run --shm-size=..."},
+    check{"processors", 1, processors,
+          "waiting costs scheduling: start no more ranks than processors; if you must, set on Open MPI '--mca "
+          "mpi_yield_when_idle 1', and expect MPICH to be slow, whose flush never yields"},
+    check{"memory model", 1, memory_model, "nearfar needs unified windows: use a cache-coherent machine and transport"},
+    check{"signals", 2, signals, choose_another_osc},
+    check{"swap", 2, atomic_swap, choose_another_osc},
+    check{"fetch-and-add", 2, atomic_fetch_add, choose_another_osc},
+    check{"compare-and-swap", 2, atomic_compare_and_swap, choose_another_osc},
+    check{"swap with compare-and-swap", 2, atomic_tail, choose_another_osc},
+    check{"words delivered whole", 2, whole_words, choose_another_osc},
+    check{"near atomics", 2, near_atomics,
+          "ranks of a node must share memory coherently: do not force one osc component, Open MPI needs 'sm' among them"},
+    check{"near and far atomics mixed", 2, mixed_atomics,
+          "nearfar never mixes them on one word; your own windows must not either"},
+    check{"progress while computing", 2, progress_computing,
+          "a rank must enter MPI for others to proceed: nearfar's waiting ranks do, long computations should now and then "
+          "(MPI_Iprobe); on MPICH, MPIR_CVAR_ASYNC_PROGRESS=1 starts a thread for it"},
+    check{"progress while waiting", 2, progress_waiting,
+          "nearfar waits with MPI_Iprobe, which does not drive progress here: choose another transport"},
+    check{"put, nearfar's windows", 2, put_address, choose_another_osc},
+    check{"put, awkward windows", 2, put_awkward,
+          "nearfar avoids these, all its windows are multiples of 64 bytes; your own windows must too: round sizes up to "
+          "a multiple of 16 and align bases of MPI_Win_create to 16"},
+    check{"windows", 1, windows, "share windows: nearfar takes three for each world, and one for each mpi_win lock"},
+    check{"world", 1, whole_world, "see the failures above"},
+};
+
+}  // namespace
+
+void complete(MPI_Request& request, seconds limit, MPI_Status* status) {
+  const auto begin = clock::now();
+  int done = 0;
+  for (unsigned tests = 1;; ++tests) {
+    mpi::check(MPI_Test(&request, &done, status), "MPI_Test");
+    if (done != 0) return;
+    if (tests % 64 != 0) continue;
+    // Sleeping leaves the processors to those who measure, which yielding does not while there is work for all.
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    if (clock::now() - begin > limit)
+      throw unanswered(fmt::format("waited {} s for another rank", std::chrono::seconds(limit).count()));
+  }
+}
+
+examination::examination(MPI_Comm comm, const mpi::processor_share& processors, bool quick)
+    : comm_(mpi::communicator::duplicate(comm)),
+      node_(mpi::communicator::shared_memory(comm_.get())),
+      rank_(comm_.rank()),
+      size_(comm_.size()),
+      processors_(processors),
+      quick_(quick) {}
+
+milliseconds examination::budget() const noexcept { return milliseconds(quick_ ? 20 : 100); }
+
+void examination::barrier() const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  mpi::check(MPI_Ibarrier(comm_.get(), &request), "MPI_Ibarrier");
+  complete(request, patience);
+}
+
+std::uint64_t examination::reduce(std::uint64_t mine, MPI_Op operation) const {
+  // Given up, not freed, when the ranks do not answer, because MPI may still write to it.
+  auto value = std::make_unique<std::uint64_t>(mine);
+  MPI_Request request = MPI_REQUEST_NULL;
+  mpi::check(MPI_Iallreduce(MPI_IN_PLACE, value.get(), 1, MPI_UINT64_T, operation, comm_.get(), &request),
+             "MPI_Iallreduce");
+  try {
+    complete(request, patience);
+  } catch (...) {
+    static_cast<void>(value.release());
+    throw;
+  }
+  return *value;
+}
+
+std::span<const check> all_checks() { return checks; }
+
+}  // namespace nearfar::command::doctor

@@ -1,0 +1,57 @@
+// nearfar list: everything that is registered.
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "apps/nearfar/benchmarks.hpp"
+#include "apps/nearfar/command.hpp"
+#include "apps/nearfar/launch.hpp"
+#include "bench/catalogue.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+std::string worlds_of(const bench::lock_entry& entry) {
+  std::string result;
+  if (entry.exists_in<mpi::world>()) result += "mpi";
+  if (entry.exists_in<threads::world>()) result += result.empty() ? "threads" : ", threads";
+  return entry.one_node_only ? result + "; one node" : result;
+}
+
+void print_plain() {
+  for (const bench::lock_entry& entry : bench::catalogue::instance().entries()) fmt::print("lock {}\n", entry.name);
+  for (const benchmark_info& benchmark : benchmarks) fmt::print("benchmark {}\n", benchmark.name);
+}
+
+void print_table() {
+  fmt::print("Locks. 'family' is the recommended setting, 'family.variant' another policy.\n\n");
+  for (const bench::lock_entry& entry : bench::catalogue::instance().entries()) {
+    fmt::print("{}\n    {}\n", entry.name, entry.summary);
+    fmt::print("    paper        {}\n", entry.paper);
+    fmt::print("    fairness     overtaken at most: {}\n", entry.fairness);
+    fmt::print("    far ops      {}\n", entry.cost);
+    fmt::print("    parameters   {}\n", entry.parameters.empty() ? "none" : fmt::format("{}", fmt::join(entry.parameters, ", ")));
+    fmt::print("    worlds       {}\n\n", worlds_of(entry));
+  }
+  fmt::print("Far operations: uncontended lock and unlock; contended, each with its flush. 'At home' means to the lock's\n"
+             "home rank, 'in the node' to a rank of the same node by RMA.\n\nBenchmarks:\n\n");
+  for (const benchmark_info& benchmark : benchmarks) fmt::print("{:<12} {}\n", benchmark.name, benchmark.summary);
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("list", "Every lock with paper, fairness bound, cost and parameters");
+  auto plain = std::make_shared<bool>(false);
+  command->add_flag("--plain", *plain, "One line for each entry: its kind and its name");
+  command->callback([plain, &status] {
+    status = success;
+    if (launch::from_environment().rank != 0) return;
+    *plain ? print_plain() : print_table();
+  });
+}
+
+}  // namespace nearfar::command

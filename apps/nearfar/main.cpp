@@ -1,0 +1,110 @@
+// nearfar: measures, checks and plots synchronisation on near and far memory.
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "apps/nearfar/command.hpp"
+#include "apps/nearfar/launch.hpp"
+#include "nearfar/memory/mpi/call.hpp"
+#include "version.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + static_cast<std::size_t>(a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// One line on stderr from one rank; every rank ends with the same status.
+int report(const launch& how, std::string_view text, int status) {
+  if (how.rank == 0) fmt::print(stderr, "nearfar: {}\n", text);
+  return status;
+}
+
+std::vector<std::string> subcommand_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+int parse_and_run(const launch& how, int argc, char** argv) {
+  CLI::App app("Measures, checks and plots synchronisation on near and far memory.", "nearfar");
+  app.set_version_flag("--version", fmt::format("nearfar {} ({})", version, commit));
+  app.require_subcommand(1);
+  app.set_help_all_flag("--help-all", "Help of all subcommands");
+  int status = success;
+  add_bench(app, status);
+  add_doctor(app, status);
+  add_list(app, status);
+  add_report(app, status);
+  add_topo(app, status);
+
+  if (argc > 1 && argv[1][0] != '-') {
+    const std::vector<std::string> known = subcommand_names(app);
+    if (std::find(known.begin(), known.end(), argv[1]) == known.end())
+      return report(how, fmt::format("unknown subcommand '{}'{}; 'nearfar --help' lists them", argv[1],
+                                     suggestion(argv[1], known)),
+                    bad_input);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+      if (how.rank == 0) app.exit(error);
+      return success;
+    }
+    return report(how, fmt::format("{}; see 'nearfar --help' or 'nearfar SUBCOMMAND --help'", error.what()), bad_input);
+  }
+  return status;
+}
+
+}  // namespace
+
+std::string suggestion(std::string_view wrong, const std::vector<std::string>& known) {
+  const auto nearer = [&](const std::string& a, const std::string& b) {
+    return edit_distance(wrong, a) < edit_distance(wrong, b);
+  };
+  const auto nearest = std::min_element(known.begin(), known.end(), nearer);
+  if (nearest == known.end() || edit_distance(wrong, *nearest) > std::max<std::size_t>(2, wrong.size() / 2)) return "";
+  return fmt::format(", did you mean '{}'?", *nearest);
+}
+
+}  // namespace nearfar::command
+
+int main(int argc, char** argv) {
+  using namespace nearfar;
+  const command::launch how = command::launch::from_environment();
+  try {
+    return command::parse_and_run(how, argc, argv);
+  } catch (const mpi::mpi_error& error) {
+    // Other ranks may wait for this one in MPI, where only an abort reaches them.
+    fmt::print(stderr, "nearfar: rank {}: {}\n", how.rank, error.what());
+    if (how.under_mpi && mpi::is_active()) MPI_Abort(MPI_COMM_WORLD, command::failure);
+    return command::failure;
+  } catch (const transport_error& error) {
+    return command::report(how, error.what(), command::failure);
+  } catch (const error& error) {
+    return command::report(how, error.what(), command::bad_input);
+  } catch (const std::exception& error) {
+    return command::report(how, error.what(), command::failure);
+  }
+}

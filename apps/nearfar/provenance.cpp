@@ -1,0 +1,74 @@
+#include "apps/nearfar/provenance.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <ctime>
+#include <fstream>
+
+#include "bench/results.hpp"
+#include "nearfar/core/checks.hpp"
+#include "nearfar/memory/mpi/transport.hpp"
+#include "nearfar/topology/hardware.hpp"
+#include "version.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+std::string compiler_name() {
+#ifdef __clang__
+  return __VERSION__;
+#else
+  return "GCC " __VERSION__;
+#endif
+}
+
+std::vector<std::string> command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+}  // namespace
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+std::string utc_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+nlohmann::ordered_json provenance(const measurement& of) {
+  const bool uses_mpi = of.world == "mpi";
+  return {{"schema", bench::results_schema},
+          {"record", "provenance"},
+          {"library_version", version},
+          {"commit", commit},
+          {"compiler", compiler_name()},
+          {"flags", build_flags},
+          {"checked", checked_build},
+          {"mpi_library", uses_mpi ? nlohmann::ordered_json(mpi::library_version()) : nlohmann::ordered_json(nullptr)},
+          {"mpi_transport", uses_mpi ? nlohmann::ordered_json(mpi::transport_text()) : nlohmann::ordered_json(nullptr)},
+          {"host", host_name()},
+          {"hardware", hardware().summary()},
+          {"topology", of.topology},
+          {"binding", of.binding},
+          {"oversubscribed", of.oversubscribed},
+          {"seed", of.seed},
+          {"argv", command_line()},
+          {"start_time", of.start_time},
+          {"benchmark", of.benchmark},
+          {"records_expected", of.records_expected}};
+}
+
+}  // namespace nearfar::command

@@ -1,0 +1,32 @@
+/// \file
+/// Where a measurement comes from.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace nearfar::command {
+
+/// What a benchmark adds to what the process knows of itself.
+struct measurement {
+  std::string benchmark;
+  std::string world;
+  std::string topology;
+  std::vector<std::string> binding;  ///< of each rank
+  bool oversubscribed = false;
+  std::uint64_t seed = 0;
+  std::size_t records_expected = 0;
+  std::string start_time;  ///< UTC, ISO 8601
+};
+
+/// The first record of a results file.
+[[nodiscard]] nlohmann::ordered_json provenance(const measurement& of);
+
+[[nodiscard]] std::string host_name();
+
+/// Now, in UTC, ISO 8601.
+[[nodiscard]] std::string utc_time();
+
+}  // namespace nearfar::command

@@ -1,0 +1,68 @@
+/// \file
+/// Results files: JSON Lines, provenance first, then one record for each repetition of each configuration.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nearfar::bench {
+
+/// Version of the format; a reader refuses any other.
+inline constexpr const char* results_schema = "nearfar.results/1";
+
+/// One repetition of one configuration.
+struct sample {
+  std::string benchmark;
+  std::string lock;
+  nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
+  std::string world;
+  std::string machine;
+  int nodes = 1;
+  int ranks = 1;
+  int repetition = 0;
+  std::chrono::nanoseconds duration{};  ///< of the measured part, the longest over ranks
+  std::int64_t iterations = 0;          ///< over all ranks, in the measured part
+  std::vector<std::int64_t> iterations_per_rank;
+  std::optional<std::int64_t> contended;        ///< acquisitions that waited; none if the lock cannot tell
+  std::optional<std::int64_t> local_handovers;  ///< acquisitions handed over by a rank of the same node
+  /// Share of the warm-up's acquisitions that followed another rank's.
+  std::optional<double> followed_other_share;
+  std::optional<std::string> scenario;  ///< of the UPB
+  bool verified = false;                ///< the counters that the lock guarded came out right
+
+  /// Time from one acquisition to the next over all ranks: the inverse of the total throughput.
+  [[nodiscard]] double ns_per_acquisition() const {
+    return iterations == 0 ? 0 : static_cast<double>(duration.count()) / static_cast<double>(iterations);
+  }
+};
+
+void to_json(nlohmann::ordered_json& to, const sample& from);
+
+/// A results file that appears under its name only when it is complete.
+class results_file {
+ public:
+  /// Throws `nearfar::error` if the file cannot be written, or if something other than nearfar's results is there.
+  explicit results_file(std::filesystem::path path);
+  results_file(const results_file&) = delete;
+  results_file& operator=(const results_file&) = delete;
+  /// Leaves what was there before, unless committed.
+  ~results_file();
+
+  /// Appends one record.
+  void write(const nlohmann::ordered_json& record);
+  /// Puts the file in its place.
+  void commit();
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path written_;
+  std::ofstream stream_;
+};
+
+}  // namespace nearfar::bench

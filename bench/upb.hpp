@@ -1,0 +1,152 @@
+/// \file
+/// UPB, the uncontested performance benchmark: many free locks, each acquired and released once, by a rank at a known
+/// distance from the locks' home and from their last holder.
+///
+/// Source: A. Uffmann, master thesis, LMU Munich, 2022, section 4.2.1, table 4.1 and figure 4.1.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/catalogue.hpp"
+#include "bench/exclusion_check.hpp"
+#include "bench/results.hpp"
+#include "nearfar/topology/locality.hpp"
+
+namespace nearfar::bench {
+
+/// The ranks that play in the UPB. With fewer than two nodes of two ranks some are missing.
+enum class upb_role : std::uint8_t { home, home_node, other_node, other_node_second };
+
+/// The digit names the last holder as the acquiring rank sees it (1 the same rank, 2 same node, 3 other node), the letter
+/// where the acquiring rank is (a at home, b on the home's node, c on another).
+struct upb_scenario {
+  const char* name;
+  upb_role acquirer;
+  upb_role predecessor;
+};
+
+/// In the order of the thesis, in which each scenario leaves the locks as the next one needs them.
+inline constexpr std::array<upb_scenario, 9> upb_scenarios{{
+    {"3a", upb_role::home, upb_role::other_node_second},
+    {"1a", upb_role::home, upb_role::home},
+    {"2b", upb_role::home_node, upb_role::home},
+    {"1b", upb_role::home_node, upb_role::home_node},
+    {"2a", upb_role::home, upb_role::home_node},
+    {"3c", upb_role::other_node, upb_role::home},
+    {"1c", upb_role::other_node, upb_role::other_node},
+    {"2c", upb_role::other_node_second, upb_role::other_node},
+    {"3b", upb_role::home_node, upb_role::other_node_second},
+}};
+
+/// Who plays which role in a world; the home is rank 0.
+class upb_cast {
+ public:
+  explicit upb_cast(const locality& where) {
+    const auto of_home = where.members(level::node, where.group(level::node, 0));
+    set(upb_role::home, 0);
+    if (of_home.size() > 1) set(upb_role::home_node, of_home[1]);
+    for (int node = 0; node < where.groups(level::node); ++node) {
+      const auto members = where.members(level::node, node);
+      if (members.front() == of_home.front()) continue;
+      if (!rank(upb_role::other_node)) set(upb_role::other_node, members[0]);
+      if (members.size() < 2) continue;
+      set(upb_role::other_node, members[0]);
+      set(upb_role::other_node_second, members[1]);
+      break;
+    }
+  }
+
+  [[nodiscard]] std::optional<int> rank(upb_role role) const { return ranks_[static_cast<std::size_t>(role)]; }
+  [[nodiscard]] bool can_play(const upb_scenario& scenario) const {
+    return rank(scenario.acquirer).has_value() && rank(scenario.predecessor).has_value();
+  }
+  /// The scenarios that this world has the ranks for.
+  [[nodiscard]] std::vector<upb_scenario> scenarios() const {
+    std::vector<upb_scenario> result;
+    for (const upb_scenario& scenario : upb_scenarios)
+      if (can_play(scenario)) result.push_back(scenario);
+    return result;
+  }
+
+ private:
+  void set(upb_role role, int rank) { ranks_[static_cast<std::size_t>(role)] = rank; }
+
+  std::array<std::optional<int>, 4> ranks_;
+};
+
+/// The locks of one kind, all with home rank 0, and one repetition after another.
+template <world W>
+class upb {
+ public:
+  /// Collective; makes `count` locks.
+  upb(W& w, const lock_entry& entry, const lock_parameters& parameters, int count)
+      : world_(&w), entry_(&entry), cast_(w.locality()) {
+    locks_.reserve(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) locks_.push_back(entry.factory<W>()(w, 0, parameters));
+  }
+
+  /// One sample for each scenario that this world can play. Collective; every rank gets them.
+  [[nodiscard]] std::vector<sample> run() {
+    for (int rank = 0; rank < world_->size(); ++rank) acquire_all(rank);
+    std::vector<sample> samples;
+    std::optional<int> last;
+    for (const upb_scenario& scenario : cast_.scenarios()) {
+      const int predecessor = *cast_.rank(scenario.predecessor);
+      if (last != predecessor) acquire_all(predecessor);
+      const int acquirer = *cast_.rank(scenario.acquirer);
+      const std::chrono::nanoseconds span = acquire_all(acquirer);
+      last = acquirer;
+      samples.push_back(make_sample(scenario, acquirer, span));
+    }
+    return samples;
+  }
+
+ private:
+  /// `rank` acquires and releases every lock once; the others wait, progressing. Returns the time on that rank.
+  std::chrono::nanoseconds acquire_all(int rank) {
+    std::chrono::nanoseconds span{};
+    uncontended_ = 0;
+    if (world_->rank() == rank) {
+      const std::chrono::nanoseconds start = world_->now();
+      for (const auto& lock : locks_) lock->lock_and_unlock();
+      span = world_->now() - start;
+      for (const auto& lock : locks_) {
+        const handover how = lock->last_handover();
+        uncontended_ += static_cast<std::int64_t>(how == handover::uncontended || how == handover::unknown);
+      }
+    }
+    world_->barrier();
+    return span;
+  }
+
+  [[nodiscard]] sample make_sample(const upb_scenario& scenario, int acquirer, std::chrono::nanoseconds span) {
+    sample result;
+    result.benchmark = "upb";
+    result.lock = entry_->name;
+    result.scenario = scenario.name;
+    const auto count = static_cast<std::int64_t>(locks_.size());
+    const auto sums = world_->sum_over_ranks({span.count(), uncontended_});
+    result.duration = std::chrono::nanoseconds(sums[0]);
+    result.iterations = count;
+    result.iterations_per_rank.assign(static_cast<std::size_t>(world_->size()), 0);
+    result.iterations_per_rank[static_cast<std::size_t>(acquirer)] = count;
+    result.contended = count - sums[1];
+    result.local_handovers = 0;
+    // Every lock was free, as the scenario says; a lock that had to wait was not.
+    result.verified = sums[1] == count;
+    return result;
+  }
+
+  W* world_;
+  const lock_entry* entry_;
+  upb_cast cast_;
+  std::vector<std::unique_ptr<any_lock<W>>> locks_;
+  std::int64_t uncontended_ = 0;
+};
+
+}  // namespace nearfar::bench

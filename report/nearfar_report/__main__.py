@@ -1,0 +1,111 @@
+"""Command line of the report; see ``nearfar report --help``."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from .results import ReportError, ResultsFile, printable, read_all
+
+PROGRAM = "nearfar report"
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose errors take one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{PROGRAM}: {printable(message)}; see {PROGRAM} --help\n")
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = _Parser(
+        prog=PROGRAM,
+        allow_abbrev=False,
+        description="Makes PNG and SVG figures and one self-contained HTML page from results of nearfar bench.",
+        epilog="The last line of output is the path of the page. Exit status: 0 done; 1 done, but void samples (wrong"
+        " count under the lock, or no acquisition) were left out; 2 nothing written.",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="results file written by nearfar bench --output")
+    parser.add_argument(
+        "--output", default="nearfar-report", metavar="DIR", help="directory to write to (default: %(default)s)"
+    )
+    parser.add_argument("--title", default="nearfar benchmark report", help="heading of the page")
+    arguments = parser.parse_args(argv)
+    if not arguments.output:
+        parser.error("--output needs the name of a directory")
+    return arguments
+
+
+def _void_samples(files: Sequence[ResultsFile]) -> list[str]:
+    """One line for every sample that is left out of the figures."""
+    lines = []
+    for file in files:
+        for sample in file.samples:
+            reason = sample.void_reason
+            if reason is not None:
+                record = sample.record
+                where = f"{record['lock']}, {record['world']}, nodes {record['nodes']}, ranks {record['ranks']}"
+                what = f"{record['benchmark']} {where}, repetition {record['repetition']}"
+                lines.append(f"{printable(file.path)}:{sample.line}: {reason} ({what}); left out of the figures")
+    return lines
+
+
+def _build(files: Sequence[ResultsFile], title: str, warnings: Sequence[str]) -> dict[str, bytes]:
+    """All output files by name, the page last."""
+    # Imported late: usage and input errors need not wait for pandas and matplotlib.
+    from . import ecsb, generic, styles, upb
+    from .measurements import measurements
+    from .page import Page, Section, html
+
+    styles.configure()
+    frame = measurements(files)
+    sections = []
+    for benchmark in [] if frame.empty else sorted(frame["benchmark"].unique()):
+        part = frame[frame["benchmark"] == benchmark]
+        looks = styles.looks(frame, benchmark)
+        if benchmark == "ecsb":
+            section = Section("Empty critical section (ECSB)", ecsb.pictures(part, looks), ecsb.tables(part))
+        elif benchmark == "upb":
+            section = Section("Uncontested performance (UPB)", upb.pictures(part, looks), upb.tables(part))
+        else:
+            note = "This version of the report has no figures for this benchmark."
+            section = Section(f"Benchmark {benchmark}", (), generic.tables(benchmark, part), note)
+        sections.append(section)
+    content = {}
+    for section in sections:
+        for picture in section.pictures:
+            content[f"{picture.name}.png"] = picture.png
+            content[f"{picture.name}.svg"] = picture.svg
+    content["index.html"] = html(Page(title, files, sections, warnings))
+    return content
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit status."""
+    arguments = _arguments(argv)
+    try:
+        from .output import check_directory, write_all
+
+        files = read_all(arguments.files)
+        check_directory(arguments.output, arguments.files)
+        warnings = _void_samples(files)
+        write_all(arguments.output, _build(files, arguments.title, warnings))
+    except ReportError as error:
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    for warning in warnings:
+        print(f"{PROGRAM}: {warning}", file=sys.stderr)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="surrogateescape")  # paths may hold any bytes
+    print(os.path.join(arguments.output, "index.html"))
+    return 1 if warnings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

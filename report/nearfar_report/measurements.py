@@ -1,0 +1,98 @@
+"""All valid samples of all files as one data frame, with derived quantities and names for the series."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pandas
+
+from .results import Record, ResultsFile
+from .statistics import coefficient_of_variation
+
+# Two series are told apart in their labels only if they meet at the same place.
+PLACE = ["benchmark", "world", "nodes", "ranks", "scenario"]
+
+
+def _share(part: int | None, whole: int) -> float | None:
+    return None if part is None else 100.0 * part / whole
+
+
+def _row(file: str, record: Record) -> dict[str, Any]:
+    """One valid sample with its derived quantities; shares and CV in percent, throughput in million per second."""
+    is_upb = record["benchmark"] == "upb"
+    time = record["ns_per_acquisition"] if is_upb else record["duration_ns"] / record["iterations"]
+    variation = None if is_upb else coefficient_of_variation(record["iterations_per_rank"])
+    followed = record.get("followed_other_share")
+    return {
+        "file": file,
+        "benchmark": record["benchmark"],
+        "lock": record["lock"],
+        "parameters": record["parameters"],
+        "world": record["world"],
+        "machine": record["machine"],
+        "nodes": record["nodes"],
+        "ranks": record["ranks"],
+        "scenario": record["scenario"] if is_upb else "",
+        "time_ns": time,
+        "million_per_s": 1000.0 / time if time else None,
+        "cv_percent": None if variation is None else 100.0 * variation,
+        "contention_percent": _share(record["contended"], record["iterations"]),
+        "local_percent": _share(record["local_handovers"], record["iterations"]),
+        "followed_percent": None if followed is None else 100.0 * followed,
+    }
+
+
+def measurements(files: Sequence[ResultsFile]) -> pandas.DataFrame:
+    """One row per valid sample, with the columns 'variant' and 'series'.
+
+    Rows are ordered by lock, then variant, then file, each by first appearance, so that bars to
+    compare lie side by side.
+    """
+    rows = [_row(file.label, sample.record) for file in files for sample in file.samples if sample.void_reason is None]
+    frame = pandas.DataFrame(rows)
+    if rows:
+        _name_series(frame)
+        places = pandas.DataFrame({name: pandas.factorize(frame[name])[0] for name in ("lock", "variant", "file")})
+        frame = frame.loc[places.sort_values(["lock", "variant", "file"], kind="stable").index].reset_index(drop=True)
+    return frame
+
+
+def _name_series(frame: pandas.DataFrame) -> None:
+    """Adds the column 'series': the lock, plus parameters and file where these are needed to tell series apart."""
+    variants: dict[int, str] = {}
+    for _, same_lock in frame.groupby(["benchmark", "lock"], sort=False):
+        names = _varying_parameters(same_lock)
+        for index, parameters in same_lock["parameters"].items():
+            variants[index] = ", ".join(f"{name}={_shown(parameters, name)}" for name in names)
+    frame["variant"] = pandas.Series(variants)
+    frame["series"] = [
+        f"{lock} ({variant})" if variant else lock for lock, variant in zip(frame["lock"], frame["variant"])
+    ]
+    by_file = []
+    for _, same in frame.groupby(["benchmark", "series"], sort=False):
+        meets = (same.groupby(PLACE)["file"].nunique() > 1).any()
+        differs = same["file"].nunique() > 1 and same["machine"].nunique() > 1
+        if meets or differs:
+            by_file.extend(same.index)
+    frame.loc[by_file, "series"] += " · " + frame.loc[by_file, "file"]
+
+
+def _shown(parameters: Record, name: str) -> str:
+    if name not in parameters:
+        return "unset"
+    value = parameters[name]
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _varying_parameters(same_lock: pandas.DataFrame) -> list[str]:
+    """The parameters of one lock that take several values at one and the same place."""
+    varying: dict[str, None] = {}
+    for _, group in same_lock.groupby(PLACE, sort=False):
+        parameters = list(group["parameters"])
+        names = dict.fromkeys(name for one in parameters for name in one)
+        for name in names:
+            if len({_shown(one, name) for one in parameters}) > 1:
+                varying[name] = None
+    return list(varying)

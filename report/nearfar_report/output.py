@@ -1,0 +1,55 @@
+"""Writing the files of a report: all of them or none."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+from .results import ReportError, printable
+
+
+def check_directory(directory: str, inputs: Iterable[str]) -> None:
+    """Refuses a place that cannot take the report, before any time is spent on figures."""
+    shown = printable(directory)
+    if os.path.lexists(directory) and not os.path.isdir(directory):
+        raise ReportError(f"{shown}: exists and is not a directory; name another with --output")
+    existing = directory
+    while not os.path.lexists(existing):
+        existing = os.path.dirname(os.path.abspath(existing))
+    if not os.path.isdir(existing):
+        raise ReportError(f"{shown}: {printable(existing)} is not a directory; name another with --output")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise ReportError(f"{shown}: no permission to write there; name another directory with --output")
+    inside = os.path.realpath(directory)
+    for path in inputs:
+        name = os.path.basename(os.path.realpath(path))
+        if os.path.dirname(os.path.realpath(path)) == inside and os.path.splitext(name)[1] in (".html", ".png", ".svg"):
+            raise ReportError(f"{printable(path)}: the report might overwrite this file; name another with --output")
+
+
+def write_all(directory: str, files: Mapping[str, bytes]) -> None:
+    """Writes under temporary names first and renames only when everything is on disk."""
+    created = not os.path.isdir(directory)
+    temporary: list[str] = []
+    try:
+        os.makedirs(directory, exist_ok=True)
+        for name in files:
+            if os.path.isdir(os.path.join(directory, name)):
+                raise IsADirectoryError(0, f"{name} is a directory")
+        for name, content in files.items():
+            path = os.path.join(directory, f".{name}.{os.getpid()}.tmp")
+            temporary.append(path)
+            with open(path, "wb") as stream:
+                stream.write(content)
+        for path, name in zip(list(temporary), files):
+            os.replace(path, os.path.join(directory, name))
+            temporary.remove(path)
+    except OSError as error:
+        what = f"{printable(directory)}: cannot be written ({error.strerror})"
+        raise ReportError(f"{what}; free space or name another with --output") from None
+    finally:
+        for path in temporary:
+            if os.path.lexists(path):
+                os.remove(path)
+        if created and os.path.isdir(directory) and not os.listdir(directory):
+            os.rmdir(directory)

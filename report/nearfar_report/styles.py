@@ -1,0 +1,124 @@
+"""Colours, markers and matplotlib settings: one look for a lock in all figures."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["MPLBACKEND"] = "Agg"
+
+import io
+import logging
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+logging.getLogger("matplotlib").setLevel(logging.ERROR)
+
+import matplotlib
+import pandas
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+
+# Okabe and Ito without black and yellow (too faint on white), continued with Tol's "muted"; all told apart by
+# readers with the common colour vision deficiencies. More locks repeat the colours with hatching or hollow markers.
+COLOURS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933", "#332288", "#777777",
+)  # fmt: skip
+MARKERS = "osD^vPX<>ph*"
+DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+HATCHES = ("", "////", "....", "xxxx")
+TEXT = "#222222"
+FAINT = "#767676"
+
+_SETTINGS = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": FAINT,
+    "axes.grid": True,
+    "axes.labelcolor": TEXT,
+    "axes.labelsize": 9.5,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.6,
+    "hatch.linewidth": 0.7,
+    "legend.frameon": False,
+    "savefig.facecolor": "white",
+    "svg.fonttype": "path",
+    "svg.hashsalt": "nearfar",
+    "text.color": TEXT,
+    "text.parse_math": False,
+    "xtick.color": FAINT,
+    "xtick.labelcolor": TEXT,
+    "xtick.labelsize": 8.5,
+    "ytick.color": FAINT,
+    "ytick.labelcolor": TEXT,
+    "ytick.labelsize": 9,
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one series is drawn; the colour belongs to the lock, the rest tells its series apart."""
+
+    colour: str
+    marker: str
+    dashes: object
+    hatch: str
+    hollow: bool
+
+    def lightened(self, amount: float) -> str:
+        """The colour moved towards white by 0 (not at all) to 1 (white)."""
+        return str(to_hex([part + (1 - part) * amount for part in to_rgb(self.colour)]))
+
+
+def configure() -> None:
+    """Sets matplotlib up, independent of the user's matplotlibrc."""
+    matplotlib.rcdefaults()
+    matplotlib.rcParams.update(_SETTINGS)
+    warnings.filterwarnings("ignore", message="Glyph .* missing from current font")
+
+
+def looks(frame: pandas.DataFrame, benchmark: str) -> dict[str, Look]:
+    """A look for every series of one benchmark; colours follow the order in which locks first appear in all files."""
+    result: dict[str, Look] = {}
+    of_benchmark = frame[frame["benchmark"] == benchmark]
+    for lock_index, lock in enumerate(frame["lock"].unique()):
+        for variant, series in enumerate(of_benchmark.loc[of_benchmark["lock"] == lock, "series"].unique()):
+            turn = lock_index // len(COLOURS)
+            result[series] = Look(
+                colour=COLOURS[lock_index % len(COLOURS)],
+                marker=MARKERS[(lock_index + 5 * variant) % len(MARKERS)],
+                dashes=DASHES[variant % len(DASHES)],
+                hatch=HATCHES[(turn + variant) % len(HATCHES)],
+                hollow=(turn + variant) % 2 == 1,
+            )
+    return result
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A finished figure: file name without extension, both formats, caption and text for readers who cannot see it."""
+
+    name: str
+    png: bytes
+    svg: bytes
+    caption: str
+    alternative: str
+
+
+def picture(figure: Figure, name: str, caption: Sequence[str], alternative: str) -> Picture:
+    """Renders a figure in both formats, byte for byte the same for the same data."""
+    images = {}
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # the layout stands; computing it again for each format takes long
+    metadata = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+    for kind in ("png", "svg"):
+        stream = io.BytesIO()
+        figure.savefig(stream, format=kind, dpi=160, metadata=metadata[kind])
+        images[kind] = stream.getvalue()
+    return Picture(name, images["png"], images["svg"], " ".join(caption), alternative)

@@ -1,0 +1,86 @@
+"""Plain tables of text cells, and how numbers are written in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .statistics import Summary
+
+NARROW_SPACE = "\u202f"
+MISSING = "–"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A caption, column heads and rows of cells; the first `text_columns` columns are text, the rest numbers.
+
+    Lines of a cell after its first are secondary and shown smaller.
+    """
+
+    caption: str
+    heads: Sequence[str]
+    text_columns: int
+    rows: list[list[str]] = field(default_factory=list)
+
+
+def number(value: float) -> str:
+    """Four significant digits, never in exponent form, thousands set apart by a narrow space."""
+    if value == 0:
+        return "0"
+    decimals = max(0, min(6, 3 - math.floor(math.log10(abs(value)))))
+    return f"{value:,.{decimals}f}".replace(",", NARROW_SPACE)
+
+
+def short_number(value: float) -> str:
+    """Three significant digits, for labels inside figures."""
+    if value == 0:
+        return "0"
+    decimals = max(0, min(5, 2 - math.floor(math.log10(abs(value)))))
+    return f"{value:,.{decimals}f}".replace(",", NARROW_SPACE)
+
+
+def tick_number(value: float) -> str:
+    """A round number without trailing zeros, for axes."""
+    return f"{value:,.10f}".rstrip("0").rstrip(".").replace(",", NARROW_SPACE)
+
+
+def with_interval(summary: Summary | None) -> str:
+    """'median [low, high]' for a confidence interval; a range goes to a second line that says so."""
+    if summary is None:
+        return MISSING
+    median, low, high = number(summary.median), number(summary.low), number(summary.high)
+    if summary.is_confidence_interval:
+        return f"{median} [{low}, {high}]"
+    if summary.n == 1:
+        return f"{median}\none value"
+    return f"{median}\nrange {low} … {high}"
+
+
+def interval_note(summaries: Sequence[Summary]) -> str:
+    """One sentence on what the whiskers or bands are."""
+    counts = {True: set[int](), False: set[int]()}
+    for summary in summaries:
+        counts[summary.is_confidence_interval].add(summary.n)
+    parts = []
+    if counts[True]:
+        parts.append(f"the 95 % confidence interval of the median (n = {_spread(counts[True])})")
+    if counts[False]:
+        parts.append(f"the range from minimum to maximum where n < 6 (n = {_spread(counts[False])})")
+    return " and ".join(parts)
+
+
+def _spread(counts: set[int]) -> str:
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def counted(count: int, noun: str) -> str:
+    """'1 rank', '2 ranks'."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def world_name(world: str) -> str:
+    """How a world is called in titles."""
+    return "MPI" if world == "mpi" else world

@@ -1,0 +1,48 @@
+"""Fixtures that write results files and run the report as the command does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_builders import Outcome, Record, provenance
+
+PACKAGE_ROOT = Path(__file__).resolve().parents[2] / "report"
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """write(name, samples, **changes of the provenance) -> path"""
+
+    def write_file(name: str, samples: Sequence[Record], **changes: Any) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        benchmark = samples[0]["benchmark"] if samples else "ecsb"
+        records = [provenance(benchmark, len(samples), **changes), *samples]
+        path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+        return path
+
+    return write_file
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Callable[..., Outcome]:
+    """report(arguments...) runs the command in an empty directory and returns what came of it."""
+    work = tmp_path / "work"
+    work.mkdir()
+
+    def run(*arguments: str | Path, cwd: Path = work) -> Outcome:
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, "-m", "nearfar_report", *map(str, arguments)]
+        done = subprocess.run(
+            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr, cwd / "nearfar-report")
+
+    return run

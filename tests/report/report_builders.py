@@ -1,0 +1,62 @@
+"""Records of results files for the tests, and what came of a run of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SCHEMA = "nearfar.results/1"
+
+Record = dict[str, Any]
+
+
+def provenance(benchmark: str, expected: int, **changes: Any) -> Record:
+    return {
+        "schema": SCHEMA, "record": "provenance", "library_version": "0.1.0", "commit": "abcdef", "compiler": "g++ 12",
+        "flags": "-O2", "mpi_library": "Open MPI 4.1.4", "mpi_transport": "vader", "host": "alpha", "hardware": "2",
+        "topology": "node:1 core:2", "binding": ["0", "1"], "oversubscribed": False, "seed": 1,
+        "argv": ["nearfar", "bench", benchmark], "start_time": "2025-01-02T03:04:05Z", "benchmark": benchmark,
+        "records_expected": expected, **changes,
+    }  # fmt: skip
+
+
+def ecsb(lock: str = "cohort", repetition: int = 0, progress: Sequence[int] = (600, 400), **changes: Any) -> Record:
+    return {
+        "schema": SCHEMA, "record": "sample", "benchmark": "ecsb", "lock": lock, "parameters": {}, "world": "mpi",
+        "machine": "alpha", "nodes": 1, "ranks": len(progress), "repetition": repetition, "duration_ns": 100_000,
+        "iterations": sum(progress), "iterations_per_rank": list(progress), "contended": sum(progress) // 2,
+        "local_handovers": None, "followed_other_share": 0.75, "verified": True, **changes,
+    }  # fmt: skip
+
+
+def upb(lock: str, scenario: str, repetition: int, time: float | None, **changes: Any) -> Record:
+    return {
+        **ecsb(lock, repetition, (1000, 0, 0, 0)), "benchmark": "upb", "nodes": 2, "contended": 0, "scenario": scenario,
+        "ns_per_acquisition": time, "followed_other_share": None, **changes,
+    }  # fmt: skip
+
+
+def upb_samples(lock: str, times: dict[str, float], repetitions: int = 8, **changes: Any) -> list[Record]:
+    """All nine scenarios; the times are by letter and grow by 1 ns with each repetition."""
+    return [
+        upb(lock, digit + letter, repetition, time + repetition, **changes)
+        for digit in "123" for letter, time in times.items() for repetition in range(repetitions)
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: int
+    out: str
+    err: str
+    directory: Path
+
+    @property
+    def page(self) -> str:
+        return (self.directory / "index.html").read_text(encoding="utf-8")
+
+    @property
+    def names(self) -> set[str]:
+        return {path.name for path in self.directory.iterdir()}
