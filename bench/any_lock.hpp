@@ -12,8 +12,8 @@
 
 namespace nearfar::bench {
 
-/// One rank's object of a lock, type-erased for tests and benchmarks. Loops that are timed are virtual as a whole, so
-/// that the lock is inlined in them.
+/// One rank's object of a lock, type-erased for tests and benchmarks. Loops that are timed are virtual as a
+/// whole, so that the lock is inlined in them.
 template <world W>
 class any_lock {
  public:

@@ -20,7 +20,8 @@ catalogue::catalogue() {
 }
 
 const lock_entry* catalogue::find(std::string_view name) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.name == name; });
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.name == name; });
   return found == entries_.end() ? nullptr : &*found;
 }
 

@@ -37,8 +37,8 @@ template <world W>
       std::accumulate(result.iterations_per_rank.begin(), result.iterations_per_rank.end(), std::int64_t{0});
   const auto durations = w.gather_to_all(mine.measured.count());
   result.duration = std::chrono::nanoseconds(*std::max_element(durations.begin(), durations.end()));
-  const auto sums =
-      w.sum_over_ranks({mine.contended, mine.local_handovers, mine.checked, mine.followed_other, mine.knows_contention ? 0 : 1});
+  const auto sums = w.sum_over_ranks({mine.contended, mine.local_handovers, mine.checked, mine.followed_other,
+                                      mine.knows_contention ? 0 : 1});
   if (sums[4] == 0) {
     result.contended = sums[0];
     result.local_handovers = sums[1];

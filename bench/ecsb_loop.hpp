@@ -30,12 +30,13 @@ struct ecsb_counts {
   bool knows_contention = true;
 };
 
-/// Every how many acquisitions of the measured part count in the node's counter. Each costs a cache-line transfer beside
-/// the lock's own, so counting all would measure that line: the critical section of this benchmark is empty.
+/// Every how many acquisitions of the measured part count in the node's counter. Each costs a cache-line
+/// transfer beside the lock's own, so counting all would measure that line: the critical section of this
+/// benchmark is empty.
 inline constexpr std::int64_t check_interval = 16;
 
-/// Acquires and releases until the time is over, which is looked at after each round; the warm-up does not count, but is
-/// where every acquisition is checked. Collective.
+/// Acquires and releases until the time is over, which is looked at after each round; the warm-up does not
+/// count, but is where every acquisition is checked. Collective.
 template <world W, typename Lock>
 ecsb_counts ecsb_loop(W& w, Lock& lock, exclusion_check<W>& check, const ecsb_times& times) {
   ecsb_counts counts;
@@ -63,7 +64,8 @@ ecsb_counts ecsb_loop(W& w, Lock& lock, exclusion_check<W>& check, const ecsb_ti
     now = w.now();
   } while (now - start < times.total);
   counts.measured = now - measured_from;
-  // A rank that has finished may be the home of words that others still use: it progresses here until all have.
+  // A rank that has finished may be the home of words that others still use: it progresses here until all
+  // have.
   w.barrier();
   return counts;
 }

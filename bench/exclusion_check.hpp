@@ -8,11 +8,12 @@
 
 namespace nearfar::bench {
 
-/// Two counters that are read, incremented and written back without atomic read-modify-write, to be touched only by the
-/// holder of the lock under test; an increment that is lost proves that two ranks held it at once.
+/// Two counters that are read, incremented and written back without atomic read-modify-write, to be touched
+/// only by the holder of the lock under test; an increment that is lost proves that two ranks held it at
+/// once.
 ///
-/// One is in the home rank's memory, reached by far operations where the world has several nodes, and remembers the last
-/// holder; the other is in each node's near memory and costs one cache-line transfer.
+/// One is in the home rank's memory, reached by far operations where the world has several nodes, and
+/// remembers the last holder; the other is in each node's near memory and costs one cache-line transfer.
 template <world W>
 class exclusion_check {
  public:
@@ -25,14 +26,16 @@ class exclusion_check {
         one_node_(w.locality().groups(level::node) == 1),
         node_(&near_.at(one_node_ ? home : w.locality().leader(level::node, w.rank()))) {}
 
-  /// Counts one acquisition among all ranks. Returns whether another rank held the lock before. While holding the lock.
+  /// Counts one acquisition among all ranks. Returns whether another rank held the lock before. While holding
+  /// the lock.
   bool count_everywhere() {
     ++counted_everywhere_;
     const rank_word me = to_word(world_->rank());
     rank_word last = nobody;
     if (one_node_) {
       last = node_->last.load(std::memory_order_relaxed);
-      node_->everywhere.store(node_->everywhere.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      node_->everywhere.store(node_->everywhere.load(std::memory_order_relaxed) + 1,
+                              std::memory_order_relaxed);
       node_->last.store(me, std::memory_order_relaxed);
     } else {
       std::uint64_t count = 0;
@@ -56,15 +59,16 @@ class exclusion_check {
   /// Whether both counters are what they must be, over all calls so far. Collective; the lock must be free.
   [[nodiscard]] bool holds() {
     world_->barrier();
-    const bool is_leader = one_node_ ? world_->rank() == home_
-                                     : world_->rank() == world_->locality().leader(level::node, world_->rank());
+    const bool is_leader = one_node_
+                               ? world_->rank() == home_
+                               : world_->rank() == world_->locality().leader(level::node, world_->rank());
     std::int64_t everywhere = 0;
     if (world_->rank() == home_) {
       everywhere = static_cast<std::int64_t>(one_node_ ? node_->everywhere.load(std::memory_order_relaxed)
                                                        : far_.read_direct(home_, &far_words::count));
     }
-    const auto in_node =
-        is_leader ? static_cast<std::int64_t>(node_->in_node.load(std::memory_order_relaxed)) : std::int64_t{0};
+    const auto in_node = is_leader ? static_cast<std::int64_t>(node_->in_node.load(std::memory_order_relaxed))
+                                   : std::int64_t{0};
     const auto lost = world_->sum_over_ranks({static_cast<std::int64_t>(counted_everywhere_) - everywhere,
                                               static_cast<std::int64_t>(counted_in_node_) - in_node});
     return lost[0] == 0 && lost[1] == 0;

@@ -47,7 +47,8 @@ void to_json(nlohmann::ordered_json& to, const sample& from);
 /// A results file that appears under its name only when it is complete.
 class results_file {
  public:
-  /// Throws `nearfar::error` if the file cannot be written, or if something other than nearfar's results is there.
+  /// Throws `nearfar::error` if the file cannot be written, or if something other than nearfar's results is
+  /// there.
   explicit results_file(std::filesystem::path path);
   results_file(const results_file&) = delete;
   results_file& operator=(const results_file&) = delete;

@@ -14,8 +14,8 @@ median_interval median_of(std::vector<double> values) {
   median_interval result;
   result.median = n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 
-  // The interval from the (k+1)-th smallest to the (k+1)-th largest value misses the median when at most k values fall on
-  // one side of it, which is binomial with probability one half.
+  // The interval from the (k+1)-th smallest to the (k+1)-th largest value misses the median when at most k
+  // values fall on one side of it, which is binomial with probability one half.
   std::size_t k = 0;
   double term = std::pow(0.5, static_cast<double>(n));  // probability of exactly k on one side
   double below = term;                                  // probability of at most k
@@ -34,7 +34,8 @@ median_interval median_of(std::vector<double> values) {
 double coefficient_of_variation(std::span<const std::int64_t> values) {
   if (values.size() < 2) return 0;
   const auto count = static_cast<double>(values.size());
-  const double mean = static_cast<double>(std::accumulate(values.begin(), values.end(), std::int64_t{0})) / count;
+  const double mean =
+      static_cast<double>(std::accumulate(values.begin(), values.end(), std::int64_t{0})) / count;
   if (mean == 0) return 0;
   double squares = 0;
   for (const std::int64_t value : values) squares += std::pow(static_cast<double>(value) - mean, 2);

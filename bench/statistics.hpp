@@ -15,16 +15,17 @@ struct median_interval {
   double median = 0;
   double low = 0;
   double high = 0;
-  /// False where the sample is too small for 95 % (fewer than 6 values): then the interval is minimum to maximum.
+  /// False where the sample is too small for 95 % (fewer than 6 values): then the interval is minimum to
+  /// maximum.
   bool is_confidence = false;
 };
 
-/// Median and the tightest symmetric non-parametric interval that covers it with at least 95 % probability, by order
-/// statistics: no distribution is assumed. Throws `std::invalid_argument` for no values.
+/// Median and the tightest symmetric non-parametric interval that covers it with at least 95 % probability,
+/// by order statistics: no distribution is assumed. Throws `std::invalid_argument` for no values.
 [[nodiscard]] median_interval median_of(std::vector<double> values);
 
-/// Coefficient of variation with Bessel's correction: sample standard deviation over mean. 0 for fewer than two values or
-/// a mean of 0.
+/// Coefficient of variation with Bessel's correction: sample standard deviation over mean. 0 for fewer than
+/// two values or a mean of 0.
 [[nodiscard]] double coefficient_of_variation(std::span<const std::int64_t> values);
 
 }  // namespace nearfar::bench

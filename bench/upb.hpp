@@ -1,6 +1,6 @@
 /// \file
-/// UPB, the uncontested performance benchmark: many free locks, each acquired and released once, by a rank at a known
-/// distance from the locks' home and from their last holder.
+/// UPB, the uncontested performance benchmark: many free locks, each acquired and released once, by a rank at
+/// a known distance from the locks' home and from their last holder.
 ///
 /// Source: A. Uffmann, master thesis, LMU Munich, 2022, section 4.2.1, table 4.1 and figure 4.1.
 #pragma once
@@ -22,8 +22,8 @@ namespace nearfar::bench {
 /// The ranks that play in the UPB. With fewer than two nodes of two ranks some are missing.
 enum class upb_role : std::uint8_t { home, home_node, other_node, other_node_second };
 
-/// The digit names the last holder as the acquiring rank sees it (1 the same rank, 2 same node, 3 other node), the letter
-/// where the acquiring rank is (a at home, b on the home's node, c on another).
+/// The digit names the last holder as the acquiring rank sees it (1 the same rank, 2 same node, 3 other
+/// node), the letter where the acquiring rank is (a at home, b on the home's node, c on another).
 struct upb_scenario {
   const char* name;
   upb_role acquirer;
@@ -61,7 +61,9 @@ class upb_cast {
     }
   }
 
-  [[nodiscard]] std::optional<int> rank(upb_role role) const { return ranks_[static_cast<std::size_t>(role)]; }
+  [[nodiscard]] std::optional<int> rank(upb_role role) const {
+    return ranks_[static_cast<std::size_t>(role)];
+  }
   [[nodiscard]] bool can_play(const upb_scenario& scenario) const {
     return rank(scenario.acquirer).has_value() && rank(scenario.predecessor).has_value();
   }
@@ -107,7 +109,8 @@ class upb {
   }
 
  private:
-  /// `rank` acquires and releases every lock once; the others wait, progressing. Returns the time on that rank.
+  /// `rank` acquires and releases every lock once; the others wait, progressing. Returns the time on that
+  /// rank.
   std::chrono::nanoseconds acquire_all(int rank) {
     std::chrono::nanoseconds span{};
     uncontended_ = 0;
@@ -124,7 +127,8 @@ class upb {
     return span;
   }
 
-  [[nodiscard]] sample make_sample(const upb_scenario& scenario, int acquirer, std::chrono::nanoseconds span) {
+  [[nodiscard]] sample make_sample(const upb_scenario& scenario, int acquirer,
+                                   std::chrono::nanoseconds span) {
     sample result;
     result.benchmark = "upb";
     result.lock = entry_->name;

@@ -57,7 +57,8 @@ void validate(const bench_options& options) {
   };
   require(std::isfinite(options.duration) && options.duration > 0,
           fmt::format("--duration must be a positive number of seconds, not {}", options.duration));
-  require(options.repetitions > 0, fmt::format("--repetitions must be 1 or more, not {}", options.repetitions));
+  require(options.repetitions > 0,
+          fmt::format("--repetitions must be 1 or more, not {}", options.repetitions));
   require(options.lock_count > 0, fmt::format("--lock-count must be 1 or more, not {}", options.lock_count));
   require(options.ratios.polls_per_progress > 0 && options.ratios.polls_per_yield > 0,
           "--polls-per-progress and --polls-per-yield must be 1 or more");
@@ -70,7 +71,8 @@ template <world W>
 std::optional<std::string> obstacle(const bench::lock_entry& entry, const W& w) {
   if (!entry.exists_in<W>()) return "it does not exist in this world";
   const int nodes = w.locality().groups(level::node);
-  if (entry.one_node_only && nodes > 1) return fmt::format("it works on one node only, and there are {}", nodes);
+  if (entry.one_node_only && nodes > 1)
+    return fmt::format("it works on one node only, and there are {}", nodes);
   return std::nullopt;
 }
 
@@ -84,9 +86,10 @@ std::vector<const bench::lock_entry*> choose_locks(const bench_options& options,
     for (const std::string& name : options.locks) {
       const bench::lock_entry* entry = all.find(name);
       if (entry == nullptr)
-        throw usage_error(
-            fmt::format("unknown lock '{}'{}; 'nearfar list' shows all", name, suggestion(name, all.names())));
-      if (const auto why = obstacle(*entry, w)) throw usage_error(fmt::format("cannot run lock '{}': {}", name, *why));
+        throw usage_error(fmt::format("unknown lock '{}'{}; 'nearfar list' shows all", name,
+                                      suggestion(name, all.names())));
+      if (const auto why = obstacle(*entry, w))
+        throw usage_error(fmt::format("cannot run lock '{}': {}", name, *why));
       if (std::find(chosen.begin(), chosen.end(), entry) == chosen.end()) chosen.push_back(entry);
     }
     return chosen;
@@ -125,7 +128,8 @@ class progress_bar {
     if (!shown_) return;
     constexpr std::size_t width = 30;
     const std::size_t filled = steps_ == 0 ? width : width * done_ / steps_;
-    fmt::print(stderr, "\r\033[K[{:#<{}}{:.<{}}] {}/{} {}", "", filled, "", width - filled, done_ + 1, steps_, text);
+    fmt::print(stderr, "\r\033[K[{:#<{}}{:.<{}}] {}/{} {}", "", filled, "", width - filled, done_ + 1, steps_,
+               text);
     std::fflush(stderr);
     ++done_;
   }
@@ -141,12 +145,16 @@ template <world W>
 class suite {
  public:
   suite(W& w, const bench_options& options, const char* world_name, std::vector<std::string> bindings)
-      : world_(&w), options_(&options), world_name_(world_name), bindings_(std::move(bindings)),
+      : world_(&w),
+        options_(&options),
+        world_name_(world_name),
+        bindings_(std::move(bindings)),
         locks_(choose_locks(options, w)) {}
 
   /// Collective. Every rank gets the same status.
   int run() {
-    if (locks_.empty()) throw usage_error("none of the locks can run here; 'nearfar list' says where each can");
+    if (locks_.empty())
+      throw usage_error("none of the locks can run here; 'nearfar list' says where each can");
     open_output();
     if (options_->benchmark == "ecsb")
       run_all_ecsb();
@@ -154,7 +162,8 @@ class suite {
       run_all_upb();
     if (file_) file_->commit();
     if (is_first()) print_table(samples_, options_->benchmark, world_->locality());
-    const bool all_verified = std::all_of(samples_.begin(), samples_.end(), [](const auto& s) { return s.verified; });
+    const bool all_verified =
+        std::all_of(samples_.begin(), samples_.end(), [](const auto& s) { return s.verified; });
     if (!all_verified && is_first())
       fmt::print(stderr, "nearfar: a lock did not exclude: its results are void (marked in the table)\n");
     return all_verified ? success : failure;
@@ -187,11 +196,13 @@ class suite {
 
   [[nodiscard]] std::size_t records_expected() const {
     const std::size_t configurations = locks_.size() * static_cast<std::size_t>(options_->repetitions);
-    return options_->benchmark == "ecsb" ? configurations
-                                         : configurations * bench::upb_cast(world_->locality()).scenarios().size();
+    return options_->benchmark == "ecsb"
+               ? configurations
+               : configurations * bench::upb_cast(world_->locality()).scenarios().size();
   }
 
-  /// Repetitions of different locks take turns in a random order, so that a drift of the machine hits all alike.
+  /// Repetitions of different locks take turns in a random order, so that a drift of the machine hits all
+  /// alike.
   void run_all_ecsb() {
     std::mt19937_64 random(options_->seed);
     progress_bar bar(is_first(), records_expected());
@@ -200,7 +211,8 @@ class suite {
       std::shuffle(order.begin(), order.end(), random);
       for (const bench::lock_entry* entry : order) {
         bar.step(fmt::format("ecsb {}", entry->name));
-        record(bench::run_ecsb(*world_, *entry, options_->parameters, std::chrono::duration<double>(options_->duration)),
+        record(bench::run_ecsb(*world_, *entry, options_->parameters,
+                               std::chrono::duration<double>(options_->duration)),
                *entry, repetition);
       }
     }
@@ -210,7 +222,8 @@ class suite {
     std::mt19937_64 random(options_->seed);
     const bench::upb_cast cast(world_->locality());
     if (is_first() && cast.scenarios().size() < bench::upb_scenarios.size())
-      fmt::print(stderr, "nearfar: {} of the nine scenarios can be played here; all need two nodes of two ranks\n",
+      fmt::print(stderr,
+                 "nearfar: {} of the nine scenarios can be played here; all need two nodes of two ranks\n",
                  cast.scenarios().size());
     std::vector<const bench::lock_entry*> order = locks_;
     std::shuffle(order.begin(), order.end(), random);
@@ -268,8 +281,9 @@ int run_in_mpi(const bench_options& options) {
   const mpi_session session;
   mpi::world w(MPI_COMM_WORLD, {.ratios = options.ratios, .topology = topology});
   if (options.ranks != 0 && options.ranks != w.size())
-    throw usage_error(fmt::format("--ranks {} does not fit the {} ranks that MPI started: give it to mpirun (-n {})",
-                                  options.ranks, w.size(), options.ranks));
+    throw usage_error(
+        fmt::format("--ranks {} does not fit the {} ranks that MPI started: give it to mpirun (-n {})",
+                    options.ranks, w.size(), options.ranks));
   return suite(w, options, "mpi", gather_bindings(MPI_COMM_WORLD)).run();
 }
 
@@ -280,15 +294,14 @@ int run_in_threads(const bench_options& options) {
   const bool bind = !options.no_bind && here.is_this_system() && ranks <= here.allowed_cores();
   std::vector<std::string> bindings(static_cast<std::size_t>(ranks));
   int status = success;
-  threads::run(
-      ranks,
-      [&](threads::world& w) {
-        bindings[static_cast<std::size_t>(w.rank())] = hardware().binding_text();
-        w.barrier();
-        const int mine = suite(w, options, "threads", bindings).run();
-        if (w.rank() == 0) status = mine;
-      },
-      {.ratios = options.ratios, .topology = topology, .bind = bind});
+  threads::run(ranks,
+               [&](threads::world& w) {
+                 bindings[static_cast<std::size_t>(w.rank())] = hardware().binding_text();
+                 w.barrier();
+                 const int mine = suite(w, options, "threads", bindings).run();
+                 if (w.rank() == 0) status = mine;
+               },
+               {.ratios = options.ratios, .topology = topology, .bind = bind});
   return status;
 }
 
@@ -311,32 +324,47 @@ int run_bench(bench_options options) {
 void add_bench(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("bench", "Measure locks: in threads, or on MPI under mpirun");
   auto options = std::make_shared<bench_options>();
-  command->add_option("benchmark", options->benchmark, "ecsb: empty critical section; upb: uncontested performance")
+  command
+      ->add_option("benchmark", options->benchmark,
+                   "ecsb: empty critical section; upb: uncontested performance")
       ->required();
-  command->add_option("--locks", options->locks, "Names as 'nearfar list' shows, separated by commas, or 'all'; "
-                                                 "default: each family's recommended setting")
+  command
+      ->add_option("--locks", options->locks,
+                   "Names as 'nearfar list' shows, separated by commas, or 'all'; "
+                   "default: each family's recommended setting")
       ->delimiter(',');
   command->add_option("--world", options->world, "mpi or threads; default: mpi under mpirun, else threads");
-  command->add_option("--ranks", options->ranks, "Threads of the threads world; default: one for each allowed processor")
+  command
+      ->add_option("--ranks", options->ranks,
+                   "Threads of the threads world; default: one for each allowed processor")
       ->check(CLI::PositiveNumber);
-  command->add_option("--duration", options->duration, "Seconds of one ECSB repetition, of which 10 % warm up")
+  command
+      ->add_option("--duration", options->duration, "Seconds of one ECSB repetition, of which 10 % warm up")
       ->capture_default_str();
-  command->add_option("--repetitions", options->repetitions, "Repetitions of each configuration")->capture_default_str();
-  command->add_option("--seed", options->seed, "Seed of the order in which locks take turns")->capture_default_str();
-  command->add_option("--topology", options->topology, "Tree to use in place of the machine's: 'node:2 numa:2 core:4'");
+  command->add_option("--repetitions", options->repetitions, "Repetitions of each configuration")
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Seed of the order in which locks take turns")
+      ->capture_default_str();
+  command->add_option("--topology", options->topology,
+                      "Tree to use in place of the machine's: 'node:2 numa:2 core:4'");
   command->add_option("--output", options->output, "Results file (JSON Lines) for 'nearfar report'");
   command->add_option("--lock-count", options->lock_count, "Locks of the UPB")->capture_default_str();
-  command->add_option("--max-local-passes", options->parameters.max_local_passes,
-                      "Passes within a node before another node's turn (cohort, rma_mcs)")
+  command
+      ->add_option("--max-local-passes", options->parameters.max_local_passes,
+                   "Passes within a node before another node's turn (cohort, rma_mcs)")
       ->check(CLI::Range(0, 254))
       ->capture_default_str();
-  command->add_option("--backoff-min-ns", options->backoff_min_ns, "First pause of tas")->capture_default_str();
-  command->add_option("--backoff-max-ns", options->backoff_max_ns, "Longest pause of tas")->capture_default_str();
-  command->add_option("--polls-per-progress", options->ratios.polls_per_progress,
-                      "Polls of a waiting rank between two calls that drive MPI's progress")
+  command->add_option("--backoff-min-ns", options->backoff_min_ns, "First pause of tas")
       ->capture_default_str();
-  command->add_option("--polls-per-yield", options->ratios.polls_per_yield,
-                      "The same while oversubscribed, where each such call is followed by a yield")
+  command->add_option("--backoff-max-ns", options->backoff_max_ns, "Longest pause of tas")
+      ->capture_default_str();
+  command
+      ->add_option("--polls-per-progress", options->ratios.polls_per_progress,
+                   "Polls of a waiting rank between two calls that drive MPI's progress")
+      ->capture_default_str();
+  command
+      ->add_option("--polls-per-yield", options->ratios.polls_per_yield,
+                   "The same while oversubscribed, where each such call is followed by a yield")
       ->capture_default_str();
   command->add_flag("--no-bind", options->no_bind, "Threads world: leave threads unbound");
   command->callback([options, &status] { status = run_bench(*options); });

@@ -8,7 +8,8 @@
 
 namespace nearfar::command {
 
-/// Whether a launcher such as mpirun started this process, as far as its environment tells before MPI is initialised.
+/// Whether a launcher such as mpirun started this process, as far as its environment tells before MPI is
+/// initialised.
 struct launch {
   bool under_mpi = false;
   int rank = 0;

@@ -22,7 +22,8 @@ std::string worlds_of(const bench::lock_entry& entry) {
 }
 
 void print_plain() {
-  for (const bench::lock_entry& entry : bench::catalogue::instance().entries()) fmt::print("lock {}\n", entry.name);
+  for (const bench::lock_entry& entry : bench::catalogue::instance().entries())
+    fmt::print("lock {}\n", entry.name);
   for (const benchmark_info& benchmark : benchmarks) fmt::print("benchmark {}\n", benchmark.name);
 }
 
@@ -33,18 +34,23 @@ void print_table() {
     fmt::print("    paper        {}\n", entry.paper);
     fmt::print("    fairness     overtaken at most: {}\n", entry.fairness);
     fmt::print("    far ops      {}\n", entry.cost);
-    fmt::print("    parameters   {}\n", entry.parameters.empty() ? "none" : fmt::format("{}", fmt::join(entry.parameters, ", ")));
+    fmt::print("    parameters   {}\n",
+               entry.parameters.empty() ? "none" : fmt::format("{}", fmt::join(entry.parameters, ", ")));
     fmt::print("    worlds       {}\n\n", worlds_of(entry));
   }
-  fmt::print("Far operations: uncontended lock and unlock; contended, each with its flush. 'At home' means to the lock's\n"
-             "home rank, 'in the node' to a rank of the same node by RMA.\n\nBenchmarks:\n\n");
-  for (const benchmark_info& benchmark : benchmarks) fmt::print("{:<12} {}\n", benchmark.name, benchmark.summary);
+  fmt::print(
+      "Far operations: uncontended lock and unlock; contended, each with its flush. 'At home' means to the "
+      "lock's\n"
+      "home rank, 'in the node' to a rank of the same node by RMA.\n\nBenchmarks:\n\n");
+  for (const benchmark_info& benchmark : benchmarks)
+    fmt::print("{:<12} {}\n", benchmark.name, benchmark.summary);
 }
 
 }  // namespace
 
 void add_list(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("list", "Every lock with paper, fairness bound, cost and parameters");
+  CLI::App* command =
+      app.add_subcommand("list", "Every lock with paper, fairness bound, cost and parameters");
   auto plain = std::make_shared<bool>(false);
   command->add_flag("--plain", *plain, "One line for each entry: its kind and its name");
   command->callback([plain, &status] {

@@ -61,8 +61,9 @@ int parse_and_run(const launch& how, int argc, char** argv) {
   if (argc > 1 && argv[1][0] != '-') {
     const std::vector<std::string> known = subcommand_names(app);
     if (std::find(known.begin(), known.end(), argv[1]) == known.end())
-      return report(how, fmt::format("unknown subcommand '{}'{}; 'nearfar --help' lists them", argv[1],
-                                     suggestion(argv[1], known)),
+      return report(how,
+                    fmt::format("unknown subcommand '{}'{}; 'nearfar --help' lists them", argv[1],
+                                suggestion(argv[1], known)),
                     bad_input);
   }
   try {
@@ -72,7 +73,8 @@ int parse_and_run(const launch& how, int argc, char** argv) {
       if (how.rank == 0) app.exit(error);
       return success;
     }
-    return report(how, fmt::format("{}; see 'nearfar --help' or 'nearfar SUBCOMMAND --help'", error.what()), bad_input);
+    return report(how, fmt::format("{}; see 'nearfar --help' or 'nearfar SUBCOMMAND --help'", error.what()),
+                  bad_input);
   }
   return status;
 }
@@ -84,7 +86,8 @@ std::string suggestion(std::string_view wrong, const std::vector<std::string>& k
     return edit_distance(wrong, a) < edit_distance(wrong, b);
   };
   const auto nearest = std::min_element(known.begin(), known.end(), nearer);
-  if (nearest == known.end() || edit_distance(wrong, *nearest) > std::max<std::size_t>(2, wrong.size() / 2)) return "";
+  if (nearest == known.end() || edit_distance(wrong, *nearest) > std::max<std::size_t>(2, wrong.size() / 2))
+    return "";
   return fmt::format(", did you mean '{}'?", *nearest);
 }
 

@@ -27,7 +27,8 @@ std::filesystem::path find_package() {
     for (const char* relative : {"report", "share/nearfar/report"})
       if (std::filesystem::exists(base / relative / "nearfar_report" / "__main__.py")) return base / relative;
   throw error(
-      "the Python package nearfar_report is not beside the command: set NEARFAR_REPORT_DIR to the directory that holds it");
+      "the Python package nearfar_report is not beside the command: set NEARFAR_REPORT_DIR to the directory "
+      "that holds it");
 }
 
 struct report_options {
@@ -60,7 +61,8 @@ int run_report(const report_options& options) {
   while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
   }
   if (!WIFEXITED(ended)) throw error("the report was stopped by a signal");
-  if (WEXITSTATUS(ended) == 127) throw error("python3 cannot be started: install it with pandas and matplotlib");
+  if (WEXITSTATUS(ended) == 127)
+    throw error("python3 cannot be started: install it with pandas and matplotlib");
   return WEXITSTATUS(ended);
 }
 
@@ -69,12 +71,13 @@ int run_report(const report_options& options) {
 void add_report(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("report", "Figures and one self-contained page from results files");
   auto options = std::make_shared<report_options>();
-  command->add_option("files", options->files, "Results files, as written by --output of the benchmarks")->required();
-  command->add_option("--output", options->output, "Directory for the figures and index.html")->capture_default_str();
+  command->add_option("files", options->files, "Results files, as written by --output of the benchmarks")
+      ->required();
+  command->add_option("--output", options->output, "Directory for the figures and index.html")
+      ->capture_default_str();
   command->add_option("--title", options->title, "Title of the page");
-  command->callback([options, &status] {
-    status = launch::from_environment().rank == 0 ? run_report(*options) : success;
-  });
+  command->callback(
+      [options, &status] { status = launch::from_environment().rank == 0 ? run_report(*options) : success; });
 }
 
 }  // namespace nearfar::command

@@ -11,6 +11,7 @@
 namespace nearfar::command {
 
 /// Prints medians over the repetitions, one line for each lock (and scenario), to stdout.
-void print_table(const std::vector<bench::sample>& samples, const std::string& benchmark, const locality& where);
+void print_table(const std::vector<bench::sample>& samples, const std::string& benchmark,
+                 const locality& where);
 
 }  // namespace nearfar::command

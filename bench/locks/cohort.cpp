@@ -1,6 +1,5 @@
-#include "nearfar/lock/cohort_lock.hpp"
-
 #include "bench/catalogue.hpp"
+#include "nearfar/lock/cohort_lock.hpp"
 #include "nearfar/lock/tas_lock.hpp"
 
 namespace nearfar::bench {
@@ -30,7 +29,8 @@ void add(catalogue& to, std::string name, std::string summary, std::string cost)
   to.add({.name = std::move(name),
           .summary = std::move(summary),
           .paper = "Dice, Marathe, Shavit 2012; Uffmann 2022, 5.4.1",
-          .fairness = std::is_same_v<Above, tas_above> ? "none between nodes, 0 within" : "max_local_passes between nodes, 0 within",
+          .fairness = std::is_same_v<Above, tas_above> ? "none between nodes, 0 within"
+                                                       : "max_local_passes between nodes, 0 within",
           .cost = std::move(cost),
           .parameters = {"max_local_passes"}},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
@@ -46,14 +46,15 @@ constexpr cohort_policy strict(pass_counter counts) {
 }  // namespace
 
 void add_cohort(catalogue& to) {
-  add<direct_node, cohort_policy{}>(to, "cohort", "dash between nodes, mcs within; keeps the lock while no node wants it",
+  add<direct_node, cohort_policy{}>(to, "cohort",
+                                    "dash between nodes, mcs within; keeps the lock while no node wants it",
                                     "2 at home; none within a node");
   add<direct_node, strict(pass_counter::inlined)>(
       to, "cohort.strict", "gives the lock up after max_local_passes even if no node wants it, as published",
       "2 at home; none within a node");
-  add<rma_node, strict(pass_counter::global)>(to, "cohort.global_counter",
-                                              "baseline: passes counted at home, node's queue node reached by RMA",
-                                              "3 at home + 3; 2 at home");
+  add<rma_node, strict(pass_counter::global)>(
+      to, "cohort.global_counter", "baseline: passes counted at home, node's queue node reached by RMA",
+      "3 at home + 3; 2 at home");
   add<rma_node, strict(pass_counter::local)>(to, "cohort.local_counter",
                                              "optimisation 1: passes counted at the node's leader, by RMA",
                                              "2 at home + 4; 2 in the node");
@@ -65,7 +66,8 @@ void add_cohort(catalogue& to) {
                                                "2 at home + 3; none within a node");
   add<d_mcs_above, cohort_policy{}>(to, "cohort.d_mcs", "d_mcs between nodes, mcs within",
                                     "2 at home; none within a node");
-  add<tas_above, cohort_policy{}>(to, "cohort.tas", "tas between nodes, mcs within", "2 at home; none within a node");
+  add<tas_above, cohort_policy{}>(to, "cohort.tas", "tas between nodes, mcs within",
+                                  "2 at home; none within a node");
 }
 
 }  // namespace nearfar::bench

@@ -1,6 +1,5 @@
-#include "nearfar/lock/d_mcs_lock.hpp"
-
 #include "bench/catalogue.hpp"
+#include "nearfar/lock/d_mcs_lock.hpp"
 
 namespace nearfar::bench {
 

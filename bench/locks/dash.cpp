@@ -1,6 +1,5 @@
-#include "nearfar/lock/dash_lock.hpp"
-
 #include "bench/catalogue.hpp"
+#include "nearfar/lock/dash_lock.hpp"
 
 namespace nearfar::bench {
 
@@ -22,9 +21,11 @@ void add(catalogue& to, std::string name, std::string summary, std::string cost)
 }  // namespace
 
 void add_dash(catalogue& to) {
-  add<dash_stage::put_registration>(to, "dash", "MCS over RMA, handed over by a message; ranks register by put",
+  add<dash_stage::put_registration>(to, "dash",
+                                    "MCS over RMA, handed over by a message; ranks register by put",
                                     "2 at home; 1 at home + 1 + a message");
-  add<dash_stage::published>(to, "dash.published", "release tries to empty the queue before it looks for a successor",
+  add<dash_stage::published>(to, "dash.published",
+                             "release tries to empty the queue before it looks for a successor",
                              "2 at home; 2 at home + 1 + polls by RMA + a message");
   add<dash_stage::early_look>(to, "dash.early_look", "release looks for a successor first, by an atomic read",
                               "2 at home + 1; 1 at home + 2 + a message");

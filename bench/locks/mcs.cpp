@@ -1,6 +1,5 @@
-#include "nearfar/lock/mcs_lock.hpp"
-
 #include "bench/catalogue.hpp"
+#include "nearfar/lock/mcs_lock.hpp"
 
 namespace nearfar::bench {
 

@@ -1,6 +1,5 @@
-#include "nearfar/lock/mpi_win_lock.hpp"
-
 #include "bench/catalogue.hpp"
+#include "nearfar/lock/mpi_win_lock.hpp"
 
 namespace nearfar::bench {
 

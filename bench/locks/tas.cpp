@@ -1,6 +1,5 @@
-#include "nearfar/lock/tas_lock.hpp"
-
 #include "bench/catalogue.hpp"
+#include "nearfar/lock/tas_lock.hpp"
 
 namespace nearfar::bench {
 

@@ -1,6 +1,6 @@
 /// \file
-/// Whether preconditions are checked. On unless the build says otherwise: define `NEARFAR_CHECKED` to 0 or 1, or leave
-/// it to `NDEBUG`, as CMake's Release does.
+/// Whether preconditions are checked. On unless the build says otherwise: define `NEARFAR_CHECKED` to 0 or 1,
+/// or leave it to `NDEBUG`, as CMake's Release does.
 #pragma once
 
 #ifndef NEARFAR_CHECKED

@@ -1,6 +1,6 @@
 /// \file
-/// The exceptions of nearfar. The library never prints and never aborts: what a caller did wrong, what a topology or a
-/// transport cannot do, is thrown as one of these, with one line that says what to do about it.
+/// The exceptions of nearfar. The library never prints and never aborts: what a caller did wrong, what a
+/// topology or a transport cannot do, is thrown as one of these, with one line that says what to do about it.
 #pragma once
 
 #include <stdexcept>
@@ -28,8 +28,8 @@ struct out_of_memory : error {
   using error::error;
 };
 
-/// A precondition of the interface was violated. Thrown in checked builds only (see checks.hpp), except where the
-/// check costs nothing.
+/// A precondition of the interface was violated. Thrown in checked builds only (see checks.hpp), except where
+/// the check costs nothing.
 struct misuse : error {
   using error::error;
 };
@@ -54,7 +54,8 @@ struct destroyed_while_in_use : misuse {
   using misuse::misuse;
 };
 
-/// A rank that the operation cannot reach: out of range, or not on this rank's node where shared memory is needed.
+/// A rank that the operation cannot reach: out of range, or not on this rank's node where shared memory is
+/// needed.
 struct unreachable_rank : misuse {
   using misuse::misuse;
 };

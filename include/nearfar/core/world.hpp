@@ -1,13 +1,16 @@
 /// \file
 /// The contract between algorithms and worlds: who takes part, what memory they share, how one waits.
 ///
-/// An algorithm is a template over a `world` and uses nothing else, so that one text runs on MPI, on threads, on a
-/// simulated cluster and in a model checker. The rules it keeps:
-///  - a word is near (host atomics) or far (RMA), never both; only plain reads and writes of its owner's node are
+/// An algorithm is a template over a `world` and uses nothing else, so that one text runs on MPI, on threads,
+/// on a simulated cluster and in a model checker. The rules it keeps:
+///  - a word is near (host atomics) or far (RMA), never both; only plain reads and writes of its owner's node
+///  are
 ///    allowed besides, and only where no atomic is in flight;
-///  - no far operation is complete before its `flush`, and its origin and result stay alive until then (rvalues are
+///  - no far operation is complete before its `flush`, and its origin and result stay alive until then
+///  (rvalues are
 ///    refused at compile time);
-///  - nothing spins: every wait goes through the world, which drives progress, yields, or blocks a simulated rank;
+///  - nothing spins: every wait goes through the world, which drives progress, yields, or blocks a simulated
+///  rank;
 ///  - constructors of segments and channels are collective: all ranks, same order.
 #pragma once
 
@@ -21,17 +24,19 @@
 
 namespace nearfar {
 
-/// An atomic word of near memory with explicit orders; no default, because each order is a decision of the algorithm.
+/// An atomic word of near memory with explicit orders; no default, because each order is a decision of the
+/// algorithm.
 template <typename Cell, typename T>
-concept near_cell_of = !std::copyable<Cell> && requires(Cell& cell, const Cell& constant, T value, T& expected) {
-  { constant.load(std::memory_order_acquire) } -> std::same_as<T>;
-  cell.store(value, std::memory_order_release);
-  { cell.exchange(value, std::memory_order_acq_rel) } -> std::same_as<T>;
-  {
-    cell.compare_exchange(expected, value, std::memory_order_acq_rel, std::memory_order_acquire)
-  } -> std::same_as<bool>;
-  { cell.fetch_add(value, std::memory_order_acq_rel) } -> std::same_as<T>;
-};
+concept near_cell_of =
+    !std::copyable<Cell> && requires(Cell& cell, const Cell& constant, T value, T& expected) {
+      { constant.load(std::memory_order_acquire) } -> std::same_as<T>;
+      cell.store(value, std::memory_order_release);
+      { cell.exchange(value, std::memory_order_acq_rel) } -> std::same_as<T>;
+      {
+        cell.compare_exchange(expected, value, std::memory_order_acq_rel, std::memory_order_acquire)
+      } -> std::same_as<bool>;
+      { cell.fetch_add(value, std::memory_order_acq_rel) } -> std::same_as<T>;
+    };
 
 namespace detail {
 
@@ -59,21 +64,20 @@ concept near_segment_of = std::constructible_from<S, W&> && requires(S& segment,
 
 /// A struct of far words for each rank, reachable by every rank through one-sided operations.
 template <typename S, typename W>
-concept far_segment_of =
-    std::constructible_from<S, W&> &&
-    requires(S& segment, int rank, const std::uint64_t& origin, std::uint64_t& result,
-             far<std::uint64_t> detail::far_probe::*field) {
-      segment.put(rank, field, origin);
-      segment.get(rank, field, result);
-      segment.fetch(rank, field, result);
-      segment.swap(rank, field, origin, result);
-      segment.fetch_add(rank, field, origin, result);
-      segment.compare_and_swap(rank, field, origin, origin, result);
-      segment.accumulate(rank, field, origin, far_op::replace);
-      segment.flush(rank);
-      { segment.read_direct(rank, field) } -> std::same_as<std::uint64_t>;
-      segment.write_direct(rank, field, std::uint64_t{});
-    };
+concept far_segment_of = std::constructible_from<S, W&> &&
+                         requires(S& segment, int rank, const std::uint64_t& origin, std::uint64_t& result,
+                                  far<std::uint64_t> detail::far_probe::*field) {
+                           segment.put(rank, field, origin);
+                           segment.get(rank, field, result);
+                           segment.fetch(rank, field, result);
+                           segment.swap(rank, field, origin, result);
+                           segment.fetch_add(rank, field, origin, result);
+                           segment.compare_and_swap(rank, field, origin, origin, result);
+                           segment.accumulate(rank, field, origin, far_op::replace);
+                           segment.flush(rank);
+                           { segment.read_direct(rank, field) } -> std::same_as<std::uint64_t>;
+                           segment.write_direct(rank, field, std::uint64_t{});
+                         };
 
 /// A named stream of zero-byte messages, one for each lock, so that two locks' wake-ups are never confused.
 template <typename C, typename W>
@@ -84,28 +88,28 @@ concept signal_channel_of = std::constructible_from<C, W&> && requires(C& channe
 
 /// What every world offers. See the file's comment for the rules that go with it.
 template <typename W>
-concept world =
-    requires(W& w, const W& constant, typename W::template near<std::uint64_t>& cell,
-             typename W::template far_segment<detail::far_probe>& far_words, int rank,
-             far<std::uint64_t> detail::far_probe::*field, detail::any_value predicate, std::chrono::nanoseconds span) {
-      // Place.
-      { constant.rank() } -> std::same_as<int>;
-      { constant.size() } -> std::same_as<int>;
-      { constant.locality() } -> std::same_as<const locality&>;
-      // Memory and messages.
-      requires near_cell_of<typename W::template near<std::uint64_t>, std::uint64_t>;
-      requires near_segment_of<typename W::template near_segment<detail::near_probe<W>>, W>;
-      requires far_segment_of<typename W::template far_segment<detail::far_probe>, W>;
-      requires signal_channel_of<typename W::signal_channel, W>;
-      // Waiting: the value that satisfied the predicate, ordered after the store that wrote it.
-      { w.await(cell, predicate) } -> std::same_as<std::uint64_t>;
-      { w.await_direct(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
-      { w.await_get(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
-      { w.await_fetch(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
-      w.delay(span);
-      w.barrier();
-      { constant.now() } -> std::same_as<std::chrono::nanoseconds>;
-    };
+concept world = requires(W& w, const W& constant, typename W::template near<std::uint64_t>& cell,
+                         typename W::template far_segment<detail::far_probe>& far_words, int rank,
+                         far<std::uint64_t> detail::far_probe::*field, detail::any_value predicate,
+                         std::chrono::nanoseconds span) {
+  // Place.
+  { constant.rank() } -> std::same_as<int>;
+  { constant.size() } -> std::same_as<int>;
+  { constant.locality() } -> std::same_as<const locality&>;
+  // Memory and messages.
+  requires near_cell_of<typename W::template near<std::uint64_t>, std::uint64_t>;
+  requires near_segment_of<typename W::template near_segment<detail::near_probe<W>>, W>;
+  requires far_segment_of<typename W::template far_segment<detail::far_probe>, W>;
+  requires signal_channel_of<typename W::signal_channel, W>;
+  // Waiting: the value that satisfied the predicate, ordered after the store that wrote it.
+  { w.await(cell, predicate) } -> std::same_as<std::uint64_t>;
+  { w.await_direct(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
+  { w.await_get(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
+  { w.await_fetch(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
+  w.delay(span);
+  w.barrier();
+  { constant.now() } -> std::same_as<std::chrono::nanoseconds>;
+};
 
 /// A world whose transport has exclusive locks of its own, which `mpi_win_lock` turns into a lock.
 template <typename W>

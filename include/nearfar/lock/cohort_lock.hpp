@@ -1,17 +1,19 @@
 /// \file
-/// Cohort lock: a local lock for each node and a global lock for the nodes, passed on within a node while it may be.
+/// Cohort lock: a local lock for each node and a global lock for the nodes, passed on within a node while it
+/// may be.
 ///
-/// Source: D. Dice, V. Marathe, N. Shavit, "Lock cohorting: a general technique for designing NUMA locks", PPoPP 2012, doi
-/// 10.1145/2145816.2145848; over RMA with the four optimisations of A. Uffmann's master thesis, LMU Munich, 2022, section
-/// 5.4.1.
+/// Source: D. Dice, V. Marathe, N. Shavit, "Lock cohorting: a general technique for designing NUMA locks",
+/// PPoPP 2012, doi 10.1145/2145816.2145848; over RMA with the four optimisations of A. Uffmann's master
+/// thesis, LMU Munich, 2022, section 5.4.1.
 ///
-/// Fairness: while a rank of another node is registered as waiting, at most `max_local_passes` (default 50) ranks of the
-/// holder's node overtake it; within a node the local lock's order. Progress: an acquiring rank waits for its
-/// predecessors only, if both locks have that property.
+/// Fairness: while a rank of another node is registered as waiting, at most `max_local_passes` (default 50)
+/// ranks of the holder's node overtake it; within a node the local lock's order. Progress: an acquiring rank
+/// waits for its predecessors only, if both locks have that property.
 ///
 /// Cost in far operations with the defaults (`dash_lock` above, `mcs_lock` below):
 ///  - uncontended: those of the global lock, 1 swap and 1 compare-and-swap at home;
-///  - passed on within a node: none; 3 cache-line transfers of the local lock and 1 for the global queue node when the
+///  - passed on within a node: none; 3 cache-line transfers of the local lock and 1 for the global queue node
+///  when the
 ///    pass count has reached its limit;
 ///  - passed on to another node: 1 swap at home, 1 put to the node before, 1 zero-byte message.
 /// Memory: that of both locks; counters outside the local lock take 64 bytes more for each rank.
@@ -60,8 +62,8 @@ enum class pass_counter : std::uint8_t {
 /// When the holder gives the global lock up although a rank of its node waits.
 enum class pass_limit : std::uint8_t {
   strict,       ///< after `max_local_passes`, as published
-  when_wanted,  ///< after `max_local_passes` and once another node has registered as waiting. Giving the lock up earlier
-                ///< helps nobody: a node that has not registered could not be told yet.
+  when_wanted,  ///< after `max_local_passes` and once another node has registered as waiting. Giving the lock
+                ///< up earlier helps nobody: a node that has not registered could not be told yet.
 };
 
 /// What a `cohort_lock` is made of, besides its two locks.
@@ -76,7 +78,8 @@ namespace detail {
 template <world W, pass_counter Place>
 class outer_pass_counter {
  public:
-  outer_pass_counter(W& w, int home, int leader) : words_(w), at_(Place == pass_counter::global ? home : leader) {}
+  outer_pass_counter(W& w, int home, int leader)
+      : words_(w), at_(Place == pass_counter::global ? home : leader) {}
   [[nodiscard]] std::uint64_t read() {
     std::uint64_t count = 0;
     words_.get(at_, &word::count, count);
@@ -178,7 +181,8 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>> {
   [[nodiscard]] bool pass_on() {
     if constexpr (Policy.counts == pass_counter::inlined) {
       if (passes_ >= max_passes_ && must_give_up()) return false;
-      local_.release_local(static_cast<status>(std::max<int>(one_pass, std::min<int>(passes_ + 1, max_passes_))));
+      local_.release_local(
+          static_cast<status>(std::max<int>(one_pass, std::min<int>(passes_ + 1, max_passes_))));
     } else {
       const std::uint64_t count = counter_.read();
       if (count >= max_passes_ && must_give_up()) return false;

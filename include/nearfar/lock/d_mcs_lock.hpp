@@ -1,10 +1,11 @@
 /// \file
-/// D-MCS: MCS over RMA with a home rank, where the hand-over is a far write to a word that the successor polls.
+/// D-MCS: MCS over RMA with a home rank, where the hand-over is a far write to a word that the successor
+/// polls.
 ///
 /// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
-/// 10.1145/2907294.2907323 (after W. Gropp, T. Hoefler, R. Thakur, E. Lusk, "Using Advanced MPI", 2014, section 4.7);
-/// with the flushes that MPI requires and the put hand-over of A. Uffmann's master thesis, LMU Munich, 2022, sections 3.4
-/// and 4.3.1.
+/// 10.1145/2907294.2907323 (after W. Gropp, T. Hoefler, R. Thakur, E. Lusk, "Using Advanced MPI", 2014,
+/// section 4.7); with the flushes that MPI requires and the put hand-over of A. Uffmann's master thesis, LMU
+/// Munich, 2022, sections 3.4 and 4.3.1.
 ///
 /// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only.
 ///
@@ -29,7 +30,8 @@ enum class d_mcs_handover : std::uint8_t {
 /// What a `d_mcs_lock` is made of.
 struct d_mcs_policy {
   d_mcs_handover by = d_mcs_handover::put;
-  /// `participant::node` makes it the global lock of a cohort: any rank of the node may release what another acquired.
+  /// `participant::node` makes it the global lock of a cohort: any rank of the node may release what another
+  /// acquired.
   participant queued = participant::rank;
 };
 
@@ -56,7 +58,8 @@ class d_mcs_lock : public lockable<d_mcs_lock<W, Policy>> {
     const rank_word predecessor = queue_.enqueue();
     if (predecessor == nobody) return handover::uncontended;
     world_->await_direct(grants_, owner_, &grant::given, [](std::uint64_t given) { return given == yes; });
-    return world_->locality().same(level::node, owner_, to_rank(predecessor)) ? handover::local : handover::remote;
+    return world_->locality().same(level::node, owner_, to_rank(predecessor)) ? handover::local
+                                                                              : handover::remote;
   }
 
   [[nodiscard]] bool try_acquire() { return queue_.enqueue_if_empty(); }

@@ -1,15 +1,18 @@
 /// \file
-/// MCS over RMA whose hand-over is a message: the queue of `dash::Mutex`, in the four stages of its optimisation.
+/// MCS over RMA whose hand-over is a message: the queue of `dash::Mutex`, in the four stages of its
+/// optimisation.
 ///
-/// Source: H. Zhou, Y. Mhedheb, K. Idrees, C. Glass, J. Gracia, K. Fuerlinger, "DASH: data structures and algorithms with
-/// support for hierarchical locality" (Euro-Par workshops 2014), as reimplemented and optimised in A. Uffmann's master
-/// thesis, LMU Munich, 2022, section 4.3.2; as the global lock of a cohort, section 5.4.1.
+/// Source: H. Zhou, Y. Mhedheb, K. Idrees, C. Glass, J. Gracia, K. Fuerlinger, "DASH: data structures and
+/// algorithms with support for hierarchical locality" (Euro-Par workshops 2014), as reimplemented and
+/// optimised in A. Uffmann's master thesis, LMU Munich, 2022, section 4.3.2; as the global lock of a cohort,
+/// section 5.4.1.
 ///
 /// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only.
 ///
 /// Cost in far operations, each completed by a flush, at the last stage:
 ///  - uncontended: lock 1 swap at home, unlock 1 compare-and-swap at home;
-///  - contended: lock 1 swap at home and 1 put to the predecessor, unlock 1 zero-byte message to the successor.
+///  - contended: lock 1 swap at home and 1 put to the predecessor, unlock 1 zero-byte message to the
+///  successor.
 /// Memory: 128 bytes of far memory for each rank and one message tag.
 #pragma once
 
@@ -30,7 +33,8 @@ enum class dash_stage : std::uint8_t {
 /// What a `dash_lock` is made of.
 struct dash_policy {
   dash_stage stage = dash_stage::put_registration;
-  /// `participant::node` makes it the global lock of a cohort: any rank of the node may release what another acquired.
+  /// `participant::node` makes it the global lock of a cohort: any rank of the node may release what another
+  /// acquired.
   participant queued = participant::rank;
   /// How the queue node that the ranks of a node share is reached (optimisation 4 of section 5.4.1).
   node_access shared_node = node_access::direct;
@@ -50,7 +54,8 @@ class dash_lock : public lockable<dash_lock<W, Policy>> {
   explicit dash_lock(W& w, int home = 0)
       : locality_(&w.locality()),
         rank_(w.rank()),
-        queue_(w, home, queued == participant::rank ? w.rank() : w.locality().leader(level::node, w.rank()), w.rank()),
+        queue_(w, home, queued == participant::rank ? w.rank() : w.locality().leader(level::node, w.rank()),
+               w.rank()),
         channel_(w) {}
   ~dash_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
@@ -81,7 +86,8 @@ class dash_lock : public lockable<dash_lock<W, Policy>> {
  private:
   static constexpr far_queue_policy queue_policy() {
     const bool shared_by_rma = Policy.queued == participant::node && Policy.shared_node == node_access::rma;
-    return {.registers_by = Policy.stage >= dash_stage::put_registration ? registration::put : registration::fetch_and_op,
+    return {.registers_by =
+                Policy.stage >= dash_stage::put_registration ? registration::put : registration::fetch_and_op,
             .looks_early = Policy.stage >= dash_stage::early_look,
             .reads = reads_directly ? node_access::direct : node_access::rma,
             .resets = shared_by_rma ? node_access::rma : node_access::direct};

@@ -1,14 +1,14 @@
 /// \file
-/// The queue of waiting participants in far memory on which the MCS locks over RMA are built: a tail word at the home
-/// rank, a queue node with a `next` word for each participant.
+/// The queue of waiting participants in far memory on which the MCS locks over RMA are built: a tail word at
+/// the home rank, a queue node with a `next` word for each participant.
 ///
-/// Source: the distributed MCS queue of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC
-/// 2016, doi 10.1145/2907294.2907323, after J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on
-/// shared-memory multiprocessors", 1991, doi 10.1145/103727.103729; variants from A. Uffmann's master thesis, LMU
-/// Munich, 2022, sections 3.4, 4.3 and 5.4.1.
+/// Source: the distributed MCS queue of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA
+/// Locks", HPDC 2016, doi 10.1145/2907294.2907323, after J. Mellor-Crummey, M. Scott, "Algorithms for
+/// scalable synchronization on shared-memory multiprocessors", 1991, doi 10.1145/103727.103729; variants from
+/// A. Uffmann's master thesis, LMU Munich, 2022, sections 3.4, 4.3 and 5.4.1.
 ///
-/// A participant is a rank, or a node whose ranks share one queue node in the memory of the node's leader (at most one
-/// of them is in the queue at a time, which the lock above must see to).
+/// A participant is a rank, or a node whose ranks share one queue node in the memory of the node's leader (at
+/// most one of them is in the queue at a time, which the lock above must see to).
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ enum class participant : std::uint8_t {
 /// How a rank reaches a queue node on its own node: through memory, or through RMA like any other.
 enum class node_access : std::uint8_t { direct, rma };
 
-/// The operation by which a participant tells its predecessor that it is behind it. It is the only one that writes that
-/// word at that time, so that the cheapest, `put`, suffices.
+/// The operation by which a participant tells its predecessor that it is behind it. It is the only one that
+/// writes that word at that time, so that the cheapest, `put`, suffices.
 enum class registration : std::uint8_t { fetch_and_op, accumulate, put };
 
 /// What distinguishes the published queues.
@@ -43,15 +43,20 @@ struct far_queue_policy {
   node_access resets = node_access::direct;
 };
 
-/// Cost in far operations (each with its flush): enqueue 1 atomic at the home rank, and 1 put to the predecessor if there
-/// is one; leave 1 atomic at the home rank if nobody is behind, else none.
+/// Cost in far operations (each with its flush): enqueue 1 atomic at the home rank, and 1 put to the
+/// predecessor if there is one; leave 1 atomic at the home rank if nobody is behind, else none.
 template <world W, far_queue_policy Policy = {}>
 class far_queue {
  public:
-  /// `home` keeps the tail; `owner` is the rank in whose memory this participant's queue node lies; `announced` is the
-  /// rank that a predecessor shall be told. Collective.
+  /// `home` keeps the tail; `owner` is the rank in whose memory this participant's queue node lies;
+  /// `announced` is the rank that a predecessor shall be told. Collective.
   far_queue(W& w, int home, int owner, int announced)
-      : world_(&w), words_(w), home_(home), owner_(owner), self_(to_word(owner)), announced_(to_word(announced)) {}
+      : world_(&w),
+        words_(w),
+        home_(home),
+        owner_(owner),
+        self_(to_word(owner)),
+        announced_(to_word(announced)) {}
 
   /// Takes the last place. Returns the predecessor's owner, or `nobody` at the head.
   [[nodiscard]] rank_word enqueue() {
@@ -69,8 +74,8 @@ class far_queue {
     return compare_and_swap_tail(nobody, self_) == nobody;
   }
 
-  /// Leaves the head. Returns who was announced as the successor, which must be told; `nobody` if the queue is empty
-  /// now. A successor that is about to register is waited for.
+  /// Leaves the head. Returns who was announced as the successor, which must be told; `nobody` if the queue
+  /// is empty now. A successor that is about to register is waited for.
   [[nodiscard]] rank_word leave() {
     if constexpr (Policy.looks_early)
       if (const rank_word successor = look(); successor != nobody) return successor;

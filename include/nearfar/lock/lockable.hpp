@@ -1,6 +1,6 @@
 /// \file
-/// What every exclusive lock of nearfar is to its user: *BasicLockable*, *Lockable* where the algorithm can, with
-/// misuse checked and the way the lock came remembered.
+/// What every exclusive lock of nearfar is to its user: *BasicLockable*, *Lockable* where the algorithm can,
+/// with misuse checked and the way the lock came remembered.
 #pragma once
 
 #include <concepts>
@@ -24,8 +24,8 @@ enum class handover : std::uint8_t {
 /// The public face of a lock, over `Derived::acquire() -> handover`, `Derived::release()` and, if it exists,
 /// `Derived::try_acquire() -> bool`.
 ///
-/// Each rank has its own lock object for the lock that all ranks share; all objects are made collectively. An object is
-/// used by one thread.
+/// Each rank has its own lock object for the lock that all ranks share; all objects are made collectively. An
+/// object is used by one thread.
 template <typename Derived>
 class lockable {
  public:
@@ -34,7 +34,8 @@ class lockable {
 
   /// Waits for the lock. Throws `already_held` in checked builds if this rank holds it.
   void lock() {
-    expect(!held_, [] { throw already_held("lock() by the rank that already holds the lock: it is not recursive"); });
+    expect(!held_,
+           [] { throw already_held("lock() by the rank that already holds the lock: it is not recursive"); });
     last_ = self().acquire();
     held_ = true;
   }
@@ -45,18 +46,21 @@ class lockable {
       { derived.try_acquire() } -> std::same_as<bool>;
     }
   {
-    expect(!held_,
-           [] { throw already_held("try_lock() by the rank that already holds the lock: it is not recursive"); });
+    expect(!held_, [] {
+      throw already_held("try_lock() by the rank that already holds the lock: it is not recursive");
+    });
     if (!self().try_acquire()) return false;
     last_ = handover::uncontended;
     held_ = true;
     return true;
   }
 
-  /// Gives the lock up; what this rank did before, including completed far operations, is visible to the next holder.
-  /// Throws `not_held` in checked builds if this rank does not hold it.
+  /// Gives the lock up; what this rank did before, including completed far operations, is visible to the next
+  /// holder. Throws `not_held` in checked builds if this rank does not hold it.
   void unlock() {
-    expect(held_, [] { throw not_held("unlock() by a rank that does not hold the lock: unlocked twice, or never locked"); });
+    expect(held_, [] {
+      throw not_held("unlock() by a rank that does not hold the lock: unlocked twice, or never locked");
+    });
     held_ = false;
     self().release();
   }
@@ -71,7 +75,8 @@ class lockable {
   /// To be called first in the destructor, which must be `noexcept(!checked_build)`.
   void expect_not_held() const {
     expect(!held_ || std::uncaught_exceptions() != 0, [] {
-      throw destroyed_while_held("a lock was destroyed by the rank that holds it: unlock it first, others may wait for it");
+      throw destroyed_while_held(
+          "a lock was destroyed by the rank that holds it: unlock it first, others may wait for it");
     });
   }
 

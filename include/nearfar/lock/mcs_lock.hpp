@@ -1,17 +1,18 @@
 /// \file
 /// MCS in near memory, for the ranks of one node: alone, or as the local lock of a cohort.
 ///
-/// Source: J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on shared-memory multiprocessors", 1991,
-/// doi 10.1145/103727.103729; cohort detection from D. Dice, V. Marathe, N. Shavit, "Lock cohorting", PPoPP 2012, doi
-/// 10.1145/2145816.2145848; the pass count inside the status byte from M. Chabbi, M. Fagan, J. Mellor-Crummey, "High
-/// performance locks for multi-level NUMA systems", PPoPP 2015, doi 10.1145/2688500.2688503, as in A. Uffmann's master
-/// thesis, LMU Munich, 2022, section 5.4.1, optimisation 3.
+/// Source: J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on shared-memory
+/// multiprocessors", 1991, doi 10.1145/103727.103729; cohort detection from D. Dice, V. Marathe, N. Shavit,
+/// "Lock cohorting", PPoPP 2012, doi 10.1145/2145816.2145848; the pass count inside the status byte from M.
+/// Chabbi, M. Fagan, J. Mellor-Crummey, "High performance locks for multi-level NUMA systems", PPoPP 2015,
+/// doi 10.1145/2688500.2688503, as in A. Uffmann's master thesis, LMU Munich, 2022, section 5.4.1,
+/// optimisation 3.
 ///
 /// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only.
 ///
-/// Cost: no far operations. Cache-line transfers: uncontended, the tail's line from its last user; contended, the tail's
-/// line, the predecessor's node for registering, and one's own node for the hand-over.
-/// Memory: 128 bytes of near memory for each rank.
+/// Cost: no far operations. Cache-line transfers: uncontended, the tail's line from its last user; contended,
+/// the tail's line, the predecessor's node for registering, and one's own node for the hand-over. Memory: 128
+/// bytes of near memory for each rank.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ template <world W>
 class mcs_lock : public lockable<mcs_lock<W>> {
  public:
   using world_type = W;
-  /// What a predecessor hands over: 0 to acquire the lock above, else how often in a row the lock was passed on.
+  /// What a predecessor hands over: 0 to acquire the lock above, else how often in a row the lock was passed
+  /// on.
   using status = std::uint8_t;
   static constexpr status from_above = 0;
   static constexpr status most_passes = 254;
@@ -47,7 +49,11 @@ class mcs_lock : public lockable<mcs_lock<W>> {
   /// Collective. `home` keeps the end of the queue; with `near_scope::node` each node's leader does. Throws
   /// `topology_error` if the ranks of one lock are not on one node.
   explicit mcs_lock(W& w, int home = 0, near_scope scope = near_scope::world)
-      : world_(&w), nodes_(w), self_(to_cell(w.rank())), mine_(&nodes_.at(w.rank())), tail_(&tail_of(w, home, scope)) {}
+      : world_(&w),
+        nodes_(w),
+        self_(to_cell(w.rank())),
+        mine_(&nodes_.at(w.rank())),
+        tail_(&tail_of(w, home, scope)) {}
   ~mcs_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   // The algorithm without the checks, for locks that are built on this one.
@@ -70,11 +76,12 @@ class mcs_lock : public lockable<mcs_lock<W>> {
     return tail_->compare_exchange(expected, self_, std::memory_order_acq_rel, std::memory_order_relaxed);
   }
 
-  /// Whether no rank of the node is behind this one (cohort detection). Looks at the end of the queue too: a rank that is
-  /// in the queue but has not registered yet is worth the short wait, as it spares both the lock above. Its line would
-  /// be needed for leaving the queue anyway.
+  /// Whether no rank of the node is behind this one (cohort detection). Looks at the end of the queue too: a
+  /// rank that is in the queue but has not registered yet is worth the short wait, as it spares both the lock
+  /// above. Its line would be needed for leaving the queue anyway.
   [[nodiscard]] bool alone() const {
-    return mine_->next.load(std::memory_order_relaxed) == none && tail_->load(std::memory_order_relaxed) == self_;
+    return mine_->next.load(std::memory_order_relaxed) == none &&
+           tail_->load(std::memory_order_relaxed) == self_;
   }
 
   void release_local(status passes) {
@@ -82,7 +89,8 @@ class mcs_lock : public lockable<mcs_lock<W>> {
     if (successor == none) {
       cell expected = self_;
       // (4) Releases the critical section to the next (1).
-      if (tail_->compare_exchange(expected, none, std::memory_order_release, std::memory_order_relaxed)) return;
+      if (tail_->compare_exchange(expected, none, std::memory_order_release, std::memory_order_relaxed))
+        return;
       successor = world_->await(mine_->next, [](cell next) { return next != none; });  // as (3)
     }
     // (5) Releases the critical section to the successor's wait.
@@ -110,7 +118,8 @@ class mcs_lock : public lockable<mcs_lock<W>> {
     if (scope == near_scope::node) return nodes_.at(w.locality().leader(level::node, w.rank())).tail;
     if (w.locality().groups(level::node) != 1)
       throw topology_error("mcs_lock works in near memory, but the ranks are on " +
-                           std::to_string(w.locality().groups(level::node)) + " nodes: use cohort_lock or dash_lock");
+                           std::to_string(w.locality().groups(level::node)) +
+                           " nodes: use cohort_lock or dash_lock");
     return nodes_.at(home).tail;
   }
 

@@ -1,18 +1,22 @@
 /// \file
-/// RMA-MCS: a hierarchical MCS lock of two levels in which everything, also within a node, is an RMA operation.
+/// RMA-MCS: a hierarchical MCS lock of two levels in which everything, also within a node, is an RMA
+/// operation.
 ///
 /// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
-/// 10.1145/2907294.2907323, after M. Chabbi, M. Fagan, J. Mellor-Crummey, "High performance locks for multi-level NUMA
-/// systems", PPoPP 2015; with the flushes and the progress calls that it lacks on MPI libraries other than the authors'
-/// (A. Uffmann's master thesis, LMU Munich, 2022, section 3.3). Kept in its published form as the rival of `cohort_lock`.
+/// 10.1145/2907294.2907323, after M. Chabbi, M. Fagan, J. Mellor-Crummey, "High performance locks for
+/// multi-level NUMA systems", PPoPP 2015; with the flushes and the progress calls that it lacks on MPI
+/// libraries other than the authors' (A. Uffmann's master thesis, LMU Munich, 2022, section 3.3). Kept in its
+/// published form as the rival of `cohort_lock`.
 ///
-/// Fairness: at most `max_local_passes` ranks of a node in a row overtake a waiting rank of another node. Progress: an
-/// acquiring rank waits for its predecessors only.
+/// Fairness: at most `max_local_passes` ranks of a node in a row overtake a waiting rank of another node.
+/// Progress: an acquiring rank waits for its predecessors only.
 ///
 /// Cost in far operations, each completed by a flush ("near" ones included, as they are RMA too):
-///  - uncontended: lock 2 puts and 1 swap in the node and 1 put at the leader and 1 swap at home; unlock 2 gets and 1
+///  - uncontended: lock 2 puts and 1 swap in the node and 1 put at the leader and 1 swap at home; unlock 2
+///  gets and 1
 ///    compare-and-swap in the node and 1 get at the leader and 1 compare-and-swap at home;
-///  - contended within a node: lock 2 puts, 1 swap and 1 put to the predecessor; unlock 2 gets and 1 put to the successor.
+///  - contended within a node: lock 2 puts, 1 swap and 1 put to the predecessor; unlock 2 gets and 1 put to
+///  the successor.
 /// Memory: 384 bytes of far memory for each rank.
 #pragma once
 
@@ -30,7 +34,8 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W>> {
  public:
   using world_type = W;
 
-  /// Collective. `home` keeps the end of the queue of nodes; `max_local_passes` is the threshold T_L of the paper.
+  /// Collective. `home` keeps the end of the queue of nodes; `max_local_passes` is the threshold T_L of the
+  /// paper.
   explicit rma_mcs_lock(W& w, int home = 0, std::uint64_t max_local_passes = 50)
       : world_(&w),
         leader_(w.locality().leader(level::node, w.rank())),
@@ -52,7 +57,8 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W>> {
     write(rank_status_, rank, first_pass);
     write(node_status_, leader_, wait);
     if (nodes_.enqueue() == nobody) return waited ? handover::waited : handover::uncontended;
-    world_->await_get(node_status_, leader_, &status::value, [](std::uint64_t value) { return value != wait; });
+    world_->await_get(node_status_, leader_, &status::value,
+                      [](std::uint64_t value) { return value != wait; });
     return handover::remote;
   }
 
@@ -89,7 +95,8 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W>> {
     return value;
   }
   [[nodiscard]] std::uint64_t await_own(int rank) {
-    return world_->await_direct(rank_status_, rank, &status::value, [](std::uint64_t value) { return value != wait; });
+    return world_->await_direct(rank_status_, rank, &status::value,
+                                [](std::uint64_t value) { return value != wait; });
   }
 
   W* world_;

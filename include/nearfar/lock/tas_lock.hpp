@@ -1,15 +1,16 @@
 /// \file
 /// Test-and-set over RMA with exponential backoff.
 ///
-/// Source: T. Anderson, "The performance of spin lock alternatives for shared-memory multiprocessors", 1990, doi
-/// 10.1109/71.80120; over RMA as in A. Uffmann's master thesis, LMU Munich, 2022, sections 2.1.1 and 5.4.3 (which also gives
-/// the default backoff).
+/// Source: T. Anderson, "The performance of spin lock alternatives for shared-memory multiprocessors", 1990,
+/// doi 10.1109/71.80120; over RMA as in A. Uffmann's master thesis, LMU Munich, 2022, sections 2.1.1
+/// and 5.4.3 (which also gives the default backoff).
 ///
-/// Fairness: none; a rank near the home rank can overtake others without bound. Progress: some rank always acquires.
+/// Fairness: none; a rank near the home rank can overtake others without bound. Progress: some rank always
+/// acquires.
 ///
-/// Cost in far operations, each completed by a flush: lock 1 swap at home for each attempt, unlock 1 atomic write at home.
-/// Test-and-set and clear are both swaps, as MPI promises atomicity among concurrent updates by one operation only.
-/// Memory: 64 bytes of far memory for each rank.
+/// Cost in far operations, each completed by a flush: lock 1 swap at home for each attempt, unlock 1 atomic
+/// write at home. Test-and-set and clear are both swaps, as MPI promises atomicity among concurrent updates
+/// by one operation only. Memory: 64 bytes of far memory for each rank.
 #pragma once
 
 #include <algorithm>

@@ -6,11 +6,12 @@
 
 namespace nearfar {
 
-/// An atomic word in memory that the ranks of a node share. Lock-free or refused, since a hidden mutex would not work
-/// between processes.
+/// An atomic word in memory that the ranks of a node share. Lock-free or refused, since a hidden mutex would
+/// not work between processes.
 template <typename T>
 class atomic_cell {
-  static_assert(std::atomic<T>::is_always_lock_free, "near cells must be lock-free: use an integer of up to 64 bits");
+  static_assert(std::atomic<T>::is_always_lock_free,
+                "near cells must be lock-free: use an integer of up to 64 bits");
 
  public:
   atomic_cell() = default;
@@ -19,7 +20,9 @@ class atomic_cell {
 
   [[nodiscard]] T load(std::memory_order order) const noexcept { return value_.load(order); }
   void store(T value, std::memory_order order) noexcept { value_.store(value, order); }
-  [[nodiscard]] T exchange(T value, std::memory_order order) noexcept { return value_.exchange(value, order); }
+  [[nodiscard]] T exchange(T value, std::memory_order order) noexcept {
+    return value_.exchange(value, order);
+  }
   [[nodiscard]] bool compare_exchange(T& expected, T desired, std::memory_order success,
                                       std::memory_order failure) noexcept {
     return value_.compare_exchange_strong(expected, desired, success, failure);

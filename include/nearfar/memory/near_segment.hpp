@@ -10,9 +10,9 @@
 
 namespace nearfar {
 
-/// A `T` of near cells for each rank, in memory that the ranks of one node share. Constructing it is collective and
-/// synchronises; destroying it is collective in the sense that every rank must do so before the next construction, but
-/// waits for nobody: the memory stays valid as long as the world.
+/// A `T` of near cells for each rank, in memory that the ranks of one node share. Constructing it is
+/// collective and synchronises; destroying it is collective in the sense that every rank must do so before
+/// the next construction, but waits for nobody: the memory stays valid as long as the world.
 template <typename World, near_layout T>
 class near_segment {
  public:

@@ -11,9 +11,9 @@
 
 namespace nearfar {
 
-/// First-fit allocator of offsets, always the lowest that fits. Ranks that have allocated and released the same sizes,
-/// in whatever order they released them, get the same offset for the next allocation: that is what lets thousands of
-/// locks share one window without talking about displacements.
+/// First-fit allocator of offsets, always the lowest that fits. Ranks that have allocated and released the
+/// same sizes, in whatever order they released them, get the same offset for the next allocation: that is
+/// what lets thousands of locks share one window without talking about displacements.
 class slab {
  public:
   explicit slab(std::size_t units, std::size_t granularity = slot_bytes) : granularity_(granularity) {

@@ -15,29 +15,31 @@ namespace nearfar {
 
 /// How often a waiting rank does what, in polls of the word it waits for.
 struct wait_ratios {
-  /// Polls between two calls that drive progress. A poll of an unchanged line costs about a nanosecond, a progress call
-  /// 50 to 300: the fewer the calls, the sooner a hand-over is noticed; the more, the sooner a far operation aimed at
-  /// this rank completes. The default is measured by `bench/progress_ratio`; see docs/performance.md.
+  /// Polls between two calls that drive progress. A poll of an unchanged line costs about a nanosecond, a
+  /// progress call 50 to 300: the fewer the calls, the sooner a hand-over is noticed; the more, the sooner a
+  /// far operation aimed at this rank completes. The default is measured by `bench/progress_ratio`; see
+  /// docs/performance.md.
   unsigned polls_per_progress = 1024;
-  /// The same while more ranks share the node than processors are allowed; each progress call is then followed by a
-  /// yield, so that the rank that is waited for gets to run.
+  /// The same while more ranks share the node than processors are allowed; each progress call is then
+  /// followed by a yield, so that the rank that is waited for gets to run.
   unsigned polls_per_yield = 16;
 };
 
-/// Waiting loops over a world's `progress()`. The count of polls outlives each wait, so that many short waits drive
-/// progress as often as one long wait; without that, ranks that hand a lock to and fro quickly would never let a far
-/// operation in.
+/// Waiting loops over a world's `progress()`. The count of polls outlives each wait, so that many short waits
+/// drive progress as often as one long wait; without that, ranks that hand a lock to and fro quickly would
+/// never let a far operation in.
 template <typename Derived>
 class waiting {
  public:
-  /// Waits until `predicate` holds for the near cell's value and returns that value. The load acquires, so it is ordered
-  /// after everything that precedes the store (release) that wrote the value.
+  /// Waits until `predicate` holds for the near cell's value and returns that value. The load acquires, so it
+  /// is ordered after everything that precedes the store (release) that wrote the value.
   template <typename T, std::predicate<T> Predicate>
   T await(const atomic_cell<T>& cell, Predicate predicate) {
     return poll([&] { return cell.load(std::memory_order_acquire); }, predicate);
   }
 
-  /// The same for a far word in the memory of `rank`, which must be on this node: read directly while others put to it.
+  /// The same for a far word in the memory of `rank`, which must be on this node: read directly while others
+  /// put to it.
   template <typename Segment, typename T, typename V, std::predicate<V> Predicate>
   V await_direct(const Segment& segment, int rank, far<V> T::*field, Predicate predicate) {
     return poll([&] { return segment.read_direct(rank, field); }, predicate);

@@ -14,7 +14,9 @@ namespace nearfar::mpi {
 /// An MPI call failed. Carries MPI's code and class besides its text.
 struct mpi_error : error {
   mpi_error(const char* function, int returned)
-      : error(std::string(function) + " failed: " + text_of(returned)), code(returned), error_class(class_of(returned)) {}
+      : error(std::string(function) + " failed: " + text_of(returned)),
+        code(returned),
+        error_class(class_of(returned)) {}
 
   int code;
   int error_class;

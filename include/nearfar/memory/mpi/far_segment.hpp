@@ -12,45 +12,50 @@
 
 namespace nearfar::mpi {
 
-/// A `T` of far words for each rank, at the same displacement of the world's window. Constructing it is collective and
-/// synchronises; destroying it is collective in the sense that every rank must do so before the next construction, but
-/// waits for nobody.
+/// A `T` of far words for each rank, at the same displacement of the world's window. Constructing it is
+/// collective and synchronises; destroying it is collective in the sense that every rank must do so before
+/// the next construction, but waits for nobody.
 ///
-/// Every operation is nonblocking and complete, at the origin and the target, after `flush(target)`; its origin and
-/// result must live until then, which is why rvalues are refused. `put` and `get` are unordered among themselves and
-/// not atomic; a word that is the target of `swap`, `fetch_add`, `compare_and_swap`, `fetch` or `accumulate` must never
-/// be the target of `put`.
+/// Every operation is nonblocking and complete, at the origin and the target, after `flush(target)`; its
+/// origin and result must live until then, which is why rvalues are refused. `put` and `get` are unordered
+/// among themselves and not atomic; a word that is the target of `swap`, `fetch_add`, `compare_and_swap`,
+/// `fetch` or `accumulate` must never be the target of `put`.
 template <typename World, far_layout T>
 class far_segment {
  public:
-  explicit far_segment(World& world) : world_(&world), window_(world.far_window()), offset_(world.allocate_far(sizeof(T))) {}
+  explicit far_segment(World& world)
+      : world_(&world), window_(world.far_window()), offset_(world.allocate_far(sizeof(T))) {}
   far_segment(const far_segment&) = delete;
   far_segment& operator=(const far_segment&) = delete;
   ~far_segment() { world_->release_far(offset_, sizeof(T)); }
 
   template <typename V>
   void put(int target, far<V> T::*field, const V& origin) {
-    check(MPI_Put(&origin, 1, datatype<V>(), target, displacement(target, field), 1, datatype<V>(), window_), "MPI_Put");
+    check(MPI_Put(&origin, 1, datatype<V>(), target, displacement(target, field), 1, datatype<V>(), window_),
+          "MPI_Put");
   }
   template <typename V>
   void put(int target, far<V> T::*field, V&& origin) = delete;
 
   template <typename V>
   void get(int target, far<V> T::*field, V& result) {
-    check(MPI_Get(&result, 1, datatype<V>(), target, displacement(target, field), 1, datatype<V>(), window_), "MPI_Get");
+    check(MPI_Get(&result, 1, datatype<V>(), target, displacement(target, field), 1, datatype<V>(), window_),
+          "MPI_Get");
   }
 
   /// Atomic read.
   template <typename V>
   void fetch(int target, far<V> T::*field, V& result) {
-    check(MPI_Fetch_and_op(nullptr, &result, datatype<V>(), target, displacement(target, field), MPI_NO_OP, window_),
+    check(MPI_Fetch_and_op(nullptr, &result, datatype<V>(), target, displacement(target, field), MPI_NO_OP,
+                           window_),
           "MPI_Fetch_and_op");
   }
 
   /// Atomic exchange; `result` becomes the word's old value.
   template <typename V>
   void swap(int target, far<V> T::*field, const V& origin, V& result) {
-    check(MPI_Fetch_and_op(&origin, &result, datatype<V>(), target, displacement(target, field), MPI_REPLACE, window_),
+    check(MPI_Fetch_and_op(&origin, &result, datatype<V>(), target, displacement(target, field), MPI_REPLACE,
+                           window_),
           "MPI_Fetch_and_op");
   }
   template <typename V>
@@ -58,7 +63,8 @@ class far_segment {
 
   template <typename V>
   void fetch_add(int target, far<V> T::*field, const V& origin, V& result) {
-    check(MPI_Fetch_and_op(&origin, &result, datatype<V>(), target, displacement(target, field), MPI_SUM, window_),
+    check(MPI_Fetch_and_op(&origin, &result, datatype<V>(), target, displacement(target, field), MPI_SUM,
+                           window_),
           "MPI_Fetch_and_op");
   }
   template <typename V>
@@ -67,7 +73,8 @@ class far_segment {
   /// Writes `desired` if the word is `expected`; `result` becomes its old value either way.
   template <typename V>
   void compare_and_swap(int target, far<V> T::*field, const V& expected, const V& desired, V& result) {
-    check(MPI_Compare_and_swap(&desired, &expected, &result, datatype<V>(), target, displacement(target, field), window_),
+    check(MPI_Compare_and_swap(&desired, &expected, &result, datatype<V>(), target,
+                               displacement(target, field), window_),
           "MPI_Compare_and_swap");
   }
   template <typename V>
@@ -88,15 +95,15 @@ class far_segment {
   /// Completes all operations of this rank on `target`, at both ends.
   void flush(int target) { check(MPI_Win_flush(target, window_), "MPI_Win_flush"); }
 
-  /// Reads the word of a rank of this node (this rank included) from memory, while others may put to it. Ordered before
-  /// everything after it, so that what the writer completed before its put can be read.
+  /// Reads the word of a rank of this node (this rank included) from memory, while others may put to it.
+  /// Ordered before everything after it, so that what the writer completed before its put can be read.
   template <typename V>
   [[nodiscard]] V read_direct(int rank, far<V> T::*field) const {
     return std::atomic_ref<V>(word(rank, field)).load(std::memory_order_acquire);
   }
 
-  /// Writes the word of a rank of this node to memory. Only while no other rank writes it. MPI_Win_sync makes the store
-  /// precede every far operation that this rank starts later.
+  /// Writes the word of a rank of this node to memory. Only while no other rank writes it. MPI_Win_sync makes
+  /// the store precede every far operation that this rank starts later.
   template <typename V>
   void write_direct(int rank, far<V> T::*field, V value) {
     std::atomic_ref<V>(word(rank, field)).store(value, std::memory_order_release);

@@ -65,12 +65,15 @@ class communicator {
   [[nodiscard]] std::vector<int> gather_to_all(const std::vector<int>& mine) const {
     const int count = static_cast<int>(mine.size());
     std::vector<int> result(mine.size() * static_cast<std::size_t>(size()));
-    check(MPI_Allgather(mine.data(), count, MPI_INT, result.data(), count, MPI_INT, handle_), "MPI_Allgather");
+    check(MPI_Allgather(mine.data(), count, MPI_INT, result.data(), count, MPI_INT, handle_),
+          "MPI_Allgather");
     return result;
   }
 
  private:
-  void return_errors() { check(MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler"); }
+  void return_errors() {
+    check(MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  }
 
   MPI_Comm handle_ = MPI_COMM_NULL;
 };
@@ -114,20 +117,22 @@ class window {
   /// Memory of its own for each rank; the ranks may be on different nodes. Collective.
   static window allocate(MPI_Comm comm, std::size_t bytes) {
     window result;
-    check(MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, comm, &result.base_, &result.handle_),
+    check(MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, comm, &result.base_,
+                           &result.handle_),
           "MPI_Win_allocate");
     result.return_errors();
     return result;
   }
-  /// Memory that the ranks of `comm`, all on one node, can also load and store. Each rank's part is separate, on pages
-  /// of its own, which keeps MPICH from misplacing writes and lets the owner touch its part first. MPI does not promise
-  /// how it is aligned, so one slot more is taken, and everything here speaks of the aligned part. Collective.
+  /// Memory that the ranks of `comm`, all on one node, can also load and store. Each rank's part is separate,
+  /// on pages of its own, which keeps MPICH from misplacing writes and lets the owner touch its part first.
+  /// MPI does not promise how it is aligned, so one slot more is taken, and everything here speaks of the
+  /// aligned part. Collective.
   static window allocate_shared(MPI_Comm comm, std::size_t bytes) {
     window result;
     info separate;
     separate.set("alloc_shared_noncontig", "true");
-    check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes + slot_bytes), 1, separate.get(), comm, &result.base_,
-                                  &result.handle_),
+    check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes + slot_bytes), 1, separate.get(), comm,
+                                  &result.base_, &result.handle_),
           "MPI_Win_allocate_shared");
     result.displacement_ = misalignment(result.base_);
     result.base_ += result.displacement_;
@@ -175,7 +180,9 @@ class window {
   [[nodiscard]] static int misalignment(const std::byte* address) noexcept {
     return static_cast<int>(-reinterpret_cast<std::uintptr_t>(address) % slot_bytes);
   }
-  void return_errors() { check(MPI_Win_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler"); }
+  void return_errors() {
+    check(MPI_Win_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
+  }
 
   MPI_Win handle_ = MPI_WIN_NULL;
   std::byte* base_ = nullptr;

@@ -25,9 +25,9 @@ struct alignas(slot_bytes) self_test_words {
 
 }  // namespace detail
 
-/// Puts to neighbours and checks where the words arrive; adds, claims and swaps from all ranks at once and checks that
-/// nothing is lost. Collective, a few operations for each rank. Throws `transport_error` on every rank if any saw a
-/// fault.
+/// Puts to neighbours and checks where the words arrive; adds, claims and swaps from all ranks at once and
+/// checks that nothing is lost. Collective, a few operations for each rank. Throws `transport_error` on every
+/// rank if any saw a fault.
 template <typename World>
 void quick_self_test(World& w) {
   using words = detail::self_test_words;
@@ -50,7 +50,8 @@ void quick_self_test(World& w) {
 
   std::string fault;
   for (const auto field : {&words::first, &words::second, &words::third, &words::next_slot})
-    if (segment.read_direct(w.rank(), field) != to_word(left)) fault = "a put did not arrive where it was aimed";
+    if (segment.read_direct(w.rank(), field) != to_word(left))
+      fault = "a put did not arrive where it was aimed";
   if (segment.read_direct(w.rank(), &words::untouched) != 0) fault = "a put changed a word beside its target";
   std::uint64_t total = 0;
   segment.fetch(0, &words::sum, total);
@@ -59,8 +60,9 @@ void quick_self_test(World& w) {
   const auto counts = w.sum_over_ranks({fault.empty() ? 0 : 1, claimed == nobody ? 1 : 0});
   if (counts[1] != 1) fault = "compare-and-swap let " + std::to_string(counts[1]) + " ranks claim one word";
   if (counts[0] != 0 || counts[1] != 1)
-    throw transport_error("this MPI transport is broken: " + (fault.empty() ? "another rank saw a fault" : fault) +
-                          "; 'nearfar doctor' says more and names a cure");
+    throw transport_error(
+        "this MPI transport is broken: " + (fault.empty() ? "another rank saw a fault" : fault) +
+        "; 'nearfar doctor' says more and names a cure");
 }
 
 }  // namespace nearfar

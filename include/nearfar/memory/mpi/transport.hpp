@@ -53,7 +53,8 @@ namespace nearfar::mpi {
   return result;
 }
 
-/// How messages and one-sided operations travel, as far as the library tells: Open MPI's components, MPICH's device.
+/// How messages and one-sided operations travel, as far as the library tells: Open MPI's components, MPICH's
+/// device.
 [[nodiscard]] inline std::string transport_text() {
   std::string result;
   for (const char* name : {"pml", "osc", "btl"})
@@ -77,10 +78,11 @@ inline void require_transport(MPI_Comm comm, bool one_node) {
   int ranks = 1;
   check(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
   std::array<int, 3> version{};
-  if (one_node || std::sscanf(library_version().c_str(), "Open MPI v%d.%d.%d", version.data(), version.data() + 1,
-                              version.data() + 2) != 3)
+  if (one_node || std::sscanf(library_version().c_str(), "Open MPI v%d.%d.%d", version.data(),
+                              version.data() + 1, version.data() + 2) != 3)
     return;
-  // open-mpi/ompi PR 10513: MPI_Compare_and_swap of osc/rdma over vader's single-copy path crashes before 4.1.5.
+  // open-mpi/ompi PR 10513: MPI_Compare_and_swap of osc/rdma over vader's single-copy path crashes
+  // before 4.1.5.
   const bool has_faulty_rdma = version < std::array{4, 1, 5};
   const std::string osc = control_variable("osc").value_or("");
   const std::string single_copy = control_variable("btl_vader_single_copy_mechanism").value_or("");
@@ -88,12 +90,13 @@ inline void require_transport(MPI_Comm comm, bool one_node) {
                                                                   : osc.find("rdma") != std::string::npos);
   if (has_faulty_rdma && may_choose_rdma && single_copy != "none")
     throw transport_error(
-        "compare-and-swap between nodes crashes in this Open MPI (before 4.1.5) with osc/rdma: run with '--mca osc "
+        "compare-and-swap between nodes crashes in this Open MPI (before 4.1.5) with osc/rdma: run with "
+        "'--mca osc "
         "sm,pt2pt', or with '--mca btl_vader_single_copy_mechanism none'");
 }
 
-/// Throws `transport_error` when /dev/shm cannot hold `bytes_per_rank` for each rank of this machine; too small a
-/// file system does not fail when the window is made but kills the rank that touches it.
+/// Throws `transport_error` when /dev/shm cannot hold `bytes_per_rank` for each rank of this machine; too
+/// small a file system does not fail when the window is made but kills the rank that touches it.
 inline void require_shared_memory(MPI_Comm machine, std::size_t bytes_per_rank) {
   struct statvfs status {};
   if (statvfs("/dev/shm", &status) != 0) return;
@@ -108,15 +111,16 @@ inline void require_shared_memory(MPI_Comm machine, std::size_t bytes_per_rank) 
                           "near_bytes and far_bytes");
 }
 
-/// How many busy ranks of `comm` the kernel under this rank has, and processors for them. Containers and network
-/// namespaces that share a kernel count as one machine here, although they are several nodes.
+/// How many busy ranks of `comm` the kernel under this rank has, and processors for them. Containers and
+/// network namespaces that share a kernel count as one machine here, although they are several nodes.
 struct processor_share {
   int ranks = 1;
   int processors = 1;
   [[nodiscard]] bool oversubscribed() const noexcept { return ranks > processors; }
 };
 
-/// Collective. A rank that is bound to one core counts that core only; the union over the ranks is what they have.
+/// Collective. A rank that is bound to one core counts that core only; the union over the ranks is what they
+/// have.
 [[nodiscard]] inline processor_share count_processors(MPI_Comm comm) {
   constexpr std::size_t words = 64;  // 4,096 processors
   std::array<std::uint64_t, words + 2> mine{};
@@ -126,13 +130,15 @@ struct processor_share {
   mine[words] = std::hash<std::string>{}(boot);
   mine[words + 1] = static_cast<std::uint64_t>(cgroup_cpu_quota().value_or(1 << 20));
   for (const int cpu : here.this_thread_binding().allowed_cpus)
-    if (const auto bit = static_cast<std::size_t>(cpu); bit < words * 64) mine[bit / 64] |= std::uint64_t{1} << bit % 64;
+    if (const auto bit = static_cast<std::size_t>(cpu); bit < words * 64)
+      mine[bit / 64] |= std::uint64_t{1} << bit % 64;
 
   int ranks = 1;
   check(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
   std::vector<std::uint64_t> all(mine.size() * static_cast<std::size_t>(ranks));
   const int count = static_cast<int>(mine.size());
-  check(MPI_Allgather(mine.data(), count, MPI_UINT64_T, all.data(), count, MPI_UINT64_T, comm), "MPI_Allgather");
+  check(MPI_Allgather(mine.data(), count, MPI_UINT64_T, all.data(), count, MPI_UINT64_T, comm),
+        "MPI_Allgather");
   processor_share result{0, 0};
   std::array<std::uint64_t, words> united{};
   for (std::size_t first = 0; first < all.size(); first += mine.size()) {

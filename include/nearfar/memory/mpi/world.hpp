@@ -1,10 +1,11 @@
 /// \file
 /// The world of real MPI programs.
 ///
-/// One far window for each world, opened once for passive-target access by everybody and divided into 64-byte slots, so
-/// that locks cost no windows; one shared-memory window for each node for the near cells. Where all ranks share one
-/// node the far window is a shared-memory window itself (which is what Open MPI and MPICH serve fastest); otherwise it
-/// is created over memory that the ranks of each node share, so that ranks can reach their node's far words directly.
+/// One far window for each world, opened once for passive-target access by everybody and divided into 64-byte
+/// slots, so that locks cost no windows; one shared-memory window for each node for the near cells. Where all
+/// ranks share one node the far window is a shared-memory window itself (which is what Open MPI and MPICH
+/// serve fastest); otherwise it is created over memory that the ranks of each node share, so that ranks can
+/// reach their node's far words directly.
 #pragma once
 
 #include <mpi.h>
@@ -53,7 +54,8 @@ struct options {
 /// A communicator's ranks, with their near and far memory. Neither copied nor moved, as segments refer to it.
 ///
 /// Used by one thread of each rank, at any thread level of MPI; with MPI_THREAD_FUNNELED by the main thread.
-/// Constructing and destroying it is collective over the communicator, which it duplicates and otherwise leaves alone.
+/// Constructing and destroying it is collective over the communicator, which it duplicates and otherwise
+/// leaves alone.
 class world : public waiting<world> {
  public:
   template <typename T>
@@ -65,8 +67,8 @@ class world : public waiting<world> {
   class signal_channel;
   class exclusive_epoch;
 
-  /// Throws `transport_error` when this MPI installation cannot do what nearfar needs, `topology_error` when the
-  /// given topology does not fit the ranks, `mpi_error` when a call fails.
+  /// Throws `transport_error` when this MPI installation cannot do what nearfar needs, `topology_error` when
+  /// the given topology does not fit the ranks, `mpi_error` when a call fails.
   explicit world(MPI_Comm comm, options chosen = {})
       : options_(std::move(chosen)),
         comm_(communicator::duplicate(comm)),
@@ -90,8 +92,8 @@ class world : public waiting<world> {
   world(const world&) = delete;
   world& operator=(const world&) = delete;
 
-  /// Waits, progressing, until every rank destroys its world: a rank that has finished may still be the home of words
-  /// that others use.
+  /// Waits, progressing, until every rank destroys its world: a rank that has finished may still be the home
+  /// of words that others use.
   ~world() noexcept(!checked_build) {
     if constexpr (checked_build)
       if (std::uncaught_exceptions() == 0 && near_slab_.used() + far_slab_.used() != 0)
@@ -103,11 +105,13 @@ class world : public waiting<world> {
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] const class locality& locality() const noexcept { return locality_; }
 
-  /// Lets MPI complete what others aim at this rank. MPI_Iprobe, on a communicator that carries no message, is what
-  /// does so on every implementation; on one that carries messages Open MPI returns without progress once one is there.
+  /// Lets MPI complete what others aim at this rank. MPI_Iprobe, on a communicator that carries no message,
+  /// is what does so on every implementation; on one that carries messages Open MPI returns without progress
+  /// once one is there.
   void progress() {
     int found = 0;
-    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, progress_comm_.get(), &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, progress_comm_.get(), &found, MPI_STATUS_IGNORE),
+          "MPI_Iprobe");
   }
 
   /// Collective; progresses and, when oversubscribed, yields while it waits.
@@ -166,7 +170,8 @@ class world : public waiting<world> {
     const std::vector<int> flat = comm_.gather_to_all({mine.begin(), mine.end()});
     std::vector<place> places(index(size_));
     for (std::size_t r = 0; r < places.size(); ++r)
-      std::copy_n(flat.begin() + static_cast<std::ptrdiff_t>(r * mine.size()), mine.size(), places[r].begin());
+      std::copy_n(flat.begin() + static_cast<std::ptrdiff_t>(r * mine.size()), mine.size(),
+                  places[r].begin());
     return nearfar::locality(std::move(places));
   }
 
@@ -175,8 +180,9 @@ class world : public waiting<world> {
     for (int node = 0; node < result.groups(level::node); ++node)
       for (const int member : result.members(level::node, node))
         if (physical_nodes[index(member)] != physical_nodes[index(result.members(level::node, node).front())])
-          throw topology_error("topology '" + options_.topology->to_string() + "' puts rank " + std::to_string(member) +
-                               " on a node with ranks of another machine: use at least as many nodes as there are");
+          throw topology_error(
+              "topology '" + options_.topology->to_string() + "' puts rank " + std::to_string(member) +
+              " on a node with ranks of another machine: use at least as many nodes as there are");
     return result;
   }
 
@@ -201,7 +207,8 @@ class world : public waiting<world> {
   [[nodiscard]] int largest_tag() const {
     int* bound = nullptr;
     int found = 0;
-    check(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&bound), &found), "MPI_Comm_get_attr");
+    check(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&bound), &found),
+          "MPI_Comm_get_attr");
     return found != 0 ? *bound : 32767;
   }
 
@@ -209,13 +216,16 @@ class world : public waiting<world> {
     near_window_ = window::allocate_shared(node_.get(), options_.near_bytes);
     near_window_.open();  // MPI_Win_sync is an error outside an epoch
     window& shared_far = one_physical_node() ? far_window_ : far_backing_;
-    // The ranks of a virtual node must reach each other's far words, so the mapping follows the physical node there.
+    // The ranks of a virtual node must reach each other's far words, so the mapping follows the physical node
+    // there.
     const communicator& sharers = one_physical_node() ? comm_ : physical_node_;
     shared_far = window::allocate_shared(sharers.get(), options_.far_bytes);
-    if (!one_physical_node()) far_window_ = window::create(comm_.get(), far_backing_.base(), options_.far_bytes);
+    if (!one_physical_node())
+      far_window_ = window::create(comm_.get(), far_backing_.base(), options_.far_bytes);
     if (!far_window_.is_unified())
       throw transport_error(
-          "this MPI library gives its windows separate public and private copies; nearfar needs the unified memory "
+          "this MPI library gives its windows separate public and private copies; nearfar needs the unified "
+          "memory "
           "model: use a cache-coherent machine and transport");
     far_window_.open();
 
@@ -226,21 +236,25 @@ class world : public waiting<world> {
     const std::vector<int> sharer_ranks = sharers.gather_to_all({rank_});
     for (std::size_t i = 0; i < group.size(); ++i) {
       near_memory_[index(group[i])] = near_window_.part_of(static_cast<int>(i));
-      const auto sharer = std::find(sharer_ranks.begin(), sharer_ranks.end(), group[i]) - sharer_ranks.begin();
+      const auto sharer =
+          std::find(sharer_ranks.begin(), sharer_ranks.end(), group[i]) - sharer_ranks.begin();
       far_memory_[index(group[i])] = shared_far.part_of(static_cast<int>(sharer));
     }
   }
 
-  std::size_t allocate(slab& memory, std::size_t bytes, std::byte* base, const window& of, const char* option);
+  std::size_t allocate(slab& memory, std::size_t bytes, std::byte* base, const window& of,
+                       const char* option);
 
   [[nodiscard]] std::byte* reachable(const std::vector<std::byte*>& memory, int rank) const {
     if constexpr (checked_build)
       if (rank < 0 || rank >= size_ || memory[index(rank)] == nullptr)
-        throw unreachable_rank("rank " + std::to_string(rank) + " shares no memory with rank " + std::to_string(rank_));
+        throw unreachable_rank("rank " + std::to_string(rank) + " shares no memory with rank " +
+                               std::to_string(rank_));
     return memory[index(rank)];
   }
 
-  [[nodiscard]] std::vector<std::int64_t> reduce_over_ranks(std::vector<std::int64_t> values, MPI_Op operation) {
+  [[nodiscard]] std::vector<std::int64_t> reduce_over_ranks(std::vector<std::int64_t> values,
+                                                            MPI_Op operation) {
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, operation,
                          comm_.get(), &request),
@@ -249,7 +263,8 @@ class world : public waiting<world> {
     return values;
   }
 
-  /// MPI's own waiting spins without yielding, which takes a scheduler's slice for each step when oversubscribed.
+  /// MPI's own waiting spins without yielding, which takes a scheduler's slice for each step when
+  /// oversubscribed.
   void complete(MPI_Request& request) {
     int done = 0;
     for (;;) {
@@ -283,7 +298,8 @@ class world : public waiting<world> {
 class world::signal_channel {
  public:
   explicit signal_channel(world& w) : world_(&w), tag_(w.tags_.allocate(1)) {
-    if (!tag_) throw out_of_memory("no message tag is left for another lock: destroy locks that are no longer used");
+    if (!tag_)
+      throw out_of_memory("no message tag is left for another lock: destroy locks that are no longer used");
   }
   signal_channel(const signal_channel&) = delete;
   signal_channel& operator=(const signal_channel&) = delete;
@@ -292,14 +308,16 @@ class world::signal_channel {
   }
 
   /// Wakes `rank`. Eager: returns without waiting for the receiver.
-  void signal(int rank) { check(MPI_Send(nullptr, 0, MPI_BYTE, rank, tag(), world_->comm_.get()), "MPI_Send"); }
+  void signal(int rank) {
+    check(MPI_Send(nullptr, 0, MPI_BYTE, rank, tag(), world_->comm_.get()), "MPI_Send");
+  }
 
-  /// Waits for a signal from `rank`, or from whoever sends one if it is `any_rank`; ordered after what the sender
-  /// completed before.
+  /// Waits for a signal from `rank`, or from whoever sends one if it is `any_rank`; ordered after what the
+  /// sender completed before.
   void await_signal(int rank) {
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Irecv(nullptr, 0, MPI_BYTE, rank == any_rank ? MPI_ANY_SOURCE : rank, tag(), world_->comm_.get(),
-                    &request),
+    check(MPI_Irecv(nullptr, 0, MPI_BYTE, rank == any_rank ? MPI_ANY_SOURCE : rank, tag(),
+                    world_->comm_.get(), &request),
           "MPI_Irecv");
     world_->complete(request);
   }
@@ -311,13 +329,14 @@ class world::signal_channel {
   std::optional<std::size_t> tag_;
 };
 
-/// The lock that MPI has for a target's memory, which takes a window of its own since it cannot be had inside the far
-/// window's epoch. Making and destroying one is collective and synchronises.
+/// The lock that MPI has for a target's memory, which takes a window of its own since it cannot be had inside
+/// the far window's epoch. Making and destroying one is collective and synchronises.
 class world::exclusive_epoch {
  public:
   exclusive_epoch(world& w, int home) : window_(window::allocate(w.comm_.get(), slot_bytes)), home_(home) {}
 
-  /// MPI_Win_lock alone may return before the lock is held; the completed read behind it cannot (MPI 3.1, 11.5.3).
+  /// MPI_Win_lock alone may return before the lock is held; the completed read behind it cannot
+  /// (MPI 3.1, 11.5.3).
   void begin() {
     check(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, home_, 0, window_.get()), "MPI_Win_lock");
     std::uint64_t ignored = 0;
@@ -340,7 +359,8 @@ inline std::size_t world::allocate(slab& memory, std::size_t bytes, std::byte* b
   const std::vector<std::int64_t> bounds = reduce_over_ranks({mine, -mine}, MPI_MAX);
   if (bounds[0] != -bounds[1])
     throw collective_mismatch(
-        "the ranks of a world made or destroyed different locks: make and destroy them on every rank, in the same order");
+        "the ranks of a world made or destroyed different locks: make and destroy them on every rank, in the "
+        "same order");
   if (!offset)
     throw out_of_memory("no room for another " + std::to_string(bytes) +
                         " bytes of lock memory in each rank: raise nearfar::mpi::options::" + option);

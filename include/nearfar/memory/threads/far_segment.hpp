@@ -9,11 +9,11 @@
 
 namespace nearfar::threads {
 
-/// A `T` of far words for each rank of a team. Operations are complete at once and `flush` does nothing; algorithms
-/// call it all the same, since in other worlds nothing is complete without.
+/// A `T` of far words for each rank of a team. Operations are complete at once and `flush` does nothing;
+/// algorithms call it all the same, since in other worlds nothing is complete without.
 ///
-/// Orders: a far operation followed by its flush is complete before whatever its rank does next, and a rank that sees
-/// its effect sees what preceded it. So writes release (1) and reads acquire (2).
+/// Orders: a far operation followed by its flush is complete before whatever its rank does next, and a rank
+/// that sees its effect sees what preceded it. So writes release (1) and reads acquire (2).
 template <typename World, far_layout T>
 class far_segment {
  public:
@@ -56,7 +56,8 @@ class far_segment {
   template <typename V>
   void compare_and_swap(int target, far<V> T::*field, const V& expected, const V& desired, V& result) {
     V old = expected;
-    word(target, field).compare_exchange_strong(old, desired, std::memory_order_acq_rel, std::memory_order_acquire);
+    word(target, field)
+        .compare_exchange_strong(old, desired, std::memory_order_acq_rel, std::memory_order_acquire);
     result = old;
   }
   template <typename V>

@@ -40,7 +40,8 @@ struct options {
   /// Address space for each rank's near and far words in bytes; memory is used as it is touched.
   std::size_t bytes = std::size_t{16} << 20U;
   wait_ratios ratios{};
-  /// A tree to use in place of the machine's own: with several nodes, near memory reaches a node's ranks only.
+  /// A tree to use in place of the machine's own: with several nodes, near memory reaches a node's ranks
+  /// only.
   std::optional<topology_spec> topology{};
   /// Whether waiting yields; found out from the allowed processors when not given.
   std::optional<bool> oversubscribed{};
@@ -48,8 +49,8 @@ struct options {
   bool bind = false;
 };
 
-/// Another thread of the team ended with an exception, so that waiting for it would never end. Thrown in every rank that
-/// waits; `run` rethrows the first exception, not this one.
+/// Another thread of the team ended with an exception, so that waiting for it would never end. Thrown in
+/// every rank that waits; `run` rethrows the first exception, not this one.
 struct team_stopped : error {
   using error::error;
 };
@@ -118,8 +119,8 @@ class world : public waiting<world> {
       throw team_stopped("another thread of the team ended with an exception");
   }
 
-  /// Collective. (1) The arrivals form one release sequence on `count`; the last arrival acquires them all and releases
-  /// `round` (2), which the others acquire while they wait.
+  /// Collective. (1) The arrivals form one release sequence on `count`; the last arrival acquires them all
+  /// and releases `round` (2), which the others acquire while they wait.
   void barrier() {
     auto& [count, round] = team_->barrier_;
     const std::uint64_t current = round.load(std::memory_order_relaxed);
@@ -159,7 +160,8 @@ class world : public waiting<world> {
   [[nodiscard]] std::byte* near_memory(int rank) const {
     if constexpr (checked_build)
       if (rank < 0 || rank >= size() || !locality().same(level::node, rank_, rank))
-        throw unreachable_rank("rank " + std::to_string(rank) + " shares no memory with rank " + std::to_string(rank_));
+        throw unreachable_rank("rank " + std::to_string(rank) + " shares no memory with rank " +
+                               std::to_string(rank_));
     return far_memory(rank);
   }
   /// Memory of any rank, for far operations.
@@ -174,7 +176,8 @@ class world : public waiting<world> {
     for (const std::int64_t other : gather_to_all(mine))
       if (other != mine)
         throw collective_mismatch(
-            "the ranks of a world made or destroyed different locks: make and destroy them on every rank, in the same "
+            "the ranks of a world made or destroyed different locks: make and destroy them on every rank, in "
+            "the same "
             "order");
     if (!offset)
       throw out_of_memory("no room for another " + std::to_string(bytes) +
@@ -226,7 +229,9 @@ class world::signal_channel {
   using counter = atomic_cell<std::uint32_t>;
 
   [[nodiscard]] static std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
-  [[nodiscard]] static std::size_t mailbox_bytes(int ranks) noexcept { return index(ranks) * sizeof(counter); }
+  [[nodiscard]] static std::size_t mailbox_bytes(int ranks) noexcept {
+    return index(ranks) * sizeof(counter);
+  }
   [[nodiscard]] counter& mailbox(int to, int from) const {
     return reinterpret_cast<counter*>(world_->far_memory(to) + offset_)[from];
   }
@@ -246,12 +251,13 @@ inline team::team(int ranks, options chosen)
       exchanged_(static_cast<std::size_t>(ranks)) {
   void* mapped = mmap(nullptr, options_.bytes * static_cast<std::size_t>(ranks), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap of the team's memory");
+  if (mapped == MAP_FAILED)
+    throw std::system_error(errno, std::generic_category(), "mmap of the team's memory");
   memory_ = static_cast<std::byte*>(mapped);
 }
 
-/// Runs `body` in `ranks` threads, each with its own world, and returns when all have ended. The first exception that
-/// a body ends with is rethrown here; ranks that wait for that rank end with `team_stopped`.
+/// Runs `body` in `ranks` threads, each with its own world, and returns when all have ended. The first
+/// exception that a body ends with is rethrown here; ranks that wait for that rank end with `team_stopped`.
 inline void run(int ranks, const std::function<void(world&)>& body, const options& chosen = {}) {
   if (ranks < 1) throw topology_error("a team needs at least one thread, not " + std::to_string(ranks));
   team shared(ranks, chosen);
