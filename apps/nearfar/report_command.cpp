@@ -53,6 +53,7 @@ int run_report(const report_options& options) {
     for (std::string& argument : arguments) words.push_back(argument.data());
     words.push_back(nullptr);
     // Debian's own Python has Debian's pandas; another one that comes first on the path may not.
+    if (const char* chosen = std::getenv("NEARFAR_PYTHON")) execvp(chosen, words.data());
     execv("/usr/bin/python3", words.data());
     execvp("python3", words.data());
     _exit(127);
@@ -62,7 +63,9 @@ int run_report(const report_options& options) {
   }
   if (!WIFEXITED(ended)) throw error("the report was stopped by a signal");
   if (WEXITSTATUS(ended) == 127)
-    throw error("python3 cannot be started: install it with pandas and matplotlib");
+    throw error(
+        "python3 cannot be started: install it with pandas and matplotlib, or "
+        "name one that has them in NEARFAR_PYTHON");
   return WEXITSTATUS(ended);
 }
 

@@ -1,0 +1,111 @@
+#include "bench/results.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "nearfar/core/error.hpp"
+
+namespace nearfar::bench {
+namespace {
+
+class results : public testing::Test {
+ protected:
+  results() {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::path(testing::TempDir()) / (std::string("nearfar_results_") + test->name());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  ~results() override { std::filesystem::remove_all(folder_); }
+
+  static std::string content(const std::filesystem::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(results, a_file_appears_when_it_is_complete) {
+  const auto path = folder_ / "new.jsonl";
+  {
+    results_file file(path);
+    file.write({{"schema", results_schema}});
+    EXPECT_FALSE(std::filesystem::exists(path));
+    file.commit();
+  }
+  EXPECT_EQ(content(path), "{\"schema\":\"nearfar.results/1\"}\n");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1)
+      << "the temporary file is left";
+}
+
+TEST_F(results, an_abandoned_file_leaves_the_old_one) {
+  const auto path = folder_ / "old.jsonl";
+  const std::string old = "{\"schema\":\"nearfar.results/1\",\"old\":true}\n";
+  std::ofstream(path) << old;
+  {
+    results_file file(path);
+    file.write({{"schema", results_schema}});
+  }
+  EXPECT_EQ(content(path), old);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1)
+      << "the temporary file is left";
+}
+
+TEST_F(results, older_results_are_replaced) {
+  const auto path = folder_ / "old.jsonl";
+  std::ofstream(path) << "{\"schema\":\"nearfar.results/1\",\"old\":true}\n";
+  results_file file(path);
+  file.commit();
+  EXPECT_EQ(content(path), "");
+}
+
+TEST_F(results, other_files_are_not_overwritten) {
+  const auto path = folder_ / "thesis.tex";
+  std::ofstream(path) << "\\documentclass{article}\n";
+  EXPECT_THROW(results_file file(path), error);
+  EXPECT_EQ(content(path), "\\documentclass{article}\n");
+}
+
+TEST_F(results, unwritable_places_are_errors) {
+  EXPECT_THROW(results_file file(folder_), error);
+  EXPECT_THROW(results_file file(folder_ / "missing" / "x.jsonl"), error);
+}
+
+TEST_F(results, a_full_disk_is_an_error) {
+  results_file file("/dev/full");
+  EXPECT_THROW(file.write({{"schema", results_schema}}), error);
+}
+
+TEST_F(results, a_sample_has_the_promised_fields) {
+  sample of;
+  of.benchmark = "ecsb";
+  of.lock = "cohort";
+  of.world = "mpi";
+  of.duration = std::chrono::nanoseconds(900);
+  of.iterations = 9;
+  of.iterations_per_rank = {4, 5};
+  of.ranks = 2;
+  of.verified = true;
+  nlohmann::ordered_json record = of;
+  for (const char* field :
+       {"schema", "benchmark", "lock", "parameters", "world", "machine", "nodes", "ranks", "repetition",
+        "duration_ns", "iterations", "iterations_per_rank", "contended", "local_handovers", "verified"})
+    EXPECT_TRUE(record.contains(field)) << field;
+  EXPECT_EQ(record["ns_per_acquisition"], 100.0);
+  EXPECT_TRUE(record["contended"].is_null());
+  EXPECT_FALSE(record.contains("scenario"));
+  of.scenario = "2b";
+  of.contended = 3;
+  record = of;
+  EXPECT_EQ(record["scenario"], "2b");
+  EXPECT_EQ(record["contended"], 3);
+}
+
+}  // namespace
+}  // namespace nearfar::bench

@@ -1,0 +1,228 @@
+"""The command as its users meet it: what it prints, what it leaves behind, how it ends."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+COMMAND = os.environ["NEARFAR_COMMAND"]
+MPI = os.environ["NEARFAR_MPI_NAME"]
+SOURCE = pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"])
+SHORT = ["--duration", "0.02", "--repetitions", "2"]
+
+
+def nearfar(*arguments, cwd=None):
+    return subprocess.run(
+        [COMMAND, *arguments], capture_output=True, text=True, cwd=cwd, stdin=subprocess.DEVNULL, check=False
+    )
+
+
+def under_mpi(ranks, *arguments, cwd=None):
+    launcher = [str(SOURCE / "scripts" / "run-mpi"), "--mpi", MPI, "--ranks", str(ranks), "--"]
+    return subprocess.run(
+        [*launcher, COMMAND, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+
+
+class InEmptyFolder(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+        self.folder = pathlib.Path(self._folder.name)
+
+    def left_behind(self):
+        return sorted(path.name for path in self.folder.iterdir())
+
+
+class BadInput(InEmptyFolder):
+    def assert_refused(self, *arguments, saying):
+        """One line on stderr, status 2, nothing on stdout, nothing new in the folder."""
+        before = self.left_behind()
+        ended = nearfar(*arguments, cwd=self.folder)
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        lines = ended.stderr.splitlines()
+        self.assertEqual(len(lines), 1, ended.stderr)
+        self.assertTrue(lines[0].startswith("nearfar"), lines[0])
+        for text in [saying] if isinstance(saying, str) else saying:
+            self.assertIn(text, lines[0])
+        self.assertEqual(ended.stdout, "")
+        self.assertEqual(self.left_behind(), before)
+
+    def test_unknown_names_suggest_the_nearest(self):
+        self.assert_refused("bench", "ecsb", "--locks", "cohrt", saying=["'cohrt'", "did you mean 'cohort'"])
+        self.assert_refused("bench", "ecbs", saying=["'ecbs'", "did you mean 'ecsb'"])
+        self.assert_refused("bnch", "ecsb", saying=["'bnch'", "did you mean 'bench'"])
+        self.assert_refused("bench", "ecsb", "--world", "thread", saying="did you mean 'threads'")
+
+    def test_impossible_topologies(self):
+        self.assert_refused("bench", "ecsb", "--ranks", "4", "--topology", "node:2 core:1", saying="node:2 core:1")
+        self.assert_refused("bench", "ecsb", "--ranks", "2", "--topology", "node:0", saying="node")
+        self.assert_refused("bench", "ecsb", "--ranks", "2", "--topology", "core:2 node:1", saying="node")
+        self.assert_refused("bench", "ecsb", "--ranks", "2", "--topology", "nod:2", saying="node")
+
+    def test_numbers_out_of_range(self):
+        self.assert_refused("bench", "ecsb", "--ranks", "0", saying="--ranks")
+        self.assert_refused("bench", "ecsb", "--ranks", "-3", saying="--ranks")
+        self.assert_refused("bench", "ecsb", "--ranks", "two", saying="--ranks")
+        self.assert_refused("bench", "ecsb", "--duration", "-1", saying="--duration")
+        self.assert_refused("bench", "ecsb", "--duration", "0", saying="--duration")
+        self.assert_refused("bench", "ecsb", "--duration", "nan", saying="--duration")
+        self.assert_refused("bench", "ecsb", "--repetitions", "0", saying="--repetitions")
+        self.assert_refused("bench", "ecsb", "--max-local-passes", "255", saying="--max-local-passes")
+
+    def test_missing_or_extra_words(self):
+        self.assert_refused("bench", saying="benchmark")
+        self.assert_refused("bench", "ecsb", "--lock", saying="--lock")
+        self.assert_refused("bench", "ecsb", "upb", saying="upb")
+        self.assert_refused(saying="subcommand")
+
+    def test_locks_that_cannot_run(self):
+        self.assert_refused("bench", "ecsb", "--ranks", "2", "--locks", "mpi_win", saying="mpi_win")
+        self.assert_refused(
+            "bench", "ecsb", "--ranks", "2", "--topology", "node:2", "--locks", "mcs", saying="one node only"
+        )
+
+    def test_unwritable_output(self):
+        arguments = ["bench", "ecsb", "--ranks", "2", "--locks", "mcs", *SHORT, "--output"]
+        self.assert_refused(*arguments, "missing/results.jsonl", saying="missing/results.jsonl")
+        self.assert_refused(*arguments, ".", saying="directory")
+        (self.folder / "notes.txt").write_text("mine\n")
+        self.assert_refused(*arguments, "notes.txt", saying="notes.txt")
+        self.assertEqual((self.folder / "notes.txt").read_text(), "mine\n")
+
+    def test_results_that_cannot_be_read(self):
+        self.assert_refused("report", "none.jsonl", saying="none.jsonl")
+        good = self.folder / "good.jsonl"
+        ended = nearfar("bench", "ecsb", "--ranks", "2", "--locks", "mcs", *SHORT, "--output", str(good))
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        text = good.read_text()
+        (self.folder / "cut.jsonl").write_text(text[:-20])
+        self.assert_refused("report", "cut.jsonl", saying="cut.jsonl")
+        (self.folder / "short.jsonl").write_text("".join(text.splitlines(keepends=True)[:-1]))
+        self.assert_refused("report", "short.jsonl", saying="short.jsonl")
+        (self.folder / "other.jsonl").write_text(text.replace("nearfar.results/1", "nearfar.results/99"))
+        self.assert_refused("report", "other.jsonl", saying="nearfar.results/99")
+
+
+class Help(unittest.TestCase):
+    def test_every_subcommand_has_help(self):
+        self.assertEqual(nearfar("--help").returncode, 0)
+        for subcommand in ["bench", "doctor", "list", "report", "topo"]:
+            ended = nearfar(subcommand, "--help")
+            self.assertEqual(ended.returncode, 0, subcommand)
+            self.assertIn("--help", ended.stdout, subcommand)
+
+    def test_version(self):
+        ended = nearfar("--version")
+        self.assertEqual(ended.returncode, 0)
+        self.assertRegex(ended.stdout, r"^nearfar \d+\.\d+\.\d+")
+
+
+class List(unittest.TestCase):
+    FAMILIES = ["mpi_win", "d_mcs", "dash", "rma_mcs", "tas", "mcs", "cohort"]
+
+    def test_plain_has_a_kind_and_a_name_on_each_line(self):
+        lines = nearfar("list", "--plain").stdout.splitlines()
+        pairs = [line.split(" ") for line in lines]
+        self.assertTrue(all(len(pair) == 2 for pair in pairs), lines)
+        locks = [name for kind, name in pairs if kind == "lock"]
+        for family in self.FAMILIES:
+            self.assertIn(family, locks)
+        self.assertTrue(all(name.split(".")[0] in self.FAMILIES for name in locks), locks)
+        self.assertEqual(len(locks), len(set(locks)))
+        self.assertEqual([name for kind, name in pairs if kind == "benchmark"], ["ecsb", "upb"])
+
+    def test_table_describes_every_lock(self):
+        text = nearfar("list").stdout
+        for line in nearfar("list", "--plain").stdout.splitlines():
+            self.assertIn(line.split(" ")[1], text)
+        for column in ["paper", "fairness", "far ops", "parameters"]:
+            self.assertIn(column, text)
+
+
+class Bench(InEmptyFolder):
+    FIELDS = (
+        "schema benchmark lock parameters world machine nodes ranks repetition duration_ns iterations "
+        "iterations_per_rank contended local_handovers verified"
+    ).split()
+
+    def records(self, name):
+        return [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
+
+    def check(self, records, expected):
+        provenance, samples = records[0], records[1:]
+        self.assertEqual(provenance["records_expected"], expected)
+        self.assertEqual(len(samples), expected)
+        for field in ["library_version", "commit", "compiler", "flags", "mpi_library", "host", "binding", "topology",
+                      "seed", "argv", "start_time"]:  # fmt: skip
+            self.assertIn(field, provenance)
+        for sample in samples:
+            for field in self.FIELDS:
+                self.assertIn(field, sample)
+            self.assertTrue(sample["verified"])
+            self.assertEqual(sum(sample["iterations_per_rank"]), sample["iterations"])
+            self.assertEqual(len(sample["iterations_per_rank"]), sample["ranks"])
+        return samples
+
+    def test_ecsb_in_threads(self):
+        ended = nearfar("bench", "ecsb", "--ranks", "2", "--locks", "mcs,cohort", *SHORT, "--output", "r.jsonl",
+                        cwd=self.folder)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        samples = self.check(self.records("r.jsonl"), 4)
+        self.assertEqual({sample["lock"] for sample in samples}, {"mcs", "cohort"})
+        self.assertTrue(all(sample["world"] == "threads" and sample["iterations"] > 0 for sample in samples))
+        self.assertEqual(self.left_behind(), ["r.jsonl"])
+        for lock in ["mcs", "cohort"]:
+            self.assertIn(f"\n{lock} ", ended.stdout)
+
+    def test_ecsb_under_mpi(self):
+        ended = under_mpi(2, "bench", "ecsb", "--locks", "dash,mpi_win", *SHORT, "--output", "r.jsonl",
+                          cwd=self.folder)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        samples = self.check(self.records("r.jsonl"), 4)
+        self.assertTrue(all(sample["world"] == "mpi" and sample["ranks"] == 2 for sample in samples))
+        opaque = [sample for sample in samples if sample["lock"] == "mpi_win"]
+        self.assertTrue(all(sample["contended"] is None for sample in opaque))
+        self.assertEqual(ended.stdout.count("# nearfar ecsb"), 1, "every rank printed")
+
+    def test_upb_plays_all_nine_scenarios_on_two_virtual_nodes(self):
+        ended = nearfar("bench", "upb", "--ranks", "4", "--topology", "node:2", "--locks", "cohort", "--repetitions",
+                        "2", "--lock-count", "10", "--output", "r.jsonl", cwd=self.folder)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        samples = self.check(self.records("r.jsonl"), 18)
+        self.assertEqual({sample["scenario"] for sample in samples}, {d + l for d in "123" for l in "abc"})
+        self.assertTrue(all(sample["ns_per_acquisition"] > 0 for sample in samples))
+
+    def test_same_seed_same_order(self):
+        def order(seed, name):
+            nearfar("bench", "ecsb", "--ranks", "2", "--locks", "all", "--duration", "0.002", "--repetitions", "1",
+                    "--seed", seed, "--output", name, cwd=self.folder)  # fmt: skip
+            return [record["lock"] for record in self.records(name)[1:]]
+
+        self.assertEqual(order("7", "a.jsonl"), order("7", "b.jsonl"))
+        self.assertNotEqual(order("7", "a.jsonl"), order("8", "c.jsonl"))
+
+    def test_wrong_rank_count_under_mpi_is_refused(self):
+        ended = under_mpi(2, "bench", "ecsb", "--ranks", "3", "--locks", "dash", *SHORT)
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertEqual(ended.stderr.count("--ranks 3"), 1, ended.stderr)
+
+    def test_report_makes_a_page(self):
+        nearfar("bench", "ecsb", "--ranks", "2", "--locks", "mcs,cohort", *SHORT, "--output", "r.jsonl",
+                cwd=self.folder)  # fmt: skip
+        ended = nearfar("report", "r.jsonl", "--output", "page", cwd=self.folder)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        page = pathlib.Path(self.folder / ended.stdout.splitlines()[-1])
+        self.assertTrue(page.is_file())
+        self.assertIn("cohort", page.read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
