@@ -47,14 +47,15 @@ def _row(file: str, record: Record) -> dict[str, Any]:
 def measurements(files: Sequence[ResultsFile]) -> pandas.DataFrame:
     """One row per valid sample, with the columns 'variant' and 'series'.
 
-    Rows are ordered by lock, then variant, then file, each by first appearance, so that bars to
-    compare lie side by side.
+    Rows are ordered by the lock's name, which puts each family together whatever order the benchmark
+    measured in, then by variant and file as they first appear, so that bars to compare lie side by side.
     """
     rows = [_row(file.label, sample.record) for file in files for sample in file.samples if sample.void_reason is None]
     frame = pandas.DataFrame(rows)
     if rows:
         _name_series(frame)
-        places = pandas.DataFrame({name: pandas.factorize(frame[name])[0] for name in ("lock", "variant", "file")})
+        places = pandas.DataFrame({name: pandas.factorize(frame[name])[0] for name in ("variant", "file")})
+        places["lock"] = frame["lock"]
         frame = frame.loc[places.sort_values(["lock", "variant", "file"], kind="stable").index].reset_index(drop=True)
     return frame
 

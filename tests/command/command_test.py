@@ -139,6 +139,15 @@ class List(unittest.TestCase):
         self.assertEqual(len(locks), len(set(locks)))
         self.assertEqual([name for kind, name in pairs if kind == "benchmark"], ["ecsb", "upb"])
 
+    def test_every_lock_header_is_registered(self):
+        """A lock that is in no registry is tested by nothing."""
+        headers = {path.name.removesuffix("_lock.hpp") for path in SOURCE.glob("include/nearfar/lock/*_lock.hpp")}
+        names = [line.split(" ")[1] for line in nearfar("list", "--plain").stdout.splitlines()]
+        self.assertEqual(headers, {name.split(".")[0] for name in names} - {"ecsb", "upb"})
+        readme = (SOURCE / "README.md").read_text()
+        for name in headers:
+            self.assertIn(f"`{name}_lock`", readme)
+
     def test_table_describes_every_lock(self):
         text = nearfar("list").stdout
         for line in nearfar("list", "--plain").stdout.splitlines():
