@@ -171,7 +171,7 @@ def test_several_files_are_labelled_where_they_meet(report: Report, write: Write
     two = write("after.jsonl", eight("cohort", duration_ns=50_000) + eight("dash"))
     outcome = report(one, two)
     locks = [row[0] for row in table_rows(outcome.page) if len(row) == 8 and row[1] == "MPI"]
-    assert locks[: len(locks) // 2] == ["cohort · before", "cohort · after", "tas", "dash"]
+    assert locks[: len(locks) // 2] == ["cohort · before", "cohort · after", "dash", "tas"]
 
 
 def test_files_from_different_machines_are_not_joined(report: Report, write: Write) -> None:

@@ -1,0 +1,117 @@
+/// \file
+/// Runs checks on locks that may hang, and ends.
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "bench/any_lock.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/memory/threads/world.hpp"
+#include "nearfar/topology/spec.hpp"
+
+namespace nearfar::testing {
+
+/// Nobody got on any more although somebody still wanted to.
+struct stuck : error {
+  using error::error;
+};
+
+/// What the ranks of one watched run have in common.
+struct progress_of_all {
+  std::atomic<std::int64_t> unlocks = 0;
+};
+
+/// A lock with a referee: the last rank never takes it, but watches that the others get on; when they do not, it ends the
+/// team. What it does once they are through comes after all of theirs.
+template <typename Lock>
+class watched_lock final : public bench::any_lock<threads::world> {
+ public:
+  /// Collective. The other ranks lock and unlock `rounds` times each.
+  watched_lock(threads::world& w, progress_of_all& all, int rounds)
+      : world_(&w), all_(&all), expected_(std::int64_t{rounds} * (w.size() - 1)), lock_(w) {}
+
+  void lock() override { is_referee() ? watch() : lock_.lock(); }
+  void unlock() override {
+    if (is_referee()) return;
+    lock_.unlock();
+    all_->unlocks.fetch_add(1, std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool has_try_lock() const override {
+    return !is_referee() && requires(Lock& lock) { lock.try_lock(); };
+  }
+  [[nodiscard]] bool try_lock() override {
+    if constexpr (requires { lock_.try_lock(); }) return lock_.try_lock();
+    return false;
+  }
+  [[nodiscard]] handover last_handover() const override {
+    return is_referee() ? handover::unknown : lock_.last_handover();
+  }
+  void lock_and_unlock() override {}
+  bench::ecsb_counts run_ecsb(threads::world&, bench::exclusion_check<threads::world>&,
+                              const bench::ecsb_times&) override {
+    return {};
+  }
+
+ private:
+  [[nodiscard]] bool is_referee() const { return world_->rank() == world_->size() - 1; }
+
+  /// Stuck is who has not got on while the referee had this many turns; that these also took a while matters only
+  /// if the referee has a processor to itself.
+  void watch() const {
+    constexpr int turns = 20'000;
+    constexpr std::chrono::seconds a_while{1};
+    std::int64_t before = -1;
+    int quiet = 0;
+    auto since = std::chrono::steady_clock::now();
+    for (;;) {
+      const std::int64_t now = all_->unlocks.load(std::memory_order_relaxed);
+      if (now == expected_) return;
+      if (now != before) {
+        before = now;
+        quiet = 0;
+        since = std::chrono::steady_clock::now();
+      } else if (++quiet > turns && std::chrono::steady_clock::now() - since > a_while) {
+        throw stuck("stuck after " + std::to_string(now) + " of " + std::to_string(expected_) + " acquisitions");
+      }
+      world_->progress();
+      sched_yield();
+    }
+  }
+
+  threads::world* world_;
+  progress_of_all* all_;
+  std::int64_t expected_;
+  Lock lock_;
+};
+
+/// All that the ranks complain of, or the error that the run ended with; nothing if all is well.
+inline std::string complaints(int ranks, const std::string& topology,
+                              const std::function<std::string(threads::world&)>& check) {
+  threads::options chosen;
+  if (!topology.empty()) chosen.topology = topology_spec::parse(topology);
+  std::mutex guard;
+  std::string all;
+  try {
+    threads::run(
+        ranks,
+        [&](threads::world& w) {
+          const std::string mine = check(w);
+          const std::scoped_lock hold(guard);
+          all += mine;
+        },
+        chosen);
+  } catch (const error& caught) {
+    all += caught.what();
+  }
+  return all;
+}
+
+}  // namespace nearfar::testing

@@ -1,0 +1,19 @@
+// error: use of deleted function 'void nearfar::threads::far_segment<World, T>::swap\(
+#include "nearfar/memory/threads/world.hpp"
+
+using nearfar::far;
+using nearfar::threads::world;
+
+struct alignas(nearfar::slot_bytes) words {
+  far<std::uint64_t> word;
+};
+
+void use(world::far_segment<words>& segment, const std::uint64_t& one, std::uint64_t& result) {
+#ifndef WRONG
+  segment.swap(0, &words::word, one, result);
+#else
+  segment.swap(0, &words::word, one + 1, result);
+#endif
+  segment.flush(0);
+  result += one;
+}

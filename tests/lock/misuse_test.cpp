@@ -1,0 +1,290 @@
+// What the wrong use of locks and worlds throws, in checked builds; what it throws in every build.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "nearfar/core/checks.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/lock/cohort_lock.hpp"
+#include "nearfar/lock/d_mcs_lock.hpp"
+#include "nearfar/lock/dash_lock.hpp"
+#include "nearfar/lock/mcs_lock.hpp"
+#include "nearfar/lock/rma_mcs_lock.hpp"
+#include "nearfar/lock/tas_lock.hpp"
+#include "nearfar/memory/threads/world.hpp"
+#include "nearfar/topology/spec.hpp"
+
+namespace {
+
+using nearfar::far;
+using nearfar::threads::world;
+namespace threads = nearfar::threads;
+
+threads::options shaped(const std::string& topology) {
+  threads::options chosen;
+  chosen.topology = nearfar::topology_spec::parse(topology);
+  return chosen;
+}
+
+/// Expects that `body`, run by every rank, ends with an `Error` whose text has these words and is one line.
+template <typename Error>
+void expect_error(int ranks, const std::function<void(world&)>& body, const std::vector<std::string>& words,
+                  const threads::options& chosen = {}) {
+  try {
+    threads::run(ranks, body, chosen);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& caught) {
+    const std::string text = caught.what();
+    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << text;
+  } catch (const std::exception& other) {
+    ADD_FAILURE() << "another error: " << other.what();
+  }
+}
+
+// ---- every lock ----
+
+template <typename Lock>
+class misused_lock : public ::testing::Test {};
+
+using all_locks = ::testing::Types<nearfar::tas_lock<world>, nearfar::mcs_lock<world>, nearfar::d_mcs_lock<world>,
+                                   nearfar::dash_lock<world>, nearfar::rma_mcs_lock<world>,
+                                   nearfar::default_cohort_lock<world>>;
+TYPED_TEST_SUITE(misused_lock, all_locks);
+
+#if NEARFAR_CHECKED
+
+TYPED_TEST(misused_lock, unlocked_twice) {
+  expect_error<nearfar::not_held>(
+      2,
+      [](world& w) {
+        TypeParam lock(w);
+        if (w.rank() != 0) return;
+        lock.lock();
+        lock.unlock();
+        lock.unlock();
+      },
+      {"unlock()", "twice"});
+}
+
+TYPED_TEST(misused_lock, unlocked_by_a_rank_that_never_locked) {
+  expect_error<nearfar::not_held>(
+      2,
+      [](world& w) {
+        TypeParam lock(w);
+        if (w.rank() == 0) lock.lock();
+        w.barrier();
+        if (w.rank() == 1) lock.unlock();  // rank 0's
+        w.barrier();
+        if (w.rank() == 0) lock.unlock();
+      },
+      {"unlock()", "never locked"});
+}
+
+TYPED_TEST(misused_lock, locked_again_by_its_holder) {
+  expect_error<nearfar::already_held>(
+      2,
+      [](world& w) {
+        TypeParam lock(w);
+        if (w.rank() != 1) return;
+        lock.lock();
+        lock.lock();
+      },
+      {"lock()", "not recursive"});
+}
+
+TYPED_TEST(misused_lock, tried_again_by_its_holder) {
+  if constexpr (requires(TypeParam& lock) { lock.try_lock(); }) {
+    expect_error<nearfar::already_held>(
+        1,
+        [](world& w) {
+          TypeParam lock(w);
+          EXPECT_TRUE(lock.try_lock());
+          static_cast<void>(lock.try_lock());
+        },
+        {"try_lock()", "not recursive"});
+  } else {
+    static_assert(std::is_same_v<TypeParam, nearfar::rma_mcs_lock<world>>, "only this one cannot try");
+  }
+}
+
+TYPED_TEST(misused_lock, destroyed_by_its_holder) {
+  expect_error<nearfar::destroyed_while_held>(
+      2,
+      [](world& w) {
+        TypeParam lock(w);
+        if (w.rank() == 1) lock.lock();
+      },
+      {"destroyed", "unlock it first"});
+}
+
+TYPED_TEST(misused_lock, outlives_its_world) {
+  // Kept for ever: its memory is gone with the world, so it cannot be destroyed.
+  static std::vector<TypeParam*> kept(2);
+  expect_error<nearfar::destroyed_while_in_use>(
+      2, [](world& w) { kept[static_cast<std::size_t>(w.rank())] = new TypeParam(w); }, {"before the locks in it"});
+}
+
+TYPED_TEST(misused_lock, is_usable_after_misuse_was_caught) {
+  threads::run(2, [](world& w) {
+    TypeParam lock(w);
+    for (int turn = 0; turn < 2; ++turn) {
+      if (w.rank() == turn) {
+        EXPECT_THROW(lock.unlock(), nearfar::not_held);
+        lock.lock();
+        EXPECT_THROW(lock.lock(), nearfar::already_held);
+        lock.unlock();
+      }
+      w.barrier();
+    }
+  });
+}
+
+// ---- memory ----
+
+struct alignas(nearfar::cache_line) cells {
+  world::near<std::uint64_t> cell;
+};
+struct alignas(nearfar::slot_bytes) words {
+  far<std::uint64_t> word;
+};
+
+TEST(misused_memory, near_cell_of_another_node) {
+  const auto reach = [](int rank) {
+    return [rank](world& w) {
+      const world::near_segment<cells> segment(w);
+      EXPECT_NO_THROW(static_cast<void>(segment.at(w.rank())));
+      static_cast<void>(segment.at(rank));
+    };
+  };
+  expect_error<nearfar::unreachable_rank>(2, reach(0), {"rank 0", "rank 1"}, shaped("node:2"));
+  for (const int rank : {-1, 2}) expect_error<nearfar::unreachable_rank>(2, reach(rank), {"shares no memory"});
+}
+
+TEST(misused_memory, direct_access_to_a_far_word_of_another_node) {
+  expect_error<nearfar::unreachable_rank>(
+      4,
+      [](world& w) {
+        world::far_segment<words> segment(w);
+        const int other = (w.rank() + 2) % 4;
+        std::uint64_t value = 1;
+        segment.get(other, &words::word, value);  // the far way works
+        EXPECT_EQ(value, 0);
+        static_cast<void>(segment.read_direct(other, &words::word));
+      },
+      {"shares no memory"}, shaped("node:2"));
+}
+
+TEST(misused_memory, home_of_a_near_lock_out_of_range) {
+  expect_error<nearfar::unreachable_rank>(
+      2, [](world& w) { nearfar::mcs_lock<world> lock(w, 2); }, {"rank 2"});
+}
+
+#endif  // NEARFAR_CHECKED
+
+// ---- checks that every build has ----
+
+TEST(misused_world, near_lock_over_two_nodes) {
+  expect_error<nearfar::topology_error>(
+      4, [](world& w) { nearfar::mcs_lock<world> lock(w); }, {"mcs_lock", "2 nodes", "cohort_lock"}, shaped("node:2"));
+}
+
+TEST(misused_world, ranks_that_destroyed_different_locks) {
+  expect_error<nearfar::collective_mismatch>(
+      2,
+      [](world& w) {
+        auto first = std::make_unique<nearfar::dash_lock<world>>(w);
+        if (w.rank() == 0) first.reset();
+        const nearfar::dash_lock<world> second(w);
+      },
+      {"every rank", "same order"});
+}
+
+TEST(misused_world, ranks_that_made_different_locks) {
+  expect_error<nearfar::collective_mismatch>(
+      2,
+      [](world& w) {
+        // Of 64 and 128 bytes: the next one cannot lie at one offset.
+        std::optional<world::far_segment<words>> small;
+        std::optional<nearfar::far_queue<world>> large;
+        if (w.rank() == 0)
+          small.emplace(w);
+        else
+          large.emplace(w, 0, w.rank(), w.rank());
+        const nearfar::dash_lock<world> next(w);
+      },
+      {"every rank", "same order"});
+}
+
+TEST(misused_world, more_locks_than_fit) {
+  threads::options tiny;
+  tiny.bytes = 8 * nearfar::slot_bytes;
+  expect_error<nearfar::out_of_memory>(
+      2,
+      [](world& w) {
+        std::vector<std::unique_ptr<nearfar::tas_lock<world>>> locks;
+        for (int i = 0; i < 8; ++i) locks.push_back(std::make_unique<nearfar::tas_lock<world>>(w));
+        locks.back()->lock();
+        locks.back()->unlock();
+        w.barrier();
+        locks.push_back(std::make_unique<nearfar::tas_lock<world>>(w));
+      },
+      {"no room", "nearfar::threads::options::bytes"}, tiny);
+}
+
+TEST(misused_world, room_that_was_given_back_is_room) {
+  threads::options tiny;
+  tiny.bytes = 8 * nearfar::slot_bytes;
+  threads::run(
+      2,
+      [](world& w) {
+        for (int i = 0; i < 20; ++i) {
+          nearfar::default_cohort_lock<world> lock(w);
+          lock.lock();
+          lock.unlock();
+        }
+      },
+      tiny);
+}
+
+TEST(misused_world, teams_without_threads) {
+  for (const int ranks : {0, -1})
+    EXPECT_THROW(threads::run(ranks, [](world&) {}), nearfar::topology_error) << ranks;
+}
+
+TEST(misused_world, more_nodes_than_threads) {
+  expect_error<nearfar::topology_error>(
+      2, [](world&) {}, {}, shaped("node:3"));
+}
+
+// What waits for a rank that failed ends, wherever it waits, and the first error is the one that is told.
+TEST(misused_world, a_failing_rank_ends_the_others) {
+  struct own_error {
+    int rank;
+  };
+  for (const int failing : {0, 2}) {
+    try {
+      threads::run(3, [failing](world& w) {
+        nearfar::dash_lock<world> lock(w);
+        if (w.rank() == failing) {
+          lock.lock();
+          throw own_error{failing};
+        }
+        lock.lock();  // never comes, or comes before the other's
+        lock.unlock();
+        w.barrier();
+      });
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const own_error& caught) {
+      EXPECT_EQ(caught.rank, failing);
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,205 @@
+// Every registered lock that exists in the world of threads, on teams of several sizes and shapes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "bench/catalogue.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/memory/threads/world.hpp"
+#include "nearfar/topology/spec.hpp"
+#include "tests/lock/conformance.hpp"
+
+namespace nearfar::testing {
+namespace {
+
+using bench::catalogue;
+using bench::lock_entry;
+using bench::lock_parameters;
+using threads::world;
+
+struct shape {
+  int ranks = 2;
+  std::string topology{};  // empty: one node
+};
+
+struct lock_on_shape {
+  std::string lock;
+  shape on;
+};
+
+std::string identifier(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return text;
+}
+
+void PrintTo(const lock_on_shape& what, std::ostream* out) {
+  *out << what.lock << " on " << what.on.ranks << " threads " << what.on.topology;
+}
+
+const std::vector<shape>& shapes() {
+  static const std::vector<shape> all{
+      {2}, {3}, {4}, {8}, {2, "node:2"}, {3, "node:2"}, {4, "node:2 numa:2"}, {8, "node:2"}, {8, "node:4 numa:2"}};
+  return all;
+}
+
+std::vector<lock_on_shape> locks_on_shapes() {
+  std::vector<lock_on_shape> result;
+  for (const lock_entry& entry : catalogue::instance().entries())
+    for (const shape& on : shapes())
+      if (entry.exists_in<world>() && (on.topology.empty() || !entry.one_node_only))
+        result.push_back({entry.name, on});
+  return result;
+}
+
+std::vector<std::string> locks() {
+  std::vector<std::string> result;
+  for (const lock_entry& entry : catalogue::instance().entries())
+    if (entry.exists_in<world>()) result.push_back(entry.name);
+  return result;
+}
+
+bool takes(const lock_entry& entry, const std::string& parameter) {
+  return std::find(entry.parameters.begin(), entry.parameters.end(), parameter) != entry.parameters.end();
+}
+
+lock_maker<world> maker(const lock_entry& entry, const lock_parameters& parameters = {}) {
+  return [&entry, parameters](world& w, int home) { return entry.factory<world>()(w, home, parameters); };
+}
+
+/// Runs `body` on every rank of a team and expects no complaint from any.
+void expect_good(const shape& on, const std::function<std::string(world&)>& body) {
+  threads::options chosen;
+  if (!on.topology.empty()) chosen.topology = topology_spec::parse(on.topology);
+  threads::run(
+      on.ranks, [&](world& w) { EXPECT_EQ(body(w), "") << "on rank " << w.rank(); }, chosen);
+}
+
+/// Acquisitions of each rank, so that a test takes about as long with few threads as with many.
+int rounds(const shape& on) {
+  return 1600 / on.ranks;
+}
+
+class threads_lock : public ::testing::TestWithParam<lock_on_shape> {
+ protected:
+  [[nodiscard]] static const lock_entry& entry() { return *catalogue::instance().find(GetParam().lock); }
+  [[nodiscard]] static lock_maker<world> make() { return maker(entry()); }
+  [[nodiscard]] static const shape& on() { return GetParam().on; }
+};
+
+TEST_P(threads_lock, excludes_and_reports_handovers) {
+  expect_good(on(), [&](world& w) {
+    const auto lock = make()(w, 0);
+    guarded<world> inside(w);
+    return check_alone(w, *lock) + check_exclusion(w, *lock, inside, {.rounds = rounds(on())});
+  });
+}
+
+TEST_P(threads_lock, excludes_from_any_home) {
+  expect_good(on(), [&](world& w) {
+    return check_homes(w, make(), {.rounds = rounds(on()) / 2, .seed = 2});
+  });
+}
+
+TEST_P(threads_lock, tries) {
+  expect_good(on(), [&](world& w) -> std::string {
+    const auto lock = make()(w, 0);
+    const bool can_try = entry().family() != "rma_mcs" && entry().family() != "mpi_win";
+    if (lock->has_try_lock() != can_try) return "has_try_lock is not what the algorithm allows";
+    if (can_try) return check_try_lock(w, *lock, {.seed = 3});
+    try {
+      if (lock->try_lock()) return "took the lock without a try_lock";
+      return "failed without a try_lock";
+    } catch (const std::logic_error&) {
+      return {};
+    }
+  });
+}
+
+TEST_P(threads_lock, is_not_confused_with_others) {
+  expect_good(on(), [&](world& w) { return check_many_held(w, make(), {.rounds = rounds(on()) / 4, .seed = 4}); });
+}
+
+TEST_P(threads_lock, leaves_its_memory_usable) {
+  expect_good(on(), [&](world& w) { return check_remade(w, make(), 8, true, {.seed = 5}); });
+}
+
+INSTANTIATE_TEST_SUITE_P(catalogue, threads_lock, ::testing::ValuesIn(locks_on_shapes()), [](const auto& of) {
+  return identifier(of.param.lock + "_" + std::to_string(of.param.on.ranks) +
+                    (of.param.on.topology.empty() ? "" : "_" + of.param.on.topology));
+});
+
+class threads_crowd : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(threads_crowd, thousand_locks_in_one_world) {
+  const lock_entry& entry = *catalogue::instance().find(GetParam());
+  const shape on = entry.one_node_only ? shape{3} : shape{3, "node:2"};
+  expect_good(on, [&](world& w) { return check_crowd<world, 1000>(w, maker(entry), {.seed = 6}); });
+}
+
+INSTANTIATE_TEST_SUITE_P(catalogue, threads_crowd, ::testing::ValuesIn(locks()),
+                         [](const auto& of) { return identifier(of.param); });
+
+class threads_passes : public ::testing::TestWithParam<std::string> {};
+
+std::vector<std::string> locks_with_passes() {
+  std::vector<std::string> result;
+  for (const std::string& name : locks())
+    if (takes(*catalogue::instance().find(name), "max_local_passes")) result.push_back(name);
+  return result;
+}
+
+/// Locks that give up after the limit whether another node waits or not, so that the runs can be counted.
+bool is_strict(const lock_entry& entry) {
+  return entry.name == "rma_mcs" || entry.name == "cohort.strict" || entry.name.ends_with("_counter");
+}
+
+TEST_P(threads_passes, limit_holds) {
+  const lock_entry& entry = *catalogue::instance().find(GetParam());
+  for (const int limit : {0, 1, 2, 50, 254}) {
+    for (const shape& on : {shape{4}, shape{4, "node:2"}}) {
+      expect_good(on, [&](world& w) {
+        const auto lock = maker(entry, {.max_local_passes = limit})(w, 0);
+        guarded<world> inside(w);
+        std::string complaint = check_exclusion(w, *lock, inside, {.rounds = 300, .seed = 7});
+        if (is_strict(entry) && inside.longest_run() > static_cast<std::uint64_t>(limit))
+          complaint += "passed on " + std::to_string(inside.longest_run()) + " times in a row within a node, not " +
+                       std::to_string(limit);
+        w.barrier();
+        return complaint;
+      });
+    }
+  }
+}
+
+TEST_P(threads_passes, limit_out_of_range_is_misuse) {
+  const lock_entry& entry = *catalogue::instance().find(GetParam());
+  for (const int limit : {-1, 255, 1000}) {
+    // rma_mcs counts in a 64-bit word.
+    if (limit >= 0 && entry.family() == "rma_mcs") continue;
+    EXPECT_THROW(threads::run(2, [&](world& w) { static_cast<void>(maker(entry, {.max_local_passes = limit})(w, 0)); }),
+                 misuse)
+        << limit;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(catalogue, threads_passes, ::testing::ValuesIn(locks_with_passes()),
+                         [](const auto& of) { return identifier(of.param); });
+
+TEST(threads_catalogue, has_the_first_seven_families) {
+  std::vector<std::string> families;
+  for (const lock_entry& entry : catalogue::instance().entries())
+    if (families.empty() || families.back() != entry.family()) families.push_back(entry.family());
+  for (const std::string name : {"mpi_win", "d_mcs", "dash", "rma_mcs", "tas", "mcs", "cohort"})
+    EXPECT_EQ(std::count(families.begin(), families.end(), name), 1) << name;
+  for (const lock_entry& entry : catalogue::instance().entries())
+    EXPECT_EQ(entry.exists_in<world>(), entry.name != "mpi_win") << entry.name;
+}
+
+}  // namespace
+}  // namespace nearfar::testing
