@@ -52,7 +52,7 @@ void validate(const bench_options& options) {
   if (std::find(known.begin(), known.end(), options.benchmark) == known.end())
     throw usage_error(fmt::format("unknown benchmark '{}'{}; there are: {}", options.benchmark,
                                   suggestion(options.benchmark, known), fmt::join(known, ", ")));
-  const auto require = [](bool holds, std::string text) {
+  const auto require = [](bool holds, const std::string& text) {
     if (!holds) throw usage_error(text);
   };
   require(std::isfinite(options.duration) && options.duration > 0,

@@ -25,13 +25,13 @@ using direct_node = dash_above<dash_policy{.queued = participant::node}>;
 using rma_node = dash_above<dash_policy{.queued = participant::node, .shared_node = node_access::rma}>;
 
 template <typename Above, cohort_policy Policy>
-void add(catalogue& to, std::string name, std::string summary, std::string cost) {
-  to.add({.name = std::move(name),
-          .summary = std::move(summary),
+void add(catalogue& to, const std::string& name, const std::string& summary, const std::string& cost) {
+  to.add({.name = name,
+          .summary = summary,
           .paper = "Dice, Marathe, Shavit 2012; Uffmann 2022, 5.4.1",
           .fairness = std::is_same_v<Above, tas_above> ? "none between nodes, 0 within"
                                                        : "max_local_passes between nodes, 0 within",
-          .cost = std::move(cost),
+          .cost = cost,
           .parameters = {"max_local_passes"}},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
            return make_any_lock<cohort_lock<typename Above::template lock<W>, mcs_lock<W>, Policy>>(

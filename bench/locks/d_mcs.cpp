@@ -6,9 +6,9 @@ namespace nearfar::bench {
 namespace {
 
 template <d_mcs_policy Policy>
-void add(catalogue& to, std::string name, std::string summary) {
-  to.add({.name = std::move(name),
-          .summary = std::move(summary),
+void add(catalogue& to, const std::string& name, const std::string& summary) {
+  to.add({.name = name,
+          .summary = summary,
           .paper = "Schmid, Besta, Hoefler 2016; Uffmann 2022, 4.3.1",
           .fairness = "0 (FIFO)",
           .cost = "2 at home; 1 at home + 2",

@@ -6,12 +6,12 @@ namespace nearfar::bench {
 namespace {
 
 template <dash_stage Stage>
-void add(catalogue& to, std::string name, std::string summary, std::string cost) {
-  to.add({.name = std::move(name),
-          .summary = std::move(summary),
+void add(catalogue& to, const std::string& name, const std::string& summary, const std::string& cost) {
+  to.add({.name = name,
+          .summary = summary,
           .paper = "Zhou et al. 2014 (dash::Mutex); Uffmann 2022, 4.3.2",
           .fairness = "0 (FIFO)",
-          .cost = std::move(cost),
+          .cost = cost,
           .parameters = {}},
          []<world W>(W& w, int home, const lock_parameters&) {
            return make_any_lock<dash_lock<W, dash_policy{.stage = Stage}>>(w, home);

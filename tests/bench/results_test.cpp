@@ -13,7 +13,7 @@ namespace nearfar::bench {
 namespace {
 
 class results : public testing::Test {
- protected:
+ public:
   results() {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     folder_ = std::filesystem::path(testing::TempDir()) / (std::string("nearfar_results_") + test->name());
@@ -22,6 +22,7 @@ class results : public testing::Test {
   }
   ~results() override { std::filesystem::remove_all(folder_); }
 
+ protected:
   static std::string content(const std::filesystem::path& path) {
     std::ostringstream text;
     text << std::ifstream(path).rdbuf();

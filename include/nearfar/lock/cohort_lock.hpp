@@ -124,7 +124,7 @@ class outer_pass_counter<W, pass_counter::inlined> {
 }  // namespace detail
 
 /// Exclusive lock for all ranks of a world. See the file's comment.
-template <cohort_global Global, cohort_local Local, cohort_policy Policy = {}>
+template <cohort_global Global, cohort_local Local, cohort_policy Policy = cohort_policy{}>
 class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>> {
  public:
   using world_type = typename Global::world_type;

@@ -36,7 +36,7 @@ struct d_mcs_policy {
 };
 
 /// Exclusive lock for all ranks of a world. See the file's comment.
-template <world W, d_mcs_policy Policy = {}>
+template <world W, d_mcs_policy Policy = d_mcs_policy{}>
 class d_mcs_lock : public lockable<d_mcs_lock<W, Policy>> {
  public:
   using world_type = W;

@@ -41,7 +41,7 @@ struct dash_policy {
 };
 
 /// Exclusive lock for all ranks of a world. See the file's comment.
-template <world W, dash_policy Policy = {}>
+template <world W, dash_policy Policy = dash_policy{}>
 class dash_lock : public lockable<dash_lock<W, Policy>> {
  public:
   using world_type = W;

@@ -45,7 +45,7 @@ struct far_queue_policy {
 
 /// Cost in far operations (each with its flush): enqueue 1 atomic at the home rank, and 1 put to the
 /// predecessor if there is one; leave 1 atomic at the home rank if nobody is behind, else none.
-template <world W, far_queue_policy Policy = {}>
+template <world W, far_queue_policy Policy = far_queue_policy{}>
 class far_queue {
  public:
   /// `home` keeps the tail; `owner` is the rank in whose memory this participant's queue node lies;

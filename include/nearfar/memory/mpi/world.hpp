@@ -69,8 +69,8 @@ class world : public waiting<world> {
 
   /// Throws `transport_error` when this MPI installation cannot do what nearfar needs, `topology_error` when
   /// the given topology does not fit the ranks, `mpi_error` when a call fails.
-  explicit world(MPI_Comm comm, options chosen = {})
-      : options_(std::move(chosen)),
+  explicit world(MPI_Comm comm, const options& chosen = {})
+      : options_(chosen),
         comm_(communicator::duplicate(comm)),
         progress_comm_(communicator::duplicate(comm)),
         rank_(comm_.rank()),
@@ -172,7 +172,7 @@ class world : public waiting<world> {
     for (std::size_t r = 0; r < places.size(); ++r)
       std::copy_n(flat.begin() + static_cast<std::ptrdiff_t>(r * mine.size()), mine.size(),
                   places[r].begin());
-    return nearfar::locality(std::move(places));
+    return nearfar::locality(places);
   }
 
   [[nodiscard]] class locality virtual_locality(const std::vector<int>& physical_nodes) const {

@@ -60,7 +60,7 @@ class world;
 /// What the ranks of one team share.
 class team {
  public:
-  team(int ranks, options chosen);
+  team(int ranks, const options& chosen);
   team(const team&) = delete;
   team& operator=(const team&) = delete;
   ~team() { munmap(memory_, options_.bytes * static_cast<std::size_t>(ranks_)); }
@@ -242,9 +242,9 @@ class world::signal_channel {
   std::vector<std::uint32_t> taken_;
 };
 
-inline team::team(int ranks, options chosen)
+inline team::team(int ranks, const options& chosen)
     : ranks_(ranks),
-      options_(std::move(chosen)),
+      options_(chosen),
       bind_(options_.bind && hardware_.is_this_system() && ranks <= hardware_.allowed_cores()),
       locality_(options_.topology ? options_.topology->place(ranks) : nearfar::locality::single_node(ranks)),
       memory_(nullptr),

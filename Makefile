@@ -1,0 +1,26 @@
+# Everything is done by the scripts in scripts/; this file only names them.
+
+.DEFAULT_GOAL := help
+.PHONY: help build test bench format clean
+
+help:
+	@echo 'make bench    install what is missing, build, measure the locks, make a page of figures'
+	@echo 'make test     install what is missing, build, run every check (make test QUICK=1: the short way)'
+	@echo 'make build    build the command: build/nearfar (Open MPI), build/nearfar-mpich'
+	@echo 'make format   format the C++ files'
+	@echo 'make clean    remove build/'
+
+build:
+	@scripts/build
+
+test:
+	@scripts/test $(if $(QUICK),--quick)
+
+bench:
+	@scripts/bench
+
+format:
+	@scripts/format
+
+clean:
+	rm -rf build

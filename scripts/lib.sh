@@ -1,0 +1,190 @@
+# Common code of the scripts beside it; to be sourced, not run.
+# shellcheck shell=bash
+
+# The caller sets -euo pipefail; this file only defines things.
+
+nearfar_scripts=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
+nearfar_root=$(dirname -- "$nearfar_scripts")
+
+nearfar_me=$(basename -- "$0")
+
+say() { printf '%s: %s\n' "$nearfar_me" "$*" >&2; }
+
+# die MESSAGE... : one line on stderr and exit status 1.
+die() {
+  say "$@"
+  exit 1
+}
+
+# misuse MESSAGE... : as die, with exit status 2, for a wrong command line.
+misuse() {
+  say "$* (try $nearfar_me --help)"
+  exit 2
+}
+
+# Prints the comment block at the top of the calling script, which is its help text.
+print_help() {
+  awk 'NR == 1 { next } /^#/ { sub(/^# ?/, ""); print; next } { exit }' "$0"
+}
+
+# Cores this process may use: affinity and cpusets count, OpenMP's settings do not.
+allowed_cores() { env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc; }
+
+is_count() { [[ $1 =~ ^[1-9][0-9]{0,5}$ ]]; }
+
+# Reads --mpi, --ranks, --bind and the program from a command line into mpi, ranks, bind and
+# program. The first argument says whether --bind is known (bind or nobind).
+mpi='' ranks='' bind=0 program=()
+parse_launch() {
+  local knows_bind=$1
+  shift
+  while (($#)); do
+    case $1 in
+      --mpi | --ranks)
+        (($# > 1)) || misuse "$1 needs a value"
+        if [[ $1 == --mpi ]]; then mpi=$2; else ranks=$2; fi
+        shift
+        ;;
+      --mpi=*) mpi=${1#*=} ;;
+      --ranks=*) ranks=${1#*=} ;;
+      --bind)
+        [[ $knows_bind == bind ]] || misuse "unknown option: --bind"
+        bind=1
+        ;;
+      -h | --help)
+        print_help
+        exit 0
+        ;;
+      --)
+        shift
+        break
+        ;;
+      -*) misuse "unknown option: $1" ;;
+      *) break ;;
+    esac
+    shift
+  done
+  program=("$@")
+  case $mpi in
+    openmpi | mpich) ;;
+    '') misuse "--mpi openmpi or --mpi mpich is missing" ;;
+    *) misuse "unknown MPI: $mpi (openmpi and mpich are known)" ;;
+  esac
+  [[ -n $ranks ]] || misuse "--ranks N is missing"
+  is_count "$ranks" || misuse "--ranks must be a positive whole number, not '$ranks'"
+  ((${#program[@]})) || misuse "no program to run"
+  command -v -- "${program[0]}" >/dev/null || {
+    say "cannot run ${program[0]}: no such program (scripts/build builds the project's)"
+    exit 127
+  }
+}
+
+# Prints the launcher of the MPI library $1: the Debian name where both libraries are installed
+# side by side, else a plain mpirun that is of that library.
+launcher_of() {
+  local name
+  if command -v "mpirun.$1"; then return; fi
+  for name in mpirun mpiexec; do
+    command -v "$name" >/dev/null || continue
+    case $1:$("$name" --version 2>&1 | head -n 2) in
+      openmpi:*"Open MPI"* | openmpi:*OpenRTE* | mpich:*HYDRA*)
+        command -v "$name"
+        return
+        ;;
+    esac
+  done
+  die "no launcher for $1 found: scripts/setup build installs it"
+}
+
+# What both launchers need to know: Open MPI and PRRTE refuse to run as root unless told otherwise,
+# twice. Settings the caller already made stay.
+export_mpi_environment() {
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+}
+
+# Puts the Open MPI options that one node and two nodes share into openmpi_options. An option that
+# the caller set as OMPI_MCA_NAME in the environment is left out, so that the caller's value counts.
+#   pml ob1                          no UCX, no libfabric: no warnings about absent network hardware
+#   osc sm,pt2pt                     osc/rdma of 4.1.4 crashes in MPI_Compare_and_swap; pt2pt is off in
+#                                    Debian's settings, and two nodes need it
+#   btl_vader_single_copy_mechanism  CMA is forbidden in many containers, and fails late there
+#   mpi_yield_when_idle              with more ranks than cores a waiting rank must give its core away
+openmpi_options=()
+choose_openmpi_options() {
+  local total_ranks=$1
+  openmpi_options=(--oversubscribe)
+  mca pml ob1
+  mca osc sm,pt2pt
+  mca btl_vader_single_copy_mechanism none
+  mca orte_base_help_aggregate 0
+  if ((total_ranks > $(allowed_cores))); then mca mpi_yield_when_idle 1; fi
+}
+
+mca() {
+  local variable=OMPI_MCA_$1
+  [[ -n ${!variable-} ]] || openmpi_options+=(--mca "$1" "$2")
+}
+
+# MPICH's launcher gives rank 0 a pipe that it never closes, whatever its own standard input is; a
+# program that reads it would wait for ever.
+# shellcheck disable=SC2016 # for the inner shell
+no_input=(/bin/sh -c 'exec "$@" </dev/null' sh)
+
+# Builds mpich_progress.so (what it is for is said in its source), if it is not built yet. Several
+# runs at once may do so: the last rename wins. Fails if there is no C compiler.
+mpich_preload=$nearfar_root/build/two-nodes/mpich_progress.so
+build_mpich_preload() {
+  local source=$nearfar_scripts/mpich_progress.c
+  if [[ -s $mpich_preload && ! $source -nt $mpich_preload ]]; then return 0; fi
+  command -v "${CC:-cc}" >/dev/null || return 1
+  mkdir -p "$(dirname -- "$mpich_preload")"
+  "${CC:-cc}" -O2 -Wall -Wextra -shared -fPIC -o "$mpich_preload.$$" "$source" -ldl
+  mv -- "$mpich_preload.$$" "$mpich_preload"
+}
+
+# Puts the options of MPICH's launcher that load it into mpich_options.
+mpich_options=()
+choose_mpich_options() {
+  local total_ranks=$1 yields=0
+  if ((total_ranks > $(allowed_cores))); then yields=1; fi
+  mpich_options=(-genv LD_PRELOAD "$mpich_preload${LD_PRELOAD:+:$LD_PRELOAD}"
+    -genv NEARFAR_YIELD "${NEARFAR_YIELD-$yields}")
+}
+
+# Prints the project's own files that match the git patterns given, new files included.
+project_files() {
+  git -C "$nearfar_root" ls-files --cached --others --exclude-standard --deduplicate -- "$@" |
+    while IFS= read -r file; do
+      if [[ -f $nearfar_root/$file ]]; then printf '%s\n' "$file"; fi
+    done
+}
+
+# Prints a Python 3 that has all the modules given: $NEARFAR_PYTHON, or python3, or Debian's, where
+# another python3 comes first in PATH.
+find_python() {
+  local python
+  for python in ${NEARFAR_PYTHON:+"$NEARFAR_PYTHON"} python3 /usr/bin/python3; do
+    if (for module; do printf 'import %s\n' "$module"; done) | "$python" - 2>/dev/null; then
+      command -v "$python"
+      return
+    fi
+  done
+  die "no Python 3 with the modules $*: scripts/setup test installs them (NEARFAR_PYTHON names another)"
+}
+
+# Configures the CMake preset $1 if it has never been or its presets changed (CMake itself sees to
+# changed CMakeLists.txt), then builds it. The binary folder is build/PRESET.
+build_preset() {
+  local folder=$nearfar_root/build/$1
+  if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER-} ]] && command -v ccache >/dev/null; then
+    export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  fi
+  # Every failure returns here by hand: set -e does not count where the caller asks for the status.
+  cd -- "$nearfar_root" || return
+  if [[ ! -f $folder/build.ninja || CMakePresets.json -nt $folder/.configured ]]; then
+    cmake --preset "$1" || return
+    touch "$folder/.configured"
+  fi
+  cmake --build --preset "$1" --parallel "${NEARFAR_JOBS:-$(allowed_cores)}"
+}
