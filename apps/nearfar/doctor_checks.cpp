@@ -1,4 +1,5 @@
-// The doctor's checks. They make windows of their own, since a world refuses to be made on a transport that is broken.
+// The doctor's checks. They make windows of their own, since a world refuses to be made on a transport that
+// is broken.
 
 #include "apps/nearfar/doctor_checks.hpp"
 
@@ -32,10 +33,11 @@ using std::chrono::seconds;
 /// How long a rank waits for others; longer than anything here takes on an oversubscribed machine.
 constexpr seconds patience{20};
 
-// ---- windows -----------------------------------------------------------------------------------------------------
+// ---- windows
+// -----------------------------------------------------------------------------------------------------
 
-/// A far window made in the way of `mpi::world`, and as much of a world as `mpi::far_segment` needs: so the checks
-/// issue the operations that the locks do.
+/// A far window made in the way of `mpi::world`, and as much of a world as `mpi::far_segment` needs: so the
+/// checks issue the operations that the locks do.
 class bare_world {
  public:
   explicit bare_world(const examination& e, std::size_t bytes = slot_bytes) {
@@ -43,6 +45,7 @@ class bare_world {
     shared = mpi::window::allocate_shared(e.one_node() ? e.comm().get() : e.node().get(), bytes);
     if (!e.one_node()) far_ = mpi::window::create(e.comm().get(), backing_.base(), bytes);
     far_.open();
+    displacements_ = e.comm().gather_to_all({far_.displacement()});
     std::fill_n(far_.base(), bytes, std::byte{0});
     mpi::check(MPI_Win_sync(far_.get()), "MPI_Win_sync");
     e.barrier();
@@ -50,6 +53,9 @@ class bare_world {
 
   [[nodiscard]] const mpi::window& window() const noexcept { return far_; }
   [[nodiscard]] MPI_Win far_window() const noexcept { return far_.get(); }
+  [[nodiscard]] MPI_Aint far_displacement(int rank) const {
+    return displacements_[static_cast<std::size_t>(rank)];
+  }
   [[nodiscard]] std::size_t allocate_far(std::size_t) const noexcept { return 0; }
   void release_far(std::size_t, std::size_t) const noexcept {}
   /// Of this rank only: a segment reads what is its own.
@@ -58,6 +64,7 @@ class bare_world {
  private:
   mpi::window backing_;
   mpi::window far_;
+  std::vector<int> displacements_;
 };
 
 struct alignas(slot_bytes) one_word {
@@ -102,7 +109,8 @@ class shared_word {
 
 void drive_progress(const examination& e) {
   int found = 0;
-  mpi::check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, e.comm().get(), &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  mpi::check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, e.comm().get(), &found, MPI_STATUS_IGNORE),
+             "MPI_Iprobe");
 }
 
 std::string duration_text(std::chrono::nanoseconds span) {
@@ -111,7 +119,8 @@ std::string duration_text(std::chrono::nanoseconds span) {
   return fmt::format("{:.0f} ms", nanoseconds / 1e6);
 }
 
-// ---- the installation ----------------------------------------------------------------------------------------------
+// ---- the installation
+// ----------------------------------------------------------------------------------------------
 
 finding thread_level(examination&) {
   int provided = MPI_THREAD_SINGLE;
@@ -161,36 +170,41 @@ finding processors(examination& e) {
   const auto& [ranks, available] = e.processors();
   const bool crowded = e.processors().oversubscribed();
   return {crowded ? outcome::warn : outcome::ok,
-          fmt::format("{} rank{} on {} processor{}: waiting ranks {}", ranks, ranks == 1 ? "" : "s", available,
-                      available == 1 ? "" : "s", crowded ? "yield" : "spin")};
+          fmt::format("{} rank{} on {} processor{}: waiting ranks {}", ranks, ranks == 1 ? "" : "s",
+                      available, available == 1 ? "" : "s", crowded ? "yield" : "spin")};
 }
 
 finding memory_model(examination& e) {
-  return bare_world(e).window().is_unified() ? finding{outcome::ok, "unified"} : finding{outcome::fail, "separate"};
+  return bare_world(e).window().is_unified() ? finding{outcome::ok, "unified"}
+                                             : finding{outcome::fail, "separate"};
 }
 
-// ---- where a put arrives -------------------------------------------------------------------------------------------
+// ---- where a put arrives
+// -------------------------------------------------------------------------------------------
 
-/// Puts a word to every place of the right neighbour's part of an open window and compares what came from the left.
-/// Returns on how many ranks something was wrong. Collective.
-std::uint64_t misplaced(const examination& e, const mpi::communicator& comm, const mpi::window& w, std::size_t bytes) {
+/// Puts a word to every place of the right neighbour's part of an open window and compares what came from the
+/// left. Returns on how many ranks something was wrong. Collective.
+std::uint64_t misplaced(const examination& e, const mpi::communicator& comm, const mpi::window& w,
+                        std::size_t bytes) {
   constexpr std::size_t word = sizeof(std::uint64_t);
   constexpr std::byte untouched{0xa5};
   const int size = comm.size();
   const int rank = comm.rank();
   const auto value = [](int from, std::size_t at) { return to_word(from) << 32U | (at + 1); };
 
+  const int right = (rank + 1) % size;
+  const MPI_Aint displacement = comm.gather_to_all({w.displacement()})[static_cast<std::size_t>(right)];
   std::fill_n(w.base(), bytes, untouched);
   mpi::check(MPI_Win_sync(w.get()), "MPI_Win_sync");
   e.barrier();
   std::vector<std::uint64_t> origins(bytes / word);
   for (std::size_t i = 0; i < origins.size(); ++i) {
     origins[i] = value(rank, i);
-    mpi::check(MPI_Put(&origins[i], 1, MPI_UINT64_T, (rank + 1) % size, static_cast<MPI_Aint>(i * word), 1, MPI_UINT64_T,
-                       w.get()),
+    mpi::check(MPI_Put(&origins[i], 1, MPI_UINT64_T, right, displacement + static_cast<MPI_Aint>(i * word), 1,
+                       MPI_UINT64_T, w.get()),
                "MPI_Put");
   }
-  mpi::check(MPI_Win_flush((rank + 1) % size, w.get()), "MPI_Win_flush");
+  mpi::check(MPI_Win_flush(right, w.get()), "MPI_Win_flush");
   e.barrier();
   mpi::check(MPI_Win_sync(w.get()), "MPI_Win_sync");
 
@@ -207,11 +221,13 @@ finding put_address(examination& e) {
   const std::array<std::size_t, 5> sizes{64, 128, 192, 320, 4096 + 64};
   for (const std::size_t bytes : sizes)
     if (misplaced(e, e.comm(), bare_world(e, bytes).window(), bytes) != 0) wrong.push_back(bytes);
-  if (wrong.empty()) return {outcome::ok, fmt::format("right in {} sizes of nearfar's windows", sizes.size())};
+  if (wrong.empty())
+    return {outcome::ok, fmt::format("right in {} sizes of nearfar's windows", sizes.size())};
   return {outcome::fail, fmt::format("wrong in nearfar's windows of {} bytes", fmt::join(wrong, ", "))};
 }
 
-/// Memory for MPI_Win_create at a chosen distance from a 16-byte boundary, with room around for what misses it.
+/// Memory for MPI_Win_create at a chosen distance from a 16-byte boundary, with room around for what misses
+/// it.
 class placed_memory {
  public:
   placed_memory(std::size_t bytes, std::size_t offset) : memory_(bytes / sizeof(unit) + 9), offset_(offset) {}
@@ -243,16 +259,19 @@ finding put_awkward(examination& e) {
       return mpi::window::create(e.comm().get(), memory.emplace(bytes, offset).base(), bytes);
     };
   };
-  try_kind("MPI_Win_allocate", e.comm(), [&](std::size_t bytes) { return mpi::window::allocate(e.comm().get(), bytes); });
+  try_kind("MPI_Win_allocate", e.comm(),
+           [&](std::size_t bytes) { return mpi::window::allocate(e.comm().get(), bytes); });
   try_kind("MPI_Win_create", e.comm(), create_at(0));
   try_kind("MPI_Win_create at 8 mod 16", e.comm(), create_at(8));
   try_kind("MPI_Win_allocate_shared", e.node(),
            [&](std::size_t bytes) { return mpi::window::allocate_shared(e.node().get(), bytes); });
-  if (wrong.empty()) return {outcome::ok, fmt::format("right in windows of {} bytes", fmt::join(sizes, ", "))};
+  if (wrong.empty())
+    return {outcome::ok, fmt::format("right in windows of {} bytes", fmt::join(sizes, ", "))};
   return {outcome::warn, fmt::format("wrong in {}", fmt::join(wrong, ", "))};
 }
 
-// ---- atomicity -----------------------------------------------------------------------------------------------------
+// ---- atomicity
+// -----------------------------------------------------------------------------------------------------
 
 /// Spreads a value over 64 bits, so that sums over sets of values tell the sets apart. 0 stays 0.
 std::uint64_t spread(std::uint64_t value) {
@@ -268,77 +287,111 @@ struct tally {
   std::uint64_t operations = 0;
   std::uint64_t went_in = 0;   ///< sum of `spread`
   std::uint64_t came_out = 0;  ///< likewise
-  std::uint64_t met = 0;       ///< values of other ranks that came out: without them, nothing was tried
 
-  void exchanged(int rank, std::uint64_t in, std::uint64_t out) {
+  void exchanged(std::uint64_t in, std::uint64_t out) {
     went_in += spread(in);
     came_out += spread(out);
-    if (out != 0 && out >> rank_shift != to_word(rank)) ++met;
   }
 };
 
-/// Repeats `step(k)` for the check's budget. A minimum, since one operation may take a scheduler's slice.
+/// Repeats `step(k)` for the check's budget, and longer if it has not met other ranks often: where processors
+/// are short, ranks take turns and hardly meet. The step returns whether it met one. A minimum of steps,
+/// since one may take a scheduler's slice. Returns how often others were met.
 template <typename Step>
-void hammer(const examination& e, Step step) {
-  const auto end = clock::now() + e.budget();
-  for (std::uint64_t k = 1; k <= 20 || (k < std::uint64_t{1} << 20U && clock::now() < end); ++k) step(k);
+std::uint64_t hammer(const examination& e, Step step) {
+  constexpr std::uint64_t often = 100;
+  const auto begin = clock::now();
+  std::uint64_t met = 0;
+  for (std::uint64_t k = 1; k < std::uint64_t{1} << 24U; ++k) {
+    if (step(k)) ++met;
+    const auto spent = clock::now() - begin;
+    if (k >= 20 && spent > (met >= often ? 1 : 8) * e.budget()) break;
+  }
+  return met;
 }
 
-/// All ranks do `step(word, token, tally)` at once, with a token that no step had before.
+finding never_met() {
+  return {outcome::skip, "the ranks took turns and never met",
+          "try again with a processor for each rank and nothing else running"};
+}
+
+/// All ranks do `step(word, token, tally)` at once, with a token that no step had before; it returns what it
+/// found in the word.
 template <typename Step>
 finding conserves(const examination& e, Step step) {
   shared_word word(e);
   tally mine;
-  hammer(e, [&](std::uint64_t k) {
-    step(word, to_word(e.rank()) << rank_shift | k, mine);
+  const std::uint64_t mine_met = hammer(e, [&](std::uint64_t k) {
     ++mine.operations;
+    const std::uint64_t before = step(word, to_word(e.rank()) << rank_shift | k, mine);
+    return before != 0 && before >> rank_shift != to_word(e.rank());
   });
   e.barrier();
   const std::uint64_t left = e.is_target() ? spread(word.read()) : 0;
   const std::uint64_t operations = e.sum(mine.operations);
-  const std::uint64_t balance = e.sum(mine.went_in - mine.came_out - left);
-  const std::uint64_t met = e.sum(mine.met);
-  if (balance == 0)
-    return {outcome::ok, fmt::format("{} by {} ranks at once, {} met another rank's value, none was lost", operations,
-                                     e.size(), met)};
-  return {outcome::fail, fmt::format("{} by {} ranks at once lost or doubled values", operations, e.size())};
+  const std::uint64_t met = e.sum(mine_met);
+  if (e.sum(mine.went_in - mine.came_out - left) != 0)
+    return {outcome::fail,
+            fmt::format("{} by {} ranks at once lost or doubled values", operations, e.size())};
+  if (met == 0) return never_met();
+  return {outcome::ok, fmt::format("{} by {} ranks at once, {} met another rank's value, none was lost",
+                                   operations, e.size(), met)};
 }
 
 finding atomic_swap(examination& e) {
-  return conserves(e, [&](shared_word& word, std::uint64_t token, tally& mine) {
-    mine.exchanged(e.rank(), token, word.swap(token));
+  return conserves(e, [](shared_word& word, std::uint64_t token, tally& mine) {
+    const std::uint64_t before = word.swap(token);
+    mine.exchanged(token, before);
+    return before;
   });
 }
 
+/// What became of increments of one word by all ranks, or of one word on each node by its ranks.
+struct increments {
+  std::uint64_t done = 0;
+  std::uint64_t met = 0;             ///< found another rank's increment
+  std::uint64_t sum_of_results = 0;  ///< of what was in the word before each
+  std::uint64_t counted = 0;         ///< what is in the words at the end
+
+  /// `add` increments and returns the old value; `read` returns the word on one rank and 0 on the others.
+  /// Collective.
+  template <typename Add, typename Read>
+  static increments of(const examination& e, Add add, Read read) {
+    increments mine;
+    std::uint64_t next = 0;
+    mine.met = hammer(e, [&](std::uint64_t) {
+      const std::uint64_t before = add();
+      const bool met_another = before != next;
+      next = before + 1;
+      mine.sum_of_results += before;
+      ++mine.done;
+      return met_another;
+    });
+    e.barrier();
+    return {e.sum(mine.done), e.sum(mine.met), e.sum(mine.sum_of_results), e.sum(read())};
+  }
+
+  [[nodiscard]] finding judge(outcome if_lost) const {
+    if (counted != done) return {if_lost, fmt::format("{} increments, {} counted", done, counted)};
+    if (met == 0) return never_met();
+    return {outcome::ok, fmt::format("{} increments, {} met another rank's, all counted", done, met)};
+  }
+};
+
 finding atomic_fetch_add(examination& e) {
   shared_word word(e);
-  std::uint64_t count = 0;
-  std::uint64_t results = 0;
-  std::uint64_t next = 0;
-  std::uint64_t met = 0;
-  hammer(e, [&](std::uint64_t) {
-    const std::uint64_t before = word.fetch_add(1);
-    if (before != next) ++met;
-    next = before + 1;
-    results += before;
-    ++count;
-  });
-  e.barrier();
-  const std::uint64_t total = e.sum(count);
-  const std::uint64_t counted = e.sum(e.is_target() ? word.read() : 0);
-  const std::uint64_t sum_of_results = e.sum(results);
-  met = e.sum(met);
-  if (counted != total)
-    return {outcome::fail, fmt::format("{} increments by {} ranks at once, {} counted", total, e.size(), counted)};
-  if (sum_of_results != total * (total - 1) / 2)
-    return {outcome::fail, fmt::format("{} increments by {} ranks at once, results were doubled", total, e.size())};
-  return {outcome::ok, fmt::format("{} by {} ranks at once, {} met another rank's, all counted", total, e.size(), met)};
+  const increments seen = increments::of(
+      e, [&] { return word.fetch_add(1); }, [&] { return e.is_target() ? word.read() : 0; });
+  if (seen.counted == seen.done && seen.sum_of_results != seen.done * (seen.done - 1) / 2)
+    return {outcome::fail,
+            fmt::format("{} increments were counted, but their results were wrong", seen.done)};
+  return seen.judge(outcome::fail);
 }
 
 /// Nothing if compare-and-swap can be tried.
 std::optional<finding> unless_it_crashes(const examination& e) {
   if (!refusal(e, e.one_node())) return std::nullopt;
-  return finding{outcome::skip, "not tried, because it would crash: see 'known faults'"};
+  return finding{outcome::skip, "not tried, because it would crash", "see 'known faults'"};
 }
 
 finding atomic_compare_and_swap(examination& e) {
@@ -346,18 +399,21 @@ finding atomic_compare_and_swap(examination& e) {
   std::uint64_t expected = 0;
   return conserves(e, [&](shared_word& word, std::uint64_t token, tally& mine) {
     const std::uint64_t before = word.compare_and_swap(expected, token);
-    if (before == expected) mine.exchanged(e.rank(), token, before);
-    if (before != expected) ++mine.met;
+    if (before == expected) mine.exchanged(token, before);
     expected = before == expected ? token : before;
+    return before;
   });
 }
 
 /// The tail of a queue lock: enter by swap, leave by compare-and-swap if nobody came behind.
 finding atomic_tail(examination& e) {
   if (auto skipped = unless_it_crashes(e)) return *skipped;
-  return conserves(e, [&](shared_word& tail, std::uint64_t token, tally& mine) {
-    mine.exchanged(e.rank(), token, tail.swap(token));
-    if (tail.compare_and_swap(token, nobody) == token) mine.exchanged(e.rank(), nobody, token);
+  return conserves(e, [](shared_word& tail, std::uint64_t token, tally& mine) {
+    const std::uint64_t before = tail.swap(token);
+    mine.exchanged(token, before);
+    const std::uint64_t at_exit = tail.compare_and_swap(token, nobody);
+    if (at_exit == token) mine.exchanged(nobody, token);
+    return at_exit == token ? before : at_exit;
   });
 }
 
@@ -368,7 +424,10 @@ finding whole_words(examination& e) {
   std::uint64_t torn = 0;
   std::uint64_t distinct = 0;
   if (e.is_origin()) {
-    hammer(e, [&](std::uint64_t k) { word.put(k * both_halves); });
+    hammer(e, [&](std::uint64_t k) {
+      word.put(k * both_halves);
+      return true;
+    });
     word.put(last);
   } else if (e.is_target()) {
     const auto end = clock::now() + patience;
@@ -387,16 +446,20 @@ finding whole_words(examination& e) {
   e.barrier();
   if (!e.is_target()) return {};
   if (torn != 0) return {outcome::fail, fmt::format("{} of {} values seen were torn", torn, distinct)};
+  if (distinct == 1) return never_met();  // the last one, which comes when the others are over
   return {outcome::ok, fmt::format("{} values seen while they were put, none torn", distinct)};
 }
 
-// ---- progress ------------------------------------------------------------------------------------------------------
+// ---- progress
+// ------------------------------------------------------------------------------------------------------
 
-constexpr milliseconds computation{50};
-/// Between what an operation takes at worst and what it takes when it waits for the target to compute.
-constexpr milliseconds prompt{10};
+constexpr milliseconds computation{100};
+/// Between what an operation takes at worst, with ranks that wait for processors, and what it takes when it
+/// waits for the target to have computed.
+constexpr milliseconds prompt{50};
 
-/// How long a fetch-and-add takes whose target repeats `activity` meanwhile: the median of three. Same on all ranks.
+/// How long a fetch-and-add takes whose target repeats `activity` meanwhile: the median of three. Same on all
+/// ranks.
 template <typename Activity>
 std::chrono::nanoseconds latency_during(const examination& e, shared_word& word, Activity activity) {
   std::array<std::uint64_t, 3> took{};
@@ -419,8 +482,10 @@ std::chrono::nanoseconds latency_during(const examination& e, shared_word& word,
 finding progress_computing(examination& e) {
   shared_word word(e);
   const auto latency = latency_during(e, word, [] {});
-  if (latency < prompt) return {outcome::ok, "an operation on a rank that computes takes " + duration_text(latency)};
-  return {outcome::warn, fmt::format("an operation on a rank that computes for 50 ms takes {}", duration_text(latency))};
+  if (latency < prompt)
+    return {outcome::ok, "an operation on a rank that computes takes " + duration_text(latency)};
+  return {outcome::warn, fmt::format("an operation on a rank that computes for {} takes {}",
+                                     duration_text(computation), duration_text(latency))};
 }
 
 finding progress_waiting(examination& e) {
@@ -428,29 +493,34 @@ finding progress_waiting(examination& e) {
   const auto by_probe = latency_during(e, word, [&] { drive_progress(e); });
   const auto by_sync = latency_during(e, word, [&] { word.sync(); });
   return {by_probe < prompt ? outcome::ok : outcome::fail,
-          fmt::format("an operation on a rank that calls MPI_Iprobe takes {}, MPI_Win_sync {}", duration_text(by_probe),
-                      duration_text(by_sync))};
+          fmt::format("an operation on a rank that calls MPI_Iprobe takes {}, MPI_Win_sync {}",
+                      duration_text(by_probe), duration_text(by_sync))};
 }
 
-// ---- near memory ---------------------------------------------------------------------------------------------------
+// ---- near memory
+// ---------------------------------------------------------------------------------------------------
 
 /// A word that the ranks of a node can also load and store.
 class near_word {
  public:
-  explicit near_word(const examination& e) : window_(mpi::window::allocate_shared(e.node().get(), slot_bytes)) {
+  explicit near_word(const examination& e)
+      : window_(mpi::window::allocate_shared(e.node().get(), slot_bytes)) {
     window_.open();
     word_ = reinterpret_cast<std::uint64_t*>(window_.part_of(0));
+    displacement_ = e.node().gather_to_all({window_.displacement()}).front();
     if (e.node().rank() == 0) *word_ = 0;
     mpi::check(MPI_Win_sync(window_.get()), "MPI_Win_sync");
     e.barrier();
   }
 
-  void add_by_host() { std::atomic_ref(*word_).fetch_add(1, std::memory_order_relaxed); }
-  void add_by_rma() {
+  std::uint64_t add_by_host() { return std::atomic_ref(*word_).fetch_add(1, std::memory_order_relaxed); }
+  std::uint64_t add_by_rma() {
     const std::uint64_t one = 1;
     std::uint64_t before = 0;
-    mpi::check(MPI_Fetch_and_op(&one, &before, MPI_UINT64_T, 0, 0, MPI_SUM, window_.get()), "MPI_Fetch_and_op");
+    mpi::check(MPI_Fetch_and_op(&one, &before, MPI_UINT64_T, 0, displacement_, MPI_SUM, window_.get()),
+               "MPI_Fetch_and_op");
     mpi::check(MPI_Win_flush(0, window_.get()), "MPI_Win_flush");
+    return before;
   }
   /// The word, on the node's first rank; 0 on the others.
   [[nodiscard]] std::uint64_t value(const examination& e) const {
@@ -461,24 +531,7 @@ class near_word {
  private:
   mpi::window window_;
   std::uint64_t* word_ = nullptr;
-};
-
-/// All nodes' ranks increment their node's word at once, those with an odd rank on the node in the way of `odd`.
-struct increments {
-  std::uint64_t done = 0;
-  std::uint64_t counted = 0;
-
-  template <typename Odd>
-  static increments of(const examination& e, Odd odd) {
-    near_word word(e);
-    std::uint64_t mine = 0;
-    hammer(e, [&](std::uint64_t) {
-      e.node().rank() % 2 == 0 ? word.add_by_host() : odd(word);
-      ++mine;
-    });
-    e.barrier();
-    return {e.sum(mine), e.sum(word.value(e))};
-  }
+  MPI_Aint displacement_ = 0;
 };
 
 /// Nothing if some node has several ranks. Collective.
@@ -489,24 +542,31 @@ std::optional<finding> unless_alone(const examination& e) {
 
 finding near_atomics(examination& e) {
   if (auto skipped = unless_alone(e)) return *skipped;
-  const increments seen = increments::of(e, [](near_word& word) { word.add_by_host(); });
-  return {seen.done == seen.counted ? outcome::ok : outcome::fail,
-          fmt::format("{} increments, {} counted", seen.done, seen.counted)};
+  near_word word(e);
+  return increments::of(
+             e, [&] { return word.add_by_host(); }, [&] { return word.value(e); })
+      .judge(outcome::fail);
 }
 
+/// The ranks that are odd on their node by RMA, the others by host atomics.
 finding mixed_atomics(examination& e) {
   if (auto skipped = unless_alone(e)) return *skipped;
-  const increments seen = increments::of(e, [](near_word& word) { word.add_by_rma(); });
-  return {seen.done == seen.counted ? outcome::ok : outcome::warn,
-          fmt::format("{} increments by both, {} counted", seen.done, seen.counted)};
+  near_word word(e);
+  const bool by_host = e.node().rank() % 2 == 0;
+  return increments::of(
+             e, [&] { return by_host ? word.add_by_host() : word.add_by_rma(); },
+             [&] { return word.value(e); })
+      .judge(outcome::warn);
 }
 
-// ---- messages and windows ------------------------------------------------------------------------------------------
+// ---- messages and windows
+// ------------------------------------------------------------------------------------------
 
 int largest_tag(const examination& e) {
   int* bound = nullptr;
   int found = 0;
-  mpi::check(MPI_Comm_get_attr(e.comm().get(), MPI_TAG_UB, static_cast<void*>(&bound), &found), "MPI_Comm_get_attr");
+  mpi::check(MPI_Comm_get_attr(e.comm().get(), MPI_TAG_UB, static_cast<void*>(&bound), &found),
+             "MPI_Comm_get_attr");
   return found != 0 ? *bound : 32767;
 }
 
@@ -531,51 +591,61 @@ finding signals(examination& e) {
   e.barrier();
   wrong = e.sum(wrong);
   return {wrong == 0 ? outcome::ok : outcome::fail,
-          fmt::format("{} by {} ranks, {} in the wrong channel; the largest tag is {}", rounds * 2 * e.size(), e.size(),
-                      wrong, tags[1])};
+          fmt::format("{} by {} ranks, {} in the wrong channel; the largest tag is {}", rounds * 2 * e.size(),
+                      e.size(), wrong, tags[1])};
 }
 
 finding windows(examination& e) {
-  constexpr std::size_t enough = 64;
+  constexpr std::size_t needed = 3;   // by a world
+  constexpr std::size_t enough = 64;  // for worlds, mpi_win locks and the program's own
   const std::size_t limit = e.is_quick() ? enough : 1024;
   const seconds time_limit{e.is_quick() ? 1 : 3};
   std::vector<mpi::window> made;
   std::string reason;
   const auto begin = clock::now();
   auto spent = clock::duration::zero();
-  // The ranks agree on the time between batches only, for one more collective call a window would measure that call.
+  // The ranks agree on the time between batches only, for one more collective call a window would measure
+  // that call.
   for (std::size_t batch = 16; made.size() < limit && reason.empty(); batch = made.size()) {
     try {
-      for (std::size_t i = 0; i < batch; ++i) made.push_back(mpi::window::allocate(e.comm().get(), slot_bytes));
+      for (std::size_t i = 0; i < batch; ++i)
+        made.push_back(mpi::window::allocate(e.comm().get(), slot_bytes));
     } catch (const mpi::mpi_error& fault) {
       reason = fmt::format(", then {}", fault.what());
     }
     spent = clock::duration(e.largest(static_cast<std::uint64_t>((clock::now() - begin).count())));
-    if (reason.empty() && made.size() < limit && spent > time_limit) reason = ", then the time for it was over";
+    if (reason.empty() && made.size() < limit && spent > time_limit)
+      reason = ", then the time for it was over";
   }
   const std::size_t count = made.size();
   const auto freeing = clock::now();
   made.clear();
-  const auto each = [&](clock::duration span) { return duration_text(span / static_cast<long>(std::max<std::size_t>(count, 1))); };
-  return {count < enough && spent <= time_limit ? outcome::warn : outcome::ok,
-          fmt::format("{} at once{}; {} to make one, {} to free it", count, reason, each(spent),
-                      each(clock::now() - freeing))};
+  const auto each = [&](clock::duration span) {
+    return duration_text(span / static_cast<long>(std::max<std::size_t>(count, 1)));
+  };
+  const outcome result = count < needed                          ? outcome::fail
+                         : count < enough && spent <= time_limit ? outcome::warn
+                                                                 : outcome::ok;
+  return {result, fmt::format("{} at once{}; {} to make one, {} to free it", count, reason, each(spent),
+                              each(clock::now() - freeing))};
 }
 
 finding whole_world(examination& e) {
   const auto begin = clock::now();
   try {
     const mpi::world w(e.comm().get());
-    return {outcome::ok, fmt::format("made with {} ranks on {} node{} in {}, passed its own test", w.size(),
-                                     w.locality().groups(level::node), w.locality().groups(level::node) == 1 ? "" : "s",
-                                     duration_text(clock::now() - begin))};
+    return {outcome::ok,
+            fmt::format("made with {} ranks on {} node{} in {}, passed its own test", w.size(),
+                        w.locality().groups(level::node), w.locality().groups(level::node) == 1 ? "" : "s",
+                        duration_text(clock::now() - begin))};
   } catch (const transport_error& fault) {
     return {outcome::fail, fault.what()};
   }
 }
 
 constexpr const char* choose_another_osc =
-    "the transport is broken: choose another, on Open MPI 4 '--mca osc sm,pt2pt', on MPICH a newer release or "
+    "the transport is broken: choose another, on Open MPI 4 '--mca osc sm,pt2pt', on MPICH a newer release "
+    "or "
     "'UCX_TLS=tcp,self'";
 
 constexpr std::array checks{
@@ -583,10 +653,12 @@ constexpr std::array checks{
     check{"known faults", 1, known_faults, "change the setting as said, or install a newer MPI"},
     check{"shared memory", 1, shared_memory,
           "enlarge /dev/shm: mount -o remount,size=..., or docker run --shm-size=..."},
-    check{"processors", 1, processors,
-          "waiting costs scheduling: start no more ranks than processors; if you must, set on Open MPI '--mca "
-          "mpi_yield_when_idle 1', and expect MPICH to be slow, whose flush never yields"},
-    check{"memory model", 1, memory_model, "nearfar needs unified windows: use a cache-coherent machine and transport"},
+    check{
+        "processors", 1, processors,
+        "waiting costs scheduling: start no more ranks than processors; if you must, set on Open MPI '--mca "
+        "mpi_yield_when_idle 1', and expect MPICH to be slow, whose flush never yields"},
+    check{"memory model", 1, memory_model,
+          "nearfar needs unified windows: use a cache-coherent machine and transport"},
     check{"signals", 2, signals, choose_another_osc},
     check{"swap", 2, atomic_swap, choose_another_osc},
     check{"fetch-and-add", 2, atomic_fetch_add, choose_another_osc},
@@ -594,19 +666,23 @@ constexpr std::array checks{
     check{"swap with compare-and-swap", 2, atomic_tail, choose_another_osc},
     check{"words delivered whole", 2, whole_words, choose_another_osc},
     check{"near atomics", 2, near_atomics,
-          "ranks of a node must share memory coherently: do not force one osc component, Open MPI needs 'sm' among them"},
+          "ranks of a node must share memory coherently: do not force one osc component, Open MPI needs 'sm' "
+          "among them"},
     check{"near and far atomics mixed", 2, mixed_atomics,
           "nearfar never mixes them on one word; your own windows must not either"},
     check{"progress while computing", 2, progress_computing,
-          "a rank must enter MPI for others to proceed: nearfar's waiting ranks do, long computations should now and then "
+          "a rank must enter MPI for others to proceed: nearfar's waiting ranks do, long computations should "
+          "now and then "
           "(MPI_Iprobe); on MPICH, MPIR_CVAR_ASYNC_PROGRESS=1 starts a thread for it"},
     check{"progress while waiting", 2, progress_waiting,
           "nearfar waits with MPI_Iprobe, which does not drive progress here: choose another transport"},
     check{"put, nearfar's windows", 2, put_address, choose_another_osc},
     check{"put, awkward windows", 2, put_awkward,
-          "nearfar avoids these, all its windows are multiples of 64 bytes; your own windows must too: round sizes up to "
+          "nearfar avoids these, all its windows are multiples of 64 bytes; your own windows must too: round "
+          "sizes up to "
           "a multiple of 16 and align bases of MPI_Win_create to 16"},
-    check{"windows", 1, windows, "share windows: nearfar takes three for each world, and one for each mpi_win lock"},
+    check{"windows", 1, windows,
+          "share windows: nearfar takes three for each world, and one for each mpi_win lock"},
     check{"world", 1, whole_world, "see the failures above"},
 };
 
@@ -619,7 +695,8 @@ void complete(MPI_Request& request, seconds limit, MPI_Status* status) {
     mpi::check(MPI_Test(&request, &done, status), "MPI_Test");
     if (done != 0) return;
     if (tests % 64 != 0) continue;
-    // Sleeping leaves the processors to those who measure, which yielding does not while there is work for all.
+    // Sleeping leaves the processors to those who measure, which yielding does not while there is work for
+    // all.
     std::this_thread::sleep_for(std::chrono::microseconds(20));
     if (clock::now() - begin > limit)
       throw unanswered(fmt::format("waited {} s for another rank", std::chrono::seconds(limit).count()));

@@ -25,17 +25,18 @@ struct finding {
   std::string advice{};  ///< what to do about it; empty for the check's own cure
 };
 
-/// Another rank, or MPI, did not answer in time. What MPI does after that is anybody's guess, so no check follows.
+/// Another rank, or MPI, did not answer in time. What MPI does after that is anybody's guess, so no check
+/// follows.
 struct unanswered : error {
   using error::error;
 };
 
-/// Waits for a request without keeping the processor from ranks that have work to do. Throws `unanswered` when `limit`
-/// has passed; the request is active then, and so must its buffers stay.
+/// Waits for a request without keeping the processor from ranks that have work to do. Throws `unanswered`
+/// when `limit` has passed; the request is active then, and so must its buffers stay.
 void complete(MPI_Request& request, std::chrono::seconds limit, MPI_Status* status = MPI_STATUS_IGNORE);
 
-/// The ranks under examination, with communicators on which nothing is left from the checks before. Constructing and
-/// destroying it is collective, as is every member below that says so.
+/// The ranks under examination, with communicators on which nothing is left from the checks before.
+/// Constructing and destroying it is collective, as is every member below that says so.
 class examination {
  public:
   examination(MPI_Comm comm, const mpi::processor_share& processors, bool quick);
@@ -48,7 +49,8 @@ class examination {
   [[nodiscard]] bool is_quick() const noexcept { return quick_; }
   [[nodiscard]] const mpi::processor_share& processors() const noexcept { return processors_; }
 
-  /// The rank whose memory is operated on, and the one farthest from it: on another node if there are several.
+  /// The rank whose memory is operated on, and the one farthest from it: on another node if there are
+  /// several.
   [[nodiscard]] bool is_target() const noexcept { return rank_ == 0; }
   [[nodiscard]] bool is_origin() const noexcept { return rank_ == size_ - 1; }
 

@@ -1,0 +1,27 @@
+/// \file
+/// The world that the MPI tests share, as making one takes long between nodes.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+#include "nearfar/memory/mpi/world.hpp"
+
+namespace nearfar::testing {
+
+/// Collective; called by main().
+void make_common_world();
+void destroy_common_world();
+
+/// The world of all ranks on the machine's own topology.
+[[nodiscard]] mpi::world& common_world();
+
+/// A topology of several nodes that fits any machine: two nodes made of one, or else a node for each rank.
+[[nodiscard]] std::string virtual_nodes();
+
+/// How often to do what takes a microsecond on one node with a processor for each rank, and may take a hundred when
+/// ranks share processors, and 20 ms between nodes (MPICH waits for far operations without yielding).
+[[nodiscard]] int often(const mpi::world& w);
+
+}  // namespace nearfar::testing

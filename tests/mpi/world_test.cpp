@@ -1,0 +1,311 @@
+// Worlds themselves: communicators, topology, thread levels, errors.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "nearfar/core/checks.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/lock/cohort_lock.hpp"
+#include "nearfar/lock/dash_lock.hpp"
+#include "nearfar/lock/mcs_lock.hpp"
+#include "nearfar/memory/mpi/world.hpp"
+#include "nearfar/topology/spec.hpp"
+#include "tests/lock/guarded.hpp"
+#include "tests/mpi/environment.hpp"
+
+namespace nearfar::testing {
+namespace {
+
+using mpi::world;
+
+mpi::options small() {
+  mpi::options chosen;
+  chosen.near_bytes = chosen.far_bytes = std::size_t{1} << 14U;
+  return chosen;
+}
+
+/// A communicator for the length of a test.
+class scoped_communicator {
+ public:
+  scoped_communicator(int colour, int key) { MPI_Comm_split(MPI_COMM_WORLD, colour, key, &handle_); }
+  scoped_communicator(const scoped_communicator&) = delete;
+  scoped_communicator& operator=(const scoped_communicator&) = delete;
+  ~scoped_communicator() { MPI_Comm_free(&handle_); }
+  [[nodiscard]] MPI_Comm get() const { return handle_; }
+
+ private:
+  MPI_Comm handle_ = MPI_COMM_NULL;
+};
+
+/// Some acquisitions by all ranks of `w`.
+template <typename Lock>
+void expect_exclusion(world& w, Lock& lock, guarded<world>& inside) {
+  jitter timing(1, w.rank());
+  for (int round = 0; round < often(w); ++round) {
+    lock.lock();
+    inside.visit(timing);
+    lock.unlock();
+  }
+}
+
+TEST(world, has_the_ranks_of_its_communicator) {
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  EXPECT_EQ(common_world().rank(), rank);
+  EXPECT_EQ(common_world().size(), size);
+  EXPECT_EQ(common_world().locality().size(), size);
+  const auto all = common_world().gather_to_all(10 + rank);
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(size));
+  for (int r = 0; r < size; ++r) EXPECT_EQ(all[static_cast<std::size_t>(r)], 10 + r);
+  EXPECT_EQ(common_world().sum_over_ranks({1, rank}), (std::vector<std::int64_t>{size, size * (size - 1) / 2}));
+}
+
+TEST(world, knows_which_ranks_share_memory) {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int mates = 0;
+  MPI_Comm_size(node, &mates);
+  MPI_Comm_free(&node);
+  const locality& here = common_world().locality();
+  const int group = here.group(level::node, common_world().rank());
+  EXPECT_EQ(here.members(level::node, group).size(), static_cast<std::size_t>(mates));
+  EXPECT_EQ(common_world().one_physical_node(), mates == common_world().size());
+  EXPECT_EQ(common_world().one_physical_node(), here.groups(level::node) == 1);
+}
+
+TEST(world, leaves_the_callers_communicator_alone) {
+  const scoped_communicator mine(0, 0);
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(mine.get(), &rank);
+  MPI_Comm_size(mine.get(), &size);
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  MPI_Errhandler after = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(mine.get(), &before);
+  int letter = -1;
+  MPI_Request pending = MPI_REQUEST_NULL;
+  MPI_Irecv(&letter, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, mine.get(), &pending);
+  {
+    world w(mine.get(), small());
+    dash_lock<world> lock(w);
+    guarded<world> inside(w);
+    expect_exclusion(w, lock, inside);
+    EXPECT_EQ(inside.violations(), "");
+  }
+  // No message of nearfar's was caught by the wildcard above.
+  const int sent = 7 + rank;
+  MPI_Send(&sent, 1, MPI_INT, (rank + 1) % size, 3, mine.get());
+  MPI_Wait(&pending, MPI_STATUS_IGNORE);
+  EXPECT_EQ(letter, 7 + (rank + size - 1) % size);
+  MPI_Comm_get_errhandler(mine.get(), &after);
+  EXPECT_EQ(before, after);
+  if (before != MPI_ERRORS_ARE_FATAL) MPI_Errhandler_free(&before);
+  if (after != MPI_ERRORS_ARE_FATAL) MPI_Errhandler_free(&after);
+}
+
+TEST(world, of_half_the_ranks_in_reverse_order) {
+  world& all = common_world();
+  const scoped_communicator half(all.rank() % 2, -all.rank());
+  world w(half.get(), small());
+  EXPECT_EQ(w.size(), (all.size() + (all.rank() % 2 == 0 ? 1 : 0)) / 2);
+  EXPECT_EQ(w.rank(), (all.size() - 1 - all.rank()) / 2);
+  default_cohort_lock<world> lock(w, w.size() - 1);
+  guarded<world> inside(w);
+  expect_exclusion(w, lock, inside);
+  EXPECT_EQ(inside.violations(), "");
+}
+
+TEST(world, two_at_once) {
+  world& all = common_world();
+  const scoped_communicator half(all.rank() % 2, 0);
+  world w(half.get(), small());
+  dash_lock<world> outer(all);
+  dash_lock<world> inner(w);
+  guarded<world> inside_outer(all);
+  guarded<world> inside_inner(w);
+  jitter timing(2, all.rank());
+  for (int round = 0; round < often(all); ++round) {
+    // The outer lock is taken by ranks that hold the inner one of their half.
+    inner.lock();
+    inside_inner.visit(timing);
+    if (round % 3 != 0) {
+      outer.lock();
+      inside_outer.visit(timing);
+      outer.unlock();
+    }
+    inner.unlock();
+  }
+  // A rank that waits for one world's barrier must let the other world's ranks in.
+  EXPECT_EQ(inside_inner.violations(), "");
+  EXPECT_EQ(inside_outer.violations(), "");
+}
+
+TEST(world, again_and_again) {
+  for (int time = 0; time < (common_world().one_physical_node() ? 10 : 3); ++time) {
+    world w(MPI_COMM_WORLD, small());
+    mpi::world::far_segment<detail::far_probe> segment(w);
+    std::uint64_t value = 1;
+    segment.get((w.rank() + 1) % w.size(), &detail::far_probe::word, value);
+    segment.flush((w.rank() + 1) % w.size());
+    EXPECT_EQ(value, 0);
+  }
+}
+
+TEST(world, virtual_topology_replaces_the_machines) {
+  world& all = common_world();
+  mpi::options chosen = small();
+  chosen.topology = topology_spec::parse("node:" + std::to_string(all.size()) + " numa:1");
+  world w(MPI_COMM_WORLD, chosen);
+  EXPECT_EQ(w.locality(), chosen.topology->place(all.size()));
+  EXPECT_EQ(w.locality().groups(level::node), all.size());
+  EXPECT_EQ(w.one_physical_node(), all.one_physical_node());
+  if (all.size() > 1) {
+    EXPECT_THROW(mcs_lock<world>{w}, topology_error);
+  }
+}
+
+TEST(world, virtual_topology_that_does_not_fit) {
+  world& all = common_world();
+  mpi::options chosen = small();
+  chosen.topology = topology_spec::parse("node:" + std::to_string(all.size() + 1));
+  EXPECT_THROW(world(MPI_COMM_WORLD, chosen), topology_error) << "more nodes than ranks";
+  chosen.topology = topology_spec::parse("node:1");
+  if (all.one_physical_node()) {
+    const world w(MPI_COMM_WORLD, chosen);
+    EXPECT_EQ(w.locality().groups(level::node), 1);
+  } else {
+    EXPECT_THROW(world(MPI_COMM_WORLD, chosen), topology_error) << "one node over several machines";
+  }
+}
+
+TEST(world, windows_of_awkward_sizes) {
+  for (const std::size_t bytes : {4096U + 8U, 8192U + 64U, 12345U}) {
+    mpi::options chosen;
+    chosen.near_bytes = chosen.far_bytes = bytes;
+    const world w(MPI_COMM_WORLD, chosen);  // the self-test runs in it
+    EXPECT_EQ(w.size(), common_world().size());
+  }
+}
+
+TEST(world, out_of_memory_names_the_option) {
+  mpi::options chosen = small();
+  chosen.far_bytes = 4 * slot_bytes;
+  chosen.near_bytes = std::size_t{1} << 14U;
+  world w(MPI_COMM_WORLD, chosen);
+  std::vector<std::unique_ptr<dash_lock<world>>> locks;
+  try {
+    for (int i = 0; i < 5; ++i) locks.push_back(std::make_unique<dash_lock<world>>(w));
+    ADD_FAILURE() << "five locks of 128 bytes fit in 256";
+  } catch (const out_of_memory& caught) {
+    EXPECT_NE(std::string(caught.what()).find("far_bytes"), std::string::npos) << caught.what();
+  }
+  EXPECT_EQ(locks.size(), 2);
+  // Those that were made still work.
+  locks.front()->lock();
+  locks.front()->unlock();
+  w.barrier();
+}
+
+TEST(world, more_shared_memory_than_there_is) {
+  mpi::options chosen;
+  chosen.near_bytes = std::size_t{1} << 50U;
+  try {
+    const world w(MPI_COMM_WORLD, chosen);
+    ADD_FAILURE() << "a petabyte for each rank";
+  } catch (const transport_error& caught) {
+    EXPECT_NE(std::string(caught.what()).find("/dev/shm"), std::string::npos) << caught.what();
+  }
+}
+
+TEST(world, ranks_that_destroyed_different_locks) {
+  if (common_world().size() == 1) return;
+  auto* const w = new world(MPI_COMM_WORLD, small());
+  {
+    auto first = std::make_unique<dash_lock<world>>(*w);
+    if (w->rank() == 0) first.reset();
+    std::optional<dash_lock<world>> second;
+    EXPECT_THROW(second.emplace(*w), collective_mismatch);
+  }
+  EXPECT_NO_THROW(delete w) << "the lock that was not made must not count as one in use";
+}
+
+#if NEARFAR_CHECKED
+TEST(world, destroyed_before_its_locks) {
+  auto w = std::make_unique<world>(MPI_COMM_WORLD, small());
+  // Kept for ever: its memory is gone with the world, so it cannot be destroyed.
+  static std::vector<dash_lock<world>*> kept;
+  kept.push_back(new dash_lock<world>(*w));
+  world* const raw = w.release();
+  EXPECT_THROW(delete raw, destroyed_while_in_use);
+}
+#endif
+
+TEST(error, carries_code_and_text_of_mpi) {
+  EXPECT_NO_THROW(mpi::check(MPI_SUCCESS, "MPI_Put"));
+  try {
+    mpi::check(MPI_ERR_TRUNCATE, "MPI_Recv");
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const mpi::mpi_error& caught) {
+    EXPECT_EQ(caught.error_class, MPI_ERR_TRUNCATE);
+    EXPECT_EQ(caught.code, MPI_ERR_TRUNCATE);
+    const std::string text = caught.what();
+    EXPECT_TRUE(text.starts_with("MPI_Recv failed: ")) << text;
+    EXPECT_NE(text.find("runcate"), std::string::npos) << text;
+  }
+}
+
+TEST(error, of_a_call_is_thrown_and_the_world_goes_on) {
+  world& w = common_world();
+  world::far_segment<detail::far_probe> segment(w);
+  const std::uint64_t value = 1;
+  try {
+    segment.put(w.size(), &detail::far_probe::word, value);
+    ADD_FAILURE() << "put to a rank that does not exist";
+  } catch (const mpi::mpi_error& caught) {
+    EXPECT_EQ(caught.error_class, MPI_ERR_RANK) << caught.what();
+    EXPECT_TRUE(std::string(caught.what()).starts_with("MPI_Put failed: ")) << caught.what();
+  }
+  segment.put(w.rank(), &detail::far_probe::word, value);
+  segment.flush(w.rank());
+  EXPECT_EQ(segment.read_direct(w.rank(), &detail::far_probe::word), 1);
+  w.barrier();
+}
+
+// At MPI_THREAD_SERIALIZED and above any thread may use a world; below, only the main thread.
+TEST(threads, other_than_main) {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&provided);
+  std::exception_ptr thrown;
+  std::thread([&] {
+    try {
+      world w(MPI_COMM_WORLD, small());
+      default_cohort_lock<world> lock(w);
+      guarded<world> inside(w);
+      expect_exclusion(w, lock, inside);
+      EXPECT_EQ(inside.violations(), "");
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }).join();
+  if (provided >= MPI_THREAD_SERIALIZED) {
+    if (thrown) std::rethrow_exception(thrown);
+    return;
+  }
+  ASSERT_TRUE(thrown) << "at level " << provided;
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const transport_error& caught) {
+    EXPECT_NE(std::string(caught.what()).find("MPI_THREAD_SERIALIZED"), std::string::npos) << caught.what();
+  }
+}
+
+}  // namespace
+}  // namespace nearfar::testing
