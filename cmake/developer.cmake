@@ -6,6 +6,7 @@ endif()
 option(NEARFAR_WERROR "Warnings are errors" OFF)
 set(NEARFAR_SANITIZE "" CACHE STRING "Sanitizers, such as 'address,undefined' or 'thread'")
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
 
 add_library(nearfar_strict INTERFACE)
 target_compile_options(

@@ -31,7 +31,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 /// How long a rank waits for others; longer than anything here takes on an oversubscribed machine.
-constexpr seconds patience{20};
+constexpr seconds patience{10};
 
 // ---- windows
 // -----------------------------------------------------------------------------------------------------
@@ -660,6 +660,12 @@ constexpr std::array checks{
     check{"memory model", 1, memory_model,
           "nearfar needs unified windows: use a cache-coherent machine and transport"},
     check{"signals", 2, signals, choose_another_osc},
+    check{"progress while computing", 2, progress_computing,
+          "a rank must enter MPI for others to proceed: nearfar's waiting ranks do, long computations should "
+          "now and then "
+          "(MPI_Iprobe); on MPICH, MPIR_CVAR_ASYNC_PROGRESS=1 starts a thread for it"},
+    check{"progress while waiting", 2, progress_waiting,
+          "nearfar waits with MPI_Iprobe, which does not drive progress here: choose another transport"},
     check{"swap", 2, atomic_swap, choose_another_osc},
     check{"fetch-and-add", 2, atomic_fetch_add, choose_another_osc},
     check{"compare-and-swap", 2, atomic_compare_and_swap, choose_another_osc},
@@ -670,12 +676,6 @@ constexpr std::array checks{
           "among them"},
     check{"near and far atomics mixed", 2, mixed_atomics,
           "nearfar never mixes them on one word; your own windows must not either"},
-    check{"progress while computing", 2, progress_computing,
-          "a rank must enter MPI for others to proceed: nearfar's waiting ranks do, long computations should "
-          "now and then "
-          "(MPI_Iprobe); on MPICH, MPIR_CVAR_ASYNC_PROGRESS=1 starts a thread for it"},
-    check{"progress while waiting", 2, progress_waiting,
-          "nearfar waits with MPI_Iprobe, which does not drive progress here: choose another transport"},
     check{"put, nearfar's windows", 2, put_address, choose_another_osc},
     check{"put, awkward windows", 2, put_awkward,
           "nearfar avoids these, all its windows are multiples of 64 bytes; your own windows must too: round "

@@ -235,8 +235,13 @@ finding run_check(const check& of, const mpi::communicator& ranks, const mpi::pr
   }
 }
 
+struct verdict {
+  finding found;
+  bool all_answered;
+};
+
 /// The weightiest of the ranks' findings; of several alike the first that says something. Collective.
-finding agree(const mpi::communicator& ranks, const finding& mine) {
+verdict agree(const mpi::communicator& ranks, const finding& mine) {
   struct record {
     int result;
     std::array<char, 512> seen;
@@ -258,12 +263,12 @@ finding agree(const mpi::communicator& ranks, const finding& mine) {
   };
   const auto heaviest = std::max_element(all.begin(), all.end(), lighter);
   const auto result = static_cast<outcome>(heaviest->result);
-  const bool others_differ =
-      std::any_of(all.begin(), all.end(), [&](const record& r) { return r.result != heaviest->result; });
+  const auto gave_up = [](const record& r) { return r.result == static_cast<int>(outcome::no_answer); };
+  const auto differs = [&](const record& r) { return r.result != heaviest->result && r.seen[0] != '\0'; };
   std::string seen = heaviest->seen.data();
-  if (result >= outcome::no_answer && others_differ)
+  if (std::any_of(all.begin(), all.end(), differs))
     seen = fmt::format("rank {}: {}", heaviest - all.begin(), seen);
-  return {result, seen, heaviest->advice.data()};
+  return {{result, seen, heaviest->advice.data()}, std::none_of(all.begin(), all.end(), gave_up)};
 }
 
 int count_nodes(const mpi::communicator& ranks) {
@@ -273,21 +278,31 @@ int count_nodes(const mpi::communicator& ranks) {
   return leaders;
 }
 
+void skip_after(report& out, const check& last) {
+  const auto all = all_checks();
+  for (const check* each = &last + 1; each != all.data() + all.size(); ++each)
+    out.add(*each,
+            {outcome::skip, "not tried, because a check before had no answer", "see the failure above"});
+}
+
 int examine(bool quick, bool as_json) {
   const int launched_rank = launch::from_environment().rank;
   report out(launched_rank == 0, as_json);
   std::atomic<const check*> running = nullptr;
-  // No deadline can be given to a flush, a collective window call or MPI_Finalize, so a thread watches over
+  // Deadlines there are for messages and collective operations. None
+  // can be given to a flush, a collective window call or MPI_Finalize, so a thread watches over
   // them. Rank 0 reports; were it to end after the others, the launcher would kill it first.
   watchdog guard([&] {
-    if (const check* hung = running) {
-      out.add(*hung, {outcome::no_answer, "did not end: an MPI call hangs"});
-      std::_Exit(out.end());
+    const check* hung = running;
+    if (hung == nullptr) {
+      fmt::print(stderr, "nearfar: MPI_Init or MPI_Finalize hangs\n");
+      std::_Exit(failure);
     }
-    fmt::print(stderr, "nearfar: MPI_Init or MPI_Finalize hangs\n");
-    std::_Exit(failure);
+    out.add(*hung, {outcome::no_answer, "did not end: an MPI call hangs"});
+    skip_after(out, *hung);
+    std::_Exit(out.end());
   });
-  const seconds limit = (quick ? seconds(40) : seconds(60)) + (launched_rank == 0 ? seconds(0) : seconds(10));
+  const seconds limit(launched_rank == 0 ? 45 : 55);
   guard.arm(limit);
 
   const mpi_session session;
@@ -295,26 +310,20 @@ int examine(bool quick, bool as_json) {
   const mpi::communicator ranks = mpi::communicator::duplicate(MPI_COMM_WORLD);
   const mpi::processor_share processors = mpi::count_processors(ranks.get());
   out.begin(ranks.size(), count_nodes(ranks), mpi::library_version(), mpi::transport_text());
-  bool answered = true;
   for (const check& each : all_checks()) {
-    if (!answered) {
-      out.add(each,
-              {outcome::skip, "not tried, because an earlier check had no answer", "see the failure above"});
-      continue;
-    }
     crash_report::expect(each, ranks.rank());
     running = &each;
     guard.arm(limit);
-    const finding found = agree(ranks, run_check(each, ranks, processors, quick));
+    const auto [found, all_answered] = agree(ranks, run_check(each, ranks, processors, quick));
     running = nullptr;
-    answered = found.result != outcome::no_answer;
     out.add(each, found);
+    if (all_answered) continue;
+    // Operations that were given up make what follows, and MPI_Finalize, hang or fail.
+    skip_after(out, each);
+    std::_Exit(out.end());
   }
-  const int status = out.end();
-  // Operations that were given up make MPI_Finalize hang or fail.
-  if (!answered) std::_Exit(status);
   guard.arm(limit);
-  return status;
+  return out.end();
 }
 
 }  // namespace
