@@ -2,15 +2,14 @@
 /// The run-time parameters of the registered locks.
 #pragma once
 
-#include <chrono>
-
+#include "nearfar/lock/local_passes.hpp"
 #include "nearfar/lock/tas_lock.hpp"
 
 namespace nearfar::bench {
 
 /// One set of values for all locks; each takes those it has.
 struct lock_parameters {
-  int max_local_passes = 50;
+  int max_local_passes = default_max_local_passes;
   backoff pause{};
 };
 

@@ -504,10 +504,10 @@ finding progress_waiting(examination& e) {
 class near_word {
  public:
   explicit near_word(const examination& e)
-      : window_(mpi::window::allocate_shared(e.node().get(), slot_bytes)) {
+      : window_(mpi::window::allocate_shared(e.node().get(), slot_bytes)),
+        word_(reinterpret_cast<std::uint64_t*>(window_.part_of(0))),
+        displacement_(e.node().gather_to_all({window_.displacement()}).front()) {
     window_.open();
-    word_ = reinterpret_cast<std::uint64_t*>(window_.part_of(0));
-    displacement_ = e.node().gather_to_all({window_.displacement()}).front();
     if (e.node().rank() == 0) *word_ = 0;
     mpi::check(MPI_Win_sync(window_.get()), "MPI_Win_sync");
     e.barrier();
@@ -530,8 +530,8 @@ class near_word {
 
  private:
   mpi::window window_;
-  std::uint64_t* word_ = nullptr;
-  MPI_Aint displacement_ = 0;
+  std::uint64_t* word_;
+  MPI_Aint displacement_;
 };
 
 /// Nothing if some node has several ranks. Collective.

@@ -63,6 +63,11 @@ std::string line_of(outcome result, std::string_view name, std::string_view seen
 
 std::string advice_line(std::string_view advice) { return fmt::format("      {}\n", advice); }
 
+constexpr const char* no_answer_cure =
+    "MPI, or another rank, does not answer: see that no rank is stopped or starved; if none is, choose "
+    "another transport, "
+    "on Open MPI 4 '--mca osc sm,pt2pt'";
+
 // ---- what is printed
 // -----------------------------------------------------------------------------------------------
 
@@ -92,7 +97,9 @@ class report {
         {"name", of.name}, {"outcome", word_for(found.result)}, {"seen", found.seen}};
     std::string lines = line_of(found.result, of.name, found.seen);
     if (found.result != outcome::ok) {
-      const std::string advice = found.advice.empty() ? of.cure : found.advice;
+      const std::string advice = !found.advice.empty()                ? found.advice
+                                 : found.result == outcome::no_answer ? no_answer_cure
+                                                                      : of.cure;
       entry["advice"] = advice;
       lines += advice_line(advice);
     }
@@ -289,13 +296,14 @@ int examine(bool quick, bool as_json) {
   const int launched_rank = launch::from_environment().rank;
   report out(launched_rank == 0, as_json);
   std::atomic<const check*> running = nullptr;
-  // Deadlines there are for messages and collective operations. None
-  // can be given to a flush, a collective window call or MPI_Finalize, so a thread watches over
-  // them. Rank 0 reports; were it to end after the others, the launcher would kill it first.
+  // Messages and collective operations have deadlines in the checks. MPI gives no way to put one on a flush,
+  // on making and freeing windows and communicators, on MPI_Init and MPI_Finalize, so a thread watches over
+  // them. It is rank 0's that reports: were another's first to end its process, the launcher would kill rank
+  // 0.
   watchdog guard([&] {
     const check* hung = running;
     if (hung == nullptr) {
-      fmt::print(stderr, "nearfar: MPI_Init or MPI_Finalize hangs\n");
+      fmt::print(stderr, "nearfar: MPI_Init or MPI_Finalize does not end\n");
       std::_Exit(failure);
     }
     out.add(*hung, {outcome::no_answer, "did not end: an MPI call hangs"});

@@ -11,8 +11,7 @@ void add_rma_mcs(catalogue& to) {
           .cost = "2 at home + 10 in the node; 7 in the node",
           .parameters = {"max_local_passes"}},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
-           return make_any_lock<rma_mcs_lock<W>>(w, home,
-                                                 static_cast<std::uint64_t>(parameters.max_local_passes));
+           return make_any_lock<rma_mcs_lock<W>>(w, home, parameters.max_local_passes);
          });
 }
 

@@ -22,11 +22,11 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
-#include <string>
 
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/d_mcs_lock.hpp"
 #include "nearfar/lock/dash_lock.hpp"
+#include "nearfar/lock/local_passes.hpp"
 #include "nearfar/lock/lockable.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
 
@@ -129,11 +129,10 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>> {
  public:
   using world_type = typename Global::world_type;
   using status = typename Local::status;
-  static constexpr int default_max_local_passes = 50;
 
   /// Collective. `home` is the global lock's. Throws `misuse` unless `max_local_passes` is 0 to 254.
   explicit cohort_lock(world_type& w, int home = 0, int max_local_passes = default_max_local_passes)
-      : max_passes_(checked_limit(max_local_passes)),
+      : max_passes_(static_cast<status>(checked_local_passes(max_local_passes))),
         global_(w, home),
         local_(w, home, near_scope::node),
         counter_(w, home, w.locality().leader(level::node, w.rank())) {}
@@ -169,13 +168,6 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>> {
  private:
   static constexpr std::uint64_t no_passes = 0;
   static constexpr status one_pass = 1;
-
-  static status checked_limit(int limit) {
-    if (limit < 0 || limit > Local::most_passes)
-      throw misuse("max_local_passes must be 0 to " + std::to_string(int{Local::most_passes}) + ", not " +
-                   std::to_string(limit));
-    return static_cast<status>(limit);
-  }
 
   /// Hands over to a waiting rank of this node unless the limit says that another node's turn has come.
   [[nodiscard]] bool pass_on() {

@@ -38,7 +38,6 @@ class mcs_lock : public lockable<mcs_lock<W>> {
   /// on.
   using status = std::uint8_t;
   static constexpr status from_above = 0;
-  static constexpr status most_passes = 254;
 
   /// What a local acquisition learns.
   struct grant {

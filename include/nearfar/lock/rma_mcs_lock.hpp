@@ -24,6 +24,7 @@
 
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/far_queue.hpp"
+#include "nearfar/lock/local_passes.hpp"
 #include "nearfar/lock/lockable.hpp"
 
 namespace nearfar {
@@ -35,11 +36,11 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W>> {
   using world_type = W;
 
   /// Collective. `home` keeps the end of the queue of nodes; `max_local_passes` is the threshold T_L of the
-  /// paper.
-  explicit rma_mcs_lock(W& w, int home = 0, std::uint64_t max_local_passes = 50)
+  /// paper. Throws `misuse` unless that is 0 to 254.
+  explicit rma_mcs_lock(W& w, int home = 0, int max_local_passes = default_max_local_passes)
       : world_(&w),
         leader_(w.locality().leader(level::node, w.rank())),
-        max_passes_(max_local_passes),
+        max_passes_(static_cast<std::uint64_t>(checked_local_passes(max_local_passes))),
         ranks_(w, leader_, w.rank(), w.rank()),
         nodes_(w, home, leader_, leader_),
         rank_status_(w),

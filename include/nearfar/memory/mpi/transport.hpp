@@ -14,6 +14,7 @@
 #include <fstream>
 #include <functional>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -23,19 +24,33 @@
 
 namespace nearfar::mpi {
 
-/// First line of MPI_Get_library_version.
-[[nodiscard]] inline std::string library_version() {
+/// All that MPI_Get_library_version tells. Open MPI counts the terminating zero as text.
+[[nodiscard]] inline std::string full_library_version() {
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
   int length = 0;
   check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
-  text.resize(static_cast<std::size_t>(length));
-  return text.substr(0, text.find_first_of("\n\r"));
+  text.resize(text.find('\0'));
+  return text;
+}
+
+/// Its first line, with single blanks.
+[[nodiscard]] inline std::string library_version() {
+  std::istringstream line(full_library_version());
+  std::string text;
+  std::getline(line, text);
+  std::istringstream words(text);
+  text.clear();
+  for (std::string word; words >> word;) text += (text.empty() ? "" : " ") + word;
+  return text;
 }
 
 /// The value of one of the library's string-valued control variables (MPI_T), such as Open MPI's "osc".
 [[nodiscard]] inline std::optional<std::string> control_variable(const char* name) {
+  int level = MPI_THREAD_SINGLE;
+  check(MPI_Query_thread(&level), "MPI_Query_thread");
   int provided = 0;
-  if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return std::nullopt;
+  // Asking for less than MPI has makes Open MPI 4.1 forget what it has.
+  if (MPI_T_init_thread(level, &provided) != MPI_SUCCESS) return std::nullopt;
   std::optional<std::string> result;
   int index = 0;
   MPI_T_cvar_handle handle = nullptr;
@@ -61,9 +76,7 @@ namespace nearfar::mpi {
     if (const auto value = control_variable(name); value && !value->empty())
       result += (result.empty() ? "" : ", ") + std::string(name) + " " + *value;
   if (!result.empty()) return result;
-  std::string version(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
-  int length = 0;
-  check(MPI_Get_library_version(version.data(), &length), "MPI_Get_library_version");
+  const std::string version = full_library_version();
   for (const std::string key : {"MPICH Device:", "MPICH Custom Information:"}) {
     const std::size_t at = version.find(key);
     if (at == std::string::npos) continue;

@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -186,11 +188,13 @@ class world : public waiting<world> {
     return result;
   }
 
-  /// The lowest rank of the world on this machine names it.
+  /// Nodes are numbered by their lowest ranks.
   [[nodiscard]] int index_of_physical_node() const {
     int lowest = rank_;
     check(MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, physical_node_.get()), "MPI_Allreduce");
-    return lowest;
+    const std::vector<int> lowest_of_rank = comm_.gather_to_all({lowest});
+    const std::set<int> nodes(lowest_of_rank.begin(), lowest_of_rank.end());
+    return static_cast<int>(std::distance(nodes.begin(), nodes.find(lowest)));
   }
 
   void require_thread_level() const {
@@ -357,10 +361,12 @@ inline std::size_t world::allocate(slab& memory, std::size_t bytes, std::byte* b
   // Agreeing on the offset also makes sure that no rank still uses what was here before.
   const auto mine = static_cast<std::int64_t>(offset.value_or(SIZE_MAX / 2));
   const std::vector<std::int64_t> bounds = reduce_over_ranks({mine, -mine}, MPI_MAX);
-  if (bounds[0] != -bounds[1])
+  if (bounds[0] != -bounds[1]) {
+    if (offset) memory.release(*offset, bytes);
     throw collective_mismatch(
         "the ranks of a world made or destroyed different locks: make and destroy them on every rank, in the "
         "same order");
+  }
   if (!offset)
     throw out_of_memory("no room for another " + std::to_string(bytes) +
                         " bytes of lock memory in each rank: raise nearfar::mpi::options::" + option);

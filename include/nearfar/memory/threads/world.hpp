@@ -173,12 +173,13 @@ class world : public waiting<world> {
   [[nodiscard]] std::size_t allocate(std::size_t bytes) {
     const std::optional<std::size_t> offset = slab_.allocate(bytes);
     const auto mine = static_cast<std::int64_t>(offset.value_or(SIZE_MAX / 2));
-    for (const std::int64_t other : gather_to_all(mine))
-      if (other != mine)
-        throw collective_mismatch(
-            "the ranks of a world made or destroyed different locks: make and destroy them on every rank, in "
-            "the same "
-            "order");
+    const std::vector<std::int64_t> all = gather_to_all(mine);
+    if (std::count(all.begin(), all.end(), mine) != size()) {
+      if (offset) slab_.release(*offset, bytes);
+      throw collective_mismatch(
+          "the ranks of a world made or destroyed different locks: make and destroy them on every rank, in "
+          "the same order");
+    }
     if (!offset)
       throw out_of_memory("no room for another " + std::to_string(bytes) +
                           " bytes of lock memory in each rank: raise nearfar::threads::options::bytes");
@@ -278,7 +279,15 @@ inline void run(int ranks, const std::function<void(world&)>& body, const option
   {
     std::vector<std::jthread> threads;
     threads.reserve(static_cast<std::size_t>(ranks));
-    for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(rank_body, rank);
+    try {
+      for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(rank_body, rank);
+    } catch (const std::system_error&) {
+      // Those that have started must not wait for those that have not.
+      shared.stopped_.store(true, std::memory_order_relaxed);
+      threads.clear();
+      throw topology_error("the system does not let this process start " + std::to_string(ranks) +
+                           " threads");
+    }
   }
   if (first) std::rethrow_exception(first);
 }
