@@ -160,7 +160,8 @@ class suite {
       run_all_ecsb();
     else
       run_all_upb();
-    if (file_) file_->commit();
+    if (file_) on_output([&] { file_->commit(); });
+    agree_on_output();
     if (is_first()) print_table(samples_, options_->benchmark, world_->locality());
     const bool all_verified =
         std::all_of(samples_.begin(), samples_.end(), [](const auto& s) { return s.verified; });
@@ -173,25 +174,36 @@ class suite {
   [[nodiscard]] bool is_first() const { return world_->rank() == 0; }
 
   void open_output() {
-    std::string problem;
-    if (is_first() && !options_->output.empty()) {
-      try {
-        file_.emplace(options_->output);
-        file_->write(provenance({.benchmark = options_->benchmark,
-                                 .world = world_name_,
-                                 .topology = world_->locality().tree_text(),
-                                 .binding = bindings_,
-                                 .oversubscribed = world_->oversubscribed(),
-                                 .seed = options_->seed,
-                                 .records_expected = records_expected(),
-                                 .start_time = utc_time()}));
-      } catch (const error& failed) {
-        problem = failed.what();
-        file_.reset();
-      }
+    if (is_first() && !options_->output.empty()) on_output([&] { file_.emplace(options_->output); });
+    write(provenance({.benchmark = options_->benchmark,
+                      .world = world_name_,
+                      .topology = world_->locality().tree_text(),
+                      .binding = bindings_,
+                      .oversubscribed = world_->oversubscribed(),
+                      .seed = options_->seed,
+                      .records_expected = records_expected(),
+                      .start_time = utc_time()}));
+    agree_on_output();
+  }
+
+  void write(const nlohmann::ordered_json& record) {
+    if (file_) on_output([&] { file_->write(record); });
+  }
+
+  /// Keeps what went wrong until all ranks can be told.
+  template <typename Action>
+  void on_output(Action action) {
+    try {
+      action();
+    } catch (const std::exception& failed) {
+      problem_ = failed.what();
+      file_.reset();
     }
-    // The others must not go on without the first.
-    if (world_->sum_over_ranks({problem.empty() ? 0 : 1})[0] != 0) throw usage_error(problem);
+  }
+
+  /// The others must not go on, nor wait, without the first, which is the one that writes. Collective.
+  void agree_on_output() {
+    if (world_->sum_over_ranks({problem_.empty() ? 0 : 1})[0] != 0) throw usage_error(problem_);
   }
 
   [[nodiscard]] std::size_t records_expected() const {
@@ -215,6 +227,7 @@ class suite {
                                std::chrono::duration<double>(options_->duration)),
                *entry, repetition);
       }
+      agree_on_output();
     }
   }
 
@@ -234,6 +247,7 @@ class suite {
         bar.step(fmt::format("upb {}", entry->name));
         for (bench::sample& sample : benchmark.run()) record(std::move(sample), *entry, repetition);
       }
+      agree_on_output();
     }
   }
 
@@ -244,7 +258,7 @@ class suite {
     sample.nodes = world_->locality().groups(level::node);
     sample.ranks = world_->size();
     sample.repetition = repetition;
-    if (file_) file_->write(sample);
+    write(sample);
     samples_.push_back(std::move(sample));
   }
 
@@ -254,6 +268,7 @@ class suite {
   std::vector<std::string> bindings_;
   std::vector<const bench::lock_entry*> locks_;
   std::optional<bench::results_file> file_;
+  std::string problem_;
   std::vector<bench::sample> samples_;
 };
 

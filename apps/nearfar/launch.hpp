@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdlib>
+#include <exception>
 
 namespace nearfar::command {
 
@@ -21,7 +22,8 @@ struct launch {
   }
 };
 
-/// MPI_Init to MPI_Finalize.
+/// MPI_Init to MPI_Finalize; while an exception passes, whoever catches it decides between MPI_Finalize and
+/// MPI_Abort.
 class mpi_session {
  public:
   mpi_session() {
@@ -30,7 +32,9 @@ class mpi_session {
   }
   mpi_session(const mpi_session&) = delete;
   mpi_session& operator=(const mpi_session&) = delete;
-  ~mpi_session() { MPI_Finalize(); }
+  ~mpi_session() {
+    if (std::uncaught_exceptions() == 0) MPI_Finalize();
+  }
 };
 
 }  // namespace nearfar::command

@@ -34,10 +34,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// One line on stderr from one rank; every rank ends with the same status.
+/// One line on stderr for an error that every rank has; every rank ends with the same status.
 int report(const launch& how, std::string_view text, int status) {
   if (how.rank == 0) fmt::print(stderr, "nearfar: {}\n", text);
+  if (mpi::is_active()) MPI_Finalize();
   return status;
+}
+
+/// One line on stderr for an error of this rank alone. Others may wait for it in MPI, where only an abort
+/// reaches them.
+int report_alone(const launch& how, std::string_view text) {
+  fmt::print(stderr, "nearfar: {}{}\n", how.under_mpi ? fmt::format("rank {}: ", how.rank) : "", text);
+  if (mpi::is_active()) MPI_Abort(MPI_COMM_WORLD, failure);
+  return failure;
 }
 
 std::vector<std::string> subcommand_names(const CLI::App& app) {
@@ -99,15 +108,12 @@ int main(int argc, char** argv) {
   try {
     return command::parse_and_run(how, argc, argv);
   } catch (const mpi::mpi_error& error) {
-    // Other ranks may wait for this one in MPI, where only an abort reaches them.
-    fmt::print(stderr, "nearfar: rank {}: {}\n", how.rank, error.what());
-    if (how.under_mpi && mpi::is_active()) MPI_Abort(MPI_COMM_WORLD, command::failure);
-    return command::failure;
+    return command::report_alone(how, error.what());
   } catch (const transport_error& error) {
     return command::report(how, error.what(), command::failure);
   } catch (const error& error) {
     return command::report(how, error.what(), command::bad_input);
   } catch (const std::exception& error) {
-    return command::report(how, error.what(), command::failure);
+    return command::report_alone(how, error.what());
   }
 }

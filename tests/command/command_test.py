@@ -93,6 +93,7 @@ class BadInput(InEmptyFolder):
         arguments = ["bench", "ecsb", "--ranks", "2", "--locks", "mcs", *SHORT, "--output"]
         self.assert_refused(*arguments, "missing/results.jsonl", saying="missing/results.jsonl")
         self.assert_refused(*arguments, ".", saying="directory")
+        self.assert_refused(*arguments, "/dev/full", saying="No space left")
         (self.folder / "notes.txt").write_text("mine\n")
         self.assert_refused(*arguments, "notes.txt", saying="notes.txt")
         self.assertEqual((self.folder / "notes.txt").read_text(), "mine\n")

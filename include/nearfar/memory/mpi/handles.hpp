@@ -1,11 +1,13 @@
 /// \file
-/// Communicators and windows that free themselves.
+/// Communicators and windows that free themselves. Freeing is collective, so while an exception passes
+/// through this rank alone, handles are leaked rather than waited for.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,9 @@
 #include "nearfar/memory/mpi/call.hpp"
 
 namespace nearfar::mpi {
+
+/// False when MPI has ended, and while an exception is on its way.
+[[nodiscard]] inline bool may_free_collectively() { return std::uncaught_exceptions() == 0 && is_active(); }
 
 /// A communicator of nearfar's own; errors return, so that they can be thrown.
 class communicator {
@@ -24,7 +29,7 @@ class communicator {
     return *this;
   }
   ~communicator() {
-    if (handle_ != MPI_COMM_NULL && is_active()) MPI_Comm_free(&handle_);
+    if (handle_ != MPI_COMM_NULL && may_free_collectively()) MPI_Comm_free(&handle_);
   }
 
   /// Collective over `original`.
@@ -109,7 +114,7 @@ class window {
     return *this;
   }
   ~window() {
-    if (handle_ == MPI_WIN_NULL || !is_active()) return;
+    if (handle_ == MPI_WIN_NULL || !may_free_collectively()) return;
     if (open_) MPI_Win_unlock_all(handle_);
     MPI_Win_free(&handle_);
   }

@@ -100,7 +100,7 @@ class world : public waiting<world> {
     if constexpr (checked_build)
       if (std::uncaught_exceptions() == 0 && near_slab_.used() + far_slab_.used() != 0)
         throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
-    if (is_active() && std::uncaught_exceptions() == 0) barrier();
+    if (may_free_collectively()) barrier();
   }
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
