@@ -39,7 +39,7 @@ struct report_options {
 
 int run_report(const report_options& options) {
   const std::filesystem::path package = find_package();
-  std::vector<std::string> arguments{"python3", "-m", "nearfar_report", "--output", options.output};
+  std::vector<std::string> arguments{"", "-m", "nearfar_report", "--output", options.output};
   if (!options.title.empty()) arguments.insert(arguments.end(), {"--title", options.title});
   arguments.emplace_back("--");
   arguments.insert(arguments.end(), options.files.begin(), options.files.end());
@@ -49,13 +49,15 @@ int run_report(const report_options& options) {
   if (child == 0) {
     setenv("PYTHONPATH", package.c_str(), 1);
     setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
-    std::vector<char*> words;
-    for (std::string& argument : arguments) words.push_back(argument.data());
-    words.push_back(nullptr);
     // Debian's own Python has Debian's pandas; another one that comes first on the path may not.
-    if (const char* chosen = std::getenv("NEARFAR_PYTHON")) execvp(chosen, words.data());
-    execv("/usr/bin/python3", words.data());
-    execvp("python3", words.data());
+    const char* chosen = std::getenv("NEARFAR_PYTHON");
+    for (const char* python : {chosen != nullptr ? chosen : "/usr/bin/python3", "python3"}) {
+      arguments.front() = python;  // where Python looks for its own library
+      std::vector<char*> words;
+      for (std::string& argument : arguments) words.push_back(argument.data());
+      words.push_back(nullptr);
+      execvp(python, words.data());
+    }
     _exit(127);
   }
   int ended = 0;

@@ -12,7 +12,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -50,7 +49,7 @@ struct options {
 };
 
 /// Another thread of the team ended with an exception, so that waiting for it would never end. Thrown in
-/// every rank that waits; `run` rethrows the first exception, not this one.
+/// every rank that waits; `run` rethrows that exception, not this one.
 struct team_stopped : error {
   using error::error;
 };
@@ -257,13 +256,13 @@ inline team::team(int ranks, const options& chosen)
   memory_ = static_cast<std::byte*>(mapped);
 }
 
-/// Runs `body` in `ranks` threads, each with its own world, and returns when all have ended. The first
-/// exception that a body ends with is rethrown here; ranks that wait for that rank end with `team_stopped`.
+/// Runs `body` in `ranks` threads, each with its own world, and returns when all have ended. If
+/// bodies end with exceptions, that of the lowest rank is rethrown here; ranks that wait for them end with
+/// `team_stopped`.
 inline void run(int ranks, const std::function<void(world&)>& body, const options& chosen = {}) {
   if (ranks < 1) throw topology_error("a team needs at least one thread, not " + std::to_string(ranks));
   team shared(ranks, chosen);
-  std::mutex guard;
-  std::exception_ptr first;
+  std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(std::max(ranks, 0)));
   const auto rank_body = [&](int rank) {
     try {
       world w(shared, rank);
@@ -271,8 +270,7 @@ inline void run(int ranks, const std::function<void(world&)>& body, const option
       w.barrier();
     } catch (const team_stopped&) {
     } catch (...) {
-      const std::scoped_lock hold(guard);
-      if (!first) first = std::current_exception();
+      thrown[static_cast<std::size_t>(rank)] = std::current_exception();
       shared.stopped_.store(true, std::memory_order_relaxed);
     }
   };
@@ -289,7 +287,8 @@ inline void run(int ranks, const std::function<void(world&)>& body, const option
                            " threads");
     }
   }
-  if (first) std::rethrow_exception(first);
+  for (const std::exception_ptr& one : thrown)
+    if (one) std::rethrow_exception(one);
 }
 
 static_assert(nearfar::world<world>);
