@@ -15,17 +15,17 @@ namespace nearfar::testing {
 
 /// What is wrong with a `flawed_mcs_lock`.
 enum class flaw : std::uint8_t {
-  none,                  ///< a right lock: what shows that the checks complain about the flaw
-  no_queue_reset,        ///< the word for the successor still names that of the time before
-  no_grant_reset,        ///< so does the word that the predecessor writes
-  torn_swap,             ///< the tail is read and then written
-  released_too_early,    ///< handed over before the critical section
-  successor_forgotten,   ///< a successor that has not registered yet is not waited for
-  never_handed_over,     ///< nor is one that has
-  tries_without_looking, ///< try_lock always succeeds
-  tries_by_queueing,     ///< try_lock that fails stays in the queue
-  claims_local,          ///< says that it got the lock from its node, always
-  claims_remote,         ///< says that it got it from another, always
+  none,                   ///< a right lock: what shows that the checks complain about the flaw
+  no_queue_reset,         ///< the word for the successor still names that of the time before
+  no_grant_reset,         ///< so does the word that the predecessor writes
+  torn_swap,              ///< the tail is read and then written
+  released_too_early,     ///< handed over before the critical section
+  successor_forgotten,    ///< a successor that has not registered yet is not waited for
+  never_handed_over,      ///< nor is one that has
+  tries_without_looking,  ///< try_lock always succeeds
+  tries_by_queueing,      ///< try_lock that fails stays in the queue
+  claims_local,           ///< says that it got the lock from its node, always
+  claims_remote,          ///< says that it got it from another, always
 };
 
 /// MCS over far words, with a flaw.
@@ -40,9 +40,11 @@ class flawed_mcs_lock : public lockable<flawed_mcs_lock<W, Flaw>> {
     reset();
     const rank_word predecessor = swap_tail();
     if (predecessor != nobody) {
+      sched_yield();  // the moment in which a rank is in the queue and its predecessor cannot know
       words_.put(to_rank(predecessor), &words::next, self_);
       words_.flush(to_rank(predecessor));
-      world_->await_direct(words_, rank_, &words::granted, [](std::uint64_t granted) { return granted != 0; });
+      world_->await_direct(words_, rank_, &words::granted,
+                           [](std::uint64_t granted) { return granted != 0; });
     }
     if constexpr (Flaw == flaw::released_too_early) leave();
     if constexpr (Flaw == flaw::claims_local) return handover::local;
@@ -100,7 +102,8 @@ class flawed_mcs_lock : public lockable<flawed_mcs_lock<W, Flaw>> {
       words_.compare_and_swap(home_, &words::tail, self_, nobody, seen);
       words_.flush(home_);
       if (seen == self_ || Flaw == flaw::successor_forgotten) return;
-      successor = world_->await_direct(words_, rank_, &words::next, [](rank_word next) { return next != nobody; });
+      successor =
+          world_->await_direct(words_, rank_, &words::next, [](rank_word next) { return next != nobody; });
     }
     if constexpr (Flaw == flaw::never_handed_over) return;
     words_.put(to_rank(successor), &words::granted, yes);

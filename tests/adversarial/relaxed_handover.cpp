@@ -1,5 +1,5 @@
-// A lock that excludes but does not order: what the plain counters of the tests are for. To be run under ThreadSanitizer,
-// which must report the race; without it the program says that it found nothing.
+// A lock that excludes but does not order: what the plain counters of the tests are for. To be run under
+// ThreadSanitizer, which must report the race; without it the program says that it found nothing.
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -19,7 +19,8 @@ class relaxed_lock : public nearfar::lockable<relaxed_lock> {
 
   nearfar::handover acquire() {
     for (std::uint64_t free = 0;
-         !cells_.at(0).held.compare_exchange(free, 1, std::memory_order_relaxed, std::memory_order_relaxed); free = 0)
+         !cells_.at(0).held.compare_exchange(free, 1, std::memory_order_relaxed, std::memory_order_relaxed);
+         free = 0)
       world_->delay(std::chrono::nanoseconds{1});
     return nearfar::handover::unknown;
   }
@@ -40,6 +41,7 @@ int main() {
     const auto lock = nearfar::bench::make_any_lock<relaxed_lock>(w);
     nearfar::testing::guarded<world> inside(w);
     const std::string found = nearfar::testing::check_exclusion(w, *lock, inside, {.rounds = 1000});
-    if (w.rank() == 0) std::printf("no race found; %s\n", found.empty() ? "exclusion is kept" : found.c_str());
+    if (w.rank() == 0)
+      std::printf("no race found; %s\n", found.empty() ? "exclusion is kept" : found.c_str());
   });
 }

@@ -29,8 +29,8 @@ struct progress_of_all {
   std::atomic<std::int64_t> unlocks = 0;
 };
 
-/// A lock with a referee: the last rank never takes it, but watches that the others get on; when they do not, it ends the
-/// team. What it does once they are through comes after all of theirs.
+/// A lock with a referee: the last rank never takes it, but watches that the others get on; when they do not,
+/// it ends the team. What it does once they are through comes after all of theirs.
 template <typename Lock>
 class watched_lock final : public bench::any_lock<threads::world> {
  public:
@@ -63,8 +63,8 @@ class watched_lock final : public bench::any_lock<threads::world> {
  private:
   [[nodiscard]] bool is_referee() const { return world_->rank() == world_->size() - 1; }
 
-  /// Stuck is who has not got on while the referee had this many turns; that these also took a while matters only
-  /// if the referee has a processor to itself.
+  /// Stuck is who has not got on while the referee had this many turns; that these also took a while matters
+  /// only if the referee has a processor to itself.
   void watch() const {
     constexpr int turns = 20'000;
     constexpr std::chrono::seconds a_while{1};
@@ -79,7 +79,8 @@ class watched_lock final : public bench::any_lock<threads::world> {
         quiet = 0;
         since = std::chrono::steady_clock::now();
       } else if (++quiet > turns && std::chrono::steady_clock::now() - since > a_while) {
-        throw stuck("stuck after " + std::to_string(now) + " of " + std::to_string(expected_) + " acquisitions");
+        throw stuck("stuck after " + std::to_string(now) + " of " + std::to_string(expected_) +
+                    " acquisitions");
       }
       world_->progress();
       sched_yield();

@@ -58,7 +58,8 @@ static_assert(!far_layout<too_little_alignment>);
 static_assert(!far_layout<half_a_slot>);
 static_assert(!far_layout<with_virtual>);
 static_assert(far_value<std::uint64_t> && far_value<std::int64_t>);
-static_assert(!far_value<std::uint8_t> && !far_value<std::uint32_t> && !far_value<double> && !far_value<void*>);
+static_assert(!far_value<std::uint8_t> && !far_value<std::uint32_t> && !far_value<double> &&
+              !far_value<void*>);
 static_assert(near_layout<words> && !near_layout<half_a_slot>);
 static_assert(slot_bytes % 16 == 0, "MPICH 4.0.2 over UCX misplaces writes in windows of other sizes");
 static_assert(sizeof(far<std::uint64_t>) == 8);

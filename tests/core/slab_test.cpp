@@ -76,8 +76,8 @@ TEST(slab, has_its_granularity) {
   EXPECT_EQ(tags.allocate(1), std::nullopt);
 }
 
-// What ranks rely on: they release in different orders between two allocations and still agree on every offset, and
-// no two live allocations overlap.
+// What ranks rely on: they release in different orders between two allocations and still agree on every
+// offset, and no two live allocations overlap.
 TEST(slab, offsets_do_not_depend_on_the_order_of_releases) {
   std::mt19937 random(11);
   const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(random()) % bound; };
@@ -98,7 +98,7 @@ TEST(slab, offsets_do_not_depend_on_the_order_of_releases) {
     }
     std::vector<std::pair<std::size_t, std::size_t>> gone;
     for (const auto& allocation : live)
-      if (below(4) == 0) gone.push_back(allocation);
+      if (below(4) == 0) gone.emplace_back(allocation);
     for (const auto& [at, size] : gone) one.release(at, size);
     std::shuffle(gone.begin(), gone.end(), random);
     for (const auto& [at, size] : gone) other.release(at, size);

@@ -1,7 +1,7 @@
 /// \file
-/// What every exclusive lock has to do, for any world: checks that all ranks make together. Each returns what this rank
-/// found wrong, or nothing, and makes the same collective calls whatever it finds, so that no rank waits for one that
-/// gave up.
+/// What every exclusive lock has to do, for any world: checks that all ranks make together. Each returns what
+/// this rank found wrong, or nothing, and makes the same collective calls whatever it finds, so that no rank
+/// waits for one that gave up.
 #pragma once
 
 #include <algorithm>
@@ -125,14 +125,13 @@ template <world W>
   return complaint + inside.violations();
 }
 
-/// Several locks, of which each rank holds up to three at once and gives them up in any order: the queues, counters and
-/// wake-ups of two locks must never be confused.
+/// Several locks, of which each rank holds up to three at once and gives them up in any order: the queues,
+/// counters and wake-ups of two locks must never be confused.
 template <world W>
 [[nodiscard]] std::string check_many_held(W& w, const lock_maker<W>& make, const effort& much) {
   constexpr std::size_t locks_count = 6;
   std::vector<std::unique_ptr<bench::any_lock<W>>> locks;
-  for (std::size_t i = 0; i < locks_count; ++i)
-    locks.push_back(make(w, static_cast<int>(i) % w.size()));
+  for (std::size_t i = 0; i < locks_count; ++i) locks.push_back(make(w, static_cast<int>(i) % w.size()));
   guarded_counts<W, locks_count> counts(w, much.how);
   jitter timing(much.seed, w.rank());
   w.barrier();
@@ -155,8 +154,8 @@ template <world W>
   return counts.violations();
 }
 
-/// Locks made and destroyed again and again, so that each finds what the last left in its memory. `any_order`: the ranks
-/// destroy them in different orders.
+/// Locks made and destroyed again and again, so that each finds what the last left in its memory.
+/// `any_order`: the ranks destroy them in different orders.
 template <world W>
 [[nodiscard]] std::string check_remade(W& w, const lock_maker<W>& make, int times, bool any_order,
                                        const effort& much) {
@@ -166,7 +165,8 @@ template <world W>
     auto second = make(w, 0);
     guarded<W> inside_first(w, much.how);
     guarded<W> inside_second(w, much.how);
-    complaint += check_exclusion(w, *first, inside_first, {3, much.seed + static_cast<std::uint32_t>(time), much.how});
+    complaint +=
+        check_exclusion(w, *first, inside_first, {3, much.seed + static_cast<std::uint32_t>(time), much.how});
     complaint += check_exclusion(w, *second, inside_second, {3, much.seed, much.how});
     if (any_order && (w.rank() + time) % 2 == 0) {
       first.reset();
@@ -179,7 +179,8 @@ template <world W>
   return complaint;
 }
 
-/// Hundreds of locks in one world: each rank goes through them from another start and comes across the others.
+/// Hundreds of locks in one world: each rank goes through them from another start and comes across the
+/// others.
 template <world W, std::size_t Locks>
 [[nodiscard]] std::string check_crowd(W& w, const lock_maker<W>& make, const effort& much) {
   std::vector<std::unique_ptr<bench::any_lock<W>>> locks;

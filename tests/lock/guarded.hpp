@@ -31,8 +31,8 @@ inline void store(std::uint64_t& word, std::uint64_t value, access how) {
     std::atomic_ref(word).store(value, std::memory_order_relaxed);
 }
 
-/// Memory of `Words` that every rank of a node reaches by load and store; in the world of threads every rank of the world,
-/// whatever the topology says.
+/// Memory of `Words` that every rank of a node reaches by load and store; in the world of threads every rank
+/// of the world, whatever the topology says.
 template <world W, near_layout Words>
 class shared_words {
  public:
@@ -62,8 +62,8 @@ class shared_words {
   bool is_keeper_ = false;
 };
 
-/// What one lock guards: a count, who is inside, who was before. Where the ranks share no memory the count and the last
-/// holder are also kept at rank 0 by far reads and writes.
+/// What one lock guards: a count, who is inside, who was before. Where the ranks share no memory the count
+/// and the last holder are also kept at rank 0 by far reads and writes.
 template <world W>
 class guarded {
  public:
@@ -87,7 +87,8 @@ class guarded {
     return last;
   }
 
-  /// Counts how often in a row the lock was passed on within a node. To be called by the holder, like `visit`.
+  /// Counts how often in a row the lock was passed on within a node. To be called by the holder, like
+  /// `visit`.
   void note(bool passed_on_within_node) {
     const std::uint64_t run = passed_on_within_node ? load(near_->run) + 1 : 0;
     store(near_->run, run);

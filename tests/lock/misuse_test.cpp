@@ -48,87 +48,90 @@ void expect_error(int ranks, const std::function<void(world&)>& body, const std:
   }
 }
 
+struct alignas(nearfar::cache_line) cells {
+  world::near<std::uint64_t> cell;
+};
+struct alignas(nearfar::slot_bytes) words {
+  far<std::uint64_t> word;
+};
+
 // ---- every lock ----
 
 template <typename Lock>
 class misused_lock : public ::testing::Test {};
 
-using all_locks = ::testing::Types<nearfar::tas_lock<world>, nearfar::mcs_lock<world>, nearfar::d_mcs_lock<world>,
-                                   nearfar::dash_lock<world>, nearfar::rma_mcs_lock<world>,
-                                   nearfar::default_cohort_lock<world>>;
+using all_locks = ::testing::Types<nearfar::tas_lock<world>, nearfar::mcs_lock<world>,
+                                   nearfar::d_mcs_lock<world>, nearfar::dash_lock<world>,
+                                   nearfar::rma_mcs_lock<world>, nearfar::default_cohort_lock<world>>;
 TYPED_TEST_SUITE(misused_lock, all_locks);
 
 #if NEARFAR_CHECKED
 
 TYPED_TEST(misused_lock, unlocked_twice) {
-  expect_error<nearfar::not_held>(
-      2,
-      [](world& w) {
-        TypeParam lock(w);
-        if (w.rank() != 0) return;
-        lock.lock();
-        lock.unlock();
-        lock.unlock();
-      },
-      {"unlock()", "twice"});
+  expect_error<nearfar::not_held>(2,
+                                  [](world& w) {
+                                    TypeParam lock(w);
+                                    if (w.rank() != 0) return;
+                                    lock.lock();
+                                    lock.unlock();
+                                    lock.unlock();
+                                  },
+                                  {"unlock()", "twice"});
 }
 
 TYPED_TEST(misused_lock, unlocked_by_a_rank_that_never_locked) {
-  expect_error<nearfar::not_held>(
-      2,
-      [](world& w) {
-        TypeParam lock(w);
-        if (w.rank() == 0) lock.lock();
-        w.barrier();
-        if (w.rank() == 1) lock.unlock();  // rank 0's
-        w.barrier();
-        if (w.rank() == 0) lock.unlock();
-      },
-      {"unlock()", "never locked"});
+  expect_error<nearfar::not_held>(2,
+                                  [](world& w) {
+                                    TypeParam lock(w);
+                                    if (w.rank() == 0) lock.lock();
+                                    w.barrier();
+                                    if (w.rank() == 1) lock.unlock();  // rank 0's
+                                    w.barrier();
+                                    if (w.rank() == 0) lock.unlock();
+                                  },
+                                  {"unlock()", "never locked"});
 }
 
 TYPED_TEST(misused_lock, locked_again_by_its_holder) {
-  expect_error<nearfar::already_held>(
-      2,
-      [](world& w) {
-        TypeParam lock(w);
-        if (w.rank() != 1) return;
-        lock.lock();
-        lock.lock();
-      },
-      {"lock()", "not recursive"});
+  expect_error<nearfar::already_held>(2,
+                                      [](world& w) {
+                                        TypeParam lock(w);
+                                        if (w.rank() != 1) return;
+                                        lock.lock();
+                                        lock.lock();
+                                      },
+                                      {"lock()", "not recursive"});
 }
 
 TYPED_TEST(misused_lock, tried_again_by_its_holder) {
   if constexpr (requires(TypeParam& lock) { lock.try_lock(); }) {
-    expect_error<nearfar::already_held>(
-        1,
-        [](world& w) {
-          TypeParam lock(w);
-          EXPECT_TRUE(lock.try_lock());
-          static_cast<void>(lock.try_lock());
-        },
-        {"try_lock()", "not recursive"});
+    expect_error<nearfar::already_held>(1,
+                                        [](world& w) {
+                                          TypeParam lock(w);
+                                          EXPECT_TRUE(lock.try_lock());
+                                          static_cast<void>(lock.try_lock());
+                                        },
+                                        {"try_lock()", "not recursive"});
   } else {
     static_assert(std::is_same_v<TypeParam, nearfar::rma_mcs_lock<world>>, "only this one cannot try");
   }
 }
 
 TYPED_TEST(misused_lock, destroyed_by_its_holder) {
-  expect_error<nearfar::destroyed_while_held>(
-      2,
-      [](world& w) {
-        TypeParam lock(w);
-        if (w.rank() == 1) lock.lock();
-      },
-      {"destroyed", "unlock it first"});
+  expect_error<nearfar::destroyed_while_held>(2,
+                                              [](world& w) {
+                                                TypeParam lock(w);
+                                                if (w.rank() == 1) lock.lock();
+                                              },
+                                              {"destroyed", "unlock it first"});
 }
 
 TYPED_TEST(misused_lock, outlives_its_world) {
   // Kept for ever: its memory is gone with the world, so it cannot be destroyed.
-  static std::vector<TypeParam*> kept(2);
+  static auto& kept = *new std::vector<TypeParam*>(2);
   expect_error<nearfar::destroyed_while_in_use>(
-      2, [](world& w) { kept[static_cast<std::size_t>(w.rank())] = new TypeParam(w); }, {"before the locks in it"});
+      2, [](world& w) { kept[static_cast<std::size_t>(w.rank())] = new TypeParam(w); },
+      {"before the locks in it"});
 }
 
 TYPED_TEST(misused_lock, is_usable_after_misuse_was_caught) {
@@ -148,13 +151,6 @@ TYPED_TEST(misused_lock, is_usable_after_misuse_was_caught) {
 
 // ---- memory ----
 
-struct alignas(nearfar::cache_line) cells {
-  world::near<std::uint64_t> cell;
-};
-struct alignas(nearfar::slot_bytes) words {
-  far<std::uint64_t> word;
-};
-
 TEST(misused_memory, near_cell_of_another_node) {
   const auto reach = [](int rank) {
     return [rank](world& w) {
@@ -164,7 +160,8 @@ TEST(misused_memory, near_cell_of_another_node) {
     };
   };
   expect_error<nearfar::unreachable_rank>(2, reach(0), {"rank 0", "rank 1"}, shaped("node:2"));
-  for (const int rank : {-1, 2}) expect_error<nearfar::unreachable_rank>(2, reach(rank), {"shares no memory"});
+  for (const int rank : {-1, 2})
+    expect_error<nearfar::unreachable_rank>(2, reach(rank), {"shares no memory"});
 }
 
 TEST(misused_memory, direct_access_to_a_far_word_of_another_node) {
@@ -182,8 +179,8 @@ TEST(misused_memory, direct_access_to_a_far_word_of_another_node) {
 }
 
 TEST(misused_memory, home_of_a_near_lock_out_of_range) {
-  expect_error<nearfar::unreachable_rank>(
-      2, [](world& w) { nearfar::mcs_lock<world> lock(w, 2); }, {"rank 2"});
+  expect_error<nearfar::unreachable_rank>(2, [](world& w) { nearfar::mcs_lock<world> lock(w, 2); },
+                                          {"rank 2"});
 }
 
 #endif  // NEARFAR_CHECKED
@@ -192,34 +189,33 @@ TEST(misused_memory, home_of_a_near_lock_out_of_range) {
 
 TEST(misused_world, near_lock_over_two_nodes) {
   expect_error<nearfar::topology_error>(
-      4, [](world& w) { nearfar::mcs_lock<world> lock(w); }, {"mcs_lock", "2 nodes", "cohort_lock"}, shaped("node:2"));
+      4, [](world& w) { nearfar::mcs_lock<world> lock(w); }, {"mcs_lock", "2 nodes", "cohort_lock"},
+      shaped("node:2"));
 }
 
 TEST(misused_world, ranks_that_destroyed_different_locks) {
-  expect_error<nearfar::collective_mismatch>(
-      2,
-      [](world& w) {
-        auto first = std::make_unique<nearfar::dash_lock<world>>(w);
-        if (w.rank() == 0) first.reset();
-        const nearfar::dash_lock<world> second(w);
-      },
-      {"every rank", "same order"});
+  expect_error<nearfar::collective_mismatch>(2,
+                                             [](world& w) {
+                                               auto first = std::make_unique<nearfar::dash_lock<world>>(w);
+                                               if (w.rank() == 0) first.reset();
+                                               const nearfar::dash_lock<world> second(w);
+                                             },
+                                             {"every rank", "same order"});
 }
 
 TEST(misused_world, ranks_that_made_different_locks) {
-  expect_error<nearfar::collective_mismatch>(
-      2,
-      [](world& w) {
-        // Of 64 and 128 bytes: the next one cannot lie at one offset.
-        std::optional<world::far_segment<words>> small;
-        std::optional<nearfar::far_queue<world>> large;
-        if (w.rank() == 0)
-          small.emplace(w);
-        else
-          large.emplace(w, 0, w.rank(), w.rank());
-        const nearfar::dash_lock<world> next(w);
-      },
-      {"every rank", "same order"});
+  expect_error<nearfar::collective_mismatch>(2,
+                                             [](world& w) {
+                                               // Of 64 and 128 bytes: the next one cannot lie at one offset.
+                                               std::optional<world::far_segment<words>> small;
+                                               std::optional<nearfar::far_queue<world>> large;
+                                               if (w.rank() == 0)
+                                                 small.emplace(w);
+                                               else
+                                                 large.emplace(w, 0, w.rank(), w.rank());
+                                               const nearfar::dash_lock<world> next(w);
+                                             },
+                                             {"every rank", "same order"});
 }
 
 TEST(misused_world, more_locks_than_fit) {

@@ -45,8 +45,8 @@ using fifo_locks = ::testing::Types<
     nearfar::dash_lock<world, nearfar::dash_policy{.stage = nearfar::dash_stage::direct_reads}>>;
 TYPED_TEST_SUITE(fifo_lock, fifo_locks);
 
-// Bound 0: a rank that asks again after it has seen a waiter comes after that waiter, whose acquisition says that
-// it waited.
+// Bound 0: a rank that asks again after it has seen a waiter comes after that waiter, whose acquisition says
+// that it waited.
 TYPED_TEST(fifo_lock, lets_nobody_overtake_a_waiting_rank) {
   threads::run(2, [](world& w) {
     TypeParam lock(w);
@@ -92,7 +92,8 @@ TYPED_TEST(fifo_lock, says_where_the_waiting_rank_got_it_from) {
               }
               if (w.rank() == waiter) {
                 lock.lock();
-                EXPECT_EQ(lock.last_handover(), holder / 2 == waiter / 2 ? handover::local : handover::remote);
+                EXPECT_EQ(lock.last_handover(),
+                          holder / 2 == waiter / 2 ? handover::local : handover::remote);
                 lock.unlock();
               }
               w.barrier();
@@ -106,7 +107,8 @@ TYPED_TEST(fifo_lock, says_where_the_waiting_rank_got_it_from) {
 // ---- the limit of a cohort's local passes ----
 
 /// The default global lock, telling the test when another node waits. One cohort at a time.
-class watched_global : public nearfar::dash_lock<world, {.queued = nearfar::participant::node}> {
+class watched_global
+    : public nearfar::dash_lock<world, nearfar::dash_policy{.queued = nearfar::participant::node}> {
  public:
   explicit watched_global(world& w, int home) : dash_lock(w, home) { of_this_thread = this; }
   ~watched_global() { of_this_thread = nullptr; }

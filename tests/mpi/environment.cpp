@@ -22,8 +22,8 @@ std::string virtual_nodes() {
 }
 
 int often(const mpi::world& w) {
-  if (!w.one_physical_node()) return 6;
-  return w.oversubscribed() ? 60 : 400;
+  if (!w.one_physical_node()) return 12;
+  return w.oversubscribed() ? 300 : 120;
 }
 
 }  // namespace nearfar::testing

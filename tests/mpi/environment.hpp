@@ -20,8 +20,9 @@ void destroy_common_world();
 /// A topology of several nodes that fits any machine: two nodes made of one, or else a node for each rank.
 [[nodiscard]] std::string virtual_nodes();
 
-/// How often to do what takes a microsecond on one node with a processor for each rank, and may take a hundred when
-/// ranks share processors, and 20 ms between nodes (MPICH waits for far operations without yielding).
+/// How often to do what takes a microsecond on one node. Few times where ranks have a processor each: they
+/// wait without yielding, so that whatever else runs on the machine costs them its time slice. Fewer between
+/// nodes, where a contended far operation may take 20 ms (MPICH waits for it without yielding).
 [[nodiscard]] int often(const mpi::world& w);
 
 }  // namespace nearfar::testing

@@ -114,7 +114,8 @@ TEST(mpi_locks, limits_of_local_passes) {
     for (const int limit : {0, 1, 254}) {
       const auto lock = maker(*catalogue::instance().find(name), {.max_local_passes = limit})(w, 0);
       guarded<world> inside(w);
-      EXPECT_EQ(check_exclusion(w, *lock, inside, {.rounds = often(w) / 2, .seed = 6}), "") << name << " " << limit;
+      EXPECT_EQ(check_exclusion(w, *lock, inside, {.rounds = often(w) / 2, .seed = 6}), "")
+          << name << " " << limit;
       if (w.locality().groups(level::node) == 1 && name != "cohort") {
         EXPECT_LE(inside.longest_run(), static_cast<std::uint64_t>(limit)) << name;
       }

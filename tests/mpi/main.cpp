@@ -1,4 +1,5 @@
-// Runs the tests on all ranks at once: rank 0 prints, a failure on any rank is a failure on all. Option of its own:
+// Runs the tests on all ranks at once: rank 0 prints, a failure on any rank is a failure on all. Option of
+// its own:
 // --thread-level=single|funneled|serialized|multiple, the level that MPI is asked for.
 #include <gtest/gtest.h>
 #include <mpi.h>

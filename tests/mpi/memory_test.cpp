@@ -29,7 +29,9 @@ struct alignas(cache_line) cells {
 };
 
 /// A value that tells who wrote it where.
-std::uint64_t value_of(int from, int to) { return 1000U * static_cast<std::uint64_t>(from + 1) + static_cast<std::uint64_t>(to); }
+std::uint64_t value_of(int from, int to) {
+  return 1000U * static_cast<std::uint64_t>(from + 1) + static_cast<std::uint64_t>(to);
+}
 
 /// Calls `body(target)` on one rank after the other.
 template <typename Body>
@@ -170,7 +172,7 @@ TEST(far_memory, fetch_add_of_negative_numbers) {
 TEST(far_memory, accumulate_replaces_and_sums) {
   world& w = common_world();
   world::far_segment<words> segment(w);
-  const auto mine = static_cast<std::int64_t>(w.rank() + 1);
+  const auto mine = std::int64_t{w.rank()} + 1;
   for (int target = 0; target < w.size(); ++target) {
     segment.accumulate(target, &words::second, mine, far_op::sum);
     segment.flush(target);
@@ -201,7 +203,8 @@ TEST(far_memory, is_zero_where_a_segment_was_before) {
       segment.get(target, &words::third, third);
       segment.get(target, &words::last, last);
       segment.flush(target);
-      EXPECT_TRUE(first == 0 && second == 0 && third == 0 && last == 0) << "at rank " << target << ", round " << round;
+      EXPECT_TRUE(first == 0 && second == 0 && third == 0 && last == 0)
+          << "at rank " << target << ", round " << round;
     }
     w.barrier();
     const int target = (w.rank() + round) % w.size();
@@ -245,7 +248,9 @@ TEST(waiting, each_way_sees_what_another_rank_writes) {
   world::far_segment<words> segment(w);
   const int right = (w.rank() + 1) % w.size();
   const int left = (w.rank() + w.size() - 1) % w.size();
-  const auto is = [](std::uint64_t expected) { return [expected](std::uint64_t value) { return value == expected; }; };
+  const auto is = [](std::uint64_t expected) {
+    return [expected](std::uint64_t value) { return value == expected; };
+  };
   const rank_word me = to_word(w.rank());
   const rank_word ignored = 0;
   rank_word old = ignored;
@@ -364,8 +369,8 @@ TEST(signals, arrive_from_whom_they_are_awaited) {
   w.barrier();
 }
 
-// Hazard 12: a signal on one channel must not end the wait for another. Rank 0 sends first on all other channels, then
-// shows by a far word that the awaited one comes next.
+// Hazard 12: a signal on one channel must not end the wait for another. Rank 0 sends first on all other
+// channels, then shows by a far word that the awaited one comes next.
 TEST(signals, of_many_channels_are_not_confused) {
   world& w = common_world();
   std::vector<std::unique_ptr<world::signal_channel>> channels;

@@ -1,0 +1,26 @@
+# Builds and runs the project beside this file as a user of nearfar would, in the way that WAY says: from an installation of
+# the build in NEARFAR_BUILD (find_package), or from the sources (add_subdirectory).
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGV " " command)
+    message(FATAL_ERROR "${command}\nended with ${status}:\n${output}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+set(options
+    -D CMAKE_BUILD_TYPE=${CONFIG}
+    -D CMAKE_CXX_COMPILER=${COMPILER}
+    -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
+    -D MPI_CXX_COMPILER=${MPI_COMPILER})
+if(WAY STREQUAL "find_package")
+  run(${CMAKE_COMMAND} --install ${NEARFAR_BUILD} --prefix ${WORK}/prefix --config ${CONFIG})
+  list(APPEND options -D CMAKE_PREFIX_PATH=${WORK}/prefix)
+else()
+  list(APPEND options -D NEARFAR_SOURCE=${NEARFAR_SOURCE})
+endif()
+run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build ${options})
+run(${CMAKE_COMMAND} --build ${WORK}/build --config ${CONFIG} -j 1)
+run(${WORK}/build/threads_consumer)
+run(${NEARFAR_SOURCE}/scripts/run-mpi --mpi ${MPI_NAME} --ranks 2 -- ${WORK}/build/mpi_consumer)
