@@ -17,9 +17,9 @@ namespace nearfar {
 struct wait_ratios {
   /// Polls between two calls that drive progress. A poll of an unchanged line costs about a nanosecond, a
   /// progress call 50 to 300: the fewer the calls, the sooner a hand-over is noticed; the more, the sooner a
-  /// far operation aimed at this rank completes. The default is measured by `bench/progress_ratio`; see
-  /// docs/performance.md.
-  unsigned polls_per_progress = 1024;
+  /// far operation aimed at this rank completes. Measured by `bench/progress_ratio`, see docs/performance.md:
+  /// up to 64 far operations are as fast as with a call at every poll.
+  unsigned polls_per_progress = 64;
   /// The same while more ranks share the node than processors are allowed; each progress call is then
   /// followed by a yield, so that the rank that is waited for gets to run.
   unsigned polls_per_yield = 16;
