@@ -113,8 +113,7 @@ TEST(adversarial, cohort_that_passes_on_for_ever) {
                          [&](world& w) {
                            const auto lock = bench::make_any_lock<Lock>(w);
                            guarded<world> inside(w, access::relaxed);
-                           std::string found =
-                               check_exclusion<world>(w, *lock, inside, {.rounds = 2000});
+                           std::string found = check_exclusion<world>(w, *lock, inside, {.rounds = 2000});
                            if (w.rank() == 0) longest = inside.longest_run();
                            w.barrier();
                            return found;

@@ -234,5 +234,37 @@ class Bench(InEmptyFolder):
         self.assertIn("cohort", page.read_text())
 
 
+class Machine(unittest.TestCase):
+    def test_doctor_checks_between_ranks(self):
+        ended = under_mpi(2, "doctor", "--quick")
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        lines = ended.stdout.splitlines()
+        for name in ["memory model", "swap", "fetch-and-add", "compare-and-swap", "near atomics", "shared memory",
+                     "progress while waiting", "put, nearfar's windows", "windows", "world"]:  # fmt: skip
+            self.assertEqual(sum(line[6:].startswith(name + " ") for line in lines), 1, name)
+        self.assertTrue(lines[-1].startswith("verdict: "), lines[-1])
+        self.assertIn(" 0 FAIL", lines[-1])
+
+    def test_doctor_alone_skips_rather_than_passes(self):
+        ended = under_mpi(1, "doctor", "--quick")
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        skipped = [line for line in ended.stdout.splitlines() if line.startswith("skip")]
+        self.assertTrue(any("swap" in line for line in skipped), ended.stdout)
+
+    def test_topo_shows_the_ranks_on_the_tree(self):
+        ended = nearfar("topo", "--ranks", "4", "--topology", "node:2 core:2")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        for text in ["node 0", "node 1", "ranks 2-3", "binding:", "processors:"]:
+            self.assertIn(text, ended.stdout)
+        shown = json.loads(nearfar("topo", "--ranks", "4", "--topology", "node:2", "--json").stdout)
+        self.assertEqual(len(shown["ranks"]), 4)
+
+    def test_topo_names_the_mpi_library(self):
+        ended = under_mpi(2, "topo")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("MPICH" if MPI == "mpich" else "Open MPI", ended.stdout)
+        self.assertIn("transport:", ended.stdout)
+
+
 if __name__ == "__main__":
     unittest.main()

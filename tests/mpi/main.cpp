@@ -9,9 +9,11 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tests/mpi/environment.hpp"
+#include "tests/watchdog.hpp"
 
 namespace {
 
@@ -102,6 +104,8 @@ int main(int argc, char** argv) {
   if (rank != 0) delete listeners.Release(listeners.default_result_printer());
   if (rank == 0) std::printf("MPI gives thread level %d where %d was wanted\n", provided, levels.at(wanted));
   listeners.Append(new agreement(rank));
+  // Its thread calls no MPI. The launcher ends the other ranks.
+  listeners.Append(new nearfar::testing::watchdog("rank " + std::to_string(rank) + ": "));
   nearfar::testing::make_common_world();
   int status = RUN_ALL_TESTS();
   nearfar::testing::destroy_common_world();
