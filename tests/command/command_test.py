@@ -241,7 +241,7 @@ class Machine(unittest.TestCase):
         lines = ended.stdout.splitlines()
         for name in ["memory model", "swap", "fetch-and-add", "compare-and-swap", "near atomics", "shared memory",
                      "progress while waiting", "put, nearfar's windows", "windows", "world"]:  # fmt: skip
-            self.assertEqual(sum(line[6:].startswith(name + " ") for line in lines), 1, name)
+            self.assertEqual(sum(line[6:].startswith(name + "  ") for line in lines), 1, name)
         self.assertTrue(lines[-1].startswith("verdict: "), lines[-1])
         self.assertIn(" 0 FAIL", lines[-1])
 
