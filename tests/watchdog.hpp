@@ -15,12 +15,11 @@
 
 namespace nearfar::testing {
 
-/// Ends the program, with the name of the test, once a single test has run this long. Generous: the longest
-/// takes seconds, and on a machine with many other things to do a minute.
+/// Ends the program, with the name of the test, once a single test has run for NEARFAR_TEST_LIMIT seconds.
+/// The default is generous: the longest test takes seconds, and on a machine with much else to do a minute.
 class watchdog : public ::testing::EmptyTestEventListener {
  public:
-  explicit watchdog(std::string who = {}, std::chrono::seconds limit = std::chrono::minutes{5})
-      : who_(std::move(who)), limit_(limit), guard_([this] { watch(); }) {}
+  explicit watchdog(std::string who = {}) : who_(std::move(who)), guard_([this] { watch(); }) {}
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
   ~watchdog() override {
@@ -38,6 +37,11 @@ class watchdog : public ::testing::EmptyTestEventListener {
   void OnTestEnd(const ::testing::TestInfo& /*info*/) override { set({}); }
 
  private:
+  [[nodiscard]] static std::chrono::seconds limit_from_environment() {
+    const char* const chosen = std::getenv("NEARFAR_TEST_LIMIT");
+    return std::chrono::seconds{chosen == nullptr ? 300 : std::atol(chosen)};
+  }
+
   void set(std::string test) {
     {
       const std::scoped_lock hold(mutex_);
@@ -64,7 +68,7 @@ class watchdog : public ::testing::EmptyTestEventListener {
   }
 
   std::string who_;
-  std::chrono::seconds limit_;
+  std::chrono::seconds limit_ = limit_from_environment();
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string test_;
