@@ -34,6 +34,8 @@ struct ecsb_counts {
 /// transfer beside the lock's own, so counting all would measure that line: the critical section of this
 /// benchmark is empty.
 inline constexpr std::int64_t check_interval = 16;
+/// The same for the counter of all ranks, which costs far operations where there are several nodes.
+inline constexpr std::int64_t far_check_interval = 256;
 
 /// Acquires and releases until the time is over, which is looked at after each round; the warm-up does not
 /// count, but is where every acquisition is checked. Collective.
@@ -55,6 +57,7 @@ ecsb_counts ecsb_loop(W& w, Lock& lock, exclusion_check<W>& check, const ecsb_ti
   do {
     lock.lock();
     if (counts.iterations % check_interval == 0) check.count_in_node();
+    if (counts.iterations % far_check_interval == 0) check.count_everywhere();
     const handover how = lock.last_handover();
     lock.unlock();
     ++counts.iterations;

@@ -1,5 +1,7 @@
 #include "bench/results.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -54,7 +56,7 @@ results_file::results_file(std::filesystem::path path) : path_(std::move(path)),
   if (!exists || std::filesystem::is_regular_file(path_, ignored)) {
     if (exists && !is_results_file(path_))
       throw error("'" + path_.string() + "' exists and holds no nearfar results: choose another name");
-    written_ += ".partial";
+    written_ += ".partial-" + std::to_string(getpid());
   }
   stream_.open(written_, std::ios::trunc);
   if (!stream_) throw error("cannot write '" + path_.string() + "': " + std::strerror(errno));

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -55,8 +54,10 @@ void validate(const bench_options& options) {
   const auto require = [](bool holds, const std::string& text) {
     if (!holds) throw usage_error(text);
   };
-  require(std::isfinite(options.duration) && options.duration > 0,
-          fmt::format("--duration must be a positive number of seconds, not {}", options.duration));
+  constexpr double longest = 86400;
+  require(options.duration > 0 && options.duration <= longest,
+          fmt::format("--duration must be a positive number of seconds, at most {}, not {}", longest,
+                      options.duration));
   require(options.repetitions > 0,
           fmt::format("--repetitions must be 1 or more, not {}", options.repetitions));
   require(options.lock_count > 0, fmt::format("--lock-count must be 1 or more, not {}", options.lock_count));
@@ -294,12 +295,23 @@ std::vector<std::string> gather_bindings(MPI_Comm comm) {
 int run_in_mpi(const bench_options& options) {
   const std::optional<topology_spec> topology = topology_of(options);
   const mpi_session session;
-  mpi::world w(MPI_COMM_WORLD, {.ratios = options.ratios, .topology = topology});
-  if (options.ranks != 0 && options.ranks != w.size())
-    throw usage_error(
-        fmt::format("--ranks {} does not fit the {} ranks that MPI started: give it to mpirun (-n {})",
-                    options.ranks, w.size(), options.ranks));
-  return suite(w, options, "mpi", gather_bindings(MPI_COMM_WORLD)).run();
+  std::optional<usage_error> refused;
+  int status = success;
+  {
+    mpi::world w(MPI_COMM_WORLD, {.ratios = options.ratios, .topology = topology});
+    try {
+      if (options.ranks != 0 && options.ranks != w.size())
+        throw usage_error(
+            fmt::format("--ranks {} does not fit the {} ranks that MPI started: give it to mpirun (-n {})",
+                        options.ranks, w.size(), options.ranks));
+      status = suite(w, options, "mpi", gather_bindings(MPI_COMM_WORLD)).run();
+    } catch (const usage_error& error) {
+      // All ranks are refused alike, so that the world can end as it should.
+      refused = error;
+    }
+  }
+  if (refused) throw usage_error(*refused);
+  return status;
 }
 
 int run_in_threads(const bench_options& options) {

@@ -95,7 +95,7 @@ void print_table(const std::vector<bench::sample>& samples, const std::string& b
     fmt::print(
         "# cv: variation of the ranks' progress; wait, local, other: % of acquisitions that waited, were "
         "handed over "
-        "within the node, followed another rank's\n");
+        "within the node, followed another rank's (warm-up)\n");
     fmt::print("{:<24}{:>11}{:>11}{:>11}{:>9}{:>8}{:>8}{:>8}{:>8}\n", "# lock", "ns", "low", "high", "Mio/s",
                "cv", "wait", "local", "other");
   }

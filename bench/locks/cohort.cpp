@@ -54,16 +54,16 @@ void add_cohort(catalogue& to) {
       "2 at home; none within a node");
   add<rma_node, strict(pass_counter::global)>(
       to, "cohort.global_counter", "baseline: passes counted at home, node's queue node reached by RMA",
-      "3 at home + 3; 2 at home");
+      "3 at home + 2; 2 at home");
   add<rma_node, strict(pass_counter::local)>(to, "cohort.local_counter",
                                              "optimisation 1: passes counted at the node's leader, by RMA",
-                                             "2 at home + 4; 2 in the node");
+                                             "2 at home + 3; 2 in the node");
   add<rma_node, strict(pass_counter::direct)>(to, "cohort.direct_counter",
                                               "optimisation 2: passes counted in near memory",
-                                              "2 at home + 3; none within a node");
+                                              "2 at home + 2; none within a node");
   add<rma_node, strict(pass_counter::inlined)>(to, "cohort.inline_counter",
                                                "optimisation 3: passes counted in the local lock's hand-over",
-                                               "2 at home + 3; none within a node");
+                                               "2 at home + 2; none within a node");
   add<d_mcs_above, cohort_policy{}>(to, "cohort.d_mcs", "d_mcs between nodes, mcs within",
                                     "2 at home; none within a node");
   add<tas_above, cohort_policy{}>(to, "cohort.tas", "tas between nodes, mcs within",

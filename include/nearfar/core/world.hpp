@@ -3,14 +3,13 @@
 ///
 /// An algorithm is a template over a `world` and uses nothing else, so that one text runs on MPI, on threads,
 /// on a simulated cluster and in a model checker. The rules it keeps:
-///  - a word is near (host atomics) or far (RMA), never both; only plain reads and writes of its owner's node
-///  are
-///    allowed besides, and only where no atomic is in flight;
+///  - a word is near (host atomics) or far (RMA), never both;
+///  - ranks of its owner's node may read a far word in place at any time, and write it in place only while no
+///    operation on it can be in flight;
 ///  - no far operation is complete before its `flush`, and its origin and result stay alive until then
-///  (rvalues are
-///    refused at compile time);
-///  - nothing spins: every wait goes through the world, which drives progress, yields, or blocks a simulated
-///  rank;
+///    (rvalues are refused at compile time);
+///  - nothing spins: every wait goes through the world, which drives progress, yields, or blocks a
+///    simulated rank;
 ///  - constructors of segments and channels are collective: all ranks, same order.
 #pragma once
 
@@ -18,7 +17,9 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
+#include <string>
 
+#include "nearfar/core/error.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/topology/locality.hpp"
 
@@ -110,6 +111,15 @@ concept world = requires(W& w, const W& constant, typename W::template near<std:
   w.barrier();
   { constant.now() } -> std::same_as<std::chrono::nanoseconds>;
 };
+
+/// `rank`, if the world has it; otherwise throws `unreachable_rank`.
+template <typename W>
+[[nodiscard]] int checked_rank(const W& w, int rank) {
+  if (rank < 0 || rank >= w.size())
+    throw unreachable_rank("there is no rank " + std::to_string(rank) + " among the " +
+                           std::to_string(w.size()) + " ranks of the world");
+  return rank;
+}
 
 /// A world whose transport has exclusive locks of its own, which `mpi_win_lock` turns into a lock.
 template <typename W>

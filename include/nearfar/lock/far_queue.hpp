@@ -53,7 +53,7 @@ class far_queue {
   far_queue(W& w, int home, int owner, int announced)
       : world_(&w),
         words_(w),
-        home_(home),
+        home_(checked_rank(w, home)),
         owner_(owner),
         self_(to_word(owner)),
         announced_(to_word(announced)) {}

@@ -24,8 +24,9 @@ enum class handover : std::uint8_t {
 /// The public face of a lock, over `Derived::acquire() -> handover`, `Derived::release()` and, if it exists,
 /// `Derived::try_acquire() -> bool`.
 ///
-/// Each rank has its own lock object for the lock that all ranks share; all objects are made collectively. An
-/// object is used by one thread.
+/// Each rank has its own lock object for the lock that all ranks share; all objects are made collectively,
+/// and a rank may destroy its own while others still use theirs, but not while it holds the lock. An object
+/// is used by one thread.
 template <typename Derived>
 class lockable {
  public:

@@ -119,7 +119,7 @@ class mcs_lock : public lockable<mcs_lock<W>> {
       throw topology_error("mcs_lock works in near memory, but the ranks are on " +
                            std::to_string(w.locality().groups(level::node)) +
                            " nodes: use cohort_lock or dash_lock");
-    return nodes_.at(home).tail;
+    return nodes_.at(checked_rank(w, home)).tail;
   }
 
   W* world_;

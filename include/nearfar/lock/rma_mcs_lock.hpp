@@ -12,11 +12,11 @@
 /// Progress: an acquiring rank waits for its predecessors only.
 ///
 /// Cost in far operations, each completed by a flush ("near" ones included, as they are RMA too):
-///  - uncontended: lock 2 puts and 1 swap in the node and 1 put at the leader and 1 swap at home; unlock 2
-///  gets and 1
-///    compare-and-swap in the node and 1 get at the leader and 1 compare-and-swap at home;
+///  - uncontended: lock 3 puts and 1 swap in the node, 2 puts at the leader and 1 swap at home; unlock 3 gets
+///    and 1 compare-and-swap in the node, 1 get at the leader and 1 compare-and-swap at home;
 ///  - contended within a node: lock 2 puts, 1 swap and 1 put to the predecessor; unlock 2 gets and 1 put to
-///  the successor.
+///  the
+///    successor.
 /// Memory: 384 bytes of far memory for each rank.
 #pragma once
 

@@ -9,7 +9,7 @@
 /// acquires.
 ///
 /// Cost in far operations, each completed by a flush: lock 1 swap at home for each attempt, unlock 1 atomic
-/// write at home. Test-and-set and clear are both swaps, as MPI promises atomicity among concurrent updates
+/// write at home. Both replace the word, as MPI promises atomicity among concurrent updates
 /// by one operation only. Memory: 64 bytes of far memory for each rank.
 #pragma once
 
@@ -38,7 +38,7 @@ class tas_lock : public lockable<tas_lock<W>> {
 
   /// Collective. `home` keeps the word.
   explicit tas_lock(W& w, int home = 0, backoff pause = {})
-      : world_(&w), words_(w), home_(home), pause_(pause), self_(to_word(w.rank())) {}
+      : world_(&w), words_(w), home_(checked_rank(w, home)), pause_(pause), self_(to_word(w.rank())) {}
   ~tas_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   // The algorithm without the checks, for locks that are built on this one.

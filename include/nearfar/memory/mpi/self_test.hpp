@@ -21,6 +21,7 @@ struct alignas(slot_bytes) self_test_words {
   alignas(slot_bytes) far<std::uint64_t> next_slot;
   far<std::uint64_t> sum;
   far<std::uint64_t> claim;
+  far<std::uint64_t> tail;
 };
 
 }  // namespace detail
@@ -45,6 +46,8 @@ void quick_self_test(World& w) {
   std::uint64_t claimed = 1;
   segment.fetch_add(0, &words::sum, one, before);
   segment.compare_and_swap(0, &words::claim, nobody, me, claimed);
+  std::uint64_t predecessor = me;
+  segment.swap(0, &words::tail, me, predecessor);
   segment.flush(0);
   w.barrier();
 
@@ -57,9 +60,11 @@ void quick_self_test(World& w) {
   segment.fetch(0, &words::sum, total);
   segment.flush(0);
   if (total != ranks) fault = "fetch-and-add lost an update";
-  const auto counts = w.sum_over_ranks({fault.empty() ? 0 : 1, claimed == nobody ? 1 : 0});
+  const auto counts =
+      w.sum_over_ranks({fault.empty() ? 0 : 1, claimed == nobody ? 1 : 0, predecessor == nobody ? 1 : 0});
   if (counts[1] != 1) fault = "compare-and-swap let " + std::to_string(counts[1]) + " ranks claim one word";
-  if (counts[0] != 0 || counts[1] != 1)
+  if (counts[2] != 1) fault = "swap told " + std::to_string(counts[2]) + " ranks that they were first";
+  if (counts[0] != 0 || counts[1] != 1 || counts[2] != 1)
     throw transport_error(
         "this MPI transport is broken: " + (fault.empty() ? "another rank saw a fault" : fault) +
         "; 'nearfar doctor' says more and names a cure");

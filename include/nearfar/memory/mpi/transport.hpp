@@ -104,8 +104,7 @@ inline void require_transport(MPI_Comm comm, bool one_node) {
   if (has_faulty_rdma && may_choose_rdma && single_copy != "none")
     throw transport_error(
         "compare-and-swap between nodes crashes in this Open MPI (before 4.1.5) with osc/rdma: run with "
-        "'--mca osc "
-        "sm,pt2pt', or with '--mca btl_vader_single_copy_mechanism none'");
+        "'--mca osc sm,pt2pt'");
 }
 
 /// Throws `transport_error` when /dev/shm cannot hold `bytes_per_rank` for each rank of this machine; too

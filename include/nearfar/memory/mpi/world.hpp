@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -40,7 +41,7 @@ namespace nearfar::mpi {
 
 /// What a world can be told; every rank must give the same.
 struct options {
-  /// Far memory of each rank in bytes. A queue lock takes 128 bytes of it, a cohort lock 256.
+  /// Far memory of each rank in bytes. Each lock's header says what it takes; most take 128.
   std::size_t far_bytes = std::size_t{4} << 20U;
   /// Shared memory of each rank in bytes, taken from /dev/shm when first used.
   std::size_t near_bytes = std::size_t{4} << 20U;
@@ -84,9 +85,11 @@ class world : public waiting<world> {
         near_slab_(options_.near_bytes),
         far_slab_(options_.far_bytes),
         tags_(static_cast<std::size_t>(largest_tag()) + 1, 1) {
-    require_thread_level();
-    require_transport(comm_.get(), one_physical_node());
-    require_shared_memory(physical_node_.get(), options_.near_bytes + options_.far_bytes);
+    agree([&] {
+      require_thread_level();
+      require_transport(comm_.get(), one_physical_node());
+      require_shared_memory(physical_node_.get(), options_.near_bytes + options_.far_bytes);
+    });
     set_waiting(options_.ratios, options_.oversubscribed.value_or(processors_.oversubscribed()));
     make_windows();
     if (options_.self_test) quick_self_test(*this);
@@ -97,10 +100,14 @@ class world : public waiting<world> {
   /// Waits, progressing, until every rank destroys its world: a rank that has finished may still be the home
   /// of words that others use.
   ~world() noexcept(!checked_build) {
-    if constexpr (checked_build)
-      if (std::uncaught_exceptions() == 0 && near_slab_.used() + far_slab_.used() != 0)
-        throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
-    if (may_free_collectively()) barrier();
+    if (!may_free_collectively()) return;
+    barrier();
+    if constexpr (checked_build) {
+      if (near_slab_.used() + far_slab_.used() == 0) return;
+      // Before the exception, during which nothing collective is done.
+      for (window* made : {&far_window_, &far_backing_, &near_window_}) *made = window();
+      throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
+    }
   }
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
@@ -214,6 +221,24 @@ class world : public waiting<world> {
     check(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&bound), &found),
           "MPI_Comm_get_attr");
     return found != 0 ? *bound : 32767;
+  }
+
+  /// Runs `checks`; if they throw on any rank, throws on every one, so that none waits for the others in what
+  /// follows. Collective.
+  template <typename Checks>
+  void agree(Checks checks) const {
+    std::array<char, 512> text{};
+    int failing = size_;
+    try {
+      checks();
+    } catch (const error& problem) {
+      std::string(problem.what()).copy(text.data(), text.size() - 1);
+      failing = rank_;
+    }
+    check(MPI_Allreduce(MPI_IN_PLACE, &failing, 1, MPI_INT, MPI_MIN, comm_.get()), "MPI_Allreduce");
+    if (failing == size_) return;
+    check(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, failing, comm_.get()), "MPI_Bcast");
+    throw transport_error(text.data());
   }
 
   void make_windows() {
@@ -337,7 +362,8 @@ class world::signal_channel {
 /// the far window's epoch. Making and destroying one is collective and synchronises.
 class world::exclusive_epoch {
  public:
-  exclusive_epoch(world& w, int home) : window_(window::allocate(w.comm_.get(), slot_bytes)), home_(home) {}
+  exclusive_epoch(world& w, int home)
+      : window_(window::allocate(w.comm_.get(), slot_bytes)), home_(checked_rank(w, home)) {}
 
   /// MPI_Win_lock alone may return before the lock is held; the completed read behind it cannot
   /// (MPI 3.1, 11.5.3).
@@ -360,8 +386,11 @@ inline std::size_t world::allocate(slab& memory, std::size_t bytes, std::byte* b
   const std::optional<std::size_t> offset = memory.allocate(bytes);
   // Agreeing on the offset also makes sure that no rank still uses what was here before.
   const auto mine = static_cast<std::int64_t>(offset.value_or(SIZE_MAX / 2));
-  const std::vector<std::int64_t> bounds = reduce_over_ranks({mine, -mine}, MPI_MAX);
-  if (bounds[0] != -bounds[1]) {
+  const auto size = static_cast<std::int64_t>(bytes);
+  const std::int64_t kind = &memory == &far_slab_ ? 1 : 0;
+  const std::vector<std::int64_t> bounds =
+      reduce_over_ranks({mine, -mine, size, -size, kind, -kind}, MPI_MAX);
+  if (bounds[0] != -bounds[1] || bounds[2] != -bounds[3] || bounds[4] != -bounds[5]) {
     if (offset) memory.release(*offset, bytes);
     throw collective_mismatch(
         "the ranks of a world made or destroyed different locks: make and destroy them on every rank, in the "

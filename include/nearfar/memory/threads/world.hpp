@@ -169,11 +169,16 @@ class world : public waiting<world> {
   }
 
  private:
+  [[nodiscard]] bool all_have(std::int64_t mine) {
+    const std::vector<std::int64_t> all = gather_to_all(mine);
+    return std::count(all.begin(), all.end(), all.front()) == size();
+  }
+
   [[nodiscard]] std::size_t allocate(std::size_t bytes) {
     const std::optional<std::size_t> offset = slab_.allocate(bytes);
     const auto mine = static_cast<std::int64_t>(offset.value_or(SIZE_MAX / 2));
-    const std::vector<std::int64_t> all = gather_to_all(mine);
-    if (std::count(all.begin(), all.end(), mine) != size()) {
+    const bool alike = all_have(mine) && all_have(static_cast<std::int64_t>(bytes));
+    if (!alike) {
       if (offset) slab_.release(*offset, bytes);
       throw collective_mismatch(
           "the ranks of a world made or destroyed different locks: make and destroy them on every rank, in "
