@@ -132,26 +132,29 @@ TEST(far_memory, compare_and_swap_has_one_winner) {
 TEST(far_memory, fetch_add_loses_nothing_and_repeats_nothing) {
   world& w = common_world();
   world::far_segment<words> segment(w);
-  // On one node so many that ranks cannot come one after the other by chance: nothing here waits for another
-  // rank.
-  const int rounds = w.one_physical_node() ? 20'000 : 5 * often(w);
+  // Until others have come in between often enough to lose something, which takes few rounds where far
+  // operations are slow and many where a rank can be through before another begins.
+  const int least = w.one_physical_node() ? 200 : 2 * often(w);
+  const int most = w.one_physical_node() && w.size() > 1 ? 50'000 : least;
   for (int target = 0; target < w.size(); ++target) {
     const std::uint64_t one = 1;
     std::int64_t sum_of_olds = 0;
     std::uint64_t last = 0;
-    for (int round = 0; round < rounds; ++round) {
+    int rounds = 0;
+    for (int interleaved = 0; rounds < least || (rounds < most && interleaved < 200); ++rounds) {
       std::uint64_t old = 0;
       segment.fetch_add(target, &words::first, one, old);
       segment.flush(target);
-      EXPECT_TRUE(round == 0 || old > last);
+      EXPECT_TRUE(rounds == 0 || old > last);
+      interleaved += static_cast<int>(rounds != 0 && old != last + 1);
       last = old;
       sum_of_olds += static_cast<std::int64_t>(old);
     }
     w.barrier();
-    const std::int64_t all = std::int64_t{rounds} * w.size();
-    EXPECT_EQ(w.sum_over_ranks({sum_of_olds})[0], all * (all - 1) / 2);
+    const auto sums = w.sum_over_ranks({rounds, sum_of_olds});
+    EXPECT_EQ(sums[1], sums[0] * (sums[0] - 1) / 2) << "each value from 0 up, once";
     if (w.rank() == target) {
-      EXPECT_EQ(segment.read_direct(target, &words::first), static_cast<std::uint64_t>(all));
+      EXPECT_EQ(segment.read_direct(target, &words::first), static_cast<std::uint64_t>(sums[0]));
     }
   }
   w.barrier();
