@@ -12,6 +12,7 @@
 
 #include "bench/any_lock.hpp"
 #include "bench/lock_parameters.hpp"
+#include "nearfar/engine/world.hpp"
 #include "nearfar/memory/mpi/world.hpp"
 #include "nearfar/memory/threads/world.hpp"
 
@@ -46,7 +47,7 @@ struct lock_entry {
   }
   [[nodiscard]] std::string family() const { return name.substr(0, name.find('.')); }
 
-  std::tuple<lock_factory<mpi::world>, lock_factory<threads::world>> factories{};
+  std::tuple<lock_factory<mpi::world>, lock_factory<threads::world>, lock_factory<engine::world>> factories{};
 };
 
 /// All registered locks, families together, each family's recommended setting first.

@@ -2,8 +2,8 @@
 /// The run-time parameters of the registered locks.
 #pragma once
 
+#include "nearfar/core/backoff.hpp"
 #include "nearfar/lock/local_passes.hpp"
-#include "nearfar/lock/tas_lock.hpp"
 
 namespace nearfar::bench {
 

@@ -1,6 +1,6 @@
 # What developers of nearfar build besides the library, and how strictly.
-if(NOT NEARFAR_MPI)
-  message(FATAL_ERROR "the command and the tests need MPI: set NEARFAR_MPI=ON or NEARFAR_DEVELOPER=OFF")
+if(NOT NEARFAR_MPI OR NOT NEARFAR_ENGINE)
+  message(FATAL_ERROR "the command and the tests need NEARFAR_MPI=ON and NEARFAR_ENGINE=ON, or set NEARFAR_DEVELOPER=OFF")
 endif()
 
 option(NEARFAR_WERROR "Warnings are errors" OFF)
@@ -21,13 +21,16 @@ target_compile_options(
             -Woverloaded-virtual
             $<$<BOOL:${NEARFAR_WERROR}>:-Werror>)
 target_link_libraries(nearfar PRIVATE $<BUILD_INTERFACE:nearfar_strict>)
+target_link_libraries(nearfar_engine PRIVATE $<BUILD_INTERFACE:nearfar_strict>)
 
 if(NEARFAR_SANITIZE)
   add_compile_options(-fsanitize=${NEARFAR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${NEARFAR_SANITIZE})
   # The library was declared before.
-  target_compile_options(nearfar PRIVATE -fsanitize=${NEARFAR_SANITIZE} -fno-omit-frame-pointer
-                                         -fno-sanitize-recover=all)
+  foreach(declared_before nearfar nearfar_engine)
+    target_compile_options(${declared_before} PRIVATE -fsanitize=${NEARFAR_SANITIZE} -fno-omit-frame-pointer
+                                                      -fno-sanitize-recover=all)
+  endforeach()
 endif()
 
 # MPI's headers are not held to our warnings.

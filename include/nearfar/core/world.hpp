@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <string>
 
+#include "nearfar/core/backoff.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/topology/locality.hpp"
@@ -91,8 +92,8 @@ concept signal_channel_of = std::constructible_from<C, W&> && requires(C& channe
 template <typename W>
 concept world = requires(W& w, const W& constant, typename W::template near<std::uint64_t>& cell,
                          typename W::template far_segment<detail::far_probe>& far_words, int rank,
-                         far<std::uint64_t> detail::far_probe::*field, detail::any_value predicate,
-                         std::chrono::nanoseconds span) {
+                         far<std::uint64_t> detail::far_probe::*field, const std::uint64_t& origin,
+                         detail::any_value predicate, backoff pause, std::chrono::nanoseconds span) {
   // Place.
   { constant.rank() } -> std::same_as<int>;
   { constant.size() } -> std::same_as<int>;
@@ -107,6 +108,7 @@ concept world = requires(W& w, const W& constant, typename W::template near<std:
   { w.await_direct(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
   { w.await_get(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
   { w.await_fetch(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
+  { w.await_swap(far_words, rank, field, origin, predicate, pause) } -> std::same_as<std::uint64_t>;
   w.delay(span);
   w.barrier();
   { constant.now() } -> std::same_as<std::chrono::nanoseconds>;

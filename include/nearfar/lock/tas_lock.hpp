@@ -13,20 +13,13 @@
 /// by one operation only. Memory: 64 bytes of far memory for each rank.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
-
+#include "nearfar/core/backoff.hpp"
+#include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/far_queue.hpp"
 #include "nearfar/lock/lockable.hpp"
 
 namespace nearfar {
-
-/// Pause after a failed attempt; it doubles up to the longest.
-struct backoff {
-  std::chrono::nanoseconds shortest{1};
-  std::chrono::nanoseconds longest{256};
-};
 
 /// Exclusive lock for all ranks of a world. See the file's comment.
 template <world W>
@@ -45,10 +38,9 @@ class tas_lock : public lockable<tas_lock<W>> {
 
   handover acquire() {
     if (try_acquire()) return handover::uncontended;
-    for (auto pause = pause_.shortest;; pause = std::min(pause * 2, pause_.longest)) {
-      world_->delay(pause);
-      if (try_acquire()) return handover::waited;
-    }
+    world_->await_swap(words_, home_, &word::holder, self_, [](rank_word old) { return old == nobody; },
+                       pause_);
+    return handover::waited;
   }
 
   [[nodiscard]] bool try_acquire() { return swap(self_) == nobody; }

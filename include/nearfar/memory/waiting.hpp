@@ -4,10 +4,12 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <utility>
 
+#include "nearfar/core/backoff.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/memory/atomic_cell.hpp"
 
@@ -55,6 +57,20 @@ class waiting {
   template <typename Segment, typename T, typename V, std::predicate<V> Predicate>
   V await_fetch(Segment& segment, int rank, far<V> T::*field, Predicate predicate) {
     return poll_far<V>([&](V& value) { segment.fetch(rank, field, value); }, segment, rank, predicate);
+  }
+
+  /// Swaps `origin` into the far word, again and again with growing pauses, until what it replaced satisfies:
+  /// the wait of a test-and-set. It pauses first, as it is for ranks whose first attempt failed.
+  template <typename Segment, typename T, typename V, std::predicate<V> Predicate>
+  V await_swap(Segment& segment, int rank, far<V> T::*field, const V& origin, Predicate predicate,
+               backoff pause) {
+    for (auto span = pause.shortest;; span = std::min(span * 2, pause.longest)) {
+      delay(span);
+      V old{};
+      segment.swap(rank, field, origin, old);
+      segment.flush(rank);
+      if (predicate(old)) return old;
+    }
   }
 
   /// Lets `span` pass while progress goes on: the pause of a backoff.

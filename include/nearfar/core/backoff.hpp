@@ -1,0 +1,15 @@
+/// \file
+/// How a rank spaces its attempts.
+#pragma once
+
+#include <chrono>
+
+namespace nearfar {
+
+/// Pause after a failed attempt; it doubles up to the longest.
+struct backoff {
+  std::chrono::nanoseconds shortest{1};
+  std::chrono::nanoseconds longest{256};
+};
+
+}  // namespace nearfar

@@ -1,0 +1,143 @@
+/// \file
+/// The names of a struct's fields, as its author wrote them, for schedules that people read.
+///
+/// C++20 has no reflection; the compiler's own name for a pointer to a member of a prototype object says it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace nearfar::engine {
+
+/// One field of a layout.
+struct field_name {
+  std::size_t offset;
+  std::string_view name;
+};
+
+/// A struct that ranks share: "mcs_lock" of `mcs_lock<W>::node`, and its fields.
+struct layout_names {
+  std::string owner;
+  std::vector<field_name> fields;
+};
+
+namespace detail {
+
+template <typename T>
+struct prototype_holder {
+  T value;
+};
+template <typename T>
+inline prototype_holder<T> prototype{};
+
+struct any_field {
+  template <typename T>
+  constexpr operator T() const;
+};
+
+template <typename T, std::size_t... Index>
+consteval bool has_fields(std::index_sequence<Index...>) {
+  return requires { T{(static_cast<void>(Index), any_field{})...}; };
+}
+
+inline constexpr std::size_t most_fields = 6;
+
+template <typename T, std::size_t Count = most_fields>
+consteval std::size_t count_fields() {
+  if constexpr (Count == 0)
+    return 0;
+  else if constexpr (has_fields<T>(std::make_index_sequence<Count>{}))
+    return Count;
+  else
+    return count_fields<T, Count - 1>();
+}
+
+template <typename T>
+constexpr auto field_pointers() {
+  constexpr std::size_t count = count_fields<T>();
+  auto& object = prototype<T>.value;
+  if constexpr (count == 1) {
+    auto& [a] = object;
+    return std::tuple(&a);
+  } else if constexpr (count == 2) {
+    auto& [a, b] = object;
+    return std::tuple(&a, &b);
+  } else if constexpr (count == 3) {
+    auto& [a, b, c] = object;
+    return std::tuple(&a, &b, &c);
+  } else if constexpr (count == 4) {
+    auto& [a, b, c, d] = object;
+    return std::tuple(&a, &b, &c, &d);
+  } else if constexpr (count == 5) {
+    auto& [a, b, c, d, e] = object;
+    return std::tuple(&a, &b, &c, &d, &e);
+  } else if constexpr (count == 6) {
+    auto& [a, b, c, d, e, f] = object;
+    return std::tuple(&a, &b, &c, &d, &e, &f);
+  } else {
+    return std::tuple();
+  }
+}
+
+/// A pointer as a template argument: Clang 16 takes one to a subobject only inside a class.
+template <typename Pointer>
+struct boxed {
+  Pointer pointer;
+};
+template <typename Pointer>
+boxed(Pointer) -> boxed<Pointer>;
+
+template <boxed Box>
+[[nodiscard]] constexpr std::string_view last_name() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  text = text.substr(0, text.find_first_of(")}", text.find('&') + 1));
+  return text.substr(text.find_last_of(".:") + 1);
+}
+
+template <typename T>
+[[nodiscard]] std::string owner_name() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  text = text.substr(text.find("T = ") + 4);
+  // The enclosing class without namespaces and template arguments; a struct that is in none by its own name.
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char letter : text) {
+    if (depth == 0 && (letter == ';' || letter == ']')) break;
+    if (letter == '<' || letter == '(' || letter == '{') ++depth;
+    if (depth == 0 && letter == ':') {
+      if (!parts.back().empty()) parts.emplace_back();
+    } else if (depth == 0) {
+      parts.back() += letter;
+    }
+    if (letter == '>' || letter == ')' || letter == '}') --depth;
+  }
+  if (parts.size() > 2 && parts[parts.size() - 2] != "nearfar") return parts[parts.size() - 2];
+  return parts.back();
+}
+
+}  // namespace detail
+
+/// The names of the fields of `T`, an aggregate of up to six.
+template <typename T>
+[[nodiscard]] const layout_names& names_of() {
+  static const layout_names names = [] {
+    layout_names result;
+    result.owner = detail::owner_name<T>();
+    constexpr auto pointers = detail::field_pointers<T>();
+    const auto* base = reinterpret_cast<const std::byte*>(&detail::prototype<T>.value);
+    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      (result.fields.push_back(
+           {static_cast<std::size_t>(reinterpret_cast<const std::byte*>(std::get<Index>(pointers)) - base),
+            detail::last_name<detail::boxed{std::get<Index>(pointers)}>()}),
+       ...);
+    }(std::make_index_sequence<std::tuple_size_v<decltype(pointers)>>{});
+    return result;
+  }();
+  return names;
+}
+
+}  // namespace nearfar::engine

@@ -1,0 +1,71 @@
+/// \file
+/// Near cell of the engine's world: every operation is a scheduling point.
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+
+#include "nearfar/engine/team.hpp"
+
+namespace nearfar::engine {
+
+/// An atomic word that the engine owns.
+template <std::integral T>
+class near_cell {
+ public:
+  near_cell() = default;
+  near_cell(const near_cell&) = delete;
+  near_cell& operator=(const near_cell&) = delete;
+
+  [[nodiscard]] T load(std::memory_order order) const {
+    return decoded(team::current().perform(operation_of(action::load, 0, 0, order, order)));
+  }
+  void store(T value, std::memory_order order) {
+    team::current().perform(operation_of(action::store, encoded(value), 0, order, order));
+  }
+  [[nodiscard]] T exchange(T value, std::memory_order order) {
+    return decoded(team::current().perform(operation_of(action::exchange, encoded(value), 0, order, order)));
+  }
+  [[nodiscard]] bool compare_exchange(T& expected, T desired, std::memory_order success,
+                                      std::memory_order failure) {
+    const std::uint64_t wanted = encoded(expected);
+    const std::uint64_t old = team::current().perform(
+        operation_of(action::compare_exchange, encoded(desired), wanted, success, failure));
+    expected = decoded(old);
+    return old == wanted;
+  }
+  T fetch_add(T value, std::memory_order order) {
+    return decoded(team::current().perform(operation_of(action::add, encoded(value), 0, order, order)));
+  }
+
+  /// The load that a wait repeats.
+  [[nodiscard]] operation awaited() const {
+    return operation_of(action::load, 0, 0, std::memory_order_acquire, std::memory_order_acquire);
+  }
+  [[nodiscard]] static T decoded(std::uint64_t word) noexcept { return static_cast<T>(word); }
+
+ private:
+  static constexpr std::uint64_t mask =
+      sizeof(T) == sizeof(std::uint64_t) ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * sizeof(T) % 64)) - 1;
+
+  [[nodiscard]] static std::uint64_t encoded(T value) noexcept {
+    return static_cast<std::uint64_t>(value) & mask;
+  }
+  [[nodiscard]] operation operation_of(action what, std::uint64_t operand, std::uint64_t expected,
+                                       std::memory_order order, std::memory_order failure) const {
+    return {.what = what,
+            .target = team::current().running(),
+            .word = &word_,
+            .operand = operand,
+            .expected = expected,
+            .mask = mask,
+            .order = order,
+            .failure = failure};
+  }
+
+  mutable std::uint64_t word_ = 0;
+};
+
+}  // namespace nearfar::engine

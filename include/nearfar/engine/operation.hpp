@@ -1,0 +1,122 @@
+/// \file
+/// Memory operations as data: what a simulated rank asks of the engine.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "nearfar/core/backoff.hpp"
+
+namespace nearfar::engine {
+
+/// What is done to one word.
+enum class action : std::uint8_t {
+  // On a near cell.
+  load,
+  store,
+  exchange,
+  compare_exchange,
+  add,
+  // On a far word in the memory of a rank of the same node, in place.
+  read_direct,
+  write_direct,
+  // On a far word by RMA.
+  put,
+  get,
+  fetch,
+  swap,
+  fetch_add,
+  compare_and_swap,
+  replace,  ///< accumulate
+  sum,      ///< accumulate
+};
+
+[[nodiscard]] constexpr bool is_near(action what) noexcept { return what <= action::add; }
+[[nodiscard]] constexpr bool is_direct(action what) noexcept {
+  return what == action::read_direct || what == action::write_direct;
+}
+[[nodiscard]] constexpr bool is_rma(action what) noexcept { return what >= action::put; }
+/// Whether MPI orders it among those of the same origin, target and location.
+[[nodiscard]] constexpr bool is_accumulate(action what) noexcept { return what >= action::fetch; }
+[[nodiscard]] constexpr bool is_write(action what) noexcept {
+  return what != action::load && what != action::read_direct && what != action::get && what != action::fetch;
+}
+[[nodiscard]] constexpr bool is_read(action what) noexcept {
+  return what != action::store && what != action::write_direct && what != action::put &&
+         what != action::replace && what != action::sum;
+}
+
+/// As schedules show it.
+[[nodiscard]] std::string_view name(action what) noexcept;
+
+/// One operation on one word. Values are the word's bits, zero-extended.
+struct operation {
+  action what = action::load;
+  int target = 0;                 ///< in whose memory the word is
+  std::uint64_t* word = nullptr;  ///< the word itself
+  std::uint64_t operand = 0;      ///< what is stored, swapped in, added
+  std::uint64_t expected = 0;     ///< what a compare compares with
+  std::uint64_t mask = ~std::uint64_t{0};  ///< the bits that the word has
+  std::memory_order order = std::memory_order_seq_cst;
+  std::memory_order failure = std::memory_order_seq_cst;
+  // Of RMA only: buffers that belong to the operation until its flush.
+  const void* origin = nullptr;
+  const void* compare = nullptr;
+  void* result = nullptr;
+};
+
+/// What the word holds after `of`, when it held `old`.
+[[nodiscard]] constexpr std::uint64_t result_of(const operation& of, std::uint64_t old) noexcept {
+  switch (of.what) {
+    case action::load:
+    case action::read_direct:
+    case action::get:
+    case action::fetch:
+      return old;
+    case action::store:
+    case action::exchange:
+    case action::write_direct:
+    case action::put:
+    case action::swap:
+    case action::replace:
+      return of.operand;
+    case action::compare_exchange:
+    case action::compare_and_swap:
+      return old == of.expected ? of.operand : old;
+    case action::add:
+    case action::fetch_add:
+    case action::sum:
+      return (old + of.operand) & of.mask;
+  }
+  return old;
+}
+
+/// A reference to a predicate over a word, which must outlive it.
+class word_predicate {
+ public:
+  template <typename Predicate>
+  // NOLINTNEXTLINE(google-explicit-constructor): a parameter type, as std::function_ref will be
+  word_predicate(const Predicate& predicate)
+      : object_(&predicate), call_([](const void* object, std::uint64_t value) {
+          return static_cast<bool>((*static_cast<const Predicate*>(object))(value));
+        }) {}
+  [[nodiscard]] bool operator()(std::uint64_t value) const { return call_(object_, value); }
+
+ private:
+  const void* object_;
+  bool (*call_)(const void*, std::uint64_t);
+};
+
+/// A wait for a word: `read` (a load, a direct read, a get, a fetch or a swap) is repeated until what it read
+/// satisfies the predicate.
+struct wait {
+  operation read;
+  word_predicate satisfied;
+  bool progresses = true;  ///< whether the waiting rank enters the communication library meanwhile
+  backoff pause{};         ///< between swaps
+};
+
+}  // namespace nearfar::engine

@@ -1,0 +1,155 @@
+/// \file
+/// The ranks of an engine's world: their fibres, the memory they share, and what a substrate must decide.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nearfar/core/error.hpp"
+#include "nearfar/engine/fibre.hpp"
+#include "nearfar/engine/field_names.hpp"
+#include "nearfar/engine/operation.hpp"
+#include "nearfar/topology/locality.hpp"
+
+namespace nearfar::engine {
+
+class world;
+
+/// No rank can go on although some have not ended; the text says who waits for what.
+struct deadlock : error {
+  using error::error;
+};
+
+/// Where a word is, for people: "far_queue.tail" of a rank.
+struct word_name {
+  std::string text;
+  int rank = 0;
+};
+
+/// The ranks of one world, run by one thread. A substrate (the simulated cluster, the model checker) derives
+/// from it and decides when each operation happens and which rank goes on.
+///
+/// A run is a function of the substrate's parameters and the body alone: nothing here looks at a real clock
+/// or address.
+class team {
+ public:
+  using rank_body = std::function<void(world&)>;
+
+  /// `bytes` of memory for each rank, used as they are touched.
+  team(nearfar::locality where, std::size_t bytes, stack_pool& stacks);
+  team(const team&) = delete;
+  team& operator=(const team&) = delete;
+  virtual ~team();
+
+  [[nodiscard]] int size() const noexcept { return locality_.size(); }
+  [[nodiscard]] const nearfar::locality& locality() const noexcept { return locality_; }
+
+  /// The team whose rank runs now: a near cell knows no world.
+  [[nodiscard]] static team& current() noexcept { return *current_; }
+  /// The rank that runs now.
+  [[nodiscard]] int running() const noexcept { return running_; }
+
+  // What worlds ask for, from the fibre of the rank that asks.
+
+  /// Does a near or direct operation; returns what the word held before.
+  virtual std::uint64_t perform(const operation& what) = 0;
+  /// Starts an RMA operation.
+  virtual void issue(const operation& what) = 0;
+  /// Completes this rank's RMA operations at `target`.
+  virtual void flush(int target) = 0;
+  /// Waits; returns the value that satisfied.
+  virtual std::uint64_t await(const wait& what) = 0;
+  virtual void signal(int channel, int to) = 0;
+  virtual void await_signal(int channel, int from) = 0;
+  virtual void begin_exclusive(int epoch, int home) = 0;
+  virtual void end_exclusive(int epoch, int home) = 0;
+  virtual void delay(std::chrono::nanoseconds span) = 0;
+  virtual void barrier() = 0;
+  [[nodiscard]] virtual std::chrono::nanoseconds now() = 0;
+
+  // Collective helpers over `barrier`.
+
+  [[nodiscard]] std::vector<std::int64_t> gather_to_all(std::int64_t mine);
+  [[nodiscard]] std::vector<std::int64_t> sum_over_ranks(std::vector<std::int64_t> mine);
+  /// Whether every rank passes the same values.
+  [[nodiscard]] bool all_alike(std::int64_t first, std::int64_t second);
+
+  /// Memory of a rank.
+  [[nodiscard]] std::byte* memory(int rank) const noexcept {
+    return memory_ + static_cast<std::size_t>(rank) * bytes_;
+  }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  /// Remembers what is at `offset` in every rank's memory.
+  void describe(std::size_t offset, const layout_names& layout);
+  /// Name of a word in the ranks' memory.
+  [[nodiscard]] word_name name_of(const void* word) const;
+
+ protected:
+  /// A fibre for each rank, suspended at its beginning.
+  void start(const rank_body& body);
+  /// Runs a rank until it suspends or ends.
+  void resume(int rank) {
+    running_ = rank;
+    fibres_[static_cast<std::size_t>(rank)]->resume();
+    running_ = nobody_runs;
+  }
+  /// Back to whoever resumed the running rank.
+  void suspend() {
+    const int rank = running_;
+    fibres_[static_cast<std::size_t>(rank)]->suspend();
+  }
+  [[nodiscard]] const fibre& fibre_of(int rank) const { return *fibres_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] bool has_ended(int rank) const { return fibre_of(rank).ended(); }
+  /// Ends all ranks; then rethrows what the lowest rank threw, if one did.
+  void finish();
+  /// Ends all ranks where they are.
+  void abandon() noexcept;
+
+  [[nodiscard]] std::size_t word_index(const void* word) const noexcept {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(word) - memory_) / sizeof(std::uint64_t);
+  }
+
+  static constexpr int nobody_runs = -1;
+
+ private:
+  struct described {
+    std::size_t offset;
+    const layout_names* layout;
+    int ordinal;
+  };
+
+  /// Makes this team the current one for as long as one of its ranks may run.
+  friend class current_team;
+  static thread_local team* current_;
+
+  nearfar::locality locality_;
+  std::size_t bytes_;
+  std::byte* memory_;
+  stack_pool* stacks_;
+  rank_body body_;
+  std::vector<std::unique_ptr<fibre>> fibres_;
+  std::vector<std::int64_t> exchanged_;
+  std::vector<std::vector<std::int64_t>> exchanged_sums_;
+  std::uint64_t disagreements_ = 0;
+  std::vector<described> described_;
+  int running_ = nobody_runs;
+};
+
+/// Makes a team current in a scope.
+class current_team {
+ public:
+  explicit current_team(team& of) : before_(team::current_) { team::current_ = &of; }
+  current_team(const current_team&) = delete;
+  current_team& operator=(const current_team&) = delete;
+  ~current_team() { team::current_ = before_; }
+
+ private:
+  team* before_;
+};
+
+}  // namespace nearfar::engine

@@ -1,0 +1,33 @@
+/// \file
+/// The simulated cluster: every rank of a program in virtual time, on a machine that need not exist.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "nearfar/engine/world.hpp"
+#include "nearfar/simulation/machine.hpp"
+#include "nearfar/topology/locality.hpp"
+
+namespace nearfar::simulation {
+
+/// What a run is, besides the machine and the program.
+struct options {
+  std::uint64_t seed = 1;
+  /// Memory of each rank's near and far words in bytes; used as it is touched.
+  std::size_t bytes = std::size_t{4} << 20U;
+  std::size_t stack_bytes = engine::stack_pool::default_bytes;
+};
+
+/// What a run took.
+struct run_statistics {
+  std::uint64_t operations = 0;  ///< memory operations, flushes, signals and waits of all ranks
+};
+
+/// Runs `body` on every rank of `where`, to its end in virtual time. Rethrows what the lowest rank threw;
+/// throws `engine::deadlock`, which says who waits for what, when no rank can go on. The same arguments give
+/// the same run.
+run_statistics run(const machine& on, const locality& where, const std::function<void(engine::world&)>& body,
+                   const options& chosen = {});
+
+}  // namespace nearfar::simulation

@@ -1,0 +1,85 @@
+/// \file
+/// A cluster as the simulation knows it: physical costs only, nothing of any lock.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace nearfar::simulation {
+
+/// How far another rank's memory is for an RMA operation or a message.
+enum class distance : std::uint8_t { self, node, remote };
+inline constexpr std::size_t distance_count = 3;
+
+/// Kinds of communication with costs of their own. `atomic` returns a value (fetch-and-op, swap,
+/// compare-and-swap), `accumulate` does not.
+enum class transfer : std::uint8_t { put, get, atomic, accumulate, message };
+inline constexpr std::size_t transfer_count = 5;
+
+/// Who carries an operation out.
+enum class executor : std::uint8_t {
+  origin,  ///< the origin's own processor, through shared memory
+  nic,     ///< the target's network interface; concurrent ones on one word take turns
+  target,  ///< the target's processor, while that rank is inside the library
+};
+
+/// What one kind of transfer over one distance costs, in nanoseconds.
+struct transfer_cost {
+  double overhead = 0;  ///< of the origin's processor, to start it
+  double latency = 0;   ///< from then to its arrival
+  double service = 0;   ///< of whoever carries it out, from its arrival or the end of the one before
+  double completion = 0;  ///< from then until the origin can know
+  executor by = executor::origin;
+};
+
+/// Moving a cache line into this core, in nanoseconds, by where it was written last.
+struct near_costs {
+  double hit = 1;            ///< it is here already
+  double atomic = 5;         ///< what an atomic read-modify-write takes beside the line
+  double same_core = 5;
+  double same_cache = 30;
+  double same_numa = 50;
+  double same_node = 100;    ///< another NUMA domain or package
+};
+
+/// The communication library's own costs, in nanoseconds.
+struct library_costs {
+  double progress = 50;          ///< a call that only drives progress (MPI_Iprobe) and finds nothing
+  unsigned polls_per_progress = 64;  ///< polls of a waiting rank for each such call
+  double flush = 20;             ///< a flush, beside what it waits for
+  double exclusive = 50;         ///< service of a request for, or the release of, a window's exclusive lock
+};
+
+struct network_costs {
+  double injection_gap = 0;  ///< between two messages that leave one node
+  double jitter = 0;         ///< standard deviation of a remote latency, as a share of it
+};
+
+/// Groups in one node, for `topology_spec`; 0 where a level is not modelled.
+struct node_shape {
+  int package = 0;
+  int numa = 0;
+  int cache = 0;
+  int core = 1;  ///< in one group of the level around it
+};
+
+struct machine {
+  std::string name;
+  std::string description;
+  node_shape node;
+  near_costs near;
+  library_costs library;
+  network_costs network;
+  std::array<std::array<transfer_cost, transfer_count>, distance_count> transfers{};
+
+  [[nodiscard]] transfer_cost& cost(distance how_far, transfer what) {
+    return transfers[static_cast<std::size_t>(how_far)][static_cast<std::size_t>(what)];
+  }
+  [[nodiscard]] const transfer_cost& cost(distance how_far, transfer what) const {
+    return transfers[static_cast<std::size_t>(how_far)][static_cast<std::size_t>(what)];
+  }
+};
+
+}  // namespace nearfar::simulation

@@ -1,0 +1,145 @@
+#include "nearfar/engine/fibre.hpp"
+
+#include <cxxabi.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <new>
+#include <utility>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace nearfar::engine {
+
+namespace {
+
+/// Hands a fibre the stack that was taken for it and takes it back when the fibre is gone.
+class pooled_stack {
+ public:
+  explicit pooled_stack(stack_pool& from) : pool_(&from) {}
+  boost::context::stack_context allocate() { return pool_->take(); }
+  void deallocate(boost::context::stack_context& stack) noexcept { pool_->give_back(stack); }
+
+ private:
+  stack_pool* pool_;
+};
+
+}  // namespace
+
+stack_pool::stack_pool(std::size_t bytes) : bytes_(bytes) {}
+
+stack_pool::~stack_pool() {
+  const auto guard = static_cast<std::size_t>(getpagesize());
+  for (void* memory : mapped_) munmap(memory, bytes_ + guard);
+}
+
+boost::context::stack_context stack_pool::take() {
+  if (!free_.empty()) {
+    const boost::context::stack_context stack = free_.back();
+    free_.pop_back();
+    return stack;
+  }
+  const auto guard = static_cast<std::size_t>(getpagesize());
+  mapped_.reserve(mapped_.size() + 1);
+  void* memory = mmap(nullptr, bytes_ + guard, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  mapped_.push_back(memory);
+  mprotect(memory, guard, PROT_NONE);
+  free_.reserve(mapped_.size());
+  boost::context::stack_context stack;
+  stack.size = bytes_;
+  stack.sp = static_cast<std::byte*>(memory) + guard + bytes_;
+  return stack;
+}
+
+void stack_pool::give_back(boost::context::stack_context stack) {
+#ifdef __SANITIZE_ADDRESS__
+  __asan_unpoison_memory_region(static_cast<std::byte*>(stack.sp) - stack.size, stack.size);
+#endif
+  free_.push_back(stack);
+}
+
+fibre::fibre(stack_pool& stacks, std::function<void()> body) : body_(std::move(body)) {
+  pooled_stack allocator(stacks);
+  const boost::context::stack_context stack = allocator.allocate();
+  stack_high_ = static_cast<const std::byte*>(stack.sp);
+  stack_low_ = stack_high_ - stack.size;
+  const boost::context::preallocated whole(stack.sp, stack.size, stack);
+  inside_ = boost::context::fiber(std::allocator_arg, whole, allocator, [this](boost::context::fiber&& from) {
+    outside_ = std::move(from);
+#ifdef __SANITIZE_ADDRESS__
+    __sanitizer_finish_switch_fiber(nullptr, &outside_stack_, &outside_stack_bytes_);
+#endif
+    try {
+      if (!cancelled_) body_();
+    } catch (const cancelled&) {
+    } catch (...) {
+      thrown_ = std::current_exception();
+    }
+    ended_ = true;
+#ifdef __SANITIZE_ADDRESS__
+    __sanitizer_start_switch_fiber(nullptr, outside_stack_, outside_stack_bytes_);
+#endif
+    return std::move(outside_);
+  });
+}
+
+void fibre::swap_exception_state() noexcept {
+  exception_state current;
+  void* globals = abi::__cxa_get_globals();
+  std::memcpy(&current, globals, sizeof current);
+  std::memcpy(globals, &exceptions_, sizeof exceptions_);
+  exceptions_ = current;
+}
+
+void fibre::resume() {
+  started_ = true;
+  swap_exception_state();
+#ifdef __SANITIZE_ADDRESS__
+  void* own_fake_stack = nullptr;
+  __sanitizer_start_switch_fiber(&own_fake_stack, stack_low_,
+                                 static_cast<std::size_t>(stack_high_ - stack_low_));
+#endif
+  inside_ = std::move(inside_).resume();
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_finish_switch_fiber(own_fake_stack, nullptr, nullptr);
+#endif
+  swap_exception_state();
+}
+
+void fibre::suspend() {
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_start_switch_fiber(&fake_stack_, outside_stack_, outside_stack_bytes_);
+#endif
+  outside_ = std::move(outside_).resume();
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_finish_switch_fiber(fake_stack_, &outside_stack_, &outside_stack_bytes_);
+#endif
+  if (cancelled_) throw cancelled();
+}
+
+void fibre::cancel() noexcept {
+  if (ended_) return;
+  cancelled_ = true;
+  if (!started_) {
+    ended_ = true;
+    // Boost would run the function to unwind it; this way it returns at once.
+    swap_exception_state();
+    inside_ = std::move(inside_).resume();
+    swap_exception_state();
+    return;
+  }
+  while (!ended_) resume();
+}
+
+bool fibre::is_dangling(const void* object, const void* frame) const noexcept {
+  const auto* at = static_cast<const std::byte*>(object);
+  return at >= stack_low_ && at < stack_high_ && at < static_cast<const std::byte*>(frame);
+}
+
+}  // namespace nearfar::engine

@@ -1,0 +1,137 @@
+#include "nearfar/engine/team.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "nearfar/engine/world.hpp"
+
+namespace nearfar::engine {
+
+thread_local team* team::current_ = nullptr;
+
+std::string_view name(action what) noexcept {
+  switch (what) {
+    case action::load: return "load";
+    case action::store: return "store";
+    case action::exchange: return "exchange";
+    case action::compare_exchange: return "compare_exchange";
+    case action::add: return "add";
+    case action::read_direct: return "read_direct";
+    case action::write_direct: return "write_direct";
+    case action::put: return "put";
+    case action::get: return "get";
+    case action::fetch: return "fetch";
+    case action::swap: return "swap";
+    case action::fetch_add: return "fetch_add";
+    case action::compare_and_swap: return "compare_and_swap";
+    case action::replace: return "accumulate(replace)";
+    case action::sum: return "accumulate(sum)";
+  }
+  return "?";
+}
+
+team::team(nearfar::locality where, std::size_t bytes, stack_pool& stacks)
+    : locality_(std::move(where)), bytes_(bytes), memory_(nullptr), stacks_(&stacks) {
+  const auto ranks = static_cast<std::size_t>(size());
+  void* mapped = mmap(nullptr, bytes_ * ranks, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED)
+    throw std::system_error(errno, std::generic_category(), "mmap of the simulated ranks' memory");
+  memory_ = static_cast<std::byte*>(mapped);
+  fibres_.resize(ranks);
+  exchanged_.resize(ranks);
+  exchanged_sums_.resize(ranks);
+}
+
+team::~team() {
+  abandon();
+  munmap(memory_, bytes_ * static_cast<std::size_t>(size()));
+}
+
+void team::start(const rank_body& body) {
+  body_ = body;
+  described_.clear();
+  for (int rank = 0; rank < size(); ++rank)
+    fibres_[static_cast<std::size_t>(rank)] = std::make_unique<fibre>(*stacks_, [this, rank] {
+      world w(*this, rank);
+      body_(w);
+    });
+}
+
+void team::abandon() noexcept {
+  for (std::size_t rank = 0; rank < fibres_.size(); ++rank) {
+    if (!fibres_[rank]) continue;
+    running_ = static_cast<int>(rank);
+    fibres_[rank]->cancel();
+  }
+  running_ = nobody_runs;
+}
+
+void team::finish() {
+  std::exception_ptr first;
+  for (const auto& one : fibres_)
+    if (one && one->thrown() && !first) first = one->thrown();
+  abandon();
+  if (first) std::rethrow_exception(first);
+}
+
+std::vector<std::int64_t> team::gather_to_all(std::int64_t mine) {
+  exchanged_[static_cast<std::size_t>(running_)] = mine;
+  barrier();
+  std::vector<std::int64_t> all = exchanged_;
+  barrier();
+  return all;
+}
+
+std::vector<std::int64_t> team::sum_over_ranks(std::vector<std::int64_t> mine) {
+  exchanged_sums_[static_cast<std::size_t>(running_)] = mine;
+  barrier();
+  std::fill(mine.begin(), mine.end(), 0);
+  for (const auto& of_rank : exchanged_sums_)
+    for (std::size_t i = 0; i < mine.size(); ++i) mine[i] += of_rank.at(i);
+  barrier();
+  return mine;
+}
+
+bool team::all_alike(std::int64_t first, std::int64_t second) {
+  const auto rank = static_cast<std::size_t>(running_);
+  const std::uint64_t before = disagreements_;
+  exchanged_sums_[rank].assign({first, second});
+  barrier();
+  if (exchanged_sums_[rank] != exchanged_sums_[0]) ++disagreements_;
+  barrier();
+  const bool alike = disagreements_ == before;
+  // No rank starts another comparison before all have seen this one's outcome.
+  barrier();
+  return alike;
+}
+
+void team::describe(std::size_t offset, const layout_names& layout) {
+  const auto ordinal = std::count_if(described_.begin(), described_.end(), [&](const described& one) {
+    return one.layout->owner == layout.owner && one.offset != offset;
+  });
+  std::erase_if(described_, [&](const described& one) { return one.offset == offset; });
+  described_.push_back({offset, &layout, static_cast<int>(ordinal)});
+}
+
+word_name team::name_of(const void* word) const {
+  const auto distance = static_cast<std::size_t>(static_cast<const std::byte*>(word) - memory_);
+  const std::size_t offset = distance % bytes_;
+  word_name result{.text = "word " + std::to_string(offset), .rank = static_cast<int>(distance / bytes_)};
+  const described* owner = nullptr;
+  for (const described& one : described_)
+    if (one.offset <= offset && (owner == nullptr || one.offset > owner->offset)) owner = &one;
+  if (owner == nullptr) return result;
+  for (const field_name& field : owner->layout->fields) {
+    if (owner->offset + field.offset != offset) continue;
+    result.text = owner->layout->owner;
+    if (owner->ordinal > 0) result.text += "#" + std::to_string(owner->ordinal + 1);
+    result.text += "." + std::string(field.name);
+  }
+  return result;
+}
+
+}  // namespace nearfar::engine
