@@ -70,29 +70,29 @@ class world {
   }
   template <typename T, typename V, std::predicate<V> Predicate>
   V await_direct(const far_segment<T>& segment, int rank, far<V> T::*field, Predicate predicate) {
-    return await_far(segment.operation_of(action::read_direct, rank, field), predicate, true);
+    return await_far<V>(segment.operation_of(action::read_direct, rank, field), predicate, true);
   }
   template <typename T, typename V, std::predicate<V> Predicate>
   V await_get(far_segment<T>& segment, int rank, far<V> T::*field, Predicate predicate) {
-    return await_far(segment.operation_of(action::get, rank, field), predicate, true);
+    return await_far<V>(segment.operation_of(action::get, rank, field), predicate, true);
   }
   template <typename T, typename V, std::predicate<V> Predicate>
   V await_fetch(far_segment<T>& segment, int rank, far<V> T::*field, Predicate predicate) {
-    return await_far(segment.operation_of(action::fetch, rank, field), predicate, true);
+    return await_far<V>(segment.operation_of(action::fetch, rank, field), predicate, true);
   }
   template <typename T, typename V, std::predicate<V> Predicate>
   V await_swap(far_segment<T>& segment, int rank, far<V> T::*field, const V& origin, Predicate predicate,
                backoff pause) {
     operation swap = segment.operation_of(action::swap, rank, field);
     swap.operand = static_cast<std::uint64_t>(origin);
-    return await_far(swap, predicate, true, pause);
+    return await_far<V>(swap, predicate, true, pause);
   }
   /// As `await_direct` in a library whose `MPI_Win_sync` makes no progress: the fault that the published locks
   /// had. For the study of faults; no lock waits so.
   template <typename T, typename V, std::predicate<V> Predicate>
   V await_direct_without_progress(const far_segment<T>& segment, int rank, far<V> T::*field,
                                   Predicate predicate) {
-    return await_far(segment.operation_of(action::read_direct, rank, field), predicate, false);
+    return await_far<V>(segment.operation_of(action::read_direct, rank, field), predicate, false);
   }
 
   void delay(std::chrono::nanoseconds span) { team_->delay(span); }
