@@ -1,0 +1,184 @@
+/// \file
+/// The model checker: runs a program of a few ranks under every schedule that MPI and C++ allow, or under
+/// many random ones, and says what can go wrong.
+///
+/// A program is a function that each rank runs in an engine's world; it tells a `monitor` when it asks for,
+/// holds and has given up what is to be exclusive. A schedule is a sequence of steps: a rank's next memory
+/// operation, or the delivery of an RMA operation. Waits are disabled steps, so that spinning locks
+/// terminate; when no step is enabled and a rank has not ended, that is a deadlock.
+///
+/// Reduction: source sets and sleep sets (P. Abdulla, S. Aronis, B. Jonsson, K. Sagonas, "Optimal dynamic
+/// partial order reduction", POPL 2014, doi 10.1145/2535838.2535845), extended by races with waits that a
+/// later write disabled. Random schedules: uniform, or by changing priorities (S. Burckhardt, P. Kothari, M.
+/// Musuvathi, S. Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs", ASPLOS
+/// 2010, doi 10.1145/1736020.1736040).
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "nearfar/engine/world.hpp"
+#include "nearfar/topology/locality.hpp"
+
+namespace nearfar::checker {
+
+/// When an RMA operation takes effect at its target.
+enum class delivery_mode : std::uint8_t {
+  eager,     ///< when it is issued
+  lazy,      ///< only inside its origin's matching flush
+  progress,  ///< any time from its issue to its flush, but not while the target waits outside the library
+};
+
+/// What a load of a near cell may return.
+enum class near_model : std::uint8_t {
+  sequential,       ///< the last value stored
+  release_acquire,  ///< any value not older than what the rank must have seen by C++'s happens-before
+};
+
+enum class search : std::uint8_t {
+  exhaustive,  ///< every trace once, up to the order of independent steps
+  hash,        ///< every state once, known by what each rank has observed; sequential near cells only
+  random,      ///< many schedules by seed
+};
+
+/// How the exhaustive search decides which steps to reverse.
+enum class reduction : std::uint8_t {
+  source_sets,      ///< those that race
+  sleep_sets_only,  ///< all: slower, to test the other against
+};
+
+/// How many ranks may overtake one that waits.
+enum class bypass_bound : std::uint8_t {
+  none,          ///< no promise
+  fifo,          ///< none that asks after the other has begun to wait
+  local_passes,  ///< `max_local_passes` of another node in a row, once no rank of its node has steps to take
+};
+
+/// The eyes of the checker in a program, in this order for each acquisition: `ask`, then lock, `enter`,
+/// `leave`, unlock, `done`. Asking again needs no order. Called by the rank it concerns.
+class monitor {
+ public:
+  /// The rank is about to ask for the critical section.
+  virtual void ask() = 0;
+  /// The rank is inside. A step: any other rank inside, or whose leaving this one does not know of, is a
+  /// violation.
+  virtual void enter() = 0;
+  /// The rank is about to give up what it holds. A step.
+  virtual void leave() = 0;
+  /// An interface function has returned: nothing it started may be incomplete.
+  virtual void expect_complete(const char* function) = 0;
+
+ protected:
+  monitor() = default;
+  ~monitor() = default;
+};
+
+/// What is checked.
+struct program {
+  locality where;
+  /// Runs on every rank; steps are explored from the first memory operation on.
+  std::function<void(engine::world&, monitor&)> body;
+  bypass_bound bypass = bypass_bound::none;
+  int max_local_passes = 0;
+  /// Memory of each rank in bytes.
+  std::size_t bytes = std::size_t{8} << 10U;
+};
+
+/// One step of a schedule.
+struct step {
+  int rank = 0;
+  /// 0 for the rank's own next step; k for the delivery of its k-th RMA operation.
+  int delivery = 0;
+  /// Which of the values that a load may return: 0 the newest, 1 the one before ...
+  int choice = 0;
+
+  [[nodiscard]] friend bool operator==(const step&, const step&) = default;
+};
+
+enum class fault : std::uint8_t {
+  exclusion,   ///< two ranks inside at once
+  order,       ///< a rank inside that need not see what the one before it did
+  deadlock,    ///< nobody can go on, somebody has not ended
+  livelock,    ///< more steps than any correct run takes: something waits outside the world
+  bypass,      ///< overtaken more often than promised
+  incomplete,  ///< an RMA operation was not complete when the function that started it returned
+  origin,      ///< an origin buffer changed or went out of scope before its operation was complete
+  poison,      ///< a result was used before its operation was complete
+  conflict,    ///< a put or a write in place that is not ordered with another write of the word
+  mixed,       ///< a word used by host atomics and by RMA
+  exception,   ///< the program threw
+};
+[[nodiscard]] std::string_view name(fault what) noexcept;
+
+struct violation {
+  fault what = fault::exclusion;
+  std::string text;
+  std::vector<step> schedule;
+};
+
+struct options {
+  delivery_mode mode = delivery_mode::lazy;
+  near_model near = near_model::release_acquire;
+  search by = search::exhaustive;
+  reduction reduce = reduction::source_sets;
+  /// Steps of one schedule after which it is a livelock.
+  std::size_t most_steps = 20000;
+  /// Schedules after which the search gives up (exhaustive, hash) or ends (random); 0: no limit.
+  std::uint64_t most_executions = 0;
+  std::chrono::nanoseconds most_time = std::chrono::nanoseconds::max();
+  // Random search.
+  std::uint64_t seed = 1;
+  int priority_changes = 3;  ///< of every second schedule; the others are uniform
+  // For tests of the checker itself.
+  bool keep_traces = false;
+  bool keep_end_states = false;
+  /// Called now and then with the number of executions so far.
+  std::function<void(std::uint64_t)> on_progress{};
+};
+
+struct report {
+  std::uint64_t executions = 0;  ///< run to their end
+  std::uint64_t pruned = 0;      ///< found to lead to nothing new
+  std::uint64_t steps = 0;
+  bool complete = false;  ///< the search was exhaustive and reached its end
+  std::chrono::nanoseconds time{};
+  std::optional<violation> found;
+  std::set<std::uint64_t> traces;      ///< by hash, if kept
+  std::set<std::uint64_t> end_states;  ///< by hash, if kept
+};
+
+/// Searches until it finds a violation or nothing is left. The same arguments give the same report, but for
+/// its time.
+[[nodiscard]] report check(const program& what, const options& how);
+
+/// One line of a schedule as people read it.
+struct shown_step {
+  step taken;
+  std::string operation;  ///< "swap", "await load", "deliver put", ...
+  std::string word;       ///< "far_queue.tail of rank 0"
+  std::string detail;     ///< values: "0 -> 2"
+  int acts_on = 0;        ///< the rank in whose memory, or to whom
+  int issued_after = -1;  ///< index of the step after which a delivered operation was issued; -1: none or own
+};
+
+struct replayed {
+  std::vector<shown_step> steps;
+  std::optional<violation> found;
+  /// Steps of the schedule that could not be taken, because the program has changed; 0 for a good one.
+  std::size_t refused = 0;
+};
+
+/// Runs one schedule, then each rank in turn if the schedule ends before the program.
+[[nodiscard]] replayed replay(const program& what, const options& how, const std::vector<step>& schedule);
+
+/// A schedule that shows a violation of the same kind with as few steps and changes between ranks as a greedy
+/// search finds.
+[[nodiscard]] violation minimised(const program& what, const options& how, const violation& found);
+
+}  // namespace nearfar::checker

@@ -1,0 +1,111 @@
+#include "nearfar/checker/checker.hpp"
+
+#include <algorithm>
+
+#include "execution.hpp"
+#include "searches.hpp"
+
+namespace nearfar::checker {
+
+namespace {
+
+/// Follows a schedule as far as it can be followed, then lets whoever can go on.
+std::size_t follow(execution& run, const options& how, const std::vector<step>& schedule) {
+  std::size_t refused = 0;
+  run.restart();
+  for (const step& next : schedule) {
+    if (run.found()) break;
+    const process who{next.rank, next.delivery};
+    if (!run.is_enabled(who) || next.choice >= run.choices(who)) {
+      ++refused;
+      continue;
+    }
+    run.take(who, next.choice);
+  }
+  while (!run.found() && !run.enabled().empty() && run.events().size() <= how.most_steps)
+    run.take(run.enabled().front(), 0);
+  if (run.found()) return refused;
+  if (!run.enabled().empty())
+    run.report_livelock();
+  else if (!run.all_ended())
+    run.report_deadlock();
+  return refused;
+}
+
+/// Length, and changes between ranks: what makes a schedule hard to read.
+std::pair<std::size_t, std::size_t> cost_of(const std::vector<step>& schedule) {
+  std::size_t changes = 0;
+  for (std::size_t i = 1; i < schedule.size(); ++i)
+    changes += static_cast<std::size_t>(schedule[i].rank != schedule[i - 1].rank);
+  return {schedule.size(), changes};
+}
+
+}  // namespace
+
+report check(const program& what, const options& how) {
+  if (how.by == search::hash && how.near != near_model::sequential)
+    throw error("the search by state hashes knows sequential near cells only");
+  if (how.by == search::random && how.most_executions == 0 && how.most_time == std::chrono::nanoseconds::max())
+    throw error("a random search needs a number of executions or a time after which it ends");
+  engine::stack_pool stacks;
+  execution run(what, how, stacks);
+  report result;
+  const budget within(how);
+  switch (how.by) {
+    case search::exhaustive: search_exhaustively(run, how, within, result); break;
+    case search::hash: search_states(run, how, within, result); break;
+    case search::random: search_randomly(run, how, within, result); break;
+  }
+  result.time = within.elapsed();
+  return result;
+}
+
+replayed replay(const program& what, const options& how, const std::vector<step>& schedule) {
+  engine::stack_pool stacks;
+  execution run(what, how, stacks);
+  replayed result;
+  run.show_steps(&result.steps);
+  result.refused = follow(run, how, schedule);
+  result.found = run.found();
+  return result;
+}
+
+violation minimised(const program& what, const options& how, const violation& found) {
+  engine::stack_pool stacks;
+  execution run(what, how, stacks);
+  violation best = found;
+  const auto try_schedule = [&](const std::vector<step>& candidate) {
+    follow(run, how, candidate);
+    if (!run.found() || run.found()->what != found.what) return false;
+    // The fault may lie before the end; what was taken is what counts.
+    if (cost_of(run.found()->schedule) >= cost_of(best.schedule)) return false;
+    best = *run.found();
+    return true;
+  };
+  constexpr int most_rounds = 20;
+  bool is_better = best.what != fault::livelock;
+  for (int round = 0; is_better && round < most_rounds; ++round) {
+    is_better = false;
+    for (std::size_t i = best.schedule.size(); i-- > 0;) {
+      if (i >= best.schedule.size()) continue;
+      std::vector<step> shorter = best.schedule;
+      shorter.erase(shorter.begin() + static_cast<std::ptrdiff_t>(i));
+      is_better = try_schedule(shorter) || is_better;
+    }
+    // Moving a step next to one of the same rank.
+    for (std::size_t i = 1; i < best.schedule.size(); ++i)
+      for (std::size_t j = i; j-- > 0;) {
+        if (best.schedule[j].rank != best.schedule[i].rank) continue;
+        if (j + 1 == i) break;
+        std::vector<step> moved = best.schedule;
+        std::rotate(moved.begin() + static_cast<std::ptrdiff_t>(j) + 1,
+                    moved.begin() + static_cast<std::ptrdiff_t>(i),
+                    moved.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+        is_better = try_schedule(moved) || is_better;
+        break;
+      }
+  }
+  return best;
+}
+
+}  // namespace nearfar::checker

@@ -1,0 +1,697 @@
+#include "execution.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nearfar::checker {
+
+namespace {
+
+using engine::action;
+
+/// What results hold until their operation is complete. No rank, count or flag looks like it.
+constexpr std::uint64_t poison = 0xBADC0DE5'BADC0DE5U;
+
+// Names of what is no cell.
+constexpr std::uint64_t mailbox = std::uint64_t{1} << 60U;
+constexpr std::uint64_t exclusive = std::uint64_t{2} << 60U;
+constexpr std::uint64_t guard = std::uint64_t{3} << 60U;
+
+constexpr std::uint64_t name_of_other(std::uint64_t kind, int id, int rank) {
+  return kind + (static_cast<std::uint64_t>(id) << 20U) + static_cast<std::uint64_t>(rank);
+}
+
+bool acquires(std::memory_order order) {
+  return order == std::memory_order_acquire || order == std::memory_order_acq_rel ||
+         order == std::memory_order_seq_cst;
+}
+bool releases(std::memory_order order) {
+  return order == std::memory_order_release || order == std::memory_order_acq_rel ||
+         order == std::memory_order_seq_cst;
+}
+
+void write_word(void* to, std::uint64_t value) { std::memcpy(to, &value, sizeof value); }
+std::uint64_t read_word(const void* from) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t x = a * 0x9E3779B97F4A7C15U + b + 0x7F4A7C15U;
+  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31U);
+}
+
+}  // namespace
+
+std::string_view name(fault what) noexcept {
+  switch (what) {
+    case fault::exclusion: return "exclusion";
+    case fault::order: return "order";
+    case fault::deadlock: return "deadlock";
+    case fault::livelock: return "livelock";
+    case fault::bypass: return "bypass";
+    case fault::incomplete: return "incomplete";
+    case fault::origin: return "origin";
+    case fault::poison: return "poison";
+    case fault::conflict: return "conflict";
+    case fault::mixed: return "mixed";
+    case fault::exception: return "exception";
+  }
+  return "?";
+}
+
+execution::execution(const program& what, const options& how, engine::stack_pool& stacks)
+    : team(what.where, what.bytes, stacks),
+      program_(&what),
+      options_(&how),
+      ranks_(static_cast<std::size_t>(what.where.size())),
+      slot_of_cell_(what.bytes / sizeof(std::uint64_t) * ranks_.size(), -1),
+      wanted_by_node_(static_cast<std::size_t>(what.where.groups(level::node))),
+      passes_over_node_(wanted_by_node_.size()) {}
+
+void execution::restart() {
+  abandon();
+  for (const shared& word : shared_)
+    if (word.cell != nullptr) slot_of_cell_[word.name] = -1;
+  shared_.clear();
+  slot_of_other_.clear();
+  events_.clear();
+  schedule_.clear();
+  found_.reset();
+  ranks_.assign(ranks_.size(), {});
+  std::fill(wanted_by_node_.begin(), wanted_by_node_.end(), 0);
+  std::fill(passes_over_node_.begin(), passes_over_node_.end(), 0);
+  ended_ = at_barrier_ = 0;
+  inside_ = last_inside_ = -1;
+  start([this](engine::world& w) { program_->body(w, *this); });
+  const engine::current_team scope(*this);
+  for (int rank = 0; rank < size(); ++rank) run_on(rank);
+  collect_enabled();
+  note_blocked();
+}
+
+// ---- words -------------------------------------------------------------------------------------------------
+
+std::uint64_t execution::name_of_cell(const std::uint64_t* cell) const { return word_index(cell); }
+
+execution::shared& execution::at(std::uint64_t name, std::uint64_t* cell) {
+  if (cell != nullptr) {
+    std::int32_t& slot = slot_of_cell_[name];
+    if (slot < 0) {
+      slot = static_cast<std::int32_t>(shared_.size());
+      shared_.emplace_back();
+      shared_.back().name = name;
+      shared_.back().cell = cell;
+      shared_.back().history.push_back({*cell, {}});
+    }
+    return shared_[static_cast<std::size_t>(slot)];
+  }
+  const auto [place, is_new] = slot_of_other_.try_emplace(name, shared_.size());
+  if (is_new) {
+    shared_.emplace_back();
+    shared_.back().name = name;
+  }
+  return shared_[place->second];
+}
+
+const execution::shared* execution::find(std::uint64_t name) const {
+  if (name < slot_of_cell_.size()) {
+    const std::int32_t slot = slot_of_cell_[name];
+    return slot < 0 ? nullptr : &shared_[static_cast<std::size_t>(slot)];
+  }
+  const auto place = slot_of_other_.find(name);
+  return place == slot_of_other_.end() ? nullptr : &shared_[place->second];
+}
+
+execution::shared& execution::used_as(const engine::operation& what, bool near) {
+  shared& word = at(name_of_cell(what.word), what.word);
+  (near ? word.near : word.far) = true;
+  if (word.near && word.far)
+    report(fault::mixed, word_text(word) + " is used by host atomics and as a far word");
+  return word;
+}
+
+std::vector<std::uint32_t> execution::readable(const rank_state& of, const engine::operation& what,
+                                               const engine::wait* waiting) const {
+  const auto fits = [&](std::uint64_t value) { return waiting == nullptr || waiting->satisfied(value); };
+  std::vector<std::uint32_t> versions;
+  const shared* word = find(name_of_cell(what.word));
+  if (word == nullptr) {
+    if (fits(*what.word)) versions.push_back(0);
+    return versions;
+  }
+  const bool stale = options_->near == near_model::release_acquire;
+  const std::uint32_t oldest = stale ? of.seen.at(slot_of(*word)) : word->version;
+  for (std::uint32_t version = word->version + 1; version-- > oldest;)
+    if (fits(word->history[version].value)) versions.push_back(version);
+  return versions;
+}
+
+// ---- effects -----------------------------------------------------------------------------------------------
+
+execution::touched execution::apply_near(rank_state& of, const engine::operation& what,
+                                         const engine::wait* waiting, int choice) {
+  shared& word = used_as(what, true);
+  const std::size_t slot = slot_of(word);
+  const std::uint64_t last = word.history[word.version].value;
+  if (what.what == action::load) {
+    const std::uint32_t version = readable(of, what, waiting)[static_cast<std::size_t>(choice)];
+    const shared::stored& from = word.history[version];
+    of.seen.raise(slot, version);
+    if (acquires(what.order)) of.seen.join(from.message);
+    return {.before = last, .read = from.value, .after = last};
+  }
+  const std::uint64_t after = result_of(what, last);
+  const bool fails = what.what == action::compare_exchange && last != what.expected;
+  if (what.what != action::store) {
+    of.seen.raise(slot, word.version);
+    if (acquires(fails ? what.failure : what.order)) of.seen.join(word.history[word.version].message);
+  }
+  if (fails) return {.before = last, .read = last, .after = last};
+  shared::stored stored{after, {}};
+  // A read-modify-write continues the release sequence of what it read.
+  if (what.what != action::store) stored.message = word.history[word.version].message;
+  ++word.version;
+  of.seen.raise(slot, word.version);
+  if (releases(what.order)) stored.message.join(of.seen);
+  stored.message.raise(slot, word.version);
+  word.history.push_back(std::move(stored));
+  *word.cell = after;
+  return {.before = last, .read = last, .after = after};
+}
+
+execution::touched execution::apply_far(const engine::operation& what, view& seen) {
+  shared& word = used_as(what, false);
+  const std::size_t slot = slot_of(word);
+  const std::uint64_t before = *word.cell;
+  const std::uint64_t after = result_of(what, before);
+  const bool fails = what.what == action::compare_and_swap && before != what.expected;
+  const bool writes = is_write(what.what) && !fails;
+  const bool plain = what.what == action::put;
+  if (writes && seen.at(slot) < (plain ? word.version : word.plain_version))
+    report(fault::conflict, std::string(name(what.what)) + " to " + word_text(word) +
+                                " is not ordered with the write before it");
+  const view at_issue = plain ? seen : view();
+  if (is_read(what.what)) seen.join(word.message);
+  if (!writes) return {before, before, after};
+  ++word.version;
+  if (plain) {
+    word.plain_version = word.version;
+    word.message = at_issue;
+  } else {
+    word.message.join(seen);
+  }
+  word.message.raise(slot, word.version);
+  seen.raise(slot, word.version);
+  *word.cell = after;
+  return {before, before, after};
+}
+
+execution::touched execution::apply_direct(rank_state& of, const engine::operation& what) {
+  shared& word = used_as(what, false);
+  const std::size_t slot = slot_of(word);
+  const std::uint64_t before = *word.cell;
+  if (what.what == action::read_direct) {
+    of.seen.join(word.message);
+    return {before, before, before};
+  }
+  if (of.seen.at(slot) < word.version)
+    report(fault::conflict,
+           "write_direct to " + word_text(word) + " is not ordered with the write before it");
+  ++word.version;
+  word.plain_version = word.version;
+  of.seen.raise(slot, word.version);
+  word.message = of.seen;
+  *word.cell = what.operand;
+  return {before, before, what.operand};
+}
+
+execution::touched execution::apply_access(rank_state& of, int choice) {
+  const engine::operation& what = of.operation;
+  if (is_near(what.what)) return apply_near(of, what, of.waiting, choice);
+  if (is_direct(what.what)) return apply_direct(of, what);
+  if (of.waiting != nullptr) {  // a far poll is complete when the wait ends
+    const touched values = apply_far(what, of.seen);
+    return values;
+  }
+  rma& one = of.outstanding.back();
+  const touched values = apply_far(what, one.seen);
+  one.old = values.before;
+  one.delivered = true;
+  return values;
+}
+
+execution::touched execution::apply_other(rank_state& of, int rank, shared& word) {
+  const std::uint64_t before = word.value;
+  const std::size_t slot = slot_of(word);
+  switch (of.next) {
+    case kind::signal:
+      word.mail.emplace_back(rank, of.seen);
+      ++word.value;
+      break;
+    case kind::await_signal: {
+      const auto mail = std::find_if(word.mail.begin(), word.mail.end(), [&](const auto& one) {
+        return of.peer == any_rank || one.first == of.peer;
+      });
+      of.seen.join(mail->second);
+      word.mail.erase(mail);
+      --word.value;
+      break;
+    }
+    case kind::begin_exclusive:
+      of.seen.join(word.message);
+      word.value = 1;
+      break;
+    case kind::end_exclusive:
+      word.message = of.seen;
+      word.value = 0;
+      break;
+    case kind::enter:
+      if (inside_ >= 0)
+        report(fault::exclusion, "rank " + std::to_string(rank) + " is inside together with rank " +
+                                     std::to_string(inside_));
+      else if (of.seen.at(slot) < word.version)
+        report(fault::order, "rank " + std::to_string(rank) +
+                                 " is inside but need not see what rank " +
+                                 std::to_string(last_inside_) + " did before: a release or an acquire is missing");
+      check_bypass(rank);
+      inside_ = last_inside_ = rank;
+      of.is_asking = false;
+      word.value = static_cast<std::uint64_t>(rank) + 1;
+      break;
+    case kind::leave:
+      inside_ = -1;
+      ++word.version;
+      of.seen.raise(slot, word.version);
+      word.value = 0;
+      break;
+    default:
+      break;
+  }
+  return {before, before, word.value};
+}
+
+void execution::record(const process& by, const access& of, shared& word, touched values, event_set& past) {
+  event taken{.by = by, .touched = of, .before = values.before, .read = values.read, .happens_before = past};
+  if (word.last_write >= 0) {
+    taken.happens_before.join(events_[static_cast<std::size_t>(word.last_write)].happens_before);
+    taken.happens_before.insert(static_cast<std::size_t>(word.last_write));
+  }
+  if (of.writes)
+    for (const int read : word.reads) {
+      taken.happens_before.join(events_[static_cast<std::size_t>(read)].happens_before);
+      taken.happens_before.insert(static_cast<std::size_t>(read));
+    }
+  past = taken.happens_before;
+  past.insert(events_.size());
+  if (of.writes) {
+    word.last_write = static_cast<int>(events_.size());
+    word.reads.clear();
+  } else {
+    word.reads.push_back(static_cast<int>(events_.size()));
+  }
+  events_.push_back(std::move(taken));
+}
+
+// ---- steps -------------------------------------------------------------------------------------------------
+
+std::uint64_t execution::name_of_next(const rank_state& of) const {
+  switch (of.next) {
+    case kind::access:
+    case kind::await:
+      return name_of_cell(of.operation.word);
+    case kind::signal:
+      return name_of_other(mailbox, of.channel, of.peer);
+    case kind::await_signal:
+      return name_of_other(mailbox, of.channel, static_cast<int>(&of - ranks_.data()));
+    case kind::begin_exclusive:
+    case kind::end_exclusive:
+      return name_of_other(exclusive, of.channel, of.peer);
+    default:
+      return guard;
+  }
+}
+
+const execution::rma* execution::find_rma(const process& one) const {
+  for (const rma& candidate : state(one.rank).outstanding)
+    if (candidate.number == one.delivery) return &candidate;
+  return nullptr;
+}
+
+access execution::next_access(const process& one) const {
+  if (one.delivery != 0) {
+    const engine::operation& what = find_rma(one)->what;
+    return {name_of_cell(what.word), is_write(what.what)};
+  }
+  return *pending_access(one.rank);
+}
+
+std::optional<access> execution::pending_access(int rank) const {
+  const rank_state& of = state(rank);
+  if (of.at != where::at_step || of.next == kind::none) return std::nullopt;
+  const bool writes =
+      of.next == kind::access || of.next == kind::await ? is_write(of.operation.what) : true;
+  return access{name_of_next(of), writes};
+}
+
+const event_set& execution::past_of(const process& one) const {
+  return one.delivery != 0 ? find_rma(one)->past : state(one.rank).past;
+}
+
+std::optional<bool> execution::wait_satisfied_by(int rank, std::uint64_t value) const {
+  const rank_state& of = state(rank);
+  switch (of.next) {
+    case kind::await: return of.waiting->satisfied(value);
+    case kind::await_signal: return value > 0;
+    case kind::begin_exclusive: return value == 0;
+    default: return std::nullopt;
+  }
+}
+
+int execution::choices(const process& one) const {
+  if (one.delivery != 0) return 1;
+  const rank_state& of = state(one.rank);
+  if ((of.next != kind::access && of.next != kind::await) || of.operation.what != action::load) return 1;
+  return static_cast<int>(readable(of, of.operation, of.waiting).size());
+}
+
+bool execution::can_go_on(int rank) const {
+  const rank_state& of = state(rank);
+  if (of.at != where::at_step) return false;
+  switch (of.next) {
+    case kind::none:
+      return false;
+    case kind::await: {
+      if (of.operation.what == action::load)
+        return !readable(of, of.operation, of.waiting).empty();
+      if (is_rma(of.operation.what) && options_->mode == delivery_mode::progress && of.operation.target != rank) {
+        const rank_state& target = state(of.operation.target);
+        if (target.at == where::at_step && target.next == kind::await && !target.waiting->progresses) return false;
+      }
+      return of.waiting->satisfied(*of.operation.word);
+    }
+    case kind::await_signal: {
+      const shared* word = find(name_of_next(of));
+      return word != nullptr && std::any_of(word->mail.begin(), word->mail.end(), [&](const auto& one) {
+        return of.peer == any_rank || one.first == of.peer;
+      });
+    }
+    case kind::begin_exclusive: {
+      const shared* word = find(name_of_next(of));
+      return word == nullptr || word->value == 0;
+    }
+    default:
+      return true;
+  }
+}
+
+bool execution::can_deliver(int origin, const rma& one) const {
+  if (one.delivered) return false;
+  const rank_state& of = state(origin);
+  if (options_->mode == delivery_mode::lazy &&
+      (of.at != where::in_flush || of.flush_target != one.what.target))
+    return false;
+  if (options_->mode == delivery_mode::progress && one.what.target != origin) {
+    const rank_state& target = state(one.what.target);
+    if (target.at == where::at_step && target.next == kind::await && !target.waiting->progresses) return false;
+  }
+  // MPI orders accumulates of one origin at one location, and nothing else.
+  if (!is_accumulate(one.what.what)) return true;
+  return std::none_of(of.outstanding.begin(), of.outstanding.end(), [&](const rma& other) {
+    return !other.delivered && other.number < one.number && other.what.word == one.what.word &&
+           is_accumulate(other.what.what);
+  });
+}
+
+bool execution::has_undelivered(const rank_state& of, int target) const {
+  return std::any_of(of.outstanding.begin(), of.outstanding.end(),
+                     [&](const rma& one) { return !one.delivered && one.what.target == target; });
+}
+
+void execution::collect_enabled() {
+  enabled_.clear();
+  for (int rank = 0; rank < size(); ++rank)
+    if (can_go_on(rank)) enabled_.push_back({rank, 0});
+  for (int rank = 0; rank < size(); ++rank)
+    for (const rma& one : state(rank).outstanding)
+      if (can_deliver(rank, one)) enabled_.push_back({rank, one.number});
+}
+
+bool execution::is_enabled(const process& one) const {
+  return std::find(enabled_.begin(), enabled_.end(), one) != enabled_.end();
+}
+
+void execution::take(const process& one, int choice) {
+  const engine::current_team scope(*this);
+  schedule_.push_back({one.rank, one.delivery, choice});
+  if (one.delivery != 0)
+    take_delivery(one);
+  else
+    take_rank_step(one.rank, choice);
+  collect_enabled();
+  note_blocked();
+}
+
+void execution::take_rank_step(int rank, int choice) {
+  rank_state& of = state(rank);
+  const access touches = *pending_access(rank);
+  const bool is_cell = of.next == kind::access || of.next == kind::await;
+  shared& word = at(touches.word, is_cell ? of.operation.word : nullptr);
+  const std::size_t slot = slot_of(word);
+  const touched values = is_cell ? apply_access(of, choice) : apply_other(of, rank, word);
+  const bool is_rma_step = is_cell && is_rma(of.operation.what) && of.waiting == nullptr;
+  record({rank, 0}, touches, shared_[slot], values, of.past);
+  if (is_rma_step) of.outstanding.back().past = of.past;
+  if (shown_ != nullptr) {
+    std::string text;
+    switch (of.next) {
+      case kind::await: text = "await " + std::string(name(of.operation.what)); break;
+      case kind::access: text = name(of.operation.what); break;
+      case kind::signal: text = "signal to rank " + std::to_string(of.peer); break;
+      case kind::await_signal:
+        text = of.peer == any_rank ? "await signal" : "await signal of rank " + std::to_string(of.peer);
+        break;
+      case kind::begin_exclusive: text = "begin exclusive epoch"; break;
+      case kind::end_exclusive: text = "end exclusive epoch"; break;
+      case kind::enter: text = "ENTER"; break;
+      default: text = "LEAVE"; break;
+    }
+    show(text, shared_[slot], values, touches.writes);
+  }
+  of.returned = values.read;
+  of.observed = mixed(mixed(of.observed, touches.word),
+                      mixed(static_cast<std::uint64_t>(of.next) * 32 + static_cast<std::uint64_t>(of.operation.what),
+                            is_cell && !is_rma_step ? values.read : 0));
+  of.next = kind::none;
+  of.waiting = nullptr;
+  run_on(rank);
+}
+
+void execution::take_delivery(const process& by) {
+  rank_state& origin = state(by.rank);
+  rma& one = *std::find_if(origin.outstanding.begin(), origin.outstanding.end(),
+                           [&](const rma& candidate) { return candidate.number == by.delivery; });
+  const access touches{name_of_cell(one.what.word), is_write(one.what.what)};
+  const touched values = apply_far(one.what, one.seen);
+  one.old = values.before;
+  one.delivered = true;
+  shared& word = at(touches.word, one.what.word);
+  record(by, touches, word, values, one.past);
+  if (shown_ != nullptr)
+    show("deliver " + std::string(name(one.what.what)), word, values, touches.writes, one.issued_after);
+  if (origin.at == where::in_flush && !has_undelivered(origin, origin.flush_target)) run_on(by.rank);
+}
+
+void execution::run_on(int rank) {
+  rank_state& of = state(rank);
+  of.at = where::at_step;
+  resume(rank);
+  if (has_ended(rank)) {
+    of.at = where::ended;
+    ++ended_;
+    if (fibre_of(rank).thrown()) {
+      try {
+        std::rethrow_exception(fibre_of(rank).thrown());
+      } catch (const std::exception& thrown) {
+        report(fault::exception, "rank " + std::to_string(rank) + " threw: " + thrown.what());
+      } catch (...) {
+        report(fault::exception, "rank " + std::to_string(rank) + " threw something");
+      }
+    }
+  }
+  if (at_barrier_ == size()) open_barrier();
+}
+
+void execution::open_barrier() {
+  at_barrier_ = 0;
+  event_set all;
+  view seen;
+  for (const rank_state& one : ranks_) {
+    all.join(one.past);
+    seen.join(one.seen);
+  }
+  for (rank_state& one : ranks_) {
+    one.past = all;
+    one.seen = seen;
+    one.at = where::at_step;
+  }
+  for (int rank = 0; rank < size(); ++rank) run_on(rank);
+}
+
+// ---- what ranks ask for ------------------------------------------------------------------------------------
+
+void execution::stop_at(kind next) {
+  rank_state& me = self();
+  me.at = where::at_step;
+  me.next = next;
+  suspend();
+}
+
+void execution::check_operands(const engine::operation& what) {
+  if (what.operand == poison || what.expected == poison)
+    report(fault::poison, "rank " + std::to_string(running()) + " passes to " + std::string(name(what.what)) +
+                              " the result of an operation that was not complete");
+}
+
+std::uint64_t execution::perform(const engine::operation& what) {
+  check_operands(what);
+  rank_state& me = self();
+  me.operation = what;
+  stop_at(kind::access);
+  return me.returned;
+}
+
+void execution::issue(const engine::operation& what) {
+  check_operands(what);
+  rank_state& me = self();
+  if (what.result != nullptr) write_word(what.result, poison);
+  me.outstanding.push_back({.what = what,
+                            .number = ++me.issued,
+                            .seen = me.seen,
+                            .past = me.past,
+                            .issued_after = static_cast<int>(schedule_.size()) - 1});
+  me.observed = mixed(me.observed, mixed(name_of_cell(what.word), static_cast<std::uint64_t>(what.what)));
+  if (options_->mode != delivery_mode::eager) return;
+  me.operation = what;
+  stop_at(kind::access);
+}
+
+void execution::flush(int target) {
+  rank_state& me = self();
+  if (has_undelivered(me, target)) {
+    me.at = where::in_flush;
+    me.flush_target = target;
+    suspend();
+  }
+  const void* frame = __builtin_frame_address(0);
+  for (const rma& one : me.outstanding)
+    if (one.what.target == target) complete(me, one, frame);
+  std::erase_if(me.outstanding, [target](const rma& one) { return one.what.target == target; });
+}
+
+void execution::complete(rank_state& of, const rma& one, const void* frame) {
+  of.past.join(one.past);
+  of.seen.join(one.seen);
+  const engine::operation& what = one.what;
+  for (const auto& [buffer, value] : {std::pair(what.origin, what.operand), std::pair(what.compare, what.expected)}) {
+    if (buffer == nullptr) continue;
+    const std::string text =
+        "an origin buffer of " + std::string(name(what.what)) + " to " + word_text(what);
+    if (fibre_of(running()).is_dangling(buffer, frame))
+      report(fault::origin, text + " went out of scope before its flush");
+    else if (read_word(buffer) != value)
+      report(fault::origin, text + " was changed before its flush");
+  }
+  if (what.result == nullptr) return;
+  if (fibre_of(running()).is_dangling(what.result, frame)) {
+    report(fault::origin, "the result of " + std::string(name(what.what)) + " to " + word_text(what) +
+                              " went out of scope before its flush");
+    return;
+  }
+  write_word(what.result, one.old);
+  of.observed = mixed(of.observed, one.old);
+}
+
+std::uint64_t execution::await(const engine::wait& what) {
+  check_operands(what.read);
+  rank_state& me = self();
+  me.operation = what.read;
+  me.waiting = &what;
+  stop_at(kind::await);
+  return me.returned;
+}
+
+void execution::signal(int channel, int to) {
+  rank_state& me = self();
+  me.channel = channel;
+  me.peer = to;
+  stop_at(kind::signal);
+}
+
+void execution::await_signal(int channel, int from) {
+  rank_state& me = self();
+  me.channel = channel;
+  me.peer = from;
+  stop_at(kind::await_signal);
+}
+
+void execution::begin_exclusive(int epoch, int home) {
+  rank_state& me = self();
+  me.channel = epoch;
+  me.peer = home;
+  stop_at(kind::begin_exclusive);
+}
+
+void execution::end_exclusive(int epoch, int home) {
+  rank_state& me = self();
+  me.channel = epoch;
+  me.peer = home;
+  stop_at(kind::end_exclusive);
+}
+
+void execution::barrier() {
+  self().at = where::at_barrier;
+  ++at_barrier_;
+  suspend();
+}
+
+// ---- hashes ------------------------------------------------------------------------------------------------
+
+std::uint64_t execution::state_hash() const {
+  std::uint64_t hash = mixed(static_cast<std::uint64_t>(inside_ + 1), static_cast<std::uint64_t>(ended_));
+  for (const rank_state& one : ranks_) {
+    hash = mixed(hash, one.observed);
+    hash = mixed(hash, static_cast<std::uint64_t>(one.at) * 16 + static_cast<std::uint64_t>(one.next));
+    for (const rma& operation : one.outstanding)
+      hash = mixed(hash, operation.delivered ? mixed(1, operation.old) : 2);
+  }
+  std::uint64_t words = 0;
+  for (const shared& word : shared_) {
+    if (word.cell != nullptr && word.version != 0) words += mixed(word.name, *word.cell);
+    if (word.cell == nullptr) words += mixed(word.name, word.value);
+  }
+  return mixed(hash, words);
+}
+
+std::uint64_t execution::trace_hash() const {
+  std::map<process, std::uint64_t> steps_of;
+  std::vector<std::uint64_t> names;
+  for (const event& one : events_)
+    names.push_back(mixed(
+        mixed(mixed(static_cast<std::uint64_t>(one.by.rank), static_cast<std::uint64_t>(one.by.delivery)),
+              ++steps_of[one.by]),
+        mixed(one.touched.word, one.read)));
+  std::uint64_t trace = 0;
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    std::uint64_t past = 0;
+    for (std::size_t j = 0; j < i; ++j)
+      if (events_[i].happens_before.contains(j)) past += mixed(names[j], 1);
+    trace += mixed(names[i], past);
+  }
+  return trace;
+}
+
+}  // namespace nearfar::checker

@@ -1,0 +1,244 @@
+// One run of a program under a schedule that is decided step by step from outside.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "event_sets.hpp"
+#include "nearfar/checker/checker.hpp"
+#include "nearfar/engine/team.hpp"
+#include "view.hpp"
+
+namespace nearfar::checker {
+
+/// Who takes a step: a rank, or one of its RMA operations, which is delivered as if by a process of its own.
+/// Named by origin and number at the origin, since a name that depends on the order of other steps would make
+/// equal traces look different.
+struct process {
+  int rank = 0;
+  int delivery = 0;
+
+  [[nodiscard]] friend bool operator==(const process&, const process&) = default;
+  [[nodiscard]] friend auto operator<=>(const process&, const process&) = default;
+};
+
+/// What dependence between steps is decided by.
+struct access {
+  std::uint64_t word = 0;
+  bool writes = false;
+
+  [[nodiscard]] bool conflicts_with(const access& other) const noexcept {
+    return word == other.word && (writes || other.writes);
+  }
+};
+
+/// A step that was taken.
+struct event {
+  process by;
+  access touched;
+  std::uint64_t before = 0;  ///< value of the word before the step
+  std::uint64_t read = 0;    ///< value that the step read, stale perhaps
+  event_set happens_before;  ///< earlier events only
+};
+
+class execution final : public engine::team, public monitor {
+ public:
+  execution(const program& what, const options& how, engine::stack_pool& stacks);
+  ~execution() { abandon(); }
+
+  /// Starts the program anew and runs it up to each rank's first step.
+  void restart();
+
+  /// Processes that can take a step, ranks first.
+  [[nodiscard]] const std::vector<process>& enabled() const noexcept { return enabled_; }
+  [[nodiscard]] bool is_enabled(const process& one) const;
+  /// What the next step of an enabled process touches.
+  [[nodiscard]] access next_access(const process& one) const;
+  /// Takes it. `choice` must be below the number of choices, which the event tells.
+  void take(const process& one, int choice);
+  /// How many values the next step of an enabled process may return.
+  [[nodiscard]] int choices(const process& one) const;
+
+  /// Of the rank that waits for a word (whether enabled or not): whether it could have gone on when the word
+  /// held `value`. Nothing if the rank's next step is no such wait.
+  [[nodiscard]] std::optional<bool> wait_satisfied_by(int rank, std::uint64_t value) const;
+  /// What the next step of a rank touches although it may not be enabled; nothing if it has none.
+  [[nodiscard]] std::optional<access> pending_access(int rank) const;
+  /// Events that happen before whatever a process does next.
+  [[nodiscard]] const event_set& past_of(const process& one) const;
+
+  [[nodiscard]] const std::vector<event>& events() const noexcept { return events_; }
+  [[nodiscard]] bool all_ended() const noexcept { return ended_ == size(); }
+  [[nodiscard]] const std::optional<violation>& found() const noexcept { return found_; }
+  [[nodiscard]] const std::vector<step>& schedule() const noexcept { return schedule_; }
+  /// Records the fault that no process is enabled though some rank has not ended.
+  void report_deadlock();
+  void report_livelock();
+  /// Steps as people read them; collected only while asked for.
+  void show_steps(std::vector<shown_step>* into) { shown_ = into; }
+
+  /// Hash of what each rank has observed and of all that is shared: equal states have equal futures.
+  [[nodiscard]] std::uint64_t state_hash() const;
+  /// Hash of the trace: the order of dependent steps, whatever the order of the others.
+  [[nodiscard]] std::uint64_t trace_hash() const;
+
+  // engine::team
+  std::uint64_t perform(const engine::operation& what) override;
+  void issue(const engine::operation& what) override;
+  void flush(int target) override;
+  std::uint64_t await(const engine::wait& what) override;
+  void signal(int channel, int to) override;
+  void await_signal(int channel, int from) override;
+  void begin_exclusive(int epoch, int home) override;
+  void end_exclusive(int epoch, int home) override;
+  void delay(std::chrono::nanoseconds) override {}
+  void barrier() override;
+  [[nodiscard]] std::chrono::nanoseconds now() override {
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(events_.size()));
+  }
+
+  // monitor
+  void ask() override;
+  void enter() override;
+  void leave() override;
+  void expect_complete(const char* function) override;
+
+ private:
+  enum class kind : std::uint8_t {
+    none,
+    access,  // of a near cell, a direct access, or an RMA operation that is delivered at once
+    await,
+    signal,
+    await_signal,
+    begin_exclusive,
+    end_exclusive,
+    enter,
+    leave,
+  };
+  enum class where : std::uint8_t { at_step, in_flush, at_barrier, ended };
+
+  struct rma {
+    engine::operation what;
+    int number = 0;
+    bool delivered = false;
+    std::uint64_t old = 0;
+    view seen;          // at issue; with what it read, once delivered
+    event_set past;     // at issue; with its delivery, once delivered
+    int issued_after = -1;
+  };
+
+  struct rank_state {
+    where at = where::ended;
+    kind next = kind::none;
+    engine::operation operation;
+    const engine::wait* waiting = nullptr;
+    int channel = 0;
+    int peer = 0;
+    int flush_target = 0;
+    std::uint64_t returned = 0;
+    int issued = 0;
+    std::vector<rma> outstanding;
+    view seen;
+    event_set past;
+    std::uint64_t observed = 0;
+    bool is_asking = false;
+    bool is_blocked = false;
+    std::size_t asked_at = 0;
+    std::size_t blocked_at = 0;
+  };
+
+  /// A word, a mailbox, an epoch or the guard.
+  struct shared {
+    std::uint64_t name = 0;
+    std::uint64_t* cell = nullptr;
+    bool near = false;
+    bool far = false;
+    std::uint32_t version = 0;
+    std::uint32_t plain_version = 0;  // of the last write that was no accumulate
+    view message;                     // what reading the last write makes known
+    struct stored {
+      std::uint64_t value;
+      view message;
+    };
+    std::vector<stored> history;  // of a near cell that loads may read stale, by version
+    int last_write = -1;
+    std::vector<int> reads;  // since then
+    std::uint64_t value = 0;  // of what is no cell
+    std::vector<std::pair<int, view>> mail;
+  };
+
+  struct touched {
+    std::uint64_t before = 0;
+    std::uint64_t read = 0;
+    std::uint64_t after = 0;
+  };
+
+  [[nodiscard]] rank_state& self() { return ranks_[static_cast<std::size_t>(running())]; }
+  [[nodiscard]] rank_state& state(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] const rank_state& state(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+
+  [[nodiscard]] std::uint64_t name_of_cell(const std::uint64_t* cell) const;
+  [[nodiscard]] std::uint64_t name_of_next(const rank_state& of) const;
+  shared& at(std::uint64_t name, std::uint64_t* cell = nullptr);
+  [[nodiscard]] const shared* find(std::uint64_t name) const;
+  [[nodiscard]] std::size_t slot_of(const shared& word) const {
+    return static_cast<std::size_t>(&word - shared_.data());
+  }
+
+  void stop_at(kind next);
+  void run_on(int rank);
+  void open_barrier();
+  void collect_enabled();
+  void note_blocked();
+  [[nodiscard]] bool can_go_on(int rank) const;
+  [[nodiscard]] bool can_deliver(int origin, const rma& one) const;
+  [[nodiscard]] const rma* find_rma(const process& one) const;
+  [[nodiscard]] bool has_undelivered(const rank_state& of, int target) const;
+
+  touched apply_near(rank_state& of, const engine::operation& what, const engine::wait* waiting, int choice);
+  touched apply_far(const engine::operation& what, view& seen);
+  touched apply_direct(rank_state& of, const engine::operation& what);
+  touched apply_access(rank_state& of, int choice);
+  touched apply_other(rank_state& of, int rank, shared& word);
+  void complete(rank_state& of, const rma& one, const void* frame);
+  [[nodiscard]] std::vector<std::uint32_t> readable(const rank_state& of, const engine::operation& what,
+                                                    const engine::wait* waiting) const;
+  void take_rank_step(int rank, int choice);
+  void take_delivery(const process& by);
+  void record(const process& by, const access& of, shared& word, touched values, event_set& past);
+  void show(const std::string& operation, const shared& word, touched values, bool writes,
+            int issued_after = -1);
+
+  void check_operands(const engine::operation& what);
+  shared& used_as(const engine::operation& what, bool near);
+  void check_bypass(int rank);
+  void report(fault what, std::string text);
+  [[nodiscard]] std::string word_text(const shared& word) const;
+  [[nodiscard]] std::string word_text(const engine::operation& of) const;
+  [[nodiscard]] std::string waiting_text(int rank) const;
+
+  const program* program_;
+  const options* options_;
+  std::vector<rank_state> ranks_;
+  std::vector<shared> shared_;
+  std::vector<std::int32_t> slot_of_cell_;
+  std::map<std::uint64_t, std::size_t> slot_of_other_;
+  std::vector<process> enabled_;
+  std::vector<event> events_;
+  std::vector<step> schedule_;
+  std::vector<shown_step>* shown_ = nullptr;
+  std::optional<violation> found_;
+  int ended_ = 0;
+  int at_barrier_ = 0;
+  int inside_ = -1;
+  int last_inside_ = -1;
+  std::vector<char> wanted_by_node_;
+  std::vector<int> passes_over_node_;
+};
+
+}  // namespace nearfar::checker

@@ -1,0 +1,207 @@
+// Exhaustive search over traces: source sets and sleep sets, by repeated execution.
+
+#include <algorithm>
+#include <vector>
+
+#include "searches.hpp"
+
+namespace nearfar::checker {
+
+namespace {
+
+/// One state on the path that is explored, and what is left to do there.
+struct node {
+  std::vector<process> enabled;
+  std::vector<process> backtrack;  // to be explored from here
+  struct sleeper {
+    process who;
+    access next;
+  };
+  std::vector<sleeper> sleep;  // explored elsewhere already
+  process chosen;
+  access chosen_access;
+  int choice = 0;
+  int choices = 1;
+
+  [[nodiscard]] bool sleeps(const process& one) const {
+    return std::any_of(sleep.begin(), sleep.end(), [&](const sleeper& other) { return other.who == one; });
+  }
+  [[nodiscard]] bool has(const std::vector<process>& in, const process& one) const {
+    return std::find(in.begin(), in.end(), one) != in.end();
+  }
+};
+
+class search_of_traces {
+ public:
+  search_of_traces(execution& run, const options& how) : run_(&run), how_(&how) {}
+
+  void go(const budget& within, report& result) {
+    do {
+      replay_path();
+      const bool is_new = extend_path(result);
+      result.steps += run_->events().size();
+      if (run_->found()) {
+        ++result.executions;
+        result.found = run_->found();
+        return;
+      }
+      if (is_new) {
+        ++result.executions;
+        if (how_->keep_traces) result.traces.insert(run_->trace_hash());
+        if (how_->keep_end_states) result.end_states.insert(run_->state_hash());
+      } else {
+        ++result.pruned;
+      }
+      if (within.is_spent(result)) return;
+    } while (next_alternative());
+    result.complete = true;
+  }
+
+ private:
+  /// Takes the steps of the path; the last one is new.
+  void replay_path() {
+    run_->restart();
+    for (std::size_t i = 0; i < path_.size(); ++i) {
+      if (i + 1 == path_.size()) prepare(path_[i]);
+      run_->take(path_[i].chosen, path_[i].choice);
+    }
+  }
+
+  /// At a node whose chosen step is to be taken for the first time.
+  void prepare(node& at) {
+    if (at.choice != 0) return;
+    at.chosen_access = run_->next_access(at.chosen);
+    at.choices = run_->choices(at.chosen);
+    if (how_->reduce == reduction::source_sets) reverse_races_of(at.chosen);
+  }
+
+  /// Goes on to the end of an execution. False if it turned out to be one that was explored before.
+  bool extend_path(report&) {
+    while (!run_->found()) {
+      if (run_->enabled().empty()) {
+        if (!run_->all_ended()) run_->report_deadlock();
+        return true;
+      }
+      if (run_->events().size() > how_->most_steps) {
+        run_->report_livelock();
+        return true;
+      }
+      node next;
+      next.enabled = run_->enabled();
+      if (!path_.empty()) next.sleep = still_asleep(path_.back());
+      const process* first = choose(next);
+      if (first == nullptr) return false;
+      next.chosen = *first;
+      next.backtrack = how_->reduce == reduction::source_sets ? std::vector{next.chosen} : next.enabled;
+      path_.push_back(std::move(next));
+      prepare(path_.back());
+      run_->take(path_.back().chosen, 0);
+    }
+    return true;
+  }
+
+  /// The rank that went last, if it can go on: fewer changes make shorter reports.
+  [[nodiscard]] const process* choose(const node& at) const {
+    const process* first = nullptr;
+    for (const process& one : at.enabled) {
+      if (at.sleeps(one)) continue;
+      if (first == nullptr || (!path_.empty() && one.rank == path_.back().chosen.rank &&
+                               first->rank != path_.back().chosen.rank))
+        first = &one;
+    }
+    return first;
+  }
+
+  /// What slept before the step of `at` and does not depend on it.
+  [[nodiscard]] std::vector<node::sleeper> still_asleep(const node& at) const {
+    std::vector<node::sleeper> result;
+    for (const node::sleeper& one : at.sleep)
+      if (!one.next.conflicts_with(at.chosen_access) && run_->is_enabled(one.who)) result.push_back(one);
+    return result;
+  }
+
+  /// Moves on to the next step to be tried, from the end of the path back.
+  bool next_alternative() {
+    while (!path_.empty()) {
+      node& last = path_.back();
+      if (++last.choice < last.choices) return true;
+      last.choice = 0;
+      last.sleep.push_back({last.chosen, last.chosen_access});
+      const auto next = std::find_if(last.backtrack.begin(), last.backtrack.end(),
+                                     [&](const process& one) { return !last.sleeps(one); });
+      if (next != last.backtrack.end()) {
+        last.chosen = *next;
+        return true;
+      }
+      path_.pop_back();
+    }
+    return false;
+  }
+
+  /// For each earlier step that the next step of `who` races with, sees to it that the state before is also
+  /// left by a step that leads to the opposite order.
+  void reverse_races_of(const process& who) {
+    const std::vector<event>& events = run_->events();
+    const event_set& past = run_->past_of(who);
+    const access next = run_->next_access(who);
+    std::vector<std::size_t> conflicts;  // later ones first
+    for (std::size_t i = events.size(); i-- > 0;) {
+      if (events[i].by == who || past.contains(i) || !events[i].touched.conflicts_with(next)) continue;
+      const std::optional<bool> could =
+          who.delivery == 0 ? run_->wait_satisfied_by(who.rank, events[i].before) : std::nullopt;
+      if (could) {
+        // A wait races with every write before which it could have ended, also where others lie between: a
+        // write in between may have disabled it.
+        if (*could) reverse(i, who, next, past);
+      } else {
+        const bool is_direct = std::none_of(conflicts.begin(), conflicts.end(), [&](std::size_t later) {
+          return events[later].happens_before.contains(i);
+        });
+        if (is_direct) reverse(i, who, next, past);
+      }
+      conflicts.push_back(i);
+    }
+  }
+
+  /// Adds to the node before event `earlier` a process that begins a continuation in which `who`'s step comes
+  /// before that event: an initial of the events that do not depend on it, followed by that step.
+  void reverse(std::size_t earlier, const process& who, const access& next, const event_set& past) {
+    const std::vector<event>& events = run_->events();
+    node& before = path_[earlier];
+    std::vector<std::size_t> others;
+    std::vector<process> initials;
+    for (std::size_t i = earlier + 1; i < events.size(); ++i) {
+      if (events[i].happens_before.contains(earlier)) continue;
+      const bool is_initial = std::none_of(others.begin(), others.end(), [&](std::size_t one) {
+        return events[i].happens_before.contains(one);
+      });
+      if (is_initial) initials.push_back(events[i].by);
+      others.push_back(i);
+    }
+    const bool is_initial = std::none_of(others.begin(), others.end(), [&](std::size_t one) {
+      return past.contains(one) || events[one].touched.conflicts_with(next);
+    });
+    if (is_initial) initials.insert(initials.begin(), who);
+    for (const process& one : initials)
+      if (before.has(before.backtrack, one)) return;
+    for (const process& one : initials)
+      if (before.has(before.enabled, one)) {
+        before.backtrack.push_back(one);
+        return;
+      }
+    for (const process& one : before.enabled)
+      if (!before.has(before.backtrack, one)) before.backtrack.push_back(one);
+  }
+
+  execution* run_;
+  const options* how_;
+  std::vector<node> path_;
+};
+
+}  // namespace
+
+void search_exhaustively(execution& run, const options& how, const budget& within, report& result) {
+  search_of_traces(run, how).go(within, result);
+}
+
+}  // namespace nearfar::checker

@@ -1,0 +1,33 @@
+// The three ways to choose schedules.
+#pragma once
+
+#include <chrono>
+
+#include "execution.hpp"
+#include "nearfar/checker/checker.hpp"
+
+namespace nearfar::checker {
+
+/// Ends a search that has used up what it may.
+class budget {
+ public:
+  explicit budget(const options& how) : how_(&how), start_(std::chrono::steady_clock::now()) {}
+  /// To be asked after each execution.
+  [[nodiscard]] bool is_spent(const report& so_far) const {
+    const std::uint64_t all = so_far.executions + so_far.pruned;
+    if (how_->on_progress && all % 1024 == 0) how_->on_progress(all);
+    if (how_->most_executions != 0 && all >= how_->most_executions) return true;
+    return all % 64 == 0 && elapsed() >= how_->most_time;
+  }
+  [[nodiscard]] std::chrono::nanoseconds elapsed() const { return std::chrono::steady_clock::now() - start_; }
+
+ private:
+  const options* how_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+void search_exhaustively(execution& run, const options& how, const budget& within, report& result);
+void search_states(execution& run, const options& how, const budget& within, report& result);
+void search_randomly(execution& run, const options& how, const budget& within, report& result);
+
+}  // namespace nearfar::checker

@@ -1,0 +1,33 @@
+// What a rank must have seen: for each word, the version of the latest write that happens before it. Carried
+// by releases, joined by acquires; the checker's form of C++'s happens-before, which MPI's completed
+// operations and messages extend between nodes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace nearfar::checker {
+
+class view {
+ public:
+  [[nodiscard]] std::uint32_t at(std::size_t word) const noexcept {
+    return word < versions_.size() ? versions_[word] : 0;
+  }
+  void raise(std::size_t word, std::uint32_t version) {
+    if (word >= versions_.size()) versions_.resize(word + 1);
+    versions_[word] = std::max(versions_[word], version);
+  }
+  void join(const view& other) {
+    if (other.versions_.size() > versions_.size()) versions_.resize(other.versions_.size());
+    for (std::size_t i = 0; i < other.versions_.size(); ++i)
+      versions_[i] = std::max(versions_[i], other.versions_[i]);
+  }
+  void clear() noexcept { versions_.clear(); }
+
+ private:
+  std::vector<std::uint32_t> versions_;
+};
+
+}  // namespace nearfar::checker
