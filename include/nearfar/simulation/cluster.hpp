@@ -2,6 +2,8 @@
 /// The simulated cluster: every rank of a program in virtual time, on a machine that need not exist.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -21,12 +23,20 @@ struct options {
 
 /// What a run took.
 struct run_statistics {
-  std::uint64_t operations = 0;  ///< memory operations, flushes, signals and waits of all ranks
+  std::uint64_t operations = 0;     ///< memory operations, flushes, signals and waits of all ranks
+  std::uint64_t switches = 0;       ///< times that a rank went on after another or after an event
+  std::chrono::nanoseconds span{};  ///< virtual time from the start until the last rank's end
 };
 
-/// Runs `body` on every rank of `where`, to its end in virtual time. Rethrows what the lowest rank threw;
-/// throws `engine::deadlock`, which says who waits for what, when no rank can go on. The same arguments give
-/// the same run.
+/// What a result buffer holds from its operation's issue until the flush.
+inline constexpr std::uint64_t poison = 0xdeadbeefdeadbeefU;
+
+/// Runs `body` on every rank of `where`, to its end in virtual time. The same arguments give the same run.
+///
+/// A rank that throws ends the run at its time: the others are abandoned where they are, and what the lowest
+/// rank threw is rethrown. Throws `engine::deadlock`, which says who waits for what, when no rank can go on
+/// or none but repeats far reads that change nothing; `nearfar::error`, which names the field, for a machine
+/// whose costs cannot be.
 run_statistics run(const machine& on, const locality& where, const std::function<void(engine::world&)>& body,
                    const options& chosen = {});
 

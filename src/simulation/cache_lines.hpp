@@ -1,0 +1,146 @@
+/// \file
+/// Where the cache lines of the simulated memory are, and what it takes to move them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "costs.hpp"
+#include "nearfar/core/layout.hpp"
+#include "nearfar/topology/locality.hpp"
+#include "sparse_array.hpp"
+
+namespace nearfar::simulation {
+
+/// Ownership of every 64-byte line, as in an invalidation protocol: one last writer, any number of ranks of
+/// its node that have a copy, and the time until which the line is on its way. A line that nobody has touched
+/// is with the rank whose memory it is in.
+///
+/// A line that a network interface has written is in no core; fetching it takes at least what fetching it
+/// within a NUMA domain does.
+class cache_lines {
+ public:
+  /// `bytes` of memory for each rank, a multiple of the line's length.
+  cache_lines(const locality& where, const costs& of, std::size_t bytes);
+
+  /// When `rank`, which begins at `at`, has read the line.
+  picoseconds read(std::size_t line, int rank, picoseconds at) {
+    state& it = touched(line);
+    std::uint64_t& copies = copies_of(line, rank);
+    if ((copies & bit_of(rank)) != 0) return at + hit_;
+    const line_source from = source(it, rank);
+    copies |= bit_of(rank);
+    it.shared = true;
+    it.farthest_copy = std::max(it.farthest_copy, from);
+    return it.busy_until = std::max(at, it.busy_until) + move_[static_cast<std::size_t>(from)];
+  }
+
+  /// Whether the line is here and nowhere else.
+  [[nodiscard]] bool is_owned(std::size_t line, int rank) {
+    const state& it = touched(line);
+    return it.writer == static_cast<std::uint32_t>(rank) + 1 && !it.shared && !it.in_memory;
+  }
+
+  /// When `rank`, which begins at `at`, may write the line, which nobody else has any more.
+  picoseconds own(std::size_t line, int rank, picoseconds at) {
+    if (is_owned(line, rank)) return at + hit_;
+    state& it = lines_[line];
+    const bool was_mine = it.writer == static_cast<std::uint32_t>(rank) + 1 && !it.in_memory;
+    const line_source from = was_mine ? it.farthest_copy : source(it, rank);
+    it.busy_until = std::max(at, it.busy_until) + move_[static_cast<std::size_t>(from)];
+    take(line, it, rank);
+    return it.busy_until;
+  }
+
+  /// Nobody gets the line before `until`.
+  void hold(std::size_t line, picoseconds until) {
+    lines_[line].busy_until = std::max(lines_[line].busy_until, until);
+  }
+
+  /// `rank` has written the line by other means, whose costs are accounted for elsewhere.
+  void take(std::size_t line, int rank) { take(line, touched(line), rank); }
+
+  /// A network interface has written the line.
+  void write_to_memory(std::size_t line) {
+    state& it = touched(line);
+    clear_copies(line);
+    it.writer = owner_of(line) + 1;
+    it.in_memory = true;
+    it.shared = false;
+    it.farthest_copy = line_source::same_core;
+  }
+
+ private:
+  struct state {
+    picoseconds busy_until;
+    std::uint32_t writer;       // rank + 1; 0: untouched
+    line_source farthest_copy;  // from the writer
+    bool shared;                // others may have copies
+    bool in_memory;             // written by no core
+  };
+  /// Groups that mean the same only to ranks that are known to share them.
+  struct groups {
+    int core;
+    int cache;
+    int numa;
+  };
+
+  [[nodiscard]] static std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
+  [[nodiscard]] std::uint64_t bit_of(int rank) const noexcept { return bit_of_[index(rank)]; }
+  [[nodiscard]] std::uint64_t& copies_of(std::size_t line, int rank) noexcept {
+    return copies_[line * words_per_line_ + word_of_[index(rank)]];
+  }
+  [[nodiscard]] std::uint32_t owner_of(std::size_t line) const noexcept {
+    return static_cast<std::uint32_t>(line / lines_per_rank_);
+  }
+
+  [[nodiscard]] state& touched(std::size_t line) {
+    state& it = lines_[line];
+    if (it.writer == 0) [[unlikely]] {
+      it.writer = owner_of(line) + 1;
+      const int owner = static_cast<int>(owner_of(line));
+      copies_of(line, owner) |= bit_of(owner);
+    }
+    return it;
+  }
+
+  [[nodiscard]] line_source source(const state& it, int rank) const noexcept {
+    const groups& here = groups_[index(rank)];
+    const groups& there = groups_[it.writer - 1];
+    line_source from = line_source::same_node;
+    if (here.core == there.core)
+      from = line_source::same_core;
+    else if (here.cache == there.cache)
+      from = line_source::same_cache;
+    else if (here.numa == there.numa)
+      from = line_source::same_numa;
+    return it.in_memory ? std::max(from, line_source::same_numa) : from;
+  }
+
+  void clear_copies(std::size_t line) {
+    std::fill_n(&copies_[line * words_per_line_], words_per_line_, std::uint64_t{0});
+  }
+
+  void take(std::size_t line, state& it, int rank) {
+    clear_copies(line);
+    copies_of(line, rank) = bit_of(rank);
+    it.writer = static_cast<std::uint32_t>(rank) + 1;
+    it.in_memory = false;
+    it.shared = false;
+    it.farthest_copy = line_source::same_core;
+  }
+
+  std::size_t lines_per_rank_;
+  picoseconds hit_;
+  std::array<picoseconds, line_source_count> move_;
+  std::vector<groups> groups_;          // by rank
+  std::vector<std::uint32_t> word_of_;  // by rank: which word of the copies
+  std::vector<std::uint64_t> bit_of_;   // by rank: and which bit
+  std::size_t words_per_line_ = 1;
+  sparse_array<state> lines_;
+  sparse_array<std::uint64_t> copies_;
+};
+
+}  // namespace nearfar::simulation

@@ -1,0 +1,237 @@
+#include "nearfar/simulation/cluster.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "substrate.hpp"
+
+namespace nearfar::simulation {
+
+namespace {
+
+/// Whole cache lines, so that no two ranks share one.
+std::size_t whole_lines(std::size_t bytes) {
+  return std::max<std::size_t>(1, (bytes + cache_line - 1) / cache_line) * cache_line;
+}
+
+const nearfar::locality& checked(const nearfar::locality& where) {
+  if (where.size() >= static_cast<int>(event::most_subjects))
+    throw topology_error("the simulation has room for fewer than " + std::to_string(event::most_subjects) +
+                         " ranks, not " + std::to_string(where.size()));
+  return where;
+}
+
+}  // namespace
+
+cluster::cluster(const machine& on, const nearfar::locality& where, const options& chosen,
+                 engine::stack_pool& stacks)
+    : team(checked(where), whole_lines(chosen.bytes), stacks),
+      costs_(costs_of(on)),
+      random_(chosen.seed),
+      ranks_(index(where.size())),
+      node_of_(index(where.size())),
+      lines_(where, costs_, bytes()),
+      watchers_(bytes() / cache_line * index(where.size())),
+      units_(bytes() / sizeof(std::uint64_t) * index(where.size())),
+      interfaces_(index(where.groups(level::node))),
+      words_(bytes() / sizeof(std::uint64_t) * index(where.size())),
+      stop_after_(std::numeric_limits<picoseconds>::max()) {
+  for (int rank = 0; rank < where.size(); ++rank) node_of_[index(rank)] = where.group(level::node, rank);
+  // As for the simulation's own arrays.
+  madvise(memory(0), bytes() * index(where.size()), MADV_NOHUGEPAGE);
+  const distance widest = where.groups(level::node) > 1 ? distance::remote : distance::node;
+  barrier_span_ =
+      std::bit_width(static_cast<unsigned>(where.size()) - 1) * costs_.of(widest, transfer::message).latency;
+}
+
+run_statistics cluster::run(const rank_body& body) {
+  const engine::current_team here(*this);
+  start(body);
+  unfinished_ = size();
+  for (int rank = 0; rank < size(); ++rank) wake(rank, 0);
+  while (gave_up_.empty() && (is_handed_ || !queue_.empty())) {
+    const event next = is_handed_ ? handed_ : queue_.pop();
+    is_handed_ = false;
+    // Others that throw at the same time still get to, so that the lowest rank's exception is found.
+    if (next.at > stop_after_) break;
+    dispatch(next);
+  }
+  const bool has_thrown = stop_after_ != std::numeric_limits<picoseconds>::max();
+  const std::string stuck = unfinished_ > 0 && !has_thrown ? stuck_text() : std::string();
+  abandoning_ = true;
+  finish();
+  if (!stuck.empty()) throw engine::deadlock(stuck);
+  return statistics_;
+}
+
+void cluster::dispatch(const event& next) {
+  switch (next.kind()) {
+    case event_kind::resume:
+      return go_on(static_cast<int>(next.subject()), next.at);
+    case event_kind::arrival:
+      return arrive(next.subject(), next.at);
+    case event_kind::effect:
+      return take_effect(next.subject(), next.at);
+    case event_kind::progress: {
+      const int rank = static_cast<int>(next.subject());
+      rank_state& it = state_of(rank);
+      if (it.progress_at != next.at) return;
+      it.progress_at = rank_state::no_time;
+      // Its wait may have ended since.
+      if (it.doing == activity::polling) drain(rank, next.at);
+      return;
+    }
+  }
+}
+
+void cluster::go_on(int rank, picoseconds at) {
+  rank_state& it = state_of(rank);
+  it.clock = std::max(it.clock, at);
+  ++statistics_.switches;
+  resume(rank);
+  if (!has_ended(rank)) return;
+  it.doing = activity::ended;
+  --unfinished_;
+  statistics_.span =
+      std::max(statistics_.span, std::chrono::nanoseconds(it.clock / picoseconds_per_nanosecond));
+  if (fibre_of(rank).thrown()) stop_after_ = std::min(stop_after_, it.clock);
+  drain(rank, it.clock);
+}
+
+void cluster::give_way(rank_state& me) {
+  // What destructors still do while the ranks are ended happens at once.
+  if (abandoning_) return;
+  handed_ =
+      queue_.exchange(me.clock, event_kind::resume, static_cast<std::uint32_t>(running()), me.polls_far);
+  is_handed_ = true;
+  suspend();
+}
+
+void cluster::block(rank_state& me, activity doing) {
+  if (abandoning_) throw engine::fibre::cancelled();
+  me.doing = doing;
+  suspend();
+  me.doing = activity::computing;
+  me.clock = std::max(me.clock, me.handler_free);
+}
+
+void cluster::enter(rank_state& me) {
+  turn(me);
+  if (me.pending.empty()) return;
+  drain(running(), me.clock);
+  me.clock = std::max(me.clock, me.handler_free);
+}
+
+void cluster::stay_inside(rank_state& me, activity doing, picoseconds until) {
+  me.doing = doing;
+  me.clock = std::max(me.clock, until);
+  turn(me);
+  me.doing = activity::computing;
+  me.clock = std::max(me.clock, me.handler_free);
+}
+
+void cluster::delay(std::chrono::nanoseconds span) {
+  rank_state& me = state_of(running());
+  enter(me);
+  stay_inside(me, activity::delaying,
+              me.clock + std::max<picoseconds>(0, span.count()) * picoseconds_per_nanosecond);
+}
+
+void cluster::barrier() {
+  rank_state& me = state_of(running());
+  const int rank = running();
+  enter(me);
+  ++statistics_.operations;
+  barrier_latest_ = std::max(barrier_latest_, me.clock);
+  if (++in_barrier_ < size()) return block(me, activity::in_barrier);
+  const picoseconds leaves = barrier_latest_ + barrier_span_;
+  in_barrier_ = 0;
+  barrier_latest_ = 0;
+  for (int other = 0; other < size(); ++other)
+    if (other != rank) wake(other, leaves);
+  stay_inside(me, activity::in_barrier, leaves);
+}
+
+std::chrono::nanoseconds cluster::now() {
+  rank_state& me = state_of(running());
+  // A loop that looks at nothing but the time would be a hang, as no time passes between its questions.
+  constexpr std::uint32_t most_questions = 1U << 20U;
+  me.asked = me.clock == me.asked_at ? me.asked + 1 : 0;
+  me.asked_at = me.clock;
+  if (me.asked > most_questions) give_up(me, "asks for the time in a loop that takes none: use delay");
+  return std::chrono::nanoseconds(me.clock / picoseconds_per_nanosecond);
+}
+
+void cluster::give_up(rank_state& me, const std::string& why) {
+  gave_up_ = "rank " + std::to_string(running()) + " " + why;
+  block(me, me.doing);
+}
+
+std::size_t cluster::checked_word(const void* word) const {
+  const std::size_t at = word_index(word);
+  if (at >= words_) throw misuse("a word outside the simulated ranks' memory: cells live in segments only");
+  return at;
+}
+
+distance cluster::distance_between(int origin, int target) const noexcept {
+  if (origin == target) return distance::self;
+  return node_of_[index(origin)] == node_of_[index(target)] ? distance::node : distance::remote;
+}
+
+std::string cluster::stuck_text() const {
+  std::string text = gave_up_.empty() ? "no rank can go on" : "the ranks would go on for ever: " + gave_up_;
+  for (int rank = 0; rank < size(); ++rank)
+    if (ranks_[index(rank)].doing != activity::ended) text += "\n  rank " + waits_text(rank);
+  return text;
+}
+
+std::string cluster::waits_text(int rank) const {
+  const rank_state& it = ranks_[index(rank)];
+  const std::string who = std::to_string(rank) + " ";
+  const auto word_text = [&](const engine::operation& what) {
+    const engine::word_name word = name_of(what.word);
+    return word.text + " of rank " + std::to_string(word.rank);
+  };
+  switch (it.polls_far ? activity::far_polling : it.doing) {
+    case activity::computing:
+    case activity::delaying:
+    case activity::ended:
+      break;
+    case activity::bare_polling:
+    case activity::polling:
+    case activity::far_polling:
+      if (it.wait == nullptr) break;
+      return who + "waits for " + word_text(it.wait->read) + " by " +
+             std::string(engine::name(it.wait->read.what)) + ", which is " +
+             std::to_string(*it.wait->read.word);
+    case activity::flushing: {
+      std::string text = who + "flushes rank " + std::to_string(it.waits_at) + " and waits for";
+      for (const std::uint32_t which : it.outstanding)
+        if (const flight& one = flights_[which]; one.awaited && !one.done)
+          text += " " + std::string(engine::name(one.what.what)) + " of " + word_text(one.what);
+      return text;
+    }
+    case activity::awaiting_signal:
+      return who + "waits for a signal from " +
+             (it.waits_at == any_rank ? std::string("any rank") : "rank " + std::to_string(it.waits_at)) +
+             " on channel " + std::to_string(it.waits_for);
+    case activity::in_exclusive:
+      return who + "waits for the exclusive epoch " + std::to_string(it.waits_for) + " at rank " +
+             std::to_string(it.waits_at);
+    case activity::in_barrier:
+      return who + "waits in a barrier";
+  }
+  return who + "is between operations";
+}
+
+run_statistics run(const machine& on, const locality& where, const std::function<void(engine::world&)>& body,
+                   const options& chosen) {
+  engine::stack_pool stacks(chosen.stack_bytes);
+  cluster simulated(on, where, chosen, stacks);
+  return simulated.run(body);
+}
+
+}  // namespace nearfar::simulation

@@ -1,0 +1,70 @@
+#include "costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "nearfar/core/error.hpp"
+
+namespace nearfar::simulation {
+
+namespace {
+
+constexpr std::array<const char*, distance_count> distance_names{"self", "node", "remote"};
+constexpr std::array<const char*, transfer_count> transfer_names{"put", "get", "atomic", "accumulate",
+                                                                 "message"};
+
+[[noreturn]] void refuse(const machine& on, const std::string& why) {
+  throw error("machine '" + on.name + "': " + why);
+}
+
+picoseconds span_of(const machine& on, const std::string& field, double nanoseconds) {
+  constexpr double hour = 3600e9;
+  if (!std::isfinite(nanoseconds) || nanoseconds < 0 || nanoseconds > hour)
+    refuse(on,
+           field + " must be a number of nanoseconds from 0 to an hour, not " + std::to_string(nanoseconds));
+  return std::llround(nanoseconds * static_cast<double>(picoseconds_per_nanosecond));
+}
+
+}  // namespace
+
+costs costs_of(const machine& on) {
+  costs result;
+  for (std::size_t far = 0; far < distance_count; ++far) {
+    for (std::size_t kind = 0; kind < transfer_count; ++kind) {
+      const transfer_cost& given = on.transfers[far][kind];
+      const std::string field =
+          std::string("transfers.") + distance_names[far] + "." + transfer_names[kind] + ".";
+      result.transfers[far][kind] = {span_of(on, field + "overhead", given.overhead),
+                                     span_of(on, field + "latency", given.latency),
+                                     span_of(on, field + "service", given.service),
+                                     span_of(on, field + "completion", given.completion), given.by};
+      // A message is received by whom it is for, whatever is said here.
+      if (static_cast<distance>(far) == distance::remote &&
+          static_cast<transfer>(kind) != transfer::message && given.by == executor::origin)
+        refuse(on, field + "by: the origin's processor cannot reach the memory of another node");
+    }
+  }
+  result.hit = span_of(on, "near.hit", on.near.hit);
+  result.atomic = span_of(on, "near.atomic", on.near.atomic);
+  result.move = {
+      span_of(on, "near.same_core", on.near.same_core), span_of(on, "near.same_cache", on.near.same_cache),
+      span_of(on, "near.same_numa", on.near.same_numa), span_of(on, "near.same_node", on.near.same_node)};
+  result.progress = span_of(on, "library.progress", on.library.progress);
+  result.flush = span_of(on, "library.flush", on.library.flush);
+  result.exclusive = span_of(on, "library.exclusive", on.library.exclusive);
+  result.injection_gap = span_of(on, "network.injection_gap", on.network.injection_gap);
+  if (!std::isfinite(on.network.jitter) || on.network.jitter < 0)
+    refuse(on, "network.jitter must be a share of the latency, at least 0, not " +
+                   std::to_string(on.network.jitter));
+  result.jitter = on.network.jitter;
+
+  if (on.library.polls_per_progress == 0) refuse(on, "library.polls_per_progress must be at least 1");
+  const picoseconds polls = on.library.polls_per_progress;
+  result.bare_poll_period = std::max<picoseconds>(1, result.hit);
+  result.poll_period = std::max<picoseconds>(1, result.hit + result.progress / polls);
+  result.progress_period = std::max<picoseconds>(1, polls * result.hit + result.progress);
+  return result;
+}
+
+}  // namespace nearfar::simulation

@@ -1,0 +1,70 @@
+/// \file
+/// A machine's costs as the simulation computes with them: whole picoseconds, checked.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "nearfar/engine/operation.hpp"
+#include "nearfar/simulation/machine.hpp"
+
+namespace nearfar::simulation {
+
+/// Virtual time or a span of it. Integers, so that sums do not depend on their order.
+using picoseconds = std::int64_t;
+inline constexpr picoseconds picoseconds_per_nanosecond = 1000;
+
+/// Where a cache line comes from, nearest first.
+enum class line_source : std::uint8_t { same_core, same_cache, same_numa, same_node };
+inline constexpr std::size_t line_source_count = 4;
+
+struct transfer_times {
+  picoseconds overhead = 0;
+  picoseconds latency = 0;
+  picoseconds service = 0;
+  picoseconds completion = 0;
+  executor by = executor::origin;
+};
+
+struct costs {
+  std::array<std::array<transfer_times, transfer_count>, distance_count> transfers{};
+  picoseconds hit = 0;
+  picoseconds atomic = 0;
+  std::array<picoseconds, line_source_count> move{};
+  picoseconds progress = 0;
+  picoseconds flush = 0;
+  picoseconds exclusive = 0;
+  picoseconds injection_gap = 0;
+  double jitter = 0;
+  /// From one poll of a waiting rank to its next, on average over those that also drive progress.
+  picoseconds poll_period = 1;
+  /// The same for a wait without progress.
+  picoseconds bare_poll_period = 1;
+  /// From one progress call of a waiting rank to its next.
+  picoseconds progress_period = 1;
+
+  [[nodiscard]] const transfer_times& of(distance how_far, transfer what) const noexcept {
+    return transfers[static_cast<std::size_t>(how_far)][static_cast<std::size_t>(what)];
+  }
+};
+
+/// Throws `nearfar::error`, which names the machine and the field, for costs that cannot be: negative, not
+/// finite, longer than an hour, or remote transfers that the origin's processor carries out.
+[[nodiscard]] costs costs_of(const machine& on);
+
+[[nodiscard]] constexpr transfer transfer_of(engine::action what) noexcept {
+  switch (what) {
+    case engine::action::put:
+      return transfer::put;
+    case engine::action::get:
+      return transfer::get;
+    case engine::action::replace:
+    case engine::action::sum:
+      return transfer::accumulate;
+    default:
+      return transfer::atomic;
+  }
+}
+
+}  // namespace nearfar::simulation

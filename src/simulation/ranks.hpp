@@ -1,0 +1,138 @@
+/// \file
+/// What the simulation knows of each rank and of each operation under way.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "costs.hpp"
+#include "nearfar/engine/operation.hpp"
+
+namespace nearfar::simulation {
+
+/// What a rank does, as far as others or the text about a deadlock care.
+enum class activity : std::uint8_t {
+  computing,     ///< outside the library, between operations
+  bare_polling,  ///< outside the library, for as long as it waits
+  polling,       ///< waits, and looks into the library now and then
+  // Inside the library from here on.
+  far_polling,
+  flushing,
+  awaiting_signal,
+  in_exclusive,
+  in_barrier,
+  delaying,
+  ended,
+};
+
+[[nodiscard]] constexpr bool is_inside(activity doing) noexcept { return doing >= activity::far_polling; }
+
+inline constexpr std::uint32_t no_flight = std::numeric_limits<std::uint32_t>::max();
+
+/// An operation or a message on its way.
+struct flight {
+  enum class role : std::uint8_t { memory, message, begin_exclusive, end_exclusive };
+
+  engine::operation what;
+  const transfer_times* times = nullptr;
+  picoseconds known_at = 0;  ///< when the origin can know that it is done
+  std::uint64_t old = 0;     ///< what the word held before
+  int origin = 0;
+  int id = 0;  ///< of the channel or the epoch
+  role is = role::memory;
+  bool remote = false;
+  bool done = false;
+  bool awaited = false;              ///< its origin is suspended until it is done
+  bool is_poll = false;              ///< of a far wait
+  bool held_back = false;            ///< arrived before the one that it has to follow
+  std::uint32_t behind = no_flight;  ///< the one that has to take effect before
+  std::uint32_t follower = no_flight;
+  std::uint32_t next = no_flight;  ///< in a queue
+};
+
+/// Flights in order, linked through their `next`.
+struct flight_queue {
+  std::uint32_t first = no_flight;
+  std::uint32_t last = no_flight;
+
+  [[nodiscard]] bool empty() const noexcept { return first == no_flight; }
+};
+
+/// The lock of an exclusive epoch at its home.
+struct epoch_state {
+  picoseconds free_at = 0;
+  flight_queue waiting;
+  bool held = false;
+};
+
+/// A message that nobody has received.
+struct delivered {
+  int channel;
+  int from;
+  picoseconds service;
+};
+
+/// Stores that have left a processor in program order while their lines are on the way.
+struct store_buffer {
+  static constexpr std::size_t entries = 32;
+
+  std::array<picoseconds, entries> done_at{};
+  std::size_t oldest = 0;
+  picoseconds all_done = 0;
+
+  /// When there is room for one more, asked at `at`.
+  [[nodiscard]] picoseconds room(picoseconds at) const noexcept {
+    return at > done_at[oldest] ? at : done_at[oldest];
+  }
+  /// Returns when a store whose line is here at `at` becomes visible: after those before it.
+  picoseconds add(picoseconds at) noexcept {
+    if (at > all_done) all_done = at;
+    done_at[oldest] = all_done;
+    oldest = (oldest + 1) % entries;
+    return all_done;
+  }
+};
+
+struct rank_state {
+  picoseconds clock = 0;
+  /// Until when its processor is busy with what others asked of it.
+  picoseconds handler_free = 0;
+  store_buffer stores;
+  activity doing = activity::computing;
+  bool polls_far = false;
+
+  flight_queue pending;                    ///< arrived, and to be carried out by this rank
+  std::vector<std::uint32_t> outstanding;  ///< issued and not flushed
+  // While it is suspended until flights are done:
+  std::uint32_t awaited = 0;
+  picoseconds latest_known = 0;
+  int waits_at = 0;   ///< target of a flush, sender of a signal, or home of an epoch
+  int waits_for = 0;  ///< channel or epoch
+  std::vector<delivered> mailbox;
+  picoseconds received_service = 0;
+
+  // While it waits for a word:
+  const engine::wait* wait = nullptr;
+  std::uint32_t next_watcher = 0;  ///< of the same line: rank + 1, or 0
+  picoseconds polls_from = 0;
+  picoseconds poll_period = 1;
+  picoseconds progresses_from = 0;
+  picoseconds progress_at = no_time;  ///< when its next look into the library matters
+
+  // Questions for the time between which none passed.
+  picoseconds asked_at = no_time;
+  std::uint32_t asked = 0;
+
+  static constexpr picoseconds no_time = -1;
+};
+
+/// The first of the times `from`, `from` + `period`, ... that is not before `at`.
+[[nodiscard]] constexpr picoseconds next_instant(picoseconds from, picoseconds period,
+                                                 picoseconds at) noexcept {
+  if (at <= from) return from;
+  return from + (at - from + period - 1) / period * period;
+}
+
+}  // namespace nearfar::simulation

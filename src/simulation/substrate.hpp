@@ -1,0 +1,136 @@
+/// \file
+/// The simulated cluster as a substrate of the engine.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cache_lines.hpp"
+#include "costs.hpp"
+#include "event_queue.hpp"
+#include "nearfar/engine/team.hpp"
+#include "nearfar/simulation/cluster.hpp"
+#include "random_stream.hpp"
+#include "ranks.hpp"
+#include "sparse_array.hpp"
+
+namespace nearfar::simulation {
+
+/// Each rank has a clock of its own. An operation takes effect in the order of virtual time: a rank whose
+/// clock is beyond the next event queues itself and is suspended; one that is not goes on at once, without a
+/// switch, which is what makes the simulation fast.
+class cluster final : public engine::team {
+ public:
+  cluster(const machine& on, const nearfar::locality& where, const options& chosen,
+          engine::stack_pool& stacks);
+
+  run_statistics run(const rank_body& body);
+
+  std::uint64_t perform(const engine::operation& what) override;
+  void issue(const engine::operation& what) override;
+  void flush(int target) override;
+  std::uint64_t await(const engine::wait& what) override;
+  void signal(int channel, int to) override;
+  void await_signal(int channel, int from) override;
+  void begin_exclusive(int epoch, int home) override;
+  void end_exclusive(int epoch, int home) override;
+  void delay(std::chrono::nanoseconds span) override;
+  void barrier() override;
+  [[nodiscard]] std::chrono::nanoseconds now() override;
+
+ private:
+  [[nodiscard]] static std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
+  [[nodiscard]] rank_state& state_of(int rank) noexcept { return ranks_[index(rank)]; }
+  [[nodiscard]] static std::size_t line_of(std::size_t word) noexcept {
+    return word / (cache_line / sizeof(std::uint64_t));
+  }
+  [[nodiscard]] std::size_t checked_word(const void* word) const;
+  [[nodiscard]] distance distance_between(int origin, int target) const noexcept;
+
+  // Scheduling.
+
+  void dispatch(const event& next);
+  void go_on(int rank, picoseconds at);
+  /// Lets everything happen that happens before the running rank's next operation.
+  void turn(rank_state& me) {
+    if (queue_.empty() || queue_.first() > me.clock) return;
+    give_way(me);
+  }
+  void give_way(rank_state& me);
+  /// Suspends the running rank until an event resumes it.
+  void block(rank_state& me, activity doing);
+  void wake(int rank, picoseconds at) {
+    queue_.push(at, event_kind::resume, static_cast<std::uint32_t>(rank), state_of(rank).polls_far);
+  }
+  /// As `turn`, and does what other ranks have asked of this one: the beginning of every call of the library.
+  void enter(rank_state& me);
+  /// Lets time pass inside the library, until `until` at least.
+  void stay_inside(rank_state& me, activity doing, picoseconds until);
+  /// Ends the run, since the ranks would go on for ever; says so in the exception.
+  void give_up(rank_state& me, const std::string& why);
+  [[nodiscard]] std::string stuck_text() const;
+  [[nodiscard]] std::string waits_text(int rank) const;
+
+  // Near memory.
+
+  /// A store of the running rank, which does not wait for the line. Returns when others can see it.
+  picoseconds store(rank_state& me, int rank, std::size_t line);
+  void write(std::uint64_t* word, std::size_t line, std::uint64_t value, picoseconds visible) {
+    *word = value;
+    if (watchers_[line] != 0) notify(word, line, value, visible);
+  }
+  void notify(const std::uint64_t* word, std::size_t line, std::uint64_t value, picoseconds visible);
+  std::uint64_t await_in_place(rank_state& me, const engine::wait& what);
+  std::uint64_t await_far(rank_state& me, const engine::wait& what);
+  std::uint64_t await_swap(rank_state& me, const engine::wait& what);
+  std::uint64_t poll_far(const engine::wait& what);
+  void watch(rank_state& me, const engine::wait& what, std::size_t line, picoseconds period, activity doing);
+  void count_fruitless(rank_state& me);
+
+  // Transfers.
+
+  [[nodiscard]] std::uint32_t new_flight(const flight& of);
+  void free_flight(std::uint32_t which) { free_flights_.push_back(which); }
+  void append(flight_queue& to, std::uint32_t which);
+  std::uint32_t take_first(flight_queue& from);
+  void keep_order(const rank_state& me, std::uint32_t which);
+  void do_in_place(rank_state& me, std::uint32_t which);
+  void launch(const rank_state& me, std::uint32_t which);
+  void arrive(std::uint32_t which, picoseconds at);
+  void take_effect(std::uint32_t which, picoseconds at);
+  void finish_flight(std::uint32_t which, picoseconds at);
+  void deliver(std::uint32_t which, picoseconds at);
+  void drain(int rank, picoseconds at);
+  void schedule_progress(int rank, picoseconds at);
+  void change_epoch(int epoch, int home, flight::role how);
+  [[nodiscard]] epoch_state& epoch(int id);
+  [[nodiscard]] picoseconds jittered(picoseconds latency);
+
+  costs costs_;
+  random_stream random_;
+  std::vector<rank_state> ranks_;
+  std::vector<int> node_of_;
+  event_queue queue_;
+  /// An event that `give_way` has taken out already.
+  event handed_;
+  bool is_handed_ = false;
+  cache_lines lines_;
+  sparse_array<std::uint32_t> watchers_;  // by line: rank + 1 of the first that waits there
+  sparse_array<picoseconds> units_;       // by word: until when the network interface is busy with it
+  std::vector<picoseconds> interfaces_;   // by node: when the next message may leave
+  std::vector<flight> flights_;
+  std::vector<std::uint32_t> free_flights_;
+  std::vector<epoch_state> epochs_;
+  std::size_t words_;
+  int in_barrier_ = 0;
+  picoseconds barrier_latest_ = 0;
+  picoseconds barrier_span_ = 0;
+  int unfinished_ = 0;
+  picoseconds stop_after_;
+  std::uint64_t fruitless_ = 0;
+  std::string gave_up_;
+  bool abandoning_ = false;
+  run_statistics statistics_;
+};
+
+}  // namespace nearfar::simulation
