@@ -22,13 +22,13 @@ std::size_t follow(execution& run, const options& how, const std::vector<step>& 
     }
     run.take(who, next.choice);
   }
-  while (!run.found() && !run.enabled().empty() && run.events().size() <= how.most_steps)
+  while (!run.found() && !run.all_ended() && !run.is_deadlocked() && run.events().size() <= how.most_steps)
     run.take(run.enabled().front(), 0);
   if (run.found()) return refused;
-  if (!run.enabled().empty())
-    run.report_livelock();
-  else if (!run.all_ended())
+  if (run.is_deadlocked())
     run.report_deadlock();
+  else if (!run.all_ended())
+    run.report_livelock();
   return refused;
 }
 
@@ -45,16 +45,23 @@ std::pair<std::size_t, std::size_t> cost_of(const std::vector<step>& schedule) {
 report check(const program& what, const options& how) {
   if (how.by == search::hash && how.near != near_model::sequential)
     throw error("the search by state hashes knows sequential near cells only");
-  if (how.by == search::random && how.most_executions == 0 && how.most_time == std::chrono::nanoseconds::max())
+  if (how.by == search::random && how.most_executions == 0 &&
+      how.most_time == std::chrono::nanoseconds::max())
     throw error("a random search needs a number of executions or a time after which it ends");
   engine::stack_pool stacks;
   execution run(what, how, stacks);
   report result;
   const budget within(how);
   switch (how.by) {
-    case search::exhaustive: search_exhaustively(run, how, within, result); break;
-    case search::hash: search_states(run, how, within, result); break;
-    case search::random: search_randomly(run, how, within, result); break;
+    case search::exhaustive:
+      search_exhaustively(run, how, within, result);
+      break;
+    case search::hash:
+      search_states(run, how, within, result);
+      break;
+    case search::random:
+      search_randomly(run, how, within, result);
+      break;
   }
   result.time = within.elapsed();
   return result;

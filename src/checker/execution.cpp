@@ -48,17 +48,28 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
 
 std::string_view name(fault what) noexcept {
   switch (what) {
-    case fault::exclusion: return "exclusion";
-    case fault::order: return "order";
-    case fault::deadlock: return "deadlock";
-    case fault::livelock: return "livelock";
-    case fault::bypass: return "bypass";
-    case fault::incomplete: return "incomplete";
-    case fault::origin: return "origin";
-    case fault::poison: return "poison";
-    case fault::conflict: return "conflict";
-    case fault::mixed: return "mixed";
-    case fault::exception: return "exception";
+    case fault::exclusion:
+      return "exclusion";
+    case fault::order:
+      return "order";
+    case fault::deadlock:
+      return "deadlock";
+    case fault::livelock:
+      return "livelock";
+    case fault::bypass:
+      return "bypass";
+    case fault::incomplete:
+      return "incomplete";
+    case fault::origin:
+      return "origin";
+    case fault::poison:
+      return "poison";
+    case fault::conflict:
+      return "conflict";
+    case fault::mixed:
+      return "mixed";
+    case fault::exception:
+      return "exception";
   }
   return "?";
 }
@@ -93,7 +104,8 @@ void execution::restart() {
   note_blocked();
 }
 
-// ---- words -------------------------------------------------------------------------------------------------
+// ---- words
+// -------------------------------------------------------------------------------------------------
 
 std::uint64_t execution::name_of_cell(const std::uint64_t* cell) const { return word_index(cell); }
 
@@ -105,7 +117,7 @@ execution::shared& execution::at(std::uint64_t name, std::uint64_t* cell) {
       shared_.emplace_back();
       shared_.back().name = name;
       shared_.back().cell = cell;
-      shared_.back().history.push_back({*cell, {}});
+      shared_.back().history.push_back({*cell, {}, 0});
     }
     return shared_[static_cast<std::size_t>(slot)];
   }
@@ -143,14 +155,20 @@ std::vector<std::uint32_t> execution::readable(const rank_state& of, const engin
     if (fits(*what.word)) versions.push_back(0);
     return versions;
   }
-  const bool stale = options_->near == near_model::release_acquire;
-  const std::uint32_t oldest = stale ? of.seen.at(slot_of(*word)) : word->version;
-  for (std::uint32_t version = word->version + 1; version-- > oldest;)
+  if (fits(word->history[word->version].value)) versions.push_back(word->version);
+  if (options_->near == near_model::sequential) return versions;
+  const std::uint32_t oldest = of.seen.at(slot_of(*word));
+  for (std::uint32_t version = word->version; version-- > oldest;) {
+    // A load that could as well come before the write that follows `version` is explored there.
+    const bool could_come_before = !of.past.contains(word->history[version + 1].by_event);
+    if (could_come_before && options_->reduce == reduction::source_sets) continue;
     if (fits(word->history[version].value)) versions.push_back(version);
+  }
   return versions;
 }
 
-// ---- effects -----------------------------------------------------------------------------------------------
+// ---- effects
+// -----------------------------------------------------------------------------------------------
 
 execution::touched execution::apply_near(rank_state& of, const engine::operation& what,
                                          const engine::wait* waiting, int choice) {
@@ -171,7 +189,7 @@ execution::touched execution::apply_near(rank_state& of, const engine::operation
     if (acquires(fails ? what.failure : what.order)) of.seen.join(word.history[word.version].message);
   }
   if (fails) return {.before = last, .read = last, .after = last};
-  shared::stored stored{after, {}};
+  shared::stored stored{after, {}, events_.size()};
   // A read-modify-write continues the release sequence of what it read.
   if (what.what != action::store) stored.message = word.history[word.version].message;
   ++word.version;
@@ -271,12 +289,12 @@ execution::touched execution::apply_other(rank_state& of, int rank, shared& word
       break;
     case kind::enter:
       if (inside_ >= 0)
-        report(fault::exclusion, "rank " + std::to_string(rank) + " is inside together with rank " +
-                                     std::to_string(inside_));
+        report(fault::exclusion,
+               "rank " + std::to_string(rank) + " is inside together with rank " + std::to_string(inside_));
       else if (of.seen.at(slot) < word.version)
-        report(fault::order, "rank " + std::to_string(rank) +
-                                 " is inside but need not see what rank " +
-                                 std::to_string(last_inside_) + " did before: a release or an acquire is missing");
+        report(fault::order, "rank " + std::to_string(rank) + " is inside but need not see what rank " +
+                                 std::to_string(last_inside_) +
+                                 " did before: a release or an acquire is missing");
       check_bypass(rank);
       inside_ = last_inside_ = rank;
       of.is_asking = false;
@@ -316,7 +334,8 @@ void execution::record(const process& by, const access& of, shared& word, touche
   events_.push_back(std::move(taken));
 }
 
-// ---- steps -------------------------------------------------------------------------------------------------
+// ---- steps
+// -------------------------------------------------------------------------------------------------
 
 std::uint64_t execution::name_of_next(const rank_state& of) const {
   switch (of.next) {
@@ -352,8 +371,7 @@ access execution::next_access(const process& one) const {
 std::optional<access> execution::pending_access(int rank) const {
   const rank_state& of = state(rank);
   if (of.at != where::at_step || of.next == kind::none) return std::nullopt;
-  const bool writes =
-      of.next == kind::access || of.next == kind::await ? is_write(of.operation.what) : true;
+  const bool writes = of.next == kind::access || of.next == kind::await ? is_write(of.operation.what) : true;
   return access{name_of_next(of), writes};
 }
 
@@ -364,10 +382,14 @@ const event_set& execution::past_of(const process& one) const {
 std::optional<bool> execution::wait_satisfied_by(int rank, std::uint64_t value) const {
   const rank_state& of = state(rank);
   switch (of.next) {
-    case kind::await: return of.waiting->satisfied(value);
-    case kind::await_signal: return value > 0;
-    case kind::begin_exclusive: return value == 0;
-    default: return std::nullopt;
+    case kind::await:
+      return of.waiting->satisfied(value);
+    case kind::await_signal:
+      return value > 0;
+    case kind::begin_exclusive:
+      return value == 0;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -385,19 +407,20 @@ bool execution::can_go_on(int rank) const {
     case kind::none:
       return false;
     case kind::await: {
-      if (of.operation.what == action::load)
-        return !readable(of, of.operation, of.waiting).empty();
-      if (is_rma(of.operation.what) && options_->mode == delivery_mode::progress && of.operation.target != rank) {
+      if (of.operation.what == action::load) return !readable(of, of.operation, of.waiting).empty();
+      if (is_rma(of.operation.what) && options_->mode == delivery_mode::progress &&
+          of.operation.target != rank) {
         const rank_state& target = state(of.operation.target);
-        if (target.at == where::at_step && target.next == kind::await && !target.waiting->progresses) return false;
+        if (target.at == where::at_step && target.next == kind::await && !target.waiting->progresses)
+          return false;
       }
       return of.waiting->satisfied(*of.operation.word);
     }
     case kind::await_signal: {
       const shared* word = find(name_of_next(of));
       return word != nullptr && std::any_of(word->mail.begin(), word->mail.end(), [&](const auto& one) {
-        return of.peer == any_rank || one.first == of.peer;
-      });
+               return of.peer == any_rank || one.first == of.peer;
+             });
     }
     case kind::begin_exclusive: {
       const shared* word = find(name_of_next(of));
@@ -416,7 +439,8 @@ bool execution::can_deliver(int origin, const rma& one) const {
     return false;
   if (options_->mode == delivery_mode::progress && one.what.target != origin) {
     const rank_state& target = state(one.what.target);
-    if (target.at == where::at_step && target.next == kind::await && !target.waiting->progresses) return false;
+    if (target.at == where::at_step && target.next == kind::await && !target.waiting->progresses)
+      return false;
   }
   // MPI orders accumulates of one origin at one location, and nothing else.
   if (!is_accumulate(one.what.what)) return true;
@@ -438,6 +462,15 @@ void execution::collect_enabled() {
   for (int rank = 0; rank < size(); ++rank)
     for (const rma& one : state(rank).outstanding)
       if (can_deliver(rank, one)) enabled_.push_back({rank, one.number});
+}
+
+bool execution::is_deadlocked() const {
+  if (all_ended()) return false;
+  return std::all_of(enabled_.begin(), enabled_.end(), [this](const process& one) {
+    const rank_state& of = state(one.rank);
+    return one.delivery == 0 && of.next == kind::await && of.operation.what == action::load &&
+           !of.waiting->satisfied(*of.operation.word);
+  });
 }
 
 bool execution::is_enabled(const process& one) const {
@@ -468,23 +501,38 @@ void execution::take_rank_step(int rank, int choice) {
   if (shown_ != nullptr) {
     std::string text;
     switch (of.next) {
-      case kind::await: text = "await " + std::string(name(of.operation.what)); break;
-      case kind::access: text = name(of.operation.what); break;
-      case kind::signal: text = "signal to rank " + std::to_string(of.peer); break;
+      case kind::await:
+        text = "await " + std::string(name(of.operation.what));
+        break;
+      case kind::access:
+        text = name(of.operation.what);
+        break;
+      case kind::signal:
+        text = "signal to rank " + std::to_string(of.peer);
+        break;
       case kind::await_signal:
         text = of.peer == any_rank ? "await signal" : "await signal of rank " + std::to_string(of.peer);
         break;
-      case kind::begin_exclusive: text = "begin exclusive epoch"; break;
-      case kind::end_exclusive: text = "end exclusive epoch"; break;
-      case kind::enter: text = "ENTER"; break;
-      default: text = "LEAVE"; break;
+      case kind::begin_exclusive:
+        text = "begin exclusive epoch";
+        break;
+      case kind::end_exclusive:
+        text = "end exclusive epoch";
+        break;
+      case kind::enter:
+        text = "ENTER";
+        break;
+      default:
+        text = "LEAVE";
+        break;
     }
     show(text, shared_[slot], values, touches.writes);
   }
   of.returned = values.read;
-  of.observed = mixed(mixed(of.observed, touches.word),
-                      mixed(static_cast<std::uint64_t>(of.next) * 32 + static_cast<std::uint64_t>(of.operation.what),
-                            is_cell && !is_rma_step ? values.read : 0));
+  of.observed =
+      mixed(mixed(of.observed, touches.word),
+            mixed(static_cast<std::uint64_t>(of.next) * 32 + static_cast<std::uint64_t>(of.operation.what),
+                  is_cell && !is_rma_step ? values.read : 0));
   of.next = kind::none;
   of.waiting = nullptr;
   run_on(rank);
@@ -541,7 +589,8 @@ void execution::open_barrier() {
   for (int rank = 0; rank < size(); ++rank) run_on(rank);
 }
 
-// ---- what ranks ask for ------------------------------------------------------------------------------------
+// ---- what ranks ask for
+// ------------------------------------------------------------------------------------
 
 void execution::stop_at(kind next) {
   rank_state& me = self();
@@ -596,10 +645,10 @@ void execution::complete(rank_state& of, const rma& one, const void* frame) {
   of.past.join(one.past);
   of.seen.join(one.seen);
   const engine::operation& what = one.what;
-  for (const auto& [buffer, value] : {std::pair(what.origin, what.operand), std::pair(what.compare, what.expected)}) {
+  for (const auto& [buffer, value] :
+       {std::pair(what.origin, what.operand), std::pair(what.compare, what.expected)}) {
     if (buffer == nullptr) continue;
-    const std::string text =
-        "an origin buffer of " + std::string(name(what.what)) + " to " + word_text(what);
+    const std::string text = "an origin buffer of " + std::string(name(what.what)) + " to " + word_text(what);
     if (fibre_of(running()).is_dangling(buffer, frame))
       report(fault::origin, text + " went out of scope before its flush");
     else if (read_word(buffer) != value)
@@ -658,7 +707,8 @@ void execution::barrier() {
   suspend();
 }
 
-// ---- hashes ------------------------------------------------------------------------------------------------
+// ---- hashes
+// ------------------------------------------------------------------------------------------------
 
 std::uint64_t execution::state_hash() const {
   std::uint64_t hash = mixed(static_cast<std::uint64_t>(inside_ + 1), static_cast<std::uint64_t>(ended_));

@@ -74,9 +74,12 @@ class execution final : public engine::team, public monitor {
 
   [[nodiscard]] const std::vector<event>& events() const noexcept { return events_; }
   [[nodiscard]] bool all_ended() const noexcept { return ended_ == size(); }
+  /// Some rank has not ended and none can go on, but for waits that only a value overwritten by now could
+  /// end: C++ lets a rank see such a value, but promises only that it sees the last one.
+  [[nodiscard]] bool is_deadlocked() const;
   [[nodiscard]] const std::optional<violation>& found() const noexcept { return found_; }
   [[nodiscard]] const std::vector<step>& schedule() const noexcept { return schedule_; }
-  /// Records the fault that no process is enabled though some rank has not ended.
+  /// Record the fault.
   void report_deadlock();
   void report_livelock();
   /// Steps as people read them; collected only while asked for.
@@ -127,8 +130,8 @@ class execution final : public engine::team, public monitor {
     int number = 0;
     bool delivered = false;
     std::uint64_t old = 0;
-    view seen;          // at issue; with what it read, once delivered
-    event_set past;     // at issue; with its delivery, once delivered
+    view seen;       // at issue; with what it read, once delivered
+    event_set past;  // at issue; with its delivery, once delivered
     int issued_after = -1;
   };
 
@@ -162,12 +165,13 @@ class execution final : public engine::team, public monitor {
     std::uint32_t plain_version = 0;  // of the last write that was no accumulate
     view message;                     // what reading the last write makes known
     struct stored {
-      std::uint64_t value;
+      std::uint64_t value = 0;
       view message;
+      std::size_t by_event = 0;  // of all but the initial value
     };
     std::vector<stored> history;  // of a near cell that loads may read stale, by version
     int last_write = -1;
-    std::vector<int> reads;  // since then
+    std::vector<int> reads;   // since then
     std::uint64_t value = 0;  // of what is no cell
     std::vector<std::pair<int, view>> mail;
   };

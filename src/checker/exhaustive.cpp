@@ -78,10 +78,8 @@ class search_of_traces {
   /// Goes on to the end of an execution. False if it turned out to be one that was explored before.
   bool extend_path(report&) {
     while (!run_->found()) {
-      if (run_->enabled().empty()) {
-        if (!run_->all_ended()) run_->report_deadlock();
-        return true;
-      }
+      if (run_->is_deadlocked()) run_->report_deadlock();
+      if (run_->enabled().empty() || run_->found()) return true;
       if (run_->events().size() > how_->most_steps) {
         run_->report_livelock();
         return true;
@@ -105,8 +103,8 @@ class search_of_traces {
     const process* first = nullptr;
     for (const process& one : at.enabled) {
       if (at.sleeps(one)) continue;
-      if (first == nullptr || (!path_.empty() && one.rank == path_.back().chosen.rank &&
-                               first->rank != path_.back().chosen.rank))
+      if (first == nullptr ||
+          (!path_.empty() && one.rank == path_.back().chosen.rank && first->rank != path_.back().chosen.rank))
         first = &one;
     }
     return first;

@@ -43,7 +43,7 @@ void search_states(execution& run, const options& how, const budget& within, rep
       ++result.pruned;
     } else if (run.enabled().empty()) {
       ++result.executions;
-      if (!run.all_ended()) {
+      if (run.is_deadlocked()) {
         run.report_deadlock();
         return finish();
       }

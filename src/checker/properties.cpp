@@ -73,17 +73,18 @@ void execution::check_bypass(int rank) {
     const auto index = static_cast<std::size_t>(node);
     if (node == own || wanted_by_node_[index] == 0) continue;
     if (++passes_over_node_[index] > program_->max_local_passes)
-      report(fault::bypass, "node " + std::to_string(node) + " waits while the critical section is passed on " +
-                                std::to_string(passes_over_node_[index]) + " times in a row within node " +
-                                std::to_string(own) + "; the limit is " +
-                                std::to_string(program_->max_local_passes));
+      report(fault::bypass,
+             "node " + std::to_string(node) + " waits while the critical section is passed on " +
+                 std::to_string(passes_over_node_[index]) + " times in a row within node " +
+                 std::to_string(own) + "; the limit is " + std::to_string(program_->max_local_passes));
   }
 }
 
 void execution::report_deadlock() {
   std::string text = "no rank can go on:";
   for (int rank = 0; rank < size(); ++rank)
-    if (state(rank).at != where::ended) text += " rank " + std::to_string(rank) + " " + waiting_text(rank) + ";";
+    if (state(rank).at != where::ended)
+      text += " rank " + std::to_string(rank) + " " + waiting_text(rank) + ";";
   text.pop_back();
   report(fault::deadlock, std::move(text));
 }
@@ -108,12 +109,14 @@ std::string execution::waiting_text(int rank) const {
   const rank_state& of = state(rank);
   if (of.at == where::at_barrier) return "waits in a barrier";
   if (of.at == where::in_flush)
-    return "waits in a flush of rank " + std::to_string(of.flush_target) + ", which does not enter the library";
+    return "waits in a flush of rank " + std::to_string(of.flush_target) +
+           ", which does not enter the library";
   switch (of.next) {
     case kind::await:
       return "waits for " + word_text(of.operation) + ", which is " + std::to_string(*of.operation.word);
     case kind::await_signal:
-      return of.peer == any_rank ? "waits for a signal" : "waits for a signal of rank " + std::to_string(of.peer);
+      return of.peer == any_rank ? "waits for a signal"
+                                 : "waits for a signal of rank " + std::to_string(of.peer);
     case kind::begin_exclusive:
       return "waits for the exclusive epoch of rank " + std::to_string(of.peer);
     default:
@@ -131,7 +134,8 @@ void execution::show(const std::string& operation, const shared& word, touched v
   shown.acts_on = word.cell != nullptr ? name_of(word.cell).rank : shown.taken.rank;
   if (word.cell != nullptr) {
     shown.detail = std::to_string(values.read);
-    if (values.read != values.before && !writes) shown.detail += " (stale, " + std::to_string(values.before) + " by now)";
+    if (values.read != values.before && !writes)
+      shown.detail += " (stale, " + std::to_string(values.before) + " by now)";
     if (writes) shown.detail = std::to_string(values.before) + " -> " + std::to_string(values.after);
   } else if (operation.starts_with("signal to")) {
     shown.acts_on = std::stoi(operation.substr(operation.rfind(' ') + 1));

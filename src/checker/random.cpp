@@ -30,7 +30,8 @@ class random_numbers {
 class priorities {
  public:
   priorities(random_numbers& random, int changes, std::size_t expected_steps) : random_(&random) {
-    for (int i = 0; i < changes; ++i) changes_.push_back(random.below(std::max<std::size_t>(expected_steps, 1)));
+    for (int i = 0; i < changes; ++i)
+      changes_.push_back(random.below(std::max<std::size_t>(expected_steps, 1)));
   }
 
   [[nodiscard]] process choose(const std::vector<process>& enabled, std::size_t at_step) {
@@ -68,15 +69,17 @@ void search_randomly(execution& run, const options& how, const budget& within, r
     const bool by_priority = number % 2 == 1;
     priorities order(random, how.priority_changes, expected);
     run.restart();
-    while (!run.found() && !run.enabled().empty() && run.events().size() <= how.most_steps) {
+    while (!run.found() && !run.all_ended() && !run.is_deadlocked() &&
+           run.events().size() <= how.most_steps) {
       const std::vector<process>& enabled = run.enabled();
-      const process next = by_priority ? order.choose(enabled, run.events().size()) : enabled[random.below(enabled.size())];
+      const process next =
+          by_priority ? order.choose(enabled, run.events().size()) : enabled[random.below(enabled.size())];
       const int choices = run.choices(next);
       // Mostly the newest value, as a real machine would.
       const bool is_stale = choices > 1 && random.below(2) == 1;
       run.take(next, is_stale ? static_cast<int>(random.below(static_cast<std::size_t>(choices))) : 0);
     }
-    if (!run.found() && run.enabled().empty() && !run.all_ended()) run.report_deadlock();
+    if (!run.found() && run.is_deadlocked()) run.report_deadlock();
     if (!run.found() && run.events().size() > how.most_steps) run.report_livelock();
     ++result.executions;
     result.steps += run.events().size();

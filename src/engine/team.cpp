@@ -14,21 +14,36 @@ thread_local team* team::current_ = nullptr;
 
 std::string_view name(action what) noexcept {
   switch (what) {
-    case action::load: return "load";
-    case action::store: return "store";
-    case action::exchange: return "exchange";
-    case action::compare_exchange: return "compare_exchange";
-    case action::add: return "add";
-    case action::read_direct: return "read_direct";
-    case action::write_direct: return "write_direct";
-    case action::put: return "put";
-    case action::get: return "get";
-    case action::fetch: return "fetch";
-    case action::swap: return "swap";
-    case action::fetch_add: return "fetch_add";
-    case action::compare_and_swap: return "compare_and_swap";
-    case action::replace: return "accumulate(replace)";
-    case action::sum: return "accumulate(sum)";
+    case action::load:
+      return "load";
+    case action::store:
+      return "store";
+    case action::exchange:
+      return "exchange";
+    case action::compare_exchange:
+      return "compare_exchange";
+    case action::add:
+      return "add";
+    case action::read_direct:
+      return "read_direct";
+    case action::write_direct:
+      return "write_direct";
+    case action::put:
+      return "put";
+    case action::get:
+      return "get";
+    case action::fetch:
+      return "fetch";
+    case action::swap:
+      return "swap";
+    case action::fetch_add:
+      return "fetch_add";
+    case action::compare_and_swap:
+      return "compare_and_swap";
+    case action::replace:
+      return "accumulate(replace)";
+    case action::sum:
+      return "accumulate(sum)";
   }
   return "?";
 }

@@ -55,10 +55,10 @@ enum class action : std::uint8_t {
 /// One operation on one word. Values are the word's bits, zero-extended.
 struct operation {
   action what = action::load;
-  int target = 0;                 ///< in whose memory the word is
-  std::uint64_t* word = nullptr;  ///< the word itself
-  std::uint64_t operand = 0;      ///< what is stored, swapped in, added
-  std::uint64_t expected = 0;     ///< what a compare compares with
+  int target = 0;                          ///< in whose memory the word is
+  std::uint64_t* word = nullptr;           ///< the word itself
+  std::uint64_t operand = 0;               ///< what is stored, swapped in, added
+  std::uint64_t expected = 0;              ///< what a compare compares with
   std::uint64_t mask = ~std::uint64_t{0};  ///< the bits that the word has
   std::memory_order order = std::memory_order_seq_cst;
   std::memory_order failure = std::memory_order_seq_cst;

@@ -87,8 +87,8 @@ class world {
     swap.operand = static_cast<std::uint64_t>(origin);
     return await_far<V>(swap, predicate, true, pause);
   }
-  /// As `await_direct` in a library whose `MPI_Win_sync` makes no progress: the fault that the published locks
-  /// had. For the study of faults; no lock waits so.
+  /// As `await_direct` in a library whose `MPI_Win_sync` makes no progress: the fault that the published
+  /// locks had. For the study of faults; no lock waits so.
   template <typename T, typename V, std::predicate<V> Predicate>
   V await_direct_without_progress(const far_segment<T>& segment, int rank, far<V> T::*field,
                                   Predicate predicate) {
@@ -118,9 +118,7 @@ class world {
                              std::to_string(rank_));
     return team_->memory(rank);
   }
-  [[nodiscard]] std::byte* far_memory(int rank) const {
-    return team_->memory(checked_rank(*this, rank));
-  }
+  [[nodiscard]] std::byte* far_memory(int rank) const { return team_->memory(checked_rank(*this, rank)); }
   [[nodiscard]] team& substrate() const noexcept { return *team_; }
 
  private:
@@ -129,8 +127,8 @@ class world {
   template <typename V, typename Predicate>
   V await_far(const operation& read, Predicate& predicate, bool progresses, backoff pause = {}) {
     const auto satisfied = [&](std::uint64_t word) { return predicate(static_cast<V>(word)); };
-    return static_cast<V>(team_->await(
-        {.read = read, .satisfied = satisfied, .progresses = progresses, .pause = pause}));
+    return static_cast<V>(
+        team_->await({.read = read, .satisfied = satisfied, .progresses = progresses, .pause = pause}));
   }
 
   [[nodiscard]] std::size_t allocate(slab& from, std::size_t units, std::size_t bytes) {
@@ -161,8 +159,7 @@ class named_near_segment : public nearfar::near_segment<world, T> {
  public:
   explicit named_near_segment(world& w) : nearfar::near_segment<world, T>(w) {
     const auto* at = reinterpret_cast<const std::byte*>(&this->at(w.rank()));
-    if (w.rank() == 0)
-      w.substrate().describe(static_cast<std::size_t>(at - w.near_memory(0)), names_of<T>());
+    if (w.rank() == 0) w.substrate().describe(static_cast<std::size_t>(at - w.near_memory(0)), names_of<T>());
   }
 };
 
