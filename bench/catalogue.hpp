@@ -12,6 +12,7 @@
 
 #include "bench/any_lock.hpp"
 #include "bench/lock_parameters.hpp"
+#include "nearfar/checker/bypass_bound.hpp"
 #include "nearfar/engine/world.hpp"
 #include "nearfar/memory/mpi/world.hpp"
 #include "nearfar/memory/threads/world.hpp"
@@ -27,8 +28,10 @@ struct lock_entry {
   std::string name;
   std::string summary;
   std::string paper;
-  /// How many can overtake a waiting rank.
+  /// How many can overtake a waiting rank, in words ...
   std::string fairness;
+  /// ... and as far as the model checker holds the lock to it.
+  checker::bypass_bound bypass = checker::bypass_bound::none;
   /// Far operations: uncontended; contended.
   std::string cost;
   /// Names of the members of `lock_parameters` that it takes.

@@ -26,11 +26,12 @@ using rma_node = dash_above<dash_policy{.queued = participant::node, .shared_nod
 
 template <typename Above, cohort_policy Policy>
 void add(catalogue& to, const std::string& name, const std::string& summary, const std::string& cost) {
+  constexpr bool is_unfair = std::is_same_v<Above, tas_above>;
   to.add({.name = name,
           .summary = summary,
           .paper = "Dice, Marathe, Shavit 2012; Uffmann 2022, 5.4.1",
-          .fairness = std::is_same_v<Above, tas_above> ? "none between nodes, 0 within"
-                                                       : "max_local_passes between nodes, 0 within",
+          .fairness = is_unfair ? "none between nodes, 0 within" : "max_local_passes between nodes, 0 within",
+          .bypass = is_unfair ? checker::bypass_bound::none : checker::bypass_bound::local_passes,
           .cost = cost,
           .parameters = {"max_local_passes"}},
          []<world W>(W& w, int home, const lock_parameters& parameters) {

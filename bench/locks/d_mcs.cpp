@@ -11,6 +11,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary) {
           .summary = summary,
           .paper = "Schmid, Besta, Hoefler 2016; Uffmann 2022, 4.3.1",
           .fairness = "0 (FIFO)",
+          .bypass = checker::bypass_bound::fifo,
           .cost = "2 at home; 1 at home + 2",
           .parameters = {}},
          []<world W>(W& w, int home, const lock_parameters&) {

@@ -11,6 +11,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
           .summary = summary,
           .paper = "Zhou et al. 2014 (dash::Mutex); Uffmann 2022, 4.3.2",
           .fairness = "0 (FIFO)",
+          .bypass = checker::bypass_bound::fifo,
           .cost = cost,
           .parameters = {}},
          []<world W>(W& w, int home, const lock_parameters&) {

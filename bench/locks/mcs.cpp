@@ -8,6 +8,7 @@ void add_mcs(catalogue& to) {
           .summary = "MCS in near memory, for ranks of one node",
           .paper = "Mellor-Crummey, Scott 1991; Uffmann 2022, 5.4.1",
           .fairness = "0 (FIFO)",
+          .bypass = checker::bypass_bound::fifo,
           .cost = "none; none (3 cache-line transfers)",
           .parameters = {},
           .one_node_only = true},

@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "nearfar/checker/bypass_bound.hpp"
 #include "nearfar/engine/world.hpp"
 #include "nearfar/topology/locality.hpp"
 
@@ -51,13 +52,6 @@ enum class search : std::uint8_t {
 enum class reduction : std::uint8_t {
   source_sets,      ///< those that race
   sleep_sets_only,  ///< all: slower, to test the other against
-};
-
-/// How many ranks may overtake one that waits.
-enum class bypass_bound : std::uint8_t {
-  none,          ///< no promise
-  fifo,          ///< none that asks after the other has begun to wait
-  local_passes,  ///< `max_local_passes` of another node in a row, once no rank of its node has steps to take
 };
 
 /// The eyes of the checker in a program, in this order for each acquisition: `ask`, then lock, `enter`,
