@@ -38,7 +38,8 @@ cluster::cluster(const machine& on, const nearfar::locality& where, const option
       units_(bytes() / sizeof(std::uint64_t) * index(where.size())),
       interfaces_(index(where.groups(level::node))),
       words_(bytes() / sizeof(std::uint64_t) * index(where.size())),
-      stop_after_(std::numeric_limits<picoseconds>::max()) {
+      stop_after_(std::numeric_limits<picoseconds>::max()),
+      most_fruitless_(chosen.most_fruitless) {
   for (int rank = 0; rank < where.size(); ++rank) node_of_[index(rank)] = where.group(level::node, rank);
   // As for the simulation's own arrays.
   madvise(memory(0), bytes() * index(where.size()), MADV_NOHUGEPAGE);
@@ -118,8 +119,8 @@ void cluster::block(rank_state& me, activity doing) {
   me.clock = std::max(me.clock, me.handler_free);
 }
 
-void cluster::enter(rank_state& me) {
-  turn(me);
+void cluster::serve(rank_state& me) {
+  me.inside_from = me.clock;
   if (me.pending.empty()) return;
   drain(running(), me.clock);
   me.clock = std::max(me.clock, me.handler_free);
@@ -135,7 +136,7 @@ void cluster::stay_inside(rank_state& me, activity doing, picoseconds until) {
 
 void cluster::delay(std::chrono::nanoseconds span) {
   rank_state& me = state_of(running());
-  enter(me);
+  serve(me);
   stay_inside(me, activity::delaying,
               me.clock + std::max<picoseconds>(0, span.count()) * picoseconds_per_nanosecond);
 }
@@ -143,7 +144,7 @@ void cluster::delay(std::chrono::nanoseconds span) {
 void cluster::barrier() {
   rank_state& me = state_of(running());
   const int rank = running();
-  enter(me);
+  serve(me);
   ++statistics_.operations;
   barrier_latest_ = std::max(barrier_latest_, me.clock);
   if (++in_barrier_ < size()) return block(me, activity::in_barrier);
@@ -224,7 +225,7 @@ std::string cluster::waits_text(int rank) const {
     case activity::in_barrier:
       return who + "waits in a barrier";
   }
-  return who + "is between operations";
+  return std::string(who).append("is between operations");
 }
 
 run_statistics run(const machine& on, const locality& where, const std::function<void(engine::world&)>& body,

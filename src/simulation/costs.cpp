@@ -44,6 +44,13 @@ costs costs_of(const machine& on) {
           static_cast<transfer>(kind) != transfer::message && given.by == executor::origin)
         refuse(on, field + "by: the origin's processor cannot reach the memory of another node");
     }
+    // MPI orders them among each other, which needs one way for both.
+    const auto in_place = [&](transfer kind) {
+      return on.cost(static_cast<distance>(far), kind).by == executor::origin;
+    };
+    if (in_place(transfer::atomic) != in_place(transfer::accumulate))
+      refuse(on, std::string("transfers.") + distance_names[far] +
+                     ": atomic and accumulate must both be carried out by the origin, or neither");
   }
   result.hit = span_of(on, "near.hit", on.near.hit);
   result.atomic = span_of(on, "near.atomic", on.near.atomic);

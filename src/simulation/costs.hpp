@@ -50,7 +50,8 @@ struct costs {
 };
 
 /// Throws `nearfar::error`, which names the machine and the field, for costs that cannot be: negative, not
-/// finite, longer than an hour, or remote transfers that the origin's processor carries out.
+/// finite, longer than an hour, remote transfers that the origin's processor carries out, or atomics and
+/// accumulates of which only one is carried out there.
 [[nodiscard]] costs costs_of(const machine& on);
 
 [[nodiscard]] constexpr transfer transfer_of(engine::action what) noexcept {

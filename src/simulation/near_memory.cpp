@@ -12,7 +12,7 @@ std::uint64_t cluster::perform(const engine::operation& what) {
   const int rank = running();
   rank_state& me = state_of(rank);
   turn(me);
-  ++statistics_.operations;
+  count_operation(me);
   const std::size_t line = line_of(checked_word(what.word));
   const std::uint64_t old = *what.word;
   switch (what.what) {

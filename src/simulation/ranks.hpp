@@ -99,6 +99,8 @@ struct rank_state {
   picoseconds clock = 0;
   /// Until when its processor is busy with what others asked of it.
   picoseconds handler_free = 0;
+  /// When it entered the library, in which it is or is about to be.
+  picoseconds inside_from = 0;
   store_buffer stores;
   activity doing = activity::computing;
   bool polls_far = false;

@@ -62,8 +62,13 @@ class cluster final : public engine::team {
   void wake(int rank, picoseconds at) {
     queue_.push(at, event_kind::resume, static_cast<std::uint32_t>(rank), state_of(rank).polls_far);
   }
-  /// As `turn`, and does what other ranks have asked of this one: the beginning of every call of the library.
-  void enter(rank_state& me);
+  /// The beginning of every call of the library: does what others have asked of this rank. What arrives
+  /// while it is suspended inside is done then, so that a call that only waits needs no turn of its own.
+  void serve(rank_state& me);
+  void enter(rank_state& me) {
+    turn(me);
+    serve(me);
+  }
   /// Lets time pass inside the library, until `until` at least.
   void stay_inside(rank_state& me, activity doing, picoseconds until);
   /// Ends the run, since the ranks would go on for ever; says so in the exception.
@@ -76,6 +81,7 @@ class cluster final : public engine::team {
   /// A store of the running rank, which does not wait for the line. Returns when others can see it.
   picoseconds store(rank_state& me, int rank, std::size_t line);
   void write(std::uint64_t* word, std::size_t line, std::uint64_t value, picoseconds visible) {
+    if (*word != value) unchanged_ = 0;
     *word = value;
     if (watchers_[line] != 0) notify(word, line, value, visible);
   }
@@ -86,6 +92,10 @@ class cluster final : public engine::team {
   std::uint64_t poll_far(const engine::wait& what);
   void watch(rank_state& me, const engine::wait& what, std::size_t line, picoseconds period, activity doing);
   void count_fruitless(rank_state& me);
+  void count_operation(rank_state& me) {
+    ++statistics_.operations;
+    if (++unchanged_ > most_fruitless_) give_up(me, "and others read on and on, and nothing changes");
+  }
 
   // Transfers.
 
@@ -127,7 +137,9 @@ class cluster final : public engine::team {
   picoseconds barrier_span_ = 0;
   int unfinished_ = 0;
   picoseconds stop_after_;
-  std::uint64_t fruitless_ = 0;
+  std::uint64_t fruitless_ = 0;  // far polls since anything else happened
+  std::uint64_t unchanged_ = 0;  // operations since a word changed
+  std::uint64_t most_fruitless_;
   std::string gave_up_;
   bool abandoning_ = false;
   run_statistics statistics_;

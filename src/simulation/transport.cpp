@@ -53,11 +53,15 @@ picoseconds cluster::jittered(picoseconds latency) {
 void cluster::issue(const engine::operation& what) {
   const int rank = running();
   rank_state& me = state_of(rank);
-  enter(me);
-  ++statistics_.operations;
+  count_operation(me);
   (void)checked_word(what.word);
   const distance how_far = distance_between(rank, what.target);
   const transfer_times& times = costs_.of(how_far, transfer_of(what.what));
+  // What is done in place takes its turn when it gets to the word.
+  if (times.by == executor::origin)
+    serve(me);
+  else
+    enter(me);
   if (what.result != nullptr) fill(what.result, poison);
   const std::uint32_t which = new_flight({.what = what,
                                           .times = &times,
@@ -163,7 +167,7 @@ void cluster::drain(int rank, picoseconds at) {
   while (!it.pending.empty()) {
     const std::uint32_t which = take_first(it.pending);
     const flight& one = flights_[which];
-    it.handler_free = std::max(it.handler_free, at) +
+    it.handler_free = std::max({it.handler_free, it.inside_from, at}) +
                       (one.is == flight::role::memory ? one.times->service : costs_.exclusive);
     queue_.push(it.handler_free, event_kind::effect, which, one.is_poll);
   }
@@ -220,7 +224,7 @@ void cluster::finish_flight(std::uint32_t which, picoseconds at) {
 
 void cluster::flush(int target) {
   rank_state& me = state_of(running());
-  enter(me);
+  serve(me);
   ++statistics_.operations;
   me.latest_known = me.clock;
   me.waits_at = target;
@@ -321,7 +325,7 @@ void cluster::deliver(std::uint32_t which, picoseconds at) {
   if (is_awaited) {
     there.awaited = 0;
     there.received_service = it.times->service;
-    wake(it.what.target, at);
+    wake(it.what.target, std::max(at, there.clock));
   } else {
     there.mailbox.push_back({it.id, it.origin, it.times->service});
   }
@@ -330,7 +334,7 @@ void cluster::deliver(std::uint32_t which, picoseconds at) {
 
 void cluster::await_signal(int channel, int from) {
   rank_state& me = state_of(running());
-  enter(me);
+  serve(me);
   ++statistics_.operations;
   const auto first = std::find_if(me.mailbox.begin(), me.mailbox.end(), [&](const delivered& one) {
     return one.channel == channel && (from == any_rank || one.from == from);

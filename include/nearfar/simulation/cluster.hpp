@@ -19,6 +19,9 @@ struct options {
   /// Memory of each rank's near and far words in bytes; used as it is touched.
   std::size_t bytes = std::size_t{4} << 20U;
   std::size_t stack_bytes = engine::stack_pool::default_bytes;
+  /// Operations of all ranks in a row that change no word, after which the ranks are taken to go on for ever:
+  /// a loop that waits outside the world's `await`. Seconds of the simulation's own time.
+  std::uint64_t most_fruitless = 100'000'000;
 };
 
 /// What a run took.
@@ -35,8 +38,8 @@ inline constexpr std::uint64_t poison = 0xdeadbeefdeadbeefU;
 ///
 /// A rank that throws ends the run at its time: the others are abandoned where they are, and what the lowest
 /// rank threw is rethrown. Throws `engine::deadlock`, which says who waits for what, when no rank can go on
-/// or none but repeats far reads that change nothing; `nearfar::error`, which names the field, for a machine
-/// whose costs cannot be.
+/// or all that happens is that words are read again and again; `nearfar::error`, which names the field, for a
+/// machine whose costs cannot be.
 run_statistics run(const machine& on, const locality& where, const std::function<void(engine::world&)>& body,
                    const options& chosen = {});
 

@@ -1,0 +1,74 @@
+/// \file
+/// Machines on which nothing costs anything, to which a test adds the one cost that it is about.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "nearfar/engine/world.hpp"
+#include "nearfar/simulation/cluster.hpp"
+#include "nearfar/simulation/machine.hpp"
+#include "nearfar/topology/spec.hpp"
+
+namespace nearfar::simulation::testing {
+
+using engine::world;
+using std::chrono::nanoseconds;
+
+inline constexpr std::array<transfer, transfer_count> all_transfers{
+    transfer::put, transfer::get, transfer::atomic, transfer::accumulate, transfer::message};
+
+/// All costs 0; between nodes the network interface carries out what is done.
+inline machine free_machine() {
+  machine result;
+  result.name = "free";
+  result.near = {0, 0, 0, 0, 0, 0};
+  result.library = {.progress = 0, .polls_per_progress = 1, .flush = 0, .exclusive = 0};
+  for (const transfer kind : all_transfers) result.cost(distance::remote, kind).by = executor::nic;
+  return result;
+}
+
+/// Something like a cluster, for programs that are not about any one cost.
+inline machine plain_machine(executor remote_by = executor::nic) {
+  machine result;
+  result.name = "plain";
+  for (const transfer kind : all_transfers) {
+    result.cost(distance::self, kind) = {60, 20, 10, 0, executor::origin};
+    result.cost(distance::node, kind) = {60, 60, 20, 0, executor::origin};
+    result.cost(distance::remote, kind) = {150, 900, 40, 700, remote_by};
+  }
+  result.network = {.injection_gap = 10, .jitter = 0.1};
+  return result;
+}
+
+inline locality placed(const std::string& spec, int ranks) { return topology_spec::parse(spec).place(ranks); }
+
+/// Schedules name a word after the class around its struct.
+struct board {
+  /// Two words on lines of their own.
+  struct alignas(slot_bytes) two_words {
+    far<std::uint64_t> first;
+    alignas(slot_bytes) far<std::uint64_t> second;
+  };
+  struct alignas(cache_line) two_cells {
+    world::near<std::uint64_t> first{};
+    alignas(cache_line) world::near<std::uint64_t> second{};
+  };
+};
+using two_words = board::two_words;
+using two_cells = board::two_cells;
+
+/// Nanoseconds that `what` takes on the rank that calls this.
+template <typename What>
+std::int64_t span_of(world& w, What what) {
+  const nanoseconds start = w.now();
+  what();
+  return (w.now() - start).count();
+}
+
+inline constexpr std::uint64_t one = 1;
+
+}  // namespace nearfar::simulation::testing
