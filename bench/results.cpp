@@ -1,12 +1,6 @@
 #include "bench/results.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <utility>
-
-#include "nearfar/core/error.hpp"
 
 namespace nearfar::bench {
 
@@ -15,13 +9,6 @@ namespace {
 template <typename T>
 nlohmann::ordered_json or_null(const std::optional<T>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-}
-
-/// An empty file, or one that starts as every results file does.
-bool is_results_file(const std::filesystem::path& path) {
-  std::ifstream existing(path);
-  std::string line;
-  return !std::getline(existing, line) || line.find("\"nearfar.results/") != std::string::npos;
 }
 
 }  // namespace
@@ -48,35 +35,11 @@ void to_json(nlohmann::ordered_json& to, const sample& from) {
   if (from.scenario) to["scenario"] = *from.scenario;
 }
 
-results_file::results_file(std::filesystem::path path) : path_(std::move(path)), written_(path_) {
-  std::error_code ignored;
-  const bool exists = std::filesystem::exists(path_, ignored);
-  if (std::filesystem::is_directory(path_, ignored))
-    throw error("cannot write '" + path_.string() + "': it is a directory");
-  if (!exists || std::filesystem::is_regular_file(path_, ignored)) {
-    if (exists && !is_results_file(path_))
-      throw error("'" + path_.string() + "' exists and holds no nearfar results: choose another name");
-    written_ += ".partial-" + std::to_string(getpid());
-  }
-  stream_.open(written_, std::ios::trunc);
-  if (!stream_) throw error("cannot write '" + path_.string() + "': " + std::strerror(errno));
-}
+results_file::results_file(std::filesystem::path path)
+    : file_(std::move(path), "\"nearfar.results/", "nearfar results") {}
 
-results_file::~results_file() {
-  std::error_code ignored;
-  if (stream_.is_open() && written_ != path_) std::filesystem::remove(written_, ignored);
-}
+void results_file::write(const nlohmann::ordered_json& record) { file_.write(record.dump() + '\n'); }
 
-void results_file::write(const nlohmann::ordered_json& record) {
-  // Flushed, so that a full disk is noticed at the record it hits.
-  stream_ << record.dump() << '\n' << std::flush;
-  if (!stream_) throw error("cannot write '" + path_.string() + "': " + std::strerror(errno));
-}
-
-void results_file::commit() {
-  stream_.close();
-  if (!stream_) throw error("cannot write '" + path_.string() + "': " + std::strerror(errno));
-  if (written_ != path_) std::filesystem::rename(written_, path_);
-}
+void results_file::commit() { file_.commit(); }
 
 }  // namespace nearfar::bench

@@ -5,11 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "bench/output_file.hpp"
 
 namespace nearfar::bench {
 
@@ -50,10 +51,6 @@ class results_file {
   /// Throws `nearfar::error` if the file cannot be written, or if something other than nearfar's results is
   /// there.
   explicit results_file(std::filesystem::path path);
-  results_file(const results_file&) = delete;
-  results_file& operator=(const results_file&) = delete;
-  /// Leaves what was there before, unless committed.
-  ~results_file();
 
   /// Appends one record.
   void write(const nlohmann::ordered_json& record);
@@ -61,9 +58,7 @@ class results_file {
   void commit();
 
  private:
-  std::filesystem::path path_;
-  std::filesystem::path written_;
-  std::ofstream stream_;
+  output_file file_;
 };
 
 }  // namespace nearfar::bench

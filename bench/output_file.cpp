@@ -1,0 +1,60 @@
+#include "bench/output_file.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "nearfar/core/error.hpp"
+
+namespace nearfar::bench {
+
+namespace {
+
+bool is_replaceable(const std::filesystem::path& path, std::string_view mark) {
+  std::ifstream existing(path);
+  std::string line;
+  return !std::getline(existing, line) || line.find(mark) != std::string::npos;
+}
+
+}  // namespace
+
+output_file::output_file(std::filesystem::path path, std::string_view mark, std::string_view kind)
+    : path_(std::move(path)), written_(path_) {
+  std::error_code ignored;
+  const bool exists = std::filesystem::exists(path_, ignored);
+  if (std::filesystem::is_directory(path_, ignored))
+    throw error("cannot write '" + path_.string() + "': it is a directory");
+  if (!exists || std::filesystem::is_regular_file(path_, ignored)) {
+    if (exists && !is_replaceable(path_, mark))
+      throw error("'" + path_.string() + "' exists and holds no " + std::string(kind) +
+                  ": choose another name");
+    written_ += ".partial-" + std::to_string(getpid());
+  }
+  stream_.open(written_, std::ios::trunc);
+  if (!stream_) refuse();
+}
+
+output_file::~output_file() {
+  std::error_code ignored;
+  if (stream_.is_open() && written_ != path_) std::filesystem::remove(written_, ignored);
+}
+
+void output_file::write(std::string_view text) {
+  // Flushed, so that a full disk is noticed at the record it hits.
+  stream_ << text << std::flush;
+  if (!stream_) refuse();
+}
+
+void output_file::commit() {
+  stream_.close();
+  if (!stream_) refuse();
+  if (written_ != path_) std::filesystem::rename(written_, path_);
+}
+
+void output_file::refuse() const {
+  throw error("cannot write '" + path_.string() + "': " + std::strerror(errno));
+}
+
+}  // namespace nearfar::bench

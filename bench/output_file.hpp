@@ -1,0 +1,37 @@
+/// \file
+/// Files that users name as output: they appear complete or not at all, and replace nothing else.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace nearfar::bench {
+
+/// A file that appears under its name only when it is complete.
+class output_file {
+ public:
+  /// Opened at once, so that what cannot be written is known before the work is done. An existing file is
+  /// replaced only if it is empty or `mark` is in its first line: `kind` ("nearfar results") says what that
+  /// makes it. Throws `nearfar::error`.
+  output_file(std::filesystem::path path, std::string_view mark, std::string_view kind);
+  output_file(const output_file&) = delete;
+  output_file& operator=(const output_file&) = delete;
+  /// Leaves what was there before, unless committed.
+  ~output_file();
+
+  /// Appends. Throws `nearfar::error` on a full disk.
+  void write(std::string_view text);
+  /// Puts the file in its place.
+  void commit();
+
+ private:
+  [[noreturn]] void refuse() const;
+
+  std::filesystem::path path_;
+  std::filesystem::path written_;
+  std::ofstream stream_;
+};
+
+}  // namespace nearfar::bench
