@@ -1,16 +1,14 @@
 #include "execution.hpp"
 
 #include <algorithm>
-#include <cstring>
+
+#include "words.hpp"
 
 namespace nearfar::checker {
 
 namespace {
 
 using engine::action;
-
-/// What results hold until their operation is complete. No rank, count or flag looks like it.
-constexpr std::uint64_t poison = 0xBADC0DE5'BADC0DE5U;
 
 // Names of what is no cell.
 constexpr std::uint64_t mailbox = std::uint64_t{1} << 60U;
@@ -30,49 +28,7 @@ bool releases(std::memory_order order) {
          order == std::memory_order_seq_cst;
 }
 
-void write_word(void* to, std::uint64_t value) { std::memcpy(to, &value, sizeof value); }
-std::uint64_t read_word(const void* from) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
-std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t x = a * 0x9E3779B97F4A7C15U + b + 0x7F4A7C15U;
-  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
-  return x ^ (x >> 31U);
-}
-
 }  // namespace
-
-std::string_view name(fault what) noexcept {
-  switch (what) {
-    case fault::exclusion:
-      return "exclusion";
-    case fault::order:
-      return "order";
-    case fault::deadlock:
-      return "deadlock";
-    case fault::livelock:
-      return "livelock";
-    case fault::bypass:
-      return "bypass";
-    case fault::incomplete:
-      return "incomplete";
-    case fault::origin:
-      return "origin";
-    case fault::poison:
-      return "poison";
-    case fault::conflict:
-      return "conflict";
-    case fault::mixed:
-      return "mixed";
-    case fault::exception:
-      return "exception";
-  }
-  return "?";
-}
 
 execution::execution(const program& what, const options& how, engine::stack_pool& stacks)
     : team(what.where, what.bytes, stacks),
@@ -117,7 +73,8 @@ execution::shared& execution::at(std::uint64_t name, std::uint64_t* cell) {
       shared_.emplace_back();
       shared_.back().name = name;
       shared_.back().cell = cell;
-      shared_.back().history.push_back({*cell, {}, 0});
+      shared_.back().history.emplace_back();
+      shared_.back().history.back().value = *cell;
     }
     return shared_[static_cast<std::size_t>(slot)];
   }
@@ -146,25 +103,29 @@ execution::shared& execution::used_as(const engine::operation& what, bool near) 
   return word;
 }
 
-std::vector<std::uint32_t> execution::readable(const rank_state& of, const engine::operation& what,
-                                               const engine::wait* waiting) const {
+std::vector<std::size_t> execution::places(const rank_state& of, const engine::operation& what,
+                                           const engine::wait* waiting) const {
   const auto fits = [&](std::uint64_t value) { return waiting == nullptr || waiting->satisfied(value); };
-  std::vector<std::uint32_t> versions;
+  const bool is_load = what.what == action::load;
   const shared* word = find(name_of_cell(what.word));
   if (word == nullptr) {
-    if (fits(*what.word)) versions.push_back(0);
-    return versions;
+    if (!is_load || fits(*what.word)) return {is_load ? 0U : 1U};
+    return {};
   }
-  if (fits(word->history[word->version].value)) versions.push_back(word->version);
-  if (options_->near == near_model::sequential) return versions;
-  const std::uint32_t oldest = of.seen.at(slot_of(*word));
-  for (std::uint32_t version = word->version; version-- > oldest;) {
-    // A load that could as well come before the write that follows `version` is explored there.
-    const bool could_come_before = !of.past.contains(word->history[version + 1].by_event);
+  const std::vector<shared::stored>& history = word->history;
+  std::vector<std::size_t> result;
+  if (!is_load) result.push_back(history.size());
+  if (is_load && fits(history.back().value)) result.push_back(history.size() - 1);
+  if (options_->near == near_model::sequential) return result;
+  const version_number seen = of.seen.at(slot_of(*word));
+  for (std::size_t place = history.size() - 1; place > 0 && history[place].version > seen; --place) {
+    // What could as well come before that write is explored there.
+    const bool could_come_before = !of.past.contains(history[place].by_event);
     if (could_come_before && options_->reduce == reduction::source_sets) continue;
-    if (fits(word->history[version].value)) versions.push_back(version);
+    if (is_load ? fits(history[place - 1].value) : !history[place].is_atomic)
+      result.push_back(is_load ? place - 1 : place);
   }
-  return versions;
+  return result;
 }
 
 // ---- effects
@@ -174,31 +135,44 @@ execution::touched execution::apply_near(rank_state& of, const engine::operation
                                          const engine::wait* waiting, int choice) {
   shared& word = used_as(what, true);
   const std::size_t slot = slot_of(word);
-  const std::uint64_t last = word.history[word.version].value;
-  if (what.what == action::load) {
-    const std::uint32_t version = readable(of, what, waiting)[static_cast<std::size_t>(choice)];
-    const shared::stored& from = word.history[version];
-    of.seen.raise(slot, version);
+  const std::uint64_t last = word.history.back().value;
+  if (what.what == action::load || what.what == action::store) {
+    const std::size_t place = places(of, what, waiting)[static_cast<std::size_t>(choice)];
+    if (what.what == action::store) return store_near(of, what, word, place);
+    const shared::stored& from = word.history[place];
+    of.seen.raise(slot, from.version);
     if (acquires(what.order)) of.seen.join(from.message);
     return {.before = last, .read = from.value, .after = last};
   }
-  const std::uint64_t after = result_of(what, last);
   const bool fails = what.what == action::compare_exchange && last != what.expected;
-  if (what.what != action::store) {
-    of.seen.raise(slot, word.version);
-    if (acquires(fails ? what.failure : what.order)) of.seen.join(word.history[word.version].message);
-  }
-  if (fails) return {.before = last, .read = last, .after = last};
-  shared::stored stored{after, {}, events_.size()};
-  // A read-modify-write continues the release sequence of what it read.
-  if (what.what != action::store) stored.message = word.history[word.version].message;
-  ++word.version;
   of.seen.raise(slot, word.version);
+  if (acquires(fails ? what.failure : what.order)) of.seen.join(word.history.back().message);
+  if (fails) return {.before = last, .read = last, .after = last};
+  return store_near(of, what, word, word.history.size());
+}
+
+execution::touched execution::store_near(rank_state& of, const engine::operation& what, shared& word,
+                                         std::size_t place) {
+  // Room for as many writes in between as halving leaves.
+  constexpr version_number stride = version_number{1} << 24U;
+  const std::size_t slot = slot_of(word);
+  const std::uint64_t last = word.history.back().value;
+  const bool is_newest = place == word.history.size();
+  shared::stored stored{.value = result_of(what, last), .by_event = events_.size()};
+  const version_number before = word.history[place - 1].version;
+  stored.version = is_newest ? before + stride : before + (word.history[place].version - before) / 2;
+  // A read-modify-write continues the release sequence of what it read.
+  stored.is_atomic = what.what != action::store;
+  if (stored.is_atomic) stored.message = word.history.back().message;
+  of.seen.raise(slot, stored.version);
   if (releases(what.order)) stored.message.join(of.seen);
-  stored.message.raise(slot, word.version);
-  word.history.push_back(std::move(stored));
-  *word.cell = after;
-  return {.before = last, .read = last, .after = after};
+  stored.message.raise(slot, stored.version);
+  if (is_newest) {
+    word.version = stored.version;
+    *word.cell = stored.value;
+  }
+  word.history.insert(word.history.begin() + static_cast<std::ptrdiff_t>(place), std::move(stored));
+  return {.before = last, .read = last, .after = word.history.back().value};
 }
 
 execution::touched execution::apply_far(const engine::operation& what, view& seen) {
@@ -396,8 +370,9 @@ std::optional<bool> execution::wait_satisfied_by(int rank, std::uint64_t value) 
 int execution::choices(const process& one) const {
   if (one.delivery != 0) return 1;
   const rank_state& of = state(one.rank);
-  if ((of.next != kind::access && of.next != kind::await) || of.operation.what != action::load) return 1;
-  return static_cast<int>(readable(of, of.operation, of.waiting).size());
+  if (of.next != kind::access && of.next != kind::await) return 1;
+  if (of.operation.what != action::load && of.operation.what != action::store) return 1;
+  return static_cast<int>(places(of, of.operation, of.waiting).size());
 }
 
 bool execution::can_go_on(int rank) const {
@@ -407,7 +382,7 @@ bool execution::can_go_on(int rank) const {
     case kind::none:
       return false;
     case kind::await: {
-      if (of.operation.what == action::load) return !readable(of, of.operation, of.waiting).empty();
+      if (of.operation.what == action::load) return !places(of, of.operation, of.waiting).empty();
       if (is_rma(of.operation.what) && options_->mode == delivery_mode::progress &&
           of.operation.target != rank) {
         const rank_state& target = state(of.operation.target);
@@ -526,7 +501,7 @@ void execution::take_rank_step(int rank, int choice) {
         text = "LEAVE";
         break;
     }
-    show(text, shared_[slot], values, touches.writes);
+    show(text, shared_[slot], values, touches.writes, -1, of.site);
   }
   of.returned = values.read;
   of.observed =
@@ -549,7 +524,8 @@ void execution::take_delivery(const process& by) {
   shared& word = at(touches.word, one.what.word);
   record(by, touches, word, values, one.past);
   if (shown_ != nullptr)
-    show("deliver " + std::string(name(one.what.what)), word, values, touches.writes, one.issued_after);
+    show("deliver " + std::string(name(one.what.what)), word, values, touches.writes, one.issued_after,
+         one.site);
   if (origin.at == where::in_flush && !has_undelivered(origin, origin.flush_target)) run_on(by.rank);
 }
 
@@ -587,124 +563,6 @@ void execution::open_barrier() {
     one.at = where::at_step;
   }
   for (int rank = 0; rank < size(); ++rank) run_on(rank);
-}
-
-// ---- what ranks ask for
-// ------------------------------------------------------------------------------------
-
-void execution::stop_at(kind next) {
-  rank_state& me = self();
-  me.at = where::at_step;
-  me.next = next;
-  suspend();
-}
-
-void execution::check_operands(const engine::operation& what) {
-  if (what.operand == poison || what.expected == poison)
-    report(fault::poison, "rank " + std::to_string(running()) + " passes to " + std::string(name(what.what)) +
-                              " the result of an operation that was not complete");
-}
-
-std::uint64_t execution::perform(const engine::operation& what) {
-  check_operands(what);
-  rank_state& me = self();
-  me.operation = what;
-  stop_at(kind::access);
-  return me.returned;
-}
-
-void execution::issue(const engine::operation& what) {
-  check_operands(what);
-  rank_state& me = self();
-  if (what.result != nullptr) write_word(what.result, poison);
-  me.outstanding.push_back({.what = what,
-                            .number = ++me.issued,
-                            .seen = me.seen,
-                            .past = me.past,
-                            .issued_after = static_cast<int>(schedule_.size()) - 1});
-  me.observed = mixed(me.observed, mixed(name_of_cell(what.word), static_cast<std::uint64_t>(what.what)));
-  if (options_->mode != delivery_mode::eager) return;
-  me.operation = what;
-  stop_at(kind::access);
-}
-
-void execution::flush(int target) {
-  rank_state& me = self();
-  if (has_undelivered(me, target)) {
-    me.at = where::in_flush;
-    me.flush_target = target;
-    suspend();
-  }
-  const void* frame = __builtin_frame_address(0);
-  for (const rma& one : me.outstanding)
-    if (one.what.target == target) complete(me, one, frame);
-  std::erase_if(me.outstanding, [target](const rma& one) { return one.what.target == target; });
-}
-
-void execution::complete(rank_state& of, const rma& one, const void* frame) {
-  of.past.join(one.past);
-  of.seen.join(one.seen);
-  const engine::operation& what = one.what;
-  for (const auto& [buffer, value] :
-       {std::pair(what.origin, what.operand), std::pair(what.compare, what.expected)}) {
-    if (buffer == nullptr) continue;
-    const std::string text = "an origin buffer of " + std::string(name(what.what)) + " to " + word_text(what);
-    if (fibre_of(running()).is_dangling(buffer, frame))
-      report(fault::origin, text + " went out of scope before its flush");
-    else if (read_word(buffer) != value)
-      report(fault::origin, text + " was changed before its flush");
-  }
-  if (what.result == nullptr) return;
-  if (fibre_of(running()).is_dangling(what.result, frame)) {
-    report(fault::origin, "the result of " + std::string(name(what.what)) + " to " + word_text(what) +
-                              " went out of scope before its flush");
-    return;
-  }
-  write_word(what.result, one.old);
-  of.observed = mixed(of.observed, one.old);
-}
-
-std::uint64_t execution::await(const engine::wait& what) {
-  check_operands(what.read);
-  rank_state& me = self();
-  me.operation = what.read;
-  me.waiting = &what;
-  stop_at(kind::await);
-  return me.returned;
-}
-
-void execution::signal(int channel, int to) {
-  rank_state& me = self();
-  me.channel = channel;
-  me.peer = to;
-  stop_at(kind::signal);
-}
-
-void execution::await_signal(int channel, int from) {
-  rank_state& me = self();
-  me.channel = channel;
-  me.peer = from;
-  stop_at(kind::await_signal);
-}
-
-void execution::begin_exclusive(int epoch, int home) {
-  rank_state& me = self();
-  me.channel = epoch;
-  me.peer = home;
-  stop_at(kind::begin_exclusive);
-}
-
-void execution::end_exclusive(int epoch, int home) {
-  rank_state& me = self();
-  me.channel = epoch;
-  me.peer = home;
-  stop_at(kind::end_exclusive);
-}
-
-void execution::barrier() {
-  self().at = where::at_barrier;
-  ++at_barrier_;
-  suspend();
 }
 
 // ---- hashes

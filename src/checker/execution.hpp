@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <source_location>
 #include <string>
 #include <vector>
 
@@ -84,6 +86,8 @@ class execution final : public engine::team, public monitor {
   void report_livelock();
   /// Steps as people read them; collected only while asked for.
   void show_steps(std::vector<shown_step>* into) { shown_ = into; }
+  /// Collects what could be changed at which site; only while asked for.
+  void note_sites(std::set<mutation>* into) { noted_ = into; }
 
   /// Hash of what each rank has observed and of all that is shared: equal states have equal futures.
   [[nodiscard]] std::uint64_t state_hash() const;
@@ -133,6 +137,7 @@ class execution final : public engine::team, public monitor {
     view seen;       // at issue; with what it read, once delivered
     event_set past;  // at issue; with its delivery, once delivered
     int issued_after = -1;
+    std::source_location site;
   };
 
   struct rank_state {
@@ -151,6 +156,9 @@ class execution final : public engine::team, public monitor {
     std::uint64_t observed = 0;
     bool is_asking = false;
     bool is_blocked = false;
+    std::optional<engine::operation> postponed;
+    std::optional<std::pair<int, int>> postponed_signal;  // channel, receiver
+    std::source_location site;                            // of the next step
     std::size_t asked_at = 0;
     std::size_t blocked_at = 0;
   };
@@ -161,15 +169,17 @@ class execution final : public engine::team, public monitor {
     std::uint64_t* cell = nullptr;
     bool near = false;
     bool far = false;
-    std::uint32_t version = 0;
-    std::uint32_t plain_version = 0;  // of the last write that was no accumulate
-    view message;                     // what reading the last write makes known
+    version_number version = 0;
+    version_number plain_version = 0;  // of the last write that was no accumulate
+    view message;                      // what reading the last write makes known
     struct stored {
       std::uint64_t value = 0;
       view message;
       std::size_t by_event = 0;  // of all but the initial value
+      version_number version = 0;
+      bool is_atomic = false;  // nothing may come between it and what it read
     };
-    std::vector<stored> history;  // of a near cell that loads may read stale, by version
+    std::vector<stored> history;  // of a near cell, by version: C++'s modification order
     int last_write = -1;
     std::vector<int> reads;   // since then
     std::uint64_t value = 0;  // of what is no cell
@@ -205,18 +215,30 @@ class execution final : public engine::team, public monitor {
   [[nodiscard]] bool has_undelivered(const rank_state& of, int target) const;
 
   touched apply_near(rank_state& of, const engine::operation& what, const engine::wait* waiting, int choice);
+  touched store_near(rank_state& of, const engine::operation& what, shared& word, std::size_t place);
   touched apply_far(const engine::operation& what, view& seen);
   touched apply_direct(rank_state& of, const engine::operation& what);
   touched apply_access(rank_state& of, int choice);
   touched apply_other(rank_state& of, int rank, shared& word);
   void complete(rank_state& of, const rma& one, const void* frame);
-  [[nodiscard]] std::vector<std::uint32_t> readable(const rank_state& of, const engine::operation& what,
-                                                    const engine::wait* waiting) const;
+  /// Places in the history of a near cell that a load may read, or before which a store may go (one past the
+  /// end for the newest); the newest first.
+  [[nodiscard]] std::vector<std::size_t> places(const rank_state& of, const engine::operation& what,
+                                                const engine::wait* waiting) const;
   void take_rank_step(int rank, int choice);
   void take_delivery(const process& by);
   void record(const process& by, const access& of, shared& word, touched values, event_set& past);
-  void show(const std::string& operation, const shared& word, touched values, bool writes,
-            int issued_after = -1);
+  void show(const std::string& operation, const shared& word, touched values, bool writes, int issued_after,
+            const std::source_location& at);
+
+  /// Whether the operation that is being asked for is to be changed in this way.
+  [[nodiscard]] bool changes(change how, std::string_view operation);
+  std::uint64_t perform_step(const engine::operation& what);
+  void issue_step(const engine::operation& what);
+  void complete_at(int target);
+  std::uint64_t split_near(const engine::operation& what);
+  void split_rma(const engine::operation& what);
+  void do_postponed(const std::optional<engine::operation>& what);
 
   void check_operands(const engine::operation& what);
   shared& used_as(const engine::operation& what, bool near);
@@ -236,6 +258,7 @@ class execution final : public engine::team, public monitor {
   std::vector<event> events_;
   std::vector<step> schedule_;
   std::vector<shown_step>* shown_ = nullptr;
+  std::set<mutation>* noted_ = nullptr;
   std::optional<violation> found_;
   int ended_ = 0;
   int at_barrier_ = 0;

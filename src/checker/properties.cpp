@@ -6,6 +6,34 @@
 
 namespace nearfar::checker {
 
+std::string_view name(fault what) noexcept {
+  switch (what) {
+    case fault::exclusion:
+      return "exclusion";
+    case fault::order:
+      return "order";
+    case fault::deadlock:
+      return "deadlock";
+    case fault::livelock:
+      return "livelock";
+    case fault::bypass:
+      return "bypass";
+    case fault::incomplete:
+      return "incomplete";
+    case fault::origin:
+      return "origin";
+    case fault::poison:
+      return "poison";
+    case fault::conflict:
+      return "conflict";
+    case fault::mixed:
+      return "mixed";
+    case fault::exception:
+      return "exception";
+  }
+  return "?";
+}
+
 void execution::report(fault what, std::string text) {
   if (!found_) found_ = violation{what, std::move(text), schedule_};
 }
@@ -124,13 +152,26 @@ std::string execution::waiting_text(int rank) const {
   }
 }
 
+namespace {
+
+/// "lock/mcs_lock.hpp:72"; nothing for what no line asks for.
+std::string site_text(const std::source_location& at) {
+  const site place = site::of(at);
+  constexpr std::string_view own = "nearfar/";
+  const std::string file = place.file.starts_with(own) ? place.file.substr(own.size()) : place.file;
+  return place.line == 0 ? "" : file + ":" + std::to_string(place.line);
+}
+
+}  // namespace
+
 void execution::show(const std::string& operation, const shared& word, touched values, bool writes,
-                     int issued_after) {
+                     int issued_after, const std::source_location& at) {
   shown_step shown;
   shown.taken = schedule_.back();
   shown.operation = operation;
   shown.word = word_text(word);
   shown.issued_after = issued_after;
+  shown.site = site_text(at);
   shown.acts_on = word.cell != nullptr ? name_of(word.cell).rank : shown.taken.rank;
   if (word.cell != nullptr) {
     shown.detail = std::to_string(values.read);

@@ -1,4 +1,5 @@
-// What a rank must have seen: for each word, the version of the latest write that happens before it. Carried
+// What a rank must have seen: for each word, the version of the latest write that happens before it. Versions
+// order the writes of a word, with room between two for one that comes later and counts as earlier. Carried
 // by releases, joined by acquires; the checker's form of C++'s happens-before, which MPI's completed
 // operations and messages extend between nodes.
 #pragma once
@@ -10,12 +11,14 @@
 
 namespace nearfar::checker {
 
+using version_number = std::uint64_t;
+
 class view {
  public:
-  [[nodiscard]] std::uint32_t at(std::size_t word) const noexcept {
+  [[nodiscard]] version_number at(std::size_t word) const noexcept {
     return word < versions_.size() ? versions_[word] : 0;
   }
-  void raise(std::size_t word, std::uint32_t version) {
+  void raise(std::size_t word, version_number version) {
     if (word >= versions_.size()) versions_.resize(word + 1);
     versions_[word] = std::max(versions_[word], version);
   }
@@ -27,7 +30,7 @@ class view {
   void clear() noexcept { versions_.clear(); }
 
  private:
-  std::vector<std::uint32_t> versions_;
+  std::vector<version_number> versions_;
 };
 
 }  // namespace nearfar::checker

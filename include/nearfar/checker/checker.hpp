@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "nearfar/checker/bypass_bound.hpp"
+#include "nearfar/checker/mutation.hpp"
 #include "nearfar/engine/world.hpp"
 #include "nearfar/topology/locality.hpp"
 
@@ -129,6 +130,8 @@ struct options {
   // Random search.
   std::uint64_t seed = 1;
   int priority_changes = 3;  ///< of every second schedule; the others are uniform
+  /// What is broken on purpose.
+  std::optional<mutation> broken{};
   // For tests of the checker itself.
   bool keep_traces = false;
   bool keep_end_states = false;
@@ -157,6 +160,7 @@ struct shown_step {
   std::string operation;  ///< "swap", "await load", "deliver put", ...
   std::string word;       ///< "far_queue.tail of rank 0"
   std::string detail;     ///< values: "0 -> 2"
+  std::string site;       ///< where the program asks for it: "lock/mcs_lock.hpp:72"
   int acts_on = 0;        ///< the rank in whose memory, or to whom
   int issued_after = -1;  ///< index of the step after which a delivered operation was issued; -1: none or own
 };

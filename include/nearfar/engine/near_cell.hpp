@@ -5,7 +5,7 @@
 #include <atomic>
 #include <concepts>
 #include <cstdint>
-#include <limits>
+#include <source_location>
 
 #include "nearfar/engine/team.hpp"
 
@@ -19,25 +19,30 @@ class near_cell {
   near_cell(const near_cell&) = delete;
   near_cell& operator=(const near_cell&) = delete;
 
-  [[nodiscard]] T load(std::memory_order order) const {
-    return decoded(team::current().perform(operation_of(action::load, 0, 0, order, order)));
+  [[nodiscard]] T load(std::memory_order order,
+                       std::source_location site = std::source_location::current()) const {
+    return decoded(team::current().at(site).perform(operation_of(action::load, 0, 0, order, order)));
   }
-  void store(T value, std::memory_order order) {
-    team::current().perform(operation_of(action::store, encoded(value), 0, order, order));
+  void store(T value, std::memory_order order, std::source_location site = std::source_location::current()) {
+    team::current().at(site).perform(operation_of(action::store, encoded(value), 0, order, order));
   }
-  [[nodiscard]] T exchange(T value, std::memory_order order) {
-    return decoded(team::current().perform(operation_of(action::exchange, encoded(value), 0, order, order)));
+  [[nodiscard]] T exchange(T value, std::memory_order order,
+                           std::source_location site = std::source_location::current()) {
+    return decoded(
+        team::current().at(site).perform(operation_of(action::exchange, encoded(value), 0, order, order)));
   }
   [[nodiscard]] bool compare_exchange(T& expected, T desired, std::memory_order success,
-                                      std::memory_order failure) {
+                                      std::memory_order failure,
+                                      std::source_location site = std::source_location::current()) {
     const std::uint64_t wanted = encoded(expected);
-    const std::uint64_t old = team::current().perform(
+    const std::uint64_t old = team::current().at(site).perform(
         operation_of(action::compare_exchange, encoded(desired), wanted, success, failure));
     expected = decoded(old);
     return old == wanted;
   }
-  T fetch_add(T value, std::memory_order order) {
-    return decoded(team::current().perform(operation_of(action::add, encoded(value), 0, order, order)));
+  T fetch_add(T value, std::memory_order order, std::source_location site = std::source_location::current()) {
+    return decoded(
+        team::current().at(site).perform(operation_of(action::add, encoded(value), 0, order, order)));
   }
 
   /// The load that a wait repeats.

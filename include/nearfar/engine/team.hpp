@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,13 @@ class team {
   [[nodiscard]] int running() const noexcept { return running_; }
 
   // What worlds ask for, from the fibre of the rank that asks.
+
+  /// Where in the program the operation stands that is asked for next: algorithms are told apart by their
+  /// lines in schedules, and broken by them in tests.
+  team& at(const std::source_location& site) noexcept {
+    site_ = site;
+    return *this;
+  }
 
   /// Does a near or direct operation; returns what the word held before.
   virtual std::uint64_t perform(const operation& what) = 0;
@@ -114,6 +122,8 @@ class team {
     return static_cast<std::size_t>(static_cast<const std::byte*>(word) - memory_) / sizeof(std::uint64_t);
   }
 
+  [[nodiscard]] const std::source_location& current_site() const noexcept { return site_; }
+
   static constexpr int nobody_runs = -1;
 
  private:
@@ -137,6 +147,7 @@ class team {
   std::vector<std::vector<std::int64_t>> exchanged_sums_;
   std::uint64_t disagreements_ = 0;
   std::vector<described> described_;
+  std::source_location site_;
   int running_ = nobody_runs;
 };
 

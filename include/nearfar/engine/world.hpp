@@ -12,6 +12,7 @@
 #include <cstring>
 #include <exception>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,35 +65,40 @@ class world {
   // Waiting.
 
   template <typename T, std::predicate<T> Predicate>
-  T await(const near_cell<T>& cell, Predicate predicate) {
+  T await(const near_cell<T>& cell, Predicate predicate,
+          std::source_location site = std::source_location::current()) {
     const auto satisfied = [&](std::uint64_t word) { return predicate(near_cell<T>::decoded(word)); };
-    return near_cell<T>::decoded(team_->await({.read = cell.awaited(), .satisfied = satisfied}));
+    return near_cell<T>::decoded(team_->at(site).await({.read = cell.awaited(), .satisfied = satisfied}));
   }
   template <typename T, typename V, std::predicate<V> Predicate>
-  V await_direct(const far_segment<T>& segment, int rank, far<V> T::*field, Predicate predicate) {
-    return await_far<V>(segment.operation_of(action::read_direct, rank, field), predicate, true);
+  V await_direct(const far_segment<T>& segment, int rank, far<V> T::*field, Predicate predicate,
+                 std::source_location site = std::source_location::current()) {
+    return await_far<V>(site, segment.operation_of(action::read_direct, rank, field), predicate, true);
   }
   template <typename T, typename V, std::predicate<V> Predicate>
-  V await_get(far_segment<T>& segment, int rank, far<V> T::*field, Predicate predicate) {
-    return await_far<V>(segment.operation_of(action::get, rank, field), predicate, true);
+  V await_get(far_segment<T>& segment, int rank, far<V> T::*field, Predicate predicate,
+              std::source_location site = std::source_location::current()) {
+    return await_far<V>(site, segment.operation_of(action::get, rank, field), predicate, true);
   }
   template <typename T, typename V, std::predicate<V> Predicate>
-  V await_fetch(far_segment<T>& segment, int rank, far<V> T::*field, Predicate predicate) {
-    return await_far<V>(segment.operation_of(action::fetch, rank, field), predicate, true);
+  V await_fetch(far_segment<T>& segment, int rank, far<V> T::*field, Predicate predicate,
+                std::source_location site = std::source_location::current()) {
+    return await_far<V>(site, segment.operation_of(action::fetch, rank, field), predicate, true);
   }
   template <typename T, typename V, std::predicate<V> Predicate>
   V await_swap(far_segment<T>& segment, int rank, far<V> T::*field, const V& origin, Predicate predicate,
-               backoff pause) {
+               backoff pause, std::source_location site = std::source_location::current()) {
     operation swap = segment.operation_of(action::swap, rank, field);
     swap.operand = static_cast<std::uint64_t>(origin);
-    return await_far<V>(swap, predicate, true, pause);
+    return await_far<V>(site, swap, predicate, true, pause);
   }
   /// As `await_direct` in a library whose `MPI_Win_sync` makes no progress: the fault that the published
   /// locks had. For the study of faults; no lock waits so.
   template <typename T, typename V, std::predicate<V> Predicate>
   V await_direct_without_progress(const far_segment<T>& segment, int rank, far<V> T::*field,
-                                  Predicate predicate) {
-    return await_far<V>(segment.operation_of(action::read_direct, rank, field), predicate, false);
+                                  Predicate predicate,
+                                  std::source_location site = std::source_location::current()) {
+    return await_far<V>(site, segment.operation_of(action::read_direct, rank, field), predicate, false);
   }
 
   void delay(std::chrono::nanoseconds span) { team_->delay(span); }
@@ -125,10 +131,11 @@ class world {
   static constexpr std::size_t most_ids = std::size_t{1} << 20U;
 
   template <typename V, typename Predicate>
-  V await_far(const operation& read, Predicate& predicate, bool progresses, backoff pause = {}) {
+  V await_far(const std::source_location& site, const operation& read, Predicate& predicate, bool progresses,
+              backoff pause = {}) {
     const auto satisfied = [&](std::uint64_t word) { return predicate(static_cast<V>(word)); };
     return static_cast<V>(
-        team_->await({.read = read, .satisfied = satisfied, .progresses = progresses, .pause = pause}));
+        team_->at(site).await({.read = read, .satisfied = satisfied, .progresses = progresses, .pause = pause}));
   }
 
   [[nodiscard]] std::size_t allocate(slab& from, std::size_t units, std::size_t bytes) {
@@ -174,38 +181,44 @@ class far_segment {
   ~far_segment() { world_->release_far(offset_, sizeof(T)); }
 
   template <typename V>
-  void put(int target, far<V> T::*field, const V& origin) {
-    issue(action::put, target, field, &origin);
+  void put(int target, far<V> T::*field, const V& origin,
+           std::source_location site = std::source_location::current()) {
+    issue(site, action::put, target, field, &origin);
   }
   template <typename V>
   void put(int target, far<V> T::*field, V&& origin) = delete;
 
   template <typename V>
-  void get(int target, far<V> T::*field, V& result) {
-    issue<V>(action::get, target, field, nullptr, &result);
+  void get(int target, far<V> T::*field, V& result,
+           std::source_location site = std::source_location::current()) {
+    issue<V>(site, action::get, target, field, nullptr, &result);
   }
   template <typename V>
-  void fetch(int target, far<V> T::*field, V& result) {
-    issue<V>(action::fetch, target, field, nullptr, &result);
+  void fetch(int target, far<V> T::*field, V& result,
+             std::source_location site = std::source_location::current()) {
+    issue<V>(site, action::fetch, target, field, nullptr, &result);
   }
 
   template <typename V>
-  void swap(int target, far<V> T::*field, const V& origin, V& result) {
-    issue(action::swap, target, field, &origin, &result);
+  void swap(int target, far<V> T::*field, const V& origin, V& result,
+            std::source_location site = std::source_location::current()) {
+    issue(site, action::swap, target, field, &origin, &result);
   }
   template <typename V>
   void swap(int target, far<V> T::*field, V&& origin, V& result) = delete;
 
   template <typename V>
-  void fetch_add(int target, far<V> T::*field, const V& origin, V& result) {
-    issue(action::fetch_add, target, field, &origin, &result);
+  void fetch_add(int target, far<V> T::*field, const V& origin, V& result,
+                 std::source_location site = std::source_location::current()) {
+    issue(site, action::fetch_add, target, field, &origin, &result);
   }
   template <typename V>
   void fetch_add(int target, far<V> T::*field, V&& origin, V& result) = delete;
 
   template <typename V>
-  void compare_and_swap(int target, far<V> T::*field, const V& expected, const V& desired, V& result) {
-    issue(action::compare_and_swap, target, field, &desired, &result, &expected);
+  void compare_and_swap(int target, far<V> T::*field, const V& expected, const V& desired, V& result,
+                        std::source_location site = std::source_location::current()) {
+    issue(site, action::compare_and_swap, target, field, &desired, &result, &expected);
   }
   template <typename V>
   void compare_and_swap(int target, far<V> T::*field, V&& expected, const V& desired, V& result) = delete;
@@ -213,25 +226,31 @@ class far_segment {
   void compare_and_swap(int target, far<V> T::*field, const V& expected, V&& desired, V& result) = delete;
 
   template <typename V>
-  void accumulate(int target, far<V> T::*field, const V& origin, far_op op) {
-    issue(op == far_op::replace ? action::replace : action::sum, target, field, &origin);
+  void accumulate(int target, far<V> T::*field, const V& origin, far_op op,
+                  std::source_location site = std::source_location::current()) {
+    issue(site, op == far_op::replace ? action::replace : action::sum, target, field, &origin);
   }
   template <typename V>
   void accumulate(int target, far<V> T::*field, V&& origin, far_op op) = delete;
 
-  void flush(int target) { world_->substrate().flush(checked_rank(*world_, target)); }
+  void flush(int target, std::source_location site = std::source_location::current()) {
+    world_->substrate().at(site).flush(checked_rank(*world_, target));
+  }
 
   /// The word of a rank of this node, read in place.
   template <typename V>
-  [[nodiscard]] V read_direct(int rank, far<V> T::*field) const {
-    return static_cast<V>(world_->substrate().perform(operation_of(action::read_direct, rank, field)));
+  [[nodiscard]] V read_direct(int rank, far<V> T::*field,
+                              std::source_location site = std::source_location::current()) const {
+    return static_cast<V>(
+        world_->substrate().at(site).perform(operation_of(action::read_direct, rank, field)));
   }
   /// The word of a rank of this node, written in place; only while no other rank writes it.
   template <typename V>
-  void write_direct(int rank, far<V> T::*field, V value) {
+  void write_direct(int rank, far<V> T::*field, V value,
+                    std::source_location site = std::source_location::current()) {
     operation write = operation_of(action::write_direct, rank, field);
     write.operand = static_cast<std::uint64_t>(value);
-    world_->substrate().perform(write);
+    world_->substrate().at(site).perform(write);
   }
 
  private:
@@ -245,15 +264,15 @@ class far_segment {
   }
 
   template <typename V>
-  void issue(action what, int target, far<V> T::*field, const V* origin, V* result = nullptr,
-             const V* compare = nullptr) {
+  void issue(const std::source_location& site, action what, int target, far<V> T::*field, const V* origin,
+             V* result = nullptr, const V* compare = nullptr) {
     operation started = operation_of(what, target, field);
     if (origin != nullptr) started.operand = static_cast<std::uint64_t>(*origin);
     if (compare != nullptr) started.expected = static_cast<std::uint64_t>(*compare);
     started.origin = origin;
     started.compare = compare;
     started.result = result;
-    world_->substrate().issue(started);
+    world_->substrate().at(site).issue(started);
   }
 
   world* world_;
@@ -268,8 +287,12 @@ class world::signal_channel {
   signal_channel& operator=(const signal_channel&) = delete;
   ~signal_channel() { world_->ids_.release(id_, 1); }
 
-  void signal(int rank) { world_->team_->signal(static_cast<int>(id_), checked_rank(*world_, rank)); }
-  void await_signal(int rank) { world_->team_->await_signal(static_cast<int>(id_), rank); }
+  void signal(int rank, std::source_location site = std::source_location::current()) {
+    world_->team_->at(site).signal(static_cast<int>(id_), checked_rank(*world_, rank));
+  }
+  void await_signal(int rank, std::source_location site = std::source_location::current()) {
+    world_->team_->at(site).await_signal(static_cast<int>(id_), rank);
+  }
 
  private:
   world* world_;
@@ -285,8 +308,12 @@ class world::exclusive_epoch {
   exclusive_epoch& operator=(const exclusive_epoch&) = delete;
   ~exclusive_epoch() { world_->ids_.release(id_, 1); }
 
-  void begin() { world_->team_->begin_exclusive(static_cast<int>(id_), home_); }
-  void end() { world_->team_->end_exclusive(static_cast<int>(id_), home_); }
+  void begin(std::source_location site = std::source_location::current()) {
+    world_->team_->at(site).begin_exclusive(static_cast<int>(id_), home_);
+  }
+  void end(std::source_location site = std::source_location::current()) {
+    world_->team_->at(site).end_exclusive(static_cast<int>(id_), home_);
+  }
 
  private:
   world* world_;

@@ -1,0 +1,27 @@
+// Words as bits.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace nearfar::checker {
+
+/// What results hold until their operation is complete. No rank, count or flag looks like it.
+inline constexpr std::uint64_t poison = 0xBADC0DE5'BADC0DE5U;
+
+inline void write_word(void* to, std::uint64_t value) { std::memcpy(to, &value, sizeof value); }
+inline std::uint64_t read_word(const void* from) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+/// A hash of both.
+[[nodiscard]] inline std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t x = a * 0x9E3779B97F4A7C15U + b + 0x7F4A7C15U;
+  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31U);
+}
+
+}  // namespace nearfar::checker
