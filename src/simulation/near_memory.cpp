@@ -38,7 +38,10 @@ std::uint64_t cluster::perform(const engine::operation& what) {
 picoseconds cluster::store(rank_state& me, int rank, std::size_t line) {
   if (lines_.is_owned(line, rank)) {
     me.clock += costs_.hit;
-    return std::max(me.clock, me.stores.all_done);
+    // It leaves the store buffer after those before it.
+    const picoseconds visible = std::max(me.clock, me.stores.all_done);
+    lines_.hold(line, visible);
+    return visible;
   }
   me.clock = me.stores.room(me.clock);
   const picoseconds visible = me.stores.add(lines_.own(line, rank, me.clock));

@@ -94,6 +94,25 @@ TEST_P(far_order, accumulates_to_different_words_may_too) {
   EXPECT_TRUE(overtaken);
 }
 
+TEST_P(far_order, a_get_may_overtake_an_accumulate) {
+  std::set<std::uint64_t> seen;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed)
+    run(uneven_machine(GetParam()), placed("node:2 core:1", 2),
+        [&](world& w) {
+          world::far_segment<two_words> words(w);
+          if (w.rank() == 0) {
+            std::uint64_t got = 0;
+            words.accumulate(1, &two_words::first, one, far_op::replace);
+            words.get(1, &two_words::first, got);
+            words.flush(1);
+            seen.insert(got);
+          }
+          w.barrier();
+        },
+        {.seed = seed});
+  EXPECT_EQ(seen, (std::set<std::uint64_t>{0, 1}));
+}
+
 TEST_P(far_order, nothing_is_known_before_the_flush) {
   for (const bool far : {true, false})
     run(plain_machine(GetParam()), placed(far ? "node:2 core:1" : "node:1 core:2", 2), [&](world& w) {
@@ -201,15 +220,20 @@ TEST(target_progress, at_once_while_it_is_in_the_library) {
 }
 
 TEST(target_progress, at_the_beginning_of_any_call_and_on_its_time) {
-  std::int64_t served = 0;
-  EXPECT_EQ(put_span(slow_target(),
-                     [&](world& w, auto& words, two_cells& cells) {
-                       compute(cells, 3000);
-                       served = span_of(w, [&] { words.flush(0); });
-                       compute(cells, 3000);
-                     }),
-            3010);
-  EXPECT_EQ(served, 10);
+  const auto expect_served_by = [](auto call) {
+    std::int64_t served = 0;
+    EXPECT_EQ(put_span(slow_target(),
+                       [&](world& w, auto& words, two_cells& cells) {
+                         compute(cells, 3000);
+                         served = span_of(w, [&] { call(w, words); });
+                         compute(cells, 3000);
+                       }),
+              3010);
+    EXPECT_EQ(served, 10);
+  };
+  expect_served_by([](world&, auto& words) { words.flush(0); });
+  expect_served_by([](world&, auto& words) { words.put(0, &two_words::second, one); });
+  expect_served_by([](world& w, auto&) { w.delay(nanoseconds(0)); });
 }
 
 TEST(target_progress, at_the_calls_of_a_wait_that_progresses) {

@@ -114,6 +114,47 @@ TEST(waits, a_store_is_not_seen_before_one_that_precedes_it) {
   });
 }
 
+TEST(waits, a_store_to_a_line_that_is_here_neither) {
+  machine on = free_machine();
+  on.near = {.hit = 1, .atomic = 0, .same_core = 0, .same_cache = 1000, .same_numa = 0, .same_node = 0};
+  run(on, placed("node:1 core:2", 2), [](world& w) {
+    world::near_segment<two_cells> cells(w);
+    if (w.rank() == 0) {
+      cells.at(1).first.store(1, relaxed);
+      cells.at(0).first.store(1, relaxed);
+    } else {
+      w.delay(nanoseconds(500));
+      EXPECT_EQ(cells.at(0).first.load(relaxed), 1U);
+      EXPECT_EQ(w.now(), nanoseconds(1000 + 1000));
+    }
+  });
+}
+
+TEST(waits, for_different_words_of_one_line_all_end) {
+  struct alignas(cache_line) neighbours {
+    world::near<std::uint64_t> left{};
+    world::near<std::uint64_t> right{};
+  };
+  for (const bool left_first : {true, false}) {
+    int woken = 0;
+    run(plain_machine(), placed("node:1 core:9", 9), [&](world& w) {
+      world::near_segment<neighbours> cells(w);
+      auto& it = cells.at(0);
+      if (w.rank() == 0) {
+        w.delay(nanoseconds(5000));
+        (left_first ? it.left : it.right).store(1, relaxed);
+        w.delay(nanoseconds(5000));
+        (left_first ? it.right : it.left).store(1, relaxed);
+      } else {
+        w.await(w.rank() % 2 == 0 ? it.left : it.right, is_set);
+        EXPECT_EQ(w.now() < nanoseconds(10000), (w.rank() % 2 == 0) == left_first);
+        ++woken;
+      }
+    });
+    EXPECT_EQ(woken, 8);
+  }
+}
+
 TEST(waits, by_far_reads_and_swaps_end) {
   for (const std::string spec : {"node:2 core:2", "node:1 core:4"})
     for (const executor by : {executor::nic, executor::target})
@@ -164,6 +205,18 @@ TEST(signals, are_counted_by_channel_and_sender) {
     second.await_signal(2);
     second.await_signal(any_rank);
     for (int i = 0; i < 5; ++i) first.await_signal(any_rank);
+  });
+  run(plain_machine(), placed("node:1 core:3", 3), [](world& w) {
+    world::signal_channel first(w);
+    world::signal_channel second(w);
+    w.delay(nanoseconds(10000 * w.rank()));
+    if (w.rank() == 1) second.signal(0);
+    if (w.rank() == 2) first.signal(0);
+    if (w.rank() != 0) return;
+    w.delay(nanoseconds(15000));
+    first.await_signal(any_rank);
+    EXPECT_GT(w.now(), nanoseconds(20000));
+    second.await_signal(any_rank);
   });
   // Each is received once.
   EXPECT_EQ(deadlock_text(2, "node:1 core:2",
