@@ -42,7 +42,7 @@ bool execution::changes(change how, std::string_view operation) {
 }
 
 void execution::check_operands(const engine::operation& what) {
-  if (what.operand == poison || what.expected == poison)
+  if (what.operand == default_poison || what.expected == default_poison)
     report(fault::poison, "rank " + std::to_string(running()) + " passes to " + std::string(name(what.what)) +
                               " the result of an operation that was not complete");
 }
@@ -121,7 +121,7 @@ void execution::issue(const engine::operation& what) {
 void execution::issue_step(const engine::operation& what) {
   check_operands(what);
   rank_state& me = self();
-  if (what.result != nullptr) write_word(what.result, poison);
+  if (what.result != nullptr) write_word(what.result, options_->poison);
   me.outstanding.push_back({.what = what,
                             .number = ++me.issued,
                             .seen = me.seen,

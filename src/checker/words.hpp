@@ -6,9 +6,6 @@
 
 namespace nearfar::checker {
 
-/// What results hold until their operation is complete. No rank, count or flag looks like it.
-inline constexpr std::uint64_t poison = 0xBADC0DE5'BADC0DE5U;
-
 inline void write_word(void* to, std::uint64_t value) { std::memcpy(to, &value, sizeof value); }
 inline std::uint64_t read_word(const void* from) {
   std::uint64_t value = 0;

@@ -1,0 +1,148 @@
+// Every lock broken at every operation: the checker must notice each time.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "tests/checker/lock_mutants.hpp"
+
+namespace nearfar::test {
+namespace {
+
+using checker::attempts;
+using checker::change;
+
+const std::vector<shape>& shapes() {
+  static const std::vector<shape> all{
+      {2, 2, 2},
+      {2, 2, 2, attempts::try_first},
+      {2, 2, 1},
+      {3, 1, 2},
+      {3, 2, 2},
+      {3, 1, 2, attempts::try_first},
+      {3, 2, 1},
+      {3, 2, 1, attempts::try_first},
+  };
+  return all;
+}
+
+/// A change after which the lock is as right as before, and why.
+struct harmless {
+  const char* file;
+  const char* text;  // part of the changed line
+  change how;
+  const char* why;
+};
+
+constexpr harmless harmless_changes[] = {
+    {"lock/d_mcs_lock.hpp", "grants_.write_direct(owner_, &grant::given, no)", change::postponed,
+     "nobody can grant before this rank has registered, which is later still"},
+    {"lock/far_queue.hpp", "words_.swap(predecessor, &words::next", change::split,
+     "nobody else writes that word at that time, so a put does as well (thesis, 4.3.2)"},
+    {"lock/dash_lock.hpp", "channel_.signal(to_rank(successor))", change::postponed,
+     "the queue node is free once the successor is known; the wake-up may come later"},
+    {"lock/mcs_lock.hpp", "successor = world_->await(mine_->next", change::unaware,
+     "ends by a near store of a rank that needs nothing of this one before"},
+};
+
+/// In a lock without RMA nobody needs a waiting rank to enter the library.
+bool is_harmless(const bench::lock_entry& entry, const checker::mutation& mutant) {
+  if (entry.one_node_only && mutant.how == change::unaware) return true;
+  const std::string line = line_at(mutant.where);
+  return std::any_of(std::begin(harmless_changes), std::end(harmless_changes), [&](const harmless& known) {
+    return known.how == mutant.how && mutant.where.file.ends_with(known.file) &&
+           line.find(known.text) != std::string::npos;
+  });
+}
+
+/// Rare ones show with more nodes and ranks than can be searched exhaustively.
+std::optional<checker::violation> search_at_random(const bench::lock_entry& entry,
+                                                   const checker::mutation& mutant) {
+  checker::options how;
+  how.by = checker::search::random;
+  how.broken = mutant;
+  how.most_executions = 50'000;
+  return checker::check(program_of(entry, {5, 3, 3}), how).found;
+}
+
+std::optional<checker::violation> search(const bench::lock_entry& entry, const checker::mutation& mutant) {
+  constexpr std::uint64_t enough = 100'000;
+  for (const std::uint64_t poison : {checker::default_poison, std::uint64_t{1}})
+    for (const shape& of : shapes()) {
+      const checker::program program = program_of(entry, of);
+      for (const auto mode :
+           {checker::delivery_mode::lazy, checker::delivery_mode::eager, checker::delivery_mode::progress}) {
+        checker::options how;
+        how.mode = mode;
+        how.broken = mutant;
+        how.poison = poison;
+        how.most_executions = enough;
+        how.most_steps = 2000;
+        const checker::report result = checker::check(program, how);
+        if (result.found) return result.found;
+      }
+    }
+  return search_at_random(entry, mutant);
+}
+
+class mutants : public testing::TestWithParam<std::string> {};
+
+TEST_P(mutants, are_all_caught) {
+  const bench::lock_entry& entry = *bench::catalogue::instance().find(GetParam());
+  const std::set<checker::mutation> all = mutants_of(entry, shapes());
+  // A generator that finds nothing to break would make this test pass.
+  ASSERT_GE(all.size(), 2U);
+  for (const checker::mutation& mutant : all) {
+    if (is_harmless(entry, mutant)) continue;
+    EXPECT_TRUE(search(entry, mutant).has_value())
+        << "not caught: " << mutant.text() << "\n  " << line_at(mutant.where);
+  }
+}
+
+TEST_P(mutants, include_every_kind_that_matters) {
+  const bench::lock_entry& entry = *bench::catalogue::instance().find(GetParam());
+  if (entry.family() == "mpi_win") return;  // has no operations of its own to choose among
+  const std::set<checker::mutation> all = mutants_of(entry, shapes());
+  const auto has = [&](change how, const std::string& operation) {
+    return std::any_of(all.begin(), all.end(), [&](const checker::mutation& one) {
+      return one.how == how && one.operation.find(operation) != std::string::npos;
+    });
+  };
+  if (!entry.one_node_only) {
+    EXPECT_TRUE(has(change::dropped, "flush"));
+    EXPECT_TRUE(has(change::split, "swap"));
+  }
+  if (entry.name.find("tas") != std::string::npos) return;
+  EXPECT_TRUE(has(change::dropped, "await")) << "the successor is not awaited";
+  if (entry.one_node_only) {
+    EXPECT_TRUE(has(change::dropped, "store")) << "no reset, no registration, no hand-over";
+    EXPECT_TRUE(has(change::relaxed, "exchange"));
+    EXPECT_TRUE(has(change::split, "compare_exchange"));
+  } else {
+    EXPECT_TRUE(has(change::blind, "compare_and_swap"));
+    EXPECT_TRUE(has(change::dropped, "write_direct") || has(change::dropped, "put")) << "no reset";
+  }
+}
+
+TEST_P(mutants, that_pass_on_once_too_often_are_caught) {
+  const bench::lock_entry& entry = *bench::catalogue::instance().find(GetParam());
+  if (entry.bypass != checker::bypass_bound::local_passes) return;  // has no such limit
+  const shape three_ranks{3, 2, 2};
+  const checker::report right = checker::check(program_of(entry, three_ranks), {.most_executions = 20'000});
+  EXPECT_FALSE(right.found.has_value());
+  const checker::report wrong = checker::check(program_of(entry, three_ranks, local_passes + 1), {});
+  ASSERT_TRUE(wrong.found.has_value());
+  EXPECT_EQ(wrong.found->what, checker::fault::bypass);
+}
+
+INSTANTIATE_TEST_SUITE_P(of, mutants, testing::ValuesIn(bench::catalogue::instance().names()),
+                         [](const auto& named) {
+                           std::string name = named.param;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace nearfar::test
