@@ -258,6 +258,8 @@ TEST(deadlocks, are_found_though_ranks_poll_by_far_operations) {
       if (w.rank() == 0)
         w.await_swap(words, 1, &two_words::first, one, [](std::uint64_t old) { return old == 2; }, {});
     });
+    EXPECT_NE(text.find("repeat far operations, and nothing else happens any more"), std::string::npos)
+        << text;
     EXPECT_NE(text.find("rank 1 waits for board.second of rank 0 by get, which is 0"), std::string::npos)
         << text;
     EXPECT_NE(text.find("rank 0 waits for board.first of rank 1 by swap, which is 1"), std::string::npos)
