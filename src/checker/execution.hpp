@@ -174,7 +174,7 @@ class execution final : public engine::team, public monitor {
     view message;                      // what reading the last write makes known
     struct stored {
       std::uint64_t value = 0;
-      view message;
+      view message{};
       std::size_t by_event = 0;  // of all but the initial value
       version_number version = 0;
       bool is_atomic = false;  // nothing may come between it and what it read
