@@ -93,9 +93,15 @@ boxed(Pointer) -> boxed<Pointer>;
 
 template <boxed Box>
 [[nodiscard]] constexpr std::string_view last_name() {
-  std::string_view text = __PRETTY_FUNCTION__;
-  text = text.substr(0, text.find_first_of(")}", text.find('&') + 1));
-  return text.substr(text.find_last_of(".:") + 1);
+  const std::string_view text = __PRETTY_FUNCTION__;
+  // From the address to the bracket that closes it; those in between are template arguments.
+  std::size_t end = text.find('&') + 1;
+  for (int depth = 0; end < text.size() && depth >= 0; ++end) {
+    if (text[end] == '(' || text[end] == '{') ++depth;
+    if (text[end] == ')' || text[end] == '}') --depth;
+  }
+  const std::string_view path = text.substr(0, end - 1);
+  return path.substr(path.find_last_of(".:") + 1);
 }
 
 template <typename T>
