@@ -25,6 +25,7 @@ struct usage_error : error {
 
 // Each adds its subcommand to `app` and sets `status` when it has run.
 void add_bench(CLI::App& app, int& status);
+void add_check(CLI::App& app, int& status);
 void add_doctor(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);

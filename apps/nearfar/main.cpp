@@ -62,6 +62,7 @@ int parse_and_run(const launch& how, int argc, char** argv) {
   app.set_help_all_flag("--help-all", "Help of all subcommands");
   int status = success;
   add_bench(app, status);
+  add_check(app, status);
   add_doctor(app, status);
   add_list(app, status);
   add_report(app, status);

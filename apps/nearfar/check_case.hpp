@@ -1,0 +1,90 @@
+/// \file
+/// What the model checker is asked: which lock, within which bounds, under which memory model.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "bench/catalogue.hpp"
+#include "nearfar/checker/checker.hpp"
+
+namespace nearfar::command {
+
+/// More are neither explored nor drawn.
+inline constexpr int most_checked_ranks = 64;
+
+/// One lock under one memory model.
+struct check_case {
+  std::string lock;
+  int ranks = 2;
+  int nodes = 2;
+  int acquisitions = 2;  ///< of each rank
+  int home = 0;
+  bool try_first = false;  ///< `try_lock`, and `lock` only if that fails
+  /// 1, so that a few ranks reach the limit.
+  int max_local_passes = 1;
+  checker::delivery_mode mode = checker::delivery_mode::lazy;
+  checker::near_model near = checker::near_model::release_acquire;
+  checker::search tier = checker::search::exhaustive;
+  std::size_t step_limit = checker::options{}.most_steps;
+  // Of random schedules.
+  std::uint64_t seed = 1;
+  int depth = checker::options{}.priority_changes;  ///< changes of priority
+
+  [[nodiscard]] friend bool operator==(const check_case&, const check_case&) = default;
+};
+
+template <typename Value, std::size_t Count>
+using value_names = std::array<std::pair<Value, std::string_view>, Count>;
+
+inline constexpr value_names<checker::delivery_mode, 3> mode_names{
+    {{checker::delivery_mode::eager, "eager"},
+     {checker::delivery_mode::lazy, "lazy"},
+     {checker::delivery_mode::progress, "progress"}}};
+inline constexpr value_names<checker::near_model, 2> near_names{
+    {{checker::near_model::sequential, "sequential"},
+     {checker::near_model::release_acquire, "release_acquire"}}};
+inline constexpr value_names<checker::search, 3> tier_names{{{checker::search::exhaustive, "exhaustive"},
+                                                             {checker::search::hash, "hash"},
+                                                             {checker::search::random, "random"}}};
+
+template <typename Value, std::size_t Count>
+[[nodiscard]] std::string_view name_in(const value_names<Value, Count>& names, Value value) {
+  for (const auto& [known, name] : names)
+    if (known == value) return name;
+  return "?";
+}
+
+/// Nothing if there is no such name.
+template <typename Value, std::size_t Count>
+[[nodiscard]] std::optional<Value> value_in(const value_names<Value, Count>& names, std::string_view name) {
+  for (const auto& [value, known] : names)
+    if (known == name) return value;
+  return std::nullopt;
+}
+
+/// Why it cannot be checked; empty if it can.
+[[nodiscard]] std::string obstacle(const check_case& of);
+
+/// The ranks in order, evenly over the nodes: three on two nodes are 0 and 1, and 2. Throws `nearfar::error`
+/// where `obstacle` has something to say.
+[[nodiscard]] locality locality_of(const check_case& of);
+
+/// The lock's program: `entry` made at home, acquired and released.
+[[nodiscard]] checker::program program_of(const check_case& of, const bench::lock_entry& entry);
+
+/// How to check it, without limits.
+[[nodiscard]] checker::options options_of(const check_case& of);
+
+/// The options of `nearfar check` that ask for it.
+[[nodiscard]] std::string arguments_of(const check_case& of);
+
+/// "2 ranks on 2 nodes, 2 acquisitions each", and whether by try_lock.
+[[nodiscard]] std::string shape_text(const check_case& of);
+
+}  // namespace nearfar::command
