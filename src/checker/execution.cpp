@@ -122,7 +122,9 @@ std::vector<std::size_t> execution::places(const rank_state& of, const engine::o
     // What could as well come before that write is explored there.
     const bool could_come_before = !of.past.contains(history[place].by_event);
     if (could_come_before && options_->reduce == reduction::source_sets) continue;
-    if (is_load ? fits(history[place - 1].value) : !history[place].is_atomic)
+    const std::uint64_t earlier = history[place - 1].value;
+    const bool fails = what.what == action::compare_exchange && earlier != what.expected;
+    if (is_load ? fits(earlier) : fails || !history[place].is_atomic)
       result.push_back(is_load ? place - 1 : place);
   }
   return result;
@@ -136,19 +138,15 @@ execution::touched execution::apply_near(rank_state& of, const engine::operation
   shared& word = used_as(what, true);
   const std::size_t slot = slot_of(word);
   const std::uint64_t last = word.history.back().value;
-  if (what.what == action::load || what.what == action::store) {
-    const std::size_t place = places(of, what, waiting)[static_cast<std::size_t>(choice)];
-    if (what.what == action::store) return store_near(of, what, word, place);
-    const shared::stored& from = word.history[place];
-    of.seen.raise(slot, from.version);
-    if (acquires(what.order)) of.seen.join(from.message);
-    return {.before = last, .read = from.value, .after = last};
-  }
-  const bool fails = what.what == action::compare_exchange && last != what.expected;
-  of.seen.raise(slot, word.version);
-  if (acquires(fails ? what.failure : what.order)) of.seen.join(word.history.back().message);
-  if (fails) return {.before = last, .read = last, .after = last};
-  return store_near(of, what, word, word.history.size());
+  const std::size_t place = places(of, what, waiting)[static_cast<std::size_t>(choice)];
+  if (what.what == action::store) return store_near(of, what, word, place);
+  // A read-modify-write reads what it comes after.
+  const shared::stored& from = word.history[what.what == action::load ? place : place - 1];
+  const bool fails = what.what == action::compare_exchange && from.value != what.expected;
+  of.seen.raise(slot, from.version);
+  if (acquires(fails ? what.failure : what.order)) of.seen.join(from.message);
+  if (what.what == action::load || fails) return {.before = last, .read = from.value, .after = last};
+  return store_near(of, what, word, place);
 }
 
 execution::touched execution::store_near(rank_state& of, const engine::operation& what, shared& word,
@@ -157,13 +155,14 @@ execution::touched execution::store_near(rank_state& of, const engine::operation
   constexpr version_number stride = version_number{1} << 24U;
   const std::size_t slot = slot_of(word);
   const std::uint64_t last = word.history.back().value;
+  const std::uint64_t earlier = word.history[place - 1].value;
   const bool is_newest = place == word.history.size();
-  shared::stored stored{.value = result_of(what, last), .by_event = events_.size()};
+  shared::stored stored{.value = result_of(what, earlier), .by_event = events_.size()};
   const version_number before = word.history[place - 1].version;
   stored.version = is_newest ? before + stride : before + (word.history[place].version - before) / 2;
   // A read-modify-write continues the release sequence of what it read.
   stored.is_atomic = what.what != action::store;
-  if (stored.is_atomic) stored.message = word.history.back().message;
+  if (stored.is_atomic) stored.message = word.history[place - 1].message;
   of.seen.raise(slot, stored.version);
   if (releases(what.order)) stored.message.join(of.seen);
   stored.message.raise(slot, stored.version);
@@ -171,8 +170,9 @@ execution::touched execution::store_near(rank_state& of, const engine::operation
     word.version = stored.version;
     *word.cell = stored.value;
   }
+  const bool is_atomic = stored.is_atomic;
   word.history.insert(word.history.begin() + static_cast<std::ptrdiff_t>(place), std::move(stored));
-  return {.before = last, .read = last, .after = word.history.back().value};
+  return {.before = last, .read = is_atomic ? earlier : last, .after = word.history.back().value};
 }
 
 execution::touched execution::apply_far(const engine::operation& what, view& seen) {
@@ -371,7 +371,7 @@ int execution::choices(const process& one) const {
   if (one.delivery != 0) return 1;
   const rank_state& of = state(one.rank);
   if (of.next != kind::access && of.next != kind::await) return 1;
-  if (of.operation.what != action::load && of.operation.what != action::store) return 1;
+  if (!is_near(of.operation.what)) return 1;
   return static_cast<int>(places(of, of.operation, of.waiting).size());
 }
 

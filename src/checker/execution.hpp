@@ -221,8 +221,8 @@ class execution final : public engine::team, public monitor {
   touched apply_access(rank_state& of, int choice);
   touched apply_other(rank_state& of, int rank, shared& word);
   void complete(rank_state& of, const rma& one, const void* frame);
-  /// Places in the history of a near cell that a load may read, or before which a store may go (one past the
-  /// end for the newest); the newest first.
+  /// Places in the history of a near cell that a load may read, or before which a write may go (one past the
+  /// end for the newest), reading what is before it; the newest first.
   [[nodiscard]] std::vector<std::size_t> places(const rank_state& of, const engine::operation& what,
                                                 const engine::wait* waiting) const;
   void take_rank_step(int rank, int choice);

@@ -175,9 +175,10 @@ void execution::show(const std::string& operation, const shared& word, touched v
   shown.acts_on = word.cell != nullptr ? name_of(word.cell).rank : shown.taken.rank;
   if (word.cell != nullptr) {
     shown.detail = std::to_string(values.read);
-    if (values.read != values.before && !writes)
+    if (values.read != values.before)
       shown.detail += " (stale, " + std::to_string(values.before) + " by now)";
-    if (writes) shown.detail = std::to_string(values.before) + " -> " + std::to_string(values.after);
+    else if (writes)
+      shown.detail = std::to_string(values.before) + " -> " + std::to_string(values.after);
   } else if (operation.starts_with("signal to")) {
     shown.acts_on = std::stoi(operation.substr(operation.rfind(' ') + 1));
   }
