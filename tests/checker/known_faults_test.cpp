@@ -44,7 +44,8 @@ checker::program unwatched(const bench::lock_entry& entry) {
   return program;
 }
 
-checker::report check_mutant(const checker::program& program, const checker::mutation& mutant, delivery_mode mode) {
+checker::report check_mutant(const checker::program& program, const checker::mutation& mutant,
+                             delivery_mode mode) {
   checker::options how;
   how.mode = mode;
   how.broken = mutant;

@@ -14,16 +14,11 @@ namespace {
 using checker::attempts;
 using checker::change;
 
+/// From small to large.
 const std::vector<shape>& shapes() {
   static const std::vector<shape> all{
-      {2, 2, 2},
-      {2, 2, 2, attempts::try_first},
-      {2, 2, 1},
-      {3, 1, 2},
-      {3, 2, 2},
-      {3, 1, 2, attempts::try_first},
-      {3, 2, 1},
-      {3, 2, 1, attempts::try_first},
+      {2, 2, 2}, {2, 2, 2, attempts::try_first}, {2, 2, 1}, {3, 1, 2}, {3, 1, 2, attempts::try_first},
+      {3, 2, 1}, {3, 2, 1, attempts::try_first}, {3, 2, 2},
   };
   return all;
 }
@@ -34,6 +29,7 @@ struct harmless {
   const char* text;  // part of the changed line
   change how;
   const char* why;
+  const char* lock = "";  // only in this one; empty: in all
 };
 
 constexpr harmless harmless_changes[] = {
@@ -45,6 +41,10 @@ constexpr harmless harmless_changes[] = {
      "the queue node is free once the successor is known; the wake-up may come later"},
     {"lock/mcs_lock.hpp", "successor = world_->await(mine_->next", change::unaware,
      "ends by a near store of a rank that needs nothing of this one before"},
+    {"lock/mcs_lock.hpp", "if (tail_->compare_exchange(expected, none, std::memory_order_release",
+     change::relaxed, "the global lock orders what comes after, and no queue node is shared", "cohort.tas"},
+    {"lock/tas_lock.hpp", "words_.accumulate(home_, &word::holder, nobody", change::postponed,
+     "comes after the look for a successor, which is still before the local lock is left", "cohort.tas"},
 };
 
 /// In a lock without RMA nobody needs a waiting rank to enter the library.
@@ -52,39 +52,37 @@ bool is_harmless(const bench::lock_entry& entry, const checker::mutation& mutant
   if (entry.one_node_only && mutant.how == change::unaware) return true;
   const std::string line = line_at(mutant.where);
   return std::any_of(std::begin(harmless_changes), std::end(harmless_changes), [&](const harmless& known) {
-    return known.how == mutant.how && mutant.where.file.ends_with(known.file) &&
-           line.find(known.text) != std::string::npos;
+    return (*known.lock == '\0' || entry.name == known.lock) && known.how == mutant.how &&
+           mutant.where.file.ends_with(known.file) && line.find(known.text) != std::string::npos;
   });
 }
 
-/// Rare ones show with more nodes and ranks than can be searched exhaustively.
-std::optional<checker::violation> search_at_random(const bench::lock_entry& entry,
-                                                   const checker::mutation& mutant) {
-  checker::options how;
-  how.by = checker::search::random;
+std::optional<checker::violation> search(const bench::lock_entry& entry, const checker::mutation& mutant,
+                                         const std::vector<shape>& among, checker::options how) {
   how.broken = mutant;
-  how.most_executions = 50'000;
-  return checker::check(program_of(entry, {5, 3, 3}), how).found;
+  how.most_steps = 2000;
+  for (const shape& of : among) {
+    const checker::program program = program_of(entry, of);
+    for (const auto mode :
+         {checker::delivery_mode::lazy, checker::delivery_mode::eager, checker::delivery_mode::progress}) {
+      how.mode = mode;
+      const checker::report result = checker::check(program, how);
+      if (result.found) return result.found;
+    }
+  }
+  return std::nullopt;
 }
 
+/// What is found at all is mostly found in the smallest program, or soon at random in a larger one.
 std::optional<checker::violation> search(const bench::lock_entry& entry, const checker::mutation& mutant) {
-  constexpr std::uint64_t enough = 100'000;
-  for (const std::uint64_t poison : {checker::default_poison, std::uint64_t{1}})
-    for (const shape& of : shapes()) {
-      const checker::program program = program_of(entry, of);
-      for (const auto mode :
-           {checker::delivery_mode::lazy, checker::delivery_mode::eager, checker::delivery_mode::progress}) {
-        checker::options how;
-        how.mode = mode;
-        how.broken = mutant;
-        how.poison = poison;
-        how.most_executions = enough;
-        how.most_steps = 2000;
-        const checker::report result = checker::check(program, how);
-        if (result.found) return result.found;
-      }
-    }
-  return search_at_random(entry, mutant);
+  const checker::options at_random{.by = checker::search::random, .most_executions = 3000};
+  // A result that is used too early may look right by chance.
+  checker::options plausible;
+  plausible.poison = 1;
+  if (const auto found = search(entry, mutant, {shapes().front()}, {})) return found;
+  if (const auto found = search(entry, mutant, {shapes().front()}, plausible)) return found;
+  if (const auto found = search(entry, mutant, {{4, 2, 2}, {5, 3, 3}}, at_random)) return found;
+  return search(entry, mutant, shapes(), {.most_executions = 30'000});
 }
 
 class mutants : public testing::TestWithParam<std::string> {};
