@@ -1,0 +1,76 @@
+// A lock of one's own in the model checker: a ticket lock over RMA whose hand-over is not completed, and the
+// same with the flush that it lacks.
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "nearfar/checker/checker.hpp"
+#include "nearfar/checker/lock_program.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/topology/spec.hpp"
+
+namespace {
+
+/// Ranks draw numbers at rank 0 and wait until theirs is called. Over any world, as nearfar's own locks.
+template <nearfar::world W, bool FlushesHandOver>
+class ticket_lock {
+ public:
+  explicit ticket_lock(W& w) : world_(&w), words_(w) {}
+
+  void lock() {
+    words_.fetch_add(home, &words::next, one, mine_);
+    words_.flush(home);
+    world_->await_fetch(words_, home, &words::serving,
+                        [this](std::uint64_t serving) { return serving == mine_; });
+  }
+
+  void unlock() {
+    words_.accumulate(home, &words::serving, one, nearfar::far_op::sum);
+    if constexpr (FlushesHandOver) words_.flush(home);
+  }
+
+ private:
+  struct alignas(nearfar::slot_bytes) words {
+    nearfar::far<std::uint64_t> next;
+    nearfar::far<std::uint64_t> serving;
+  };
+  static constexpr int home = 0;
+  static constexpr std::uint64_t one = 1;
+
+  W* world_;
+  typename W::template far_segment<words> words_;
+  std::uint64_t mine_ = 0;
+};
+
+/// True if nothing is found.
+template <bool FlushesHandOver>
+bool check(const char* title) {
+  using namespace nearfar;
+  using lock = ticket_lock<engine::world, FlushesHandOver>;
+  const checker::program two_ranks_on_two_nodes = checker::lock_program(
+      topology_spec::parse("node:2").place(2), 2, [](engine::world& w) { return std::make_unique<lock>(w); },
+      checker::bypass_bound::fifo);
+  const checker::options how{.mode = checker::delivery_mode::lazy};
+  const checker::report result = checker::check(two_ranks_on_two_nodes, how);
+  if (!result.found) {
+    std::printf("%s: nothing found in %llu executions\n", title,
+                static_cast<unsigned long long>(result.executions));
+    return result.complete;
+  }
+  const checker::violation shortest = checker::minimised(two_ranks_on_two_nodes, how, *result.found);
+  std::printf("%s: %s: %s\n", title, std::string(name(shortest.what)).c_str(), shortest.text.c_str());
+  for (const checker::shown_step& step :
+       checker::replay(two_ranks_on_two_nodes, how, shortest.schedule).steps)
+    std::printf("  rank %d  %-24s %-32s %s\n", step.taken.rank, step.operation.c_str(), step.word.c_str(),
+                step.detail.c_str());
+  return false;
+}
+
+}  // namespace
+
+int main() {
+  const bool broken_is_found = !check<false>("without the flush");
+  const bool right_is_right = check<true>("with it");
+  return broken_is_found && right_is_right ? 0 : 1;
+}
