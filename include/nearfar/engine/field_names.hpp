@@ -108,11 +108,13 @@ template <typename T>
 [[nodiscard]] std::string owner_name() {
   std::string_view text = __PRETTY_FUNCTION__;
   text = text.substr(text.find("T = ") + 4);
-  // The enclosing class without namespaces and template arguments; a struct that is in none by its own name.
+  // The enclosing class template without namespaces and arguments; a struct that is in none by its own name.
   std::vector<std::string> parts(1);
+  std::string enclosing;
   int depth = 0;
   for (const char letter : text) {
     if (depth == 0 && (letter == ';' || letter == ']')) break;
+    if (depth == 0 && letter == '<') enclosing = parts.back();
     if (letter == '<' || letter == '(' || letter == '{') ++depth;
     if (depth == 0 && letter == ':') {
       if (!parts.back().empty()) parts.emplace_back();
@@ -121,8 +123,7 @@ template <typename T>
     }
     if (letter == '>' || letter == ')' || letter == '}') --depth;
   }
-  if (parts.size() > 2 && parts[parts.size() - 2] != "nearfar") return parts[parts.size() - 2];
-  return parts.back();
+  return enclosing.empty() ? parts.back() : enclosing;
 }
 
 }  // namespace detail
