@@ -36,6 +36,7 @@ execution::execution(const program& what, const options& how, engine::stack_pool
       options_(&how),
       ranks_(static_cast<std::size_t>(what.where.size())),
       slot_of_cell_(what.bytes / sizeof(std::uint64_t) * ranks_.size(), -1),
+      outside_(ranks_.size()),
       wanted_by_node_(static_cast<std::size_t>(what.where.groups(level::node))),
       passes_over_node_(wanted_by_node_.size()) {}
 
@@ -56,6 +57,8 @@ void execution::restart() {
   start([this](engine::world& w) { program_->body(w, *this); });
   const engine::current_team scope(*this);
   for (int rank = 0; rank < size(); ++rank) run_on(rank);
+  for (int rank = 0; rank < size(); ++rank)
+    outside_[static_cast<std::size_t>(rank)] = is_outside_library(rank) ? 1 : 0;
   collect_enabled();
   note_blocked();
 }
@@ -375,6 +378,20 @@ int execution::choices(const process& one) const {
   return static_cast<int>(places(of, of.operation, of.waiting).size());
 }
 
+int execution::served_by(const process& one) const {
+  if (options_->mode != delivery_mode::progress) return -1;
+  const rank_state& of = state(one.rank);
+  const bool polls = one.delivery == 0 && of.next == kind::await && is_rma(of.operation.what);
+  if (one.delivery == 0 && !polls) return -1;
+  const int target = polls ? of.operation.target : find_rma(one)->what.target;
+  return target == one.rank ? -1 : target;
+}
+
+bool execution::is_outside_library(int rank) const {
+  const rank_state& of = state(rank);
+  return of.at == where::at_step && of.next == kind::await && !of.waiting->progresses;
+}
+
 bool execution::can_go_on(int rank) const {
   const rank_state& of = state(rank);
   if (of.at != where::at_step) return false;
@@ -383,12 +400,7 @@ bool execution::can_go_on(int rank) const {
       return false;
     case kind::await: {
       if (of.operation.what == action::load) return !places(of, of.operation, of.waiting).empty();
-      if (is_rma(of.operation.what) && options_->mode == delivery_mode::progress &&
-          of.operation.target != rank) {
-        const rank_state& target = state(of.operation.target);
-        if (target.at == where::at_step && target.next == kind::await && !target.waiting->progresses)
-          return false;
-      }
+      if (const int server = served_by({rank, 0}); server >= 0 && is_outside_library(server)) return false;
       return of.waiting->satisfied(*of.operation.word);
     }
     case kind::await_signal: {
@@ -407,16 +419,14 @@ bool execution::can_go_on(int rank) const {
 }
 
 bool execution::can_deliver(int origin, const rma& one) const {
-  if (one.delivered) return false;
+  // Delivered eagerly, an operation is a step of its rank.
+  if (one.delivered || options_->mode == delivery_mode::eager) return false;
   const rank_state& of = state(origin);
   if (options_->mode == delivery_mode::lazy &&
       (of.at != where::in_flush || of.flush_target != one.what.target))
     return false;
-  if (options_->mode == delivery_mode::progress && one.what.target != origin) {
-    const rank_state& target = state(one.what.target);
-    if (target.at == where::at_step && target.next == kind::await && !target.waiting->progresses)
-      return false;
-  }
+  if (const int server = served_by({origin, one.number}); server >= 0 && is_outside_library(server))
+    return false;
   // MPI orders accumulates of one origin at one location, and nothing else.
   if (!is_accumulate(one.what.what)) return true;
   return std::none_of(of.outstanding.begin(), of.outstanding.end(), [&](const rma& other) {
@@ -455,10 +465,18 @@ bool execution::is_enabled(const process& one) const {
 void execution::take(const process& one, int choice) {
   const engine::current_team scope(*this);
   schedule_.push_back({one.rank, one.delivery, choice});
+  const int server = served_by(one);
   if (one.delivery != 0)
     take_delivery(one);
   else
     take_rank_step(one.rank, choice);
+  events_.back().served_by = server;
+  for (int rank = 0; rank < size(); ++rank) {
+    char& was_outside = outside_[static_cast<std::size_t>(rank)];
+    const bool is_outside = is_outside_library(rank);
+    if (is_outside && (was_outside == 0 || one == process{rank, 0})) events_.back().left.push_back(rank);
+    was_outside = is_outside ? 1 : 0;
+  }
   collect_enabled();
   note_blocked();
 }
@@ -579,7 +597,11 @@ std::uint64_t execution::state_hash() const {
   std::uint64_t words = 0;
   for (const shared& word : shared_) {
     if (word.cell != nullptr && word.version != 0) words += mixed(word.name, *word.cell);
-    if (word.cell == nullptr) words += mixed(word.name, word.value);
+    if (word.cell != nullptr) continue;
+    std::uint64_t content = word.value;
+    for (const auto& [sender, known] : word.mail)
+      content = mixed(content, static_cast<std::uint64_t>(sender));
+    words += mixed(word.name, content);
   }
   return mixed(hash, words);
 }

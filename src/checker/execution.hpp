@@ -46,6 +46,8 @@ struct event {
   std::uint64_t before = 0;  ///< value of the word before the step
   std::uint64_t read = 0;    ///< value that the step read, stale perhaps
   event_set happens_before;  ///< earlier events only
+  int served_by = -1;        ///< rank that had to be in the library for the step; -1: none
+  std::vector<int> left{};   ///< ranks that the step made wait outside the library
 };
 
 class execution final : public engine::team, public monitor {
@@ -59,6 +61,9 @@ class execution final : public engine::team, public monitor {
   /// Processes that can take a step, ranks first.
   [[nodiscard]] const std::vector<process>& enabled() const noexcept { return enabled_; }
   [[nodiscard]] bool is_enabled(const process& one) const;
+  /// The rank that serves the next step of an enabled process, so that the step is disabled while that rank
+  /// waits outside the library; -1: none.
+  [[nodiscard]] int served_by(const process& one) const;
   /// What the next step of an enabled process touches.
   [[nodiscard]] access next_access(const process& one) const;
   /// Takes it. `choice` must be below the number of choices, which the event tells.
@@ -210,6 +215,7 @@ class execution final : public engine::team, public monitor {
   void collect_enabled();
   void note_blocked();
   [[nodiscard]] bool can_go_on(int rank) const;
+  [[nodiscard]] bool is_outside_library(int rank) const;
   [[nodiscard]] bool can_deliver(int origin, const rma& one) const;
   [[nodiscard]] const rma* find_rma(const process& one) const;
   [[nodiscard]] bool has_undelivered(const rank_state& of, int target) const;
@@ -255,6 +261,7 @@ class execution final : public engine::team, public monitor {
   std::vector<std::int32_t> slot_of_cell_;
   std::map<std::uint64_t, std::size_t> slot_of_other_;
   std::vector<process> enabled_;
+  std::vector<char> outside_;
   std::vector<event> events_;
   std::vector<step> schedule_;
   std::vector<shown_step>* shown_ = nullptr;

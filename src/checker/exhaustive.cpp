@@ -16,10 +16,13 @@ struct node {
   struct sleeper {
     process who;
     access next;
+    std::vector<int> left;  // ranks that its step made wait outside the library
   };
   std::vector<sleeper> sleep;  // explored elsewhere already
   process chosen;
   access chosen_access;
+  int served_by = -1;     // of the chosen step
+  std::vector<int> left;  // by the chosen step, with any choice
   int choice = 0;
   int choices = 1;
 
@@ -62,15 +65,29 @@ class search_of_traces {
   void replay_path() {
     run_->restart();
     for (std::size_t i = 0; i < path_.size(); ++i) {
-      if (i + 1 == path_.size()) prepare(path_[i]);
-      run_->take(path_[i].chosen, path_[i].choice);
+      if (i + 1 == path_.size())
+        take(path_[i]);
+      else
+        run_->take(path_[i].chosen, path_[i].choice);
     }
+  }
+
+  /// A step at the end of the path.
+  void take(node& at) {
+    prepare(at);
+    run_->take(at.chosen, at.choice);
+    const std::vector<int>& left = run_->events().back().left;
+    if (left.empty()) return;
+    at.left.insert(at.left.end(), left.begin(), left.end());
+    if (how_->reduce == reduction::source_sets) reverse_services_of(left);
   }
 
   /// At a node whose chosen step is to be taken for the first time.
   void prepare(node& at) {
     if (at.choice != 0) return;
     at.chosen_access = run_->next_access(at.chosen);
+    at.served_by = run_->served_by(at.chosen);
+    at.left.clear();
     at.choices = run_->choices(at.chosen);
     if (how_->reduce == reduction::source_sets) reverse_races_of(at.chosen);
   }
@@ -92,8 +109,7 @@ class search_of_traces {
       next.chosen = *first;
       next.backtrack = how_->reduce == reduction::source_sets ? std::vector{next.chosen} : next.enabled;
       path_.push_back(std::move(next));
-      prepare(path_.back());
-      run_->take(path_.back().chosen, 0);
+      take(path_.back());
     }
     return true;
   }
@@ -114,7 +130,9 @@ class search_of_traces {
   [[nodiscard]] std::vector<node::sleeper> still_asleep(const node& at) const {
     std::vector<node::sleeper> result;
     for (const node::sleeper& one : at.sleep)
-      if (!one.next.conflicts_with(at.chosen_access) && run_->is_enabled(one.who)) result.push_back(one);
+      if (!one.next.conflicts_with(at.chosen_access) && !contains(one.left, at.served_by) &&
+          run_->is_enabled(one.who))
+        result.push_back(one);
     return result;
   }
 
@@ -124,7 +142,7 @@ class search_of_traces {
       node& last = path_.back();
       if (++last.choice < last.choices) return true;
       last.choice = 0;
-      last.sleep.push_back({last.chosen, last.chosen_access});
+      last.sleep.push_back({last.chosen, last.chosen_access, last.left});
       const auto next = std::find_if(last.backtrack.begin(), last.backtrack.end(),
                                      [&](const process& one) { return !last.sleeps(one); });
       if (next != last.backtrack.end()) {
@@ -134,6 +152,19 @@ class search_of_traces {
       path_.pop_back();
     }
     return false;
+  }
+
+  [[nodiscard]] static bool contains(const std::vector<int>& ranks, int rank) {
+    return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+  }
+
+  /// The last step made ranks wait outside the library, who served earlier steps: those come later, or never,
+  /// when it is taken first.
+  void reverse_services_of(const std::vector<int>& left) {
+    const std::vector<event>& events = run_->events();
+    for (std::size_t i = events.size() - 1; i-- > 0;)
+      if (contains(left, events[i].served_by) && !events.back().happens_before.contains(i))
+        reverse(i, nullptr, {}, {});
   }
 
   /// For each earlier step that the next step of `who` races with, sees to it that the state before is also
@@ -150,20 +181,25 @@ class search_of_traces {
       if (could) {
         // A wait races with every write before which it could have ended, also where others lie between: a
         // write in between may have disabled it.
-        if (*could) reverse(i, who, next, past);
+        if (*could) reverse(i, &who, next, past);
       } else {
         const bool is_direct = std::none_of(conflicts.begin(), conflicts.end(), [&](std::size_t later) {
           return events[later].happens_before.contains(i);
         });
-        if (is_direct) reverse(i, who, next, past);
+        if (is_direct) reverse(i, &who, next, past);
       }
       conflicts.push_back(i);
     }
+    // What a rank serves could have come before the steps that made it wait outside the library.
+    const int server = run_->served_by(who);
+    for (std::size_t i = 0; server >= 0 && i < events.size(); ++i)
+      if (contains(events[i].left, server) && !past.contains(i)) reverse(i, &who, next, past);
   }
 
   /// Adds to the node before event `earlier` a process that begins a continuation in which `who`'s step comes
-  /// before that event: an initial of the events that do not depend on it, followed by that step.
-  void reverse(std::size_t earlier, const process& who, const access& next, const event_set& past) {
+  /// before that event: an initial of the events that do not depend on it, followed by that step. No `who` if
+  /// that step is the last event.
+  void reverse(std::size_t earlier, const process* who, const access& next, const event_set& past) {
     const std::vector<event>& events = run_->events();
     node& before = path_[earlier];
     std::vector<std::size_t> others;
@@ -176,10 +212,11 @@ class search_of_traces {
       if (is_initial) initials.push_back(events[i].by);
       others.push_back(i);
     }
-    const bool is_initial = std::none_of(others.begin(), others.end(), [&](std::size_t one) {
-      return past.contains(one) || events[one].touched.conflicts_with(next);
-    });
-    if (is_initial) initials.insert(initials.begin(), who);
+    const bool is_initial =
+        who != nullptr && std::none_of(others.begin(), others.end(), [&](std::size_t one) {
+          return past.contains(one) || events[one].touched.conflicts_with(next);
+        });
+    if (is_initial) initials.insert(initials.begin(), *who);
     for (const process& one : initials)
       if (before.has(before.backtrack, one)) return;
     for (const process& one : initials)

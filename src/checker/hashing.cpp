@@ -21,6 +21,8 @@ void search_states(execution& run, const options& how, const budget& within, rep
   };
 
   run.restart();
+  if (run.is_deadlocked()) run.report_deadlock();
+  if (run.found()) return finish();
   visited.insert(run.state_hash());
   path.push_back({run.enabled()});
   bool is_here = true;  // whether the run stands at the end of the path
