@@ -66,6 +66,10 @@ class execution final : public engine::team, public monitor {
   [[nodiscard]] int served_by(const process& one) const;
   /// What the next step of an enabled process touches.
   [[nodiscard]] access next_access(const process& one) const;
+  /// Whether the next step of a process gives up the critical section.
+  [[nodiscard]] bool leaves(const process& one) const {
+    return one.delivery == 0 && state(one.rank).at == where::at_step && state(one.rank).next == kind::leave;
+  }
   /// Takes it. `choice` must be below the number of choices, which the event tells.
   void take(const process& one, int choice);
   /// How many values the next step of an enabled process may return.
@@ -154,6 +158,8 @@ class execution final : public engine::team, public monitor {
     int peer = 0;
     int flush_target = 0;
     std::uint64_t returned = 0;
+    const void* frame =
+        nullptr;  // of the function of this class that it is in: what is below belongs to none
     int issued = 0;
     std::vector<rma> outstanding;
     view seen;
@@ -226,7 +232,7 @@ class execution final : public engine::team, public monitor {
   touched apply_direct(rank_state& of, const engine::operation& what);
   touched apply_access(rank_state& of, int choice);
   touched apply_other(rank_state& of, int rank, shared& word);
-  void complete(rank_state& of, const rma& one, const void* frame);
+  void complete(rank_state& of, const rma& one);
   /// Places in the history of a near cell that a load may read, or before which a write may go (one past the
   /// end for the newest), reading what is before it; the newest first.
   [[nodiscard]] std::vector<std::size_t> places(const rank_state& of, const engine::operation& what,

@@ -114,16 +114,20 @@ class search_of_traces {
     return true;
   }
 
-  /// The rank that went last, if it can go on: fewer changes make shorter reports.
+  /// The rank that went last, if it can go on: fewer changes make shorter reports. Whoever holds the critical
+  /// section gives it up last of all: of the schedules that are one trace, overtaking shows in those in which
+  /// the others have come as far as they can.
   [[nodiscard]] const process* choose(const node& at) const {
-    const process* first = nullptr;
+    const process* best = nullptr;
+    int most = -1;
     for (const process& one : at.enabled) {
       if (at.sleeps(one)) continue;
-      if (first == nullptr ||
-          (!path_.empty() && one.rank == path_.back().chosen.rank && first->rank != path_.back().chosen.rank))
-        first = &one;
+      const bool goes_on = !path_.empty() && one.rank == path_.back().chosen.rank;
+      const int merit = (run_->leaves(one) ? 0 : 2) + (goes_on ? 1 : 0);
+      if (merit > most) best = &one;
+      most = std::max(most, merit);
     }
-    return first;
+    return best;
   }
 
   /// What slept before the step of `at` and does not depend on it.

@@ -51,6 +51,7 @@ void execution::check_operands(const engine::operation& what) {
 // ----------------------------------------------------------------------------
 
 std::uint64_t execution::perform(const engine::operation& what) {
+  self().frame = __builtin_frame_address(0);
   const std::string_view text = name(what.what);
   const bool is_plain_write = what.what == action::store || what.what == action::write_direct;
   const bool is_atomic =
@@ -94,6 +95,7 @@ std::uint64_t execution::split_near(const engine::operation& what) {
 // ---------------------------------------------------------------------------------------------------
 
 void execution::issue(const engine::operation& what) {
+  self().frame = __builtin_frame_address(0);
   const std::string_view text = name(what.what);
   const bool is_plain_write =
       what.what == action::put || what.what == action::replace || what.what == action::sum;
@@ -136,11 +138,11 @@ void execution::issue_step(const engine::operation& what) {
 
 void execution::split_rma(const engine::operation& what) {
   engine::operation part = without_buffers(what);
-  std::uint64_t old = 0;
   part.what = action::get;
-  part.result = &old;
+  part.result = &self().returned;
   issue_step(part);
   complete_at(what.target);
+  const std::uint64_t old = self().returned;
   part.what = action::put;
   part.result = nullptr;
   part.operand = result_of(what, old);
@@ -149,6 +151,7 @@ void execution::split_rma(const engine::operation& what) {
 }
 
 void execution::flush(int target) {
+  self().frame = __builtin_frame_address(0);
   if (!changes(change::dropped, "flush")) complete_at(target);
 }
 
@@ -159,13 +162,12 @@ void execution::complete_at(int target) {
     me.flush_target = target;
     suspend();
   }
-  const void* frame = __builtin_frame_address(0);
   for (const rma& one : me.outstanding)
-    if (one.what.target == target) complete(me, one, frame);
+    if (one.what.target == target) complete(me, one);
   std::erase_if(me.outstanding, [target](const rma& one) { return one.what.target == target; });
 }
 
-void execution::complete(rank_state& of, const rma& one, const void* frame) {
+void execution::complete(rank_state& of, const rma& one) {
   of.past.join(one.past);
   of.seen.join(one.seen);
   const engine::operation& what = one.what;
@@ -173,13 +175,13 @@ void execution::complete(rank_state& of, const rma& one, const void* frame) {
        {std::pair(what.origin, what.operand), std::pair(what.compare, what.expected)}) {
     if (buffer == nullptr) continue;
     const std::string text = "an origin buffer of " + std::string(name(what.what)) + " to " + word_text(what);
-    if (fibre_of(running()).is_dangling(buffer, frame))
+    if (fibre_of(running()).is_dangling(buffer, of.frame))
       report(fault::origin, text + " went out of scope before its flush");
     else if (read_word(buffer) != value)
       report(fault::origin, text + " was changed before its flush");
   }
   if (what.result == nullptr) return;
-  if (fibre_of(running()).is_dangling(what.result, frame)) {
+  if (fibre_of(running()).is_dangling(what.result, of.frame)) {
     report(fault::origin, "the result of " + std::string(name(what.what)) + " to " + word_text(what) +
                               " went out of scope before its flush");
     return;
@@ -192,6 +194,7 @@ void execution::complete(rank_state& of, const rma& one, const void* frame) {
 // -------------------------------------------------------------------------------
 
 std::uint64_t execution::await(const engine::wait& what) {
+  self().frame = __builtin_frame_address(0);
   const engine::operation& read = what.read;
   const std::string text = "await " + std::string(name(read.what));
   check_operands(read);
@@ -201,9 +204,10 @@ std::uint64_t execution::await(const engine::wait& what) {
   if (changes(change::dropped, text)) {
     if (is_rma(read.what)) {
       engine::operation once = read;
-      once.result = &result;
+      once.result = &me.returned;
       issue_step(once);
       complete_at(read.target);
+      result = me.returned;
     } else {
       result = perform_step(read);
     }
@@ -221,6 +225,7 @@ std::uint64_t execution::await(const engine::wait& what) {
 }
 
 void execution::signal(int channel, int to) {
+  self().frame = __builtin_frame_address(0);
   if (changes(change::dropped, "signal")) return;
   if (changes(change::postponed, "signal")) {
     self().postponed_signal = {channel, to};
@@ -235,6 +240,7 @@ void execution::signal(int channel, int to) {
 }
 
 void execution::await_signal(int channel, int from) {
+  self().frame = __builtin_frame_address(0);
   if (changes(change::dropped, "await signal")) return;
   const auto later = std::exchange(self().postponed, std::nullopt);
   rank_state& me = self();

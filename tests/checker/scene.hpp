@@ -34,6 +34,13 @@ inline constexpr auto acquire = std::memory_order_acquire;
 inline constexpr auto release = std::memory_order_release;
 inline constexpr auto acq_rel = std::memory_order_acq_rel;
 
+inline constexpr auto eager = delivery_mode::eager;
+inline constexpr auto lazy = delivery_mode::lazy;
+inline constexpr auto progress = delivery_mode::progress;
+inline constexpr std::array all_modes{eager, lazy, progress};
+
+[[nodiscard]] inline bool is_set(word value) { return value != 0; }
+
 /// Schedules name a word after the class around its struct.
 struct board {
   struct alignas(cache_line) cells {
@@ -153,6 +160,38 @@ using body = std::function<void(scene&)>;
     EXPECT_EQ(seen, outcomes_by(ranks, registers, how, of)) << "by hashes of states";
   }
   return seen;
+}
+
+/// Of programs without near cells, for which their model makes no difference.
+[[nodiscard]] inline outcomes far_outcomes(delivery_mode mode, int ranks, std::size_t registers,
+                                           const body& of) {
+  const outcomes seen = outcomes_of(ranks, registers, by(near_model::sequential, mode), of);
+  EXPECT_EQ(seen, outcomes_of(ranks, registers, by(near_model::release_acquire, mode), of));
+  return seen;
+}
+
+/// The fault and what the report says, which every exhaustive search must find; by traces first.
+[[nodiscard]] inline ::testing::AssertionResult finds(const program& what, const options& how, fault expected,
+                                                      const std::string& text) {
+  options tier = how;
+  for (int i = 0; i < 3; ++i) {
+    if (i == 1) tier.reduce = reduction::sleep_sets_only;
+    if (i == 2) tier.by = search::hash;
+    if (i == 2 && tier.near != near_model::sequential) break;
+    const report result = check(what, tier);
+    if (!result.found) return ::testing::AssertionFailure() << "nothing found by search " << i;
+    if (result.complete) return ::testing::AssertionFailure() << "complete although a fault was found";
+    if (result.found->what != expected || result.found->text.find(text) == std::string::npos)
+      return ::testing::AssertionFailure()
+             << "search " << i << " found " << name(result.found->what) << ": " << result.found->text;
+  }
+  return ::testing::AssertionSuccess();
+}
+
+[[nodiscard]] inline ::testing::AssertionResult is_right(const program& what, const options& how) {
+  const report result = check(what, how);
+  if (result.complete) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << (result.found ? result.found->text : "incomplete");
 }
 
 }  // namespace nearfar::checker::testing

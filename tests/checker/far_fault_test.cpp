@@ -1,0 +1,212 @@
+// Faults in the use of RMA, each by a program that has it and by one that only looks like it.
+#include "tests/checker/scene.hpp"
+
+namespace nearfar::checker::testing {
+namespace {
+
+const options sequential = by(near_model::sequential);
+
+// ---- RMA
+// ---------------------------------------------------------------------------------------------------
+
+TEST(faults, incomplete) {
+  const auto returns = [](bool flushes) {
+    return [=](scene& s) {
+      if (s.rank() == 0) s.far.put(1, &words::b, one);
+      if (flushes) s.far.flush(1);
+      s.far.flush(0);
+      s.watch.expect_complete("unlock()");
+      s.far.flush(1);
+    };
+  };
+  for (const auto mode : all_modes) {
+    const options how = by(near_model::sequential, mode);
+    EXPECT_TRUE(finds(program_of(2, returns(false)), how, fault::incomplete,
+                      "rank 0: put to words.b of rank 1 was not flushed when unlock() returned"));
+    EXPECT_TRUE(is_right(program_of(2, returns(true)), how));
+  }
+}
+
+/// Puts from a buffer of a function that has returned when the flush comes.
+[[gnu::noinline]] void put_from_a_frame(scene& s, const volatile word& value) {
+  const word origin = value;
+  s.far.put(1, &words::a, origin);
+}
+
+[[gnu::noinline]] void get_into_a_frame(scene& s) {
+  word result = 0;
+  s.far.get(1, &words::a, result);
+}
+
+TEST(faults, origin_out_of_scope) {
+  for (const auto mode : all_modes) {
+    const options how = by(near_model::sequential, mode);
+    EXPECT_TRUE(finds(program_of(2,
+                                 [](scene& s) {
+                                   if (s.rank() != 0) return;
+                                   put_from_a_frame(s, one);
+                                   s.far.flush(1);
+                                 }),
+                      how, fault::origin,
+                      "an origin buffer of put to words.a of rank 1 went out of scope before its flush"));
+    EXPECT_TRUE(finds(program_of(2,
+                                 [](scene& s) {
+                                   if (s.rank() != 0) return;
+                                   get_into_a_frame(s);
+                                   s.far.flush(1);
+                                 }),
+                      how, fault::origin,
+                      "the result of get to words.a of rank 1 went out of scope before its flush"));
+  }
+}
+
+TEST(faults, origin_changed) {
+  const auto changes = [](bool expected, bool restores) {
+    return [=](scene& s) {
+      if (s.rank() != 0) return;
+      word desired = 1;
+      word compared = 2;
+      word old = 0;
+      s.far.compare_and_swap(1, &words::c, compared, desired, old);
+      (expected ? compared : desired) = 5;
+      if (restores) (expected ? compared : desired) = expected ? 2 : 1;
+      s.far.flush(1);
+    };
+  };
+  for (const auto mode : all_modes)
+    for (const bool expected : {false, true}) {
+      const options how = by(near_model::sequential, mode);
+      EXPECT_TRUE(
+          finds(program_of(2, changes(expected, false)), how, fault::origin,
+                "an origin buffer of compare_and_swap to words.c of rank 1 was changed before its flush"));
+      EXPECT_TRUE(is_right(program_of(2, changes(expected, true)), how));
+    }
+}
+
+TEST(faults, poison) {
+  const auto uses = [](int flushes) {
+    return [=](scene& s) {
+      if (s.rank() != 0) return;
+      word got = 0;
+      s.far.get(1, &words::a, got);
+      if (flushes == 0) s.far.flush(0);
+      if (flushes == 1) s.far.flush(1);
+      s.cells.x.store(got, relaxed);
+      s.far.flush(1);
+    };
+  };
+  for (const auto mode : all_modes) {
+    const options how = by(near_model::sequential, mode);
+    EXPECT_TRUE(finds(program_of(2, uses(0)), how, fault::poison,
+                      "rank 0 passes to store the result of an operation that was not complete"));
+    EXPECT_TRUE(is_right(program_of(2, uses(1)), how));
+  }
+}
+
+TEST(faults, poison_in_any_operand) {
+  const std::vector<std::pair<std::string, std::function<void(scene&, const word&)>>> uses{
+      {"put", [](scene& s, const word& got) { s.far.put(1, &words::b, got); }},
+      {"write_direct", [](scene& s, const word& got) { s.far.write_direct(0, &words::b, got); }},
+      {"compare_and_swap",
+       [](scene& s, const word& got) {
+         static word old;
+         s.far.compare_and_swap(1, &words::b, got, one, old);
+       }},
+      {"accumulate(sum)",
+       [](scene& s, const word& got) { s.far.accumulate(1, &words::b, got, far_op::sum); }},
+      {"compare_exchange",
+       [](scene& s, const word& got) {
+         word expected = got;
+         (void)s.cells.x.compare_exchange(expected, 1, relaxed, relaxed);
+       }},
+  };
+  for (const auto& [operation, use] : uses)
+    EXPECT_TRUE(finds(program_of(2,
+                                 [&](scene& s) {
+                                   if (s.rank() != 0) return;
+                                   word got = 0;
+                                   s.far.get(1, &words::a, got);
+                                   use(s, got);
+                                   s.far.flush(1);
+                                 }),
+                      sequential, fault::poison, "rank 0 passes to " + operation + " the result"));
+}
+
+// ---- conflicts
+// ---------------------------------------------------------------------------------------------
+
+TEST(faults, conflict_of_puts) {
+  const auto puts = [](bool ordered) {
+    return [=](scene& s) {
+      if (s.rank() == 1 && ordered) s.signals.await_signal(0);
+      s.put(2, &words::a, constants[static_cast<std::size_t>(s.rank()) + 1]);
+      if (s.rank() == 0) s.signals.signal(1);
+    };
+  };
+  const auto two_of_three = [](const body& of) {
+    return [of](scene& s) {
+      if (s.rank() < 2) of(s);
+    };
+  };
+  for (const auto mode : all_modes) {
+    const options how = by(near_model::sequential, mode);
+    EXPECT_TRUE(finds(program_of(3, two_of_three(puts(false))), how, fault::conflict,
+                      "put to words.a of rank 2 is not ordered with the write before it"));
+    EXPECT_TRUE(is_right(program_of(3, two_of_three(puts(true))), how));
+  }
+}
+
+TEST(faults, conflict_of_one_rank_with_itself) {
+  const auto twice = [](bool flushes) {
+    return [=](scene& s) {
+      if (s.rank() != 0) return;
+      s.far.put(1, &words::a, one);
+      if (flushes) s.far.flush(1);
+      s.far.put(1, &words::a, two);
+      s.far.flush(1);
+    };
+  };
+  for (const auto mode : all_modes) {
+    EXPECT_TRUE(finds(program_of(2, twice(false)), by(near_model::sequential, mode), fault::conflict,
+                      "put to words.a"));
+    EXPECT_TRUE(is_right(program_of(2, twice(true)), by(near_model::sequential, mode)));
+  }
+}
+
+TEST(faults, conflict_of_a_put_and_an_accumulate) {
+  const auto both = [](bool plain) {
+    return [=](scene& s) {
+      if (s.rank() == 0 && plain) s.put(2, &words::a, one);
+      if (s.rank() == 0 && !plain) s.replace(2, &words::a, one);
+      if (s.rank() == 1) s.replace(2, &words::a, two);
+    };
+  };
+  EXPECT_TRUE(
+      finds(program_of(3, both(true)), sequential, fault::conflict, "to words.a of rank 2 is not ordered"));
+  EXPECT_TRUE(is_right(program_of(3, both(false)), sequential));
+}
+
+TEST(faults, conflict_of_a_write_in_place) {
+  const auto writes = [](bool told) {
+    return [=](scene& s) {
+      if (s.rank() == 0) {
+        s.far.put(1, &words::a, one);
+        if (told) s.far.flush(1);
+        s.signals.signal(1);
+        s.far.flush(1);
+      } else {
+        s.signals.await_signal(0);
+        s.far.write_direct(1, &words::a, two);
+      }
+    };
+  };
+  for (const auto mode : all_modes) {
+    const options how = by(near_model::sequential, mode);
+    EXPECT_TRUE(
+        finds(program_of(2, writes(false)), how, fault::conflict, "to words.a of rank 1 is not ordered"));
+    EXPECT_TRUE(is_right(program_of(2, writes(true)), how));
+  }
+}
+
+}  // namespace
+}  // namespace nearfar::checker::testing

@@ -1,0 +1,214 @@
+// When ranks that wait go on, and when they cannot: waits for far words, progress of the target, signals,
+// exclusive epochs.
+#include <algorithm>
+
+#include "tests/checker/scene.hpp"
+
+namespace nearfar::checker::testing {
+namespace {
+
+/// Every rank does `turn` once, with the epoch of rank 0.
+template <typename Turn>
+body with_epoch(Turn turn) {
+  return [turn](scene& s) {
+    world::exclusive_epoch epoch(s.w, 0);
+    turn(s, epoch);
+  };
+}
+
+// ---- waits
+// -------------------------------------------------------------------------------------------------
+
+TEST(far_waits, return_a_value_that_satisfies) {
+  const auto waits = std::array<std::function<word(scene&)>, 4>{
+      [](scene& s) { return s.w.await_direct(s.far, 1, &words::a, is_set); },
+      [](scene& s) { return s.w.await_get(s.far, 1, &words::a, is_set); },
+      [](scene& s) { return s.w.await_fetch(s.far, 1, &words::a, is_set); },
+      [](scene& s) { return s.w.await_swap(s.far, 1, &words::a, three, is_set, {}); },
+  };
+  for (const auto mode : all_modes)
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      const outcomes seen = far_outcomes(mode, 2, 2, [&](scene& s) {
+        if (s.rank() == 0) {
+          s.replace(1, &words::a, one);
+          s.replace(1, &words::a, zero);
+          s.replace(1, &words::a, two);
+        } else {
+          s.r[0] = waits[i](s);
+        }
+        s.r[1] = s.at_end(1, &words::a);
+      });
+      if (i + 1 == waits.size())
+        EXPECT_EQ(seen, (outcomes{{1, 2}, {2, 3}})) << "mode " << static_cast<int>(mode);
+      else
+        EXPECT_EQ(seen, (outcomes{{1, 2}, {2, 2}})) << "mode " << static_cast<int>(mode);
+    }
+}
+
+// ---- progress of the target
+// --------------------------------------------------------------------------------
+
+/// Rank 1 waits for a put of rank 0 in a loop that makes the library progress or does not; `first` is done
+/// before, so that there is a time at which it does not wait yet.
+body waits_for_put(bool progresses, int waiter) {
+  return [=](scene& s) {
+    const int writer = 1 - waiter;
+    if (s.rank() == writer) {
+      s.cells.x.store(1, relaxed);
+      s.put(waiter, &words::a, one);
+    } else {
+      s.w.await(s.cells.x, is_set);
+      if (progresses)
+        s.w.await_direct(s.far, waiter, &words::a, is_set);
+      else
+        s.w.await_direct_without_progress(s.far, waiter, &words::a, is_set);
+    }
+  };
+}
+
+TEST(target_progress, a_wait_without_it_deadlocks_where_it_is_needed) {
+  for (const auto tier : {search::exhaustive, search::hash})
+    for (const auto reduce : {reduction::source_sets, reduction::sleep_sets_only})
+      for (const int waiter : {0, 1})
+        for (const auto mode : all_modes) {
+          options how = by(near_model::sequential, mode, tier);
+          how.reduce = reduce;
+          const report stuck = check(program_of(2, waits_for_put(false, waiter)), how);
+          if (mode == progress) {
+            ASSERT_TRUE(stuck.found) << "waiter " << waiter << " tier " << static_cast<int>(tier)
+                                     << " reduction " << static_cast<int>(reduce);
+            EXPECT_EQ(stuck.found->what, fault::deadlock);
+            EXPECT_NE(stuck.found->text.find("waits in a flush of rank " + std::to_string(waiter) +
+                                             ", which does not enter the library"),
+                      std::string::npos)
+                << stuck.found->text;
+          } else {
+            EXPECT_TRUE(stuck.complete);
+          }
+          EXPECT_TRUE(check(program_of(2, waits_for_put(true, waiter)), how).complete);
+        }
+}
+
+TEST(target_progress, is_needed_for_a_far_poll_too) {
+  const auto program = [](bool progresses) {
+    return [=](scene& s) {
+      if (s.rank() == 0) {
+        // Polls rank 1's word, which never changes hands until rank 0 has seen it.
+        s.w.await_fetch(s.far, 1, &words::a, is_set);
+        s.signals.signal(1);
+      } else {
+        s.replace(1, &words::a, one);
+        const auto polled = [](word value) { return value == 2; };
+        if (progresses)
+          s.w.await_direct(s.far, 1, &words::b, polled);
+        else
+          s.w.await_direct_without_progress(s.far, 1, &words::b, polled);
+      }
+      if (s.rank() == 0) s.put(1, &words::b, two);
+    };
+  };
+  for (const auto tier : {search::exhaustive, search::hash}) {
+    const options how = by(near_model::sequential, progress, tier);
+    EXPECT_TRUE(check(program_of(2, program(true)), how).complete);
+    const report stuck = check(program_of(2, program(false)), how);
+    ASSERT_TRUE(stuck.found);
+    EXPECT_EQ(stuck.found->what, fault::deadlock);
+  }
+}
+
+TEST(target_progress, its_own_operations_need_none) {
+  const report result = check(program_of(2,
+                                         [](scene& s) {
+                                           if (s.rank() != 1) return;
+                                           s.far.accumulate(1, &words::a, one, far_op::replace);
+                                           s.w.await_direct_without_progress(s.far, 1, &words::a, is_set);
+                                           s.far.flush(1);
+                                         }),
+                              by(near_model::sequential, progress));
+  EXPECT_TRUE(result.complete) << (result.found ? result.found->text : "");
+}
+
+// ---- signals and exclusive epochs
+// --------------------------------------------------------------------------
+
+TEST(signals, are_neither_lost_nor_doubled) {
+  const auto program = [](int sent, int awaited) {
+    return [=](scene& s) {
+      for (int i = 0; s.rank() == 0 && i < sent; ++i) s.signals.signal(1);
+      for (int i = 0; s.rank() == 1 && i < awaited; ++i) s.signals.await_signal(0);
+    };
+  };
+  const options how = by(near_model::sequential);
+  EXPECT_TRUE(check(program_of(2, program(3, 3)), how).complete);
+  EXPECT_TRUE(check(program_of(2, program(3, 2)), how).complete);
+  const report lost = check(program_of(2, program(2, 3)), how);
+  ASSERT_TRUE(lost.found);
+  EXPECT_EQ(lost.found->text, "no rank can go on: rank 1 waits for a signal of rank 0");
+}
+
+TEST(signals, any_rank_takes_those_of_all) {
+  const report result = check(program_of(4,
+                                         [](scene& s) {
+                                           if (s.rank() > 0) return s.signals.signal(0);
+                                           for (int i = 0; i < 3; ++i) s.signals.await_signal(any_rank);
+                                         }),
+                              by(near_model::sequential));
+  EXPECT_TRUE(result.complete);
+}
+
+TEST(signals, any_rank_may_take_the_one_that_is_awaited_later) {
+  for (const auto tier : {search::exhaustive, search::hash}) {
+    const report result = check(program_of(3,
+                                           [](scene& s) {
+                                             if (s.rank() > 0) return s.signals.signal(0);
+                                             s.signals.await_signal(any_rank);
+                                             s.signals.await_signal(2);
+                                           }),
+                                by(near_model::sequential, lazy, tier));
+    ASSERT_TRUE(result.found) << "tier " << static_cast<int>(tier);
+    EXPECT_EQ(result.found->text, "no rank can go on: rank 0 waits for a signal of rank 2");
+  }
+}
+
+TEST(signals, tell_the_receiver_what_the_sender_knew) {
+  const auto program = [](scene& s) {
+    if (s.rank() == 0) {
+      s.cells.x.store(1, relaxed);
+      s.signals.signal(1);
+    } else {
+      s.signals.await_signal(0);
+      s.r[0] = s.cells.x.load(relaxed);
+    }
+  };
+  EXPECT_EQ(outcomes_of(2, 1, by(near_model::release_acquire), program), (outcomes{{1}}));
+}
+
+TEST(exclusive_epochs, exclude) {
+  const auto program = [](bool epochs) {
+    return with_epoch([epochs](scene& s, world::exclusive_epoch& epoch) {
+      if (epochs) epoch.begin();
+      s.watch.enter();
+      s.watch.leave();
+      if (epochs) epoch.end();
+    });
+  };
+  for (const auto tier : {search::exhaustive, search::hash}) {
+    EXPECT_TRUE(check(program_of(3, program(true)), by(near_model::sequential, lazy, tier)).complete);
+    EXPECT_TRUE(check(program_of(3, program(false)), by(near_model::sequential, lazy, tier)).found);
+  }
+  EXPECT_TRUE(check(program_of(3, program(true)), by(near_model::release_acquire)).complete);
+}
+
+TEST(exclusive_epochs, are_waited_for) {
+  const report result = check(program_of(2, with_epoch([](scene&, world::exclusive_epoch& epoch) {
+                                           epoch.begin();  // and never ended
+                                         })),
+                              by(near_model::sequential));
+  ASSERT_TRUE(result.found);
+  EXPECT_EQ(result.found->what, fault::deadlock);
+  EXPECT_NE(result.found->text.find("waits for the exclusive epoch of rank 0"), std::string::npos)
+      << result.found->text;
+}
+
+}  // namespace
+}  // namespace nearfar::checker::testing
