@@ -28,4 +28,5 @@ if(NEARFAR_DEVELOPER)
     DIRECTORY report/nearfar_report
     DESTINATION ${CMAKE_INSTALL_DATADIR}/nearfar/report
     PATTERN __pycache__ EXCLUDE)
+  install(DIRECTORY machines DESTINATION ${CMAKE_INSTALL_DATADIR}/nearfar)
 endif()

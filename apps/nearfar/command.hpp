@@ -29,6 +29,7 @@ void add_check(CLI::App& app, int& status);
 void add_doctor(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);
+void add_sim(CLI::App& app, int& status);
 void add_topo(CLI::App& app, int& status);
 
 /// ", did you mean 'x'?" with the nearest of `known`, or nothing if none is near.

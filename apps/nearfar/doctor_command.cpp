@@ -27,6 +27,7 @@
 #include "apps/nearfar/command.hpp"
 #include "apps/nearfar/doctor_checks.hpp"
 #include "apps/nearfar/launch.hpp"
+#include "apps/nearfar/machine_probe.hpp"
 #include "nearfar/memory/mpi/handles.hpp"
 #include "nearfar/memory/mpi/transport.hpp"
 #include "version.hpp"
@@ -344,7 +345,17 @@ void add_doctor(CLI::App& app, int& status) {
   auto as_json = std::make_shared<bool>(false);
   command->add_flag("--quick", *quick, "Shorter and fewer tries");
   command->add_flag("--json", *as_json, "Machine-readable output");
-  command->callback([quick, as_json, &status] { status = examine(*quick, *as_json); });
+  auto measures = std::make_shared<bool>(false);
+  auto output = std::make_shared<std::string>("this-machine.json");
+  command->add_flag(
+      "--machine", *measures,
+      "Measure what this machine costs instead, for 'nearfar sim': its memory, and under mpirun on "
+      "2 ranks or more the MPI library");
+  command->add_option("--output", *output, "Machine description file to write")
+      ->needs("--machine")
+      ->capture_default_str();
+  command->callback(
+      [=, &status] { status = *measures ? probe_machine(*output) : examine(*quick, *as_json); });
 }
 
 }  // namespace nearfar::command

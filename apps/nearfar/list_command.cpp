@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "apps/nearfar/benchmarks.hpp"
 #include "apps/nearfar/command.hpp"
@@ -15,10 +16,11 @@ namespace nearfar::command {
 namespace {
 
 std::string worlds_of(const bench::lock_entry& entry) {
-  std::string result;
-  if (entry.exists_in<mpi::world>()) result += "mpi";
-  if (entry.exists_in<threads::world>()) result += result.empty() ? "threads" : ", threads";
-  return entry.one_node_only ? result + "; one node" : result;
+  std::vector<const char*> worlds;
+  if (entry.exists_in<mpi::world>()) worlds.push_back("mpi");
+  if (entry.exists_in<threads::world>()) worlds.push_back("threads");
+  if (entry.exists_in<engine::world>()) worlds.insert(worlds.end(), {"simulated", "checked"});
+  return fmt::format("{}{}", fmt::join(worlds, ", "), entry.one_node_only ? "; one node" : "");
 }
 
 void print_plain() {

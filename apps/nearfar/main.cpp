@@ -55,6 +55,22 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
   return names;
 }
 
+/// What is wrong with the subcommands that `words` begin with, or nothing.
+std::string unknown_subcommand(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* within = &app;
+  std::string path = "nearfar";
+  for (const std::string& word : words) {
+    const std::vector<std::string> known = subcommand_names(*within);
+    if (known.empty() || word.empty() || word[0] == '-') break;
+    if (std::find(known.begin(), known.end(), word) == known.end())
+      return fmt::format("unknown subcommand '{}'{}; '{} --help' lists them", word, suggestion(word, known),
+                         path);
+    within = within->get_subcommand(word);
+    path += " " + word;
+  }
+  return "";
+}
+
 int parse_and_run(const launch& how, int argc, char** argv) {
   CLI::App app("Measures, checks and plots synchronisation on near and far memory.", "nearfar");
   app.set_version_flag("--version", fmt::format("nearfar {} ({})", version, commit));
@@ -66,16 +82,11 @@ int parse_and_run(const launch& how, int argc, char** argv) {
   add_doctor(app, status);
   add_list(app, status);
   add_report(app, status);
+  add_sim(app, status);
   add_topo(app, status);
 
-  if (argc > 1 && argv[1][0] != '-') {
-    const std::vector<std::string> known = subcommand_names(app);
-    if (std::find(known.begin(), known.end(), argv[1]) == known.end())
-      return report(how,
-                    fmt::format("unknown subcommand '{}'{}; 'nearfar --help' lists them", argv[1],
-                                suggestion(argv[1], known)),
-                    bad_input);
-  }
+  if (const std::string wrong = unknown_subcommand(app, {argv + 1, argv + argc}); !wrong.empty())
+    return report(how, wrong, bad_input);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -50,27 +50,29 @@ std::string utc_time() {
 
 nlohmann::ordered_json provenance(const measurement& of) {
   const bool uses_mpi = of.world == "mpi";
-  return {{"schema", bench::results_schema},
-          {"record", "provenance"},
-          {"library_version", version},
-          {"commit", commit},
-          {"compiler", compiler_name()},
-          {"flags", build_flags},
-          {"checked", checked_build},
-          {"mpi_library",
-           uses_mpi ? nlohmann::ordered_json(mpi::library_version()) : nlohmann::ordered_json(nullptr)},
-          {"mpi_transport",
-           uses_mpi ? nlohmann::ordered_json(mpi::transport_text()) : nlohmann::ordered_json(nullptr)},
-          {"host", host_name()},
-          {"hardware", hardware().summary()},
-          {"topology", of.topology},
-          {"binding", of.binding},
-          {"oversubscribed", of.oversubscribed},
-          {"seed", of.seed},
-          {"argv", command_line()},
-          {"start_time", of.start_time},
-          {"benchmark", of.benchmark},
-          {"records_expected", of.records_expected}};
+  nlohmann::ordered_json record = {{"schema", bench::results_schema},
+                                   {"record", "provenance"},
+                                   {"library_version", version},
+                                   {"commit", commit},
+                                   {"compiler", compiler_name()},
+                                   {"flags", build_flags},
+                                   {"checked", checked_build},
+                                   {"mpi_library", uses_mpi ? nlohmann::ordered_json(mpi::library_version())
+                                                            : nlohmann::ordered_json(nullptr)},
+                                   {"mpi_transport", uses_mpi ? nlohmann::ordered_json(mpi::transport_text())
+                                                              : nlohmann::ordered_json(nullptr)},
+                                   {"host", host_name()},
+                                   {"hardware", hardware().summary()},
+                                   {"topology", of.topology},
+                                   {"binding", of.binding},
+                                   {"oversubscribed", of.oversubscribed},
+                                   {"seed", of.seed},
+                                   {"argv", command_line()},
+                                   {"start_time", of.start_time},
+                                   {"benchmark", of.benchmark},
+                                   {"records_expected", of.records_expected}};
+  if (!of.machine.is_null()) record["machine"] = of.machine;
+  return record;
 }
 
 }  // namespace nearfar::command

@@ -18,7 +18,8 @@ struct measurement {
   bool oversubscribed = false;
   std::uint64_t seed = 0;
   std::size_t records_expected = 0;
-  std::string start_time;  ///< UTC, ISO 8601
+  std::string start_time;                    ///< UTC, ISO 8601
+  nlohmann::ordered_json machine = nullptr;  ///< the whole description of a simulated one; else null
 };
 
 /// The first record of a results file.

@@ -1,0 +1,65 @@
+/// \file
+/// Every field of a machine by name: the one list that reading, writing and fitting go through.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <string>
+
+#include "nearfar/simulation/machine.hpp"
+
+namespace nearfar::command {
+
+inline constexpr std::array<const char*, simulation::distance_count> distance_names{"self", "node", "remote"};
+inline constexpr std::array<const char*, simulation::transfer_count> transfer_names{"put", "get", "atomic",
+                                                                                    "accumulate", "message"};
+inline constexpr std::array<const char*, 3> executor_names{"origin", "nic", "target"};
+
+/// What a number may be.
+struct bounds {
+  double low = 0;
+  double high = std::numeric_limits<double>::max();
+};
+/// Nanoseconds: up to a second for one step.
+inline constexpr bounds a_time{0, 1e9};
+inline constexpr bounds a_share{0, 1};
+inline constexpr bounds a_count{1, 65536};
+/// 0: the level is not modelled.
+inline constexpr bounds an_optional_count{0, 65536};
+
+/// Calls `visit(name, member, bounds)` for each number, `visit(name, member)` for each text and executor, in
+/// the order of the file.
+template <typename Machine, typename Visit>
+void visit_fields(Machine& of, Visit&& visit) {
+  visit("name", of.name);
+  visit("description", of.description);
+  visit("node.package", of.node.package, an_optional_count);
+  visit("node.numa", of.node.numa, an_optional_count);
+  visit("node.cache", of.node.cache, an_optional_count);
+  visit("node.core", of.node.core, a_count);
+  visit("near.hit", of.near.hit, a_time);
+  visit("near.atomic", of.near.atomic, a_time);
+  visit("near.same_core", of.near.same_core, a_time);
+  visit("near.same_cache", of.near.same_cache, a_time);
+  visit("near.same_numa", of.near.same_numa, a_time);
+  visit("near.same_node", of.near.same_node, a_time);
+  visit("library.progress", of.library.progress, a_time);
+  visit("library.polls_per_progress", of.library.polls_per_progress, a_count);
+  visit("library.flush", of.library.flush, a_time);
+  visit("library.exclusive", of.library.exclusive, a_time);
+  visit("network.injection_gap", of.network.injection_gap, a_time);
+  visit("network.jitter", of.network.jitter, a_share);
+  for (std::size_t far = 0; far < simulation::distance_count; ++far) {
+    for (std::size_t what = 0; what < simulation::transfer_count; ++what) {
+      auto& cost = of.transfers[far][what];
+      const std::string prefix = std::string("transfers.") + distance_names[far] + "." + transfer_names[what];
+      visit(prefix + ".overhead", cost.overhead, a_time);
+      visit(prefix + ".latency", cost.latency, a_time);
+      visit(prefix + ".service", cost.service, a_time);
+      visit(prefix + ".completion", cost.completion, a_time);
+      visit(prefix + ".by", cost.by);
+    }
+  }
+}
+
+}  // namespace nearfar::command

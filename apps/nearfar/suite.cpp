@@ -1,0 +1,137 @@
+#include "apps/nearfar/suite.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "apps/nearfar/benchmarks.hpp"
+#include "apps/nearfar/result_table.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+nlohmann::ordered_json parameters_of(const bench::lock_entry& entry, const suite_options& options) {
+  nlohmann::ordered_json result = nlohmann::ordered_json::object();
+  for (const std::string& name : entry.parameters) {
+    if (name == "max_local_passes") result[name] = options.parameters.max_local_passes;
+    if (name == "backoff_min_ns") result[name] = options.backoff_min_ns;
+    if (name == "backoff_max_ns") result[name] = options.backoff_max_ns;
+  }
+  return result;
+}
+
+}  // namespace
+
+void add_suite_options(CLI::App& command, suite_options& options, const std::string& seeds) {
+  command
+      .add_option("--locks", options.locks,
+                  "Names as 'nearfar list' shows, separated by commas, or 'all'; "
+                  "default: each family's recommended setting")
+      ->delimiter(',');
+  command.add_option("--duration", options.duration, "Seconds of one ECSB repetition, of which 10 % warm up")
+      ->capture_default_str();
+  command.add_option("--repetitions", options.repetitions, "Repetitions of each configuration")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, seeds)->capture_default_str();
+  command.add_option("--output", options.output, "Results file (JSON Lines) for 'nearfar report'");
+  command.add_option("--lock-count", options.lock_count, "Locks of the UPB")->capture_default_str();
+  command
+      .add_option("--max-local-passes", options.parameters.max_local_passes,
+                  "Passes within a node before another node's turn (cohort, rma_mcs)")
+      ->check(CLI::Range(0, 254))
+      ->capture_default_str();
+  command.add_option("--backoff-min-ns", options.backoff_min_ns, "First pause of tas")->capture_default_str();
+  command.add_option("--backoff-max-ns", options.backoff_max_ns, "Longest pause of tas")
+      ->capture_default_str();
+}
+
+void complete(suite_options& options) {
+  std::vector<std::string> known;
+  for (const benchmark_info& benchmark : benchmarks) known.emplace_back(benchmark.name);
+  if (std::find(known.begin(), known.end(), options.benchmark) == known.end())
+    throw usage_error(fmt::format("unknown benchmark '{}'{}; there are: {}", options.benchmark,
+                                  suggestion(options.benchmark, known), fmt::join(known, ", ")));
+  const auto require = [](bool holds, const std::string& text) {
+    if (!holds) throw usage_error(text);
+  };
+  constexpr double longest = 86400;
+  require(options.duration > 0 && options.duration <= longest,
+          fmt::format("--duration must be a positive number of seconds, at most {}, not {}", longest,
+                      options.duration));
+  require(options.repetitions > 0,
+          fmt::format("--repetitions must be 1 or more, not {}", options.repetitions));
+  require(options.lock_count > 0, fmt::format("--lock-count must be 1 or more, not {}", options.lock_count));
+  require(options.backoff_min_ns > 0 && options.backoff_min_ns <= options.backoff_max_ns,
+          "--backoff-min-ns must be 1 or more and at most --backoff-max-ns");
+  options.parameters.pause = {std::chrono::nanoseconds(options.backoff_min_ns),
+                              std::chrono::nanoseconds(options.backoff_max_ns)};
+}
+
+progress_bar::progress_bar(std::size_t steps) : shown_(isatty(STDERR_FILENO) != 0), steps_(steps) {}
+
+progress_bar::~progress_bar() {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+}
+
+void progress_bar::step(const std::string& text) {
+  if (!shown_) return;
+  constexpr std::size_t width = 30;
+  const std::size_t filled = steps_ == 0 ? width : std::min(width, width * done_ / steps_);
+  fmt::print(stderr, "\r\033[K[{:#<{}}{:.<{}}] {}/{} {}", "", filled, "", width - filled, done_ + 1, steps_,
+             text);
+  std::fflush(stderr);
+  ++done_;
+}
+
+template <typename Action>
+void suite_output::guarded(Action action) {
+  try {
+    action();
+  } catch (const std::exception& failed) {
+    problem_ = failed.what();
+    file_.reset();
+  }
+}
+
+void suite_output::open(measurement of, const std::string& machine, std::size_t locks,
+                        const locality& where) {
+  world_ = of.world;
+  machine_ = machine;
+  const std::size_t steps = locks * static_cast<std::size_t>(options_->repetitions);
+  bar_.emplace(steps);
+  of.records_expected = options_->is_ecsb() ? steps : steps * bench::upb_cast(where).scenarios().size();
+  if (options_->output.empty()) return;
+  guarded([&] {
+    file_.emplace(options_->output);
+    file_->write(provenance(of));
+  });
+}
+
+void suite_output::step(const std::string& text) {
+  if (bar_) bar_->step(text);
+}
+
+void suite_output::record(bench::sample sample, const bench::lock_entry& entry) {
+  sample.parameters = parameters_of(entry, *options_);
+  sample.world = world_;
+  sample.machine = machine_;
+  if (file_) guarded([&] { file_->write(sample); });
+  samples_.push_back(std::move(sample));
+}
+
+void suite_output::close() {
+  bar_.reset();
+  if (file_) guarded([&] { file_->commit(); });
+}
+
+int suite_output::report(const locality& where) const {
+  print_table(samples_, options_->benchmark, where);
+  const bool all_verified =
+      std::all_of(samples_.begin(), samples_.end(), [](const auto& s) { return s.verified; });
+  if (!all_verified)
+    fmt::print(stderr, "nearfar: a lock did not exclude: its results are void (marked in the table)\n");
+  return all_verified ? success : failure;
+}
+
+}  // namespace nearfar::command

@@ -1,0 +1,225 @@
+/// \file
+/// The benchmark suite in whatever world it is given: what `bench` and `sim` share.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "apps/nearfar/command.hpp"
+#include "apps/nearfar/provenance.hpp"
+#include "bench/catalogue.hpp"
+#include "bench/ecsb.hpp"
+#include "bench/results.hpp"
+#include "bench/upb.hpp"
+
+namespace nearfar::command {
+
+/// What a benchmark is asked for in every world.
+struct suite_options {
+  std::string benchmark;
+  std::vector<std::string> locks;
+  double duration = 1.0;  ///< seconds
+  int repetitions = 8;
+  std::uint64_t seed = 1;
+  std::string output;
+  int lock_count = 1000;
+  bench::lock_parameters parameters;
+  std::int64_t backoff_min_ns = bench::lock_parameters{}.pause.shortest.count();
+  std::int64_t backoff_max_ns = bench::lock_parameters{}.pause.longest.count();
+
+  [[nodiscard]] bool is_ecsb() const { return benchmark == "ecsb"; }
+};
+
+/// The options of `suite_options` except the benchmark. `seeds` says what the seed decides.
+void add_suite_options(CLI::App& command, suite_options& options, const std::string& seeds);
+
+/// Throws `usage_error` for what no world can do; sets what follows from other options.
+void complete(suite_options& options);
+
+/// A bar on a terminal's stderr, and nothing elsewhere.
+class progress_bar {
+ public:
+  explicit progress_bar(std::size_t steps);
+  progress_bar(const progress_bar&) = delete;
+  progress_bar& operator=(const progress_bar&) = delete;
+  ~progress_bar();
+  void step(const std::string& text);
+
+ private:
+  bool shown_;
+  std::size_t steps_;
+  std::size_t done_ = 0;
+};
+
+/// What comes out of a run of the suite, kept by the first rank alone: samples, results file, table.
+class suite_output {
+ public:
+  explicit suite_output(const suite_options& options) : options_(&options) {}
+
+  /// Starts the results file. Here and in the other members what goes wrong is kept in `problem`, until all
+  /// ranks can be told.
+  void open(measurement of, const std::string& machine, std::size_t locks, const locality& where);
+  void step(const std::string& text);
+  void record(bench::sample sample, const bench::lock_entry& entry);
+  void close();
+  /// Why the results cannot be written; empty if nothing is wrong.
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+
+  /// Prints the table, and returns the command's status.
+  int report(const locality& where) const;
+
+ private:
+  template <typename Action>
+  void guarded(Action action);
+
+  const suite_options* options_;
+  std::string world_;
+  std::string machine_;
+  std::optional<progress_bar> bar_;
+  std::optional<bench::results_file> file_;
+  std::string problem_;
+  std::vector<bench::sample> samples_;
+};
+
+/// A lock that cannot run in this world, and why.
+template <world W>
+std::optional<std::string> obstacle(const bench::lock_entry& entry, const locality& where) {
+  if (!entry.exists_in<W>()) return "it does not exist in this world";
+  const int nodes = where.groups(level::node);
+  if (entry.one_node_only && nodes > 1)
+    return fmt::format("it works on one node only, and there are {}", nodes);
+  return std::nullopt;
+}
+
+/// The asked-for locks that can run. What was named must run; of "all" and of the default what can. Throws
+/// `usage_error`; says what is left out if `speaks`.
+template <world W>
+std::vector<const bench::lock_entry*> choose_locks(const suite_options& options, const locality& where,
+                                                   bool speaks) {
+  const bench::catalogue& all = bench::catalogue::instance();
+  const bool named = !options.locks.empty() && options.locks != std::vector<std::string>{"all"};
+  std::vector<const bench::lock_entry*> chosen;
+  if (named) {
+    for (const std::string& name : options.locks) {
+      const bench::lock_entry* entry = all.find(name);
+      if (entry == nullptr)
+        throw usage_error(fmt::format("unknown lock '{}'{}; 'nearfar list' shows all", name,
+                                      suggestion(name, all.names())));
+      if (const auto why = obstacle<W>(*entry, where))
+        throw usage_error(fmt::format("cannot run lock '{}': {}", name, *why));
+      if (std::find(chosen.begin(), chosen.end(), entry) == chosen.end()) chosen.push_back(entry);
+    }
+    return chosen;
+  }
+  for (const bench::lock_entry& entry : all.entries()) {
+    if (options.locks.empty() && entry.name != entry.family()) continue;
+    if (const auto why = obstacle<W>(entry, where)) {
+      if (speaks) fmt::print(stderr, "nearfar: leaving out lock '{}': {}\n", entry.name, *why);
+      continue;
+    }
+    chosen.push_back(&entry);
+  }
+  if (chosen.empty()) throw usage_error("none of the locks can run here; 'nearfar list' says where each can");
+  return chosen;
+}
+
+/// One rank's part in running the suite in a world.
+template <world W>
+class suite {
+ public:
+  /// `output` on the first rank, null on the others.
+  suite(W& w, const suite_options& options, suite_output* output)
+      : world_(&w), options_(&options), output_(output) {}
+
+  /// All repetitions of the chosen locks, with their results file and table. Collective. Every rank of a
+  /// world whose ranks are processes gets the same status.
+  int run(const measurement& of, const std::string& machine) {
+    const locality& where = world_->locality();
+    const auto locks = choose_locks<W>(*options_, where, output_ != nullptr);
+    if (output_ != nullptr && !options_->is_ecsb()) warn_of_missing_scenarios(where);
+    if (output_ != nullptr) output_->open(of, machine, locks.size(), where);
+    agree_on_output();
+    measure(locks, 0, options_->repetitions);
+    if (output_ != nullptr) output_->close();
+    agree_on_output();
+    const int mine = output_ != nullptr ? output_->report(where) : success;
+    return static_cast<int>(world_->sum_over_ranks({mine})[0]);
+  }
+
+  /// The repetitions `first` to `end` - 1. Collective.
+  void measure(const std::vector<const bench::lock_entry*>& locks, int first, int end) {
+    options_->is_ecsb() ? measure_ecsb(locks, first, end) : measure_upb(locks, first, end);
+  }
+
+ private:
+  /// The others must not go on, nor wait, without the first, which is the one that writes. Collective.
+  void agree_on_output() {
+    const std::string problem = output_ != nullptr ? output_->problem() : std::string();
+    if (world_->sum_over_ranks({problem.empty() ? 0 : 1})[0] != 0) throw usage_error(problem);
+  }
+
+  /// Repetitions of different locks take turns in a random order, so that a drift of the machine hits all
+  /// alike.
+  void measure_ecsb(const std::vector<const bench::lock_entry*>& locks, int first, int end) {
+    std::mt19937_64 random(options_->seed);
+    for (int repetition = first; repetition < end; ++repetition) {
+      std::vector<const bench::lock_entry*> order = locks;
+      std::shuffle(order.begin(), order.end(), random);
+      for (const bench::lock_entry* entry : order) {
+        step(*entry);
+        record(bench::run_ecsb(*world_, *entry, options_->parameters,
+                               std::chrono::duration<double>(options_->duration)),
+               *entry, repetition);
+      }
+      agree_on_output();
+    }
+  }
+
+  void measure_upb(const std::vector<const bench::lock_entry*>& locks, int first, int end) {
+    std::mt19937_64 random(options_->seed);
+    std::vector<const bench::lock_entry*> order = locks;
+    std::shuffle(order.begin(), order.end(), random);
+    for (const bench::lock_entry* entry : order) {
+      bench::upb<W> benchmark(*world_, *entry, options_->parameters, options_->lock_count);
+      for (int repetition = first; repetition < end; ++repetition) {
+        step(*entry);
+        for (bench::sample& sample : benchmark.run()) record(std::move(sample), *entry, repetition);
+      }
+      agree_on_output();
+    }
+  }
+
+  static void warn_of_missing_scenarios(const locality& where) {
+    const std::size_t played = bench::upb_cast(where).scenarios().size();
+    if (played < bench::upb_scenarios.size())
+      fmt::print(stderr,
+                 "nearfar: {} of the nine scenarios can be played here; all need two nodes of two ranks\n",
+                 played);
+  }
+
+  void step(const bench::lock_entry& entry) {
+    if (output_ != nullptr) output_->step(fmt::format("{} {}", options_->benchmark, entry.name));
+  }
+
+  void record(bench::sample sample, const bench::lock_entry& entry, int repetition) {
+    if (output_ == nullptr) return;
+    sample.nodes = world_->locality().groups(level::node);
+    sample.ranks = world_->size();
+    sample.repetition = repetition;
+    output_->record(std::move(sample), entry);
+  }
+
+  W* world_;
+  const suite_options* options_;
+  suite_output* output_;
+};
+
+}  // namespace nearfar::command

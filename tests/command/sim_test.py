@@ -1,0 +1,239 @@
+"""The simulated cluster as its users meet it: results, determinism, machine files, fits, refusals."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+COMMAND = os.environ["NEARFAR_COMMAND"]
+SOURCE = pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"])
+SHAPE = ["--nodes", "2", "--ranks-per-node", "3"]
+SHORT = ["--duration", "0.0005", "--repetitions", "2"]
+
+
+class InEmptyFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def nearfar(self, *arguments):
+        return subprocess.run(
+            [COMMAND, *arguments],
+            capture_output=True,
+            text=True,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+
+    def succeed(self, *arguments):
+        ended = self.nearfar(*arguments)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        return ended.stdout
+
+    def assert_refused(self, *arguments, saying):
+        """One line on stderr, status 2, nothing on stdout."""
+        ended = self.nearfar(*arguments)
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        lines = ended.stderr.splitlines()
+        self.assertEqual(len(lines), 1, ended.stderr)
+        for text in [saying] if isinstance(saying, str) else saying:
+            self.assertIn(text, lines[0])
+        self.assertEqual(ended.stdout, "")
+
+    def samples(self, name):
+        records = [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
+        return records[0], records[1:]
+
+
+class Benchmarks(InEmptyFolder):
+    def run_ecsb(self, name, *more):
+        self.succeed("sim", "ecsb", "--locks", "dash,cohort", *SHAPE, *SHORT, "--output", name, *more)
+        return self.samples(name)
+
+    def test_results_are_those_of_bench(self):
+        provenance, samples = self.run_ecsb("ecsb.jsonl")
+        self.assertEqual(provenance["records_expected"], 4)
+        self.assertFalse(provenance["oversubscribed"])
+        self.assertEqual(provenance["machine"]["schema"], "nearfar.machine/1")
+        self.assertEqual(provenance["machine"]["name"], "coolmuc2")
+        self.assertEqual(len(samples), 4)
+        for sample in samples:
+            self.assertEqual((sample["world"], sample["machine"]), ("simulated", "coolmuc2"))
+            self.assertEqual((sample["nodes"], sample["ranks"]), (2, 6))
+            self.assertTrue(sample["verified"])
+            self.assertGreater(sample["iterations"], 0)
+        self.succeed("report", "ecsb.jsonl")
+        self.assertIn("cohort", (self.folder / "nearfar-report" / "index.html").read_text())
+
+    def test_upb_plays_all_scenarios_on_two_nodes(self):
+        self.succeed("sim", "upb", "--locks", "d_mcs", *SHAPE, "--repetitions", "1", "--output", "upb.jsonl")
+        _, samples = self.samples("upb.jsonl")
+        times = {sample["scenario"]: sample["ns_per_acquisition"] for sample in samples}
+        self.assertEqual(len(times), 9)
+        self.assertGreater(times["1c"], 3 * times["1a"])
+        self.succeed("report", "upb.jsonl")
+
+    def test_the_same_seed_gives_the_same_samples(self):
+        first = self.run_ecsb("first.jsonl", "--seed", "7")[1]
+        again = self.run_ecsb("again.jsonl", "--seed", "7")[1]
+        other = self.run_ecsb("other.jsonl", "--seed", "8")[1]
+        self.assertEqual(first, again)
+        self.assertNotEqual(first, other)
+
+    def test_repetitions_differ(self):
+        _, samples = self.run_ecsb("ecsb.jsonl")
+        by_lock = {}
+        for sample in samples:
+            by_lock.setdefault(sample["lock"], []).append(sample["iterations_per_rank"])
+        self.assertTrue(any(first != second for first, second in by_lock.values()))
+
+    def test_a_lock_alone_behaves_as_among_others(self):
+        _, both = self.run_ecsb("both.jsonl")
+        self.succeed("sim", "ecsb", "--locks", "cohort", *SHAPE, *SHORT, "--output", "alone.jsonl")
+        _, alone = self.samples("alone.jsonl")
+        self.assertEqual([sample for sample in both if sample["lock"] == "cohort"], alone)
+
+    def test_impossible_shapes(self):
+        for option, value in [("--nodes", "0"), ("--nodes", "-1"), ("--ranks-per-node", "0")]:
+            self.assert_refused("sim", "ecsb", option, value, saying=option)
+        self.assert_refused("sim", "ecsb", "--ranks-per-node", "29", saying=["29", "coolmuc2", "28 cores"])
+        self.assert_refused("sim", "ecsb", "--nodes", "100000", "--ranks-per-node", "28", saying="65536")
+        self.assert_refused("sim", "ecsb", *SHAPE, "--locks", "mcs", saying="one node only")
+        self.assert_refused("sim", "ecsb", *SHAPE, "--duration", "0", saying="--duration")
+        self.assert_refused("sim", "ecsb", *SHAPE, "--locks", "cohrt", saying="did you mean 'cohort'")
+        self.assert_refused("sim", "ecbs", saying=["'ecbs'", "did you mean 'ecsb'"])
+        self.assert_refused("sim", saying="subcommand")
+        self.assert_refused(
+            "sim", "ecsb", *SHAPE, "--locks", "dash", "--output", "missing/x.jsonl", saying="missing/x.jsonl"
+        )
+
+    def test_every_subcommand_has_help(self):
+        self.assertIn("fit", self.succeed("sim", "--help"))
+        for subcommand in ["ecsb", "upb", "machines", "compare", "fit"]:
+            self.assertIn("--help", self.succeed("sim", subcommand, "--help"))
+
+    def test_list_names_the_simulated_world(self):
+        self.assertIn("simulated, checked", self.succeed("list"))
+
+
+class MachineFiles(InEmptyFolder):
+    def text(self):
+        return self.succeed("sim", "machines", "coolmuc2")
+
+    def refuse(self, text, line, saying):
+        (self.folder / "m.json").write_text(text)
+        self.assert_refused("sim", "ecsb", "--machine", "m.json", *SHAPE, saying=[f"m.json:{line}:", *saying])
+
+    def line_of(self, text, key):
+        return next(n for n, line in enumerate(text.splitlines(), 1) if f'"{key}"' in line)
+
+    def test_shipped_machines(self):
+        listed = self.succeed("sim", "machines")
+        for path in sorted((SOURCE / "machines").glob("*.json")):
+            name = json.loads(path.read_text())["name"]
+            self.assertEqual(path.stem, name)
+            self.assertIn(name, listed)
+            written = self.succeed("sim", "machines", name)
+            self.assertEqual(json.loads(written), json.loads(path.read_text()))
+            self.assertEqual(written, path.read_text(), f"{path} is not written as nearfar writes it")
+            (self.folder / "copy.json").write_text(written)
+            self.succeed("sim", "ecsb", "--machine", "copy.json", *SHAPE, *SHORT, "--locks", "d_mcs")
+
+    def test_unknown_machines_suggest_the_nearest(self):
+        self.assert_refused("sim", "ecsb", "--machine", "coolmuc", saying=["'coolmuc'", "did you mean 'coolmuc2'"])
+        self.assert_refused("sim", "ecsb", "--machine", "none.json", saying=["none.json", "No such file"])
+        self.assert_refused("sim", "ecsb", "--machine", ".", saying="directory")
+        self.assert_refused("sim", "ecsb", "--machine", "this-machine", saying="nearfar doctor --machine")
+
+    def test_wrong_fields_are_named_with_file_and_line(self):
+        text = self.text()
+        near = self.line_of(text, "near")
+        self.refuse(text.replace('"same_cache": ', '"same_cache": -'), near, ["'near.same_cache' is negative"])
+        self.refuse(text.replace('"same_cache"', '"same_cash"'), near, ["'near.same_cache' is missing"])
+        self.refuse(text.replace('"hit": ', '"hitt": 1, "hit": '), near, ["unknown field 'near.hitt'", "'near.hit'"])
+        self.refuse(text.replace('"hit": ', '"hit": "a", "x": '), near, ["'near.hit' must be a number"])
+        self.refuse(text.replace('"hit": ', '"hit": null, "x": '), near, ["'near.hit' must be a number", "null"])
+        self.refuse(text.replace('"hit": ', '"hit": [], "x": '), near, ["'near.hit' is a list"])
+        self.refuse(text.replace('"hit": ', '"hit": {}, "x": '), near, ["'near.hit' must be a value"])
+        self.refuse(text.replace('"hit": ', '"hit": 1e300, "x": '), near, ["'near.hit' must be 0 to"])
+        self.refuse(text.replace('"hit": ', '"hit": 1, "hit": '), near, ["'near.hit' is there twice"])
+        schema = self.line_of(text, "schema")
+        self.refuse(text.replace("nearfar.machine/1", "nearfar.machine/9"), schema, ["nearfar.machine/9"])
+        self.refuse(text.replace('"schema": "nearfar.machine/1",', ""), 1, ["'schema' is missing"])
+        self.refuse(text.replace('"core": 14', '"core": 1.5'), self.line_of(text, "node"), ["'node.core'", "whole"])
+        self.refuse(text.replace('"core": 14', '"core": 0'), self.line_of(text, "node"), ["'node.core' must be 1 to"])
+        self.refuse(text.replace('"jitter": 0.05', '"jitter": 2'), self.line_of(text, "network"), ["jitter"])
+        remote = self.line_of(text, "remote")
+        self.refuse(
+            "\n".join(
+                line.replace('"by": "target"', '"by": "origin"') if n > remote else line
+                for n, line in enumerate(text.splitlines(), 1)
+            ),
+            remote + 1,
+            ["'transfers.remote.put.by' is 'origin'"],
+        )
+        self.refuse(text.replace('"by": "origin"', '"by": "me"', 1), self.line_of(text, "put"), ["origin, nic, target"])
+
+    def test_texts_that_are_no_json(self):
+        text = self.text()
+        lines = text.splitlines()
+        self.refuse("\n".join(lines[:5]), 5, ["ends"])
+        self.refuse("", 1, ["ends"])
+        self.refuse("[]", 1, ["not an object"])
+        self.refuse("7", 1, ["no object"])
+        self.refuse(text.replace('"hit":', '"hit" 1'), self.line_of(text, "near"), ["not JSON"])
+
+
+class Fit(InEmptyFolder):
+    FEW = ["--iterations", "4"]
+
+    def test_compare_judges_the_shipped_machine(self):
+        text = self.succeed("sim", "compare", *self.FEW)
+        for word in ["ECSB", "UPB", "tau", "cohort.strict", "DMcsLock"]:
+            self.assertIn(word, text)
+
+    def test_results_do_not_depend_on_threads(self):
+        self.assertEqual(
+            self.succeed("sim", "compare", *self.FEW), self.succeed("sim", "compare", *self.FEW, "--jobs", "3")
+        )
+
+    def test_a_short_fit_writes_a_machine_that_is_no_worse(self):
+        published = SOURCE / "machines" / "coolmuc2"
+        files = ["--upb", str(published / "upb.csv"), "--ecsb", str(published / "ecsb.csv")]
+        text = self.succeed("sim", "machines", "coolmuc2")
+        machine = json.loads(text)
+        machine["library"]["progress"] /= 3
+        machine["transfers"]["remote"]["message"]["latency"] *= 2
+        (self.folder / "start.json").write_text(json.dumps(machine))
+        fit = ["sim", "fit", "--machine", "start.json", *files, *self.FEW, "--evaluations"]
+        self.succeed(*fit, "18", "--output", "fitted.json")
+        self.succeed(*fit, "18", "--output", "again.json")
+        self.assertEqual((self.folder / "fitted.json").read_text(), (self.folder / "again.json").read_text())
+        self.assertLess(self.deviation("fitted.json"), self.deviation("start.json"))
+
+    def deviation(self, machine):
+        text = self.succeed("sim", "compare", "--machine", machine, *self.FEW)
+        line = next(line for line in text.splitlines() if line.startswith("all "))
+        return sum(float(value) for value in line.split()[1:])
+
+    def test_bad_data(self):
+        (self.folder / "upb.csv").write_text("suite,lock\nx,McsLock\n")
+        (self.folder / "ecsb.csv").write_text("suite,lock,nodes,ranks_per_node,iteration_ns\nx,McsLock,1,2,-3\n")
+        fit = ["sim", "fit", "--output", "out.json"]
+        both = ["--upb", "upb.csv", "--ecsb", "ecsb.csv"]
+        self.assert_refused(*fit, *both, saying=["ecsb.csv:2:", "'-3'", "iteration_ns"])
+        self.assert_refused(*fit, "--upb", "upb.csv", saying="--ecsb")
+        self.assert_refused(*fit, "--upb", "none.csv", "--ecsb", "ecsb.csv", saying="none.csv")
+        self.assert_refused(*fit, "--plan", "ecsb.csv", saying="ecsb.csv")
+        self.assert_refused("sim", "fit", saying="--output")
+        (self.folder / "notes.json").write_text("mine")
+        self.assert_refused("sim", "fit", "--output", "notes.json", saying="notes.json")
+        self.assertEqual((self.folder / "notes.json").read_text(), "mine")
+
+
+if __name__ == "__main__":
+    unittest.main()
