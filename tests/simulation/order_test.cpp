@@ -264,10 +264,10 @@ TEST(target_progress, never_in_a_wait_that_does_not) {
     FAIL() << "the published fault was not found";
   } catch (const engine::deadlock& found) {
     const std::string text = found.what();
-    EXPECT_NE(text.find("rank 0 flushes rank 1 and waits for put of board.first of rank 1"),
+    EXPECT_NE(text.find("rank 0 flushes rank 1 and waits for put of two_words.first of rank 1"),
               std::string::npos)
         << text;
-    EXPECT_NE(text.find("rank 1 waits for board.first of rank 1 by read_direct, which is 0"),
+    EXPECT_NE(text.find("rank 1 waits for two_words.first of rank 1 by read_direct, which is 0"),
               std::string::npos)
         << text;
   }

@@ -46,20 +46,15 @@ inline machine plain_machine(executor remote_by = executor::nic) {
 
 inline locality placed(const std::string& spec, int ranks) { return topology_spec::parse(spec).place(ranks); }
 
-/// Schedules name a word after the class around its struct.
-struct board {
-  /// Two words on lines of their own.
-  struct alignas(slot_bytes) two_words {
-    far<std::uint64_t> first;
-    alignas(slot_bytes) far<std::uint64_t> second;
-  };
-  struct alignas(cache_line) two_cells {
-    world::near<std::uint64_t> first{};
-    alignas(cache_line) world::near<std::uint64_t> second{};
-  };
+/// Two words on lines of their own.
+struct alignas(slot_bytes) two_words {
+  far<std::uint64_t> first;
+  alignas(slot_bytes) far<std::uint64_t> second;
 };
-using two_words = board::two_words;
-using two_cells = board::two_cells;
+struct alignas(cache_line) two_cells {
+  world::near<std::uint64_t> first{};
+  alignas(cache_line) world::near<std::uint64_t> second{};
+};
 
 /// Nanoseconds that `what` takes on the rank that calls this.
 template <typename What>

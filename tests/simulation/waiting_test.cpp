@@ -244,7 +244,7 @@ TEST(deadlocks, say_who_waits_for_what) {
   });
   EXPECT_EQ(text,
             "no rank can go on"
-            "\n  rank 0 waits for board.second of rank 1 by load, which is 0"
+            "\n  rank 0 waits for two_cells.second of rank 1 by load, which is 0"
             "\n  rank 1 waits for a signal from rank 3 on channel 0"
             "\n  rank 2 waits in a barrier"
             "\n  rank 3 waits for the exclusive epoch 1 at rank 0");
@@ -260,9 +260,9 @@ TEST(deadlocks, are_found_though_ranks_poll_by_far_operations) {
     });
     EXPECT_NE(text.find("repeat far operations, and nothing else happens any more"), std::string::npos)
         << text;
-    EXPECT_NE(text.find("rank 1 waits for board.second of rank 0 by get, which is 0"), std::string::npos)
+    EXPECT_NE(text.find("rank 1 waits for two_words.second of rank 0 by get, which is 0"), std::string::npos)
         << text;
-    EXPECT_NE(text.find("rank 0 waits for board.first of rank 1 by swap, which is 1"), std::string::npos)
+    EXPECT_NE(text.find("rank 0 waits for two_words.first of rank 1 by swap, which is 1"), std::string::npos)
         << text;
   }
 }

@@ -134,8 +134,8 @@ class world {
   V await_far(const std::source_location& site, const operation& read, Predicate& predicate, bool progresses,
               backoff pause = {}) {
     const auto satisfied = [&](std::uint64_t word) { return predicate(static_cast<V>(word)); };
-    return static_cast<V>(
-        team_->at(site).await({.read = read, .satisfied = satisfied, .progresses = progresses, .pause = pause}));
+    return static_cast<V>(team_->at(site).await(
+        {.read = read, .satisfied = satisfied, .progresses = progresses, .pause = pause}));
   }
 
   [[nodiscard]] std::size_t allocate(slab& from, std::size_t units, std::size_t bytes) {
@@ -299,26 +299,35 @@ class world::signal_channel {
   std::size_t id_;
 };
 
-/// The lock that an MPI library has for a target's memory.
+/// The lock that an MPI library has for a target's memory. As over MPI, a completed read behind the request
+/// makes sure that it is held.
 class world::exclusive_epoch {
  public:
   exclusive_epoch(world& w, int home)
-      : world_(&w), id_(w.allocate(w.ids_, 1, 0)), home_(checked_rank(w, home)) {}
+      : world_(&w), id_(w.allocate(w.ids_, 1, 0)), home_(checked_rank(w, home)), window_(w) {}
   exclusive_epoch(const exclusive_epoch&) = delete;
   exclusive_epoch& operator=(const exclusive_epoch&) = delete;
   ~exclusive_epoch() { world_->ids_.release(id_, 1); }
 
   void begin(std::source_location site = std::source_location::current()) {
     world_->team_->at(site).begin_exclusive(static_cast<int>(id_), home_);
+    std::uint64_t ignored = 0;
+    window_.get(home_, &window::word, ignored, site);
+    window_.flush(home_, site);
   }
   void end(std::source_location site = std::source_location::current()) {
     world_->team_->at(site).end_exclusive(static_cast<int>(id_), home_);
   }
 
  private:
+  struct alignas(slot_bytes) window {
+    far<std::uint64_t> word;
+  };
+
   world* world_;
   std::size_t id_;
   int home_;
+  engine::far_segment<window> window_;
 };
 
 static_assert(nearfar::world<world>);

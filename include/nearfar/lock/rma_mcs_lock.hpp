@@ -6,7 +6,8 @@
 /// 10.1145/2907294.2907323, after M. Chabbi, M. Fagan, J. Mellor-Crummey, "High performance locks for
 /// multi-level NUMA systems", PPoPP 2015; with the flushes and the progress calls that it lacks on MPI
 /// libraries other than the authors' (A. Uffmann's master thesis, LMU Munich, 2022, section 3.3). Kept in its
-/// published form as the rival of `cohort_lock`.
+/// published form as the rival of `cohort_lock`; handed over by put, or by accumulate, which the published
+/// locks use (thesis, section 3.4).
 ///
 /// Fairness: at most `max_local_passes` ranks of a node in a row overtake a waiting rank of another node.
 /// Progress: an acquiring rank waits for its predecessors only.
@@ -29,9 +30,12 @@
 
 namespace nearfar {
 
+/// The far write by which the lock is handed over.
+enum class rma_mcs_handover : std::uint8_t { put, accumulate };
+
 /// Exclusive lock for all ranks of a world. See the file's comment.
-template <world W>
-class rma_mcs_lock : public lockable<rma_mcs_lock<W>> {
+template <world W, rma_mcs_handover By = rma_mcs_handover::put>
+class rma_mcs_lock : public lockable<rma_mcs_lock<W, By>> {
  public:
   using world_type = W;
 
@@ -58,8 +62,7 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W>> {
     write(rank_status_, rank, first_pass);
     write(node_status_, leader_, wait);
     if (nodes_.enqueue() == nobody) return waited ? handover::waited : handover::uncontended;
-    world_->await_get(node_status_, leader_, &status::value,
-                      [](std::uint64_t value) { return value != wait; });
+    await_above();
     return handover::remote;
   }
 
@@ -67,11 +70,11 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W>> {
     const std::uint64_t passes = read(rank_status_, world_->rank());
     if (passes < first_pass + max_passes_)
       if (const rank_word successor = ranks_.look(); successor != nobody)
-        return write(rank_status_, to_rank(successor), passes + 1);
+        return hand_over(rank_status_, to_rank(successor), passes + 1);
     if (const rank_word successor = nodes_.leave(); successor != nobody)
-      write(node_status_, to_rank(successor), first_pass);
+      hand_over(node_status_, to_rank(successor), first_pass);
     if (const rank_word successor = ranks_.leave(); successor != nobody)
-      write(rank_status_, to_rank(successor), acquire_parent);
+      hand_over(rank_status_, to_rank(successor), acquire_parent);
   }
 
  private:
@@ -89,11 +92,27 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W>> {
     at.put(rank, &status::value, value);
     at.flush(rank);
   }
+  void hand_over(statuses& at, int rank, const std::uint64_t& value) {
+    if constexpr (By == rma_mcs_handover::put) {
+      write(at, rank, value);
+    } else {
+      at.accumulate(rank, &status::value, value, far_op::replace);
+      at.flush(rank);
+    }
+  }
   [[nodiscard]] std::uint64_t read(statuses& at, int rank) {
     std::uint64_t value = 0;
     at.get(rank, &status::value, value);
     at.flush(rank);
     return value;
+  }
+  /// The node's status is the leader's word, which any rank of the node may have to poll.
+  void await_above() {
+    const auto is_given = [](std::uint64_t value) { return value != wait; };
+    if constexpr (By == rma_mcs_handover::put)
+      world_->await_get(node_status_, leader_, &status::value, is_given);
+    else
+      world_->await_fetch(node_status_, leader_, &status::value, is_given);
   }
   [[nodiscard]] std::uint64_t await_own(int rank) {
     return world_->await_direct(rank_status_, rank, &status::value,
