@@ -94,7 +94,7 @@ void add_benchmark(CLI::App& sim, int& status, const benchmark_info& benchmark) 
                    "Ranks on each node, at most one on each of the machine's cores")
       ->capture_default_str();
   add_suite_options(*command, *options, "Seed of the simulation; the same seed gives the same samples");
-  command->footer("Durations are virtual: the simulation takes about 20 times as long for 112 ranks.");
+  command->footer("Durations are virtual time; docs/simulation.md describes the model.");
   command->callback([options, &status] { status = run_sim(*options); });
 }
 

@@ -149,6 +149,16 @@ class MachineFiles(InEmptyFolder):
         self.assert_refused("sim", "ecsb", "--machine", ".", saying="directory")
         self.assert_refused("sim", "ecsb", "--machine", "this-machine", saying="nearfar doctor --machine")
 
+    def test_the_machine_at_hand_can_be_measured_and_simulated(self):
+        self.succeed("doctor", "--machine")
+        machine = json.loads((self.folder / "this-machine.json").read_text())
+        self.assertIn("near.hit", machine["description"])
+        self.assertGreater(machine["near"]["hit"], 0)
+        shape = ["--nodes", "2", "--ranks-per-node", "1"]
+        self.succeed("sim", "ecsb", "--machine", "this-machine", *shape, *SHORT, "--locks", "d_mcs")
+        (self.folder / "notes.json").write_text("mine")
+        self.assert_refused("doctor", "--machine", "--output", "notes.json", saying="notes.json")
+
     def test_wrong_fields_are_named_with_file_and_line(self):
         text = self.text()
         near = self.line_of(text, "near")
