@@ -122,8 +122,9 @@ std::vector<std::size_t> execution::places(const rank_state& of, const engine::o
   if (options_->near == near_model::sequential) return result;
   const version_number seen = of.seen.at(slot_of(*word));
   for (std::size_t place = history.size() - 1; place > 0 && history[place].version > seen; --place) {
-    // What could as well come before that write is explored there.
-    const bool could_come_before = !of.past.contains(history[place].by_event);
+    // What could as well come before that write is explored there, unless what it reads then came later.
+    const bool could_come_before = !of.past.contains(history[place].by_event) &&
+                                   (place == 1 || history[place - 1].by_event < history[place].by_event);
     if (could_come_before && options_->reduce == reduction::source_sets) continue;
     const std::uint64_t earlier = history[place - 1].value;
     const bool fails = what.what == action::compare_exchange && earlier != what.expected;

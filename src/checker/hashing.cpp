@@ -23,6 +23,10 @@ void search_states(execution& run, const options& how, const budget& within, rep
   run.restart();
   if (run.is_deadlocked()) run.report_deadlock();
   if (run.found()) return finish();
+  if (run.all_ended()) {
+    ++result.executions;
+    if (how.keep_end_states) result.end_states.insert(run.state_hash());
+  }
   visited.insert(run.state_hash());
   path.push_back({run.enabled()});
   bool is_here = true;  // whether the run stands at the end of the path

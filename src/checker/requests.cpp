@@ -160,6 +160,10 @@ void execution::complete_at(int target) {
   if (has_undelivered(me, target)) {
     me.at = where::in_flush;
     me.flush_target = target;
+    // Lazily delivered, an operation comes after all that its rank did before the flush.
+    if (options_->mode == delivery_mode::lazy)
+      for (rma& one : me.outstanding)
+        if (one.what.target == target) one.past.join(me.past);
     suspend();
   }
   for (const rma& one : me.outstanding)

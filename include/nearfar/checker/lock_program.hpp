@@ -29,7 +29,7 @@ template <typename Make>
                 for (int i = 0; i < acquisitions; ++i) {
                   watch.ask();
                   bool is_held = false;
-                  if constexpr (requires { lock->try_lock(); }) {
+                  if constexpr (requires { lock->has_try_lock() && lock->try_lock(); }) {
                     if (by == attempts::try_first && lock->has_try_lock()) {
                       is_held = lock->try_lock();
                       watch.expect_complete("try_lock()");
