@@ -114,6 +114,8 @@ void cluster::give_way(rank_state& me) {
 void cluster::block(rank_state& me, activity doing) {
   if (abandoning_) throw engine::fibre::cancelled();
   me.doing = doing;
+  // What arrived since it entered the library, when others had their turn.
+  if (is_inside(doing) && !me.pending.empty()) drain(running(), me.clock);
   suspend();
   me.doing = activity::computing;
   me.clock = std::max(me.clock, me.handler_free);
