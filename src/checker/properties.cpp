@@ -50,18 +50,20 @@ void execution::enter() { stop_at(kind::enter); }
 
 void execution::leave() {
   stop_at(kind::leave);
+  // A node is owed its turn once it waits and no other rank outside this node has steps to take: neither one
+  // of its own that is still releasing, nor one of a node before it in the queue that is yet to register.
   const int own = locality().group(level::node, running());
+  bool others_rest = true;
+  for (int rank = 0; rank < size(); ++rank) {
+    const rank_state& other = state(rank);
+    const bool rests = other.at == where::ended || (other.is_asking && other.is_blocked);
+    others_rest = others_rest && (rests || locality().group(level::node, rank) == own);
+  }
   for (int node = 0; node < locality().groups(level::node); ++node) {
     const auto members = locality().members(level::node, node);
-    bool someone_asks = false;
-    bool all_blocked = true;
-    for (const int rank : members) {
-      const rank_state& other = state(rank);
-      if (!other.is_asking) continue;
-      someone_asks = true;
-      all_blocked = all_blocked && other.is_blocked;
-    }
-    wanted_by_node_[static_cast<std::size_t>(node)] = node != own && someone_asks && all_blocked;
+    const bool someone_asks =
+        std::any_of(members.begin(), members.end(), [this](int rank) { return state(rank).is_asking; });
+    wanted_by_node_[static_cast<std::size_t>(node)] = node != own && someone_asks && others_rest;
   }
 }
 
@@ -96,7 +98,11 @@ void execution::check_bypass(int rank) {
   if (program_->bypass != bypass_bound::local_passes) return;
   const int own = locality().group(level::node, rank);
   passes_over_node_[static_cast<std::size_t>(own)] = 0;
-  if (last_inside_ < 0 || locality().group(level::node, last_inside_) != own) return;
+  if (last_inside_ < 0 || locality().group(level::node, last_inside_) != own) {
+    // A node's turn begins: what others did in theirs does not count for it.
+    std::fill(passes_over_node_.begin(), passes_over_node_.end(), 0);
+    return;
+  }
   for (int node = 0; node < locality().groups(level::node); ++node) {
     const auto index = static_cast<std::size_t>(node);
     if (node == own || wanted_by_node_[index] == 0) continue;

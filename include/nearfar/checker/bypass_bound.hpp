@@ -10,7 +10,8 @@ namespace nearfar::checker {
 enum class bypass_bound : std::uint8_t {
   none,          ///< no promise
   fifo,          ///< none that asks after the other has begun to wait
-  local_passes,  ///< `max_local_passes` of another node in a row, once no rank of its node has steps to take
+  local_passes,  ///< `max_local_passes` of another node in a row, once no rank outside that node has steps to
+                 ///< take
 };
 
 }  // namespace nearfar::checker
