@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <vector>
 
 #include "apps/nearfar/command.hpp"
 #include "nearfar/core/checks.hpp"
@@ -26,8 +27,7 @@ struct shape {
 };
 constexpr std::array shapes{shape{2, 2}, shape{3, 2}, shape{4, 1}};
 
-/// Executions and time of one lock and shape: under each mode with release_acquire, then under all three
-/// modes with sequential cells.
+/// Traces and time of one or more searches.
 struct cell {
   bool was_run = false;
   std::uint64_t executions = 0;
@@ -39,10 +39,18 @@ struct cell {
     seconds += std::chrono::duration<double>(result.time).count();
   }
 };
+
+// Columns: each mode by lock() with release_acquire cells; then all modes with sequential cells, and all
+// modes by try_lock() first.
 constexpr std::size_t sequential_column = mode_names.size();
+constexpr std::size_t try_column = sequential_column + 1;
+constexpr std::size_t columns = try_column + 1;
+constexpr std::array<std::string_view, columns> column_names{"eager", "lazy", "progress", "sequential",
+                                                             "try_lock"};
+
 struct row {
   check_case of;
-  std::array<cell, mode_names.size() + 1> cells;
+  std::array<cell, columns> cells;
   std::string violations;
 
   [[nodiscard]] std::string result() const {
@@ -50,12 +58,22 @@ struct row {
   }
 };
 
-/// Where locks share far and near memory there are some hundred thousand traces of three ranks: these are
-/// explored under one mode in the quick part, and under all in the full one.
-bool is_in_quick_part(const check_case& of) {
-  const bool is_large = of.ranks == 3 && of.lock.starts_with("cohort");
-  return !is_large ||
-         (of.mode == checker::delivery_mode::lazy && of.near == checker::near_model::release_acquire);
+/// What a column wants of a row, or nothing where it is too large: a failed attempt adds a branch to each
+/// acquisition, and three ranks that acquire twice have a million traces then. The quick part leaves out what
+/// makes most of the work and shows least: sequential cells allow nothing that release_acquire does not.
+std::vector<check_case> searches_of(const check_case& row, std::size_t column, bool quick) {
+  const bool is_large = row.ranks * row.acquisitions > 4;
+  if (column == try_column && is_large) return {};
+  if (quick && column == sequential_column && is_large) return {};
+  std::vector<check_case> all;
+  for (const auto& [mode, name] : mode_names) {
+    check_case one = row;
+    one.mode = mode;
+    if (column == sequential_column) one.near = checker::near_model::sequential;
+    if (column == try_column) one.try_first = true;
+    if (column >= sequential_column || mode == mode_names[column].first) all.push_back(one);
+  }
+  return all;
 }
 
 class matrix {
@@ -82,18 +100,15 @@ class matrix {
     done.of.ranks = of.ranks;
     done.of.acquisitions = of.acquisitions;
     done.of.nodes = entry.one_node_only ? 1 : 2;
-    for (const auto& [near, near_name] : near_names)
-      for (std::size_t i = 0; i < mode_names.size(); ++i) {
-        done.of.near = near;
-        done.of.mode = mode_names[i].first;
-        if (options_->quick && !is_in_quick_part(done.of)) continue;
-        const checked one = run_check(done.of, entry, {});
-        const bool is_sequential = near == checker::near_model::sequential;
-        done.cells[is_sequential ? sequential_column : i].add(one.result);
+    for (std::size_t column = 0; column < columns; ++column)
+      for (const check_case& each : searches_of(done.of, column, options_->quick)) {
+        const checked one = run_check(each, entry, {});
+        done.cells[column].add(one.result);
         results_.add(one);
         if (one.result.found)
-          done.violations += fmt::format("{}{} ({}, {})", done.violations.empty() ? "" : ", ",
-                                         name(one.result.found->what), mode_names[i].second, near_name);
+          done.violations +=
+              fmt::format("{}{} ({}, {})", done.violations.empty() ? "" : ", ", name(one.result.found->what),
+                          name_in(mode_names, each.mode), column_names[column]);
       }
     print_row(done);
     rows_.push_back(std::move(done));
@@ -106,18 +121,18 @@ class matrix {
     if (options_->prints_json) return;
     fmt::print("# nearfar check --all{}: two nodes (mcs: one), ranks x acquisitions of each\n",
                options_->quick ? " --quick" : "");
-    fmt::print("# traces and seconds under each mode with release_acquire cells, and under all three with ");
-    fmt::print("sequential ones{}\n", options_->quick ? "; -: in the full part only" : "");
+    fmt::print(
+        "# traces and seconds; by lock() under each mode with release_acquire cells, under all three with\n"
+        "# sequential ones, and by try_lock() first under all three; -: left out\n");
     fmt::print("{:<24}{:>5}", "# lock", "shape");
-    for (const auto& [mode, name] : mode_names) fmt::print("{:>10}{:>7}", name, "s");
-    fmt::print("{:>11}{:>7}  result\n", "sequential", "s");
+    for (const std::string_view name : column_names) fmt::print("{:>11}{:>7}", name, "s");
+    fmt::print("  result\n");
   }
 
   void print_row(const row& of) const {
     if (options_->prints_json) return;
     fmt::print("{:<24}{:>3}x{}", of.of.lock, of.of.ranks, of.of.acquisitions);
-    for (std::size_t i = 0; i < of.cells.size(); ++i)
-      fmt::print("{:>{}}{:>7}", counted(of.cells[i]), i == sequential_column ? 11 : 10, timed(of.cells[i]));
+    for (const cell& each : of.cells) fmt::print("{:>11}{:>7}", counted(each), timed(each));
     fmt::print("  {}\n", of.result());
     std::fflush(stdout);
   }
@@ -163,9 +178,9 @@ class matrix {
         options_->quick ? " --quick" : "", version, build_flags, checked_build ? "" : "not ",
         sum().executions, sum().seconds);
     table += "| lock | ranks x acquisitions |";
-    for (const auto& [mode, name] : mode_names) table += fmt::format(" {} | s |", name);
-    table += " sequential cells, all modes | s | result |\n|---|---|";
-    for (std::size_t i = 0; i <= mode_names.size(); ++i) table += "---:|---:|";
+    for (const std::string_view name : column_names) table += fmt::format(" {} | s |", name);
+    table += " result |\n|---|---|";
+    for (std::size_t i = 0; i < columns; ++i) table += "---:|---:|";
     table += "---|\n";
     for (const row& one : rows_) {
       table += fmt::format("| `{}` | {} x {} |", one.of.lock, one.of.ranks, one.of.acquisitions);

@@ -1,0 +1,300 @@
+"""`nearfar check` as its users meet it: options, exit statuses, files, what it says of right locks and of faults."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+COMMAND = os.environ["NEARFAR_COMMAND"]
+MPI = os.environ["NEARFAR_MPI_NAME"]
+SOURCE = pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"])
+# No registered lock is wrong. But a limit that no run keeps makes every lock look as if it repeated for ever, which is
+# shown, kept, replayed and drawn as any violation.
+LIVELOCK = ["--locks", "cohort", "--ranks", "3", "--step-limit", "20"]
+
+
+def run(arguments, cwd=None, launcher=()):
+    return subprocess.run(
+        [*launcher, COMMAND, "check", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+
+
+def records(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def without_times(text):
+    """Results only: provenance says when and where."""
+    results = [record for record in records(text) if record["record"] == "result"]
+    for result in results:
+        del result["time_ns"]
+    return results
+
+
+class Check(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+        self.folder = pathlib.Path(self._folder.name)
+
+    def check(self, *arguments):
+        return run(arguments, cwd=self.folder)
+
+    def left_behind(self):
+        return sorted(path.name for path in self.folder.iterdir())
+
+    def assert_right(self, *arguments):
+        ended = self.check(*arguments)
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        self.assertEqual(ended.stderr, "")
+        self.assertNotIn("VIOLATION", ended.stdout)
+        return ended.stdout
+
+    def assert_refused(self, *arguments, saying):
+        """One line on stderr, status 2, nothing on stdout, nothing new in the folder."""
+        before = self.left_behind()
+        ended = self.check(*arguments)
+        self.assertEqual(ended.returncode, 2, ended.stdout + ended.stderr)
+        self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
+        self.assertTrue(ended.stderr.startswith("nearfar: "), ended.stderr)
+        for text in [saying] if isinstance(saying, str) else saying:
+            self.assertIn(text, ended.stderr)
+        self.assertEqual(ended.stdout, "")
+        self.assertEqual(self.left_behind(), before)
+
+    @staticmethod
+    def schedule_of(text):
+        """From the head of the columns to the explanation's end."""
+        shown = text[text.index("  step  rank") :]
+        return shown[: shown.index(".\n\n")]
+
+    def keep_violation(self, *more):
+        ended = self.check(*LIVELOCK, "--trace", "t.json", *more)
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        return ended.stdout
+
+
+class RightLocks(Check):
+    def test_exhaustive_search_of_every_family_by_default(self):
+        text = self.assert_right()
+        for family in ["mpi_win", "d_mcs", "dash", "rma_mcs", "tas", "mcs", "cohort"]:
+            self.assertRegex(text, rf"(?m)^{family} +lazy .* nothing found, complete")
+        self.assertRegex(text, r"(?m)^mcs .*on one node")
+        self.assertEqual(self.left_behind(), [])
+
+    def test_all_modes(self):
+        text = self.assert_right("--locks", "dash", "--mode", "all", "--ranks", "3", "--acquisitions", "1")
+        self.assertEqual([line.split()[1] for line in text.splitlines()[3:]], ["eager", "lazy", "progress"])
+        text = self.assert_right("--locks", "dash", "--mode", "progress,eager")
+        self.assertEqual([line.split()[1] for line in text.splitlines()[3:]], ["eager", "progress"])
+
+    def test_hashed_states_find_the_same(self):
+        text = self.assert_right("--locks", "dash,mcs", "--tier", "hash")
+        self.assertIn("near cells sequential", text)
+        self.assertEqual(text.count("nothing found, complete"), 2)
+
+    def test_random_schedules_of_many_ranks(self):
+        text = self.assert_right("--locks", "cohort,d_mcs", "--tier", "random", "--ranks", "16", "--nodes", "4",
+                                 "--executions", "64", "--depth", "5", "--home", "7")  # fmt: skip
+        self.assertRegex(text, r"(?m)^cohort +lazy +64 .* nothing found$")
+
+    def test_by_try_lock_first(self):
+        self.assertIn("by try_lock first", self.assert_right("--locks", "tas,mcs", "--try-first"))
+
+    def test_limits_end_a_search_and_are_named(self):
+        text = self.assert_right("--locks", "cohort", "--ranks", "4", "--acquisitions", "3", "--executions", "100")
+        self.assertIn("nothing found before the limit", text)
+        text = self.assert_right("--locks", "cohort", "--ranks", "4", "--acquisitions", "3", "--time-limit", "0.2")
+        self.assertIn("nothing found before the limit", text)
+
+    def test_same_arguments_same_results(self):
+        random = ["--locks", "dash", "--tier", "random", "--ranks", "5", "--executions", "50", "--json", "--seed"]
+        for arguments in [["--json", "--locks", "mcs,tas"], [*random, "3"]]:
+            one, other = self.check(*arguments), self.check(*arguments)
+            self.assertEqual(without_times(one.stdout), without_times(other.stdout))
+        steps = [without_times(self.check(*random, seed).stdout)[0]["steps"] for seed in "34"]
+        self.assertNotEqual(steps[0], steps[1])
+
+    def test_only_one_rank_of_a_launch_acts(self):
+        launcher = [str(SOURCE / "scripts" / "run-mpi"), "--mpi", MPI, "--ranks", "2", "--"]
+        ended = run(["--locks", "mcs"], cwd=self.folder, launcher=launcher)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(ended.stdout.count("nothing found"), 1, ended.stdout)
+
+
+class Records(Check):
+    def test_json_is_one_record_for_each_lock_and_mode(self):
+        ended = self.check("--locks", "dash,tas", "--mode", "all", "--json", "--output", "r.jsonl")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual((self.folder / "r.jsonl").read_text(), ended.stdout)
+        first, *results = records(ended.stdout)
+        self.assertEqual(first["record"], "provenance")
+        for field in ["library_version", "commit", "compiler", "flags", "argv", "start_time"]:
+            self.assertIn(field, first)
+        self.assertEqual(len(results), 6)
+        for result in results:
+            self.assertEqual(result["schema"], "nearfar.check/1")
+            self.assertTrue(result["complete"])
+            self.assertIsNone(result["violation"])
+            for field in ["lock", "ranks", "nodes", "acquisitions", "mode", "near", "tier", "executions", "pruned",
+                          "steps", "time_ns"]:  # fmt: skip
+                self.assertIn(field, result)
+
+    def test_a_violation_is_in_its_record(self):
+        ended = self.check(*LIVELOCK, "--json")
+        self.assertEqual(ended.returncode, 1)
+        violation = records(ended.stdout)[1]["violation"]
+        self.assertEqual(violation["fault"], "livelock")
+        self.assertTrue(all(len(step) == 3 for step in violation["schedule"]))
+
+    def test_text_and_records_at_once(self):
+        self.assert_right("--locks", "tas", "--output", "r.jsonl")
+        self.assertEqual(len(records((self.folder / "r.jsonl").read_text())), 2)
+
+
+class Violations(Check):
+    def test_columns_explanation_and_how_to_see_it_again(self):
+        text = self.keep_violation()
+        self.assertRegex(text, r"(?m)^ +step +rank +operation +word +values")
+        self.assertRegex(text, r"(?m)^ +2 +0 +exchange +mcs_lock\.tail of rank 0 +0 -> 1")
+        self.assertRegex(text, r"deliver swap \[\d+\] +far_queue\.tail of rank 0")
+        self.assertRegex(text, r"(?m)^> +21 ")
+        self.assertIn("livelock: more than 20 steps", text)
+        self.assertIn("--replay t.json", text)
+        again = next(line for line in text.splitlines() if "Again: " in line).split("nearfar check ")[1]
+        repeated = self.check(*again.split())
+        self.assertEqual(repeated.returncode, 1)
+        self.assertIn(self.schedule_of(text), repeated.stdout)
+        shown = self.schedule_of(text).splitlines()
+        self.assertLessEqual(max(len(line) for line in shown), 110)
+
+    def test_nothing_is_written_unless_asked_for(self):
+        self.check(*LIVELOCK)
+        self.assertEqual(self.left_behind(), [])
+        self.assert_right("--locks", "tas", "--trace", "t.json", "--svg", "t.svg")
+        self.assertEqual(self.left_behind(), [], "there is no violation to write")
+
+    def test_replay_shows_the_same(self):
+        found = self.keep_violation()
+        ended = self.check("--replay", "t.json")
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertIn("happens again", ended.stdout)
+        self.assertIn(self.schedule_of(found), ended.stdout)
+
+    def test_replay_of_what_does_not_happen_any_more(self):
+        self.keep_violation()
+        path = self.folder / "t.json"
+        path.write_text(path.read_text().replace('"step_limit": 20', '"step_limit": 20000'))
+        ended = self.check("--replay", "t.json")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("does not happen again", ended.stdout)
+        path.write_text(path.read_text().replace('"lock": "cohort"', '"lock": "rma_mcs"'))
+        ended = self.check("--replay", "t.json")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("could not be taken", ended.stdout)
+
+    def test_pictures_are_xml_with_every_rank_and_step(self):
+        self.keep_violation("--svg", "found.svg")
+        self.check("--replay", "t.json", "--svg", "again.svg")
+        found, again = ((self.folder / name).read_text() for name in ["found.svg", "again.svg"])
+        self.assertEqual(found, again)
+        root = xml.etree.ElementTree.fromstring(found)
+        name = "{http://www.w3.org/2000/svg}"
+        texts = [element.text for element in root.iter(f"{name}text")]
+        for rank in range(3):
+            self.assertIn(f"rank {rank}", texts)
+        ids = [element.get("id") for element in root.iter(f"{name}circle") if element.get("id")]
+        self.assertEqual(ids, [f"step{i}" for i in range(1, 22)])
+        self.assertIn("cohort", root.find(f"{name}title").text)
+
+    def test_each_violation_of_a_run_is_printed(self):
+        ended = self.check("--locks", "mcs,tas", "--step-limit", "3")
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("Violation 1 of 2: mcs", ended.stdout)
+        self.assertIn("Violation 2 of 2: tas", ended.stdout)
+
+
+class BadInput(Check):
+    def test_names(self):
+        self.assert_refused("--locks", "cohrt", saying=["'cohrt'", "did you mean 'cohort'"])
+        self.assert_refused("--mode", "lasy", saying=["--mode", "did you mean 'lazy'"])
+        self.assert_refused("--tier", "exhaustiv", saying=["--tier", "did you mean 'exhaustive'"])
+        self.assert_refused("--near", "weak", saying=["--near", "sequential, release_acquire"])
+
+    def test_shapes(self):
+        self.assert_refused("--ranks", "0", saying="--ranks")
+        self.assert_refused("--ranks", "65", saying="--ranks")
+        self.assert_refused("--ranks", "two", saying="--ranks")
+        self.assert_refused("--ranks", "2", "--nodes", "3", saying="--nodes")
+        self.assert_refused("--nodes", "0", saying="--nodes")
+        self.assert_refused("--acquisitions", "0", saying="--acquisitions")
+        self.assert_refused("--home", "2", saying="--home")
+        self.assert_refused("--max-local-passes", "255", saying="--max-local-passes")
+        self.assert_refused("--step-limit", "0", saying="--step-limit")
+        self.assert_refused("--depth", "0", saying="--depth")
+        for seconds in ["-1", "nan", "1e300"]:
+            self.assert_refused("--time-limit", seconds, saying="--time-limit")
+        self.assert_refused("--locks", "mcs", "--nodes", "2", saying="one node only")
+
+    def test_one_rank_is_on_one_node(self):
+        self.assertIn("1 rank on 1 node", self.assert_right("--ranks", "1", "--locks", "dash"))
+
+    def test_what_does_not_go_together(self):
+        self.assert_refused("--tier", "hash", "--near", "release_acquire", saying=["hash", "sequential"])
+        self.assert_refused("--all", "--ranks", "2", saying="--ranks")
+        self.assert_refused("--quick", saying="--all")
+        self.assert_refused("--markdown", "x.md", saying="--all")
+        self.assert_refused("--replay", "t.json", "--ranks", "2", saying="--ranks")
+        self.assert_refused("--replay", "t.json", "--all", saying="--all")
+
+    def test_files_that_cannot_be_written(self):
+        (self.folder / "mine.txt").write_text("mine\n")
+        for option in ["--output", "--trace", "--svg"]:
+            self.assert_refused("--locks", "tas", option, "missing/file", saying="missing/file")
+            self.assert_refused("--locks", "tas", option, "mine.txt", saying="mine.txt")
+            self.assert_refused("--locks", "tas", option, ".", saying="directory")
+        self.assert_refused("--all", "--markdown", "missing.md", saying="missing.md")
+        self.assert_refused("--all", "--markdown", "mine.txt", saying="mine.txt")
+        self.assertEqual((self.folder / "mine.txt").read_text(), "mine\n")
+
+    def test_schedules_that_cannot_be_replayed(self):
+        self.keep_violation()
+        good = (self.folder / "t.json").read_text()
+        self.assert_refused("--replay", "none.json", saying="none.json")
+        self.assert_refused("--replay", ".", saying="'.'")
+        for change, saying in [
+            (lambda text: "", "bad.json"),
+            (lambda text: text[: len(text) // 2], "cut off"),
+            (lambda text: '{"colour": "red"}', "no schema"),
+            (lambda text: text.replace("nearfar.schedule/1", "nearfar.schedule/99"), "nearfar.schedule/99"),
+            (lambda text: text.replace("nearfar.schedule/1", "nearfar.results/1"), "nearfar.results/1"),
+            (lambda text: text.replace('"cohort"', '"cohrt"'), "did you mean 'cohort'"),
+            (lambda text: text.replace('"nodes": 2', '"nodes": 7'), "--nodes"),
+            (lambda text: text.replace('"cohort"', '"mcs"'), "one node"),
+            (lambda text: text.replace('"rank":0', '"rank":9', 1), '"rank":9'),
+        ]:
+            (self.folder / "bad.json").write_text(change(good))
+            self.assert_refused("--replay", "bad.json", saying=saying)
+
+
+class Help(Check):
+    def test_help_is_enough(self):
+        ended = self.check("--help")
+        self.assertEqual(ended.returncode, 0)
+        for option in ["--locks", "--ranks", "--acquisitions", "--nodes", "--mode", "--tier", "--near", "--seed",
+                       "--executions", "--time-limit", "--depth", "--step-limit", "--max-local-passes", "--home",
+                       "--json", "--output", "--trace", "--replay", "--svg", "--all", "--quick", "--markdown",
+                       "--try-first"]:  # fmt: skip
+            self.assertIn(option, ended.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
