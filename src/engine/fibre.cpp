@@ -98,7 +98,6 @@ void fibre::swap_exception_state() noexcept {
 }
 
 void fibre::resume() {
-  started_ = true;
   swap_exception_state();
 #ifdef __SANITIZE_ADDRESS__
   void* own_fake_stack = nullptr;
@@ -126,14 +125,7 @@ void fibre::suspend() {
 void fibre::cancel() noexcept {
   if (ended_) return;
   cancelled_ = true;
-  if (!started_) {
-    ended_ = true;
-    // Boost would run the function to unwind it; this way it returns at once.
-    swap_exception_state();
-    inside_ = std::move(inside_).resume();
-    swap_exception_state();
-    return;
-  }
+  // One that was never resumed sees at its beginning that it is to end.
   while (!ended_) resume();
 }
 

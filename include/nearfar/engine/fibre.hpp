@@ -78,7 +78,6 @@ class fibre {
   const void* outside_stack_ = nullptr;
   std::size_t outside_stack_bytes_ = 0;
   std::exception_ptr thrown_;
-  bool started_ = false;
   bool ended_ = false;
   bool cancelled_ = false;
 };
