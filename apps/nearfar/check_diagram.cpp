@@ -22,6 +22,8 @@ constexpr double letter_width = 6.7;  // of the 11 px monospaced text
 constexpr double wide_lane = 132;
 constexpr double narrow_lane = 44;
 constexpr int most_wide_lanes = 8;
+constexpr double label_overhang = 60;
+constexpr double legend_width = 860;
 
 std::string escaped(std::string_view text) {
   std::string result;
@@ -61,7 +63,7 @@ constexpr std::string_view style = R"(
  .rma { stroke: #23527c; stroke-width: 1.6; fill: none; marker-end: url(#head) }
  .signal { stroke: #2c7a3d; stroke-width: 1.6; fill: none; stroke-dasharray: 6 3; marker-end: url(#green) }
  .near { stroke: #888; stroke-width: 1.2; stroke-dasharray: 1.5 3 }
- .label { paint-order: stroke; stroke: white; stroke-width: 3px; stroke-linejoin: round }
+ .halo { fill: white; stroke: white; stroke-width: 3px; stroke-linejoin: round }
  .badlabel { fill: #b00020 }
 )";
 
@@ -73,8 +75,9 @@ class drawing {
     for (std::size_t i = 0; i < steps().size(); ++i) rows_.push_back(row_text(i));
     std::size_t longest = 40;
     for (const std::string& row : rows_) longest = std::max(longest, row.size());
-    text_at_ = margin + lane_ * of.ranks + 8;
+    text_at_ = margin + lane_ * of.ranks + (has_labels() ? label_overhang : 8);
     width_ = text_at_ + letter_width * static_cast<double>(longest) + margin;
+    width_ = std::max(width_, legend_width);
     explain();
     width_ = std::max(width_, margin * 2 + 7 * static_cast<double>(title_.size()));
     lanes_top_ = margin + 26 + 17 * static_cast<double>(explanation_.size()) + 40;
@@ -88,6 +91,7 @@ class drawing {
     draw_rows();
     draw_sections();
     draw_lanes();
+    for (std::size_t i = 0; i < steps().size(); ++i) draw_label(i);
     for (std::size_t i = 0; i < steps().size(); ++i) draw_arrow(i);
     for (std::size_t i = 0; i < steps().size(); ++i) draw_step(i);
     draw_legend();
@@ -278,15 +282,24 @@ class drawing {
         "<circle class=\"{}\" id=\"step{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" "
         "r=\"{}\"><title>{}</title></circle>\n",
         kind, i + 1, x(lane), y(i), is_bad(i) ? 6 : 5, escaped(rows_[i]));
-    if (has_labels()) text(is_bad(i) ? "label badlabel" : "label", x(lane) + 9, y(i) - 3, label_of(step));
   }
 
+  /// Twice, since not every viewer knows `paint-order`.
+  void draw_label(std::size_t i) {
+    if (!has_labels()) return;
+    const shown_step& step = steps()[i];
+    for (const std::string_view kind :
+         {std::string_view("halo"), std::string_view(is_bad(i) ? "badlabel" : "plain")})
+      text(kind, x(lane_of(step)) + 9, y(i) - 3, label_of(step));
+  }
+
+  /// The operation alone; the whole is beside the diagram.
   [[nodiscard]] static std::string label_of(const shown_step& step) {
-    constexpr std::size_t most_letters = 16;
     std::string text = step.operation;
     if (text.starts_with("deliver ")) text.erase(0, 8);
-    if (text.size() > most_letters) text = text.substr(0, text.find(' ', 6));
-    return text.substr(0, most_letters);
+    for (const std::string_view tail : {" to rank", " of rank", "(replace)", "(sum)"})
+      if (const std::size_t at = text.find(tail); at != std::string::npos) text.erase(at);
+    return text;
   }
 
   void draw_legend() {
@@ -294,8 +307,7 @@ class drawing {
     double left = margin;
     const auto entry = [&](std::string_view words) {
       text("note", left + 34, at + 4, words);
-      left += 34 + 6.6 * static_cast<double>(words.size()) + 16;
-      if (left > width_ - 140) left = margin;
+      left += 34 + 7 * static_cast<double>(words.size()) + 12;
     };
     out_ += fmt::format("<circle class=\"step\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"/>\n", left + 20, at);
     entry("step of a rank");

@@ -115,8 +115,10 @@ TEST(schedule, columns_name_rank_operation_word_and_values_within_110_columns) {
   EXPECT_TRUE(std::regex_search(text, std::regex("  3 +\\d +"))) << text;
   EXPECT_NE(text.find("flawed_mcs_lock.tail of rank 0"), std::string::npos) << text;
   EXPECT_NE(text.find("ENTER"), std::string::npos) << text;
-  EXPECT_NE(text.find("order: rank 1 is inside"), std::string::npos) << text;
-  EXPECT_NE(text.find("That is: a rank is in the critical section without"), std::string::npos) << text;
+  const checker::violation& found = *of.shown.found;
+  EXPECT_NE(text.find(std::string(name(found.what)) + ": rank "), std::string::npos) << text;
+  EXPECT_NE(text.find("That is: " + std::string(meaning(found.what)).substr(0, 30)), std::string::npos)
+      << text;
   // One line a step, the last marked.
   EXPECT_EQ(lines_of(steps_text(of.shown.steps, true)).size(), of.shown.steps.size() + 1);
   EXPECT_EQ(count_of("\n> ", text), 1U);
