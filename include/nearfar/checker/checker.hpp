@@ -133,8 +133,8 @@ struct options {
   std::uint64_t seed = 1;
   int priority_changes = 3;  ///< of every second schedule; the others are uniform
   /// What results hold until their operation is complete. The default looks like no rank, count or flag, and
-  /// is noticed when it is used as an operand; a program that only branches on it may get away with one value,
-  /// so that a second one, such as 1, is worth a try.
+  /// is noticed when it is used as an operand; a program that only branches on it may get away with one
+  /// value, so that a second one, such as 1, is worth a try.
   std::uint64_t poison = default_poison;
   /// What is broken on purpose.
   std::optional<mutation> broken{};

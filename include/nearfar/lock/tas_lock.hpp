@@ -38,8 +38,8 @@ class tas_lock : public lockable<tas_lock<W>> {
 
   handover acquire() {
     if (try_acquire()) return handover::uncontended;
-    world_->await_swap(words_, home_, &word::holder, self_, [](rank_word old) { return old == nobody; },
-                       pause_);
+    world_->await_swap(
+        words_, home_, &word::holder, self_, [](rank_word old) { return old == nobody; }, pause_);
     return handover::waited;
   }
 

@@ -27,29 +27,29 @@ enum class executor : std::uint8_t {
 
 /// What one kind of transfer over one distance costs, in nanoseconds.
 struct transfer_cost {
-  double overhead = 0;  ///< of the origin's processor, to start it
-  double latency = 0;   ///< from then to its arrival
-  double service = 0;   ///< of whoever carries it out, from its arrival or the end of the one before
+  double overhead = 0;    ///< of the origin's processor, to start it
+  double latency = 0;     ///< from then to its arrival
+  double service = 0;     ///< of whoever carries it out, from its arrival or the end of the one before
   double completion = 0;  ///< from then until the origin can know
   executor by = executor::origin;
 };
 
 /// Moving a cache line into this core, in nanoseconds, by where it was written last.
 struct near_costs {
-  double hit = 1;            ///< it is here already
-  double atomic = 5;         ///< what an atomic read-modify-write takes beside the line
+  double hit = 1;     ///< it is here already
+  double atomic = 5;  ///< what an atomic read-modify-write takes beside the line
   double same_core = 5;
   double same_cache = 30;
   double same_numa = 50;
-  double same_node = 100;    ///< another NUMA domain or package
+  double same_node = 100;  ///< another NUMA domain or package
 };
 
 /// The communication library's own costs, in nanoseconds.
 struct library_costs {
-  double progress = 50;          ///< a call that only drives progress (MPI_Iprobe) and finds nothing
+  double progress = 50;              ///< a call that only drives progress (MPI_Iprobe) and finds nothing
   unsigned polls_per_progress = 64;  ///< polls of a waiting rank for each such call
-  double flush = 20;             ///< a flush, beside what it waits for
-  double exclusive = 50;         ///< service of a request for, or the release of, a window's exclusive lock
+  double flush = 20;                 ///< a flush, beside what it waits for
+  double exclusive = 50;  ///< service of a request for, or the release of, a window's exclusive lock
 };
 
 struct network_costs {
