@@ -63,8 +63,7 @@ void execution::restart() {
   note_blocked();
 }
 
-// ---- words
-// -------------------------------------------------------------------------------------------------
+// ---- words ------------------------------------------------------------------------------------------------
 
 std::uint64_t execution::name_of_cell(const std::uint64_t* cell) const { return word_index(cell); }
 
@@ -134,8 +133,7 @@ std::vector<std::size_t> execution::places(const rank_state& of, const engine::o
   return result;
 }
 
-// ---- effects
-// -----------------------------------------------------------------------------------------------
+// ---- effects ----------------------------------------------------------------------------------------------
 
 execution::touched execution::apply_near(rank_state& of, const engine::operation& what,
                                          const engine::wait* waiting, int choice) {
@@ -312,8 +310,7 @@ void execution::record(const process& by, const access& of, shared& word, touche
   events_.push_back(std::move(taken));
 }
 
-// ---- steps
-// -------------------------------------------------------------------------------------------------
+// ---- steps ------------------------------------------------------------------------------------------------
 
 std::uint64_t execution::name_of_next(const rank_state& of) const {
   switch (of.next) {
@@ -584,11 +581,10 @@ void execution::open_barrier() {
   for (int rank = 0; rank < size(); ++rank) run_on(rank);
 }
 
-// ---- hashes
-// ------------------------------------------------------------------------------------------------
+// ---- hashes -----------------------------------------------------------------------------------------------
 
 std::uint64_t execution::state_hash() const {
-  std::uint64_t hash = mixed(static_cast<std::uint64_t>(inside_ + 1), static_cast<std::uint64_t>(ended_));
+  std::uint64_t hash = mixed(static_cast<std::uint64_t>(inside_) + 1, static_cast<std::uint64_t>(ended_));
   for (const rank_state& one : ranks_) {
     hash = mixed(hash, one.observed);
     hash = mixed(hash, static_cast<std::uint64_t>(one.at) * 16 + static_cast<std::uint64_t>(one.next));

@@ -47,8 +47,7 @@ void execution::check_operands(const engine::operation& what) {
                               " the result of an operation that was not complete");
 }
 
-// ---- near and direct operations
-// ----------------------------------------------------------------------------
+// ---- near and direct operations ---------------------------------------------------------------------------
 
 std::uint64_t execution::perform(const engine::operation& what) {
   self().frame = __builtin_frame_address(0);
@@ -91,8 +90,7 @@ std::uint64_t execution::split_near(const engine::operation& what) {
   return old;
 }
 
-// ---- RMA
-// ---------------------------------------------------------------------------------------------------
+// ---- RMA --------------------------------------------------------------------------------------------------
 
 void execution::issue(const engine::operation& what) {
   self().frame = __builtin_frame_address(0);
@@ -194,8 +192,7 @@ void execution::complete(rank_state& of, const rma& one) {
   of.observed = mixed(of.observed, one.old);
 }
 
-// ---- waits, messages, epochs
-// -------------------------------------------------------------------------------
+// ---- waits, messages, epochs ------------------------------------------------------------------------------
 
 std::uint64_t execution::await(const engine::wait& what) {
   self().frame = __builtin_frame_address(0);

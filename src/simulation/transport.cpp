@@ -1,6 +1,7 @@
 // Operations and messages between ranks: their ways, who carries them out, and when their origin knows.
 
 #include <algorithm>
+#include <ranges>
 #include <cstring>
 
 #include "substrate.hpp"
@@ -82,11 +83,11 @@ void cluster::issue(const engine::operation& what) {
 void cluster::keep_order(const rank_state& me, std::uint32_t which) {
   flight& added = flights_[which];
   if (!engine::is_accumulate(added.what.what)) return;
-  for (auto before = me.outstanding.rbegin(); before != me.outstanding.rend(); ++before) {
-    flight& other = flights_[*before];
+  for (const std::uint32_t before : std::views::reverse(me.outstanding)) {
+    flight& other = flights_[before];
     if (other.what.word != added.what.word || !engine::is_accumulate(other.what.what)) continue;
     if (!other.done) {
-      added.behind = *before;
+      added.behind = before;
       other.follower = which;
     }
     return;

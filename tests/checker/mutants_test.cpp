@@ -103,8 +103,8 @@ std::optional<checker::violation> search(const bench::lock_entry& entry, const c
   // A result that is used too early may look right by chance.
   for (const std::uint64_t poison : {checker::default_poison, std::uint64_t{0}, std::uint64_t{1}}) {
     exhaustively.poison = at_random.poison = poison;
-    if (const auto found = search(entry, mutant, small_shapes(), exhaustively)) return found;
-    if (const auto found = search(entry, mutant, {{3, 3, 2}, {5, 3, 3}}, at_random)) return found;
+    if (auto found = search(entry, mutant, small_shapes(), exhaustively)) return found;
+    if (auto found = search(entry, mutant, {{3, 3, 2}, {5, 3, 3}}, at_random)) return found;
   }
   return search(entry, mutant, large_shapes(), {.most_executions = 30'000});
 }

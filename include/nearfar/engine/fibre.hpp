@@ -74,9 +74,10 @@ class fibre {
   boost::context::fiber inside_;
   boost::context::fiber outside_;
   exception_state exceptions_;
-  void* fake_stack_ = nullptr;
-  const void* outside_stack_ = nullptr;
-  std::size_t outside_stack_bytes_ = 0;
+  // What AddressSanitizer wants to know of a change of stacks.
+  [[maybe_unused]] void* fake_stack_ = nullptr;
+  [[maybe_unused]] const void* outside_stack_ = nullptr;
+  [[maybe_unused]] std::size_t outside_stack_bytes_ = 0;
   std::exception_ptr thrown_;
   bool ended_ = false;
   bool cancelled_ = false;
