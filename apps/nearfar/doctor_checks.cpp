@@ -33,8 +33,7 @@ using std::chrono::seconds;
 /// How long a rank waits for others; longer than anything here takes on an oversubscribed machine.
 constexpr seconds patience{10};
 
-// ---- windows
-// -----------------------------------------------------------------------------------------------------
+// ---- windows ----------------------------------------------------------------------------------------------
 
 /// A far window made in the way of `mpi::world`, and as much of a world as `mpi::far_segment` needs: so the
 /// checks issue the operations that the locks do.
@@ -119,8 +118,7 @@ std::string duration_text(std::chrono::nanoseconds span) {
   return fmt::format("{:.0f} ms", nanoseconds / 1e6);
 }
 
-// ---- the installation
-// ----------------------------------------------------------------------------------------------
+// ---- the installation -------------------------------------------------------------------------------------
 
 finding thread_level(examination&) {
   int provided = MPI_THREAD_SINGLE;
@@ -179,8 +177,7 @@ finding memory_model(examination& e) {
                                              : finding{outcome::fail, "separate"};
 }
 
-// ---- where a put arrives
-// -------------------------------------------------------------------------------------------
+// ---- where a put arrives ----------------------------------------------------------------------------------
 
 /// Puts a word to every place of the right neighbour's part of an open window and compares what came from the
 /// left. Returns on how many ranks something was wrong. Collective.
@@ -270,8 +267,7 @@ finding put_awkward(examination& e) {
   return {outcome::warn, fmt::format("wrong in {}", fmt::join(wrong, ", "))};
 }
 
-// ---- atomicity
-// -----------------------------------------------------------------------------------------------------
+// ---- atomicity --------------------------------------------------------------------------------------------
 
 /// Spreads a value over 64 bits, so that sums over sets of values tell the sets apart. 0 stays 0.
 std::uint64_t spread(std::uint64_t value) {
@@ -450,8 +446,7 @@ finding whole_words(examination& e) {
   return {outcome::ok, fmt::format("{} values seen while they were put, none torn", distinct)};
 }
 
-// ---- progress
-// ------------------------------------------------------------------------------------------------------
+// ---- progress ---------------------------------------------------------------------------------------------
 
 constexpr milliseconds computation{100};
 /// Between what an operation takes at worst, with ranks that wait for processors, and what it takes when it
@@ -497,8 +492,7 @@ finding progress_waiting(examination& e) {
                       duration_text(by_probe), duration_text(by_sync))};
 }
 
-// ---- near memory
-// ---------------------------------------------------------------------------------------------------
+// ---- near memory ------------------------------------------------------------------------------------------
 
 /// A word that the ranks of a node can also load and store.
 class near_word {
@@ -559,8 +553,7 @@ finding mixed_atomics(examination& e) {
       .judge(outcome::warn);
 }
 
-// ---- messages and windows
-// ------------------------------------------------------------------------------------------
+// ---- messages and windows ---------------------------------------------------------------------------------
 
 int largest_tag(const examination& e) {
   int* bound = nullptr;

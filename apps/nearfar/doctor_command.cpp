@@ -69,8 +69,7 @@ constexpr const char* no_answer_cure =
     "another transport, "
     "on Open MPI 4 '--mca osc sm,pt2pt'";
 
-// ---- what is printed
-// -----------------------------------------------------------------------------------------------
+// ---- what is printed --------------------------------------------------------------------------------------
 
 /// The doctor's output, on rank 0; the other ranks only count. Used by the watchdog's thread too.
 class report {
@@ -145,8 +144,7 @@ class report {
   std::array<std::size_t, 5> counts_{};
 };
 
-// ---- what becomes of a check that does not come back
-// ---------------------------------------------------------------
+// ---- what becomes of a check that does not come back ------------------------------------------------------
 
 /// Calls back, once and from a thread of its own, when it is not rearmed in time.
 class watchdog {
@@ -221,8 +219,7 @@ class crash_report {
   std::array<struct sigaction, 4> before_{};
 };
 
-// ---- running the checks
-// --------------------------------------------------------------------------------------------
+// ---- running the checks -----------------------------------------------------------------------------------
 
 finding run_check(const check& of, const mpi::communicator& ranks, const mpi::processor_share& processors,
                   bool quick) {

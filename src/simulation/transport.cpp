@@ -1,8 +1,8 @@
 // Operations and messages between ranks: their ways, who carries them out, and when their origin knows.
 
 #include <algorithm>
-#include <ranges>
 #include <cstring>
+#include <ranges>
 
 #include "substrate.hpp"
 

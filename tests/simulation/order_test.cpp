@@ -173,8 +173,7 @@ TEST(far_order, operands_are_read_at_the_issue) {
   });
 }
 
-// ---- operations that the target's processor carries out
-// ----------------------------------------------------
+// ---- operations that the target's processor carries out ---------------------------------------------------
 
 /// A machine on which rank 0's put to rank 1 is at rank 1 after 100 ns and takes that rank 10.
 machine slow_target() {
