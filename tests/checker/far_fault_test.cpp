@@ -6,8 +6,7 @@ namespace {
 
 const options sequential = by(near_model::sequential);
 
-// ---- RMA
-// ---------------------------------------------------------------------------------------------------
+// ---- RMA --------------------------------------------------------------------------------------------------
 
 TEST(faults, incomplete) {
   const auto returns = [](bool flushes) {
@@ -132,8 +131,7 @@ TEST(faults, poison_in_any_operand) {
                       sequential, fault::poison, "rank 0 passes to " + operation + " the result"));
 }
 
-// ---- conflicts
-// ---------------------------------------------------------------------------------------------
+// ---- conflicts --------------------------------------------------------------------------------------------
 
 TEST(faults, conflict_of_puts) {
   const auto puts = [](bool ordered) {
@@ -184,6 +182,21 @@ TEST(faults, conflict_of_a_put_and_an_accumulate) {
   EXPECT_TRUE(
       finds(program_of(3, both(true)), sequential, fault::conflict, "to words.a of rank 2 is not ordered"));
   EXPECT_TRUE(is_right(program_of(3, both(false)), sequential));
+}
+
+TEST(faults, conflict_with_an_accumulate_that_is_there_but_not_complete) {
+  const auto told_too_early = [](scene& s) {
+    if (s.rank() == 0) {
+      s.far.accumulate(2, &words::a, one, far_op::replace);
+      s.signals.signal(1);
+      s.far.flush(2);
+    } else if (s.rank() == 1) {
+      s.signals.await_signal(0);
+      s.put(2, &words::a, two);
+    }
+  };
+  EXPECT_TRUE(finds(program_of(3, told_too_early), by(near_model::sequential, eager), fault::conflict,
+                    "put to words.a of rank 2 is not ordered"));
 }
 
 TEST(faults, conflict_of_a_write_in_place) {

@@ -7,8 +7,7 @@
 namespace nearfar::checker::testing {
 namespace {
 
-// ---- completion
-// --------------------------------------------------------------------------------------------
+// ---- completion -------------------------------------------------------------------------------------------
 
 TEST(completion, results_are_poison_until_the_flush_of_their_target) {
   for (const auto mode : all_modes) {
@@ -95,8 +94,7 @@ TEST(completion, a_program_may_end_without_it) {
   EXPECT_EQ(far_outcomes(progress, 2, 1, program), (outcomes{{0}, {1}}));
 }
 
-// ---- order
-// -------------------------------------------------------------------------------------------------
+// ---- order ------------------------------------------------------------------------------------------------
 
 TEST(order, accumulates_of_one_origin_to_one_word_arrive_as_issued) {
   for (const auto mode : all_modes) {
@@ -257,8 +255,28 @@ TEST(order, what_is_flushed_is_known_to_whom_it_is_told) {
     }
 }
 
-// ---- atomicity
-// ---------------------------------------------------------------------------------------------
+TEST(order, a_write_that_reads_nothing_tells_its_origin_nothing) {
+  for (const auto mode : all_modes)
+    for (const bool reads : {false, true}) {
+      const outcomes seen = outcomes_of(2, 2, by(near_model::release_acquire, mode), [=](scene& s) {
+        if (s.rank() == 0) {
+          s.cells.x.store(1, relaxed);
+          s.replace(1, &words::a, one);
+          s.cells.y.store(1, relaxed);
+        } else {
+          s.r[0] = s.cells.y.load(relaxed);
+          if (reads)
+            (void)s.swap(1, &words::a, two);
+          else
+            s.replace(1, &words::a, two);
+          s.r[1] = s.cells.x.load(relaxed);
+        }
+      });
+      EXPECT_EQ(seen.contains({1, 0}), !reads);
+    }
+}
+
+// ---- atomicity --------------------------------------------------------------------------------------------
 
 TEST(atomicity, fetch_add_loses_nothing) {
   for (const auto mode : all_modes) {

@@ -16,8 +16,7 @@ body with_epoch(Turn turn) {
   };
 }
 
-// ---- waits
-// -------------------------------------------------------------------------------------------------
+// ---- waits ------------------------------------------------------------------------------------------------
 
 TEST(far_waits, return_a_value_that_satisfies) {
   const auto waits = std::array<std::function<word(scene&)>, 4>{
@@ -45,8 +44,7 @@ TEST(far_waits, return_a_value_that_satisfies) {
     }
 }
 
-// ---- progress of the target
-// --------------------------------------------------------------------------------
+// ---- progress of the target -------------------------------------------------------------------------------
 
 /// Rank 1 waits for a put of rank 0 in a loop that makes the library progress or does not; `first` is done
 /// before, so that there is a time at which it does not wait yet.
@@ -116,6 +114,24 @@ TEST(target_progress, is_needed_for_a_far_poll_too) {
   }
 }
 
+TEST(target_progress, comes_before_a_wait_without_it_or_after) {
+  // Rank 2 writes 1 in place and lets rank 1 add 1, which rank 0 serves before its wait or after.
+  const auto program = [](scene& s) {
+    if (s.rank() == 0) {
+      s.cells.x.store(1, relaxed);
+      s.r[0] = s.w.await_direct_without_progress(s.far, 0, &words::a, is_set);
+    } else if (s.rank() == 1) {
+      s.signals.await_signal(2);
+      s.far.accumulate(0, &words::a, one, far_op::sum);
+      s.far.flush(0);
+    } else {
+      s.far.write_direct(0, &words::a, one);
+      s.signals.signal(1);
+    }
+  };
+  EXPECT_EQ(outcomes_of(3, 1, by(near_model::sequential, progress), program), (outcomes{{1}, {2}}));
+}
+
 TEST(target_progress, its_own_operations_need_none) {
   const report result = check(program_of(2,
                                          [](scene& s) {
@@ -128,8 +144,7 @@ TEST(target_progress, its_own_operations_need_none) {
   EXPECT_TRUE(result.complete) << (result.found ? result.found->text : "");
 }
 
-// ---- signals and exclusive epochs
-// --------------------------------------------------------------------------
+// ---- signals and exclusive epochs -------------------------------------------------------------------------
 
 TEST(signals, are_neither_lost_nor_doubled) {
   const auto program = [](int sent, int awaited) {
@@ -167,6 +182,26 @@ TEST(signals, any_rank_may_take_the_one_that_is_awaited_later) {
                                 by(near_model::sequential, lazy, tier));
     ASSERT_TRUE(result.found) << "tier " << static_cast<int>(tier);
     EXPECT_EQ(result.found->text, "no rank can go on: rank 0 waits for a signal of rank 2");
+  }
+}
+
+TEST(signals, wait_in_the_order_in_which_they_came) {
+  for (const auto tier : {search::exhaustive, search::hash}) {
+    const report result = check(program_of(3,
+                                           [](scene& s) {
+                                             auto& mine = s.rank() == 1 ? s.cells.x : s.cells.y;
+                                             if (s.rank() > 0) {
+                                               s.signals.signal(0);
+                                               return mine.store(1, release);
+                                             }
+                                             s.w.await(s.cells.x, is_set);
+                                             s.w.await(s.cells.y, is_set);
+                                             s.signals.await_signal(any_rank);
+                                             s.signals.await_signal(2);
+                                           }),
+                                by(near_model::sequential, lazy, tier));
+    ASSERT_TRUE(result.found) << "tier " << static_cast<int>(tier);
+    EXPECT_EQ(result.found->what, fault::deadlock);
   }
 }
 

@@ -302,9 +302,16 @@ void exceed_a_stack() {
   one.resume();
 }
 
+void write_below_a_stack() {
+  stack_pool stacks;
+  const boost::context::stack_context stack = stacks.take();
+  *(static_cast<volatile char*>(stack.sp) - stack.size - 1) = 'x';
+}
+
 TEST(stack_pool_death, ends_the_program_where_a_stack_is_exceeded) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(exceed_a_stack(), "");
+  EXPECT_DEATH(write_below_a_stack(), "");
 }
 
 TEST(fibre, thousands_take_turns) {
