@@ -26,13 +26,14 @@ struct bench_options : suite_options {
 };
 
 template <world W>
-int run_suite(W& w, const bench_options& options, const char* world_name, std::vector<std::string> bindings) {
+int run_suite(W& w, const bench_options& options, const char* world_name,
+              const std::vector<std::string>& bindings) {
   suite_output output(options);
   return suite<W>(w, options, w.rank() == 0 ? &output : nullptr)
       .run({.benchmark = options.benchmark,
             .world = world_name,
             .topology = w.locality().tree_text(),
-            .binding = std::move(bindings),
+            .binding = bindings,
             .oversubscribed = w.oversubscribed(),
             .seed = options.seed,
             .start_time = utc_time()},

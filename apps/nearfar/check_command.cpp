@@ -74,7 +74,9 @@ void complete(check_command_options& options) {
   if (!options.has_nodes) options.of.nodes = std::clamp(options.of.ranks, 1, 2);
   if (const std::string why = obstacle(options.of); !why.empty()) throw usage_error(why);
   constexpr double longest = 30 * 86400.0;
-  if (!(options.time_limit >= 0 && options.time_limit <= longest))
+  // Written so that NaN is refused too.
+  const bool fits = options.time_limit >= 0 && options.time_limit <= longest;
+  if (!fits)
     throw usage_error(fmt::format("--time-limit must be a number of seconds, at most {}, not {}", longest,
                                   options.time_limit));
   const bool is_random = options.of.tier == checker::search::random;

@@ -70,8 +70,8 @@ constexpr std::string_view style = R"(
 /// Draws one schedule.
 class drawing {
  public:
-  drawing(const check_case& of, const checker::replayed& shown) : of_(&of), shown_(&shown) {
-    lane_ = of.ranks <= most_wide_lanes ? wide_lane : narrow_lane;
+  drawing(const check_case& of, const checker::replayed& shown)
+      : of_(&of), shown_(&shown), lane_(of.ranks <= most_wide_lanes ? wide_lane : narrow_lane) {
     for (std::size_t i = 0; i < steps().size(); ++i) rows_.push_back(row_text(i));
     std::size_t longest = 40;
     for (const std::string& row : rows_) longest = std::max(longest, row.size());

@@ -144,7 +144,9 @@ class field_reader {
     if (number == nullptr)
       from_->refuse(fmt::format("'{}' must be a number, not {}", name, kind_of(found)), found.line);
     if (*number < 0) from_->refuse(fmt::format("'{}' is negative", name), found.line);
-    if (!(*number >= allowed.low && *number <= allowed.high))
+    // Written so that NaN is refused too.
+    const bool fits = *number >= allowed.low && *number <= allowed.high;
+    if (!fits)
       from_->refuse(fmt::format("'{}' must be {} to {}, not {}", name, allowed.low, allowed.high, *number),
                     found.line);
     if (std::is_integral_v<Number> && *number != std::floor(*number))

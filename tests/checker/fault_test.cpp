@@ -10,8 +10,7 @@ namespace {
 const options sequential = by(near_model::sequential);
 const options weak = by(near_model::release_acquire);
 
-// ---- exclusion, order
-// --------------------------------------------------------------------------------------
+// ---- exclusion, order -------------------------------------------------------------------------------------
 
 TEST(faults, exclusion) {
   const auto together = [](scene& s) {
@@ -95,8 +94,7 @@ TEST(faults, order_of_far_operations_that_tell_nothing) {
                     "need not see what rank 0 did"));
 }
 
-// ---- nobody goes on
-// ----------------------------------------------------------------------------------------
+// ---- nobody goes on ---------------------------------------------------------------------------------------
 
 TEST(faults, deadlock_says_who_waits_for_what) {
   const auto waits = [](scene& s) {
@@ -172,8 +170,7 @@ TEST(faults, livelock_of_random_schedules_too) {
   EXPECT_EQ(result.found->what, fault::livelock);
 }
 
-// ---- overtaking
-// --------------------------------------------------------------------------------------------
+// ---- overtaking -------------------------------------------------------------------------------------------
 
 TEST(faults, bypass_of_first_come_first_served) {
   const auto unfair = [](scene& s) {
@@ -248,8 +245,7 @@ TEST(faults, bypass_of_a_limit_of_local_passes) {
   EXPECT_TRUE(is_right(passed_on(1), how));
 }
 
-// ---- the rest
-// ----------------------------------------------------------------------------------------------
+// ---- the rest ---------------------------------------------------------------------------------------------
 
 TEST(faults, mixed) {
   const auto uses = [](bool host_first) {

@@ -11,8 +11,7 @@ outcomes near_outcomes(near_model near, int ranks, std::size_t registers, const 
   return outcomes_of(ranks, registers, by(near), of);
 }
 
-// ---- message passing
-// ---------------------------------------------------------------------------------------
+// ---- message passing --------------------------------------------------------------------------------------
 
 body message_passing(std::memory_order stored, std::memory_order loaded) {
   return [=](scene& s) {
@@ -79,8 +78,7 @@ TEST(message_passing, by_a_wait_is_by_acquire) {
   }
 }
 
-// ---- store buffering, load buffering
-// -----------------------------------------------------------------------
+// ---- store buffering, load buffering ----------------------------------------------------------------------
 
 void store_buffering(scene& s) {
   auto& mine = s.rank() == 0 ? s.cells.x : s.cells.y;
@@ -107,8 +105,7 @@ TEST(load_buffering, never_reads_what_is_stored_later) {
   EXPECT_EQ(near_outcomes(weak, 2, 2, program), (outcomes{{0, 0}, {0, 1}, {1, 0}}));
 }
 
-// ---- coherence
-// ---------------------------------------------------------------------------------------------
+// ---- coherence --------------------------------------------------------------------------------------------
 
 TEST(coherence, reads_do_not_go_back) {
   const outcomes seen = near_outcomes(weak, 2, 2, [](scene& s) {
@@ -203,8 +200,7 @@ TEST(read_to_write, coherence_orders_a_read_before_a_store_that_follows_it) {
   EXPECT_EQ(near_outcomes(weak, 2, 2, program(relaxed)), (outcomes{{0, 1}, {0, 2}, {1, 1}, {1, 2}}));
 }
 
-// ---- release sequences
-// -------------------------------------------------------------------------------------
+// ---- release sequences ------------------------------------------------------------------------------------
 
 /// Rank 0 publishes x by a release of 1 to y, rank 1 does `between` to y, rank 2 acquires y.
 body sequence(const std::function<void(scene&)>& between) {
@@ -328,8 +324,7 @@ TEST(read_modify_write, may_come_before_a_store_that_need_not_be_seen) {
             (outcomes{{0, 0, 1}, {0, 1, 1}, {1, 0, 1}, {1, 1, 1}}));
 }
 
-// ---- narrow cells
-// ------------------------------------------------------------------------------------------
+// ---- narrow cells -----------------------------------------------------------------------------------------
 
 TEST(narrow_cells, wrap) {
   const outcomes seen = near_outcomes(weak, 1, 6, [](scene& s) {

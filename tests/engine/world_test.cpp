@@ -191,8 +191,7 @@ TEST(world, channels_of_the_same_ranks_are_apart) {
   EXPECT_EQ(result.found->what, checker::fault::deadlock);
 }
 
-// ---- names of words
-// ---------------------------------------------------------------------------------------
+// ---- names of words ---------------------------------------------------------------------------------------
 
 TEST(names_of_words, tell_segments_fields_and_ranks) {
   const auto result = run_all("node:1", 2, [](world& w) {

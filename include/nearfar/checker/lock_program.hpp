@@ -22,7 +22,7 @@ namespace detail {
 template <typename Lock>
 [[nodiscard]] bool tries(Lock& lock, attempts by, monitor& watch) {
   bool is_held = false;
-  if constexpr (requires { lock.try_lock(); }) {
+  if constexpr (requires { lock.has_try_lock() && lock.try_lock(); }) {
     if (by == attempts::try_first && lock.has_try_lock()) {
       is_held = lock.try_lock();
       watch.expect_complete("try_lock()");
