@@ -125,7 +125,7 @@ TEST(coherence, readers_agree_on_the_order_of_two_writers) {
     if (s.rank() < 2) {
       s.cells.x.store(static_cast<word>(s.rank()) + 1, relaxed);
     } else {
-      const auto first = static_cast<std::size_t>(2 * (s.rank() - 2));
+      const auto first = 2 * static_cast<std::size_t>(s.rank() - 2);
       s.r[first] = s.cells.x.load(relaxed);
       s.r[first + 1] = s.cells.x.load(relaxed);
     }
@@ -169,7 +169,7 @@ TEST(independent_reads, may_disagree_by_release_and_acquire_only) {
     } else {
       auto& first = s.rank() == 2 ? s.cells.x : s.cells.y;
       auto& second = s.rank() == 2 ? s.cells.y : s.cells.x;
-      const auto mine = static_cast<std::size_t>(2 * (s.rank() - 2));
+      const auto mine = 2 * static_cast<std::size_t>(s.rank() - 2);
       s.r[mine] = first.load(acquire);
       s.r[mine + 1] = second.load(acquire);
     }
@@ -270,8 +270,8 @@ TEST(read_modify_write, compare_exchange_has_one_winner) {
       word expected = 0;
       const bool won =
           s.cells.x.compare_exchange(expected, static_cast<word>(s.rank()) + 1, acq_rel, relaxed);
-      s.r[static_cast<std::size_t>(2 * s.rank())] = won ? 1 : 0;
-      s.r[static_cast<std::size_t>(2 * s.rank() + 1)] = expected;
+      s.r[2 * static_cast<std::size_t>(s.rank())] = won ? 1 : 0;
+      s.r[2 * static_cast<std::size_t>(s.rank()) + 1] = expected;
     });
     EXPECT_EQ(seen, (outcomes{{1, 0, 0, 1}, {0, 2, 1, 0}}));
   }
