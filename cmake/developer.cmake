@@ -20,6 +20,10 @@ target_compile_options(
             -Wnon-virtual-dtor
             -Woverloaded-virtual
             $<$<BOOL:${NEARFAR_WERROR}>:-Werror>)
+# GCC's own documentation: sanitizers make this warning see what is not there.
+if(NEARFAR_SANITIZE)
+  target_compile_options(nearfar_strict INTERFACE -Wno-maybe-uninitialized)
+endif()
 target_link_libraries(nearfar PRIVATE $<BUILD_INTERFACE:nearfar_strict>)
 target_link_libraries(nearfar_engine PRIVATE $<BUILD_INTERFACE:nearfar_strict>)
 
