@@ -9,6 +9,11 @@ namespace nearfar::checker {
 
 namespace {
 
+template <typename T>
+[[nodiscard]] bool contains(const std::vector<T>& all, const T& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
 /// One state on the path that is explored, and what is left to do there.
 struct node {
   std::vector<process> enabled;
@@ -29,9 +34,6 @@ struct node {
   [[nodiscard]] bool sleeps(const process& one) const {
     return std::any_of(sleep.begin(), sleep.end(), [&](const sleeper& other) { return other.who == one; });
   }
-  [[nodiscard]] bool has(const std::vector<process>& in, const process& one) const {
-    return std::find(in.begin(), in.end(), one) != in.end();
-  }
 };
 
 class search_of_traces {
@@ -41,7 +43,7 @@ class search_of_traces {
   void go(const budget& within, report& result) {
     do {
       replay_path();
-      const bool is_new = extend_path(result);
+      const bool is_new = extend_path();
       result.steps += run_->events().size();
       if (run_->found()) {
         ++result.executions;
@@ -93,7 +95,7 @@ class search_of_traces {
   }
 
   /// Goes on to the end of an execution. False if it turned out to be one that was explored before.
-  bool extend_path(report&) {
+  bool extend_path() {
     while (!run_->found()) {
       if (run_->is_deadlocked()) run_->report_deadlock();
       if (run_->enabled().empty() || run_->found()) return true;
@@ -158,10 +160,6 @@ class search_of_traces {
     return false;
   }
 
-  [[nodiscard]] static bool contains(const std::vector<int>& ranks, int rank) {
-    return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-  }
-
   /// The last step made ranks wait outside the library, who served earlier steps: those come later, or never,
   /// when it is taken first.
   void reverse_services_of(const std::vector<int>& left) {
@@ -222,14 +220,14 @@ class search_of_traces {
         });
     if (is_initial) initials.insert(initials.begin(), *who);
     for (const process& one : initials)
-      if (before.has(before.backtrack, one)) return;
+      if (contains(before.backtrack, one)) return;
     for (const process& one : initials)
-      if (before.has(before.enabled, one)) {
+      if (contains(before.enabled, one)) {
         before.backtrack.push_back(one);
         return;
       }
     for (const process& one : before.enabled)
-      if (!before.has(before.backtrack, one)) before.backtrack.push_back(one);
+      if (!contains(before.backtrack, one)) before.backtrack.push_back(one);
   }
 
   execution* run_;
