@@ -1,0 +1,115 @@
+/// \file
+/// The threads that carry out parallel loops over containers: an OpenMP team, or the caller alone.
+///
+/// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, chapter 2.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+#include "nearfar/container/static_schedule.hpp"
+#include "nearfar/core/error.hpp"
+
+namespace nearfar {
+
+/// Which thread of how many.
+struct team_member {
+  int index = 0;  ///< 0 is the calling thread
+  int size = 1;
+};
+
+namespace detail {
+
+/// Calls `body(context, member)` on `threads` OpenMP threads, 0 for as many as OpenMP likes, and returns when
+/// all have returned. `body` must not throw.
+void run_on_team(int threads, void (*body)(void* context, team_member member), void* context);
+
+}  // namespace detail
+
+/// How many threads a parallel loop uses. A value that costs nothing to copy.
+///
+/// Threads are those of the OpenMP that nearfar was built with: the nth member is always the same system
+/// thread for one calling thread, as long as OpenMP keeps its pool, which is what first touch relies on. The
+/// caller's own `#pragma omp parallel` of the same compiler uses the same threads. Only nearfar's own source
+/// is compiled with OpenMP; programs need no flag for it. Without OpenMP (`openmp_available()` is false), and
+/// inside a parallel region, every team is the calling thread alone: nothing is wrong then, only serial.
+///
+/// Cost: a team of one is a function call. Any other is one OpenMP parallel region, some microseconds.
+class team {
+ public:
+  /// As many threads as OpenMP likes when a loop starts: OMP_NUM_THREADS, `omp_set_num_threads`, else all
+  /// processors.
+  constexpr team() noexcept = default;
+
+  /// That many threads. Throws `misuse` if `threads` is less than 1. OpenMP may give fewer (OMP_THREAD_LIMIT,
+  /// OMP_DYNAMIC).
+  constexpr explicit team(int threads) : threads_(threads) {
+    if (threads < 1) throw misuse("a team has at least 1 thread");
+  }
+
+  /// The calling thread alone.
+  [[nodiscard]] static constexpr team serial() noexcept {
+    team alone;
+    alone.threads_ = 1;
+    return alone;
+  }
+
+  /// The number of threads a loop that starts now would ask for; at least 1.
+  [[nodiscard]] int size() const noexcept;
+
+  /// Calls `body(team_member)` on every thread of the team and returns when all have returned. If calls throw,
+  /// the exception of the member with the lowest index is thrown again; the others are lost.
+  template <typename Body>
+  void run(Body&& body) const {
+    using body_type = std::remove_reference_t<Body>;
+    if (threads_ == 1) {
+      body(team_member{});
+      return;
+    }
+    struct call {
+      body_type* body;
+      std::mutex mutex{};
+      std::exception_ptr thrown{};
+      int thrower = 0;
+    } shared{.body = std::addressof(body)};
+    detail::run_on_team(
+        threads_,
+        [](void* context, team_member member) {
+          call& mine = *static_cast<call*>(context);
+          try {
+            (*mine.body)(member);
+          } catch (...) {
+            const std::lock_guard lock(mine.mutex);
+            if (!mine.thrown || member.index < mine.thrower) {
+              mine.thrown = std::current_exception();
+              mine.thrower = member.index;
+            }
+          }
+        },
+        std::addressof(shared));
+    if (shared.thrown) std::rethrow_exception(std::move(shared.thrown));
+  }
+
+  /// Calls `body(index_range)` for all blocks of `static_schedule(size, threads, chunk)`, each on its owner.
+  /// Exceptions as in `run`; a thread whose call throws leaves out its further blocks.
+  template <typename Body>
+  void for_each_block(std::size_t size, std::size_t chunk, Body&& body) const {
+    run([&](team_member member) {
+      static_schedule(size, member.size, chunk).for_each_block(member.index, body);
+    });
+  }
+
+  [[nodiscard]] friend constexpr bool operator==(const team&, const team&) noexcept = default;
+
+ private:
+  int threads_ = 0;  // 0: as many as OpenMP likes
+};
+
+/// Whether nearfar was built with OpenMP.
+[[nodiscard]] bool openmp_available() noexcept;
+
+}  // namespace nearfar

@@ -1,0 +1,66 @@
+#include "nearfar/container/team.hpp"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+// ThreadSanitizer cannot see into the OpenMP runtime. So this file is compiled without it, and tells it that
+// threads begin after what the caller did before, and that the caller goes on after what all threads did.
+#ifdef NEARFAR_TSAN
+#include <sanitizer/tsan_interface.h>
+#define NEARFAR_ORDER_BEFORE(object) __tsan_release(object)
+#define NEARFAR_ORDER_AFTER(object) __tsan_acquire(object)
+#else
+#define NEARFAR_ORDER_BEFORE(object) static_cast<void>(object)
+#define NEARFAR_ORDER_AFTER(object) static_cast<void>(object)
+#endif
+
+namespace nearfar {
+
+#ifdef _OPENMP
+
+namespace {
+
+struct region {
+  void (*body)(void*, team_member);
+  void* context;
+  char begun = 0;
+  char ended = 0;
+};
+
+void run_member(region& all, team_member member) {
+  NEARFAR_ORDER_AFTER(&all.begun);
+  all.body(all.context, member);
+  NEARFAR_ORDER_BEFORE(&all.ended);
+}
+
+}  // namespace
+
+void detail::run_on_team(int threads, void (*body)(void*, team_member), void* context) {
+  region all{body, context};
+  region* const shared = &all;
+  NEARFAR_ORDER_BEFORE(&all.begun);
+#pragma omp parallel num_threads(threads == 0 ? omp_get_max_threads() : threads) default(none) \
+    firstprivate(shared)
+  run_member(*shared, {omp_get_thread_num(), omp_get_num_threads()});
+  NEARFAR_ORDER_AFTER(&all.ended);
+}
+
+int team::size() const noexcept {
+  if (omp_in_parallel() != 0 && omp_get_active_level() >= omp_get_max_active_levels()) return 1;
+  return threads_ == 0 ? omp_get_max_threads() : threads_;
+}
+
+bool openmp_available() noexcept { return true; }
+
+#else
+
+void detail::run_on_team(int, void (*body)(void*, team_member), void* context) { body(context, {}); }
+
+int team::size() const noexcept { return 1; }
+
+bool openmp_available() noexcept { return false; }
+
+#endif
+
+}  // namespace nearfar

@@ -1,0 +1,112 @@
+#include "nearfar/container/team.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "nearfar/container/static_schedule.hpp"
+
+namespace {
+
+using nearfar::index_range;
+using nearfar::static_schedule;
+using nearfar::team;
+using nearfar::team_member;
+
+TEST(static_schedule, gives_every_index_to_its_owner_once_and_in_order) {
+  for (const std::size_t size : {0U, 1U, 2U, 7U, 64U, 1000U})
+    for (const int threads : {1, 2, 3, 8, 13})
+      for (const std::size_t chunk : {0U, 1U, 3U, 64U, 2000U}) {
+        const static_schedule schedule(size, threads, chunk);
+        std::vector<int> done(size, -1);
+        for (int thread = 0; thread < threads; ++thread) {
+          std::size_t end = 0;
+          schedule.for_each_block(thread, [&](index_range block) {
+            ASSERT_FALSE(block.empty());
+            ASSERT_GE(block.first, end);
+            ASSERT_LE(block.last, size);
+            end = block.last;
+            for (std::size_t i = block.first; i < block.last; ++i) {
+              ASSERT_EQ(done[i], -1);
+              done[i] = thread;
+              ASSERT_EQ(schedule.owner(i), thread);
+            }
+          });
+        }
+        ASSERT_EQ(std::count(done.begin(), done.end(), -1), 0);
+      }
+}
+
+TEST(static_schedule, has_blocks_whose_sizes_differ_by_one_at_most_the_larger_first) {
+  const static_schedule schedule(11, 4);
+  EXPECT_EQ(schedule.block(0, 0), (index_range{0, 3}));
+  EXPECT_EQ(schedule.block(1, 0), (index_range{3, 6}));
+  EXPECT_EQ(schedule.block(2, 0), (index_range{6, 9}));
+  EXPECT_EQ(schedule.block(3, 0), (index_range{9, 11}));
+}
+
+TEST(team, runs_every_member_once_and_sees_what_they_did) {
+  for (const int threads : {1, 2, 3, 8}) {
+    std::vector<int> calls(64);
+    int size = 0;
+    team(threads).run([&](team_member member) {
+      if (member.index == 0) size = member.size;
+      ++calls[static_cast<std::size_t>(member.index)];
+    });
+    EXPECT_EQ(size, nearfar::openmp_available() ? threads : 1);
+    EXPECT_EQ(std::accumulate(calls.begin(), calls.end(), 0), size);
+    EXPECT_EQ(std::count(calls.begin(), calls.begin() + size, 1), size);
+  }
+}
+
+TEST(team, hands_on_what_the_caller_wrote_before) {
+  std::vector<int> values(1000);
+  for (int round = 0; round < 50; ++round) {
+    for (int& value : values) value = round;
+    team(4).for_each_block(values.size(), 7, [&](index_range block) {
+      for (std::size_t i = block.first; i < block.last; ++i) ++values[i];
+    });
+    ASSERT_EQ(std::count(values.begin(), values.end(), round + 1), 1000);
+  }
+}
+
+TEST(team, throws_the_exception_of_its_first_member_that_threw) {
+  for (int round = 0; round < 20; ++round) {
+    try {
+      team(4).run([](team_member member) {
+        if (member.index > 0 || member.size == 1)
+          throw std::runtime_error(std::to_string(std::max(member.index, 1)));
+      });
+      FAIL();
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "1");
+    }
+  }
+}
+
+TEST(team, of_no_threads_is_refused) {
+  EXPECT_THROW(team(0), nearfar::misuse);
+  EXPECT_THROW(team(-2), nearfar::misuse);
+}
+
+TEST(team, is_the_caller_alone_inside_a_parallel_region) {
+  std::vector<int> sizes(8);
+  team(2).run([&](team_member outer) {
+    team(3).run([&](team_member inner) {
+      if (inner.index == 0) sizes[static_cast<std::size_t>(outer.index)] = inner.size;
+    });
+  });
+  EXPECT_EQ(sizes[0], 1);
+}
+
+TEST(team, without_a_number_has_at_least_one_thread) {
+  EXPECT_GE(team().size(), 1);
+  EXPECT_EQ(team::serial().size(), 1);
+}
+
+}  // namespace
