@@ -61,8 +61,8 @@ class team {
   /// The number of threads a loop that starts now would ask for; at least 1.
   [[nodiscard]] int size() const noexcept;
 
-  /// Calls `body(team_member)` on every thread of the team and returns when all have returned. If calls throw,
-  /// the exception of the member with the lowest index is thrown again; the others are lost.
+  /// Calls `body(team_member)` on every thread of the team and returns when all have returned. If calls
+  /// throw, the exception of the member with the lowest index is thrown again; the others are lost.
   template <typename Body>
   void run(Body&& body) const {
     using body_type = std::remove_reference_t<Body>;
