@@ -15,6 +15,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -285,6 +286,7 @@ struct hardware::impl {
   impl();
 
   [[nodiscard]] bool real() const noexcept { return hwloc_topology_is_thissystem(topology.get()) != 0; }
+  void require_real(const std::string& failure) const;
   [[nodiscard]] int objects(hwloc_obj_type_t type) const noexcept;
   [[nodiscard]] hwloc_obj_t object(hwloc_obj_type_t type, int index) const noexcept;
   [[nodiscard]] int id_around(hwloc_obj_type_t type, hwloc_const_bitmap_t cpus) const;
@@ -303,6 +305,14 @@ hardware::impl::impl() {
     if (hwloc_bitmap_intersects(object(core_type, i)->cpuset, process_cpus.get()) != 0) {
       cores.push_back(object(core_type, i));
     }
+  }
+}
+
+/// Throws that the machine described cannot be acted on.
+void hardware::impl::require_real(const std::string& failure) const {
+  if (!real()) {
+    throw topology_error(failure +
+                         "the topology is not this machine's: unset HWLOC_SYNTHETIC and HWLOC_XMLFILE");
   }
 }
 
@@ -453,6 +463,37 @@ int hardware::allowed_cores() const noexcept { return static_cast<int>(impl_->co
 
 int hardware::pus() const noexcept { return impl_->objects(HWLOC_OBJ_PU); }
 
+int hardware::numa_domains() const noexcept { return std::max(1, impl_->objects(HWLOC_OBJ_NUMANODE)); }
+
+std::size_t hardware::last_level_cache_bytes() const noexcept {
+  std::uint64_t least = 0;
+  for (int i = 0; i < impl_->objects(impl_->cache_type); ++i) {
+    const std::uint64_t bytes = impl_->object(impl_->cache_type, i)->attr->cache.size;
+    least = i == 0 ? bytes : std::min(least, bytes);
+  }
+  return static_cast<std::size_t>(least);
+}
+
+std::vector<usable_cpu> hardware::usable_cpus() const {
+  std::vector<usable_cpu> found;
+  for (int i = 0; i < pus(); ++i) {
+    const hwloc_obj_t pu = impl_->object(HWLOC_OBJ_PU, i);
+    if (!is_this_system() || hwloc_bitmap_isset(impl_->process_cpus.get(), pu->os_index) != 0) {
+      found.push_back({static_cast<int>(pu->os_index), impl_->place_of(pu->cpuset)});
+    }
+  }
+  return found;
+}
+
+int hardware::domain_of_node(int number) const noexcept {
+  if (number < 0 || !is_this_system()) {
+    return unknown_id;
+  }
+  const hwloc_obj_t node =
+      hwloc_get_numanode_obj_by_os_index(impl_->topology.get(), static_cast<unsigned>(number));
+  return node == nullptr ? unknown_id : static_cast<int>(node->logical_index);
+}
+
 std::string hardware::summary() const {
   return counted(impl_->objects(HWLOC_OBJ_PACKAGE), "package") + ", " +
          counted(impl_->objects(HWLOC_OBJ_NUMANODE), "NUMA domain") + ", " + impl_->cache_summary() + ", " +
@@ -468,10 +509,7 @@ std::string hardware::tree_text() const {
 
 void hardware::bind_this_thread_to_core(int index) const {
   const std::string failure = "cannot bind a thread to core " + std::to_string(index) + ": ";
-  if (!is_this_system()) {
-    throw topology_error(failure +
-                         "the topology is not this machine's: unset HWLOC_SYNTHETIC and HWLOC_XMLFILE");
-  }
+  impl_->require_real(failure);
   if (index < 0 || index >= allowed_cores()) {
     throw topology_error(failure + "this process may use " + counted(allowed_cores(), "core") +
                          ", numbered from 0: use fewer threads or allow it more cores");
@@ -482,6 +520,54 @@ void hardware::bind_this_thread_to_core(int index) const {
   if (hwloc_set_cpubind(impl_->topology.get(), cpus.get(), HWLOC_CPUBIND_THREAD) != 0) {
     throw topology_error(failure + system_text(errno));
   }
+}
+
+void hardware::bind_this_thread_to_cpus(std::span<const int> numbers) const {
+  const bitmap cpus = new_bitmap();
+  for (const int number : numbers) {
+    if (number < 0 || hwloc_bitmap_isset(impl_->process_cpus.get(), static_cast<unsigned>(number)) == 0) {
+      throw topology_error("cannot bind a thread to CPU " + std::to_string(number) +
+                           ": this process may use " + numbered("CPU", impl_->process_cpus.get()));
+    }
+    hwloc_bitmap_set(cpus.get(), static_cast<unsigned>(number));
+  }
+  if (numbers.empty()) {
+    throw topology_error("cannot bind a thread to no CPU: name at least one");
+  }
+  const std::string failure = "cannot bind a thread to " + numbered("CPU", cpus.get()) + ": ";
+  impl_->require_real(failure);
+  if (hwloc_set_cpubind(impl_->topology.get(), cpus.get(), HWLOC_CPUBIND_THREAD) != 0) {
+    throw topology_error(failure + system_text(errno));
+  }
+}
+
+void hardware::bind_memory(void* pages, std::size_t bytes, std::span<const int> domains,
+                           bool interleaved) const {
+  const std::string failure =
+      interleaved ? "cannot interleave memory over NUMA domains: " : "cannot bind memory to NUMA domains: ";
+  impl_->require_real(failure);
+  const bitmap nodes = new_bitmap();
+  for (const int domain : domains) {
+    if (domain < 0 || domain >= impl_->objects(HWLOC_OBJ_NUMANODE)) {
+      throw topology_error(failure + "there is no domain " + std::to_string(domain) + "; the machine has " +
+                           counted(numa_domains(), "NUMA domain") + ", numbered from 0");
+    }
+    hwloc_bitmap_set(nodes.get(), impl_->object(HWLOC_OBJ_NUMANODE, domain)->os_index);
+  }
+  if (domains.empty()) {
+    throw topology_error(failure + "name at least one");
+  }
+  // Not HWLOC_MEMBIND_STRICT: with it, the kernel ends processes for want of memory while others have some.
+  if (hwloc_set_area_membind(impl_->topology.get(), pages, bytes, nodes.get(),
+                             interleaved ? HWLOC_MEMBIND_INTERLEAVE : HWLOC_MEMBIND_BIND,
+                             HWLOC_MEMBIND_BYNODESET) != 0) {
+    throw topology_error(failure + system_text(errno));
+  }
+}
+
+const hardware& this_machine() {
+  static const hardware machine;
+  return machine;
 }
 
 std::string hardware::binding_text() const {

@@ -2,9 +2,11 @@
 /// The machine as hwloc sees it: where a thread runs, which cores it may use, how to bind it.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,12 @@ namespace nearfar {
 struct binding {
   std::vector<int> allowed_cpus;   ///< the operating system's numbers of the CPUs (PUs), ascending
   bool bound_to_one_core = false;  ///< whether all of these are on one core
+};
+
+/// A CPU (PU, hardware thread) of the machine.
+struct usable_cpu {
+  int number = 0;  ///< the operating system's
+  place where{};   ///< as `hardware::place_of_pu` gives it
 };
 
 /// The topology of this node. Discovering it takes milliseconds (more on large machines): make one and keep
@@ -64,6 +72,21 @@ class hardware {
   /// Number of PUs (hardware threads) of the machine described.
   [[nodiscard]] int pus() const noexcept;
 
+  /// Number of NUMA domains of the machine described; at least 1. Their logical ids are 0 to this - 1.
+  [[nodiscard]] int numa_domains() const noexcept;
+
+  /// Size of one last-level cache (the L3, or the L2 on machines without L3; the smallest where they differ)
+  /// in bytes; 0 if the machine does not tell.
+  [[nodiscard]] std::size_t last_level_cache_bytes() const noexcept;
+
+  /// The CPUs of the affinity mask, in the order of their logical indices: neighbours in the list are near
+  /// each other. All CPUs of the machine described if not `is_this_system()`.
+  [[nodiscard]] std::vector<usable_cpu> usable_cpus() const;
+
+  /// Logical id of the NUMA domain that the operating system gives this number; `unknown_id` if there is none
+  /// or if not `is_this_system()`.
+  [[nodiscard]] int domain_of_node(int number) const noexcept;
+
   /// One line, no newline: "1 package, 1 NUMA domain, 1 L3 cache of 32 MiB, 2 cores, 2 PUs".
   [[nodiscard]] std::string summary() const;
 
@@ -76,6 +99,17 @@ class hardware {
   /// with the system's text if it refuses.
   void bind_this_thread_to_core(int index) const;
 
+  /// Binds the calling thread to these CPUs, by the operating system's numbers. Throws `topology_error` if
+  /// there are none, if one of them is not in the affinity mask, if not `is_this_system()`, or with the
+  /// system's text if it refuses.
+  void bind_this_thread_to_cpus(std::span<const int> numbers) const;
+
+  /// Asks the system to put the `bytes` bytes from `pages`, whole pages that nobody has touched yet, on these
+  /// NUMA domains (logical ids): as long as they have room, or in turn page by page if `interleaved`. Throws
+  /// `topology_error` if there are none, if one of them does not exist, if not `is_this_system()`, or with
+  /// the system's text if it refuses.
+  void bind_memory(void* pages, std::size_t bytes, std::span<const int> domains, bool interleaved) const;
+
   /// The calling thread's binding for people: "cores 0-1", "core 3", or "core 3 (CPU 7)" where it may not use
   /// all hardware threads of its cores; "CPUs 0-1" if not `is_this_system()`. Cores by logical id.
   [[nodiscard]] std::string binding_text() const;
@@ -84,6 +118,10 @@ class hardware {
   struct impl;
   std::unique_ptr<impl> impl_;
 };
+
+/// The machine of this process: one `hardware` for all, made by the first call, which throws what the
+/// constructor throws. Any thread may call it; the affinity mask is that of the thread that called first.
+[[nodiscard]] const hardware& this_machine();
 
 /// The CPU time the calling process's cgroups allow it, in CPUs, rounded up, at least 1: the smallest of
 /// `cpu.max` (cgroup v2) or `cpu.cfs_quota_us` (v1) over its groups and those around them. Nothing if there
