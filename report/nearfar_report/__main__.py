@@ -27,7 +27,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         allow_abbrev=False,
         description="Makes PNG and SVG figures and one self-contained HTML page from results of nearfar bench.",
         epilog="The last line of output is the path of the page. Exit status: 0 done; 1 done, but void samples (wrong"
-        " count under the lock, or no acquisition) were left out; 2 nothing written.",
+        " count under the lock, no acquisition, or a wrong result of a loop) were left out; 2 nothing written.",
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="results file written by nearfar bench --output")
     parser.add_argument(
@@ -47,34 +47,19 @@ def _void_samples(files: Sequence[ResultsFile]) -> list[str]:
         for sample in file.samples:
             reason = sample.void_reason
             if reason is not None:
-                record = sample.record
-                where = f"{record['lock']}, {record['world']}, nodes {record['nodes']}, ranks {record['ranks']}"
-                what = f"{record['benchmark']} {where}, repetition {record['repetition']}"
-                lines.append(f"{printable(file.path)}:{sample.line}: {reason} ({what}); left out of the figures")
+                where = f"{printable(file.path)}:{sample.line}"
+                lines.append(f"{where}: {reason} ({sample.description}); left out of the figures")
     return lines
 
 
 def _build(files: Sequence[ResultsFile], title: str, warnings: Sequence[str]) -> dict[str, bytes]:
     """All output files by name, the page last."""
     # Imported late: usage and input errors need not wait for pandas and matplotlib.
-    from . import ecsb, generic, styles, upb
-    from .measurements import measurements
-    from .page import Page, Section, html
+    from . import loop_sections, lock_sections, styles
+    from .page import Page, html
 
     styles.configure()
-    frame = measurements(files)
-    sections = []
-    for benchmark in [] if frame.empty else sorted(frame["benchmark"].unique()):
-        part = frame[frame["benchmark"] == benchmark]
-        looks = styles.looks(frame, benchmark)
-        if benchmark == "ecsb":
-            section = Section("Empty critical section (ECSB)", ecsb.pictures(part, looks), ecsb.tables(part))
-        elif benchmark == "upb":
-            section = Section("Uncontested performance (UPB)", upb.pictures(part, looks), upb.tables(part))
-        else:
-            note = "This version of the report has no figures for this benchmark."
-            section = Section(f"Benchmark {benchmark}", (), generic.tables(benchmark, part), note)
-        sections.append(section)
+    sections = [*lock_sections.sections(files), *loop_sections.sections(files)]
     content = {}
     for section in sections:
         for picture in section.pictures:

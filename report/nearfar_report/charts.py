@@ -1,7 +1,9 @@
-"""The two kinds of charts: bars with one row per series, and lines over the number of ranks."""
+"""The two kinds of charts: bars with one row per series, and lines over ranks, lengths or other settings."""
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,14 +15,16 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from .statistics import Summary
-from .styles import FAINT, TEXT, Look
-from .tables import short_number, tick_number
+from .styles import FAINT, NOTE, TEXT, Look
+from .tables import power_of_ten, short_number, tick_number
 
 WIDTH = 10.0
 # Ratio of largest to smallest value beyond which an axis becomes logarithmic; bars want their zero longer than lines.
 BARS_LINEAR_UP_TO = 40.0
 LINES_LINEAR_UP_TO = 8.0
 BANDS_UP_TO = 8  # series; more bands than that hide each other, and whiskers take their place
+
+_LEGEND_COLUMNS = 3
 
 Cell = tuple[str, str, str]  # series, column, part
 
@@ -187,13 +191,39 @@ def _value_axis(axes: Axes, summaries: Sequence[Summary], logarithmic: bool) -> 
 
 
 @dataclass(frozen=True)
+class Scale:
+    """The horizontal axis of a line chart: what it counts, and the values that were measured, ascending.
+
+    `names` makes it an axis of categories, each with its text; `decades` one with powers of ten; `marks` are dotted
+    lines with a text.
+    """
+
+    label: str
+    values: Sequence[float]
+    names: Sequence[str] = ()
+    decades: bool = False
+    marks: Sequence[tuple[float, str]] = ()
+
+    @property
+    def is_logarithmic(self) -> bool:
+        """Whether the values span much; categories never do."""
+        return not self.names and self.values[0] > 0 and self.values[-1] / self.values[0] >= 4
+
+
+@dataclass(frozen=True)
 class LinePanel:
-    """What was measured over the number of ranks: (series, quantity) to summaries by ranks; nodes by ranks."""
+    """What was measured along a scale: (series, quantity) to summaries by the scale's values."""
 
     title: str
     series: Sequence[str]
-    curves: Mapping[tuple[str, str], Mapping[int, Summary]]
-    nodes: Mapping[int, int]
+    curves: Mapping[tuple[str, str], Mapping[float, Summary]]
+    scale: Scale
+    notes: Sequence[str] = ()
+
+    @property
+    def has_bands(self) -> bool:
+        """Whether intervals are bands along the curves; else they are whiskers."""
+        return len(self.series) <= BANDS_UP_TO and not self.scale.names
 
 
 def line_chart(
@@ -202,7 +232,7 @@ def line_chart(
     limits: Mapping[str, Sequence[Summary]],
     looks: Mapping[str, Look],
 ) -> Figure:
-    """Three quantities over the number of ranks in three quadrants, the legend in the fourth.
+    """Up to three quantities along one scale in quadrants, the legend in the last.
 
     `limits` holds for each quantity the summaries of all panels, so that figures of one report share their axes.
     """
@@ -212,30 +242,54 @@ def line_chart(
     quadrants = list(figure.subplots(2, 2).flat)
     for axes, column in zip(quadrants, columns):
         for series in panel.series:
-            _curve(axes, panel.curves.get((series, column.key), {}), looks[series], len(panel.series) <= BANDS_UP_TO)
-        _rank_axis(axes, panel.nodes)
+            _curve(axes, panel.curves.get((series, column.key), {}), looks[series], panel.has_bands)
+        _horizontal_axis(axes, panel.scale)
         _quantity_axis(axes, limits[column.key], column)
-    legend = quadrants[-1]
-    legend.set_axis_off()
+    for unused in quadrants[len(columns) :]:
+        unused.set_axis_off()
     handles = [_legend_entry(series, looks[series]) for series in panel.series]
     columns_of_legend = 1 if len(handles) <= 14 and max(map(len, panel.series)) > 22 or len(handles) <= 8 else 2
     size = 9 if len(handles) <= 28 else 7
+    legend = quadrants[len(columns)]
     legend.legend(handles=handles, loc="upper left", ncols=columns_of_legend, fontsize=size, handlelength=3.4)
     return figure
 
 
-def _curve(axes: Axes, curve: Mapping[int, Summary], look: Look, band: bool) -> None:
+def curve_chart(panel: LinePanel, column: Column, looks: Mapping[str, Look]) -> Figure:
+    """One quantity along a scale, with the panel's notes under the title and the legend below."""
+    notes = [line for note in panel.notes for line in textwrap.wrap(note, 125)]
+    rows_of_legend = -(-len(panel.series) // _LEGEND_COLUMNS)
+    height = 4.4 + 0.21 * (len(notes) + rows_of_legend)
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    below, above = (0.3 + 0.21 * rows_of_legend) / height, (0.42 + 0.2 * len(notes)) / height
+    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.06, rect=(0, below, 1, 1 - below - above))
+    figure.text(0.008, 1 - 0.1 / height, panel.title, va="top", fontsize=10.5, fontweight="bold")
+    figure.text(0.008, 1 - 0.38 / height, "\n".join(notes), va="top", fontsize=8.5, color=NOTE, linespacing=1.35)
+    axes = figure.subplots()
+    for series in panel.series:
+        _curve(axes, panel.curves.get((series, column.key), {}), looks[series], panel.has_bands)
+    _horizontal_axis(axes, panel.scale)
+    _quantity_axis(axes, [s for curve in panel.curves.values() for s in curve.values()], column)
+    handles = [_legend_entry(series, looks[series]) for series in panel.series]
+    figure.legend(
+        handles=handles, loc="lower left", bbox_to_anchor=(0.04, 0.0), ncols=min(_LEGEND_COLUMNS, len(handles)),
+        fontsize=8.5, handlelength=3.4,
+    )  # fmt: skip
+    return figure
+
+
+def _curve(axes: Axes, curve: Mapping[float, Summary], look: Look, band: bool) -> None:
     """One series with its intervals, as a band or as whiskers."""
     if not curve:
         return
-    ranks = sorted(curve)
-    lows, highs = [curve[r].low for r in ranks], [curve[r].high for r in ranks]
+    places = sorted(curve)
+    lows, highs = [curve[p].low for p in places], [curve[p].high for p in places]
     if band:
-        axes.fill_between(ranks, lows, highs, color=look.colour, alpha=0.16, linewidth=0)
-    if not band or len(ranks) == 1:
-        axes.vlines(ranks, lows, highs, color=look.colour, linewidth=1, alpha=0.6)
+        axes.fill_between(places, lows, highs, color=look.colour, alpha=0.16, linewidth=0)
+    if not band or len(places) == 1:
+        axes.vlines(places, lows, highs, color=look.colour, linewidth=1, alpha=0.6)
     axes.plot(
-        ranks, [curve[r].median for r in ranks], color=look.colour, linestyle=look.dashes, linewidth=1.5,
+        places, [curve[p].median for p in places], color=look.colour, linestyle=look.dashes, linewidth=1.5,
         marker=look.marker, markersize=4.8, markerfacecolor="white" if look.hollow else look.colour,
     )  # fmt: skip
 
@@ -247,33 +301,42 @@ def _legend_entry(series: str, look: Look) -> Line2D:
     )  # fmt: skip
 
 
-def _rank_axis(axes: Axes, nodes: Mapping[int, int]) -> None:
-    """Ticks at the measured numbers of ranks, and a dotted line where a further node comes in."""
-    ranks = sorted(nodes)
-    logarithmic = ranks[-1] / ranks[0] >= 4
-    if logarithmic:
-        axes.set_xscale("log", base=2)
+def _horizontal_axis(axes: Axes, scale: Scale) -> None:
+    """Ticks at what was measured, or at powers of ten, and a dotted line at each mark."""
+    logarithmic = scale.is_logarithmic
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xticks(_thinned(ranks, logarithmic), [str(r) for r in _thinned(ranks, logarithmic)])
-    axes.set_xlabel("ranks" + (" (log)" if logarithmic else ""))
-    for before, after in zip(ranks, ranks[1:]):
-        if nodes[after] != nodes[before]:
-            middle = (before * after) ** 0.5 if logarithmic else (before + after) / 2
-            axes.axvline(middle, color=FAINT, linestyle=":", linewidth=1)
-            axes.annotate(
-                f"{nodes[after]} nodes", (middle, 1), xytext=(2, 1), xycoords=axes.get_xaxis_transform(),
-                textcoords="offset points", fontsize=7.5, color=FAINT, va="bottom", ha="center",
-            )  # fmt: skip
+    if scale.names:
+        axes.set_xticks(scale.values, scale.names)
+        if sum(map(len, scale.names)) > 70:
+            axes.tick_params(axis="x", rotation=60)
+    elif logarithmic and scale.decades:
+        axes.set_xscale("log", base=10)
+        low, high = math.floor(math.log10(scale.values[0])), math.ceil(math.log10(scale.values[-1]))
+        axes.set_xticks([10.0**e for e in range(low, high + 1)], [power_of_ten(e) for e in range(low, high + 1)])
+        axes.xaxis.set_minor_locator(NullLocator())
+    else:
+        if logarithmic:
+            axes.set_xscale("log", base=2)
+            axes.xaxis.set_minor_locator(NullLocator())
+        ticks = _thinned(scale.values, logarithmic)
+        axes.set_xticks(ticks, [tick_number(tick) for tick in ticks])
+    axes.set_xlabel(scale.label + (" (log)" if logarithmic else ""))
+    for position, text in scale.marks:
+        axes.axvline(position, color=FAINT, linestyle=":", linewidth=1)
+        axes.annotate(
+            text, (position, 1), xytext=(2, 1), xycoords=axes.get_xaxis_transform(),
+            textcoords="offset points", fontsize=7.5, color=FAINT, va="bottom", ha="center",
+        )  # fmt: skip
 
 
-def _thinned(ranks: Sequence[int], logarithmic: bool) -> list[int]:
-    """The ranks that get a tick label: all, or those far enough from the one before."""
-    first, last = ranks[0], ranks[-1]
+def _thinned(values: Sequence[float], logarithmic: bool) -> list[float]:
+    """The values that get a tick label: all, or those far enough from the one before."""
+    first, last = values[0], values[-1]
     kept = [first]
-    for rank in ranks[1:]:
-        near = rank / kept[-1] < (last / first) ** 0.06 if logarithmic else rank - kept[-1] < (last - first) * 0.06
+    for value in values[1:]:
+        near = value / kept[-1] < (last / first) ** 0.06 if logarithmic else value - kept[-1] < (last - first) * 0.06
         if not near:
-            kept.append(rank)
+            kept.append(value)
     return kept
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas
 
-from .charts import BarPanel, Column, LinePanel, bar_chart, line_chart
+from .charts import BarPanel, Column, LinePanel, Scale, bar_chart, line_chart
 from .statistics import Summary, summarize
 from .styles import Look, Picture, picture
 from .tables import Table, counted, interval_note, with_interval, world_name
@@ -138,14 +138,20 @@ def _line_pictures(curves: Sequence[Panel], looks: Mapping[str, Look]) -> list[P
 
 
 def _lines(panel: Panel) -> LinePanel:
-    curves: dict[tuple[str, str], dict[int, Summary]] = {}
+    curves: dict[tuple[str, str], dict[float, Summary]] = {}
     for (series, ranks), group in panel.frame.groupby(["series", "ranks"], sort=False):
         for column in COLUMNS:
             summary = summarize(group[column.key])
             if summary:
                 curves.setdefault((series, column.key), {})[ranks] = summary
     nodes = {int(ranks): int(count) for ranks, count in panel.frame.groupby("ranks")["nodes"].first().items()}
-    return LinePanel(panel.title, list(panel.frame["series"].unique()), curves, nodes)
+    scale = Scale("ranks", sorted(nodes))
+    marks = []
+    for before, after in zip(scale.values, scale.values[1:]):
+        if nodes[after] != nodes[before]:
+            middle = (before * after) ** 0.5 if scale.is_logarithmic else (before + after) / 2
+            marks.append((middle, f"{nodes[after]} nodes"))
+    return LinePanel(panel.title, list(panel.frame["series"].unique()), curves, replace(scale, marks=marks))
 
 
 def tables(frame: pandas.DataFrame) -> list[Table]:

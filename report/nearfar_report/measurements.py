@@ -1,4 +1,4 @@
-"""All valid samples of all files as one data frame, with derived quantities and names for the series."""
+"""All valid samples of the benchmarks of locks as one data frame, with derived quantities and names for the series."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas
 
+from .lock_results import FORMAT
 from .results import Record, ResultsFile
 from .statistics import coefficient_of_variation
 
@@ -50,7 +51,11 @@ def measurements(files: Sequence[ResultsFile]) -> pandas.DataFrame:
     Rows are ordered by the lock's name, which puts each family together whatever order the benchmark
     measured in, then by variant and file as they first appear, so that bars to compare lie side by side.
     """
-    rows = [_row(file.label, sample.record) for file in files for sample in file.samples if sample.void_reason is None]
+    rows = [
+        _row(file.label, sample.record)
+        for file in files if file.schema == FORMAT.schema
+        for sample in file.samples if sample.void_reason is None
+    ]  # fmt: skip
     frame = pandas.DataFrame(rows)
     if rows:
         _name_series(frame)

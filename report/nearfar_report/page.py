@@ -60,6 +60,7 @@ class Section:
     pictures: Sequence[Picture]
     tables: Sequence[Table]
     introduction: str = ""
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,8 @@ def html(page: Page) -> bytes:
         body.append(f"<section><h2>{escape(section.title)}</h2>")
         if section.introduction:
             body.append(f"<p>{escape(section.introduction)}</p>")
+        if section.notes:
+            body.append('<div class="notice">' + "<br>".join(map(escape, section.notes)) + "</div>")
         body.extend(_figure(picture) for picture in section.pictures)
         body.extend(_table(table) for table in section.tables)
         body.append("</section>")

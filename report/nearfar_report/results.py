@@ -1,4 +1,4 @@
-"""Reading and checking of results files (JSON Lines, schema ``nearfar.results/1``).
+"""Reading and checking of results files (JSON Lines).
 
 A file is either accepted as a whole or refused with one ResultsError that names file, line and remedy.
 """
@@ -7,28 +7,16 @@ from __future__ import annotations
 
 import json
 import os
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
-SCHEMA = "nearfar.results/1"
-RERUN = "run the benchmark again"
+from . import lock_results, loop_results
+from .fields import RERUN, Format, Record, ReportError, ResultsError, printable
 
-Record = dict[str, Any]
-Check = Callable[[Any], bool]
+__all__ = ["Record", "ReportError", "ResultsError", "ResultsFile", "Sample", "file_labels", "printable", "read_all"]
 
-
-class ReportError(Exception):
-    """Something the user has to put right; its text is the one line shown on stderr."""
-
-
-class ResultsError(ReportError):
-    """A results file that cannot be used."""
-
-    def __init__(self, path: str, line: int | None, what: str, todo: str) -> None:
-        place = printable(path) if line is None else f"{printable(path)}:{line}"
-        super().__init__(f"{place}: {what}; {todo}")
+FORMATS = {one.schema: one for one in (lock_results.FORMAT, loop_results.FORMAT)}
 
 
 @dataclass(frozen=True)
@@ -37,15 +25,17 @@ class Sample:
 
     line: int
     record: Record
+    format: Format
 
     @property
     def void_reason(self) -> str | None:
         """Why this sample must not enter any figure, or None when it may."""
-        if not self.record["verified"]:
-            return "verified is false: the lock did not protect the counter"
-        if self.record["iterations"] == 0:
-            return "no acquisition at all in the measured time"
-        return None
+        return self.format.void_reason(self.record)
+
+    @property
+    def description(self) -> str:
+        """The configuration in a few words."""
+        return self.format.describe(self.record)
 
 
 @dataclass(frozen=True)
@@ -57,76 +47,10 @@ class ResultsFile:
     provenance: Record
     samples: tuple[Sample, ...]
 
-
-def printable(text: str) -> str:
-    """The text on one line, whatever bytes a file name or a record holds."""
-    if text.isprintable():
-        return text
-    return text.encode("unicode_escape", "backslashreplace").decode("ascii")
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_count(value: Any) -> bool:
-    return _is_integer(value) and value >= 0
-
-
-def _is_positive(value: Any) -> bool:
-    return _is_integer(value) and value > 0
-
-
-def _is_number(value: Any) -> bool:
-    return (_is_integer(value) or isinstance(value, float)) and value >= 0
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and value != "" and value.isprintable()
-
-
-def _or_null(check: Check) -> Check:
-    return lambda value: value is None or check(value)
-
-
-# What each field must hold, in words and as a check. Fields that are only shown are checked for presence.
-_PROVENANCE_SHOWN = (
-    "library_version", "commit", "compiler", "flags", "mpi_library", "mpi_transport", "host", "hardware", "topology",
-    "binding", "oversubscribed", "seed", "argv", "start_time",
-)  # fmt: skip
-_PROVENANCE_CHECKS: dict[str, tuple[str, Check]] = {
-    "benchmark": ("a benchmark name", _is_name),
-    "records_expected": ("a whole number of at least 0", _is_count),
-}
-_SAMPLE_CHECKS: dict[str, tuple[str, Check]] = {
-    "benchmark": ("a benchmark name", _is_name),
-    "lock": ("a lock name", _is_name),
-    "parameters": ("an object", lambda value: isinstance(value, dict)),
-    "world": ("a world name", _is_name),
-    "machine": ("a text", lambda value: isinstance(value, str)),
-    "nodes": ("a whole number of at least 1", _is_positive),
-    "ranks": ("a whole number of at least 1", _is_positive),
-    "repetition": ("a whole number of at least 0", _is_count),
-    "duration_ns": ("a whole number of at least 1", _is_positive),
-    "iterations": ("a whole number of at least 0", _is_count),
-    "iterations_per_rank": (
-        "a list of whole numbers of at least 0",
-        lambda value: isinstance(value, list) and all(_is_count(entry) for entry in value),
-    ),
-    "contended": ("a whole number of at least 0 or null", _or_null(_is_count)),
-    "local_handovers": ("a whole number of at least 0 or null", _or_null(_is_count)),
-    "verified": ("true or false", lambda value: isinstance(value, bool)),
-}
-_SAMPLE_OPTIONAL: dict[str, tuple[str, Check]] = {
-    "followed_other_share": ("a number or null", _or_null(_is_number)),
-}
-_UPB_CHECKS: dict[str, tuple[str, Check]] = {
-    "scenario": (
-        "one of 1a to 3c",
-        lambda value: isinstance(value, str) and re.fullmatch("[123][abc]", value) is not None,
-    ),
-    "ns_per_acquisition": ("a number or null", _or_null(_is_number)),
-}
+    @property
+    def schema(self) -> str:
+        """The schema of all its records."""
+        return str(self.provenance["schema"])
 
 
 def read_all(paths: Sequence[str]) -> list[ResultsFile]:
@@ -171,11 +95,14 @@ def _read(path: str, label: str) -> ResultsFile:
         may_be_cut = number == len(lines) and not ends_in_newline
         record = _parse(path, number, line, may_be_cut)
         if number == 1:
-            _check_provenance(path, record)
+            _check_schema(path, number, record, list(FORMATS))
+            kind = FORMATS[record["schema"]]
+            _check_provenance(path, record, kind)
             provenance = record
         else:
-            _check_sample(path, number, record)
-            samples.append(Sample(number, record))
+            _check_schema(path, number, record, [kind.schema])
+            _check_sample(path, number, record, kind)
+            samples.append(Sample(number, record, kind))
 
     expected = provenance["records_expected"]
     if len(samples) < expected:
@@ -211,47 +138,28 @@ def _parse(path: str, number: int, line: bytes, may_be_cut: bool) -> Record:
         raise ResultsError(
             path, number, "required field 'schema' is missing", "pass a file written by nearfar bench --output"
         )
-    if record["schema"] != SCHEMA:
-        shown = printable(json.dumps(record["schema"], ensure_ascii=False))[:80]
-        what = f"schema is {shown}, but this nearfar reads {json.dumps(SCHEMA)}"
-        raise ResultsError(path, number, what, f"use the nearfar that wrote the file, or {RERUN}")
     return record
 
 
-def _check_fields(path: str, number: int, record: Record, checks: dict[str, tuple[str, Check]]) -> None:
-    for field, (meaning, accepts) in checks.items():
-        if field not in record:
-            raise ResultsError(path, number, f"required field '{field}' is missing", RERUN)
-        if not accepts(record[field]):
-            shown = printable(json.dumps(record[field], ensure_ascii=False))[:60]
-            raise ResultsError(path, number, f"field '{field}' is {shown}, but must be {meaning}", RERUN)
+def _check_schema(path: str, number: int, record: Record, readable: Sequence[str]) -> None:
+    if record["schema"] not in readable:
+        shown = printable(json.dumps(record["schema"], ensure_ascii=False))[:80]
+        reads = "this nearfar reads" if number == 1 else "line 1 says"
+        what = f"schema is {shown}, but {reads} {' and '.join(map(json.dumps, readable))}"
+        raise ResultsError(path, number, what, f"use the nearfar that wrote the file, or {RERUN}")
 
 
-def _check_provenance(path: str, record: Record) -> None:
+def _check_provenance(path: str, record: Record, kind: Format) -> None:
     if record.get("record") != "provenance":
         raise ResultsError(path, 1, "the first record is not the provenance", f"the start of the file is lost: {RERUN}")
-    for field in _PROVENANCE_SHOWN:
-        if field not in record:
-            raise ResultsError(path, 1, f"required field '{field}' is missing", RERUN)
-    _check_fields(path, 1, record, _PROVENANCE_CHECKS)
+    kind.check_provenance(path, 1, record)
 
 
-def _check_sample(path: str, number: int, record: Record) -> None:
-    kind = record.get("record")
-    if kind == "provenance":
+def _check_sample(path: str, number: int, record: Record, kind: Format) -> None:
+    what = record.get("record")
+    if what == "provenance":
         raise ResultsError(path, number, "a second provenance record", "keep runs in separate files and name them all")
-    if kind != "sample":
-        shown = printable(json.dumps(kind, ensure_ascii=False))[:60]
+    if what != "sample":
+        shown = printable(json.dumps(what, ensure_ascii=False))[:60]
         raise ResultsError(path, number, f"field 'record' is {shown}, but must be \"sample\"", RERUN)
-    _check_fields(path, number, record, _SAMPLE_CHECKS)
-    _check_fields(path, number, record, {f: c for f, c in _SAMPLE_OPTIONAL.items() if f in record})
-    if record["benchmark"] == "upb":
-        _check_fields(path, number, record, _UPB_CHECKS)
-    if record["benchmark"] == "ecsb":
-        progress = record["iterations_per_rank"]
-        if len(progress) != record["ranks"]:
-            what = f"'iterations_per_rank' has {len(progress)} entries for {record['ranks']} ranks"
-            raise ResultsError(path, number, what, RERUN)
-        if sum(progress) != record["iterations"]:
-            what = f"'iterations' is {record['iterations']}, but the ranks sum up to {sum(progress)}"
-            raise ResultsError(path, number, what, RERUN)
+    kind.check_sample(path, number, record)

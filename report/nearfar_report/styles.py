@@ -9,7 +9,7 @@ os.environ["MPLBACKEND"] = "Agg"
 import io
 import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 logging.getLogger("matplotlib").setLevel(logging.ERROR)
@@ -29,6 +29,7 @@ DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 HATCHES = ("", "////", "....", "xxxx")
 TEXT = "#222222"
 FAINT = "#767676"
+NOTE = "#8A4B00"
 
 _SETTINGS = {
     "axes.axisbelow": True,
@@ -85,14 +86,21 @@ def configure() -> None:
 
 def looks(frame: pandas.DataFrame, benchmark: str) -> dict[str, Look]:
     """A look for every series of one benchmark; colours follow the order in which locks first appear in all files."""
-    result: dict[str, Look] = {}
     of_benchmark = frame[frame["benchmark"] == benchmark]
-    for lock_index, lock in enumerate(frame["lock"].unique()):
-        for variant, series in enumerate(of_benchmark.loc[of_benchmark["lock"] == lock, "series"].unique()):
-            turn = lock_index // len(COLOURS)
+    return assign(
+        of_benchmark.loc[of_benchmark["lock"] == lock, "series"].unique() for lock in frame["lock"].unique()
+    )
+
+
+def assign(families: Iterable[Sequence[str]]) -> dict[str, Look]:
+    """A look for every series of each family: one colour a family, by its place in the order."""
+    result: dict[str, Look] = {}
+    for index, members in enumerate(families):
+        turn = index // len(COLOURS)
+        for variant, series in enumerate(members):
             result[series] = Look(
-                colour=COLOURS[lock_index % len(COLOURS)],
-                marker=MARKERS[(lock_index + 5 * variant) % len(MARKERS)],
+                colour=COLOURS[index % len(COLOURS)],
+                marker=MARKERS[(index + 5 * variant) % len(MARKERS)],
                 dashes=DASHES[variant % len(DASHES)],
                 hatch=HATCHES[(turn + variant) % len(HATCHES)],
                 hollow=(turn + variant) % 2 == 1,

@@ -46,6 +46,11 @@ def tick_number(value: float) -> str:
     return f"{value:,.10f}".rstrip("0").rstrip(".").replace(",", NARROW_SPACE)
 
 
+def power_of_ten(exponent: int) -> str:
+    """'10³', for axes."""
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 def with_interval(summary: Summary | None) -> str:
     """'median [low, high]' for a confidence interval; a range goes to a second line that says so."""
     if summary is None:

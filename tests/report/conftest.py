@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_builders import Outcome, Record, provenance
+from report_builders import LOOPS_SCHEMA, SCHEMA, Outcome, Record, provenance
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[2] / "report"
 
@@ -24,7 +24,8 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         benchmark = samples[0]["benchmark"] if samples else "ecsb"
-        records = [provenance(benchmark, len(samples), **changes), *samples]
+        schema = LOOPS_SCHEMA if samples and "container" in samples[0] else SCHEMA
+        records = [provenance(benchmark, len(samples), **{"schema": schema, **changes}), *samples]
         path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
         return path
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 SCHEMA = "nearfar.results/1"
+LOOPS_SCHEMA = "nearfar.loops/1"
 
 Record = dict[str, Any]
 
@@ -44,6 +45,35 @@ def upb_samples(lock: str, times: dict[str, float], repetitions: int = 8, **chan
         upb(lock, digit + letter, repetition, time + repetition, **changes)
         for digit in "123" for letter, time in times.items() for repetition in range(repetitions)
     ]  # fmt: skip
+
+
+def loop(container: str = "array", repetition: int = 0, mflops: float | None = 500.0, **changes: Any) -> Record:
+    """A sample of the triad."""
+    return {
+        "schema": LOOPS_SCHEMA, "record": "sample", "benchmark": "triad", "container": container,
+        "initialisation": "parallel", "placement": "first_touch", "threads": 2, "pinning": "scatter", "chunk": None,
+        "segments": None, "padding": None, "stores": "regular", "length": 1000, "rows": None, "columns": None,
+        "decomposition": None, "sweeps": None, "repetition": repetition, "iterations": 10, "duration_ns": 100_000,
+        "mflops": mflops, "gbytes_per_s": None if mflops is None else mflops * 0.016,
+        "gbytes_per_s_with_rfo": None if mflops is None else mflops * 0.020, "mlups": None, "verified": True, **changes,
+    }  # fmt: skip
+
+
+def relax(container: str, repetition: int, mlups: float, **changes: Any) -> Record:
+    return {
+        **loop(container, repetition, None), "benchmark": "relax", "length": None, "rows": 500, "columns": 400,
+        "decomposition": "horizontal", "sweeps": 10, "stores": None, "mlups": mlups, **changes,
+    }  # fmt: skip
+
+
+def loop_eight(container: str, mflops: float = 500.0, **changes: Any) -> list[Record]:
+    """Repetitions at mflops, mflops + 1, ... mflops + 7."""
+    return [loop(container, r, mflops + r, **changes) for r in range(8)]
+
+
+def figure_of(number: str, axis: str, *notes: str) -> Record:
+    """What the provenance of a figure's results says about it."""
+    return {"number": number, "title": f"what figure {number} shows", "axis": axis, "notes": list(notes)}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,124 @@
+"""Measurements of loops over containers as data frames: derived quantities, ratios to the array, names of series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas
+
+from .charts import Column
+from .loop_results import FORMAT
+from .results import Record, ResultsFile
+
+MFLOPS = Column("mflops", "MFlop/s", "Performance")
+GBYTES = Column("gbytes_per_s", "GB/s", "Bandwidth")
+MBYTES = Column("mbytes_per_s", "MB/s", "Bandwidth, as STREAM counts bytes")
+MLUPS = Column("mlups", "MLup/s", "Performance")
+RATIO = Column("ratio", "speed / speed of array", "Compared with the array")
+
+TITLES = {
+    "triad": "Vector triad (a = b + c · d)",
+    "copy": "STREAM copy (c = a)",
+    "scale": "STREAM scale (b = s · c)",
+    "add": "STREAM add (c = a + b)",
+    "relax": "Relaxation (four-point Jacobi)",
+}
+# Containers in the order of their colours, whichever of them a file holds.
+CONTAINERS = ("array", "object-array", "vector", "vector-numa", "numa_vector", "segmented", "segmented-iterator")
+
+# What makes two samples measurements of one and the same place.
+PLACE = ["file", "figure", "benchmark", "threads", "length", "rows", "columns", "decomposition"]
+# What tells series of one container apart, and how it is written.
+VARIANTS = {
+    "initialisation": "{}", "placement": "{}", "pinning": "pinned {}", "chunk": "chunk {:g}",
+    "segments": "{:g} segments", "padding": "padding {:g}", "stores": "{} stores",
+}  # fmt: skip
+
+
+def quantities(benchmark: str) -> list[Column]:
+    """What a benchmark measures, the most telling first."""
+    if benchmark == "relax":
+        return [MLUPS, RATIO]
+    if benchmark == "triad":
+        return [MFLOPS, GBYTES, RATIO]
+    return [MBYTES, RATIO]
+
+
+def measurements(files: Sequence[ResultsFile]) -> pandas.DataFrame:
+    """One row per valid sample of the loops' schema, ordered by container, with the column 'ratio'."""
+    rows = [
+        _row(file.label, sample.record)
+        for file in files if file.schema == FORMAT.schema
+        for sample in file.samples if sample.void_reason is None
+    ]  # fmt: skip
+    frame = pandas.DataFrame(rows)
+    if not rows:
+        return frame
+    frame["ratio"] = _ratios(rows)
+    order = {name: index for index, name in enumerate([*CONTAINERS, *sorted(frame["container"].unique())][::-1])}
+    return frame.sort_values("container", key=lambda c: -c.map(order), kind="stable").reset_index(drop=True)
+
+
+def _row(file: str, record: Record) -> dict[str, Any]:
+    rate = record["gbytes_per_s"]
+    return {
+        **{name: value for name, value in record.items() if name not in ("schema", "record")},
+        "file": file,
+        "figure": record.get("figure", ""),
+        "curve": record.get("series"),
+        "mbytes_per_s": None if rate is None else 1000.0 * rate,
+    }
+
+
+def _comparable(row: dict[str, Any]) -> tuple[Any, ...]:
+    """What a container's and the array's sample have in common. An allocator initialises in parallel."""
+    places = "serial" if row["initialisation"] == "serial" else "parallel"
+    return (*(row[name] for name in PLACE), row["repetition"], row["stores"], places)
+
+
+def _ratios(rows: Sequence[dict[str, Any]]) -> list[float | None]:
+    """Speed of each sample over that of the array in the same repetition; of several, the one most alike."""
+    arrays: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["container"] == "array":
+            arrays.setdefault(_comparable(row), []).append(row)
+    result: list[float | None] = []
+    for row in rows:
+        quantity = quantities(row["benchmark"])[0].key
+        base = max(arrays.get(_comparable(row), []), key=lambda array: _likeness(row, array), default=None)
+        known = base is not None and row[quantity] is not None and base[quantity]
+        result.append(row[quantity] / base[quantity] if known and base is not None else None)
+    return result
+
+
+def _likeness(row: dict[str, Any], array: dict[str, Any]) -> int:
+    return sum(row[name] == array[name] for name in ("pinning", "placement", "chunk", "curve"))
+
+
+def name_series(frame: pandas.DataFrame, axis: str) -> pandas.Series:
+    """The container, and what else tells series apart where they meet; a name given by the measurement wins."""
+    names = pandas.Series(index=frame.index, dtype=object)
+    place = [name for name in PLACE if name not in (axis, "file")]
+    for container, rows in frame.groupby("container", sort=False):
+        varying = [
+            name for name in ("file", *VARIANTS)
+            if name != axis and (rows.groupby(place, dropna=False)[name].nunique() > 1).any()
+        ]  # fmt: skip
+        for index, row in rows.iterrows():
+            parts = [VARIANTS[n].format(row[n]) for n in varying if n != "file" and not pandas.isna(row[n])]
+            name = f"{container} ({', '.join(parts)})" if parts else str(container)
+            names[index] = row["curve"] or (f"{name} · {row['file']}" if "file" in varying else name)
+    return names
+
+
+def size_text(row: pandas.Series) -> str:
+    """'10 000' elements, or '500 × 400' of a grid."""
+    if row["benchmark"] == "relax":
+        return f"{row['rows']:.0f} × {row['columns']:.0f}"
+    return f"{row['length']:,.0f}".replace(",", "\u202f")
+
+
+def in_order(values: Iterable[Any]) -> list[Any]:
+    """Each value once, as they first appear."""
+    return list(dict.fromkeys(values))
