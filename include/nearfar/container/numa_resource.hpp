@@ -1,0 +1,54 @@
+/// \file
+/// A memory resource that puts the pages of large requests where the threads are that will work on them: for
+/// the containers of `std::pmr`.
+///
+/// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 3.2.
+#pragma once
+
+#include <cstddef>
+#include <memory_resource>
+#include <utility>
+
+#include "nearfar/container/placed_memory.hpp"
+#include "nearfar/container/team.hpp"
+#include "nearfar/memory/pages.hpp"
+
+namespace nearfar {
+
+/// Touches the pages of each request first by the threads of a team, each a contiguous block of them. A
+/// resource knows bytes and no elements, so a page where two threads' elements meet may go to either.
+///
+/// Requests of less than `placed_from_bytes`, and those aligned to more than a page, are not placed and come
+/// from `operator new`. May be used by any number of threads at once. Cost as with `numa_allocator`.
+class numa_resource final : public std::pmr::memory_resource {
+ public:
+  /// Domains are checked when memory is mapped.
+  explicit numa_resource(const nearfar::team& threads = {}, page_placement placement = {}) noexcept
+      : team_(threads), placement_(std::move(placement)) {}
+
+  [[nodiscard]] nearfar::team team() const noexcept { return team_; }
+  [[nodiscard]] const page_placement& placement() const noexcept { return placement_; }
+
+ private:
+  // Throws std::bad_alloc, and what map_pages throws.
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    const detail::memory_request request(bytes, alignment, false);
+    void* const memory = request.get(placement_);
+    if (request.mapped()) detail::touch_pages(memory, bytes, 1, team_, 0);
+    return memory;
+  }
+
+  void do_deallocate(void* memory, std::size_t bytes, std::size_t alignment) override {
+    detail::memory_request(bytes, alignment, false).give_back(memory);
+  }
+
+  // Any gives back what another has got.
+  [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return dynamic_cast<const numa_resource*>(&other) != nullptr;
+  }
+
+  nearfar::team team_;
+  page_placement placement_;
+};
+
+}  // namespace nearfar
