@@ -7,9 +7,12 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from .results import ReportError, ResultsFile, printable, read_all
+
+if TYPE_CHECKING:
+    from .page import Section
 
 PROGRAM = "nearfar report"
 
@@ -26,15 +29,21 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         prog=PROGRAM,
         allow_abbrev=False,
         description="Makes PNG and SVG figures and one self-contained HTML page from results of nearfar bench.",
-        epilog="The last line of output is the path of the page. Exit status: 0 done; 1 done, but void samples (wrong"
+        epilog="The last line of output is the path of the page, unless --text is given. Exit status: 0 done; 1 done, but void samples (wrong"
         " count under the lock, no acquisition, or a wrong result of a loop) were left out; 2 nothing written.",
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="results file written by nearfar bench --output")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="results file written by nearfar bench --output")
     parser.add_argument(
         "--output", default="nearfar-report", metavar="DIR", help="directory to write to (default: %(default)s)"
     )
     parser.add_argument("--title", default="nearfar benchmark report", help="heading of the page")
+    parser.add_argument(
+        "--text", action="store_true", help="print the tables as Markdown instead, and write nothing"
+    )
+    parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)  # whether a report could be written
     arguments = parser.parse_args(argv)
+    if not arguments.files and not arguments.check:
+        parser.error("name a results file")
     if not arguments.output:
         parser.error("--output needs the name of a directory")
     return arguments
@@ -52,14 +61,25 @@ def _void_samples(files: Sequence[ResultsFile]) -> list[str]:
     return lines
 
 
-def _build(files: Sequence[ResultsFile], title: str, warnings: Sequence[str]) -> dict[str, bytes]:
-    """All output files by name, the page last."""
+def _sections(files: Sequence[ResultsFile]) -> list[Section]:
     # Imported late: usage and input errors need not wait for pandas and matplotlib.
-    from . import loop_sections, lock_sections, styles
-    from .page import Page, html
+    from . import lock_sections, loop_sections, styles
 
     styles.configure()
-    sections = [*lock_sections.sections(files), *loop_sections.sections(files)]
+    return [*lock_sections.sections(files), *loop_sections.sections(files)]
+
+
+def _text(files: Sequence[ResultsFile]) -> str:
+    from .tables import markdown
+
+    return "\n".join(markdown(table) for section in _sections(files) for table in section.tables)
+
+
+def _build(files: Sequence[ResultsFile], title: str, warnings: Sequence[str]) -> dict[str, bytes]:
+    """All output files by name, the page last."""
+    from .page import Page, html
+
+    sections = _sections(files)
     content = {}
     for section in sections:
         for picture in section.pictures:
@@ -75,10 +95,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         from .output import check_directory, write_all
 
-        files = read_all(arguments.files)
-        check_directory(arguments.output, arguments.files)
+        files = read_all(arguments.files) if arguments.files else []
+        if not arguments.text:
+            check_directory(arguments.output, arguments.files)
+        if arguments.check:
+            _sections(files)
+            return 0
         warnings = _void_samples(files)
-        write_all(arguments.output, _build(files, arguments.title, warnings))
+        if arguments.text:
+            sys.stdout.write(_text(files))
+        else:
+            write_all(arguments.output, _build(files, arguments.title, warnings))
     except ReportError as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         return 2
@@ -86,9 +113,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     for warning in warnings:
         print(f"{PROGRAM}: {warning}", file=sys.stderr)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="surrogateescape")  # paths may hold any bytes
-    print(os.path.join(arguments.output, "index.html"))
+    if not arguments.text:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="surrogateescape")  # paths may hold any bytes
+        print(os.path.join(arguments.output, "index.html"))
     return 1 if warnings else 0
 
 

@@ -19,9 +19,10 @@ RATIO = Column("ratio", "speed / speed of array", "Compared with the array")
 
 TITLES = {
     "triad": "Vector triad (a = b + c · d)",
-    "copy": "STREAM copy (c = a)",
-    "scale": "STREAM scale (b = s · c)",
-    "add": "STREAM add (c = a + b)",
+    "copy": "STREAM copy (a = b)",
+    "scale": "STREAM scale (a = s · b)",
+    "add": "STREAM add (a = b + c)",
+    "stream-triad": "STREAM triad (a = b + s · c)",
     "relax": "Relaxation (four-point Jacobi)",
 }
 # Containers in the order of their colours, whichever of them a file holds.

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 
-from .results import ReportError, printable
+from .fields import ReportError, printable
+
+# By this a page is known as ours, and may be replaced.
+PAGE_MARK = '<meta name="generator" content="nearfar report">'
 
 
 def check_directory(directory: str, inputs: Iterable[str]) -> None:
@@ -20,11 +23,24 @@ def check_directory(directory: str, inputs: Iterable[str]) -> None:
         raise ReportError(f"{shown}: {printable(existing)} is not a directory; name another with --output")
     if not os.access(existing, os.W_OK | os.X_OK):
         raise ReportError(f"{shown}: no permission to write there; name another directory with --output")
+    page = os.path.join(directory, "index.html")
+    if os.path.isfile(page) and not _is_ours(page):
+        raise ReportError(f"{printable(page)}: is no page of nearfar; name another directory with --output")
     inside = os.path.realpath(directory)
     for path in inputs:
         name = os.path.basename(os.path.realpath(path))
         if os.path.dirname(os.path.realpath(path)) == inside and os.path.splitext(name)[1] in (".html", ".png", ".svg"):
             raise ReportError(f"{printable(path)}: the report might overwrite this file; name another with --output")
+
+
+def _is_ours(page: str) -> bool:
+    """Whether a page may be replaced: it is empty, or made by this command."""
+    try:
+        with open(page, "rb") as stream:
+            start = stream.read(1000)
+    except OSError:
+        return False
+    return not start or PAGE_MARK.encode() in start
 
 
 def write_all(directory: str, files: Mapping[str, bytes]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from .output import PAGE_MARK
 from .results import Record, ResultsFile
 from .styles import Picture
 from .tables import MISSING, Table
@@ -98,6 +99,7 @@ def html(page: Page) -> bytes:
     document = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"{PAGE_MARK}\n"
         f"<title>{escape(page.title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{content}\n</body>\n</html>\n"
     )
     return document.encode("utf-8", "replace")

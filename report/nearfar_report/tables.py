@@ -25,6 +25,16 @@ class Table:
     rows: list[list[str]] = field(default_factory=list)
 
 
+def markdown(table: Table) -> str:
+    """The table as Markdown, its caption above it; lines of a cell in a row."""
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", ", ") for cell in cells) + " |\n"
+
+    kinds = ["---" if index < table.text_columns else "---:" for index in range(len(table.heads))]
+    return f"{table.caption}\n\n{line(table.heads)}{line(kinds)}{''.join(map(line, table.rows))}"
+
+
 def number(value: float) -> str:
     """Four significant digits, never in exponent form, thousands set apart by a narrow space."""
     if value == 0:

@@ -189,7 +189,7 @@ def test_output_is_a_file(report: Report, write: Write, tmp_path: Path) -> None:
 
 
 def test_output_would_overwrite_the_input(report: Report, write: Write, tmp_path: Path) -> None:
-    results = write("index.html", [ecsb()])
+    results = write("figure.svg", [ecsb()])
     content = results.read_bytes()
     assert_refused(report(results, "--output", tmp_path), "might overwrite this file")
     assert results.read_bytes() == content
@@ -218,3 +218,14 @@ def test_help_names_the_command(report: Report) -> None:
     assert outcome.status == 0
     assert outcome.out.startswith("usage: nearfar report ")
     assert "nearfar_report" not in outcome.out.replace("nearfar-report", "")
+
+
+def test_a_page_of_someone_else_is_left_alone(report: Report, write: Write, tmp_path: Path) -> None:
+    results = write("a.jsonl", [ecsb()])
+    first = report(results)
+    assert report(results).status == 0  # replaces its own page
+    (first.directory / "index.html").write_text("<html>mine</html>")
+    outcome = report(results)
+    assert outcome.status == 2
+    assert "index.html: is no page of nearfar; " in outcome.err
+    assert outcome.page == "<html>mine</html>"

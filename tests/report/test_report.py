@@ -246,3 +246,22 @@ def test_output_directory(report: Report, write: Write, tmp_path: Path) -> None:
     assert outcome.out == f"{target}/index.html\n"
     assert (target / "index.html").exists() and not outcome.directory.exists()
     assert not [path for path in target.iterdir() if path.name.startswith(".")]
+
+
+def test_tables_as_text(report: Report, write: Write) -> None:
+    outcome = report(write("a.jsonl", [ecsb("cohort", r, (600, 400)) for r in range(8)]), "--text")
+    assert (outcome.status, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert "| Lock | World | Nodes | Ranks | n | ns per acquisition | Mio/s | CV of progress in % |" in lines
+    assert "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |" in lines
+    row = "| cohort | MPI | 1 | 2 | 8 | 100.0 [100.0, 100.0] | 10.00 [10.00, 10.00] | 28.28 [28.28, 28.28] |"
+    assert row in lines
+    assert not outcome.directory.exists()
+
+
+def test_check_writes_nothing(report: Report, tmp_path: Path) -> None:
+    assert report("--check").status == 0
+    (tmp_path / "file").write_text("")
+    outcome = report("--check", "--output", tmp_path / "file")
+    assert outcome.status == 2
+    assert not outcome.directory.exists()

@@ -1,0 +1,14 @@
+/// \file
+/// The Python package that draws figures and pages.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace nearfar::command {
+
+/// Runs `nearfar report` with these arguments in Python, on this process's output, and returns its status.
+/// Throws `nearfar::error` if the package or Python is missing.
+[[nodiscard]] int run_report_package(const std::vector<std::string>& arguments);
+
+}  // namespace nearfar::command
