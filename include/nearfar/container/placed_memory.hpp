@@ -19,6 +19,9 @@ namespace nearfar {
 /// Memory that is to be placed is mapped afresh from this size in bytes on. What is smaller comes from
 /// `operator new` and lies where that has it: it may be memory that was used before, whose pages have their
 /// place already, and it fits a core's cache.
+///
+/// Fresh pages cost a fault each, over 1 µs. This is the size from which two threads that share the faults
+/// are as fast as one, the parallel region included; also from which they add two vectors faster than one.
 inline constexpr std::size_t placed_from_bytes = std::size_t{64} * 1024;
 
 namespace detail {
