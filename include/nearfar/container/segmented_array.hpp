@@ -1,0 +1,293 @@
+/// \file
+/// An array whose elements lie in segments, each near the thread that works on it.
+///
+/// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, sections 3.4 and 5.2.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "nearfar/container/segmented_iterator.hpp"
+#include "nearfar/container/static_schedule.hpp"
+#include "nearfar/container/team.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/memory/pages.hpp"
+
+namespace nearfar {
+
+/// How segments lie in memory.
+struct segment_layout {
+  /// Bytes that stay unused between a segment and the next.
+  std::size_t padding = 0;
+  /// Whether each segment begins on a page of its own, so that no two threads share one; padding then grows
+  /// to the next page. Costs half a page for each segment on average, and a whole one for tiny segments.
+  bool page_aligned = true;
+  /// Elements that stay together in one segment: the columns of a matrix whose segments hold whole rows.
+  std::size_t unit = 1;
+};
+
+/// A fixed number of elements in a fixed number of segments of equal size; where that does not come out even,
+/// the first segments are one unit larger. With fewer units than segments the last segments are empty.
+///
+/// Segment i of S is constructed, and so placed by first touch, by the thread that a static schedule of S
+/// iterations gives it: as many segments as threads is the common choice, and fewer leave threads without
+/// memory of their own. Algorithms of algorithm.hpp run on the same threads over raw pointers.
+///
+/// Like `std::vector` it is to be changed by one thread at a time, and moves and swaps keep iterators,
+/// pointers and references valid. Copies and assignments take over layout, team and placement of their
+/// source. A default-constructed or moved-from array has no elements and no segments, and can be assigned to.
+template <typename T>
+class segmented_array {
+  static_assert(std::is_object_v<T> && !std::is_const_v<T> && !std::is_volatile_v<T>);
+  static_assert(alignof(T) <= 4096, "no system's pages are aligned to more for certain");
+
+ public:
+  using value_type = T;
+  using reference = T&;
+  using const_reference = const T&;
+  using size_type = std::size_t;
+  using difference_type = std::ptrdiff_t;
+  using iterator = element_iterator<T>;
+  using const_iterator = element_iterator<const T>;
+
+  segmented_array() noexcept = default;
+
+  /// `size` value-initialised elements in `segments` segments.
+  ///
+  /// Throws `misuse` if there is no segment, if padding would leave segments misaligned for T, or if `size`
+  /// is not a multiple of the layout's unit; `std::length_error` if no memory can be that large; what
+  /// `map_pages` throws; and what a constructor of T throws, after all elements constructed so far were
+  /// destroyed. If constructors throw in several threads, one of the exceptions. Cost: one parallel loop, and
+  /// a page fault for each page.
+  segmented_array(std::size_t segments, std::size_t size, const segment_layout& layout = {},
+                  team threads = {}, page_placement placement = {})
+      : segmented_array(
+            segments, size, layout, threads, std::move(placement),
+            [](T* first, std::size_t, T* last) { std::uninitialized_value_construct(first, last); }) {}
+
+  /// `size` copies of a value; otherwise as above.
+  segmented_array(std::size_t segments, std::size_t size, const T& value, const segment_layout& layout = {},
+                  team threads = {}, page_placement placement = {})
+      : segmented_array(
+            segments, size, layout, threads, std::move(placement),
+            [&](T* first, std::size_t, T* last) { std::uninitialized_fill(first, last, value); }) {}
+
+  /// Each segment is copied by its owner.
+  segmented_array(const segmented_array& other)
+      : segmented_array(other.segments(), other.size(), other.layout_, other.team_, other.placement_,
+                        [&](T* first, std::size_t segment, T*) {
+                          std::ranges::uninitialized_copy_n(other.segment(segment).data(),
+                                                            std::ssize(other.segment(segment)), first,
+                                                            std::unreachable_sentinel);
+                        }) {}
+
+  segmented_array(segmented_array&& other) noexcept { swap(other); }
+
+  segmented_array& operator=(const segmented_array& other) {
+    if (this != std::addressof(other)) segmented_array(other).swap(*this);
+    return *this;
+  }
+
+  segmented_array& operator=(segmented_array&& other) noexcept {
+    segmented_array(std::move(other)).swap(*this);
+    return *this;
+  }
+
+  /// Elements are destroyed by the owners of their segments.
+  ~segmented_array() {
+    if (!memory_) return;
+    destroy_elements();
+  }
+
+  void swap(segmented_array& other) noexcept {
+    memory_.swap(other.memory_);
+    std::swap(layout_, other.layout_);
+    std::swap(team_, other.team_);
+    std::swap(placement_, other.placement_);
+  }
+  friend void swap(segmented_array& a, segmented_array& b) noexcept { a.swap(b); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return memory_ ? memory_->map.size : 0; }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  [[nodiscard]] std::size_t segments() const noexcept { return memory_ ? memory_->map.segments : 0; }
+
+  /// The elements of segment `index` < segments().
+  [[nodiscard]] std::span<T> segment(std::size_t index) noexcept {
+    return {memory_->map.start(index), memory_->map.length(index)};
+  }
+  [[nodiscard]] std::span<const T> segment(std::size_t index) const noexcept {
+    return {memory_->map.start(index), memory_->map.length(index)};
+  }
+
+  /// The thread that constructed the segment: its index in the team.
+  [[nodiscard]] int owner(std::size_t segment) const noexcept {
+    return static_schedule(segments(), memory_->threads).owner(segment);
+  }
+
+  /// The NUMA domain its owner ran on at construction, `unknown_domain` if that is not known. The memory is
+  /// there if pages are placed by first touch and the segment does not share them.
+  [[nodiscard]] int domain(std::size_t segment) const noexcept { return memory_->domains[segment]; }
+
+  /// A view of the segments, as spans, whose domain is this one. Valid as long as the array's memory.
+  [[nodiscard]] auto segments_of(int domain) noexcept { return view_of<T>(memory_.get(), domain); }
+  [[nodiscard]] auto segments_of(int domain) const noexcept {
+    return view_of<const T>(memory_.get(), domain);
+  }
+
+  /// The same for the domain that the calling thread runs on. Threads that go over these with a schedule of
+  /// their own stay near; see `for_each_segment_dynamic` for one. May throw what `this_thread_domain()`
+  /// throws.
+  [[nodiscard]] auto my_segments() { return segments_of(this_thread_domain()); }
+  [[nodiscard]] auto my_segments() const { return segments_of(this_thread_domain()); }
+
+  [[nodiscard]] iterator begin() noexcept { return {map(), 0}; }
+  [[nodiscard]] iterator end() noexcept { return {map(), size()}; }
+  [[nodiscard]] const_iterator begin() const noexcept { return {map(), 0}; }
+  [[nodiscard]] const_iterator end() const noexcept { return {map(), size()}; }
+  [[nodiscard]] const_iterator cbegin() const noexcept { return begin(); }
+  [[nodiscard]] const_iterator cend() const noexcept { return end(); }
+  [[nodiscard]] segment_iterator<T> segment_begin() noexcept { return {map(), 0}; }
+  [[nodiscard]] segment_iterator<T> segment_end() noexcept { return {map(), segments()}; }
+  [[nodiscard]] segment_iterator<const T> segment_begin() const noexcept { return {map(), 0}; }
+  [[nodiscard]] segment_iterator<const T> segment_end() const noexcept { return {map(), segments()}; }
+
+  /// Element `index` < size(). Cost: a division.
+  [[nodiscard]] T& operator[](std::size_t index) noexcept {
+    return begin()[static_cast<std::ptrdiff_t>(index)];
+  }
+  [[nodiscard]] const T& operator[](std::size_t index) const noexcept {
+    return begin()[static_cast<std::ptrdiff_t>(index)];
+  }
+
+  [[nodiscard]] const segment_layout& layout() const noexcept { return layout_; }
+  [[nodiscard]] nearfar::team team() const noexcept { return team_; }
+  [[nodiscard]] const page_placement& placement() const noexcept { return placement_; }
+
+  [[nodiscard]] friend bool operator==(const segmented_array& a, const segmented_array& b)
+    requires std::equality_comparable<T>
+  {
+    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
+  }
+
+ private:
+  // Not a domain: the segment has no elements yet.
+  static constexpr int unbuilt = std::numeric_limits<int>::min();
+
+  struct memory {
+    detail::segment_map<T> map{};
+    std::size_t bytes = 0;
+    int threads = 1;
+    std::vector<int> domains{};
+
+    memory() = default;
+    memory(const memory&) = delete;
+    memory& operator=(const memory&) = delete;
+    ~memory() {
+      if (map.data != nullptr) unmap_pages(map.data, bytes);
+    }
+  };
+
+  template <typename Construct>
+  segmented_array(std::size_t segments, std::size_t size, const segment_layout& layout, nearfar::team threads,
+                  page_placement placement, Construct&& construct)
+      : layout_(layout), team_(threads), placement_(std::move(placement)) {
+    if (segments == 0 && size == 0) return;  // the copy of an array without segments
+    auto made = std::make_unique<memory>();
+    made->bytes = plan(made->map, segments, size, layout);
+    made->domains.assign(segments, unbuilt);
+    if (made->bytes != 0) made->map.data = static_cast<T*>(map_pages(made->bytes, placement_));
+    memory_ = std::move(made);
+    try {
+      team_.run([&](team_member member) {
+        if (member.index == 0) memory_->threads = member.size;
+        const int domain = this_thread_domain();
+        static_schedule(segments, member.size).for_each_block(member.index, [&](index_range mine) {
+          for (std::size_t i = mine.first; i < mine.last; ++i) {
+            const auto place = segment(i);
+            construct(place.data(), i, place.data() + place.size());
+            memory_->domains[i] = domain;
+          }
+        });
+      });
+    } catch (...) {
+      destroy_elements();
+      throw;
+    }
+  }
+
+  // Fills in the map but for the address; the bytes of memory it needs.
+  static std::size_t plan(detail::segment_map<T>& map, std::size_t segments, std::size_t size,
+                          const segment_layout& layout) {
+    if (segments == 0) throw misuse("a segmented_array has at least 1 segment");
+    if (layout.unit == 0 || size % layout.unit != 0)
+      throw misuse("the size of a segmented_array, " + std::to_string(size) +
+                   ", must be a multiple of its layout's unit, " + std::to_string(layout.unit));
+    if (!layout.page_aligned && layout.padding % alignof(T) != 0)
+      throw misuse("a padding of " + std::to_string(layout.padding) +
+                   " bytes misaligns segments of elements that are aligned to " + std::to_string(alignof(T)) +
+                   " bytes: take a multiple, or page-aligned segments");
+    const std::size_t units = size / layout.unit;
+    map.size = size;
+    map.segments = segments;
+    map.unit = layout.unit;
+    map.count = units / segments * layout.unit;
+    map.larger = units % segments;
+    const std::size_t longest = map.count + (map.larger != 0 ? layout.unit : 0);
+
+    // No product or sum below is larger than this, so none overflows.
+    const std::size_t page = page_size();
+    const auto most = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+    const bool too_long = longest > most / 2 / sizeof(T) || layout.padding > most / 2 - page;
+    const std::size_t apart = too_long ? most : longest * sizeof(T) + layout.padding + page;
+    if (too_long || segments > most / apart)
+      throw std::length_error("segmented_array: no memory is that large");
+
+    if (size == 0) return 0;
+    if (layout.page_aligned) {
+      map.stride = (longest * sizeof(T) + layout.padding + page - 1) / page * page;
+      return (segments - 1) * map.stride + longest * sizeof(T);
+    }
+    map.stride = map.count * sizeof(T) + layout.padding;
+    map.surplus = layout.unit * sizeof(T);
+    return size * sizeof(T) + (segments - 1) * layout.padding;
+  }
+
+  void destroy_elements() noexcept {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      team_.for_each_block(segments(), 0, [&](index_range mine) {
+        for (std::size_t i = mine.first; i < mine.last; ++i)
+          if (memory_->domains[i] != unbuilt) std::ranges::destroy(segment(i));
+      });
+    }
+  }
+
+  template <typename Element>
+  static auto view_of(const memory* memory, int domain) noexcept {
+    return std::views::iota(std::size_t{0}, memory == nullptr ? 0 : memory->map.segments) |
+           std::views::filter([=](std::size_t index) { return memory->domains[index] == domain; }) |
+           std::views::transform([=](std::size_t index) {
+             return std::span<Element>(memory->map.start(index), memory->map.length(index));
+           });
+  }
+
+  [[nodiscard]] const detail::segment_map<T>* map() const noexcept {
+    return memory_ ? std::addressof(memory_->map) : nullptr;
+  }
+
+  std::unique_ptr<memory> memory_{};
+  segment_layout layout_{};
+  nearfar::team team_{};
+  page_placement placement_{};
+};
+
+}  // namespace nearfar

@@ -1,0 +1,306 @@
+/// \file
+/// The iterators of `segmented_array`: over its elements, and over its segments.
+///
+/// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 3.5. Its
+/// element iterator was a forward one; this one is random access, which its outlook (section 5.2) wished for.
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "nearfar/container/segmented_traits.hpp"
+
+namespace nearfar {
+
+namespace detail {
+
+/// Where the segments of an array are. The first `larger` segments hold `count + unit` elements, the others
+/// `count`, so that an index leads to its segment by one division.
+template <typename T>
+struct segment_map {
+  T* data = nullptr;
+  std::size_t size = 0;
+  std::size_t segments = 0;
+  std::size_t count = 0;    // elements
+  std::size_t unit = 1;     // elements
+  std::size_t larger = 0;   // segments
+  std::size_t stride = 0;   // bytes from one segment to the next
+  std::size_t surplus = 0;  // bytes more for the larger ones
+
+  [[nodiscard]] std::size_t length(std::size_t segment) const noexcept {
+    return segment < larger ? count + unit : count;
+  }
+
+  // The address of a segment; of the one behind the last too.
+  [[nodiscard]] T* start(std::size_t segment) const noexcept {
+    const std::size_t offset = segment * stride + std::min(segment, larger) * surplus;
+    return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(data) + offset);
+  }
+
+  [[nodiscard]] std::size_t first_index(std::size_t segment) const noexcept {
+    return segment * count + std::min(segment, larger) * unit;
+  }
+
+  // The segment that holds an element; one that holds some, for the index behind the last.
+  [[nodiscard]] std::size_t segment_of(std::size_t index) const noexcept {
+    if (index == size) return last();
+    const std::size_t in_larger = larger * (count + unit);
+    return index < in_larger ? index / (count + unit) : larger + (index - in_larger) / count;
+  }
+
+  // The segment of this address, which has elements.
+  [[nodiscard]] std::size_t segment_at(const T* begin) const noexcept {
+    const auto offset = static_cast<std::size_t>(reinterpret_cast<const std::byte*>(begin) -
+                                                 reinterpret_cast<const std::byte*>(data));
+    if (offset == 0) return 0;
+    const std::size_t in_larger = larger * (stride + surplus);
+    return offset < in_larger ? offset / (stride + surplus) : larger + (offset - in_larger) / stride;
+  }
+
+  // The last segment that has elements; the first if none has.
+  [[nodiscard]] std::size_t last() const noexcept {
+    return (count != 0 ? segments : std::max<std::size_t>(larger, 1)) - 1;
+  }
+};
+
+/// A place in an array, with the bounds of its segment.
+template <typename T>
+struct segment_place {
+  T* current = nullptr;
+  T* begin = nullptr;
+  T* end = nullptr;
+
+  static segment_place at(const segment_map<T>& map, std::size_t segment, std::size_t offset) noexcept {
+    T* const begin = map.start(segment);
+    return {begin + offset, begin, begin + map.length(segment)};
+  }
+
+  [[gnu::noinline, gnu::cold]] static segment_place after(const segment_map<T>& map,
+                                                          segment_place here) noexcept {
+    const std::size_t segment = map.segment_at(here.begin);
+    return segment == map.last() ? here : at(map, segment + 1, 0);
+  }
+
+  [[gnu::noinline, gnu::cold]] static segment_place before(const segment_map<T>& map,
+                                                           segment_place here) noexcept {
+    const std::size_t segment = map.segment_at(here.begin) - 1;
+    return at(map, segment, map.length(segment) - 1);
+  }
+
+  [[gnu::noinline]] static segment_place at_index(const segment_map<T>& map, std::size_t index) noexcept {
+    const std::size_t segment = map.segment_of(index);
+    return at(map, segment, index - map.first_index(segment));
+  }
+
+  [[nodiscard]] std::size_t index(const segment_map<T>& map) const noexcept {
+    return map.first_index(map.segment_at(begin)) + static_cast<std::size_t>(current - begin);
+  }
+};
+
+}  // namespace detail
+
+/// Goes over the segments of a `segmented_array`; each is a `std::span` of its elements. Random access in the
+/// sense of C++20's ranges. Valid as long as the array's memory, so also after the array was moved or
+/// swapped.
+template <typename T>
+class segment_iterator {
+  using map_type = detail::segment_map<std::remove_const_t<T>>;
+
+ public:
+  using iterator_concept = std::random_access_iterator_tag;
+  using iterator_category = std::input_iterator_tag;
+  using value_type = std::span<T>;
+  using reference = std::span<T>;
+  using pointer = void;
+  using difference_type = std::ptrdiff_t;
+
+  segment_iterator() noexcept = default;
+  /// For containers: the segment of this index.
+  segment_iterator(const map_type* map, std::size_t index) noexcept : map_(map), index_(index) {}
+  /// A segment of what may be changed is one of what may be read.
+  template <typename Other>
+    requires(std::is_same_v<T, const Other>)
+  segment_iterator(const segment_iterator<Other>& other) noexcept : map_(other.map_), index_(other.index_) {}
+
+  [[nodiscard]] std::span<T> operator*() const noexcept {
+    return {map_->start(index_), map_->length(index_)};
+  }
+  [[nodiscard]] std::span<T> operator[](difference_type n) const noexcept { return *(*this + n); }
+
+  /// Which segment of its array.
+  [[nodiscard]] std::size_t index() const noexcept { return index_; }
+  /// Which segment, of how many.
+  [[nodiscard]] segment_position position() const noexcept {
+    return {index_, map_ == nullptr ? 0 : map_->segments};
+  }
+
+  segment_iterator& operator+=(difference_type n) noexcept {
+    index_ += static_cast<std::size_t>(n);
+    return *this;
+  }
+  segment_iterator& operator-=(difference_type n) noexcept { return *this += -n; }
+  segment_iterator& operator++() noexcept { return *this += 1; }
+  segment_iterator& operator--() noexcept { return *this -= 1; }
+  segment_iterator operator++(int) noexcept { return std::exchange(*this, *this + 1); }
+  segment_iterator operator--(int) noexcept { return std::exchange(*this, *this - 1); }
+  [[nodiscard]] friend segment_iterator operator+(segment_iterator it, difference_type n) noexcept {
+    return it += n;
+  }
+  [[nodiscard]] friend segment_iterator operator+(difference_type n, segment_iterator it) noexcept {
+    return it += n;
+  }
+  [[nodiscard]] friend segment_iterator operator-(segment_iterator it, difference_type n) noexcept {
+    return it -= n;
+  }
+  [[nodiscard]] friend difference_type operator-(const segment_iterator& a,
+                                                 const segment_iterator& b) noexcept {
+    return static_cast<difference_type>(a.index_ - b.index_);
+  }
+  [[nodiscard]] friend bool operator==(const segment_iterator& a, const segment_iterator& b) noexcept {
+    return a.index_ == b.index_;
+  }
+  [[nodiscard]] friend auto operator<=>(const segment_iterator& a, const segment_iterator& b) noexcept {
+    return a.index_ <=> b.index_;
+  }
+
+ private:
+  friend class segment_iterator<const T>;
+  template <typename>
+  friend class element_iterator;
+
+  const map_type* map_ = nullptr;
+  std::size_t index_ = 0;
+};
+
+/// Goes over the elements of a `segmented_array` as if they lay in one piece: a random access iterator whose
+/// reference is a real one, for the standard's algorithms and for loops that the segmented ones do not cover.
+/// Valid as long as the array's memory, so also after the array was moved or swapped.
+///
+/// Cost: to go one element on is an addition and a comparison, with a call of some nanoseconds at the end of
+/// a segment. Jumps and [] are an addition and a comparison within the segment, else a division of integers;
+/// so is the difference of iterators in two segments. Comparisons compare addresses.
+template <typename T>
+class element_iterator {
+  using bare = std::remove_const_t<T>;
+  using map_type = detail::segment_map<bare>;
+  using place = detail::segment_place<bare>;
+
+ public:
+  using iterator_concept = std::random_access_iterator_tag;
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = bare;
+  using reference = T&;
+  using pointer = T*;
+  using difference_type = std::ptrdiff_t;
+
+  element_iterator() noexcept = default;
+  /// For containers: the element of this index, which may be the one behind the last.
+  element_iterator(const map_type* map, std::size_t index) noexcept
+      : map_(map), place_(map == nullptr ? place{} : place::at_index(*map, index)) {}
+  /// The element of a segment that `local` points to.
+  element_iterator(const segment_iterator<T>& segment, T* local) noexcept : map_(segment.map_) {
+    if (map_ == nullptr) return;
+    place_ = place::at(*map_, segment.index_, 0);
+    place_.current = const_cast<bare*>(local);
+    // The end of a segment and the beginning of the next are one place.
+    if (place_.current == place_.end) place_ = place::at_index(*map_, index());
+  }
+  /// What may be changed may be read.
+  template <typename Other>
+    requires(std::is_same_v<T, const Other>)
+  element_iterator(const element_iterator<Other>& other) noexcept : map_(other.map_), place_(other.place_) {}
+
+  [[nodiscard]] reference operator*() const noexcept { return *place_.current; }
+  [[nodiscard]] pointer operator->() const noexcept { return place_.current; }
+  [[nodiscard]] reference operator[](difference_type n) const noexcept { return *(*this + n); }
+
+  element_iterator& operator++() noexcept {
+    // By value, so that the compiler can keep the iterator in registers.
+    if (++place_.current == place_.end) [[unlikely]]
+      place_ = place::after(*map_, place_);
+    return *this;
+  }
+  element_iterator& operator--() noexcept {
+    if (place_.current == place_.begin) [[unlikely]]
+      place_ = place::before(*map_, place_);
+    else
+      --place_.current;
+    return *this;
+  }
+  element_iterator operator++(int) noexcept {
+    const element_iterator before = *this;
+    ++*this;
+    return before;
+  }
+  element_iterator operator--(int) noexcept {
+    const element_iterator before = *this;
+    --*this;
+    return before;
+  }
+  element_iterator& operator+=(difference_type n) noexcept {
+    const difference_type target = place_.current - place_.begin + n;
+    if (target >= 0 && target < place_.end - place_.begin) [[likely]]
+      place_.current = place_.begin + target;
+    else if (n != 0)
+      place_ = place::at_index(*map_, index() + static_cast<std::size_t>(n));
+    return *this;
+  }
+  element_iterator& operator-=(difference_type n) noexcept { return *this += -n; }
+  [[nodiscard]] friend element_iterator operator+(element_iterator it, difference_type n) noexcept {
+    return it += n;
+  }
+  [[nodiscard]] friend element_iterator operator+(difference_type n, element_iterator it) noexcept {
+    return it += n;
+  }
+  [[nodiscard]] friend element_iterator operator-(element_iterator it, difference_type n) noexcept {
+    return it -= n;
+  }
+  [[nodiscard]] friend difference_type operator-(const element_iterator& a,
+                                                 const element_iterator& b) noexcept {
+    if (a.place_.begin == b.place_.begin) return a.place_.current - b.place_.current;
+    return static_cast<difference_type>(a.index() - b.index());
+  }
+  [[nodiscard]] friend bool operator==(const element_iterator& a, const element_iterator& b) noexcept {
+    return a.place_.current == b.place_.current;
+  }
+  [[nodiscard]] friend auto operator<=>(const element_iterator& a, const element_iterator& b) noexcept {
+    return std::compare_three_way{}(a.place_.current, b.place_.current);
+  }
+
+  /// The element's index in its array. Cost: a division.
+  [[nodiscard]] std::size_t index() const noexcept { return map_ == nullptr ? 0 : place_.index(*map_); }
+
+ private:
+  friend class element_iterator<const T>;
+  friend struct segmented_iterator_traits<element_iterator>;
+
+  const map_type* map_ = nullptr;
+  place place_;
+};
+
+template <typename T>
+struct segmented_iterator_traits<element_iterator<T>> {
+  static constexpr bool is_segmented = true;
+  using iterator = element_iterator<T>;
+  using segment_iterator = nearfar::segment_iterator<T>;
+  using local_iterator = T*;
+
+  static segment_iterator segment(const iterator& it) noexcept {
+    return {it.map_, it.map_ == nullptr ? 0 : it.map_->segment_at(it.place_.begin)};
+  }
+  static local_iterator local(const iterator& it) noexcept { return it.place_.current; }
+  static local_iterator begin(const segment_iterator& it) noexcept { return (*it).data(); }
+  static local_iterator end(const segment_iterator& it) noexcept { return (*it).data() + (*it).size(); }
+  static iterator compose(const segment_iterator& segment, local_iterator local) noexcept {
+    return {segment, local};
+  }
+  static segment_position position(const segment_iterator& it) noexcept { return it.position(); }
+};
+
+}  // namespace nearfar
