@@ -1,0 +1,262 @@
+/// \file
+/// How algorithms divide their work: who does which part of a range, and the pieces of memory a part is made
+/// of.
+///
+/// Source: M. H. Austern, "Segmented iterators and hierarchical algorithms", in Generic Programming, Lecture
+/// Notes in Computer Science 1766, Springer, 2000; H. Stengel, diploma thesis,
+/// Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 3.5.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "nearfar/container/segmented_traits.hpp"
+#include "nearfar/container/static_schedule.hpp"
+#include "nearfar/container/team.hpp"
+
+namespace nearfar {
+
+/// The threads that carry out an algorithm, and in which chunks they take elements of ranges that are not
+/// segmented; 0 for one block a thread. Where an algorithm takes one, a `team` alone will do.
+struct execution {
+  nearfar::team team{};
+  std::size_t chunk = 0;
+
+  constexpr execution() noexcept = default;
+  constexpr execution(nearfar::team threads, std::size_t elements = 0) noexcept
+      : team(threads), chunk(elements) {}
+};
+
+namespace detail {
+
+/// Threads can begin in the middle of a range.
+template <typename Iterator>
+concept divisible = std::random_access_iterator<Iterator> || segmented_iterator<Iterator>;
+
+template <typename Iterator>
+auto unwrapped(Iterator it) {
+  if constexpr (std::contiguous_iterator<Iterator>)
+    return std::to_address(it);
+  else
+    return it;
+}
+
+template <typename Iterator>
+constexpr Iterator advanced(Iterator it, std::size_t n) {
+  return it + static_cast<std::iter_difference_t<Iterator>>(n);
+}
+
+/// Goes through a range in pieces of memory: here, a range that is one piece.
+template <typename Iterator>
+class piece_cursor {
+ public:
+  piece_cursor(Iterator first, std::size_t offset) : local_(unwrapped(advanced(first, offset))) {}
+
+  [[nodiscard]] std::size_t available() const noexcept { return std::numeric_limits<std::size_t>::max(); }
+  [[nodiscard]] auto local() const { return local_; }
+  void advance(std::size_t n) { local_ = advanced(local_, n); }
+  [[nodiscard]] Iterator position(Iterator first, std::size_t offset) const {
+    return advanced(first, offset);
+  }
+
+ private:
+  decltype(unwrapped(std::declval<Iterator>())) local_;
+};
+
+/// A range whose pieces are its segments.
+template <segmented_iterator Iterator>
+class piece_cursor<Iterator> {
+  using traits = segmented_iterator_traits<Iterator>;
+
+ public:
+  piece_cursor(Iterator first, std::size_t offset) {
+    if constexpr (std::random_access_iterator<Iterator>) first = advanced(first, offset);
+    segment_ = traits::segment(first);
+    local_ = traits::local(first);
+    left_ = static_cast<std::size_t>(traits::end(segment_) - local_);
+    if constexpr (!std::random_access_iterator<Iterator>)
+      for (std::size_t step = 0; offset != 0; offset -= step) {
+        step = std::min(available(), offset);
+        advance(step);
+      }
+  }
+
+  /// Elements in this piece, at least one; there must be elements left.
+  [[nodiscard]] std::size_t available() {
+    while (left_ == 0) {
+      ++segment_;
+      local_ = traits::begin(segment_);
+      left_ = static_cast<std::size_t>(traits::end(segment_) - local_);
+    }
+    return left_;
+  }
+  [[nodiscard]] auto local() const { return unwrapped(local_); }
+  void advance(std::size_t n) {
+    local_ = advanced(local_, n);
+    left_ -= n;
+  }
+  [[nodiscard]] Iterator position(Iterator, std::size_t) const { return traits::compose(segment_, local_); }
+
+ private:
+  typename traits::segment_iterator segment_{};
+  typename traits::local_iterator local_{};
+  std::size_t left_ = 0;
+};
+
+template <divisible Iterator>
+Iterator jump(Iterator first, std::size_t n) {
+  if constexpr (std::random_access_iterator<Iterator>)
+    return advanced(first, n);
+  else
+    return piece_cursor<Iterator>(first, n).position(first, n);
+}
+
+template <divisible Iterator>
+std::size_t length(Iterator first, Iterator last) {
+  if constexpr (std::random_access_iterator<Iterator>) {
+    return static_cast<std::size_t>(last - first);
+  } else {
+    using traits = segmented_iterator_traits<Iterator>;
+    auto segment = traits::segment(first);
+    const auto last_segment = traits::segment(last);
+    std::ptrdiff_t size = traits::local(last) - traits::begin(last_segment);
+    size -= traits::local(first) - traits::begin(segment);
+    for (; segment != last_segment; ++segment) size += traits::end(segment) - traits::begin(segment);
+    return static_cast<std::size_t>(size);
+  }
+}
+
+/// The `size` elements from `first`, divided by segments: how many there are, and where each begins.
+template <segmented_iterator Iterator>
+class segment_division {
+  using traits = segmented_iterator_traits<Iterator>;
+
+ public:
+  segment_division(Iterator first, std::size_t size) : first_(first), size_(size) {
+    if constexpr (requires { traits::position(traits::segment(first)); }) {
+      const segment_position here = traits::position(traits::segment(first));
+      before_ = here.index;
+      segments_ = here.segments;
+    } else {
+      std::size_t covered = 0;
+      piece_cursor<Iterator> cursor(first, 0);
+      for (; covered < size; ++segments_) {
+        const std::size_t step = cursor.available();
+        cursor.advance(step);
+        covered += step;
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t segments() const noexcept { return segments_; }
+
+  /// The first of the elements that is not in the segments before this one.
+  [[nodiscard]] std::size_t offset(std::size_t segment) const {
+    if (segment <= before_) return 0;
+    if (segment >= segments_) return size_;
+    if constexpr (std::random_access_iterator<Iterator> &&
+                  std::random_access_iterator<typename traits::segment_iterator> &&
+                  requires { traits::position(traits::segment(first_)); }) {
+      const auto there = advanced(traits::segment(first_), segment - before_);
+      return std::min(size_, static_cast<std::size_t>(traits::compose(there, traits::begin(there)) - first_));
+    } else {
+      std::size_t covered = 0;
+      piece_cursor<Iterator> cursor(first_, 0);
+      for (std::size_t i = before_; i < segment && covered < size_; ++i) {
+        const std::size_t step = cursor.available();
+        cursor.advance(step);
+        covered += step;
+      }
+      return std::min(covered, size_);
+    }
+  }
+
+ private:
+  Iterator first_;
+  std::size_t size_;
+  std::size_t before_ = 0;  // segments of the container before the first element
+  std::size_t segments_ = 0;
+};
+
+/// Calls `body(index_range)` for the parts of the `size` elements from `first` that a member of a team does,
+/// in ascending order. Of a segmented range these are the elements of its segments in a static schedule of
+/// all segments if there are at least as many as threads. Else it is a static schedule of the elements.
+template <divisible Iterator, typename Body>
+void for_each_share(Iterator first, std::size_t size, std::size_t chunk, team_member member, Body&& body) {
+  if (member.size == 1) {
+    if (size != 0) body(index_range{0, size});
+    return;
+  }
+  if constexpr (segmented_iterator<Iterator>) {
+    const segment_division division(first, size);
+    if (division.segments() >= static_cast<std::size_t>(member.size)) {
+      const index_range mine = static_schedule(division.segments(), member.size).block(member.index, 0);
+      const index_range elements{division.offset(mine.first), division.offset(mine.last)};
+      if (!elements.empty()) body(elements);
+      return;
+    }
+    chunk = 0;
+  }
+  static_schedule(size, member.size, chunk).for_each_block(member.index, body);
+}
+
+/// Calls `kernel(n, pointers or iterators...)` for the pieces of `size` elements at `offset` of all ranges:
+/// as large as possible, but none goes over the end of any range's segment.
+template <typename Kernel, typename... Iterators>
+void for_each_piece(std::size_t offset, std::size_t size, Kernel& kernel, Iterators... firsts) {
+  std::tuple cursors{piece_cursor<Iterators>(firsts, offset)...};
+  std::apply(
+      [&](auto&... cursor) {
+        while (size != 0) {
+          std::size_t n = size;
+          ((n = std::min(n, cursor.available())), ...);
+          kernel(n, cursor.local()...);
+          (cursor.advance(n), ...);
+          size -= n;
+        }
+      },
+      cursors);
+}
+
+/// The first segmented iterator, else the first: its range decides who does what.
+template <typename First, typename... Rest>
+auto leading(First first, [[maybe_unused]] Rest... rest) {
+  if constexpr (segmented_iterator<First> || !(segmented_iterator<Rest> || ...))
+    return first;
+  else
+    return leading(rest...);
+}
+
+/// Runs a copy of `kernel` over the pieces of all ranges, on the threads that `how` says.
+template <typename Kernel, typename... Iterators>
+void run_pieces(const execution& how, std::size_t size, const Kernel& kernel, Iterators... firsts) {
+  how.team.run([&](team_member member) {
+    // A copy of its own, so that the compiler knows that nothing else changes it.
+    Kernel mine = kernel;
+    for_each_share(leading(firsts...), size, how.chunk, member,
+                   [&](index_range share) { for_each_piece(share.first, share.size(), mine, firsts...); });
+  });
+}
+
+/// Lets an algorithm be called without an `execution`.
+template <typename Algorithm>
+struct on_default_team {
+  template <typename First, typename... Rest>
+    requires(!std::convertible_to<First, execution>)
+  auto operator()(First&& first, Rest&&... rest) const
+      -> decltype(std::declval<const Algorithm&>()(execution{}, std::forward<First>(first),
+                                                   std::forward<Rest>(rest)...)) {
+    return static_cast<const Algorithm&>(*this)(execution{}, std::forward<First>(first),
+                                                std::forward<Rest>(rest)...);
+  }
+};
+
+}  // namespace detail
+
+}  // namespace nearfar
