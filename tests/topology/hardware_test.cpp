@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -234,6 +236,43 @@ TEST_F(synthetic_hardware, a_missing_file_is_an_error) {
   EXPECT_THROW(hardware(), nearfar::topology_error);
 }
 
+TEST_F(synthetic_hardware, counts_domains_and_knows_the_smallest_last_level_cache) {
+  EXPECT_EQ(hardware().numa_domains(), 2);
+  const environment sizes("HWLOC_SYNTHETIC", "pack:1 l3:2(size=8000000) core:2 pu:1");
+  EXPECT_EQ(hardware().last_level_cache_bytes(), 8000000U);
+  EXPECT_EQ(hardware().numa_domains(), 1);
+  const environment bare("HWLOC_SYNTHETIC", "pu:4");
+  EXPECT_EQ(hardware().last_level_cache_bytes(), 0U);
+}
+
+TEST_F(synthetic_hardware, all_its_cpus_are_usable_in_the_order_of_the_machine) {
+  const environment numbered("HWLOC_SYNTHETIC", "pack:2 core:2 pu:2(indexes=0,4,1,5,2,6,3,7)");
+  const hardware machine;
+  const std::vector<nearfar::usable_cpu> cpus = machine.usable_cpus();
+  ASSERT_EQ(cpus.size(), 8U);
+  const std::vector<int> numbers{0, 4, 1, 5, 2, 6, 3, 7};
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    EXPECT_EQ(cpus[i].number, numbers[i]);
+    EXPECT_EQ(cpus[i].where, machine.place_of_pu(static_cast<int>(i)));
+  }
+}
+
+TEST_F(synthetic_hardware, can_neither_be_bound_to_nor_found_in_the_system) {
+  const hardware machine;
+  EXPECT_EQ(machine.domain_of_node(0), nearfar::unknown_id);
+  int page = 0;
+  for (const auto& act : std::vector<std::function<void()>>{
+           [&] { machine.bind_this_thread_to_cpus(affinity()); },
+           [&] { machine.bind_memory(&page, sizeof page, std::vector<int>{0}, false); }}) {
+    try {
+      act();
+      ADD_FAILURE() << "acted on a machine that is not there";
+    } catch (const nearfar::topology_error& problem) {
+      EXPECT_NE(std::string(problem.what()).find("HWLOC_SYNTHETIC"), std::string::npos) << problem.what();
+    }
+  }
+}
+
 TEST_F(synthetic_hardware, can_be_moved) {
   hardware first;
   hardware second = std::move(first);
@@ -332,6 +371,79 @@ TEST_F(real_hardware, binding_to_a_core_that_is_not_there_is_an_error) {
           << message;
     }
   }
+}
+
+TEST_F(real_hardware, a_thread_is_bound_to_the_cpus_it_is_given) {
+  const hardware machine;
+  const std::vector<int> all = affinity();
+  std::thread([&] {
+    for (const std::vector<int>& chosen :
+         {std::vector<int>{all.back()}, all, std::vector<int>{all.front()}}) {
+      machine.bind_this_thread_to_cpus(chosen);
+      EXPECT_EQ(affinity(), chosen);
+    }
+  }).join();
+  EXPECT_EQ(affinity(), all);
+}
+
+TEST_F(real_hardware, binding_to_cpus_that_the_process_may_not_use_is_an_error) {
+  std::thread([] {
+    const std::vector<int> all = affinity();
+    hardware().bind_this_thread_to_cpus(std::vector<int>{all.front()});
+    const hardware machine;
+    ASSERT_EQ(machine.usable_cpus().size(), 1U);
+    EXPECT_EQ(machine.usable_cpus().front().number, all.front());
+    for (const int cpu : {-1, all.back() + 1, all.size() > 1 ? all.back() : -7}) {
+      try {
+        machine.bind_this_thread_to_cpus(std::vector<int>{all.front(), cpu});
+        ADD_FAILURE() << "bound to CPU " << cpu;
+      } catch (const nearfar::topology_error& problem) {
+        EXPECT_EQ(std::string(problem.what()), "cannot bind a thread to CPU " + std::to_string(cpu) +
+                                                   ": this process may use CPU " +
+                                                   std::to_string(all.front()));
+      }
+    }
+    EXPECT_THROW(machine.bind_this_thread_to_cpus(std::vector<int>{}), nearfar::topology_error);
+    EXPECT_EQ(affinity(), std::vector<int>{all.front()});
+  }).join();
+}
+
+TEST_F(real_hardware, numbers_of_the_system_and_domains_are_told_apart) {
+  const hardware machine;
+  std::set<int> domains;
+  for (int node = -1; node < 4096; ++node) {
+    domains.insert(machine.domain_of_node(node));
+  }
+  EXPECT_EQ(domains.count(nearfar::unknown_id), 1U);
+  EXPECT_EQ(domains.size(), static_cast<std::size_t>(machine.numa_domains()) + 1);
+  EXPECT_EQ(*domains.rbegin(), machine.numa_domains() - 1);
+}
+
+TEST_F(real_hardware, memory_is_not_bound_to_domains_that_are_not_there) {
+  const hardware machine;
+  int page = 0;
+  for (const std::vector<int>& domains :
+       {std::vector<int>{}, std::vector<int>{-1}, std::vector<int>{0, machine.numa_domains()}}) {
+    EXPECT_THROW(machine.bind_memory(&page, sizeof page, domains, true), nearfar::topology_error);
+  }
+}
+
+TEST_F(real_hardware, there_is_one_machine_for_the_process) {
+  std::set<const hardware*> seen;
+  std::mutex mutex;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
+      const hardware& machine = nearfar::this_machine();
+      const std::lock_guard lock(mutex);
+      seen.insert(&machine);
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(seen.size(), 1U);
+  EXPECT_EQ((*seen.begin())->pus(), hardware().pus());
 }
 
 TEST_F(real_hardware, summary_and_tree_agree_on_the_cores) {

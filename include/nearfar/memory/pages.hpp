@@ -4,7 +4,7 @@
 ///
 /// A page gets its place when it is written for the first time: by default on the domain of the thread that
 /// writes (first touch). Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007,
-/// sections 1.2 and 2.1.
+/// sections 1.5.2 and 2.1.
 ///
 /// All of this works without NUMA, and where the system forbids its calls, as many containers do: memory is
 /// then placed by first touch, nothing fails, and `placement_problems()` says what was refused.
