@@ -31,8 +31,8 @@ MEANINGS = {
 }
 STREAM_MEANING = "Bytes are counted as STREAM counts them: what the loop names, without reads for ownership."
 RATIO_MEANING = (
-    "The comparison divides by the plain array of the same repetition, with the same initialisation and stores: 1 means"
-    " that the container costs nothing."
+    "The comparison is with the plain array in the same repetition: 1 means that the container costs nothing, 1.5 that"
+    " the loop takes half as long again."
 )
 
 

@@ -15,7 +15,7 @@ MFLOPS = Column("mflops", "MFlop/s", "Performance")
 GBYTES = Column("gbytes_per_s", "GB/s", "Bandwidth")
 MBYTES = Column("mbytes_per_s", "MB/s", "Bandwidth, as STREAM counts bytes")
 MLUPS = Column("mlups", "MLup/s", "Performance")
-RATIO = Column("ratio", "speed / speed of array", "Compared with the array")
+RATIO = Column("ratio", "time / time of array", "Compared with the array")
 
 TITLES = {
     "triad": "Vector triad (a = b + c · d)",
@@ -72,29 +72,37 @@ def _row(file: str, record: Record) -> dict[str, Any]:
     }
 
 
-def _comparable(row: dict[str, Any]) -> tuple[Any, ...]:
-    """What a container's and the array's sample have in common. An allocator initialises in parallel."""
-    places = "serial" if row["initialisation"] == "serial" else "parallel"
-    return (*(row[name] for name in PLACE), row["repetition"], row["stores"], places)
+def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+    """What a sample and the array's that it is held to have in common."""
+    return (*(row[name] for name in PLACE), row["repetition"])
 
 
 def _ratios(rows: Sequence[dict[str, Any]]) -> list[float | None]:
-    """Speed of each sample over that of the array in the same repetition; of several, the one most alike."""
+    """Time of each sample over that of the array in the same repetition, as the command's own table has it."""
     arrays: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         if row["container"] == "array":
-            arrays.setdefault(_comparable(row), []).append(row)
+            arrays.setdefault(_place(row), []).append(row)
     result: list[float | None] = []
     for row in rows:
-        quantity = quantities(row["benchmark"])[0].key
-        base = max(arrays.get(_comparable(row), []), key=lambda array: _likeness(row, array), default=None)
-        known = base is not None and row[quantity] is not None and base[quantity]
-        result.append(row[quantity] / base[quantity] if known and base is not None else None)
+        candidates = [row] if row["container"] == "array" else arrays.get(_place(row), [])
+        base = max(candidates, key=lambda array: _likeness(row, array), default=None)
+        result.append(_time(row) / _time(base) if base else None)
     return result
 
 
+def _time(row: dict[str, Any]) -> float:
+    return float(row["duration_ns"] / row["iterations"])
+
+
 def _likeness(row: dict[str, Any], array: dict[str, Any]) -> int:
-    return sum(row[name] == array[name] for name in ("pinning", "placement", "chunk", "curve"))
+    """How well an array suits as what a container is held to; one that was initialised in parallel if need be."""
+    return (
+        8 * (row["stores"] == array["stores"])
+        + 4 * ((row["chunk"] or 0) == (array["chunk"] or 0))
+        + 2 * (row["placement"] == array["placement"])
+        + (array["initialisation"] == "parallel")
+    )
 
 
 def name_series(frame: pandas.DataFrame, axis: str) -> pandas.Series:

@@ -48,12 +48,13 @@ def upb_samples(lock: str, times: dict[str, float], repetitions: int = 8, **chan
 
 
 def loop(container: str = "array", repetition: int = 0, mflops: float | None = 500.0, **changes: Any) -> Record:
-    """A sample of the triad."""
+    """A sample of the triad: 10 passes over 1000 elements."""
     return {
         "schema": LOOPS_SCHEMA, "record": "sample", "benchmark": "triad", "container": container,
         "initialisation": "parallel", "placement": "first_touch", "threads": 2, "pinning": "scatter", "chunk": None,
         "segments": None, "padding": None, "stores": "regular", "length": 1000, "rows": None, "columns": None,
-        "decomposition": None, "sweeps": None, "repetition": repetition, "iterations": 10, "duration_ns": 100_000,
+        "decomposition": None, "sweeps": None, "repetition": repetition, "iterations": 10,
+        "duration_ns": round(20e6 / (mflops or 500.0)),
         "mflops": mflops, "gbytes_per_s": None if mflops is None else mflops * 0.016,
         "gbytes_per_s_with_rfo": None if mflops is None else mflops * 0.020, "mlups": None, "verified": True, **changes,
     }  # fmt: skip
