@@ -80,6 +80,8 @@ struct transform_kernel {
         return;
       }
     }
+    // Unrolled, else its speed depends by a fifth on where in the cache lines of the code it happens to lie.
+#pragma GCC unroll 4
     for (std::size_t i = 0; i < n; ++i) *advanced(out, i) = function(*advanced(in, i)...);
   }
 };
@@ -128,7 +130,7 @@ constexpr std::size_t bytes_of_each = (sizeof(std::iter_value_t<Iterators>) + ..
 
 template <std::ranges::random_access_range Range>
 std::size_t size_of(Range& range) {
-  return static_cast<std::size_t>(std::ranges::end(range) - std::ranges::begin(range));
+  return static_cast<std::size_t>(std::ranges::distance(range));
 }
 
 }  // namespace detail
@@ -165,10 +167,13 @@ struct transform_algorithm : detail::on_default_team<transform_algorithm> {
   template <std::input_iterator Input, std::input_or_output_iterator Output, typename Function>
   Output operator()(const execution& how, Input first, Input last, Output out, Function function,
                     store_choice stores = {}) const {
-    if constexpr (detail::divisible<Input> && detail::divisible<Output>)
-      return run(how, detail::length(first, last), stores, std::move(function), out, first);
-    else
+    if constexpr (detail::divisible<Input> && detail::divisible<Output>) {
+      const std::size_t size = detail::length(first, last);
+      run(how, size, stores, std::move(function), out, first);
+      return detail::jump(out, size);
+    } else {
       return std::transform(first, last, out, function);
+    }
   }
 
   /// The same with `function(element1, element2)`.
@@ -176,10 +181,13 @@ struct transform_algorithm : detail::on_default_team<transform_algorithm> {
             typename Function>
   Output operator()(const execution& how, Input1 first1, Input1 last1, Input2 first2, Output out,
                     Function function, store_choice stores = {}) const {
-    if constexpr (detail::divisible<Input1> && detail::divisible<Input2> && detail::divisible<Output>)
-      return run(how, detail::length(first1, last1), stores, std::move(function), out, first1, first2);
-    else
+    if constexpr (detail::divisible<Input1> && detail::divisible<Input2> && detail::divisible<Output>) {
+      const std::size_t size = detail::length(first1, last1);
+      run(how, size, stores, std::move(function), out, first1, first2);
+      return detail::jump(out, size);
+    } else {
       return std::transform(first1, last1, first2, out, function);
+    }
   }
 
   /// Writes `function(elements...)` to all elements of a range, from as many random access ranges as one
@@ -204,13 +212,12 @@ struct transform_algorithm : detail::on_default_team<transform_algorithm> {
 
  private:
   template <typename Function, typename Output, typename... Inputs>
-  static Output run(const execution& how, std::size_t size, const store_choice& stores, Function function,
-                    Output out, Inputs... in) {
+  static void run(const execution& how, std::size_t size, const store_choice& stores, Function function,
+                  Output out, Inputs... in) {
     const bool streams = stores.streams(size * detail::bytes_of_each<Output, Inputs...>);
     detail::run_pieces(how, size,
                        detail::transform_kernel<Function>{std::move(function), detail::fence_at_end(streams)},
                        out, in...);
-    return detail::jump(out, size);
   }
 };
 /// `transform([execution,] first, last, out, function [, stores])`,

@@ -201,8 +201,9 @@ class element_iterator {
 
   element_iterator() noexcept = default;
   /// For containers: the element of this index, which may be the one behind the last.
-  element_iterator(const map_type* map, std::size_t index) noexcept
-      : map_(map), place_(map == nullptr ? place{} : place::at_index(*map, index)) {}
+  element_iterator(const map_type* map, std::size_t index) noexcept : map_(map) {
+    if (map != nullptr) place_ = index == 0 ? place::at(*map, 0, 0) : place::at_index(*map, index);
+  }
   /// The element of a segment that `local` points to.
   element_iterator(const segment_iterator<T>& segment, T* local) noexcept : map_(segment.map_) {
     if (map_ == nullptr) return;
@@ -218,7 +219,11 @@ class element_iterator {
 
   [[nodiscard]] reference operator*() const noexcept { return *place_.current; }
   [[nodiscard]] pointer operator->() const noexcept { return place_.current; }
-  [[nodiscard]] reference operator[](difference_type n) const noexcept { return *(*this + n); }
+  [[nodiscard]] reference operator[](difference_type n) const noexcept {
+    if (const std::size_t offset = offset_of(n); offset < length()) [[likely]]
+      return place_.begin[offset];
+    return *place::at_index(*map_, index() + static_cast<std::size_t>(n)).current;
+  }
 
   element_iterator& operator++() noexcept {
     // By value, so that the compiler can keep the iterator in registers.
@@ -244,9 +249,8 @@ class element_iterator {
     return before;
   }
   element_iterator& operator+=(difference_type n) noexcept {
-    const difference_type target = place_.current - place_.begin + n;
-    if (target >= 0 && target < place_.end - place_.begin) [[likely]]
-      place_.current = place_.begin + target;
+    if (const std::size_t offset = offset_of(n); offset < length()) [[likely]]
+      place_.current = place_.begin + offset;
     else if (n != 0)
       place_ = place::at_index(*map_, index() + static_cast<std::size_t>(n));
     return *this;
@@ -277,6 +281,14 @@ class element_iterator {
   [[nodiscard]] std::size_t index() const noexcept { return map_ == nullptr ? 0 : place_.index(*map_); }
 
  private:
+  // From the beginning of the segment; one before it is a huge one.
+  [[nodiscard]] std::size_t offset_of(difference_type n) const noexcept {
+    return static_cast<std::size_t>(place_.current - place_.begin) + static_cast<std::size_t>(n);
+  }
+  [[nodiscard]] std::size_t length() const noexcept {
+    return static_cast<std::size_t>(place_.end - place_.begin);
+  }
+
   friend class element_iterator<const T>;
   friend struct segmented_iterator_traits<element_iterator>;
 
