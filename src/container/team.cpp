@@ -2,6 +2,8 @@
 
 #ifdef _OPENMP
 #include <omp.h>
+
+#include "pins.hpp"
 #endif
 
 // ThreadSanitizer cannot see into the OpenMP runtime. So this file is compiled without it, and tells it that
@@ -24,12 +26,14 @@ namespace {
 struct region {
   void (*body)(void*, team_member);
   void* context;
+  const detail::pin_plan* pins = detail::plan_of_this_thread();
   char begun = 0;
   char ended = 0;
 };
 
 void run_member(region& all, team_member member) {
   NEARFAR_ORDER_AFTER(&all.begun);
+  if (all.pins != nullptr) detail::keep_pinned(*all.pins, member.index);
   all.body(all.context, member);
   NEARFAR_ORDER_BEFORE(&all.ended);
 }

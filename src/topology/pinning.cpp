@@ -139,9 +139,9 @@ std::string pinning::to_string() const {
   return text;
 }
 
-/// The sets of CPUs that threads take in turn; at least one.
-std::vector<std::vector<int>> pinning::round(const hardware& machine) const {
+std::vector<std::vector<int>> pinning::cycle(const hardware& machine) const {
   const std::vector<usable_cpu> usable = machine.usable_cpus();
+  if (usable.empty()) throw topology_error("there is no CPU to pin a thread to");
   switch (rule_) {
     case rule::none:
       return {{}};
@@ -171,8 +171,7 @@ std::vector<std::vector<int>> pinning::round(const hardware& machine) const {
 
 std::vector<std::vector<int>> pinning::cpus(const hardware& machine, int threads) const {
   if (threads < 0) throw misuse("there is no pinning for fewer than 0 threads");
-  const std::vector<std::vector<int>> sets = round(machine);
-  if (sets.empty()) throw topology_error("there is no CPU to pin a thread to");
+  const std::vector<std::vector<int>> sets = cycle(machine);
   std::vector<std::vector<int>> chosen;
   for (std::size_t thread = 0; thread < static_cast<std::size_t>(threads); ++thread)
     chosen.push_back(sets[thread % sets.size()]);

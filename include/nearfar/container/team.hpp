@@ -33,10 +33,12 @@ void run_on_team(int threads, void (*body)(void* context, team_member member), v
 /// How many threads a parallel loop uses. A value that costs nothing to copy.
 ///
 /// Threads are those of the OpenMP that nearfar was built with: the nth member is always the same system
-/// thread for one calling thread, as long as OpenMP keeps its pool, which is what first touch relies on. The
-/// caller's own `#pragma omp parallel` of the same compiler uses the same threads. Only nearfar's own source
-/// is compiled with OpenMP; programs need no flag for it. Without OpenMP (`openmp_available()` is false), and
-/// inside a parallel region, every team is the calling thread alone: nothing is wrong then, only serial.
+/// thread for one calling thread, as long as OpenMP keeps its pool, which is what first touch relies on;
+/// GCC's ends the threads that a smaller team leaves over, and what stays with a member is what `pin_team`
+/// says. The caller's own `#pragma omp parallel` of the same compiler uses the same threads. Only nearfar's
+/// own source is compiled with OpenMP; programs need no flag for it. Without OpenMP (`openmp_available()` is
+/// false), and inside a parallel region, every team is the calling thread alone: nothing is wrong then, only
+/// serial.
 ///
 /// Cost: a team of one is a function call. Any other is one OpenMP parallel region, some microseconds.
 class team {

@@ -41,17 +41,19 @@ class pinning {
   /// Whether threads are left alone.
   [[nodiscard]] bool is_none() const noexcept { return rule_ == rule::none; }
 
-  /// For threads 0 to `threads` - 1 the operating system's numbers of the CPUs each may use, ascending; no
-  /// numbers for a thread that is left alone. Works for described machines too. Throws `topology_error` for a
-  /// CPU of a list that `machine` does not have or the process may not use.
+  /// The sets of CPUs that threads 0, 1, ... take in turn, each ascending, by the operating system's numbers;
+  /// thread i has set i modulo their count, which is at least 1. For `none` one set that is empty. Works for
+  /// described machines too. Throws `topology_error` for a CPU of a list that `machine` does not have or the
+  /// process may not use.
+  [[nodiscard]] std::vector<std::vector<int>> cycle(const hardware& machine) const;
+
+  /// The same written out for threads 0 to `threads` - 1.
   [[nodiscard]] std::vector<std::vector<int>> cpus(const hardware& machine, int threads) const;
 
   [[nodiscard]] friend bool operator==(const pinning&, const pinning&) = default;
 
  private:
   enum class rule { none, compact, scatter, cache, numa, list };
-  [[nodiscard]] std::vector<std::vector<int>> round(const hardware& machine) const;
-
   rule rule_ = rule::none;
   std::vector<int> list_;
 };

@@ -1,0 +1,73 @@
+#include "nearfar/container/pin_team.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nearfar/container/team.hpp"
+#include "nearfar/topology/hardware.hpp"
+#include "nearfar/topology/pinning.hpp"
+#include "pins.hpp"
+
+namespace nearfar {
+
+namespace {
+
+thread_local std::unique_ptr<const detail::pin_plan> current_plan;
+
+// The plan and the member of it that this thread is bound as.
+thread_local std::uint64_t bound_by = 0;
+thread_local int bound_as = 0;
+
+void bind_as(const detail::pin_plan& plan, int member) {
+  this_machine().bind_this_thread_to_cpus(plan.cpus[static_cast<std::size_t>(member) % plan.cpus.size()]);
+  bound_by = plan.number;
+  bound_as = member;
+}
+
+}  // namespace
+
+const detail::pin_plan* detail::plan_of_this_thread() noexcept { return current_plan.get(); }
+
+void detail::keep_pinned(const pin_plan& plan, int index) noexcept {
+  if (bound_by == plan.number && bound_as == index) return;
+  try {
+    bind_as(plan, index);
+  } catch (const std::exception&) {
+    // CPUs that pin_team() found have gone since: the thread works where the system lets it.
+  }
+}
+
+std::vector<std::string> pin_team(const team& threads, const pinning& how) {
+  const hardware& machine = this_machine();
+  std::unique_ptr<detail::pin_plan> plan;
+  if (!how.is_none()) {
+    static std::atomic<std::uint64_t> plans = 0;
+    plan = std::make_unique<detail::pin_plan>(
+        detail::pin_plan{plans.fetch_add(1, std::memory_order_relaxed) + 1, how.cycle(machine)});
+  }
+  std::vector<int> everywhere;
+  if (current_plan != nullptr)
+    for (const usable_cpu& each : machine.usable_cpus()) everywhere.push_back(each.number);
+
+  std::vector<std::string> texts(static_cast<std::size_t>(threads.size()));
+  int members = 1;
+  threads.run([&](team_member member) {
+    if (member.index == 0) members = member.size;
+    if (plan != nullptr)
+      bind_as(*plan, member.index);
+    else if (!everywhere.empty())
+      machine.bind_this_thread_to_cpus(everywhere);
+    texts[static_cast<std::size_t>(member.index)] = machine.binding_text();
+  });
+  texts.resize(static_cast<std::size_t>(members));
+  current_plan = std::move(plan);
+  return texts;
+}
+
+}  // namespace nearfar

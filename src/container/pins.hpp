@@ -1,0 +1,22 @@
+/// \file
+/// How a team keeps its members where `pin_team` put them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace nearfar::detail {
+
+/// The CPUs of members 0, 1, ..., which count round.
+struct pin_plan {
+  std::uint64_t number;  // another one for each plan; never 0
+  std::vector<std::vector<int>> cpus;
+};
+
+/// The plan for teams of the calling thread; null for none.
+[[nodiscard]] const pin_plan* plan_of_this_thread() noexcept;
+
+/// Binds the calling thread as member `index` of a team, unless it is already.
+void keep_pinned(const pin_plan& plan, int index) noexcept;
+
+}  // namespace nearfar::detail
