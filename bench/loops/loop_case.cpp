@@ -1,0 +1,317 @@
+#include "bench/loops/loop_case.hpp"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <tuple>
+#include <utility>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "bench/loops/relax_loop.hpp"
+#include "bench/loops/vector_loop.hpp"
+#include "nearfar/container/pin_team.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/topology/hardware.hpp"
+
+namespace nearfar::bench {
+
+namespace {
+
+using container = loop_container;
+using initialisation = loop_initialisation;
+
+std::size_t inputs_of(vector_kernel kernel) {
+  switch (kernel) {
+    case vector_kernel::triad:
+      return triad_kernel::inputs;
+    case vector_kernel::add:
+    case vector_kernel::stream_triad:
+      return add_kernel::inputs;
+    default:
+      return copy_kernel::inputs;
+  }
+}
+
+double flops_of(vector_kernel kernel) {
+  switch (kernel) {
+    case vector_kernel::copy:
+      return 0;
+    case vector_kernel::scale:
+    case vector_kernel::add:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
+bool has_own_pages(container of) { return of != container::object_array && of != container::vector; }
+
+std::string text_of(initialisation value) { return name_of(loop_initialisations, value); }
+
+std::string common_obstacle(const loop_setting& to, const std::vector<initialisation>& ways) {
+  if (to.threads < 1) return "there must be at least 1 thread";
+  if (std::find(ways.begin(), ways.end(), to.initialisation) == ways.end()) {
+    std::string known;
+    for (const initialisation way : ways) known += (known.empty() ? "" : ", ") + text_of(way);
+    return std::string(name_of(loop_containers, to.container)) + " has no initialisation '" +
+           text_of(to.initialisation) + "', only: " + known;
+  }
+  if (to.placement != page_placement{} && !has_own_pages(to.container))
+    return std::string(name_of(loop_containers, to.container)) + " does not choose where its pages are";
+  return "";
+}
+
+std::vector<initialisation> initialisations_of(const triad_case& of) {
+  switch (of.container) {
+    case container::array:
+      return {initialisation::parallel, initialisation::serial};
+    case container::vector:
+      return {initialisation::serial};
+    default:
+      return {initialisation::allocator, initialisation::serial};
+  }
+}
+
+std::vector<initialisation> initialisations_of(const relax_case& of) {
+  const bool by_rows = of.decomposition == loop_decomposition::horizontal;
+  switch (of.container) {
+    case container::array:
+      return {initialisation::parallel, initialisation::serial};
+    case container::vector:
+      if (by_rows) return {initialisation::parallel, initialisation::serial};
+      return {initialisation::serial};
+    case container::vector_numa:
+    case container::numa_vector:
+      if (by_rows) return {initialisation::parallel, initialisation::serial};
+      return {initialisation::allocator, initialisation::serial};
+    default:
+      return {initialisation::allocator, initialisation::serial};
+  }
+}
+
+std::string obstacle_of(const triad_case& to) {
+  const std::string name = name_of(loop_containers, to.container);
+  if (std::string why = common_obstacle(to, initialisations_of(to)); !why.empty()) return why;
+  if (to.length == 0) return "vectors must have at least 1 element";
+  const bool by_hand =
+      to.container == container::object_array || to.container == container::segmented_iterator;
+  if (to.stores != store_kind::regular && by_hand) return name + " has regular stores only";
+  if (!to.is_segmented() && (to.segments != 0 || to.padding != 0)) return name + " has no segments";
+  if (to.padding % sizeof(double) != 0) return "padding must be a multiple of 8 bytes";
+  if (to.chunk == 0) return "";
+  if (to.is_segmented()) return name + " has segments in place of chunks";
+  if (to.container == container::array || to.initialisation == initialisation::serial) return "";
+  if (std::find(allocator_chunks.begin(), allocator_chunks.end(), to.chunk) == allocator_chunks.end()) {
+    std::string known;
+    for (const std::size_t chunk : allocator_chunks)
+      known += (known.empty() ? "" : ", ") + std::to_string(chunk);
+    return name + " is compiled for these chunks only: " + known;
+  }
+  if (to.kernel != vector_kernel::triad) return name + " has chunks for the vector triad only";
+  return "";
+}
+
+std::string obstacle_of(const relax_case& to) {
+  if (to.container == container::object_array || to.container == container::segmented_iterator)
+    return std::string("there is no grid of ") + name_of(loop_containers, to.container);
+  if (to.rows < 3 || to.columns < 3) return "a grid with inner points has at least 3 rows and 3 columns";
+  return common_obstacle(to, initialisations_of(to));
+}
+
+std::string text_of(const page_placement& placement) {
+  std::string text;
+  switch (placement.policy) {
+    case page_policy::first_touch:
+      text = "first-touch";
+      break;
+    case page_policy::bind:
+      text = "bind";
+      break;
+    case page_policy::interleave:
+      text = "interleave";
+      break;
+  }
+  const char* separator = ":";
+  for (const int domain : placement.domains) {
+    text += std::exchange(separator, ",");
+    text += std::to_string(domain);
+  }
+  if (placement.huge_pages) text += " huge-pages";
+  return text;
+}
+
+/// Teams without a number of threads, such as those of numa_new, are of this size while it lives.
+class default_team_size {
+ public:
+#ifdef _OPENMP
+  explicit default_team_size(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
+  ~default_team_size() { omp_set_num_threads(before_); }
+#else
+  explicit default_team_size(int) {}
+#endif
+  default_team_size(const default_team_size&) = delete;
+  default_team_size& operator=(const default_team_size&) = delete;
+
+#ifdef _OPENMP
+ private:
+  int before_;
+#endif
+};
+
+/// What every repetition begins with: pinned threads, and no page left that malloc would hand out again with
+/// the place it has.
+void prepare(const loop_setting& of) {
+  pin_team(team(of.threads), pinning_used(of));
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+/// Doubles the number of iterations until they last long enough.
+template <typename Loop>
+void measure(Loop& loop, const loop_times& times, loop_sample& into) {
+  std::int64_t iterations = std::max<std::int64_t>(times.first_guess, 1);
+  loop.run(1 + iterations / 10);
+  for (;; iterations *= 2) {
+    const auto start = std::chrono::steady_clock::now();
+    loop.run(iterations);
+    into.duration = std::chrono::steady_clock::now() - start;
+    into.iterations = iterations;
+    if (into.duration >= times.shortest && into.duration.count() > 0) return;
+  }
+}
+
+loop_sample sample_of(const loop_setting& of) {
+  loop_sample sample;
+  sample.container = name_of(loop_containers, of.container);
+  sample.initialisation = text_of(of.initialisation);
+  sample.placement = text_of(of.placement);
+  sample.threads = of.threads;
+  sample.pinning = pinning_used(of).to_string();
+  return sample;
+}
+
+std::unique_ptr<vector_loop> make_vector_loop(const triad_case& of) {
+  switch (of.container) {
+    case container::array:
+      return make_array_loop(of);
+    case container::object_array:
+      return make_object_array_loop(of);
+    case container::vector:
+    case container::vector_numa:
+      return make_std_vector_loop(of);
+    case container::numa_vector:
+      return make_numa_vector_loop(of);
+    case container::segmented:
+    case container::segmented_iterator:
+      return make_segmented_loop(of);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+loop_initialisation best_initialisation(const loop_case& of) {
+  return std::visit([](const auto& each) { return initialisations_of(each).front(); }, of);
+}
+
+std::string obstacle(const loop_case& to) {
+  return std::visit([](const auto& each) { return obstacle_of(each); }, to);
+}
+
+pinning pinning_used(const loop_setting& of) { return this_machine().is_this_system() ? of.pin : pinning(); }
+
+std::size_t bytes_of(const loop_case& of) {
+  if (const auto* grid = std::get_if<relax_case>(&of))  // two grids; as many to verify
+    return 4 * grid->rows * grid->columns * sizeof(double);
+  const auto& loop = std::get<triad_case>(of);
+  const std::size_t segments = loop.is_segmented() ? loop.segments_used() * (loop.padding + page_size()) : 0;
+  return (inputs_of(loop.kernel) + 1) * (loop.length * sizeof(double) + segments);
+}
+
+loop_work work_of(const triad_case& of) {
+  const auto length = static_cast<double>(of.length);
+  const double bytes = static_cast<double>((inputs_of(of.kernel) + 1) * sizeof(double)) * length;
+  const double rfo = stores_stream(of) ? 0 : static_cast<double>(sizeof(double)) * length;
+  return {.flops = flops_of(of.kernel) * length, .bytes = bytes, .bytes_with_rfo = bytes + rfo};
+}
+
+loop_work work_of(const relax_case& of) {
+  constexpr double flops = 4;
+  return {.flops = flops * static_cast<double>((of.rows - 2) * (of.columns - 2))};
+}
+
+bool stores_stream(const triad_case& of) {
+  return store_choice(of.stores).streams((inputs_of(of.kernel) + 1) * of.length * sizeof(double));
+}
+
+loop_sample run_triad(const triad_case& of, const loop_times& times) {
+  if (const std::string why = obstacle(of); !why.empty()) throw misuse(why);
+  loop_sample sample = sample_of(of);
+  sample.benchmark = name_of(vector_kernels, of.kernel);
+  sample.length = of.length;
+  sample.stores = name_of(store_kinds, of.stores);
+  if (of.is_segmented()) {
+    sample.segments = of.segments_used();
+    sample.padding = of.padding;
+  } else {
+    sample.chunk = of.chunk;
+  }
+  sample.work = work_of(of);
+  const default_team_size threads(of.threads);
+  prepare(of);
+  const std::unique_ptr<vector_loop> loop = make_vector_loop(of);
+  measure(*loop, times, sample);
+  sample.verified = loop->verify();
+  return sample;
+}
+
+loop_sample run_relax(const relax_case& of, const loop_times& times) {
+  if (const std::string why = obstacle(of); !why.empty()) throw misuse(why);
+  loop_sample sample = sample_of(of);
+  sample.benchmark = "relax";
+  sample.rows = of.rows;
+  sample.columns = of.columns;
+  sample.decomposition = name_of(loop_decompositions, of.decomposition);
+  if (of.container == container::segmented) sample.segments = of.rows;
+  sample.work = work_of(of);
+  sample.megapoints = static_cast<double>((of.rows - 2) * (of.columns - 2)) / 1e6;
+  const default_team_size threads(of.threads);
+  prepare(of);
+  const std::unique_ptr<relax_loop> loop = make_relax_loop(of);
+  const bool begins_right = loop->verify();
+  measure(*loop, times, sample);
+  sample.verified = loop->verify() && begins_right;
+  return sample;
+}
+
+void run_in_turns(std::span<const loop_case> cases, const loop_turns& how,
+                  const std::function<void(const loop_case&)>& before,
+                  const std::function<void(std::size_t, const loop_sample&)>& after) {
+  std::mt19937_64 random(how.seed);
+  std::vector<std::size_t> order(cases.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::int64_t> iterations(cases.size(), 1);
+  for (int repetition = 0; repetition < how.repetitions; ++repetition) {
+    std::shuffle(order.begin(), order.end(), random);
+    for (const std::size_t index : order) {
+      before(cases[index]);
+      const loop_times times{.shortest = how.shortest, .first_guess = iterations[index]};
+      const auto* triad = std::get_if<triad_case>(&cases[index]);
+      loop_sample sample =
+          triad != nullptr ? run_triad(*triad, times) : run_relax(std::get<relax_case>(cases[index]), times);
+      iterations[index] = sample.iterations;
+      sample.repetition = repetition;
+      after(index, sample);
+    }
+  }
+}
+
+}  // namespace nearfar::bench

@@ -1,0 +1,62 @@
+// Loops over segmented_array: by its algorithms, and element by element.
+
+#include "bench/loops/vector_loop.hpp"
+#include "nearfar/container/algorithm.hpp"
+#include "nearfar/container/segmented_array.hpp"
+
+namespace nearfar::bench {
+
+namespace {
+
+struct segmented_vectors {
+  using container = segmented_array<double>;
+
+  static container make(const triad_case& of) {
+    const bool alone = of.initialisation == loop_initialisation::serial || of.threads == 1;
+    return container(of.segments_used(), of.length, {.padding = of.padding, .page_aligned = of.padding == 0},
+                     alone ? team::serial() : team(of.threads), of.placement);
+  }
+
+  template <typename ValueAt>
+  static void fill(const triad_case&, container& to, const ValueAt& value_at) {
+    std::size_t i = 0;
+    for (double& element : to) element = value_at(i++);
+  }
+
+  template <typename Kernel, typename... In>
+  static void pass(const triad_case& of, container& out, const In&... in) {
+    nearfar::transform(team(of.threads), out, Kernel(), in..., of.stores);
+  }
+
+  static auto first(const container& in) { return in.begin(); }
+};
+
+/// As if the elements lay in one piece: every thread goes over its share of them.
+struct segmented_elements : segmented_vectors {
+  template <typename Kernel, typename... In>
+  static void pass(const triad_case& of, container& out, const In&... in) {
+    team(of.threads).for_each_block(of.length, 0, [&](index_range mine) {
+      const auto first = static_cast<std::ptrdiff_t>(mine.first);
+      pass_elements<Kernel>(mine.size(), out.begin() + first, (in.begin() + first)...);
+    });
+  }
+
+ private:
+  template <typename Kernel, typename Out, typename... In>
+  static void pass_elements(std::size_t size, Out out, In... in) {
+    for (std::size_t i = 0; i < size; ++i) {
+      *out = Kernel()(*in...);
+      ++out;
+      (++in, ...);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<vector_loop> make_segmented_loop(const triad_case& of) {
+  return of.container == loop_container::segmented ? make_loop_of<segmented_vectors>(of)
+                                                   : make_loop_of<segmented_elements>(of);
+}
+
+}  // namespace nearfar::bench
