@@ -35,8 +35,9 @@ void to_json(nlohmann::ordered_json& to, const sample& from) {
   if (from.scenario) to["scenario"] = *from.scenario;
 }
 
-results_file::results_file(std::filesystem::path path)
-    : file_(std::move(path), "\"nearfar.results/", "nearfar results") {}
+results_file::results_file(std::filesystem::path path, std::string_view schema)
+    : file_(std::move(path), '"' + std::string(schema.substr(0, schema.find('/') + 1)),
+            "nearfar results of this kind") {}
 
 void results_file::write(const nlohmann::ordered_json& record) { file_.write(record.dump() + '\n'); }
 

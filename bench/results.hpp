@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/output_file.hpp"
@@ -48,9 +49,9 @@ void to_json(nlohmann::ordered_json& to, const sample& from);
 /// A results file that appears under its name only when it is complete.
 class results_file {
  public:
-  /// Throws `nearfar::error` if the file cannot be written, or if something other than nearfar's results is
-  /// there.
-  explicit results_file(std::filesystem::path path);
+  /// Throws `nearfar::error` if the file cannot be written, or if something other than nearfar's results of
+  /// this schema, in any version, is there.
+  explicit results_file(std::filesystem::path path, std::string_view schema = results_schema);
 
   /// Appends one record.
   void write(const nlohmann::ordered_json& record);

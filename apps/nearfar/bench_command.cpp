@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "apps/nearfar/benchmarks.hpp"
 #include "apps/nearfar/command.hpp"
 #include "apps/nearfar/launch.hpp"
+#include "apps/nearfar/loops.hpp"
 #include "apps/nearfar/provenance.hpp"
 #include "apps/nearfar/suite.hpp"
 #include "nearfar/topology/hardware.hpp"
@@ -113,15 +115,10 @@ int run_bench(bench_options options) {
   return run_in_threads(options);
 }
 
-}  // namespace
-
-void add_bench(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("bench", "Measure locks: in threads, or on MPI under mpirun");
+void add_lock_benchmark(CLI::App& bench, int& status, const benchmark_info& benchmark) {
+  CLI::App* command = bench.add_subcommand(benchmark.name, benchmark.summary);
   auto options = std::make_shared<bench_options>();
-  command
-      ->add_option("benchmark", options->benchmark,
-                   "ecsb: empty critical section; upb: uncontested performance")
-      ->required();
+  options->benchmark = benchmark.name;
   command->add_option("--world", options->world, "mpi or threads; default: mpi under mpirun, else threads");
   command
       ->add_option("--ranks", options->ranks,
@@ -140,6 +137,20 @@ void add_bench(CLI::App& app, int& status) {
       ->capture_default_str();
   command->add_flag("--no-bind", options->no_bind, "Threads world: leave threads unbound");
   command->callback([options, &status] { status = run_bench(*options); });
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int& status) {
+  CLI::App* bench = app.add_subcommand(
+      "bench", "Measure locks (in threads, or on MPI under mpirun) and loops over containers (in threads)");
+  for (const benchmark_info& benchmark : lock_benchmarks) add_lock_benchmark(*bench, status, benchmark);
+  add_loop_benchmarks(*bench, status);
+  bench->require_subcommand(0, 1);
+  bench->callback([bench] {
+    if (bench->get_subcommands().empty())
+      throw usage_error("'nearfar bench' needs the name of a benchmark; 'nearfar bench --help' lists them");
+  });
 }
 
 }  // namespace nearfar::command

@@ -26,7 +26,8 @@ std::string worlds_of(const bench::lock_entry& entry) {
 void print_plain() {
   for (const bench::lock_entry& entry : bench::catalogue::instance().entries())
     fmt::print("lock {}\n", entry.name);
-  for (const benchmark_info& benchmark : benchmarks) fmt::print("benchmark {}\n", benchmark.name);
+  for (const benchmark_info& benchmark : lock_benchmarks) fmt::print("benchmark {}\n", benchmark.name);
+  for (const benchmark_info& benchmark : loop_benchmarks) fmt::print("benchmark {}\n", benchmark.name);
 }
 
 void print_table() {
@@ -43,8 +44,11 @@ void print_table() {
   fmt::print(
       "Far operations: uncontended lock and unlock; contended, each with its flush. 'At home' means to the "
       "lock's\n"
-      "home rank, 'in the node' to a rank of the same node by RMA.\n\nBenchmarks:\n\n");
-  for (const benchmark_info& benchmark : benchmarks)
+      "home rank, 'in the node' to a rank of the same node by RMA.\n\nBenchmarks of locks:\n\n");
+  for (const benchmark_info& benchmark : lock_benchmarks)
+    fmt::print("{:<12} {}\n", benchmark.name, benchmark.summary);
+  fmt::print("\nBenchmarks of loops over containers:\n\n");
+  for (const benchmark_info& benchmark : loop_benchmarks)
     fmt::print("{:<12} {}\n", benchmark.name, benchmark.summary);
 }
 

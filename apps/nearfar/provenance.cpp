@@ -6,7 +6,6 @@
 #include <ctime>
 #include <fstream>
 
-#include "bench/results.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/memory/mpi/transport.hpp"
 #include "nearfar/topology/hardware.hpp"
@@ -50,7 +49,7 @@ std::string utc_time() {
 
 nlohmann::ordered_json provenance(const measurement& of) {
   const bool uses_mpi = of.world == "mpi";
-  nlohmann::ordered_json record = {{"schema", bench::results_schema},
+  nlohmann::ordered_json record = {{"schema", of.schema},
                                    {"record", "provenance"},
                                    {"library_version", version},
                                    {"commit", commit},

@@ -7,10 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "bench/results.hpp"
+
 namespace nearfar::command {
 
 /// What a benchmark adds to what the process knows of itself.
 struct measurement {
+  std::string schema = bench::results_schema;
   std::string benchmark;
   std::string world;
   std::string topology;

@@ -154,7 +154,7 @@ void add_sim(CLI::App& app, int& status) {
   CLI::App* sim = app.add_subcommand(
       "sim", "Measure locks on a simulated cluster, in virtual time; fit its description to measurements");
   sim->require_subcommand(1);
-  for (const benchmark_info& benchmark : benchmarks) add_benchmark(*sim, status, benchmark);
+  for (const benchmark_info& benchmark : lock_benchmarks) add_benchmark(*sim, status, benchmark);
   add_machines(*sim, status);
   add_sim_compare(*sim, status);
   add_sim_fit(*sim, status);

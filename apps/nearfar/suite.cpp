@@ -4,7 +4,6 @@
 
 #include <cstdio>
 
-#include "apps/nearfar/benchmarks.hpp"
 #include "apps/nearfar/result_table.hpp"
 
 namespace nearfar::command {
@@ -47,11 +46,6 @@ void add_suite_options(CLI::App& command, suite_options& options, const std::str
 }
 
 void complete(suite_options& options) {
-  std::vector<std::string> known;
-  for (const benchmark_info& benchmark : benchmarks) known.emplace_back(benchmark.name);
-  if (std::find(known.begin(), known.end(), options.benchmark) == known.end())
-    throw usage_error(fmt::format("unknown benchmark '{}'{}; there are: {}", options.benchmark,
-                                  suggestion(options.benchmark, known), fmt::join(known, ", ")));
   const auto require = [](bool holds, const std::string& text) {
     if (!holds) throw usage_error(text);
   };

@@ -1,0 +1,261 @@
+"""The benchmarks of loops over containers as their users meet them."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+COMMAND = os.environ["NEARFAR_COMMAND"]
+MPI = os.environ["NEARFAR_MPI_NAME"]
+SOURCE = pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"])
+SHORT = ["--min-time", "0.0005", "--repetitions", "2"]
+SMALL = [*SHORT, "--lengths", "1000"]
+CONTAINERS = ["array", "object-array", "vector", "vector-numa", "numa_vector", "segmented", "segmented-iterator"]
+GRIDS = ["array", "vector", "vector-numa", "numa_vector", "segmented"]
+
+
+def nearfar(*arguments, cwd=None, **environment):
+    return subprocess.run(
+        [COMMAND, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+class Loops(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+        self.folder = pathlib.Path(self._folder.name)
+
+    def samples(self, *arguments, says=None, **environment):
+        """Samples of a run that ends well and leaves a complete results file; stderr holds only `says`."""
+        ended = nearfar("bench", *arguments, "--output", "r.jsonl", cwd=self.folder, **environment)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        if says is None:
+            self.assertEqual(ended.stderr, "")
+        else:
+            self.assertIn(says, ended.stderr)
+        records = [json.loads(line) for line in (self.folder / "r.jsonl").read_text().splitlines()]
+        provenance, samples = records[0], records[1:]
+        self.assertEqual({record["schema"] for record in records}, {"nearfar.loops/1"})
+        self.assertEqual(provenance["record"], "provenance")
+        self.assertEqual(provenance["records_expected"], len(samples))
+        self.assertTrue(all(sample["verified"] for sample in samples))
+        rows = [line for line in ended.stdout.splitlines() if not line.startswith("#")]
+        repetitions = 1 + max(sample["repetition"] for sample in samples)
+        self.assertEqual(len(rows) * repetitions, len(samples))
+        return samples
+
+
+class Triad(Loops):
+    def test_every_container_is_right(self):
+        for length in ["1", "10", "997", "20000"]:
+            samples = self.samples("triad", *SHORT, "--lengths", length, "--threads", "1,2,3")
+            self.assertEqual({sample["container"] for sample in samples}, set(CONTAINERS))
+            self.assertEqual({sample["threads"] for sample in samples}, {1, 2, 3})
+
+    def test_every_initialisation_is_right(self):
+        samples = self.samples("triad", *SMALL, "--init", "all", "--threads", "2", says="leaving out")
+        pairs = {(sample["container"], sample["initialisation"]) for sample in samples}
+        self.assertEqual(pairs, {
+            ("array", "serial"), ("array", "parallel"), ("vector", "serial"),
+            *((name, how) for name in CONTAINERS if name not in ("array", "vector") for how in ("serial", "allocator")),
+        })  # fmt: skip
+
+    def test_every_kind_of_stores_is_right(self):
+        for length in ["1", "5", "1003", "100000"]:
+            samples = self.samples(
+                "triad", *SHORT, "--lengths", length, "--stores", "all", "--threads", "1,2", says="regular stores only"
+            )
+            streamed = {sample["container"] for sample in samples if sample["stores"] == "streaming"}
+            self.assertEqual(streamed, set(CONTAINERS) - {"object-array", "segmented-iterator"})
+
+    def test_chunks_are_right(self):
+        samples = self.samples(
+            "triad", *SHORT, "--lengths", "20001", "--chunk", "8,512", "--threads", "2", says="segments in place of chunks"
+        )
+        self.assertEqual({sample["chunk"] for sample in samples}, {8, 512})
+        self.assertEqual({sample["container"] for sample in samples}, set(CONTAINERS[:5]))
+        samples = self.samples("triad", *SMALL, "--containers", "array", "--chunk", "17", "--stores", "all", "--threads", "2")
+        self.assertEqual({sample["chunk"] for sample in samples}, {17})
+
+    def test_segments_and_padding_are_right(self):
+        for segments, padding in [(1, 0), (3, 64), (7, 8), (2000, 0)]:
+            samples = self.samples(
+                "triad", *SMALL, "--containers", "segmented,segmented-iterator", "--threads", "1,2",
+                "--segments", str(segments), "--padding", str(padding),
+            )  # fmt: skip
+            self.assertEqual({(s["segments"], s["padding"], s["chunk"]) for s in samples}, {(segments, padding, None)})
+
+    def test_placements_and_pinnings_are_right(self):
+        for pin in ["none", "compact", "scatter", "cache", "numa", "0"]:
+            samples = self.samples("triad", *SMALL, "--threads", "2", "--pin", pin)
+            self.assertEqual({sample["pinning"] for sample in samples}, {pin})
+        for placement in ["interleave", "bind:0"]:
+            ended = nearfar("bench", "triad", *SHORT, "--lengths", "20000", "--placement", placement)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+        samples = self.samples(
+            "triad", *SHORT, "--lengths", "600000", "--huge-pages", "--containers", "array,numa_vector,segmented"
+        )
+        self.assertEqual({sample["placement"] for sample in samples}, {"first-touch huge-pages"})
+
+    def test_figures_belong_together(self):
+        for sample in self.samples("triad", *SMALL, "--threads", "1", "--stores", "regular,streaming", says="leaving out"):
+            seconds = sample["duration_ns"] / 1e9
+            per_second = sample["iterations"] * sample["length"] / seconds
+            self.assertGreaterEqual(seconds, 0.0005)
+            self.assertAlmostEqual(sample["mflops"] / (2 * per_second / 1e6), 1)
+            self.assertAlmostEqual(sample["gbytes_per_s"] / (32 * per_second / 1e9), 1)
+            rfo = 32 if sample["stores"] == "streaming" else 40
+            self.assertAlmostEqual(sample["gbytes_per_s_with_rfo"] / (rfo * per_second / 1e9), 1)
+            self.assertEqual([sample[name] for name in ("rows", "columns", "decomposition", "sweeps", "mlups")], [None] * 5)
+
+    def test_the_array_is_what_others_are_held_to(self):
+        ended = nearfar("bench", "triad", *SMALL, "--threads", "1", "--containers", "array,vector")
+        rows = [line.split() for line in ended.stdout.splitlines() if not line.startswith("#")]
+        self.assertEqual([row[0] for row in rows], ["array", "vector"])
+        self.assertEqual(rows[0][-1], "1.000")
+        self.assertRegex(rows[1][-1], r"^\d+\.\d{3}$")
+        ended = nearfar("bench", "triad", *SMALL, "--threads", "1", "--containers", "vector")
+        self.assertEqual(ended.stdout.splitlines()[-1].split()[-1], "-")
+
+    def test_lengths_may_be_written_as_powers_of_ten(self):
+        samples = self.samples("triad", *SHORT, "--lengths", "1e3,2e1", "--containers", "array", "--threads", "1")
+        self.assertEqual({sample["length"] for sample in samples}, {1000, 20})
+
+    def test_what_does_not_fit_is_left_out(self):
+        samples = self.samples(
+            "triad", *SHORT, "--lengths", "100,1e12", "--containers", "array", "--threads", "1", says="leaving out"
+        )
+        self.assertEqual({sample["length"] for sample in samples}, {100})
+        ended = nearfar("bench", "triad", *SHORT, "--lengths", "1e12")
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("no case fits", ended.stderr)
+
+    def test_described_machines_work_too(self):
+        samples = self.samples(
+            "triad", *SHORT, "--lengths", "20000", "--threads", "2", says="threads are not pinned",
+            HWLOC_SYNTHETIC="pack:2 [numa] l3:1 core:2 pu:1",
+        )  # fmt: skip
+        self.assertEqual({sample["container"] for sample in samples}, set(CONTAINERS))
+        self.assertEqual({sample["pinning"] for sample in samples}, {"none"})
+
+
+class Stream(Loops):
+    def test_every_loop_and_container_is_right(self):
+        samples = self.samples("stream", *SMALL, "--containers", "all", "--threads", "1,2")
+        loops = {"copy": 16, "scale": 16, "add": 24, "stream-triad": 24}
+        self.assertEqual({(s["benchmark"], s["container"]) for s in samples}, {(b, c) for b in loops for c in CONTAINERS})
+        for sample in samples:
+            per_ns = sample["iterations"] * sample["length"] / sample["duration_ns"]
+            self.assertAlmostEqual(sample["gbytes_per_s"] / (loops[sample["benchmark"]] * per_ns), 1)
+            self.assertEqual(sample["mflops"] is None, sample["benchmark"] == "copy")
+
+    def test_streaming_stores_are_right(self):
+        self.samples("stream", *SMALL, "--stores", "streaming", "--threads", "1,2")
+
+
+class Relax(Loops):
+    def test_every_grid_is_right(self):
+        for rows, columns in [(3, 3), (4, 50), (61, 7), (130, 300)]:
+            samples = self.samples(
+                "relax", *SHORT, "--rows", str(rows), "--columns", str(columns), "--threads", "1,2,3"
+            )
+            self.assertEqual({(s["container"], s["decomposition"]) for s in samples},
+                             {(c, d) for c in GRIDS for d in ("horizontal", "vertical")})  # fmt: skip
+            for sample in samples:
+                points = (rows - 2) * (columns - 2) * sample["sweeps"]
+                self.assertEqual(sample["sweeps"], sample["iterations"])
+                self.assertAlmostEqual(sample["mlups"] / (points / sample["duration_ns"] * 1e3), 1)
+                self.assertIsNone(sample["gbytes_per_s"])
+
+    def test_serial_initialisation_is_right(self):
+        samples = self.samples("relax", *SHORT, "--rows", "50", "--columns", "60", "--init", "serial", "--threads", "2")
+        self.assertEqual({(s["container"], s["initialisation"]) for s in samples}, {(c, "serial") for c in GRIDS})
+
+
+class BadInput(Loops):
+    def assert_refused(self, *arguments, saying):
+        ended = nearfar("bench", *arguments, cwd=self.folder)
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertEqual(ended.stdout, "")
+        for text in [saying] if isinstance(saying, str) else saying:
+            self.assertIn(text, ended.stderr.splitlines()[-1])
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_unknown_names_suggest_the_nearest(self):
+        self.assert_refused("trad", saying=["'trad'", "did you mean 'triad'"])
+        self.assert_refused("triad", "--containers", "vectr", saying=["'vectr'", "did you mean 'vector'"])
+        self.assert_refused("triad", "--init", "paralel", saying="did you mean 'parallel'")
+        self.assert_refused("triad", "--stores", "streamin", saying="did you mean 'streaming'")
+        self.assert_refused("relax", "--decomposition", "vertica", saying="did you mean 'vertical'")
+        self.assert_refused("triad", "--placement", "interleaf", saying="did you mean 'interleave'")
+        self.assert_refused("triad", "--pin", "scater", saying="'scater'")
+
+    def test_numbers_out_of_range(self):
+        for lengths in ["0", "-1", "1.5", "ten", "1e13", ""]:
+            self.assert_refused("triad", "--lengths", lengths, saying="--lengths")
+        for threads in ["0", "-1", "5000"]:
+            self.assert_refused("triad", "--threads", threads, saying="--threads")
+        for time in ["0", "-1", "nan", "1e9"]:
+            self.assert_refused("relax", "--min-time", time, saying="--min-time")
+        self.assert_refused("triad", "--repetitions", "0", saying="--repetitions")
+        self.assert_refused("triad", "--placement", "bind:99", saying="'99'")
+        self.assert_refused("triad", "--placement", "bind", saying="bind:0")
+        self.assert_refused("triad", "--pin", "99", saying="99")
+
+    def test_combinations_that_do_not_exist(self):
+        for arguments in [
+            ["triad", "--containers", "vector", "--init", "parallel"],
+            ["triad", "--containers", "numa_vector", "--chunk", "9"],
+            ["triad", "--containers", "segmented", "--chunk", "8"],
+            ["triad", "--containers", "segmented-iterator", "--stores", "streaming"],
+            ["triad", "--containers", "segmented", "--padding", "4"],
+            ["relax", "--containers", "object-array"],
+            ["relax", "--rows", "2"],
+        ]:
+            self.assert_refused(*arguments, saying="none of the asked-for combinations exists")
+
+    def test_output_replaces_only_results_of_loops(self):
+        other = self.folder / "locks.jsonl"
+        other.write_text('{"schema":"nearfar.results/1"}\n')
+        ended = nearfar("bench", "triad", *SMALL, "--output", str(other))
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("locks.jsonl", ended.stderr)
+        self.assertEqual(other.read_text(), '{"schema":"nearfar.results/1"}\n')
+
+
+class Help(unittest.TestCase):
+    def test_help_is_enough(self):
+        for name in ["triad", "stream", "relax"]:
+            text = nearfar("bench", name, "--help").stdout
+            for option in ["--containers", "--init", "--threads", "--pin", "--repetitions", "--min-time", "--output"]:
+                self.assertIn(option, text)
+            self.assertIn("numa_vector", text)
+            self.assertIn(name, nearfar("bench", "--help").stdout)
+
+
+class UnderMpi(unittest.TestCase):
+    def test_one_rank_measures(self):
+        launcher = [str(SOURCE / "scripts" / "run-mpi"), "--mpi", MPI, "--ranks", "2", "--"]
+        ended = subprocess.run(
+            [*launcher, COMMAND, "bench", "triad", *SMALL, "--containers", "array", "--threads", "1"],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(len([line for line in ended.stdout.splitlines() if line.startswith("array")]), 1)
+        self.assertIn("only rank 0 measures", ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
