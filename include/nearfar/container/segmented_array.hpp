@@ -213,8 +213,8 @@ class segmented_array {
         const int domain = this_thread_domain();
         static_schedule(segments, member.size).for_each_block(member.index, [&](index_range mine) {
           for (std::size_t i = mine.first; i < mine.last; ++i) {
-            const auto place = segment(i);
-            construct(place.data(), i, place.data() + place.size());
+            const auto here = segment(i);
+            construct(here.data(), i, here.data() + here.size());
             memory_->domains[i] = domain;
           }
         });

@@ -1,0 +1,258 @@
+/// \file
+/// What is done with each element by itself: for_each, transform, copy, fill; see algorithm.hpp for what all
+/// algorithms have in common.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <ranges>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "nearfar/container/execution.hpp"
+#include "nearfar/container/streaming.hpp"
+#include "nearfar/core/error.hpp"
+
+namespace nearfar {
+
+namespace detail {
+
+/// Whether results can be written as bytes, past the caches.
+template <typename Output>
+concept streamable =
+    std::is_pointer_v<Output> && std::is_trivially_copyable_v<std::remove_pointer_t<Output>> &&
+    !std::is_volatile_v<std::remove_pointer_t<Output>>;
+
+/// Streaming stores of a thread are in order with what it does later.
+struct fence_at_end {
+  bool needed = false;
+
+  explicit fence_at_end(bool streams) noexcept : needed(streams) {}
+  fence_at_end(const fence_at_end&) = default;
+  fence_at_end& operator=(const fence_at_end&) = delete;
+  ~fence_at_end() {
+    if (needed) native_stores::fence();
+  }
+};
+
+template <typename Function>
+struct transform_kernel {
+  Function function;
+  fence_at_end streams;
+
+  template <typename Output, typename... Inputs>
+  void operator()(std::size_t n, Output out, Inputs... in) {
+    if constexpr (streamable<Output>) {
+      if (streams.needed) {
+        stream_blocks(out, n, [&](auto* block, std::size_t first, std::size_t count) {
+          for (std::size_t i = 0; i < count; ++i)
+            std::construct_at(block + i, function(*advanced(in, first + i)...));
+        });
+        return;
+      }
+    }
+    // Unrolled, else its speed depends by a fifth on where in the cache lines of the code it happens to lie.
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < n; ++i) *advanced(out, i) = function(*advanced(in, i)...);
+  }
+};
+
+struct copy_kernel {
+  fence_at_end streams;
+
+  template <typename Output, typename Input>
+  void operator()(std::size_t n, Output out, Input in) {
+    if constexpr (streamable<Output> && std::is_pointer_v<Input>) {
+      using element = std::remove_pointer_t<Output>;
+      if constexpr (std::is_same_v<element, std::remove_const_t<std::remove_pointer_t<Input>>>) {
+        if (streams.needed) {
+          stream_bytes(reinterpret_cast<std::byte*>(out), reinterpret_cast<const std::byte*>(in),
+                       n * sizeof(element));
+          return;
+        }
+      }
+    }
+    std::copy(in, advanced(in, n), out);
+  }
+};
+
+template <typename T>
+struct fill_kernel {
+  T value;
+  fence_at_end streams;
+
+  template <typename Output>
+  void operator()(std::size_t n, Output out) {
+    if constexpr (streamable<Output>) {
+      if (streams.needed) {
+        std::size_t filled = 0;  // elements of the block that hold the value already
+        stream_blocks(out, n, [&](auto* block, std::size_t, std::size_t count) {
+          for (; filled < count; ++filled) std::construct_at(block + filled, value);
+        });
+        return;
+      }
+    }
+    std::fill(out, advanced(out, n), value);
+  }
+};
+
+template <typename... Iterators>
+constexpr std::size_t bytes_of_each = (sizeof(std::iter_value_t<Iterators>) + ... + 0);
+
+template <std::ranges::random_access_range Range>
+std::size_t size_of(Range& range) {
+  return static_cast<std::size_t>(std::ranges::distance(range));
+}
+
+}  // namespace detail
+
+struct for_each_algorithm : detail::on_default_team<for_each_algorithm> {
+  using on_default_team::operator();
+
+  /// Calls `function(element)` for all elements.
+  template <std::input_iterator Iterator, typename Function>
+  void operator()(const execution& how, Iterator first, Iterator last, Function function) const {
+    if constexpr (detail::divisible<Iterator>) {
+      const auto kernel = [function](std::size_t n, auto piece) mutable {
+        for (std::size_t i = 0; i < n; ++i) function(*detail::advanced(piece, i));
+      };
+      detail::run_pieces(how, detail::length(first, last), kernel, first);
+    } else {
+      std::for_each(first, last, function);
+    }
+  }
+
+  template <std::ranges::input_range Range, typename Function>
+    requires std::ranges::common_range<Range>
+  void operator()(const execution& how, Range&& range, Function function) const {
+    (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(function));
+  }
+};
+/// `for_each([execution,] first, last, function)` or `([execution,] range, function)`.
+inline constexpr for_each_algorithm for_each{};
+
+struct transform_algorithm : detail::on_default_team<transform_algorithm> {
+  using on_default_team::operator();
+
+  /// Writes `function(element)` for all elements from `out` on; the end of what was written.
+  template <std::input_iterator Input, std::input_or_output_iterator Output, typename Function>
+  Output operator()(const execution& how, Input first, Input last, Output out, Function function,
+                    store_choice stores = {}) const {
+    if constexpr (detail::divisible<Input> && detail::divisible<Output>) {
+      const std::size_t size = detail::length(first, last);
+      run(how, size, stores, std::move(function), out, first);
+      return detail::jump(out, size);
+    } else {
+      return std::transform(first, last, out, function);
+    }
+  }
+
+  /// The same with `function(element1, element2)`.
+  template <std::input_iterator Input1, std::input_iterator Input2, std::input_or_output_iterator Output,
+            typename Function>
+  Output operator()(const execution& how, Input1 first1, Input1 last1, Input2 first2, Output out,
+                    Function function, store_choice stores = {}) const {
+    if constexpr (detail::divisible<Input1> && detail::divisible<Input2> && detail::divisible<Output>) {
+      const std::size_t size = detail::length(first1, last1);
+      run(how, size, stores, std::move(function), out, first1, first2);
+      return detail::jump(out, size);
+    } else {
+      return std::transform(first1, last1, first2, out, function);
+    }
+  }
+
+  /// Writes `function(elements...)` to all elements of a range, from as many random access ranges as one
+  /// likes; the last argument may be a `store_choice`. Throws `misuse` if an input is shorter than the
+  /// output.
+  template <std::ranges::random_access_range Output, typename Function, typename... Rest>
+    requires(sizeof...(Rest) >= 1)
+  void operator()(const execution& how, Output&& out, Function function, Rest&&... rest) const {
+    const auto all = std::forward_as_tuple(rest...);
+    using last_type = std::remove_cvref_t<std::tuple_element_t<sizeof...(Rest) - 1, decltype(all)>>;
+    constexpr bool has_stores = std::convertible_to<last_type, store_choice>;
+    store_choice stores;
+    if constexpr (has_stores) stores = std::get<sizeof...(Rest) - 1>(all);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      const std::size_t size = detail::size_of(out);
+      if (((detail::size_of(std::get<I>(all)) < size) || ...))
+        throw misuse("transform: an input is shorter than the output");
+      run(how, size, stores, std::move(function), std::ranges::begin(out),
+          std::ranges::begin(std::get<I>(all))...);
+    }(std::make_index_sequence<sizeof...(Rest) - (has_stores ? 1 : 0)>{});
+  }
+
+ private:
+  template <typename Function, typename Output, typename... Inputs>
+  static void run(const execution& how, std::size_t size, const store_choice& stores, Function function,
+                  Output out, Inputs... in) {
+    const bool streams = stores.streams(size * detail::bytes_of_each<Output, Inputs...>);
+    detail::run_pieces(how, size,
+                       detail::transform_kernel<Function>{std::move(function), detail::fence_at_end(streams)},
+                       out, in...);
+  }
+};
+/// `transform([execution,] first, last, out, function [, stores])`,
+/// `([execution,] first1, last1, first2, out, function [, stores])` or
+/// `([execution,] out_range, function, in_range... [, stores])`.
+///
+/// Elements are written past the caches only if the output is in memory, trivially copyable, and of a type
+/// that results convert to; else as usual. The triad is `transform(a, triad, b, c, d)` with `triad =
+/// [](double b, double c, double d) { return b + c * d; }`.
+inline constexpr transform_algorithm transform{};
+
+struct copy_algorithm : detail::on_default_team<copy_algorithm> {
+  using on_default_team::operator();
+
+  /// Copies all elements to `out` and on; the end of what was written.
+  template <std::input_iterator Input, std::input_or_output_iterator Output>
+  Output operator()(const execution& how, Input first, Input last, Output out,
+                    store_choice stores = {}) const {
+    if constexpr (detail::divisible<Input> && detail::divisible<Output>) {
+      const std::size_t size = detail::length(first, last);
+      const bool streams = stores.streams(size * detail::bytes_of_each<Input, Output>);
+      detail::run_pieces(how, size, detail::copy_kernel{detail::fence_at_end(streams)}, out, first);
+      return detail::jump(out, size);
+    } else {
+      return std::copy(first, last, out);
+    }
+  }
+
+  template <std::ranges::input_range Range, std::input_or_output_iterator Output>
+    requires std::ranges::common_range<Range>
+  Output operator()(const execution& how, Range&& range, Output out, store_choice stores = {}) const {
+    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), out, stores);
+  }
+};
+/// `copy([execution,] first, last, out [, stores])` or `([execution,] range, out [, stores])`.
+inline constexpr copy_algorithm copy{};
+
+struct fill_algorithm : detail::on_default_team<fill_algorithm> {
+  using on_default_team::operator();
+
+  /// Assigns the value to all elements.
+  template <std::forward_iterator Iterator, typename T = std::iter_value_t<Iterator>>
+  void operator()(const execution& how, Iterator first, Iterator last, const T& value,
+                  store_choice stores = {}) const {
+    if constexpr (detail::divisible<Iterator>) {
+      const std::size_t size = detail::length(first, last);
+      const bool streams = stores.streams(size * detail::bytes_of_each<Iterator>);
+      detail::run_pieces(how, size, detail::fill_kernel<T>{value, detail::fence_at_end(streams)}, first);
+    } else {
+      std::fill(first, last, value);
+    }
+  }
+
+  template <std::ranges::forward_range Range, typename T = std::ranges::range_value_t<Range>>
+    requires std::ranges::common_range<Range>
+  void operator()(const execution& how, Range&& range, const T& value, store_choice stores = {}) const {
+    (*this)(how, std::ranges::begin(range), std::ranges::end(range), value, stores);
+  }
+};
+/// `fill([execution,] first, last, value [, stores])` or `([execution,] range, value [, stores])`.
+inline constexpr fill_algorithm fill{};
+
+}  // namespace nearfar
