@@ -51,7 +51,7 @@ class memory_request {
     if (mapped()) {
       unmap_pages(memory, bytes_);
     } else {
-      ::operator delete(memory, bytes_, std::align_val_t(alignment_));
+      ::operator delete(memory, std::align_val_t(alignment_));  // by size is not for every compiler
     }
   }
 
