@@ -27,6 +27,7 @@ struct usage_error : error {
 void add_bench(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_doctor(CLI::App& app, int& status);
+void add_figures(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);
 void add_sim(CLI::App& app, int& status);

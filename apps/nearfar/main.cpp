@@ -80,6 +80,7 @@ int parse_and_run(const launch& how, int argc, char** argv) {
   add_bench(app, status);
   add_check(app, status);
   add_doctor(app, status);
+  add_figures(app, status);
   add_list(app, status);
   add_report(app, status);
   add_sim(app, status);

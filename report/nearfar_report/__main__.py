@@ -29,8 +29,9 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         prog=PROGRAM,
         allow_abbrev=False,
         description="Makes PNG and SVG figures and one self-contained HTML page from results of nearfar bench.",
-        epilog="The last line of output is the path of the page, unless --text is given. Exit status: 0 done; 1 done, but void samples (wrong"
-        " count under the lock, no acquisition, or a wrong result of a loop) were left out; 2 nothing written.",
+        epilog="The last line of output is the path of the page, unless --text is given. Exit status: 0 done; 1 done,"
+        " but void samples (wrong count under the lock, no acquisition, or a wrong result of a loop) were left out;"
+        " 2 nothing written.",
     )
     parser.add_argument("files", nargs="*", metavar="FILE", help="results file written by nearfar bench --output")
     parser.add_argument(

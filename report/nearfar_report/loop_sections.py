@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -178,7 +179,7 @@ def _line_panel(
 
 def _scale(frame: pandas.DataFrame, axis: str) -> tuple[Scale, dict[Any, float]]:
     """The axis, and where on it each value lies."""
-    values = in_order(frame[axis]) if axis == "pinning" else sorted(frame[axis].unique())
+    values = sorted(frame[axis].unique(), key=_cpu_numbers if axis == "pinning" else None)
     if axis == "chunk":
         values.sort(key=lambda chunk: chunk or float("inf"))  # 0 is one block a thread, the largest of all
     if axis in ("pinning", "chunk"):
@@ -186,6 +187,10 @@ def _scale(frame: pandas.DataFrame, axis: str) -> tuple[Scale, dict[Any, float]]
         places = {value: float(index) for index, value in enumerate(values)}
         return Scale(AXIS_LABELS[axis], list(places.values()), names), places
     return Scale(AXIS_LABELS[axis], values, decades=axis == "length"), {value: value for value in values}
+
+
+def _cpu_numbers(pinning: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", pinning)]
 
 
 def _interval_note(panel: LinePanel) -> str:

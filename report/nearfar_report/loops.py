@@ -57,8 +57,16 @@ def measurements(files: Sequence[ResultsFile]) -> pandas.DataFrame:
     if not rows:
         return frame
     frame["ratio"] = _ratios(rows)
-    order = {name: index for index, name in enumerate([*CONTAINERS, *sorted(frame["container"].unique())][::-1])}
-    return frame.sort_values("container", key=lambda c: -c.map(order), kind="stable").reset_index(drop=True)
+    order = {name: index for index, name in enumerate(in_order([*CONTAINERS, *sorted(frame["container"].unique())]))}
+    # Samples are measured in a random order, which is to be seen nowhere.
+    place = frame[["figure", "threads", "length", "rows", "columns", "chunk", "segments", "padding", "repetition"]]
+    place = place.assign(
+        container=frame["container"].map(order), file=pandas.factorize(frame["file"])[0],
+        **{name: frame[name].fillna("").astype(str) for name in ("curve", "initialisation", "placement", "stores")},
+    )  # fmt: skip
+    by = ["figure", "container", "threads", "curve", "initialisation", "placement", "stores", "chunk", "segments",
+          "padding", "file", "length", "rows", "columns", "repetition"]  # fmt: skip
+    return frame.loc[place.sort_values(by, kind="stable").index].reset_index(drop=True)
 
 
 def _row(file: str, record: Record) -> dict[str, Any]:

@@ -178,3 +178,12 @@ def test_other_version_of_loops(report: Report, write: Write) -> None:
 def test_schemas_do_not_mix_in_a_file(report: Report, write: Write) -> None:
     path = write("t.jsonl", [loop(), ecsb()])
     assert_refused(report(path), f'{path}:3: schema is "nearfar.results/1", but line 1 says "nearfar.loops/1"')
+
+
+def test_order_of_measurement_is_not_seen(report: Report, write: Write) -> None:
+    samples = [
+        s for name in ("segmented", "array") for length in (1000, 10) for s in loop_eight(name, length=length)
+    ]  # fmt: skip
+    rows = table_rows(report(write("t.jsonl", samples[::-1])).page)
+    shown = [(row[0], row[3]) for row in rows if row[1] == "parallel"]
+    assert shown == [("array", "10"), ("array", "1\u202f000"), ("segmented", "10"), ("segmented", "1\u202f000")]

@@ -1,0 +1,287 @@
+#include "bench/figures/stengel2007.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace nearfar::bench {
+
+namespace {
+
+void add(std::vector<figure_case>& cases, std::string series, const loop_case& what) {
+  cases.push_back({std::move(series), what});
+}
+
+/// Vector lengths from cache to memory, so many in each decade.
+std::vector<std::size_t> lengths(const figure_machine& on, std::initializer_list<std::size_t> in_decade) {
+  if (on.quick) return {100, 10'000, 100'000};
+  constexpr std::size_t longest = 10'000'000;
+  std::vector<std::size_t> result;
+  for (std::size_t decade = 10; decade <= longest; decade *= 10)
+    for (const std::size_t step : in_decade)
+      if (decade * step <= longest) result.push_back(decade * step);
+  return result;
+}
+
+std::vector<std::size_t> lengths(const figure_machine& on) { return lengths(on, {1, 3}); }
+
+/// The thesis' length, which is in memory for every cache of its time and most of today's.
+std::size_t length_in_memory(const figure_machine& on, std::size_t of_thesis) {
+  return on.quick ? 100'000 : of_thesis;
+}
+
+std::string counted(int threads) { return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"); }
+
+triad_case triad(loop_container container, int threads, std::size_t length,
+                 loop_initialisation initialisation = loop_initialisation::parallel) {
+  triad_case result;
+  result.container = container;
+  result.initialisation = initialisation;
+  result.threads = threads;
+  result.length = length;
+  return result;
+}
+
+/// With the initialisation that suits the container.
+triad_case best_triad(loop_container container, int threads, std::size_t length) {
+  triad_case result = triad(container, threads, length);
+  result.initialisation = best_initialisation(result);
+  return result;
+}
+
+const char* name_of(loop_container container) { return bench::name_of(loop_containers, container); }
+
+std::vector<figure_case> figure_1_7(const figure_machine& on) {
+  std::vector<figure_case> cases;
+  for (const std::size_t length : lengths(on, {1, 2, 5}))
+    add(cases, "array, 1 thread", triad(loop_container::array, 1, length));
+  return cases;
+}
+
+std::vector<figure_case> figure_1_8(const figure_machine& on) {
+  std::vector<figure_case> cases;
+  for (const named<store_kind>& stores : store_kinds)
+    for (const std::size_t length : lengths(on)) {
+      triad_case of = triad(loop_container::array, 1, length);
+      of.stores = stores.value;
+      add(cases, fmt::format("{} stores", stores.name), of);
+    }
+  return cases;
+}
+
+std::vector<figure_case> figure_2_2(const figure_machine& on) {
+  std::vector<figure_case> cases;
+  const int other = (on.domain + 1) % on.domains;
+  for (const auto& [whose, domain] : {std::pair("its own", on.domain), std::pair("another", other)})
+    for (const std::size_t length : lengths(on)) {
+      triad_case of = triad(loop_container::array, 1, length);
+      of.pin = pinning::parse("compact");
+      of.placement = {.policy = page_policy::bind, .domains = {domain}};
+      add(cases, fmt::format("memory of {} domain ({})", whose, domain), of);
+    }
+  return cases;
+}
+
+std::vector<figure_case> figure_2_4(const figure_machine& on) {
+  std::vector<figure_case> cases;
+  for (const int threads : on.threads)
+    for (const loop_initialisation by : {loop_initialisation::serial, loop_initialisation::parallel}) {
+      if (threads == 1 && by == loop_initialisation::serial) continue;  // the same as in parallel
+      const std::string how =
+          threads == 1 ? "" : fmt::format(", {} initialisation", bench::name_of(loop_initialisations, by));
+      for (const std::size_t length : lengths(on))
+        add(cases, counted(threads) + how, triad(loop_container::array, threads, length, by));
+    }
+  return cases;
+}
+
+/// Some of many, evenly spread, the first and the last among them.
+std::vector<int> some_of(const std::vector<int>& all, std::size_t count) {
+  if (all.size() <= count) return all;
+  std::vector<int> result;
+  for (std::size_t k = 0; k < count; ++k) result.push_back(all[k * (all.size() - 1) / (count - 1)]);
+  return result;
+}
+
+std::vector<figure_case> figure_2_6(const figure_machine& on) {
+  // All ordered pairs of up to six CPUs are 30 points; with one CPU both threads are there.
+  constexpr std::size_t most_cpus = 6;
+  constexpr std::size_t of_thesis = 9'000'000;
+  const std::vector<int> cpus = some_of(on.cpus, on.quick ? 2 : most_cpus);
+  std::vector<figure_case> cases;
+  for (const int first : cpus)
+    for (const int second : cpus) {
+      if (first == second && cpus.size() > 1) continue;
+      for (const loop_initialisation by : {loop_initialisation::serial, loop_initialisation::parallel}) {
+        triad_case of = triad(loop_container::array, 2, length_in_memory(on, of_thesis), by);
+        of.pin = pinning::parse(fmt::format("{},{}", first, second));
+        add(cases, fmt::format("{} initialisation", bench::name_of(loop_initialisations, by)), of);
+      }
+    }
+  return cases;
+}
+
+/// The largest number of threads that is at most the thesis'.
+int threads_up_to(const figure_machine& on, int of_thesis) {
+  int result = on.threads.front();
+  for (const int threads : on.threads)
+    if (threads <= of_thesis) result = std::max(result, threads);
+  return result;
+}
+
+std::vector<figure_case> figure_2_7(const figure_machine& on) {
+  constexpr std::array<std::size_t, 12> chunks{8, 16, 32, 64, 128, 256, 512, 1024, 4096, 32768, 262144, 0};
+  constexpr int of_thesis = 4;
+  const int threads = threads_up_to(on, of_thesis);
+  const std::size_t length = length_in_memory(on, 10'000'000);
+  const auto has_allocator = [](std::size_t chunk) {
+    return std::find(allocator_chunks.begin(), allocator_chunks.end(), chunk) != allocator_chunks.end();
+  };
+  std::vector<figure_case> cases;
+  for (const std::size_t chunk : chunks)
+    for (const loop_container container : {loop_container::array, loop_container::vector_numa}) {
+      triad_case of = best_triad(container, threads, length);
+      of.chunk = chunk;
+      if (container == loop_container::array || has_allocator(chunk))
+        add(cases, fmt::format("{}, {}", name_of(container), counted(threads)), of);
+    }
+  return cases;
+}
+
+/// One curve for each number of threads and each of the containers, which are initialised as is best for
+/// them.
+std::vector<figure_case> over_lengths(const figure_machine& on,
+                                      std::initializer_list<loop_container> containers) {
+  std::vector<figure_case> cases;
+  for (const int threads : on.threads)
+    for (const loop_container container : containers)
+      for (const std::size_t length : lengths(on))
+        add(cases, fmt::format("{}, {}", name_of(container), counted(threads)),
+            best_triad(container, threads, length));
+  return cases;
+}
+
+std::vector<figure_case> figure_3_2(const figure_machine& on) {
+  std::vector<figure_case> cases;
+  for (const int threads : on.threads)
+    for (const auto& [by, what] : {std::pair(loop_initialisation::serial, "standard new[]"),
+                                   std::pair(loop_initialisation::allocator, "numa_new")})
+      for (const std::size_t length : lengths(on))
+        add(cases, fmt::format("{}, {}", what, counted(threads)),
+            triad(loop_container::object_array, threads, length, by));
+  return cases;
+}
+
+std::vector<figure_case> figure_3_3(const figure_machine& on) {
+  return over_lengths(on, {loop_container::vector, loop_container::vector_numa});
+}
+
+std::vector<figure_case> figure_3_4(const figure_machine& on) {
+  return over_lengths(on, {loop_container::array, loop_container::vector_numa, loop_container::numa_vector});
+}
+
+std::vector<figure_case> figure_3_7(const figure_machine& on) {
+  return over_lengths(on,
+                      {loop_container::array, loop_container::segmented, loop_container::segmented_iterator});
+}
+
+std::vector<figure_case> figure_3_8(const figure_machine& on) {
+  constexpr std::size_t of_thesis = 14'348'907;  // 3^15, which every number of segments divides
+  constexpr std::size_t quick = 59'049;          // 3^10
+  const std::size_t length = on.quick ? quick : of_thesis;
+  const int threads = on.threads.back();
+  std::vector<figure_case> cases;
+  constexpr std::size_t shortest = 9;  // elements of a segment
+  for (std::size_t segments = 1; length / segments >= shortest; segments *= 3) {
+    triad_case of = best_triad(loop_container::segmented, threads, length);
+    of.segments = segments;
+    add(cases, fmt::format("segmented, {}", counted(threads)), of);
+  }
+  return cases;
+}
+
+std::vector<figure_case> relaxation(const figure_machine& on, loop_decomposition decomposition) {
+  // A quarter of the thesis' points, which takes a quarter of its time; still far more than caches hold.
+  constexpr std::size_t side = 4000;
+  constexpr std::size_t quick = 200;
+  std::vector<figure_case> cases;
+  for (const loop_container container : {loop_container::array, loop_container::vector_numa,
+                                         loop_container::numa_vector, loop_container::segmented})
+    for (const int threads : on.threads) {
+      relax_case of;
+      of.container = container;
+      of.threads = threads;
+      of.rows = of.columns = on.quick ? quick : side;
+      of.decomposition = decomposition;
+      of.initialisation = best_initialisation(of);
+      add(cases, name_of(container), of);
+    }
+  return cases;
+}
+
+std::vector<figure_case> figure_4_2(const figure_machine& on) {
+  return relaxation(on, loop_decomposition::vertical);
+}
+std::vector<figure_case> figure_4_3(const figure_machine& on) {
+  return relaxation(on, loop_decomposition::horizontal);
+}
+
+constexpr const char* shared_bandwidth =
+    "all threads share its bandwidth: how the loop scales over domains cannot be seen";
+
+constexpr std::array<figure_definition, 13> figures{{
+    {"1.7", "The triad over the length of its vectors, one thread", figure_axis::length, false, "",
+     figure_1_7},
+    {"1.8", "The triad with and without streaming stores", figure_axis::length, false, "", figure_1_8},
+    {"2.2", "Local and nonlocal memory", figure_axis::length, true,
+     "no memory is nonlocal: both curves are of the same memory", figure_2_2},
+    {"2.4", "Serial and parallel initialisation", figure_axis::length, true,
+     "whoever initialises, the pages are in the same memory: what parallel initialisation gains cannot be "
+     "seen",
+     figure_2_4},
+    {"2.6", "Two threads on every pair of CPUs", figure_axis::pinning, true,
+     "no pair of CPUs is of two domains, and no page is in a wrong place: pairs differ by the cores and "
+     "caches "
+     "they share, and no more",
+     figure_2_6},
+    {"2.7", "Chunks of the static schedule", figure_axis::chunk, true,
+     "small chunks cannot cost nonlocal accesses: what they cost here is short loops and shared cache lines",
+     figure_2_7},
+    {"3.2", "Arrays of objects from standard new[] and from numa_new", figure_axis::length, true,
+     "both put the pages into the same memory: what the placement gains cannot be seen", figure_3_2},
+    {"3.3", "std::vector with standard allocator and numa_allocator", figure_axis::length, true,
+     "both put the pages into the same memory: what the placement gains cannot be seen", figure_3_3},
+    {"3.4", "numa_vector, std::vector with numa_allocator, and the array", figure_axis::length, false,
+     shared_bandwidth, figure_3_4},
+    {"3.7", "segmented_array through algorithms and through iterators, and the array", figure_axis::length,
+     false, shared_bandwidth, figure_3_7},
+    {"3.8", "The number of segments at a fixed length of 3^15 elements", figure_axis::segments, false, "",
+     figure_3_8},
+    {"4.2", "Relaxation, vertical decomposition", figure_axis::threads, false, shared_bandwidth, figure_4_2},
+    {"4.3", "Relaxation, horizontal decomposition", figure_axis::threads, false, shared_bandwidth,
+     figure_4_3},
+}};
+
+}  // namespace
+
+const char* name_of(figure_axis axis) noexcept {
+  switch (axis) {
+    case figure_axis::length:
+      return "length";
+    case figure_axis::chunk:
+      return "chunk";
+    case figure_axis::segments:
+      return "segments";
+    case figure_axis::threads:
+      return "threads";
+    case figure_axis::pinning:
+      return "pinning";
+  }
+  return "";
+}
+
+std::span<const figure_definition> stengel2007() { return figures; }
+
+}  // namespace nearfar::bench
