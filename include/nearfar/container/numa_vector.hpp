@@ -267,11 +267,11 @@ class numa_vector {
     return *this;
   }
 
-  /// Copies elements from memory of another kind; the own allocator stays.
+  /// Copies elements from memory of another kind, in place as above; the own allocator stays.
   template <typename Other>
     requires(!std::same_as<Other, Allocator>)
   numa_vector& operator=(const numa_vector<T, Other>& other) {
-    assign(other.begin(), other.end());
+    if (!assign_in_place(other.data(), other.size())) assign(other.begin(), other.end());
     return *this;
   }
 
@@ -483,11 +483,12 @@ class numa_vector {
           constexpr std::size_t lanes = 8;
           T sums[lanes]{};
           for (; i + lanes <= part.last; i += lanes) {
-            for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+            for (std::size_t lane = 0; lane < lanes; ++lane)
+              add_product(sums[lane], a[i + lane], b[i + lane]);
           }
-          for (const T& lane_sum : sums) sum += lane_sum;
+          for (const T& lane_sum : sums) sum = static_cast<T>(sum + lane_sum);
         }
-        for (; i < part.last; ++i) sum += a[i] * b[i];
+        for (; i < part.last; ++i) add_product(sum, a[i], b[i]);
       });
       of_members[static_cast<std::size_t>(member.index)].sum = std::move(sum);
     });
@@ -743,6 +744,14 @@ class numa_vector {
       for (std::size_t i = block.first; i < block.last; ++i) operation(data[i], one);
     });
     return *this;
+  }
+
+  static void add_product(T& sum, const T& a, const T& b) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      sum = static_cast<T>(sum + a * b);  // small integers are calculated with as int
+    } else {
+      sum += a * b;
+    }
   }
 
   // ---- checks --------------------------------------------------------------------------------------------
