@@ -50,9 +50,10 @@ thread_local int this_member = -1;
 // Pages that nobody may use, until somebody does, who is written down.
 class watched_pages {
  public:
-  explicit watched_pages(std::size_t pages) : members_(pages) {
+  explicit watched_pages(std::size_t pages)
+      : memory_(mmap(nullptr, pages * page_size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
+        members_(pages) {
     for (auto& member : members_) member = nobody;
-    memory_ = mmap(nullptr, pages * page_size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     current = this;
     struct sigaction action {};
     action.sa_flags = SA_SIGINFO;
@@ -84,7 +85,7 @@ class watched_pages {
   [[nodiscard]] std::byte* begin() const { return static_cast<std::byte*>(memory_); }
 
   static inline watched_pages* current = nullptr;
-  void* memory_ = nullptr;
+  void* memory_;
   std::vector<std::atomic<int>> members_;
   struct sigaction before_ {};
 };

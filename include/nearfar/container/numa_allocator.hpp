@@ -63,8 +63,7 @@ class numa_allocator {
   numa_allocator() noexcept = default;
 
   /// Places pages for that team by first touch.
-  numa_allocator(const nearfar::team& threads) noexcept  // NOLINT(google-explicit-constructor)
-      : team_(threads) {}
+  numa_allocator(const nearfar::team& threads) noexcept : team_(threads) {}
 
   /// Places pages as `placement` says, for that team if by first touch. Domains are checked when memory is
   /// mapped. Throws `std::bad_alloc`.
@@ -75,7 +74,7 @@ class numa_allocator {
   }
 
   template <typename U>
-  numa_allocator(const numa_allocator<U, Chunk>& other) noexcept  // NOLINT(google-explicit-constructor)
+  numa_allocator(const numa_allocator<U, Chunk>& other) noexcept
       : team_(other.team_), placement_(other.placement_) {}
 
   /// Memory for `n` elements, placed. Throws `std::bad_array_new_length` if no array can be that large,

@@ -254,6 +254,7 @@ class numa_vector {
   /// Takes the memory if the allocator moves along or can give it back, at constant cost; else moves the
   /// elements into memory of its own.
   numa_vector& operator=(numa_vector&& other) noexcept(
+      // NOLINTNEXTLINE(performance-noexcept-move-constructor): like every container's
       traits::propagate_on_container_move_assignment::value || traits::is_always_equal::value) {
     if (this == &other) return *this;
     if constexpr (traits::propagate_on_container_move_assignment::value) {
