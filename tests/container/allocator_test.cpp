@@ -90,7 +90,10 @@ class watched_pages {
   struct sigaction before_ {};
 };
 
-void expect_touched_by_owners(std::size_t items, std::size_t item_bytes, int threads, std::size_t chunk) {
+// `touch` is to touch pages that hold so many items for so many threads.
+template <typename Touch>
+void expect_touched_by_owners(std::size_t items, std::size_t item_bytes, int threads, std::size_t chunk,
+                              const Touch& touch) {
   const std::size_t pages = (items * item_bytes + page_size() - 1) / page_size();
   int size = 0;
   team(threads).run([&](team_member member) {
@@ -98,13 +101,19 @@ void expect_touched_by_owners(std::size_t items, std::size_t item_bytes, int thr
     if (member.index == 0) size = member.size;
   });
   const watched_pages watched(pages);
-  nearfar::detail::touch_pages(watched.memory(), items, item_bytes, team(threads), chunk);
+  touch(watched.memory());
   const static_schedule schedule(items, size, chunk);
   for (std::size_t page = 0; page < pages; ++page) {
     ASSERT_EQ(watched.member(page), schedule.owner(page * page_size() / item_bytes))
         << "page " << page << " of " << items << " items of " << item_bytes << ", " << threads
         << " threads, chunk " << chunk;
   }
+}
+
+void expect_touched_by_owners(std::size_t items, std::size_t item_bytes, int threads, std::size_t chunk) {
+  expect_touched_by_owners(items, item_bytes, threads, chunk, [&](void* memory) {
+    nearfar::detail::touch_pages(memory, items, item_bytes, team(threads), chunk);
+  });
 }
 
 TEST(touch_pages, leaves_each_page_to_the_owner_of_the_item_that_it_begins_in) {
@@ -232,6 +241,14 @@ TEST(numa_allocator, touches_all_pages_of_large_arrays_unless_told_not_to) {
   }
   allocator.deallocate(touched, n);
   allocator.deallocate(untouched, n);
+}
+
+TEST(numa_allocator, has_pages_touched_by_its_team_and_chunk) {
+  const std::size_t n = 40 * page_size() / sizeof(double) + 3;
+  expect_touched_by_owners(n, sizeof(double), 3, 512,
+                           [&](void* memory) { chunks(team(3)).touch(static_cast<double*>(memory), n); });
+  expect_touched_by_owners(n, sizeof(double), 2, 0,
+                           [&](void* memory) { doubles(team(2)).touch(static_cast<double*>(memory), n); });
 }
 
 TEST(numa_allocator, takes_domains_that_are_not_there_for_an_error_when_it_maps) {

@@ -81,7 +81,7 @@ class numa_allocator {
   /// `std::bad_alloc` if there is not so much memory, and what `map_pages` throws.
   [[nodiscard]] T* allocate(std::size_t n) const {
     T* const elements = allocate_untouched(n);
-    if (request(n).mapped()) detail::touch_pages(elements, n, sizeof(T), team_, Chunk);
+    touch(elements, n);
     return elements;
   }
 
@@ -89,6 +89,12 @@ class numa_allocator {
   [[nodiscard]] T* allocate_untouched(std::size_t n) const {
     if (n > max_size()) throw std::bad_array_new_length();
     return static_cast<T*>(request(n).get(placement()));
+  }
+
+  /// What allocate(n) does to the memory of allocate_untouched(n), where no element is yet: has each page
+  /// touched by its owner, if pages are placed at all.
+  void touch(T* elements, std::size_t n) const {
+    if (request(n).mapped()) detail::touch_pages(elements, n, sizeof(T), team_, Chunk);
   }
 
   /// Gives back what `allocate(n)` or `allocate_untouched(n)` of any allocator of this type returned.
