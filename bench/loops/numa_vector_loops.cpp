@@ -26,7 +26,7 @@ struct numa_vectors {
 
   template <typename Kernel, typename... In>
   static void pass(const triad_case& of, container& out, const In&... in) {
-    nearfar::transform(execution(team(of.threads), Chunk), out, Kernel(), in..., of.stores);
+    nearfar::transform(execution(team(of.threads), of.chunk), out, Kernel(), in..., of.stores);
   }
 
   static auto first(const container& in) { return in.begin(); }
@@ -35,7 +35,9 @@ struct numa_vectors {
 }  // namespace
 
 std::unique_ptr<vector_loop> make_numa_vector_loop(const triad_case& of) {
-  if (of.chunk == 0) return make_loop_of<numa_vectors<0>>(of);
+  // One thread has no use for the allocator's chunk.
+  if (of.chunk == 0 || of.initialisation == loop_initialisation::serial)
+    return make_loop_of<numa_vectors<0>>(of);
   return with_chunk(of, [&](auto chunk) -> std::unique_ptr<vector_loop> {
     return std::make_unique<vector_loop_of<numa_vectors<chunk>, triad_kernel>>(of);
   });

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "bench/loops/kernels.hpp"
 #include "bench/loops/raw_loop.hpp"
 #include "bench/loops/relax_loop.hpp"
 #include "nearfar/container/numa_allocator.hpp"
@@ -18,11 +17,6 @@
 namespace nearfar::bench {
 
 namespace {
-
-/// Any numbers will do, as long as neighbours differ.
-double initial_point(std::size_t row, std::size_t column) {
-  return static_cast<double>((row * 31 + column * 17) % 1024) / 8;
-}
 
 /// The points `first` to `last` - 1 of a row.
 template <typename Row, typename ConstRow>
@@ -154,88 +148,6 @@ class segmented_grid {
 
  private:
   segmented_array<double> points_;
-};
-
-/// A plain copy of a grid, for the reference.
-class plain_grid {
- public:
-  template <typename Grid>
-  plain_grid(const relax_case& of, const Grid& from) : rows_(of.rows), columns_(of.columns) {
-    points_.reserve(rows_ * columns_);
-    for (std::size_t i = 0; i < rows_; ++i)
-      for (std::size_t j = 0; j < columns_; ++j) points_.push_back(from[i][j]);
-  }
-
-  void sweep() {
-    std::vector<double> next = points_;
-    for (std::size_t i = 1; i + 1 < rows_; ++i)
-      for (std::size_t j = 1; j + 1 < columns_; ++j) {
-        const std::size_t at = i * columns_ + j;
-        next[at] =
-            (points_[at - columns_] + points_[at - 1] + points_[at + 1] + points_[at + columns_]) * 0.25;
-      }
-    points_.swap(next);
-  }
-
-  /// Bit by bit: both do the same operations in the same order.
-  template <typename Grid>
-  [[nodiscard]] bool equals(const Grid& other) const {
-    for (std::size_t i = 0; i < rows_; ++i)
-      for (std::size_t j = 0; j < columns_; ++j)
-        if (points_[i * columns_ + j] != other[i][j]) return false;
-    return true;
-  }
-
-  [[nodiscard]] bool has_initial_boundary() const {
-    const auto is_initial = [&](std::size_t i, std::size_t j) {
-      return points_[i * columns_ + j] == initial_point(i, j);
-    };
-    for (std::size_t i = 0; i < rows_; ++i)
-      if (!is_initial(i, 0) || !is_initial(i, columns_ - 1)) return false;
-    for (std::size_t j = 0; j < columns_; ++j)
-      if (!is_initial(0, j) || !is_initial(rows_ - 1, j)) return false;
-    return true;
-  }
-
- private:
-  std::size_t rows_;
-  std::size_t columns_;
-  std::vector<double> points_;
-};
-
-template <typename Grid>
-class relax_loop_of final : public relax_loop {
- public:
-  explicit relax_loop_of(const relax_case& of) : of_(of), one_(of), other_(of) {}
-
-  void run(std::int64_t sweeps) override {
-    for (std::int64_t sweep = 0; sweep < sweeps; ++sweep) {
-      if (of_.decomposition == loop_decomposition::horizontal)
-        Grid::sweeps::horizontal(of_, *to_, std::as_const(*from_));
-      else
-        Grid::sweeps::vertical(of_, *to_, std::as_const(*from_));
-      std::swap(from_, to_);
-      keep(*this);
-    }
-  }
-
-  [[nodiscard]] bool verify() override {
-    plain_grid reference(of_, *from_);
-    if (!reference.has_initial_boundary()) return false;
-    constexpr int sweeps = 3;
-    for (int sweep = 0; sweep < sweeps; ++sweep) {
-      run(1);
-      reference.sweep();
-    }
-    return reference.equals(*from_);
-  }
-
- private:
-  relax_case of_;
-  Grid one_;
-  Grid other_;
-  Grid* from_ = &one_;
-  Grid* to_ = &other_;
 };
 
 }  // namespace

@@ -37,18 +37,15 @@ struct segmented_elements : segmented_vectors {
   static void pass(const triad_case& of, container& out, const In&... in) {
     team(of.threads).for_each_block(of.length, 0, [&](index_range mine) {
       const auto first = static_cast<std::ptrdiff_t>(mine.first);
-      pass_elements<Kernel>(mine.size(), out.begin() + first, (in.begin() + first)...);
+      const auto last = static_cast<std::ptrdiff_t>(mine.last);
+      pass_elements<Kernel>(out.begin() + last, out.begin() + first, (in.begin() + first)...);
     });
   }
 
  private:
   template <typename Kernel, typename Out, typename... In>
-  static void pass_elements(std::size_t size, Out out, In... in) {
-    for (std::size_t i = 0; i < size; ++i) {
-      *out = Kernel()(*in...);
-      ++out;
-      (++in, ...);
-    }
+  static void pass_elements(Out last, Out out, In... in) {
+    for (; out != last; ++out, (++in, ...)) *out = Kernel()(*in...);
   }
 };
 

@@ -46,7 +46,9 @@ struct std_vectors {
 
 std::unique_ptr<vector_loop> make_std_vector_loop(const triad_case& of) {
   if (of.container == loop_container::vector) return make_loop_of<std_vectors<std::allocator<double>>>(of);
-  if (of.chunk == 0) return make_loop_of<std_vectors<numa_allocator<double>>>(of);
+  // One thread has no use for the allocator's chunk.
+  if (of.chunk == 0 || of.initialisation == loop_initialisation::serial)
+    return make_loop_of<std_vectors<numa_allocator<double>>>(of);
   return with_chunk(of, [&](auto chunk) -> std::unique_ptr<vector_loop> {
     return std::make_unique<vector_loop_of<std_vectors<numa_allocator<double, chunk>>, triad_kernel>>(of);
   });
