@@ -29,22 +29,22 @@ struct find_if_algorithm : detail::on_default_team<find_if_algorithm> {
       how.team.run([&](team_member member) {
         Predicate mine = predicate;
         detail::for_each_share(first, size, how.chunk, member, [&](index_range share) {
-          std::size_t at = share.first;
+          std::size_t next = share.first;
           const auto search = [&](std::size_t n, auto piece) {
-            for (std::size_t done = 0; done < n; done += at_a_time, at += at_a_time) {
+            const std::size_t first_index = std::exchange(next, next + n);
+            for (std::size_t done = 0; done < n; done += at_a_time) {
               // Relaxed: the answer is read after all threads have met.
-              if (found.load(std::memory_order_relaxed) <= at) return;
+              if (found.load(std::memory_order_relaxed) <= first_index + done) return;
               const auto begin = detail::advanced(piece, done);
               const auto end = detail::advanced(begin, std::min(at_a_time, n - done));
               const auto hit = std::find_if(begin, end, std::ref(mine));
               if (hit == end) continue;
-              const std::size_t index = at + static_cast<std::size_t>(hit - begin);
+              const std::size_t index = first_index + done + static_cast<std::size_t>(hit - begin);
               std::size_t best = found.load(std::memory_order_relaxed);
               while (index < best && !found.compare_exchange_weak(best, index, std::memory_order_relaxed)) {
               }
               return;
             }
-            at -= (n + at_a_time - 1) / at_a_time * at_a_time - n;
           };
           detail::for_each_piece(share.first, share.size(), search, first);
         });

@@ -210,7 +210,8 @@ class element_iterator {
     place_ = place::at(*map_, segment.index_, 0);
     place_.current = const_cast<bare*>(local);
     // The end of a segment and the beginning of the next are one place.
-    if (place_.current == place_.end) place_ = place::at_index(*map_, index());
+    if (place_.current == place_.end)
+      place_ = place::at_index(*map_, map_->first_index(segment.index_) + map_->length(segment.index_));
   }
   /// What may be changed may be read.
   template <typename Other>

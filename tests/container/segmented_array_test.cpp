@@ -1,0 +1,376 @@
+#include "nearfar/container/segmented_array.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "nearfar/container/algorithm.hpp"
+#include "nearfar/container/segment_queue.hpp"
+#include "tests/container/segmented_cases.hpp"
+
+namespace {
+
+using nearfar::segment_layout;
+using nearfar::segmented_array;
+using nearfar::team;
+using nearfar::testing::for_each_case;
+using nearfar::testing::segmented_case;
+
+std::uintptr_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+
+// Counts how many are alive; constructing the one after `until_throw` others throws.
+struct counted {
+  static inline std::atomic<int> alive{0};
+  static inline std::atomic<int> until_throw{std::numeric_limits<int>::max()};
+  static void reset(int throw_after = std::numeric_limits<int>::max()) {
+    alive = 0;
+    until_throw = throw_after;
+  }
+
+  std::string text = "some text that is too long to be kept in the string itself";
+
+  counted() { born(); }
+  counted(const counted& other) : text(other.text) { born(); }
+  counted& operator=(const counted&) = default;
+  ~counted() { --alive; }
+
+ private:
+  static void born() {
+    if (until_throw.fetch_sub(1) <= 0) throw std::runtime_error("no more");
+    ++alive;
+  }
+};
+
+TEST(segmented_array, has_segments_whose_sizes_differ_by_one_at_most_the_larger_first) {
+  const segmented_array<int> array(4, 11);
+  ASSERT_EQ(array.segments(), 4U);
+  EXPECT_EQ(array.segment(0).size(), 3U);
+  EXPECT_EQ(array.segment(1).size(), 3U);
+  EXPECT_EQ(array.segment(2).size(), 3U);
+  EXPECT_EQ(array.segment(3).size(), 2U);
+}
+
+TEST(segmented_array, keeps_units_together) {
+  const segmented_array<int> array(4, 66, {.unit = 11});
+  EXPECT_EQ(array.segment(0).size(), 22U);
+  EXPECT_EQ(array.segment(1).size(), 22U);
+  EXPECT_EQ(array.segment(2).size(), 11U);
+  EXPECT_EQ(array.segment(3).size(), 11U);
+  EXPECT_EQ(array.begin() + 44, array.end() - 22);
+  EXPECT_EQ(&array[44], array.segment(2).data());
+  EXPECT_THROW(segmented_array<int>(4, 67, {.unit = 11}), nearfar::misuse);
+  EXPECT_THROW(segmented_array<int>(4, 67, {.unit = 0}), nearfar::misuse);
+}
+
+TEST(segmented_array, value_initialises_or_copies_a_value) {
+  for_each_case([](const segmented_case& shape) {
+    const segmented_array<int> zeros(shape.segments, shape.size, shape.layout, shape.threads);
+    const segmented_array<int> sevens(shape.segments, shape.size, 7, shape.layout, shape.threads);
+    ASSERT_EQ(zeros.size(), shape.size);
+    ASSERT_EQ(static_cast<std::size_t>(std::count(zeros.begin(), zeros.end(), 0)), shape.size);
+    ASSERT_EQ(static_cast<std::size_t>(std::count(sevens.begin(), sevens.end(), 7)), shape.size);
+    std::size_t in_segments = 0;
+    for (std::size_t i = 0; i < shape.segments; ++i) in_segments += zeros.segment(i).size();
+    ASSERT_EQ(in_segments, shape.size);
+  });
+}
+
+TEST(segmented_array, begins_each_segment_on_a_page_or_the_padding_after_the_one_before) {
+  const segmented_array<double> paged(5, 1003, {.padding = 8});
+  for (std::size_t i = 0; i < paged.segments(); ++i)
+    EXPECT_EQ(address(paged.segment(i).data()) % nearfar::page_size(), 0U);
+  for (std::size_t i = 1; i < paged.segments(); ++i)
+    EXPECT_GE(paged.segment(i).data(), paged.segment(i - 1).data() + paged.segment(i - 1).size() + 1);
+
+  const segmented_array<double> padded(5, 1003, {.padding = 24, .page_aligned = false});
+  const segmented_array<double> dense(5, 1003, {.page_aligned = false});
+  for (std::size_t i = 1; i < padded.segments(); ++i) {
+    EXPECT_EQ(padded.segment(i).data(), padded.segment(i - 1).data() + padded.segment(i - 1).size() + 3);
+    EXPECT_EQ(dense.segment(i).data(), dense.segment(i - 1).data() + dense.segment(i - 1).size());
+  }
+}
+
+TEST(segmented_array, leaves_a_full_page_of_padding_where_a_segment_fills_its_pages) {
+  const std::size_t on_a_page = nearfar::page_size() / sizeof(double);
+  const segmented_array<double> touching(2, 2 * on_a_page);
+  const segmented_array<double> apart(2, 2 * on_a_page, {.padding = 1});
+  EXPECT_EQ(touching.segment(1).data(), touching.segment(0).data() + on_a_page);
+  EXPECT_EQ(apart.segment(1).data(), apart.segment(0).data() + 2 * on_a_page);
+}
+
+TEST(segmented_array, says_what_is_wrong_with_a_padding) {
+  try {
+    const segmented_array<double> array(2, 10, {.padding = 12, .page_aligned = false});
+    FAIL();
+  } catch (const nearfar::misuse& error) {
+    EXPECT_NE(std::string(error.what()).find("12 bytes"), std::string::npos) << error.what();
+  }
+  EXPECT_NO_THROW(segmented_array<double>(2, 10, {.padding = 12}));
+  EXPECT_THROW(segmented_array<double>(0, 10), nearfar::misuse);
+}
+
+TEST(segmented_array, refuses_sizes_that_overflow) {
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  for (const bool page_aligned : {false, true}) {
+    const segment_layout layout{.padding = 0, .page_aligned = page_aligned};
+    for (const std::size_t size : {most, most / 2, most / 4, most / 8 + 1, most / 16 + 1})
+      for (const std::size_t segments : {std::size_t{1}, std::size_t{3}, std::size_t{1} << 20})
+        EXPECT_THROW(segmented_array<double>(segments, size, layout), std::length_error)
+            << size << ' ' << segments;
+    EXPECT_THROW(segmented_array<double>(most, 8, layout), std::length_error);
+    EXPECT_THROW(segmented_array<double>(2, 8, {.padding = most - 7, .page_aligned = page_aligned}),
+                 std::length_error);
+    EXPECT_THROW(segmented_array<double>(3, 8, {.padding = most / 2 + 1, .page_aligned = page_aligned}),
+                 std::length_error);
+  }
+}
+
+TEST(segmented_array, has_empty_segments_if_there_are_more_than_elements) {
+  segmented_array<int> array(7, 3, {.page_aligned = false});
+  std::iota(array.begin(), array.end(), 1);
+  EXPECT_EQ(array.segment(2)[0], 3);
+  for (std::size_t i = 3; i < 7; ++i) EXPECT_TRUE(array.segment(i).empty());
+  EXPECT_EQ(array.end() - array.begin(), 3);
+  EXPECT_EQ(*(array.end() - 1), 3);
+
+  const segmented_array<int> none(3, 0, {.padding = 64});
+  EXPECT_EQ(none.begin(), none.end());
+  EXPECT_EQ(none.segments(), 3U);
+  EXPECT_TRUE(none.segment(2).empty());
+}
+
+TEST(segmented_array, without_segments_is_an_empty_range) {
+  segmented_array<int> none;
+  EXPECT_EQ(none.segments(), 0U);
+  EXPECT_EQ(none.begin(), none.end());
+  EXPECT_EQ(nearfar::reduce(none), 0);
+  nearfar::sort(none);
+  const segmented_array<int> copied(none);
+  EXPECT_EQ(copied.size(), 0U);
+  EXPECT_EQ(std::ranges::distance(copied.my_segments()), 0);
+  segmented_array<int> array(2, 8, 1);
+  none = std::move(array);
+  EXPECT_EQ(none.size(), 8U);
+  array = none;  // NOLINT(bugprone-use-after-move) moved-from arrays can be assigned to
+  EXPECT_EQ(array, none);
+}
+
+TEST(segmented_array, has_each_segment_constructed_by_its_owner) {
+  for (const int threads : {1, 2, 3, 5})
+    for (const std::size_t segments : {1U, 2U, 5U, 12U}) {
+      struct built {
+        std::thread::id by = std::this_thread::get_id();
+      };
+      std::vector<std::thread::id> members(static_cast<std::size_t>(threads));
+      const auto meet = [&](nearfar::team_member member) {
+        members[static_cast<std::size_t>(member.index)] = std::this_thread::get_id();
+      };
+      team(threads).run(meet);
+      const segmented_array<built> array(segments, 40, {}, team(threads));
+      const segmented_array<built> copied(array);
+      const int size = nearfar::openmp_available() ? threads : 1;
+      for (std::size_t i = 0; i < segments; ++i) {
+        ASSERT_EQ(array.owner(i), nearfar::static_schedule(segments, size).owner(i));
+        for (const built& element : array.segment(i))
+          ASSERT_EQ(element.by, members[static_cast<std::size_t>(array.owner(i))]);
+      }
+    }
+}
+
+TEST(segmented_array, knows_the_domain_of_each_segment) {
+  const segmented_array<int> array(6, 100);
+  const int domain = nearfar::this_thread_domain();
+  std::size_t mine = 0;
+  for (const std::span<const int> segment : array.segments_of(domain)) {
+    EXPECT_TRUE(std::ranges::any_of(std::views::iota(0U, 6U), [&](std::size_t i) {
+      return array.segment(i).data() == segment.data() && array.domain(i) == domain;
+    }));
+    ++mine;
+  }
+  std::size_t expected = 0;
+  for (std::size_t i = 0; i < 6; ++i) expected += array.domain(i) == domain ? 1U : 0U;
+  EXPECT_EQ(mine, expected);
+  if (nearfar::this_machine().numa_domains() == 1) {
+    EXPECT_EQ(std::ranges::distance(array.my_segments()), 6);
+  }
+}
+
+TEST(segmented_array, destroys_what_it_constructed_if_a_constructor_throws) {
+  for (const int threads : {1, 2, 4})
+    for (int throw_after = 0; throw_after < 60; throw_after += 7) {
+      counted::reset(throw_after);
+      EXPECT_THROW(segmented_array<counted>(9, 60, {}, team(threads)), std::runtime_error);
+      EXPECT_EQ(counted::alive, 0);
+    }
+}
+
+TEST(segmented_array, stays_as_it_was_if_an_assignment_throws) {
+  counted::reset();
+  {
+    segmented_array<counted> target(3, 10);
+    target[7].text = "here";
+    const segmented_array<counted> source(4, 100);
+    const counted* const before = &target[0];
+    counted::until_throw = 50;
+    EXPECT_THROW(target = source, std::runtime_error);
+    EXPECT_EQ(target.size(), 10U);
+    EXPECT_EQ(&target[0], before);
+    EXPECT_EQ(target[7].text, "here");
+    EXPECT_EQ(counted::alive, 110);
+  }
+  EXPECT_EQ(counted::alive, 0);
+}
+
+TEST(segmented_array, copies_elements_and_shape) {
+  const segmented_array<int> source(3, 100, 5, {.padding = 64, .page_aligned = false}, team(2));
+  segmented_array<int> copied(source);
+  EXPECT_EQ(copied, source);
+  EXPECT_EQ(copied.segments(), 3U);
+  EXPECT_EQ(copied.team(), team(2));
+  EXPECT_EQ(copied.layout().padding, 64U);
+  copied[50] = 6;
+  EXPECT_NE(copied, source);
+  copied = copied;  // NOLINT(*-self-assign*)
+  EXPECT_EQ(copied[50], 6);
+}
+
+TEST(segmented_array, keeps_iterators_valid_when_moved_and_swapped) {
+  segmented_array<int> a(3, 100, 5);
+  segmented_array<int> b(2, 10, 6);
+  auto middle = a.begin() + 40;
+  swap(a, b);
+  EXPECT_EQ(a.size(), 10U);
+  *middle = 9;
+  EXPECT_EQ(b[40], 9);
+  const segmented_array<int> moved(std::move(b));
+  EXPECT_EQ(b.size(), 0U);  // NOLINT(bugprone-use-after-move) is said to be empty
+  EXPECT_EQ(moved[40], 9);
+  EXPECT_EQ(*(middle + 59), 5);
+  EXPECT_EQ(middle + 60, moved.end());
+}
+
+TEST(segmented_array, holds_elements_that_can_only_be_moved) {
+  segmented_array<std::unique_ptr<int>> array(3, 10);
+  EXPECT_EQ(array[9], nullptr);
+  array[9] = std::make_unique<int>(3);
+  const segmented_array<std::unique_ptr<int>> moved(std::move(array));
+  EXPECT_EQ(*moved[9], 3);
+}
+
+template <std::size_t Alignment>
+void expect_aligned() {
+  struct alignas(Alignment) wide {
+    char value = 1;
+  };
+  for (const bool page_aligned : {false, true}) {
+    const segmented_array<wide> array(3, 7, {.padding = Alignment, .page_aligned = page_aligned});
+    for (const wide& element : array) {
+      EXPECT_EQ(address(&element) % Alignment, 0U);
+      EXPECT_EQ(element.value, 1);
+    }
+  }
+}
+
+TEST(segmented_array, aligns_over_aligned_elements) {
+  expect_aligned<64>();
+  expect_aligned<2048>();
+  expect_aligned<4096>();
+}
+
+TEST(segmented_array, never_writes_to_padding) {
+  for (const bool page_aligned : {false, true}) {
+    segmented_array<int> array(5, 103, {.padding = 128, .page_aligned = page_aligned}, team(3));
+    const auto for_each_padding = [&](auto&& body) {
+      for (std::size_t i = 0; i + 1 < array.segments(); ++i) {
+        auto* const first =
+            reinterpret_cast<unsigned char*>(array.segment(i).data() + array.segment(i).size());
+        auto* const last = reinterpret_cast<unsigned char*>(array.segment(i + 1).data());
+        EXPECT_GE(last - first, 128);
+        for (auto* byte = first; byte != last; ++byte) body(*byte);
+      }
+    };
+    for_each_padding([](unsigned char& byte) { byte = 0xA5; });
+    for (const nearfar::store_kind stores : {nearfar::store_kind::regular, nearfar::store_kind::streaming}) {
+      nearfar::fill(array, -1, stores);
+      nearfar::transform(
+          array.begin(), array.end(), array.begin(), [](int x) { return 3 * x; }, stores);
+      const std::vector<int> source(103, 4);
+      nearfar::copy(source, array.begin(), stores);
+    }
+    nearfar::inclusive_scan(array, array.begin());
+    nearfar::sort(array, std::greater<>{});
+    nearfar::for_each(array, [](int& x) { ++x; });
+    for_each_padding([](const unsigned char& byte) { ASSERT_EQ(byte, 0xA5); });
+  }
+}
+
+TEST(segment_queue, gives_out_own_segments_first_and_each_once) {
+  const std::array domains{0, 1, 0, 1, 1, nearfar::unknown_domain};
+  nearfar::segment_queue queue(domains);
+  EXPECT_EQ(queue.take(1), 1U);
+  EXPECT_EQ(queue.take(0), 0U);
+  EXPECT_EQ(queue.take(1, nearfar::when_done::stop), 3U);
+  EXPECT_EQ(queue.take(1), 4U);
+  EXPECT_EQ(queue.take(1, nearfar::when_done::stop), std::nullopt);
+  std::set<std::size_t> rest;
+  while (const auto segment = queue.take(1)) EXPECT_TRUE(rest.insert(*segment).second);
+  EXPECT_EQ(rest, (std::set<std::size_t>{2, 5}));
+  EXPECT_EQ(queue.take(0), std::nullopt);
+  EXPECT_EQ(nearfar::segment_queue({}).take(0), std::nullopt);
+}
+
+TEST(segment_queue, gives_each_segment_to_one_of_many_threads) {
+  constexpr std::size_t size = 20000;
+  constexpr int threads = 8;
+  std::vector<int> domains(size);
+  for (std::size_t i = 0; i < size; ++i) domains[i] = static_cast<int>(i * i % 5);
+  nearfar::segment_queue queue(domains);
+  std::vector<std::atomic<int>> taken(size);
+  std::vector<std::thread> all;
+  for (int thread = 0; thread < threads; ++thread)
+    all.emplace_back([&, thread] {
+      // Domain 6 has no segments, so two of the threads help from the beginning.
+      while (const auto segment = queue.take(thread < 2 ? 6 : thread % 5)) ++taken[*segment];
+    });
+  for (std::thread& thread : all) thread.join();
+  EXPECT_TRUE(std::ranges::all_of(taken, [](const std::atomic<int>& times) { return times == 1; }));
+}
+
+TEST(for_each_segment_dynamic, does_each_segment_once_even_if_some_throw) {
+  for (const int threads : {1, 2, 5})
+    for (const auto then : {nearfar::when_done::help, nearfar::when_done::stop}) {
+      const segmented_array<int> array(300, 1000, {.page_aligned = false});
+      std::vector<std::atomic<int>> done(300);
+      try {
+        nearfar::for_each_segment_dynamic(
+            team(threads), array,
+            [&](std::span<const int> segment, std::size_t index) {
+              EXPECT_EQ(segment.data(), array.segment(index).data());
+              ++done[index];
+              if (index % 100 == 57) throw std::runtime_error(std::to_string(index));
+            },
+            then);
+        FAIL();
+      } catch (const std::runtime_error& error) {
+        EXPECT_STREQ(error.what(), "57");
+      }
+      EXPECT_TRUE(std::ranges::all_of(done, [](const std::atomic<int>& times) { return times == 1; }));
+    }
+}
+
+}  // namespace

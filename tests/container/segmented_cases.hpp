@@ -1,0 +1,128 @@
+/// \file
+/// Shapes of segmented data that the tests of the algorithms go through, and a segmented container that is
+/// not nearfar's.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "nearfar/container/segmented_array.hpp"
+#include "nearfar/container/segmented_traits.hpp"
+#include "nearfar/container/team.hpp"
+
+namespace nearfar::testing {
+
+/// A reproducible shape: size, segments, layout, and the team that an algorithm runs on.
+struct segmented_case {
+  std::size_t size;
+  std::size_t segments;
+  segment_layout layout;
+  team threads;
+};
+
+template <typename Body>
+void for_each_case(Body&& body) {
+  std::mt19937 random(4);  // NOLINT(cert-msc32-c,cert-msc51-cpp) the same cases each time
+  const auto below = [&](std::size_t n) {
+    return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
+  };
+  for (const int threads : {1, 2, 3})
+    for (const std::size_t size : {0U, 1U, 2U, 13U, 100U, 1037U, 5003U})
+      for (int i = 0; i < 4; ++i) {
+        const segment_layout layout{.padding = below(4) * 64, .page_aligned = i % 2 == 0};
+        body(segmented_case{size, 1 + below(i == 3 ? 60 : 9), layout, team(threads)});
+      }
+}
+
+template <typename T>
+segmented_array<T> random_array(const segmented_case& shape, unsigned seed, T largest = 1000) {
+  segmented_array<T> array(shape.segments, shape.size, shape.layout, shape.threads);
+  std::mt19937 random(seed);  // NOLINT(cert-msc32-c,cert-msc51-cpp) the same numbers each time
+  for (T& element : array) element = static_cast<T>(random() % static_cast<unsigned>(largest));
+  return array;
+}
+
+/// Lists of different lengths, some of them empty, as one forward range.
+template <typename T>
+struct lists {
+  std::vector<std::vector<T>> all;
+
+  class iterator {
+   public:
+    using value_type = T;
+    using reference = T&;
+    using pointer = T*;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::forward_iterator_tag;
+    using list_iterator = typename std::vector<std::vector<T>>::iterator;
+
+    iterator() = default;
+    iterator(list_iterator list, list_iterator last_list, T* element)
+        : list_(list), last_list_(last_list), element_(element) {
+      skip_ends();
+    }
+    T& operator*() const { return *element_; }
+    T* operator->() const { return element_; }
+    iterator& operator++() {
+      ++element_;
+      skip_ends();
+      return *this;
+    }
+    iterator operator++(int) { return std::exchange(*this, std::next(*this)); }
+    friend bool operator==(const iterator& a, const iterator& b) {
+      return a.list_ == b.list_ && a.element_ == b.element_;
+    }
+
+    list_iterator list_{};
+    list_iterator last_list_{};
+    T* element_ = nullptr;
+
+   private:
+    // The end is the end of the last list.
+    void skip_ends() {
+      while (list_ != last_list_ && element_ == list_->data() + list_->size()) element_ = (++list_)->data();
+    }
+  };
+
+  /// There is at least one list.
+  iterator begin() { return {all.begin(), std::prev(all.end()), all.front().data()}; }
+  iterator end() {
+    return {std::prev(all.end()), std::prev(all.end()), all.back().data() + all.back().size()};
+  }
+};
+
+}  // namespace nearfar::testing
+
+namespace nearfar {
+
+/// The test container's own iterator, which is identified by where it is declared.
+template <typename Iterator>
+  requires requires(Iterator it) {
+    it.list_;
+    it.last_list_;
+  }
+struct segmented_iterator_traits<Iterator> {
+  static constexpr bool is_segmented = true;
+  // A list, and the last one for compose().
+  struct segment_iterator {
+    typename Iterator::list_iterator list{};
+    typename Iterator::list_iterator last{};
+    segment_iterator& operator++() {
+      ++list;
+      return *this;
+    }
+    friend bool operator==(const segment_iterator&, const segment_iterator&) = default;
+  };
+  using local_iterator = typename Iterator::pointer;
+
+  static segment_iterator segment(Iterator it) { return {it.list_, it.last_list_}; }
+  static local_iterator local(Iterator it) { return it.element_; }
+  static local_iterator begin(segment_iterator it) { return it.list->data(); }
+  static local_iterator end(segment_iterator it) { return it.list->data() + it.list->size(); }
+  static Iterator compose(segment_iterator it, local_iterator local) { return {it.list, it.last, local}; }
+};
+
+}  // namespace nearfar
