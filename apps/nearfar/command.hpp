@@ -32,6 +32,7 @@ void add_list(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);
 void add_sim(CLI::App& app, int& status);
 void add_topo(CLI::App& app, int& status);
+void add_where(CLI::App& app, int& status);
 
 /// ", did you mean 'x'?" with the nearest of `known`, or nothing if none is near.
 [[nodiscard]] std::string suggestion(std::string_view wrong, const std::vector<std::string>& known);

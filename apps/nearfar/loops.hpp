@@ -41,9 +41,6 @@ void print_loop_table(const loop_results& results, const loop_heading& heading);
                                                      const bench::loop_turns& how,
                                                      const std::string& start_time);
 
-/// Says on stderr what the system refused when pages were placed.
-void report_placement_problems();
-
 /// Takes out cases that need more memory than there is, and says so on stderr.
 void leave_out_what_does_not_fit(std::vector<bench::loop_case>& cases);
 

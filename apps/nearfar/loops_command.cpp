@@ -18,6 +18,7 @@
 #include "apps/nearfar/benchmarks.hpp"
 #include "apps/nearfar/command.hpp"
 #include "apps/nearfar/launch.hpp"
+#include "apps/nearfar/loop_options.hpp"
 #include "apps/nearfar/loops.hpp"
 #include "apps/nearfar/suite.hpp"
 #include "bench/results.hpp"
@@ -59,50 +60,11 @@ struct loop_options {
   [[nodiscard]] bool is_relax() const { return benchmark == "relax"; }
 };
 
-/// The values of these names; `all` for all of them.
-template <typename Value, std::size_t Count>
-std::vector<Value> values_of(const std::vector<std::string>& names,
-                             const std::array<bench::named<Value>, Count>& all, const char* what) {
-  std::vector<Value> values;
-  for (const std::string& name : names) {
-    if (name == "all") {
-      for (const auto& each : all) values.push_back(each.value);
-      continue;
-    }
-    const std::optional<Value> value = bench::value_of(all, name);
-    if (!value)
-      throw usage_error(fmt::format("unknown {} '{}'{}; there are: {}", what, name,
-                                    suggestion(name, bench::names_of(all)),
-                                    fmt::join(bench::names_of(all), ", ")));
-    if (std::find(values.begin(), values.end(), *value) == values.end()) values.push_back(*value);
-  }
-  return values;
-}
-
-template <typename Value, std::size_t Count>
-std::string help_of(const std::array<bench::named<Value>, Count>& all) {
-  std::string text;
-  for (const auto& each : all) text += fmt::format("\n  {:<19} {}", each.name, each.meaning);
-  return text;
-}
-
-/// A number of elements, which may be written 2e7.
-std::size_t parse_length(const std::string& text) {
-  constexpr double most = 1e12;
-  double value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size() || !(value >= 1 && value <= most) ||
-      value != std::floor(value))
-    throw usage_error(
-        fmt::format("--lengths needs whole numbers from 1 to 1e12, such as 10000 or 2e7, not '{}'", text));
-  return static_cast<std::size_t>(value);
-}
-
 std::vector<std::size_t> parse_lengths(const std::vector<std::string>& texts) {
   std::vector<std::size_t> lengths;
   for (const std::string& text : texts) {
     if (text != "all") {
-      lengths.push_back(parse_length(text));
+      lengths.push_back(parse_length("--lengths", text));
       continue;
     }
     constexpr std::size_t longest = 100'000'000;
@@ -111,38 +73,6 @@ std::vector<std::size_t> parse_lengths(const std::vector<std::string>& texts) {
         if (decade * step <= longest) lengths.push_back(decade * step);
   }
   return lengths;
-}
-
-page_placement parse_placement(const loop_options& options) {
-  const std::vector<std::string> known{"first-touch", "bind", "interleave"};
-  page_placement placement;
-  placement.huge_pages = options.huge_pages;
-  const std::string& text = options.placement;
-  const std::size_t colon = text.find(':');
-  const std::string name = text.substr(0, colon);
-  if (name == "bind") {
-    placement.policy = page_policy::bind;
-  } else if (name == "interleave") {
-    placement.policy = page_policy::interleave;
-  } else if (name != "first-touch") {
-    throw usage_error(fmt::format("unknown placement '{}'{}; there are: {}", name, suggestion(name, known),
-                                  fmt::join(known, ", ")));
-  }
-  const std::string list = colon == std::string::npos ? "" : text.substr(colon + 1);
-  for (std::size_t begin = 0; begin < list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    int domain = 0;
-    const auto parsed = std::from_chars(list.data() + begin, list.data() + end, domain);
-    const int domains = this_machine().numa_domains();
-    if (parsed.ec != std::errc() || parsed.ptr != list.data() + end || domain < 0 || domain >= domains)
-      throw usage_error(fmt::format("--placement {}: '{}' is no NUMA domain of this machine, which has {}",
-                                    text, list.substr(begin, end - begin), domains));
-    placement.domains.push_back(domain);
-    begin = end + 1;
-  }
-  if (placement.policy == page_policy::bind && placement.domains.empty())
-    throw usage_error("--placement bind needs NUMA domains: bind:0 or bind:0,1");
-  return placement;
 }
 
 void check(const loop_options& options) {
@@ -180,7 +110,7 @@ class case_maker {
         containers_(values_of(options.containers, bench::loop_containers, "container")),
         threads_(threads_of(options)),
         pin_(pinning::parse(options.pin)),
-        placement_(parse_placement(options)) {
+        placement_(parse_placement(options.placement, options.huge_pages)) {
     if (!this_machine().is_this_system() && !pin_.is_none())
       fmt::print(stderr, "nearfar: threads are not pinned: the environment describes another machine\n");
     if (options.initialisations != std::vector<std::string>{"best"})
@@ -340,14 +270,8 @@ void add_common_options(CLI::App& command, loop_options& options) {
   command
       .add_option("--threads", options.threads, "Numbers of threads; default: 1 and one for each allowed CPU")
       ->delimiter(',');
-  command
-      .add_option("--pin", options.pin,
-                  "Where threads run: none, compact, scatter, cache, numa, or CPUs: 0,2,4-7")
-      ->capture_default_str();
-  command
-      .add_option("--placement", options.placement,
-                  "Where pages are to be: first-touch, interleave, interleave:0,1, bind:0 (NUMA domains)")
-      ->capture_default_str();
+  command.add_option("--pin", options.pin, pin_help)->capture_default_str();
+  command.add_option("--placement", options.placement, placement_help)->capture_default_str();
   command.add_flag("--huge-pages", options.huge_pages, "Ask for pages of 2 MiB");
   command.add_option("--repetitions", options.repetitions, "Repetitions of each case, in turns")
       ->capture_default_str();
@@ -437,10 +361,6 @@ nlohmann::ordered_json loop_provenance(const std::string& benchmark, const loop_
                      .seed = how.seed,
                      .records_expected = of.cases.size() * static_cast<std::size_t>(how.repetitions),
                      .start_time = start_time});
-}
-
-void report_placement_problems() {
-  for (const std::string& problem : placement_problems()) fmt::print(stderr, "nearfar: {}\n", problem);
 }
 
 void leave_out_what_does_not_fit(std::vector<loop_case>& cases) {

@@ -85,6 +85,7 @@ int parse_and_run(const launch& how, int argc, char** argv) {
   add_report(app, status);
   add_sim(app, status);
   add_topo(app, status);
+  add_where(app, status);
 
   if (const std::string wrong = unknown_subcommand(app, {argv + 1, argv + argc}); !wrong.empty())
     return report(how, wrong, bad_input);

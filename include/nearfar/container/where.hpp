@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "nearfar/container/static_schedule.hpp"
 #include "nearfar/container/team.hpp"
 #include "nearfar/memory/pages.hpp"
 
@@ -109,9 +110,8 @@ concept placed_container = std::ranges::contiguous_range<Container> && requires(
 template <typename Container>
 concept segmented_container = requires(const Container& all, std::size_t segment) {
   { all.segments() } -> std::convertible_to<std::size_t>;
-  { all.owner(segment) } -> std::convertible_to<int>;
   { all.team() } -> std::convertible_to<team>;
-  all.segment(segment).data();
+  std::as_bytes(all.segment(segment));
 };
 
 }  // namespace detail
@@ -134,25 +134,31 @@ template <detail::placed_container Container>
                                  Container::allocator_type::chunk);
 }
 
-/// The same for segments, which belong to the members of the container's team. Pages of the padding between
-/// them count too, and have no owner.
+/// Where segments are, whose owners are members of `threads` by `static_schedule`. Pages of the padding
+/// between them count too, and have no owner.
 template <detail::segmented_container Container>
-[[nodiscard]] page_report where(const Container& container) {
-  const std::vector<int> domains = domains_of(container.team());
-  const auto bytes_of = [&](std::size_t i) { return std::as_bytes(container.segment(i)); };
+[[nodiscard]] page_report where(const Container& container, const team& threads) {
   std::size_t segments = container.segments();
+  const auto bytes_of = [&](std::size_t i) { return std::as_bytes(container.segment(i)); };
   while (segments > 0 && bytes_of(segments - 1).empty()) --segments;
   if (segments == 0) return where(nullptr, 0);
   const std::byte* const begin = bytes_of(0).data();
   const auto last = bytes_of(segments - 1);
   const auto bytes = static_cast<std::size_t>(last.data() + last.size() - begin);
+  const std::vector<int> domains = domains_of(threads);
+  const static_schedule schedule(container.segments(), static_cast<int>(domains.size()));
   page_owners owners(begin, bytes);
   for (std::size_t i = 0; i < segments; ++i) {
     const auto first = static_cast<std::size_t>(bytes_of(i).data() - begin);
-    const auto owner = static_cast<std::size_t>(container.owner(i));
-    owners.add(first, first + bytes_of(i).size(), domains[owner % domains.size()]);
+    owners.add(first, first + bytes_of(i).size(), domains[static_cast<std::size_t>(schedule.owner(i))]);
   }
   return where(begin, bytes, owners);
+}
+
+/// The same for the members of the container's team.
+template <detail::segmented_container Container>
+[[nodiscard]] page_report where(const Container& container) {
+  return where(container, container.team());
 }
 
 }  // namespace nearfar
