@@ -1,0 +1,82 @@
+// Vectors in segments: the triad a = b + c * d, padding, streaming stores, and work of unequal size.
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <span>
+#include <vector>
+
+#include "nearfar/container/algorithm.hpp"
+#include "nearfar/container/segment_queue.hpp"
+#include "nearfar/container/segmented_array.hpp"
+#include "nearfar/container/sort.hpp"
+#include "nearfar/container/team.hpp"
+
+namespace {
+
+std::size_t threads() { return static_cast<std::size_t>(nearfar::team().size()); }
+
+bool triad(std::size_t n) {
+  // [triad]
+  using vector = nearfar::segmented_array<double>;
+  vector a(threads(), n);  // one segment for each thread, on pages of its own
+  const vector b(threads(), n, 1.0);
+  const vector c(threads(), n, 2.0);
+  const vector d(threads(), n, 3.0);
+  nearfar::transform(
+      a, [](double x, double y, double z) { return x + y * z; }, b, c, d);
+  // [end]
+  return std::all_of(a.begin(), a.end(), [](double x) { return x == 7.0; });
+}
+
+bool streaming(std::size_t n) {
+  nearfar::segmented_array<double> a(threads(), n);
+  const nearfar::segmented_array<double> b(threads(), n, 4.0);
+  // [streaming]
+  // Past the caches, if what is touched is larger than the last of them.
+  nearfar::copy(b, a.begin(), nearfar::store_kind::automatic);
+  // [end]
+  return a == b;
+}
+
+bool counters() {
+  // [padding]
+  // Numbers that threads change all the time: each on a cache line of its own, two lines apart from the next.
+  nearfar::segmented_array<long> counts(threads(), threads(), {.padding = 128, .page_aligned = false});
+  nearfar::team().run([&](nearfar::team_member me) {
+    for (int i = 0; i < 1000; ++i) ++counts.segment(static_cast<std::size_t>(me.index))[0];
+  });
+  // [end]
+  return nearfar::reduce(counts, 0L) % 1000 == 0 && counts[0] == 1000;
+}
+
+bool algorithms(std::size_t n) {
+  // [algorithms]
+  nearfar::segmented_array<int> v(threads(), n);
+  int next = 0;
+  for (int& x : v) x = next = (next * 5 + 3) % 1009;  // any loop and any algorithm of the standard works
+  nearfar::sort(v);                                   // those of nearfar work segment by segment, in parallel
+  const auto found = nearfar::find(v, v[n / 2]);
+  // [end]
+  return std::is_sorted(v.begin(), v.end()) && found != v.end() && *found == v[n / 2];
+}
+
+bool irregular() {
+  // [dynamic]
+  // Many segments and dynamic turns: threads take those of their own NUMA domain first, then help others.
+  nearfar::segmented_array<double> cells(64, 64 * 500);
+  nearfar::for_each_segment_dynamic(cells, [](std::span<double> mine, std::size_t segment) {
+    for (double& x : mine)
+      for (std::size_t work = 0; work <= segment; ++work) x += 1;
+  });
+  // [end]
+  return cells.segment(0)[0] == 1 && cells.segment(63)[499] == 64;
+}
+
+}  // namespace
+
+int main() {
+  constexpr std::size_t n = 100'003;
+  const bool right = triad(n) && streaming(n) && counters() && algorithms(n) && irregular();
+  std::printf("%s on %d threads\n", right ? "all right" : "wrong", nearfar::team().size());
+  return right ? 0 : 1;
+}
