@@ -93,7 +93,7 @@ bench::loop_turns turns_of(const figures_options& options) {
   constexpr double quick_seconds = 0.0005;
   constexpr double seconds = 0.01;
   constexpr int quick_repetitions = 2;
-  constexpr int repetitions = 8;
+  constexpr int repetitions = 6;  // the fewest that give an interval
   return {.repetitions = options.repetitions.value_or(options.quick ? quick_repetitions : repetitions),
           .seed = options.seed,
           .shortest = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(
@@ -310,7 +310,7 @@ void add_figures(CLI::App& app, int& status) {
       ->add_option("--threads", options->threads, "Numbers of threads; default: 1, 2, 4, 8 as far as CPUs go")
       ->delimiter(',');
   command->add_option("--repetitions", options->repetitions,
-                      "Repetitions of each point; default: 8, with --quick 2");
+                      "Repetitions of each point; default: 6, with --quick 2");
   command->add_option("--min-time", options->min_time,
                       "Seconds that a repetition lasts at least; default: 0.01, with --quick 0.0005");
   command->add_option(
