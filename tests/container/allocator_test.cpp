@@ -160,6 +160,11 @@ TEST(numa_allocator, hands_team_and_placement_on_to_copies_and_rebound_ones) {
   EXPECT_EQ(selected.team(), team(3));
   EXPECT_EQ(selected.placement(), interleaved);
   EXPECT_TRUE(rebound == allocator);
+  std::vector<double, chunks> vector(10, 1.0, allocator);
+  const auto moved(std::move(vector));
+  EXPECT_EQ(moved.get_allocator().placement(), interleaved);
+  // NOLINTNEXTLINE(bugprone-use-after-move): allocators are the same after they were moved
+  EXPECT_EQ(vector.get_allocator().placement(), interleaved);
   EXPECT_EQ(chunks().team(), team());
   EXPECT_EQ(chunks().placement(), page_placement{});
 }

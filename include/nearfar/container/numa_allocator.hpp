@@ -73,6 +73,11 @@ class numa_allocator {
     }
   }
 
+  // No moves, which would take the placement away from an allocator that others still use.
+  numa_allocator(const numa_allocator&) noexcept = default;
+  numa_allocator& operator=(const numa_allocator&) noexcept = default;
+  ~numa_allocator() = default;
+
   template <typename U>
   numa_allocator(const numa_allocator<U, Chunk>& other) noexcept
       : team_(other.team_), placement_(other.placement_) {}
