@@ -1,0 +1,63 @@
+"""The code in the documents is that of the examples, which are compiled and run.
+
+A block of code that follows a line `<!-- examples/name.cpp: region, region -->` is what stands between the lines
+`// [region]` and `// [end]` of that file, without the indentation, regions after each other with an empty line between.
+"""
+
+import os
+import pathlib
+import re
+import textwrap
+import unittest
+
+SOURCE = pathlib.Path(os.environ.get("NEARFAR_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
+DOCUMENTS = ["docs/numa.md"]
+QUOTE = re.compile(r"<!-- (examples/\w+\.cpp): ([^>]*) -->\n```cpp\n(.*?)```", re.DOTALL)
+
+
+def regions(text):
+    """The marked regions of an example by name."""
+    found = {}
+    name, lines = None, []
+    for line in text.splitlines():
+        mark = re.fullmatch(r"\s*// \[([\w ]+)\]", line)
+        if mark is None:
+            lines.append(line)
+            continue
+        if name is not None and mark[1] == "end":
+            found[name] = textwrap.dedent("\n".join(lines)) + "\n"
+        name, lines = (None if mark[1] == "end" else mark[1]), []
+    return found
+
+
+class Fragments(unittest.TestCase):
+    def test_fragments_are_the_examples(self):
+        quoted = set()
+        for document in DOCUMENTS:
+            text = (SOURCE / document).read_text()
+            blocks = QUOTE.findall(text)
+            self.assertEqual(len(blocks), text.count("```cpp"), f"{document}: a block of code without its source")
+            for path, names, code in blocks:
+                found = regions((SOURCE / path).read_text())
+                wanted = [name.strip() for name in names.split(",")]
+                for name in wanted:
+                    self.assertIn(name, found, f"{document}: {path} has no region '{name}'")
+                    quoted.add((path, name))
+                self.assertEqual(code, "\n".join(found[name] for name in wanted), f"{document}: {path}: {names}")
+        marked = {
+            (f"examples/{file.name}", name)
+            for file in (SOURCE / "examples").glob("*.cpp") for name in regions(file.read_text())
+        }  # fmt: skip
+        self.assertEqual(marked, quoted, "a marked region of an example is in no document")
+
+    def test_files_that_documents_name_are_there(self):
+        for document in DOCUMENTS:
+            text = (SOURCE / document).read_text()
+            for path in re.findall(r"`((?:examples|include|docs|scripts)/[\w/.-]+)`", text):
+                self.assertTrue((SOURCE / path).exists(), f"{document} names {path}")
+            for path in re.findall(r"\]\(([\w/.-]+)\)", text):
+                self.assertTrue((SOURCE / document).parent.joinpath(path).exists(), f"{document} links to {path}")
+
+
+if __name__ == "__main__":
+    unittest.main()
