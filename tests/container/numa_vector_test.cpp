@@ -576,8 +576,8 @@ struct counted {
   explicit counted(int number) : value(make(number)) {}
   counted(const counted& other) : value(make(*other.value)) {}
   counted(counted&& other) noexcept(NothrowMove)  // NOLINT(performance-noexcept-move-constructor)
-      : value(NothrowMove ? std::move(other.value) : make(*other.value)) {
-    if (NothrowMove) ++alive;
+      : value(NothrowMove || may_succeed() ? std::move(other.value) : nullptr) {
+    ++alive;
   }
   counted& operator=(const counted& other) {
     *value = *other.value;
@@ -585,10 +585,15 @@ struct counted {
   }
   counted& operator=(counted&&) = delete;
   ~counted() { --alive; }
-  [[nodiscard]] friend bool operator==(const counted& a, const counted& b) { return *a.value == *b.value; }
+  [[nodiscard]] friend bool operator==(const counted& a, const counted& b) {
+    return a.value && b.value && *a.value == *b.value;
+  }
 
+  static bool may_succeed() {
+    return --until_throw == 0 ? throw std::runtime_error("a construction that fails") : true;
+  }
   static std::unique_ptr<int> make(int number) {
-    if (--until_throw == 0) throw std::runtime_error("a construction that fails");
+    may_succeed();
     auto made = std::make_unique<int>(number);
     ++alive;
     return made;
