@@ -14,8 +14,8 @@ std::size_t parse_length(const char* option, const std::string& text) {
   constexpr double most = 1e12;
   double value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size() || !(value >= 1 && value <= most) ||
-      value != std::floor(value))
+  const bool in_range = value >= 1 && value <= most;  // which NaN is not
+  if (problem != std::errc() || end != text.data() + text.size() || !in_range || value != std::floor(value))
     throw usage_error(
         fmt::format("{} needs whole numbers from 1 to 1e12, such as 10000 or 2e7, not '{}'", option, text));
   return static_cast<std::size_t>(value);

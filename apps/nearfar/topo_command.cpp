@@ -1,6 +1,7 @@
 // nearfar topo: the machine, and the ranks of a world on it.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -11,16 +12,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apps/nearfar/command.hpp"
 #include "apps/nearfar/launch.hpp"
 #include "apps/nearfar/provenance.hpp"
+#include "nearfar/container/pin_team.hpp"
+#include "nearfar/container/team.hpp"
+#include "nearfar/container/where.hpp"
 #include "nearfar/memory/mpi/transport.hpp"
 #include "nearfar/memory/mpi/world.hpp"
 #include "nearfar/memory/threads/world.hpp"
 #include "nearfar/topology/hardware.hpp"
 #include "nearfar/topology/locality.hpp"
+#include "nearfar/topology/pinning.hpp"
 #include "nearfar/topology/spec.hpp"
 #include "version.hpp"
 
@@ -32,6 +38,8 @@ struct topo_options {
   std::string world;
   std::optional<int> ranks;
   std::optional<std::string> topology;
+  std::optional<std::string> pin;
+  std::optional<int> threads;
   bool as_json = false;
 
   [[nodiscard]] std::optional<topology_spec> tree() const {
@@ -215,8 +223,89 @@ void show_threads(const topo_options& options) {
         options.as_json);
 }
 
+/// A thread of a team: what the rule gives it, and what the system says of it afterwards.
+struct pinned_thread {
+  std::vector<int> cpus;
+  std::string binding;  // empty: not bound
+  int domain;
+};
+
+std::string text_of(const std::vector<pinned_thread>& threads, const pinning& rule,
+                    const std::string& problem) {
+  std::string text = fmt::format("hardware of {}: {}\n{}", host_name(), this_machine().summary(),
+                                 indented(this_machine().tree_text()));
+  text += fmt::format("\npinning {} of {} thread{}:\n", rule.to_string(), threads.size(),
+                      threads.size() == 1 ? "" : "s");
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    const pinned_thread& each = threads[i];
+    text += fmt::format("  thread {}: ", i);
+    if (!each.cpus.empty())
+      text += fmt::format("CPU{} {}: ", each.cpus.size() == 1 ? "" : "s", fmt::join(each.cpus, ","));
+    text += each.binding.empty() ? "not bound" : each.binding;
+    if (each.domain != unknown_domain) text += fmt::format(", numa {}", each.domain);
+    text += '\n';
+  }
+  if (!problem.empty()) text += fmt::format("{}\n", problem);
+  return text;
+}
+
+nlohmann::ordered_json json_of(const std::vector<pinned_thread>& threads, const pinning& rule,
+                               const std::string& problem) {
+  using json = nlohmann::ordered_json;
+  json shown = json::array();
+  for (const pinned_thread& each : threads)
+    shown.push_back({{"thread", shown.size()},
+                     {"cpus", each.cpus},
+                     {"binding", each.binding.empty() ? json(nullptr) : json(each.binding)},
+                     {"numa", each.domain == unknown_domain ? json(nullptr) : json(each.domain)}});
+  return {{"schema", "nearfar-topo-1"},
+          {"version", version},
+          {"commit", commit},
+          {"hardware", {{"summary", this_machine().summary()}, {"tree", this_machine().tree_text()}}},
+          {"pinning", rule.to_string()},
+          {"threads", shown},
+          {"problem", problem.empty() ? json(nullptr) : json(problem)}};
+}
+
+/// Binds the threads of a team and asks the system where they are.
+void show_pinned(const topo_options& options) {
+  const pinning rule = pinning::parse(options.pin.value_or("none"));
+  const int asked = options.threads.value_or(this_machine().allowed_cpus());
+  const team all(asked);
+  std::vector<pinned_thread> threads;
+  for (std::vector<int>& cpus : rule.cpus(this_machine(), all.size()))
+    threads.push_back({std::move(cpus), "", unknown_domain});
+  std::string problem;
+  if (all.size() < asked) problem = "built without OpenMP: there is 1 thread";
+  if (rule.is_none() || this_machine().is_this_system()) {
+    const std::vector<std::string> bindings = pin_team(all, rule);
+    const std::vector<int> domains = domains_of(all);
+    for (std::size_t i = 0; i < bindings.size(); ++i) {
+      threads[i].binding = bindings[i];
+      if (!rule.is_none()) threads[i].domain = domains[i];
+    }
+  } else {
+    problem = "threads are not bound: the environment describes another machine";
+  }
+  using json = nlohmann::ordered_json;
+  fmt::print("{}",
+             options.as_json
+                 ? json_of(threads, rule, problem).dump(2, ' ', false, json::error_handler_t::replace) + "\n"
+                 : text_of(threads, rule, problem));
+}
+
 void run_topo(topo_options options) {
   const launch how = launch::from_environment();
+  if (options.pin || options.threads) {
+    if (!options.world.empty() || options.ranks || options.topology)
+      throw usage_error(
+          "--pin and --threads show threads, not the ranks of a world: leave out --world, "
+          "--ranks and --topology");
+    if (options.threads && *options.threads < 1)
+      throw usage_error(fmt::format("--threads must be 1 or more, not {}", *options.threads));
+    if (how.rank == 0) show_pinned(options);
+    return;
+  }
   if (options.world.empty()) options.world = how.under_mpi ? "mpi" : "threads";
   if (options.world != "mpi" && options.world != "threads")
     throw usage_error(fmt::format("unknown world '{}'{}; there are: mpi, threads", options.world,
@@ -231,13 +320,17 @@ void run_topo(topo_options options) {
 
 void add_topo(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
-      "topo", "The machine, the ranks on it, their binding, the MPI library and its transport");
+      "topo", "The machine, the ranks or threads on it, their binding, the MPI library and its transport");
   auto options = std::make_shared<topo_options>();
   command->add_option("--world", options->world, "mpi or threads; default: mpi under mpirun, else threads");
   command->add_option("--ranks", options->ranks,
                       "Threads of the threads world; default: one for each allowed processor");
   command->add_option("--topology", options->topology,
                       "Tree to use in place of the machine's: 'node:2 numa:2 core:4'");
+  command->add_option("--pin", options->pin,
+                      "Show threads instead, bound by none, compact, scatter, cache, numa, or CPUs: 0,2,4-7");
+  command->add_option("--threads", options->threads,
+                      "Number of these threads; default: one for each allowed processor");
   command->add_flag("--json", options->as_json, "Machine-readable output");
   command->callback([options, &status] {
     status = success;
