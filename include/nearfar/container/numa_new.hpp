@@ -98,7 +98,7 @@ struct numa_new {
     return try_get(bytes, alignment);
   }
   // The standard library's own, which those above would hide.
-  [[nodiscard]] static void* operator new[](std::size_t, void* place) noexcept { return place; }
+  [[nodiscard]] static void* operator new[](std::size_t, void* at) noexcept { return at; }
 
   static void operator delete[](void* array) noexcept { detail::give_back_array(array); }
   static void operator delete[](void* array, std::align_val_t) noexcept { detail::give_back_array(array); }

@@ -239,14 +239,14 @@ class numa_vector {
       if (can_give_back(other) && assign_in_place(other.data_, other.size_)) {
         allocator_ = other.allocator_;
       } else {
-        numa_vector copy(other, other.allocator_);
-        exchange_elements(copy);
+        numa_vector copied(other, other.allocator_);
+        exchange_elements(copied);
         using std::swap;
-        swap(allocator_, copy.allocator_);
+        swap(allocator_, copied.allocator_);
       }
     } else if (!assign_in_place(other.data_, other.size_)) {
-      numa_vector copy(other, allocator_);
-      exchange_elements(copy);
+      numa_vector copied(other, allocator_);
+      exchange_elements(copied);
     }
     return *this;
   }
@@ -285,8 +285,8 @@ class numa_vector {
     if constexpr (std::is_nothrow_copy_assignable_v<T>) {
       if (count == size_) {
         // The value may be an element, which its owner writes while others read.
-        const T copy(value);
-        combine_with_one(copy, [](T& a, const T& b) { a = b; });
+        const T copied(value);
+        combine_with_one(copied, [](T& a, const T& b) { a = b; });
         return;
       }
     }
