@@ -247,11 +247,11 @@ void run_pieces(const execution& how, std::size_t size, const Kernel& kernel, It
 /// Lets an algorithm be called without an `execution`.
 template <typename Algorithm>
 struct on_default_team {
+  // The first condition keeps the second from asking for itself.
   template <typename First, typename... Rest>
-    requires(!std::convertible_to<First, execution>)
-  auto operator()(First&& first, Rest&&... rest) const
-      -> decltype(std::declval<const Algorithm&>()(execution{}, std::forward<First>(first),
-                                                   std::forward<Rest>(rest)...)) {
+    requires(!std::convertible_to<First, execution>) &&
+            std::invocable<const Algorithm&, execution, First, Rest...>
+  decltype(auto) operator()(First&& first, Rest&&... rest) const {
     return static_cast<const Algorithm&>(*this)(execution{}, std::forward<First>(first),
                                                 std::forward<Rest>(rest)...);
   }

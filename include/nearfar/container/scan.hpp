@@ -77,7 +77,11 @@ struct inclusive_scan_algorithm : detail::on_default_team<inclusive_scan_algorit
       Operation mine = operation;
       std::optional<T> sum;
       const auto add_piece = [&](std::size_t n, auto piece) {
-        for (std::size_t i = 0; i < n; ++i) add(mine, sum, *detail::advanced(piece, i));
+        add(mine, sum, *piece);
+        T so_far = std::move(*sum);
+        for (std::size_t i = 1; i < n; ++i)
+          so_far = static_cast<T>(mine(std::move(so_far), *detail::advanced(piece, i)));
+        *sum = std::move(so_far);
       };
       for_each_share(first, out, size, member, [&](index_range share) {
         detail::for_each_piece(share.first, share.size(), add_piece, first);
@@ -98,10 +102,14 @@ struct inclusive_scan_algorithm : detail::on_default_team<inclusive_scan_algorit
         Operation mine = operation;
         std::optional<T> sum = std::move(sums[static_cast<std::size_t>(part)]);
         const auto scan_piece = [&](std::size_t n, auto to, auto from) {
-          for (std::size_t i = 0; i < n; ++i) {
-            add(mine, sum, *detail::advanced(from, i));
-            *detail::advanced(to, i) = *sum;
+          add(mine, sum, *from);
+          *to = *sum;
+          T so_far = std::move(*sum);  // a local one, which compilers keep in a register
+          for (std::size_t i = 1; i < n; ++i) {
+            so_far = static_cast<T>(mine(std::move(so_far), *detail::advanced(from, i)));
+            *detail::advanced(to, i) = so_far;
           }
+          *sum = std::move(so_far);
         };
         for_each_share(first, out, size, {part, last_member.size}, [&](index_range share) {
           detail::for_each_piece(share.first, share.size(), scan_piece, out, first);
