@@ -107,16 +107,17 @@ std::vector<int> some_of(const std::vector<int>& all, std::size_t count) {
 }
 
 std::vector<figure_case> figure_2_6(const figure_machine& on) {
-  // All ordered pairs of up to six CPUs are 30 points; with one CPU both threads are there.
+  // All ordered pairs of up to six CPUs are 30 points; with one CPU there is one, and one thread.
   constexpr std::size_t most_cpus = 6;
   constexpr std::size_t of_thesis = 9'000'000;
+  const int threads = std::min(2, on.threads.back());
   const std::vector<int> cpus = some_of(on.cpus, on.quick ? 2 : most_cpus);
   std::vector<figure_case> cases;
   for (const int first : cpus)
     for (const int second : cpus) {
       if (first == second && cpus.size() > 1) continue;
       for (const loop_initialisation by : {loop_initialisation::serial, loop_initialisation::parallel}) {
-        triad_case of = triad(loop_container::array, 2, length_in_memory(on, of_thesis), by);
+        triad_case of = triad(loop_container::array, threads, length_in_memory(on, of_thesis), by);
         of.pin = pinning::parse(fmt::format("{},{}", first, second));
         add(cases, fmt::format("{} initialisation", bench::name_of(loop_initialisations, by)), of);
       }
