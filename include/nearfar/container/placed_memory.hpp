@@ -21,7 +21,7 @@ namespace nearfar {
 /// place already, and it fits a core's cache.
 ///
 /// Fresh pages cost a fault each, over 1 µs. This is the size from which two threads that share the faults
-/// are as fast as one, the parallel region included; also from which they add two vectors faster than one.
+/// are as fast as one, the parallel region included.
 inline constexpr std::size_t placed_from_bytes = std::size_t{64} * 1024;
 
 namespace detail {
