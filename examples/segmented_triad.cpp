@@ -63,7 +63,7 @@ bool algorithms(std::size_t n) {
 bool irregular() {
   // [dynamic]
   // Many segments and dynamic turns: threads take those of their own NUMA domain first, then help others.
-  nearfar::segmented_array<double> cells(64, 64 * 500);
+  nearfar::segmented_array<double> cells(64, 32'000);
   nearfar::for_each_segment_dynamic(cells, [](std::span<double> mine, std::size_t segment) {
     for (double& x : mine)
       for (std::size_t work = 0; work <= segment; ++work) x += 1;

@@ -74,9 +74,11 @@ void print_list() {
 /// Throws `usage_error` for numbers that cannot be.
 void check(const figures_options& options) {
   constexpr double longest = 3600;
-  if (options.min_time && !(*options.min_time > 0 && *options.min_time <= longest))
-    throw usage_error(fmt::format("--min-time must be a positive number of seconds, at most {}, not {}",
-                                  longest, *options.min_time));
+  const double seconds = options.min_time.value_or(longest);
+  const bool can_be = seconds > 0 && seconds <= longest;  // what is no number cannot
+  if (!can_be)
+    throw usage_error(
+        fmt::format("--min-time must be a positive number of seconds, at most {}, not {}", longest, seconds));
   if (options.repetitions && *options.repetitions < 1)
     throw usage_error(fmt::format("--repetitions must be 1 or more, not {}", *options.repetitions));
   constexpr int most_threads = 4096;
