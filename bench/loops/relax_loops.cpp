@@ -10,6 +10,7 @@
 
 #include "bench/loops/raw_loop.hpp"
 #include "bench/loops/relax_loop.hpp"
+#include "nearfar/container/grid_view.hpp"
 #include "nearfar/container/numa_allocator.hpp"
 #include "nearfar/container/numa_vector.hpp"
 #include "nearfar/container/segmented_array.hpp"
@@ -138,16 +139,18 @@ class segmented_grid {
       : points_(of.rows, of.rows * of.columns, {.page_aligned = false},
                 of.initialisation == loop_initialisation::serial || of.threads == 1 ? team::serial()
                                                                                     : team(of.threads),
-                of.placement) {
+                of.placement),
+        rows_(points_, of.columns) {
     for (std::size_t i = 0; i < of.rows; ++i)
       for (std::size_t j = 0; j < of.columns; ++j) (*this)[i][j] = initial_point(i, j);
   }
 
-  [[nodiscard]] double* operator[](std::size_t row) { return points_.segment(row).data(); }
-  [[nodiscard]] const double* operator[](std::size_t row) const { return points_.segment(row).data(); }
+  [[nodiscard]] double* operator[](std::size_t row) { return rows_.row(row).data(); }
+  [[nodiscard]] const double* operator[](std::size_t row) const { return rows_.row(row).data(); }
 
  private:
   segmented_array<double> points_;
+  grid_view<double> rows_;
 };
 
 }  // namespace
