@@ -89,8 +89,7 @@ class segment_queue {
 /// end by the calling thread. For static schedules see `for_each`.
 ///
 /// Calls that throw keep none of the others from being made. Then the exception of the segment with the
-/// lowest index is thrown again. Cost: as `segment_queue`, and to set it up some ten nanoseconds for each
-/// segment.
+/// lowest index is thrown again. Cost: as `segment_queue`, and a pass over all segments to set it up.
 template <typename Array, typename Body>
 void for_each_segment_dynamic(team threads, Array&& array, Body&& body, when_done then = when_done::help) {
   std::vector<int> domains(array.segments());

@@ -162,10 +162,10 @@ struct sort_algorithm : detail::on_default_team<sort_algorithm> {
   ///
   /// Each thread moves its elements to a buffer, sorts them there and, after all have, merges from all
   /// buffers the elements that belong into its part of the range. So it takes memory for as many elements
-  /// again, and throws `std::bad_alloc` without it; a merge of p threads compares p - 1 times for each
-  /// element. One thread over a range in one piece needs no buffer, and elements whose moves may throw are
-  /// sorted by one thread without one. If `less` throws, all elements are valid, but as with `std::sort` in
-  /// any order, and one for each thread that threw may be a moved-from one.
+  /// again, and throws `std::bad_alloc` without it; the merge of p threads compares about 2 log2(p)
+  /// times for each element, once if there are two. One thread over a range in one piece needs no buffer, and
+  /// elements whose moves may throw are sorted by one thread without one. If `less` throws, all elements are
+  /// valid, but as with `std::sort` in any order, and one for each thread that threw may be a moved-from one.
   template <std::random_access_iterator Iterator, typename Compare = std::less<>>
   void operator()(const execution& how, Iterator first, Iterator last, Compare less = {}) const {
     using T = std::iter_value_t<Iterator>;
