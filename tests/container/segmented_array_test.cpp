@@ -56,6 +56,17 @@ struct counted {
   }
 };
 
+TEST(segmented_arrays_in_a_row, begin_at_different_places_of_a_page_unless_aligned_to_it) {
+  const segment_layout packed{.page_aligned = false};
+  const segmented_array<double> one(3, 1000, packed);
+  const segmented_array<double> two(3, 1000, packed);
+  const auto place_of = [](const segmented_array<double>& array) {
+    return reinterpret_cast<std::uintptr_t>(array.segment(0).data()) % page_size();
+  };
+  EXPECT_NE(place_of(one), place_of(two));
+  EXPECT_EQ(place_of(segmented_array<double>(3, 1000)), 0U);
+}
+
 TEST(segmented_array, has_segments_whose_sizes_differ_by_one_at_most_the_larger_first) {
   const segmented_array<int> array(4, 11);
   ASSERT_EQ(array.segments(), 4U);
