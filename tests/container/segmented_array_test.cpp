@@ -61,7 +61,7 @@ TEST(segmented_arrays_in_a_row, begin_at_different_places_of_a_page_unless_align
   const segmented_array<double> one(3, 1000, packed);
   const segmented_array<double> two(3, 1000, packed);
   const auto place_of = [](const segmented_array<double>& array) {
-    return reinterpret_cast<std::uintptr_t>(array.segment(0).data()) % page_size();
+    return reinterpret_cast<std::uintptr_t>(array.segment(0).data()) % nearfar::page_size();
   };
   EXPECT_NE(place_of(one), place_of(two));
   EXPECT_EQ(place_of(segmented_array<double>(3, 1000)), 0U);
