@@ -266,7 +266,7 @@ constexpr std::array<figure_definition, 13> figures{{
      shared_bandwidth, figure_3_4},
     {"3.7", "segmented_array through algorithms and through iterators, and the array", figure_axis::length,
      false, shared_bandwidth, figure_3_7},
-    {"3.8", "The number of segments at a fixed length of 3^15 elements", figure_axis::segments, false, "",
+    {"3.8", "The number of segments at a fixed length of the vectors", figure_axis::segments, false, "",
      figure_3_8},
     {"4.2", "Relaxation, vertical decomposition", figure_axis::threads, false, shared_bandwidth, figure_4_2},
     {"4.3", "Relaxation, horizontal decomposition", figure_axis::threads, false, shared_bandwidth,
