@@ -188,7 +188,7 @@ struct transform_algorithm : detail::on_default_team<transform_algorithm> {
  private:
   template <typename Function, typename Output, typename... Inputs>
   static void run(const execution& how, std::size_t size, const store_choice& stores, Function function,
-                  Output out, Inputs... in) {
+                  const Output& out, const Inputs&... in) {
     const bool streams = stores.streams(size * detail::bytes_of_each<Output, Inputs...>);
     detail::run_pieces(how, size,
                        detail::transform_kernel<Function>{std::move(function), detail::fence_at_end(streams)},

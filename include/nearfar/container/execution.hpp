@@ -56,7 +56,7 @@ constexpr Iterator advanced(Iterator it, std::size_t n) {
 template <typename Iterator>
 class piece_cursor {
  public:
-  piece_cursor(Iterator first, std::size_t offset) : local_(unwrapped(advanced(first, offset))) {}
+  piece_cursor(const Iterator& first, std::size_t offset) : local_(unwrapped(advanced(first, offset))) {}
 
   [[nodiscard]] std::size_t available() const noexcept { return std::numeric_limits<std::size_t>::max(); }
   [[nodiscard]] auto local() const { return local_; }
@@ -75,8 +75,13 @@ class piece_cursor<Iterator> {
   using traits = segmented_iterator_traits<Iterator>;
 
  public:
-  piece_cursor(Iterator first, std::size_t offset) {
-    if constexpr (std::random_access_iterator<Iterator>) first = advanced(first, offset);
+  piece_cursor(const Iterator& first, std::size_t offset) {
+    if constexpr (std::random_access_iterator<Iterator>) {
+      if (offset != 0) {
+        *this = piece_cursor(advanced(first, offset), 0);
+        return;
+      }
+    }
     segment_ = traits::segment(first);
     local_ = traits::local(first);
     left_ = static_cast<std::size_t>(traits::end(segment_) - local_);
@@ -188,7 +193,8 @@ class segment_division {
 /// in ascending order. Of a segmented range these are the elements of its segments in a static schedule of
 /// all segments if there are at least as many as threads. Else it is a static schedule of the elements.
 template <divisible Iterator, typename Body>
-void for_each_share(Iterator first, std::size_t size, std::size_t chunk, team_member member, Body&& body) {
+void for_each_share(const Iterator& first, std::size_t size, std::size_t chunk, team_member member,
+                    Body&& body) {
   if (member.size == 1) {
     if (size != 0) body(index_range{0, size});
     return;
@@ -208,8 +214,11 @@ void for_each_share(Iterator first, std::size_t size, std::size_t chunk, team_me
 
 /// Calls `kernel(n, pointers or iterators...)` for the pieces of `size` elements at `offset` of all ranges:
 /// as large as possible, but none goes over the end of any range's segment.
+///
+/// Here and around, iterators go by reference: to copy one that was just made is to wait until it has left
+/// the store buffer, some ten cycles for each range.
 template <typename Kernel, typename... Iterators>
-void for_each_piece(std::size_t offset, std::size_t size, Kernel& kernel, Iterators... firsts) {
+void for_each_piece(std::size_t offset, std::size_t size, Kernel& kernel, const Iterators&... firsts) {
   std::tuple cursors{piece_cursor<Iterators>(firsts, offset)...};
   std::apply(
       [&](auto&... cursor) {
@@ -226,7 +235,7 @@ void for_each_piece(std::size_t offset, std::size_t size, Kernel& kernel, Iterat
 
 /// The first segmented iterator, else the first: its range decides who does what.
 template <typename First, typename... Rest>
-auto leading(First first, [[maybe_unused]] Rest... rest) {
+const auto& leading(const First& first, [[maybe_unused]] const Rest&... rest) {
   if constexpr (segmented_iterator<First> || !(segmented_iterator<Rest> || ...))
     return first;
   else
@@ -235,7 +244,12 @@ auto leading(First first, [[maybe_unused]] Rest... rest) {
 
 /// Runs a copy of `kernel` over the pieces of all ranges, on the threads that `how` says.
 template <typename Kernel, typename... Iterators>
-void run_pieces(const execution& how, std::size_t size, const Kernel& kernel, Iterators... firsts) {
+void run_pieces(const execution& how, std::size_t size, const Kernel& kernel, const Iterators&... firsts) {
+  if (how.team == team::serial()) {
+    Kernel mine = kernel;
+    for_each_piece(0, size, mine, firsts...);
+    return;
+  }
   // All by value, side by side: other threads get it in few cache lines, without following addresses.
   how.team.run([=, chunk = how.chunk](team_member member) {
     // A copy of its own, so that the compiler knows that nothing else changes it.

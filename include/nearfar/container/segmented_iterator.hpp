@@ -93,7 +93,13 @@ struct segment_place {
     return at(map, segment, map.length(segment) - 1);
   }
 
-  [[gnu::noinline]] static segment_place at_index(const segment_map<T>& map, std::size_t index) noexcept {
+  static segment_place at_index(const segment_map<T>& map, std::size_t index) noexcept {
+    // Most iterators begin at the beginning, where no division is needed.
+    return index < map.length(0) ? at(map, 0, index) : at_later_index(map, index);
+  }
+
+  [[gnu::noinline]] static segment_place at_later_index(const segment_map<T>& map,
+                                                        std::size_t index) noexcept {
     const std::size_t segment = map.segment_of(index);
     return at(map, segment, index - map.first_index(segment));
   }
