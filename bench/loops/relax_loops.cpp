@@ -72,7 +72,8 @@ struct team_sweeps {
   }
 };
 
-/// A row of a C array.
+/// A row of a C array, where `new` has it: aligned to 16 bytes. Containers whose rows begin with a cache line
+/// come out up to 6 % faster than it.
 class raw_row {
  public:
   raw_row() = default;
