@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "nearfar/container/team.hpp"
+#include "nearfar/core/error.hpp"
 #include "nearfar/topology/hardware.hpp"
 #include "nearfar/topology/pinning.hpp"
 #include "pins.hpp"
@@ -18,7 +19,7 @@ namespace nearfar {
 
 namespace {
 
-thread_local std::unique_ptr<const detail::pin_plan> current_plan;
+thread_local std::shared_ptr<const detail::pin_plan> current_plan;
 
 // The plan and the member of it that this thread is bound as.
 thread_local std::uint64_t bound_by = 0;
@@ -32,7 +33,7 @@ void bind_as(const detail::pin_plan& plan, int member) {
 
 }  // namespace
 
-const detail::pin_plan* detail::plan_of_this_thread() noexcept { return current_plan.get(); }
+std::shared_ptr<const detail::pin_plan> detail::plan_of_this_thread() noexcept { return current_plan; }
 
 void detail::keep_pinned(const pin_plan& plan, int index) noexcept {
   if (bound_by == plan.number && bound_as == index) return;
@@ -45,26 +46,40 @@ void detail::keep_pinned(const pin_plan& plan, int index) noexcept {
 
 std::vector<std::string> pin_team(const team& threads, const pinning& how) {
   const hardware& machine = this_machine();
-  std::unique_ptr<detail::pin_plan> plan;
+  std::shared_ptr<const detail::pin_plan> plan;
   if (!how.is_none()) {
     static std::atomic<std::uint64_t> plans = 0;
-    plan = std::make_unique<detail::pin_plan>(
+    plan = std::make_shared<const detail::pin_plan>(
         detail::pin_plan{plans.fetch_add(1, std::memory_order_relaxed) + 1, how.cycle(machine)});
   }
   std::vector<int> everywhere;
-  if (current_plan != nullptr)
-    for (const usable_cpu& each : machine.usable_cpus()) everywhere.push_back(each.number);
+  for (const usable_cpu& each : machine.usable_cpus()) everywhere.push_back(each.number);
+  const std::shared_ptr<const detail::pin_plan> before = current_plan;
 
   std::vector<std::string> texts(static_cast<std::size_t>(threads.size()));
   int members = 1;
-  threads.run([&](team_member member) {
-    if (member.index == 0) members = member.size;
-    if (plan != nullptr)
-      bind_as(*plan, member.index);
-    else if (!everywhere.empty())
-      machine.bind_this_thread_to_cpus(everywhere);
-    texts[static_cast<std::size_t>(member.index)] = machine.binding_text();
-  });
+  try {
+    threads.run([&](team_member member) {
+      if (member.index == 0) members = member.size;
+      if (plan != nullptr)
+        bind_as(*plan, member.index);
+      else if (before != nullptr)
+        machine.bind_this_thread_to_cpus(everywhere);
+      texts[static_cast<std::size_t>(member.index)] = machine.binding_text();
+    });
+  } catch (...) {
+    threads.run([&](team_member member) {
+      try {
+        if (before != nullptr)
+          bind_as(*before, member.index);
+        else
+          machine.bind_this_thread_to_cpus(everywhere);
+      } catch (const topology_error&) {
+        // What could not be bound is where it was.
+      }
+    });
+    throw;
+  }
   texts.resize(static_cast<std::size_t>(members));
   current_plan = std::move(plan);
   return texts;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace nearfar::detail {
@@ -13,8 +14,9 @@ struct pin_plan {
   std::vector<std::vector<int>> cpus;
 };
 
-/// The plan for teams of the calling thread; null for none.
-[[nodiscard]] const pin_plan* plan_of_this_thread() noexcept;
+/// The plan for teams of the calling thread; null for none. Shared, because a loop on a team that follows it
+/// may call pin_team().
+[[nodiscard]] std::shared_ptr<const pin_plan> plan_of_this_thread() noexcept;
 
 /// Binds the calling thread as member `index` of a team, unless it is already.
 void keep_pinned(const pin_plan& plan, int index) noexcept;

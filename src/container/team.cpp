@@ -3,6 +3,8 @@
 #ifdef _OPENMP
 #include <omp.h>
 
+#include <memory>
+
 #include "pins.hpp"
 #endif
 
@@ -22,7 +24,9 @@ namespace nearfar {
 #ifdef _OPENMP
 
 void detail::run_on_team(int threads, void (*body)(void*, team_member), void* context) {
-  const detail::pin_plan* const pins = detail::plan_of_this_thread();
+  if (omp_in_parallel() != 0) return body(context, {});
+  const std::shared_ptr<const detail::pin_plan> plan = detail::plan_of_this_thread();
+  const detail::pin_plan* const pins = plan.get();
   // For ThreadSanitizer: the start and the end of the region.
   char marks[2] = {};  // NOLINT(*-avoid-c-arrays)
   char* const begun = &marks[0];
@@ -42,7 +46,7 @@ void detail::run_on_team(int threads, void (*body)(void*, team_member), void* co
 }
 
 int team::size() const noexcept {
-  if (omp_in_parallel() != 0 && omp_get_active_level() >= omp_get_max_active_levels()) return 1;
+  if (omp_in_parallel() != 0) return 1;
   return threads_ == 0 ? omp_get_max_threads() : threads_;
 }
 

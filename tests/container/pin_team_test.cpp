@@ -112,6 +112,19 @@ TEST_F(pinned_team, stays_where_it_was_when_the_next_rule_fails) {
   });
 }
 
+TEST_F(pinned_team, may_get_another_rule_from_a_loop_that_it_runs) {
+  on_a_thread([] {
+    for (int round = 0; round < 50; ++round) {
+      pin_team(team(12), pinning::parse("compact"));
+      // Members that are late read the rule that the loop began with.
+      team(12).run([](team_member member) {
+        if (member.index == 0) pin_team(team(2), pinning::parse("scatter"));
+      });
+    }
+    EXPECT_EQ(affinity().size(), 1U);
+  });
+}
+
 TEST_F(pinned_team, of_one_thread_says_nothing_about_those_of_another) {
   on_a_thread([] {
     const std::vector<int> all_cpus = affinity();
