@@ -391,6 +391,64 @@ TEST(segmented_sort, keeps_every_element_alive_if_a_comparison_throws) {
     }
 }
 
+TEST(segmented_sort, keeps_every_element_if_a_comparator_cannot_be_copied) {
+  struct fails_to_copy {
+    failing fail;
+    explicit fails_to_copy(int copies) : fail(copies) {}
+    fails_to_copy(const fails_to_copy& other) : fail(other.fail) { fail.call(); }
+    bool operator()(const std::string& a, const std::string& b) const { return a < b; }
+  };
+  const auto value = [](std::size_t i) {
+    return "a string that is too long for itself " + std::to_string(i * i);
+  };
+  int thrown = 0;
+  for (const int threads : {1, 2, 4})
+    for (int copies = 1; copies < 100; ++copies) {
+      segmented_array<std::string> array(6, 100, {}, team(threads));
+      for (std::size_t i = 0; i < 100; ++i) array[i] = value(i);
+      try {
+        nearfar::sort(team(threads), array.begin(), array.end(), fails_to_copy(copies));
+      } catch (const std::runtime_error&) {
+        ++thrown;
+        ASSERT_LE(std::count(array.begin(), array.end(), std::string{}), threads);
+      }
+    }
+  EXPECT_GT(thrown, 0);
+}
+
+TEST(segmented_algorithms, write_to_what_can_only_be_assigned_to) {
+  struct meter {
+    double value = 0;
+    meter() = default;  // so that it is no aggregate, which could be constructed
+    meter& operator=(double x) {
+      value = x;
+      return *this;
+    }
+  };
+  static_assert(std::is_trivially_copyable_v<meter> && !std::is_constructible_v<meter, double>);
+  for (const auto stores : {nearfar::store_kind::regular, nearfar::store_kind::streaming}) {
+    segmented_array<meter> lengths(3, 100);
+    nearfar::fill(lengths, 2.0, stores);
+    EXPECT_EQ(lengths[99].value, 2.0);
+    const std::vector<double> x(100, 3.0);
+    nearfar::transform(
+        lengths, [](double one) { return one; }, x, stores);
+    EXPECT_EQ(lengths[99].value, 3.0);
+  }
+}
+
+TEST(segmented_algorithms, lose_no_bit_of_words_that_elements_share) {
+  for (int round = 0; round < 50; ++round) {
+    std::vector<bool> bits(1000);
+    const execution bit_by_bit(team(4), 1);
+    nearfar::fill(bit_by_bit, bits, true);
+    ASSERT_EQ(std::count(bits.begin(), bits.end(), true), 1000);
+    nearfar::transform(
+        bit_by_bit, bits, [](int x) { return x != 0; }, std::vector<int>(1000));
+    ASSERT_EQ(std::count(bits.begin(), bits.end(), true), 0);
+  }
+}
+
 TEST(segmented_algorithms, lose_no_exception) {
   for (const int threads : {1, 2, 4}) {
     const team all(threads);

@@ -169,8 +169,17 @@ TEST(segmented_array, without_segments_is_an_empty_range) {
   segmented_array<int> none;
   EXPECT_EQ(none.segments(), 0U);
   EXPECT_EQ(none.begin(), none.end());
-  EXPECT_EQ(nearfar::reduce(none), 0);
-  nearfar::sort(none);
+  for (const team& threads : {team::serial(), team(2)}) {
+    EXPECT_EQ(nearfar::reduce(threads, none), 0);
+    nearfar::sort(threads, none);
+    nearfar::for_each(threads, none, [](int) { FAIL(); });
+    nearfar::fill(threads, none, 1);
+    nearfar::transform(
+        threads, none, [](int x) { return x; }, none);
+    EXPECT_EQ(nearfar::copy(threads, none, none.begin()), none.end());
+    EXPECT_EQ(nearfar::inclusive_scan(threads, none, none.begin()), none.end());
+    EXPECT_EQ(nearfar::find(threads, none, 1), none.end());
+  }
   const segmented_array<int> copied(none);
   EXPECT_EQ(copied.size(), 0U);
   EXPECT_EQ(std::ranges::distance(copied.my_segments()), 0);

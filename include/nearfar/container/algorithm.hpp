@@ -5,10 +5,11 @@
 ///
 /// All are function objects, so that they are never found in place of the standard's by accident. Each takes
 /// an optional `execution` or `team` first, and where it writes an optional `store_choice` or `store_kind`
-/// last. Ranges may be segmented in different ways, or some of them not at all. The first segmented range,
-/// outputs before inputs, decides which thread does what: segments in a static schedule if it has at least as
-/// many as there are threads, else elements. An output may be an input too, element for element; any other
-/// overlap is an error that is not noticed.
+/// last. Ranges of proxies, as of `std::vector<bool>`, are worked on by one thread. Ranges may be segmented
+/// in different ways, or some of them not at all. The first segmented range, outputs before inputs, decides
+/// which thread does what: segments in a static schedule if it has at least as many as there are threads,
+/// else elements. An output may be an input too, element for element; any other overlap is an error that is
+/// not noticed.
 ///
 /// Functions that a caller gives are copied for each thread and called for any elements in any order, by
 /// several threads at once. What they throw comes out as from `team::run`; outputs are then partly written.

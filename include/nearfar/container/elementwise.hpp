@@ -22,10 +22,11 @@ namespace nearfar {
 namespace detail {
 
 /// Whether results can be written as bytes, past the caches.
-template <typename Output>
+template <typename Output, typename Result>
 concept streamable =
     std::is_pointer_v<Output> && std::is_trivially_copyable_v<std::remove_pointer_t<Output>> &&
-    !std::is_volatile_v<std::remove_pointer_t<Output>>;
+    !std::is_volatile_v<std::remove_pointer_t<Output>> &&
+    std::is_constructible_v<std::remove_pointer_t<Output>, Result>;
 
 /// Streaming stores of a thread are in order with what it does later.
 struct fence_at_end {
@@ -46,7 +47,8 @@ struct transform_kernel {
 
   template <typename Output, typename... Inputs>
   void operator()(std::size_t n, Output out, Inputs... in) {
-    if constexpr (streamable<Output>) {
+    using result = decltype(function(*advanced(in, n)...));
+    if constexpr (streamable<Output, result>) {
       if (streams.needed) {
         stream_blocks(out, n, [&](auto* block, std::size_t first, std::size_t count) {
           for (std::size_t i = 0; i < count; ++i)
@@ -66,9 +68,10 @@ struct copy_kernel {
 
   template <typename Output, typename Input>
   void operator()(std::size_t n, Output out, Input in) {
-    if constexpr (streamable<Output> && std::is_pointer_v<Input>) {
+    if constexpr (std::is_pointer_v<Output> && std::is_pointer_v<Input>) {
       using element = std::remove_pointer_t<Output>;
-      if constexpr (std::is_same_v<element, std::remove_const_t<std::remove_pointer_t<Input>>>) {
+      if constexpr (streamable<Output, element> &&
+                    std::is_same_v<element, std::remove_const_t<std::remove_pointer_t<Input>>>) {
         if (streams.needed) {
           stream_bytes(reinterpret_cast<std::byte*>(out), reinterpret_cast<const std::byte*>(in),
                        n * sizeof(element));
@@ -87,7 +90,7 @@ struct fill_kernel {
 
   template <typename Output>
   void operator()(std::size_t n, Output out) {
-    if constexpr (streamable<Output>) {
+    if constexpr (streamable<Output, const T&>) {
       if (streams.needed) {
         std::size_t filled = 0;  // elements of the block that hold the value already
         stream_blocks(out, n, [&](auto* block, std::size_t, std::size_t count) {

@@ -14,6 +14,7 @@
 #include <limits>
 #include <memory>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "nearfar/container/segmented_traits.hpp"
@@ -35,9 +36,16 @@ struct execution {
 
 namespace detail {
 
+/// Whether elements are objects or values, and so may be used by different threads at once. Proxies, such as
+/// those of `std::vector<bool>`, may share a word.
+template <typename Iterator>
+concept has_separate_elements = std::is_reference_v<std::iter_reference_t<Iterator>> ||
+                                std::same_as<std::iter_reference_t<Iterator>, std::iter_value_t<Iterator>>;
+
 /// Threads can begin in the middle of a range.
 template <typename Iterator>
-concept divisible = std::random_access_iterator<Iterator> || segmented_iterator<Iterator>;
+concept divisible =
+    (std::random_access_iterator<Iterator> || segmented_iterator<Iterator>)&&has_separate_elements<Iterator>;
 
 template <typename Iterator>
 auto unwrapped(Iterator it) {
@@ -245,18 +253,22 @@ const auto& leading(const First& first, [[maybe_unused]] const Rest&... rest) {
 /// Runs a copy of `kernel` over the pieces of all ranges, on the threads that `how` says.
 template <typename Kernel, typename... Iterators>
 void run_pieces(const execution& how, std::size_t size, const Kernel& kernel, const Iterators&... firsts) {
-  if (how.team == team::serial()) {
+  if (size == 0) return;  // also of arrays that have no segment where a cursor could begin
+  constexpr bool can_share = (has_separate_elements<Iterators> && ...);
+  if (!can_share || how.team == team::serial()) {
     Kernel mine = kernel;
     for_each_piece(0, size, mine, firsts...);
     return;
   }
-  // All by value, side by side: other threads get it in few cache lines, without following addresses.
-  how.team.run([=, chunk = how.chunk](team_member member) {
-    // A copy of its own, so that the compiler knows that nothing else changes it.
-    Kernel mine = kernel;
-    for_each_share(leading(firsts...), size, chunk, member,
-                   [&](index_range share) { for_each_piece(share.first, share.size(), mine, firsts...); });
-  });
+  if constexpr (can_share) {
+    // All by value, side by side: other threads get it in few cache lines, without following addresses.
+    how.team.run([=, chunk = how.chunk](team_member member) {
+      // A copy of its own, so that the compiler knows that nothing else changes it.
+      Kernel mine = kernel;
+      for_each_share(leading(firsts...), size, chunk, member,
+                     [&](index_range share) { for_each_piece(share.first, share.size(), mine, firsts...); });
+    });
+  }
 }
 
 /// Lets an algorithm be called without an `execution`.

@@ -81,7 +81,8 @@ class segmented_array {
             segments, size, layout, threads, std::move(placement),
             [](T* first, std::size_t, T* last) { std::uninitialized_value_construct(first, last); }) {}
 
-  /// `size` copies of a value; otherwise as above.
+  /// `size` copies of a value; otherwise as above. A list in braces is taken for a value if it can be one:
+  /// `segmented_array<int>(4, 8, {64})` holds eight times 64; name members, as in `{.padding = 64}`.
   segmented_array(std::size_t segments, std::size_t size, const T& value, const segment_layout& layout = {},
                   team threads = {}, page_placement placement = {})
       : segmented_array(

@@ -27,7 +27,7 @@ namespace nearfar {
 ///
 /// For each range [first, last) of the container `segment(last)` is a segment that begin() may be called
 /// for, so the end of the container is the end of its last segment, not the beginning of one behind it.
-/// Segments may be empty.
+/// Segments may be empty. `compose(segment, end(segment))` is the place of the next element.
 ///
 /// One more function is optional: `static segment_position position(segment_iterator)`. With it, algorithms
 /// on a part of the container leave each segment to the thread that has it in algorithms on the whole.

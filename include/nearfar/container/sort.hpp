@@ -169,9 +169,10 @@ struct sort_algorithm : detail::on_default_team<sort_algorithm> {
   template <std::random_access_iterator Iterator, typename Compare = std::less<>>
   void operator()(const execution& how, Iterator first, Iterator last, Compare less = {}) const {
     using T = std::iter_value_t<Iterator>;
-    const std::size_t size = detail::length(first, last);
+    const auto size = static_cast<std::size_t>(last - first);
     if (size < 2) return;
-    if constexpr (std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T>) {
+    if constexpr (detail::divisible<Iterator> && std::is_nothrow_move_constructible_v<T> &&
+                  std::is_nothrow_move_assignable_v<T>) {
       detail::piece_cursor<Iterator> cursor(first, 0);
       if (how.team.size() > 1 || cursor.available() < size) return through_buffer<T>(how, first, size, less);
       std::sort(cursor.local(), detail::advanced(cursor.local(), size), less);
@@ -218,9 +219,12 @@ struct sort_algorithm : detail::on_default_team<sort_algorithm> {
       });
     } catch (...) {
       for (const index_range share : shares) {
-        runs unsorted(
-            std::vector<typename runs::run>{{buffer.data() + share.first, buffer.data() + share.last}});
-        bring_back(unsorted, share, first);
+        T* from = buffer.data() + share.first;
+        const auto move_back = [&](std::size_t n, auto to) {
+          std::move(from, from + n, to);
+          from += n;
+        };
+        if (!share.empty()) detail::for_each_piece(share.first, share.size(), move_back, first);
       }
       destroy(buffer.data(), shares);
       throw;
@@ -228,9 +232,9 @@ struct sort_algorithm : detail::on_default_team<sort_algorithm> {
 
     try {
       for_each_of(how, shares.size(), [&](std::size_t i) {
-        Compare mine = less;
-        const auto merge = [&](std::size_t n, auto to) { parts[i].merge(n, to, mine); };
         try {
+          Compare mine = less;
+          const auto merge = [&](std::size_t n, auto to) { parts[i].merge(n, to, mine); };
           detail::for_each_piece(shares[i].first, shares[i].size(), merge, first);
         } catch (...) {
           bring_back(parts[i], shares[i], first);
