@@ -213,6 +213,21 @@ TEST(numa_vector, is_assigned_values_ranges_and_parts_of_itself) {
   EXPECT_EQ(numbers.capacity(), 100'001U);
 }
 
+TEST(numa_vector, is_divided_by_its_size_after_any_assignment) {
+  const nearfar::numa_vector<int> values(5, 7);
+  for (const bool from_value : {false, true}) {
+    nearfar::numa_vector<int> grown;
+    for (int i = 0; i < 5; ++i) grown.push_back(i);
+    ASSERT_GT(grown.capacity(), grown.size());
+    if (from_value)
+      grown.assign(5, 7);
+    else
+      grown = values;
+    EXPECT_EQ(grown, values);
+    EXPECT_EQ(grown.capacity(), 5U);
+  }
+}
+
 TEST(numa_vector, gives_access_to_its_elements) {
   numa_vector<int> vector{1, 2, 3};
   const auto& constant = vector;

@@ -15,40 +15,46 @@
 
 namespace nearfar {
 
-/// Touches the pages of each request first by the threads of a team, each a contiguous block of them. A
-/// resource knows bytes and no elements, so a page where two threads' elements meet may go to either.
+/// Touches the pages of each request first by the threads of a team, each a contiguous block of them, or
+/// blocks of `chunk_bytes` in turn. A resource knows bytes and no elements, so a page where two threads'
+/// elements meet may go to either. Containers do not know of the chunk: it is for loops of one's own.
 ///
 /// Requests of less than `placed_from_bytes`, and those aligned to more than a page, are not placed and come
 /// from `operator new`. May be used by any number of threads at once. Cost as with `numa_allocator`.
 class numa_resource final : public std::pmr::memory_resource {
  public:
   /// Domains are checked when memory is mapped.
-  explicit numa_resource(const nearfar::team& threads = {}, page_placement placement = {}) noexcept
-      : team_(threads), placement_(std::move(placement)) {}
+  explicit numa_resource(const nearfar::team& threads = {}, page_placement placement = {},
+                         std::size_t chunk_bytes = 0) noexcept
+      : team_(threads), placement_(std::move(placement)), chunk_bytes_(chunk_bytes) {}
 
   [[nodiscard]] nearfar::team team() const noexcept { return team_; }
   [[nodiscard]] const page_placement& placement() const noexcept { return placement_; }
+  /// Bytes of a block that one thread owns; 0 for one block a thread.
+  [[nodiscard]] std::size_t chunk_bytes() const noexcept { return chunk_bytes_; }
 
  private:
   // Throws std::bad_alloc, and what map_pages throws.
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-    const detail::memory_request request(bytes, alignment, false);
+    const detail::memory_request request(bytes, alignment, chunk_bytes_ != 0);
     void* const memory = request.get(placement_);
-    if (request.mapped()) detail::touch_pages(memory, bytes, 1, team_, 0);
+    if (request.mapped()) detail::touch_pages(memory, bytes, 1, team_, chunk_bytes_);
     return memory;
   }
 
   void do_deallocate(void* memory, std::size_t bytes, std::size_t alignment) override {
-    detail::memory_request(bytes, alignment, false).give_back(memory);
+    detail::memory_request(bytes, alignment, chunk_bytes_ != 0).give_back(memory);
   }
 
-  // Any gives back what another has got.
+  // Any gives back what another has got, if both begin with pages or neither does.
   [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
-    return dynamic_cast<const numa_resource*>(&other) != nullptr;
+    const auto* const same_kind = dynamic_cast<const numa_resource*>(&other);
+    return same_kind != nullptr && (same_kind->chunk_bytes_ != 0) == (chunk_bytes_ != 0);
   }
 
   nearfar::team team_;
   page_placement placement_;
+  std::size_t chunk_bytes_;
 };
 
 }  // namespace nearfar

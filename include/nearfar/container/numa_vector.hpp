@@ -283,7 +283,7 @@ class numa_vector {
 
   void assign(std::size_t count, const T& value) {
     if constexpr (std::is_nothrow_copy_assignable_v<T>) {
-      if (count == size_) {
+      if (count == size_ && size_ == capacity_) {
         // The value may be an element, which its owner writes while others read.
         const T copied(value);
         combine_with_one(copied, [](T& a, const T& b) { a = b; });
@@ -708,7 +708,7 @@ class numa_vector {
 
   [[nodiscard]] bool assign_in_place(const T* elements, std::size_t count) {
     if constexpr (std::is_nothrow_copy_assignable_v<T>) {
-      if (count != size_) return false;
+      if (count != size_ || size_ != capacity_) return false;
       for_each_block([data = data_, elements](index_range block) {
         for (std::size_t i = block.first; i < block.last; ++i) data[i] = elements[i];
       });
