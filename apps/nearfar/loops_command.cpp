@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -42,13 +39,13 @@ struct loop_options {
   std::vector<std::string> kernels;
   std::vector<int> threads;
   std::vector<std::string> lengths;
-  std::vector<std::size_t> chunks{0};
+  std::vector<std::string> chunks{"0"};
   std::vector<std::string> stores{"regular"};
   std::vector<std::string> decompositions{"horizontal", "vertical"};
-  std::size_t segments = 0;
-  std::size_t padding = 0;
-  std::size_t rows = 2000;
-  std::size_t columns = 2000;
+  std::string segments;
+  std::string padding = "0";
+  std::string rows = "2000";
+  std::string columns = "2000";
   std::string pin = "scatter";
   std::string placement = "first-touch";
   bool huge_pages = false;
@@ -60,7 +57,8 @@ struct loop_options {
   [[nodiscard]] bool is_relax() const { return benchmark == "relax"; }
 };
 
-std::vector<std::size_t> parse_lengths(const std::vector<std::string>& texts) {
+/// What --lengths says.
+std::vector<std::size_t> lengths_of(const std::vector<std::string>& texts) {
   std::vector<std::size_t> lengths;
   for (const std::string& text : texts) {
     if (text != "all") {
@@ -72,7 +70,7 @@ std::vector<std::size_t> parse_lengths(const std::vector<std::string>& texts) {
       for (const std::size_t step : {1U, 2U, 5U})
         if (decade * step <= longest) lengths.push_back(decade * step);
   }
-  return lengths;
+  return without_repeats(lengths);
 }
 
 void check(const loop_options& options) {
@@ -85,15 +83,12 @@ void check(const loop_options& options) {
                       options.min_time));
   require(options.repetitions > 0,
           fmt::format("--repetitions must be 1 or more, not {}", options.repetitions));
-  constexpr int most_threads = 4096;
-  for (const int threads : options.threads)
-    require(threads >= 1 && threads <= most_threads,
-            fmt::format("--threads must be 1 to {}, not {}", most_threads, threads));
+  for (const int threads : options.threads) check_threads(threads);
 }
 
 std::vector<int> threads_of(const loop_options& options) {
   const int all = this_machine().allowed_cpus();
-  std::vector<int> threads = options.threads;
+  std::vector<int> threads = without_repeats(options.threads);
   if (threads.empty()) threads = all > 1 ? std::vector<int>{1, all} : std::vector<int>{1};
   if (!openmp_available() && threads != std::vector<int>{1}) {
     fmt::print(stderr, "nearfar: built without OpenMP: all loops run on one thread\n");
@@ -102,7 +97,8 @@ std::vector<int> threads_of(const loop_options& options) {
   return threads;
 }
 
-/// All combinations of what is asked for; those that do not exist are left out.
+/// All combinations of what is asked for; those that do not exist are left out, and said to be unless it is
+/// for a value that 'all' stands for.
 class case_maker {
  public:
   explicit case_maker(const loop_options& options)
@@ -128,11 +124,16 @@ class case_maker {
   void make_vectors() {
     const auto kernels = values_of(options_->kernels, bench::vector_kernels, "loop");
     const auto stores = values_of(options_->stores, bench::store_kinds, "kind of stores");
+    const std::vector<std::size_t> lengths = lengths_of(options_->lengths);
+    const std::vector<std::size_t> chunks = parse_lengths("--chunk", options_->chunks, chunks_of_loops);
+    const std::size_t segments =
+        options_->segments.empty() ? 0 : parse_length("--segments", options_->segments, counts_of_segments);
+    const std::size_t padding = parse_length("--padding", options_->padding, bytes_of_padding);
     for (const auto kernel : kernels)
-      for (const std::size_t length : parse_lengths(options_->lengths))
+      for (const std::size_t length : lengths)
         for (const int threads : threads_)
           for (const auto store : stores)
-            for (const std::size_t chunk : options_->chunks)
+            for (const std::size_t chunk : chunks)
               for (const auto container : containers_) {
                 triad_case made;
                 made.container = container;
@@ -142,22 +143,24 @@ class case_maker {
                 made.stores = store;
                 made.chunk = chunk;
                 if (made.is_segmented()) {
-                  made.segments = options_->segments;
-                  made.padding = options_->padding;
+                  made.segments = segments;
+                  made.padding = padding;
                 }
                 add(made);
               }
   }
 
   void make_relax() {
+    const std::size_t rows = parse_length("--rows", options_->rows, lengths_of_grids);
+    const std::size_t columns = parse_length("--columns", options_->columns, lengths_of_grids);
     for (const auto decomposition :
          values_of(options_->decompositions, bench::loop_decompositions, "decomposition"))
       for (const int threads : threads_)
         for (const auto container : containers_) {
           relax_case made;
           made.container = container;
-          made.rows = options_->rows;
-          made.columns = options_->columns;
+          made.rows = rows;
+          made.columns = columns;
           made.decomposition = decomposition;
           made.threads = threads;
           add(made);
@@ -181,12 +184,28 @@ class case_maker {
     }
   }
 
-  void keep_or_leave_out(const loop_case& made) {
+  template <typename Case>
+  void keep_or_leave_out(const Case& made) {
     const std::string why = bench::obstacle(made);
-    if (why.empty())
-      cases_.push_back(made);
-    else if (std::find(left_out_.begin(), left_out_.end(), why) == left_out_.end())
-      left_out_.push_back(why);
+    if (why.empty()) {
+      cases_.emplace_back(made);
+      return;
+    }
+    if (bench::obstacle(without_what_all_stands_for(made)).empty()) return;
+    if (std::find(left_out_.begin(), left_out_.end(), why) == left_out_.end()) left_out_.push_back(why);
+  }
+
+  /// The case with values that always exist in place of those that nobody asked for by name.
+  [[nodiscard]] triad_case without_what_all_stands_for(triad_case of) const {
+    if (asks_for_all(options_->stores)) of.stores = store_kind::regular;
+    if (asks_for_all(options_->initialisations)) of.initialisation = bench::best_initialisation(of);
+    return of;
+  }
+  [[nodiscard]] relax_case without_what_all_stands_for(relax_case of) const {
+    if (asks_for_all(options_->containers)) of.container = bench::loop_container::array;
+    if (asks_for_all(options_->decompositions)) of.decomposition = bench::loop_decomposition::horizontal;
+    if (asks_for_all(options_->initialisations)) of.initialisation = bench::best_initialisation(of);
+    return of;
   }
 
   const loop_options* options_;
@@ -198,25 +217,6 @@ class case_maker {
   std::vector<loop_case> cases_;
   std::vector<std::string> left_out_;
 };
-
-/// Bytes that can be had without swapping; nothing if the system does not say.
-std::optional<std::size_t> available_memory() {
-  std::optional<std::size_t> available;
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string line; std::getline(meminfo, line);) {
-    constexpr std::size_t kibi = 1024;
-    if (line.rfind("MemAvailable:", 0) == 0) available = std::stoull(line.substr(line.find(':') + 1)) * kibi;
-  }
-  // A container's limit, in version 2 of control groups.
-  std::size_t limit = 0;
-  std::size_t used = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit &&
-      std::ifstream("/sys/fs/cgroup/memory.current") >> used) {
-    const std::size_t left = limit > used ? limit - used : 0;
-    available = available ? std::min(*available, left) : left;
-  }
-  return available;
-}
 
 int run_loops(const loop_options& options) {
   if (const launch how = launch::from_environment(); how.under_mpi) {
@@ -364,21 +364,17 @@ nlohmann::ordered_json loop_provenance(const std::string& benchmark, const loop_
 }
 
 void leave_out_what_does_not_fit(std::vector<loop_case>& cases) {
-  const std::optional<std::size_t> available = available_memory();
-  if (!available) return;
-  // Some is for others.
-  constexpr double share = 0.8;
-  const auto most = static_cast<std::size_t>(share * static_cast<double>(*available));
-  std::set<std::string> left_out;
+  const std::optional<free_memory> memory = free_memory::now();
+  if (!memory) return;
+  std::set<std::size_t> left_out;
   std::erase_if(cases, [&](const loop_case& of) {
-    if (bench::bytes_of(of) <= most) return false;
-    constexpr double mebi = 1024.0 * 1024;
-    left_out.insert(fmt::format("{:.0f} MiB", static_cast<double>(bench::bytes_of(of)) / mebi));
+    const std::size_t needed = bench::bytes_of(of);
+    if (needed <= memory->usable) return false;
+    left_out.insert(needed);
     return true;
   });
-  for (const std::string& need : left_out)
-    fmt::print(stderr, "nearfar: leaving out what needs {} of memory: {} MiB are free\n", need,
-               *available / 1024 / 1024);
+  for (const std::size_t needed : left_out)
+    fmt::print(stderr, "nearfar: leaving out what needs {}\n", memory->text_for(needed));
   if (cases.empty()) throw usage_error("no case fits into the memory that is free");
 }
 

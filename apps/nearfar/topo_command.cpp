@@ -17,6 +17,7 @@
 
 #include "apps/nearfar/command.hpp"
 #include "apps/nearfar/launch.hpp"
+#include "apps/nearfar/loop_options.hpp"
 #include "apps/nearfar/provenance.hpp"
 #include "nearfar/container/pin_team.hpp"
 #include "nearfar/container/team.hpp"
@@ -301,8 +302,7 @@ void run_topo(topo_options options) {
       throw usage_error(
           "--pin and --threads show threads, not the ranks of a world: leave out --world, "
           "--ranks and --topology");
-    if (options.threads && *options.threads < 1)
-      throw usage_error(fmt::format("--threads must be 1 or more, not {}", *options.threads));
+    if (options.threads) check_threads(*options.threads);
     if (how.rank == 0) show_pinned(options);
     return;
   }

@@ -49,8 +49,8 @@ struct where_options {
   std::string length = "1000000";
   std::optional<int> threads;
   std::string pin = "scatter";
-  std::size_t chunk = 0;
-  std::size_t segments = 0;
+  std::string chunk = "0";
+  std::string segments;
   std::string placement = "first-touch";
   bool huge_pages = false;
   std::string initialisation = "parallel";
@@ -64,7 +64,7 @@ struct where_plan {
   int threads;
   pinning pin;
   std::size_t chunk;
-  std::size_t segments;
+  std::size_t segments;  ///< 0: one for each thread
   page_placement placement;
   std::string placement_text;
   bool serial;
@@ -135,19 +135,36 @@ finding look_at(loop_container container, const where_plan& plan) {
   }
 }
 
+/// Throws `usage_error` if a container needs more memory than there is.
+void check_memory(const where_plan& plan) {
+  const std::optional<free_memory> memory = free_memory::now();
+  if (!memory) return;
+  for (const loop_container container : plan.containers) {
+    bench::triad_case of;
+    of.container = container;
+    of.length = plan.length;
+    of.threads = plan.threads;
+    if (of.is_segmented()) of.segments = plan.segments;
+    if (const std::size_t needed = bench::bytes_of_vector(of); needed > memory->usable)
+      throw usage_error(
+          fmt::format("{} needs {}", bench::name_of(shown_containers, container), memory->text_for(needed)));
+  }
+}
+
 where_plan plan_of(const where_options& options) {
   const std::vector<std::string> ways{"parallel", "serial"};
   if (std::find(ways.begin(), ways.end(), options.initialisation) == ways.end())
     throw usage_error(fmt::format("unknown initialisation '{}'{}; there are: {}", options.initialisation,
                                   suggestion(options.initialisation, ways), fmt::join(ways, ", ")));
-  if (options.threads && *options.threads < 1)
-    throw usage_error(fmt::format("--threads must be 1 or more, not {}", *options.threads));
+  if (options.threads) check_threads(*options.threads);
   where_plan plan{.containers = values_of(options.containers, shown_containers, "container"),
                   .length = parse_length("--length", options.length),
                   .threads = options.threads.value_or(this_machine().allowed_cpus()),
                   .pin = pinning::parse(options.pin),
-                  .chunk = options.chunk,
-                  .segments = options.segments,
+                  .chunk = parse_length("--chunk", options.chunk, chunks_of_loops),
+                  .segments = options.segments.empty()
+                                  ? 0
+                                  : parse_length("--segments", options.segments, counts_of_segments),
                   .placement = parse_placement(options.placement, options.huge_pages),
                   .placement_text = options.placement + (options.huge_pages ? ", huge pages" : ""),
                   .serial = options.initialisation == "serial"};
@@ -156,6 +173,7 @@ where_plan plan_of(const where_options& options) {
     throw usage_error(
         fmt::format("--chunk {}: allocators are compiled for {}", plan.chunk, fmt::join(chunks, ", ")));
   if (!openmp_available()) plan.threads = 1;
+  check_memory(plan);
   return plan;
 }
 

@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -55,13 +56,21 @@ bool has_own_pages(container of) { return of != container::object_array && of !=
 
 std::string text_of(initialisation value) { return name_of(loop_initialisations, value); }
 
-std::string common_obstacle(const loop_setting& to, const std::vector<initialisation>& ways) {
+constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
+
+// Sums and products that end at the largest number.
+std::size_t sum_of(std::size_t a, std::size_t b) { return b > largest - a ? largest : a + b; }
+std::size_t product_of(std::size_t a, std::size_t b) { return a != 0 && b > largest / a ? largest : a * b; }
+
+/// `ways` are the case's initialisations; `circumstance`, if there is one, is what they depend on.
+std::string common_obstacle(const loop_setting& to, const std::vector<initialisation>& ways,
+                            const std::string& circumstance = "") {
   if (to.threads < 1) return "there must be at least 1 thread";
   if (std::find(ways.begin(), ways.end(), to.initialisation) == ways.end()) {
     std::string known;
     for (const initialisation way : ways) known += (known.empty() ? "" : ", ") + text_of(way);
     return std::string(name_of(loop_containers, to.container)) + " has no initialisation '" +
-           text_of(to.initialisation) + "', only: " + known;
+           text_of(to.initialisation) + "'" + circumstance + ", only: " + known;
   }
   if (to.placement != page_placement{} && !has_own_pages(to.container))
     return std::string(name_of(loop_containers, to.container)) + " does not choose where its pages are";
@@ -122,7 +131,11 @@ std::string obstacle_of(const relax_case& to) {
   if (to.container == container::object_array || to.container == container::segmented_iterator)
     return std::string("there is no grid of ") + name_of(loop_containers, to.container);
   if (to.rows < 3 || to.columns < 3) return "a grid with inner points has at least 3 rows and 3 columns";
-  return common_obstacle(to, initialisations_of(to));
+  constexpr std::size_t most_points = 1'000'000'000'000;
+  if (product_of(to.rows, to.columns) > most_points) return "a grid has at most 1e12 points";
+  return common_obstacle(
+      to, initialisations_of(to),
+      std::string(" in ") + name_of(loop_decompositions, to.decomposition) + " decomposition");
 }
 
 std::string text_of(const page_placement& placement) {
@@ -230,10 +243,15 @@ pinning pinning_used(const loop_setting& of) { return this_machine().is_this_sys
 
 std::size_t bytes_of(const loop_case& of) {
   if (const auto* grid = std::get_if<relax_case>(&of))  // two grids; as many to verify
-    return 4 * grid->rows * grid->columns * sizeof(double);
+    return product_of(product_of(4 * sizeof(double), grid->rows), grid->columns);
   const auto& loop = std::get<triad_case>(of);
-  const std::size_t segments = loop.is_segmented() ? loop.segments_used() * (loop.padding + page_size()) : 0;
-  return (inputs_of(loop.kernel) + 1) * (loop.length * sizeof(double) + segments);
+  return product_of(inputs_of(loop.kernel) + 1, bytes_of_vector(loop));
+}
+
+std::size_t bytes_of_vector(const triad_case& of) {
+  const std::size_t elements = product_of(of.length, sizeof(double));
+  if (!of.is_segmented()) return elements;
+  return sum_of(elements, product_of(of.segments_used(), sum_of(of.padding, page_size())));
 }
 
 loop_work work_of(const triad_case& of) {

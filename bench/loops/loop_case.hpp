@@ -175,8 +175,10 @@ inline constexpr std::array<std::size_t, 7> allocator_chunks{0, 8, 64, 512, 4096
 /// `hardware`), on which threads cannot be bound.
 [[nodiscard]] pinning pinning_used(const loop_setting& of);
 
-/// Memory that a case needs.
+/// Memory that a case needs; the largest number if it has no number.
 [[nodiscard]] std::size_t bytes_of(const loop_case& of);
+/// The same for one of its vectors.
+[[nodiscard]] std::size_t bytes_of_vector(const triad_case& of);
 
 /// Work of one pass over the vectors.
 [[nodiscard]] loop_work work_of(const triad_case& of);

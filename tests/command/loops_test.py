@@ -62,7 +62,7 @@ class Triad(Loops):
             self.assertEqual({sample["threads"] for sample in samples}, {1, 2, 3})
 
     def test_every_initialisation_is_right(self):
-        samples = self.samples("triad", *SMALL, "--init", "all", "--threads", "2", says="leaving out")
+        samples = self.samples("triad", *SMALL, "--init", "all", "--threads", "2")
         pairs = {(sample["container"], sample["initialisation"]) for sample in samples}
         self.assertEqual(pairs, {
             ("array", "serial"), ("array", "parallel"), ("vector", "serial"),
@@ -71,9 +71,7 @@ class Triad(Loops):
 
     def test_every_kind_of_stores_is_right(self):
         for length in ["1", "5", "1003", "100000"]:
-            samples = self.samples(
-                "triad", *SHORT, "--lengths", length, "--stores", "all", "--threads", "1,2", says="regular stores only"
-            )
+            samples = self.samples("triad", *SHORT, "--lengths", length, "--stores", "all", "--threads", "1,2")
             streamed = {sample["container"] for sample in samples if sample["stores"] == "streaming"}
             self.assertEqual(streamed, set(CONTAINERS) - {"object-array", "segmented-iterator"})
 
@@ -130,6 +128,13 @@ class Triad(Loops):
         samples = self.samples("triad", *SHORT, "--lengths", "1e3,2e1", "--containers", "array", "--threads", "1")
         self.assertEqual({sample["length"] for sample in samples}, {1000, 20})
 
+    def test_what_is_asked_for_twice_is_measured_once(self):
+        samples = self.samples(
+            "triad", *SHORT, "--containers", "array,all,array", "--lengths", "100,1e2,100", "--threads", "2,2",
+            "--chunk", "8,8", "--init", "all,serial", says="segments in place of chunks",
+        )  # fmt: skip
+        self.assertEqual(len(samples), len({(s["container"], s["initialisation"], s["repetition"]) for s in samples}))
+
     def test_what_does_not_fit_is_left_out(self):
         samples = self.samples(
             "triad", *SHORT, "--lengths", "100,1e12", "--containers", "array", "--threads", "1", says="leaving out"
@@ -138,6 +143,13 @@ class Triad(Loops):
         ended = nearfar("bench", "triad", *SHORT, "--lengths", "1e12")
         self.assertEqual(ended.returncode, 2)
         self.assertIn("no case fits", ended.stderr)
+        for arguments in [
+            ["relax", "--rows", "1e6", "--columns", "1e6"],
+            ["triad", "--containers", "segmented", "--segments", "1e9", "--padding", "999999992"],
+        ]:
+            ended = nearfar("bench", *arguments, *SHORT)
+            self.assertEqual(ended.returncode, 2)
+            self.assertIn("no case fits", ended.stderr)
 
     def test_described_machines_work_too(self):
         samples = self.samples(
@@ -180,6 +192,18 @@ class Relax(Loops):
         samples = self.samples("relax", *SHORT, "--rows", "50", "--columns", "60", "--init", "serial", "--threads", "2")
         self.assertEqual({(s["container"], s["initialisation"]) for s in samples}, {(c, "serial") for c in GRIDS})
 
+    def test_every_initialisation_is_right(self):
+        size = ["--rows", "1e1", "--columns", "1e1", "--threads", "2"]
+        samples = self.samples("relax", *SHORT, *size, "--containers", "all", "--init", "all")
+        self.assertEqual({sample["container"] for sample in samples}, set(GRIDS))
+        self.assertEqual({sample["initialisation"] for sample in samples}, {"serial", "parallel", "allocator"})
+        ended = nearfar("bench", "relax", *SHORT, *size, "--containers", "vector", "--init", "serial,parallel")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(
+            ended.stderr,
+            "nearfar: leaving out: vector has no initialisation 'parallel' in vertical decomposition, only: serial\n",
+        )
+
 
 class BadInput(Loops):
     def assert_refused(self, *arguments, saying):
@@ -207,8 +231,15 @@ class BadInput(Loops):
         for time in ["0", "-1", "nan", "1e9"]:
             self.assert_refused("relax", "--min-time", time, saying="--min-time")
         self.assert_refused("triad", "--repetitions", "0", saying="--repetitions")
+        for option in ["--rows", "--columns"]:
+            for count in ["0", "-1", "1.5", "2e9", "4294967296"]:
+                self.assert_refused("relax", option, count, saying=[option, f"'{count}'"])
+        for option, most in [("--segments", "1e9"), ("--padding", "1e9"), ("--chunk", "1e12")]:
+            for count in ["-5", "1.5", "ten", "18446744073709551608"]:
+                self.assert_refused("triad", option, count, saying=[option, f"from 0 to {most}", f"'{count}'"])
         self.assert_refused("triad", "--placement", "bind:99", saying="'99'")
         self.assert_refused("triad", "--placement", "bind", saying="bind:0")
+        self.assert_refused("triad", "--placement", "first-touch:0", saying=["first-touch:0", "bind and interleave"])
         self.assert_refused("triad", "--pin", "99", saying="99")
 
     def test_combinations_that_do_not_exist(self):
@@ -220,6 +251,7 @@ class BadInput(Loops):
             ["triad", "--containers", "segmented", "--padding", "4"],
             ["relax", "--containers", "object-array"],
             ["relax", "--rows", "2"],
+            ["relax", "--rows", "1e9", "--columns", "1e9"],
         ]:
             self.assert_refused(*arguments, saying="none of the asked-for combinations exists")
 

@@ -115,7 +115,13 @@ class Where(Commands):
         self.assert_refused("where", "--containers", "vecor", saying=["'vecor'", "did you mean 'vector'"])
         self.assert_refused("where", "--chunk", "7", saying=["--chunk 7", "0, 8, 64"])
         self.assert_refused("where", "--length", "0", saying=["--length"])
-        self.assert_refused("where", "--threads", "0", saying=["--threads"])
+        self.assert_refused("where", "--length", "1e12", saying=["needs", "MiB are free"])
+        self.assert_refused("where", "--chunk", "-5", saying=["--chunk", "'-5'"])
+        self.assert_refused("where", "--segments", "-1", saying=["--segments", "'-1'"])
+        self.assert_refused("where", "--containers", "segmented", "--segments", "1e9", saying=["needs", "MiB are free"])
+        for threads in ["0", "100000"]:
+            self.assert_refused("where", "--threads", threads, saying=["--threads", "1 to 4096"])
+        self.assert_refused("where", "--placement", "first-touch:0", saying=["first-touch:0", "bind and interleave"])
         self.assert_refused("where", "--init", "paralel", saying=["did you mean 'parallel'"])
         self.assert_refused("where", "--placement", "bind", saying=["bind:0"])
         self.assert_refused("where", "--placement", "bind:9999", saying=["'9999'"])
@@ -163,7 +169,8 @@ class Pinning(Commands):
     def test_bad_input_is_one_line(self):
         self.assert_refused("topo", "--pin", "sideways", saying=["'sideways'", "compact"])
         self.assert_refused("topo", "--pin", str(CPUS[-1] + 1000), saying=[f"CPU {CPUS[-1] + 1000}", "may use"])
-        self.assert_refused("topo", "--pin", "compact", "--threads", "0", saying=["--threads"])
+        for threads in ["0", "100000"]:
+            self.assert_refused("topo", "--pin", "compact", "--threads", threads, saying=["--threads", "1 to 4096"])
         self.assert_refused("topo", "--pin", "compact", "--ranks", "2", saying=["--ranks"])
 
 
