@@ -19,6 +19,7 @@
 
 #include "apps/nearfar/command.hpp"
 #include "apps/nearfar/launch.hpp"
+#include "apps/nearfar/loop_options.hpp"
 #include "apps/nearfar/loops.hpp"
 #include "apps/nearfar/report_package.hpp"
 #include "apps/nearfar/suite.hpp"
@@ -54,8 +55,8 @@ std::vector<figure_definition> chosen_figures(const figures_options& options) {
   for (const figure_definition& figure : bench::stengel2007()) known.emplace_back(figure.number);
   for (const std::string& number : options.only)
     if (std::find(known.begin(), known.end(), number) == known.end())
-      throw usage_error(fmt::format("unknown figure '{}'{}; there are: {}", number, suggestion(number, known),
-                                    fmt::join(known, ", ")));
+      throw usage_error(
+          fmt::format("there is no figure '{}'; there are: {}", number, fmt::join(known, ", ")));
   std::vector<figure_definition> chosen;
   for (const figure_definition& figure : bench::stengel2007())
     if (options.only.empty() ||
@@ -64,9 +65,9 @@ std::vector<figure_definition> chosen_figures(const figures_options& options) {
   return chosen;
 }
 
-void print_list() {
+void print_list(const std::vector<figure_definition>& figures) {
   fmt::print("# {}\n", title);
-  for (const figure_definition& figure : bench::stengel2007())
+  for (const figure_definition& figure : figures)
     fmt::print("{}  {}{}\n", figure.number, figure.title,
                figure.needs_domains ? " (needs several NUMA domains)" : "");
 }
@@ -81,10 +82,7 @@ void check(const figures_options& options) {
         fmt::format("--min-time must be a positive number of seconds, at most {}, not {}", longest, seconds));
   if (options.repetitions && *options.repetitions < 1)
     throw usage_error(fmt::format("--repetitions must be 1 or more, not {}", *options.repetitions));
-  constexpr int most_threads = 4096;
-  for (const int threads : options.threads)
-    if (threads < 1 || threads > most_threads)
-      throw usage_error(fmt::format("--threads must be 1 to {}, not {}", most_threads, threads));
+  for (const int threads : options.threads) check_threads(threads);
 }
 
 std::filesystem::path results_path(const figures_options& options, const char* number) {
@@ -255,7 +253,7 @@ int run_figures(const figures_options& options) {
   check(options);
   const std::vector<figure_definition> figures = chosen_figures(options);
   if (options.list) {
-    print_list();
+    print_list(figures);
     return success;
   }
   // Minutes of measuring are not to end with a page that cannot be written.
@@ -306,7 +304,7 @@ void add_figures(CLI::App& app, int& status) {
       ->capture_default_str();
   command->add_option("--only", options->only, "Numbers of figures, separated by commas; default: all")
       ->delimiter(',');
-  command->add_flag("--list", options->list, "Print the figures and measure nothing");
+  command->add_flag("--list", options->list, "Print these figures and measure nothing");
   command->add_flag("--quick", options->quick, "A few short vectors, to see that it works: seconds");
   command
       ->add_option("--threads", options->threads, "Numbers of threads; default: 1, 2, 4, 8 as far as CPUs go")

@@ -62,6 +62,8 @@ class Figures(unittest.TestCase):
         self.assertEqual([line.split()[0] for line in lines], NUMBERS)
         needing = [line.split()[0] for line in lines if "several NUMA domains" in line]
         self.assertEqual(needing, ["2.2", "2.4", "2.6", "2.7", "3.2", "3.3"])
+        some = figures("--list", "--only", "3.8,1.7", cwd=self.folder).stdout.splitlines()[1:]
+        self.assertEqual([line.split()[0] for line in some], ["1.7", "3.8"])
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_every_figure_is_drawn(self):
@@ -131,9 +133,10 @@ class Figures(unittest.TestCase):
         self.assertEqual(head["seed"], 7)
 
     def test_bad_input(self):
-        self.assert_refused("--only", "2.77", saying=["'2.77'", "did you mean '2.7'"])
+        self.assert_refused("--only", "2.77", saying=["no figure '2.77'; there are: 1.7, 1.8, 2.2"])
         self.assert_refused("--only", "1.7,7.1.1.1", saying="1.7, 1.8, 2.2")
         self.assert_refused("--threads", "0", saying="--threads")
+        self.assert_refused("--threads", "100000", saying=["--threads", "1 to 4096"])
         self.assert_refused("--repetitions", "0", saying="--repetitions")
         self.assert_refused("--min-time", "0", saying="--min-time")
         self.assert_refused("--quik", saying="--quik")
