@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -181,7 +182,11 @@ class default_team_size {
 /// What every repetition begins with: pinned threads, and no page left that malloc would hand out again with
 /// the place it has.
 void prepare(const loop_setting& of) {
-  pin_team(team(of.threads), pinning_used(of));
+  const std::size_t had = pin_team(team(of.threads), pinning_used(of)).size();
+  // A figure of fewer threads than it is said to be of would be void.
+  if (openmp_available() && had != static_cast<std::size_t>(of.threads))
+    throw error("OpenMP gives " + std::to_string(had) + " of " + std::to_string(of.threads) +
+                " threads: unset OMP_THREAD_LIMIT and OMP_DYNAMIC, or ask for fewer");
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif

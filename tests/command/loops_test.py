@@ -242,6 +242,13 @@ class BadInput(Loops):
         self.assert_refused("triad", "--placement", "first-touch:0", saying=["first-touch:0", "bind and interleave"])
         self.assert_refused("triad", "--pin", "99", saying="99")
 
+    def test_fewer_threads_than_asked_for(self):
+        ended = nearfar("bench", "triad", *SMALL, "--threads", "2", OMP_THREAD_LIMIT="1")
+        if "built without OpenMP" in ended.stderr:  # then all loops run on one thread, as it says
+            return
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("OpenMP gives 1 of 2 threads", ended.stderr)
+
     def test_combinations_that_do_not_exist(self):
         for arguments in [
             ["triad", "--containers", "vector", "--init", "parallel"],
