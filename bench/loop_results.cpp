@@ -1,15 +1,8 @@
 #include "bench/loop_results.hpp"
 
+#include "bench/results.hpp"
+
 namespace nearfar::bench {
-
-namespace {
-
-template <typename T>
-nlohmann::ordered_json or_null(const std::optional<T>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-}
-
-}  // namespace
 
 std::optional<double> loop_sample::rate(double loop_work::*amount, double unit) const {
   if (!work || (*work).*amount == 0 || duration.count() == 0) return std::nullopt;

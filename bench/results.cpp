@@ -4,15 +4,6 @@
 
 namespace nearfar::bench {
 
-namespace {
-
-template <typename T>
-nlohmann::ordered_json or_null(const std::optional<T>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-}
-
-}  // namespace
-
 void to_json(nlohmann::ordered_json& to, const sample& from) {
   to = {{"schema", results_schema},
         {"record", "sample"},

@@ -46,6 +46,12 @@ struct sample {
 
 void to_json(nlohmann::ordered_json& to, const sample& from);
 
+/// A value that a record may lack.
+template <typename T>
+[[nodiscard]] nlohmann::ordered_json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
 /// A results file that appears under its name only when it is complete.
 class results_file {
  public:

@@ -19,7 +19,7 @@
 #include "apps/nearfar/launch.hpp"
 #include "apps/nearfar/loop_options.hpp"
 #include "apps/nearfar/provenance.hpp"
-#include "nearfar/container/pin_team.hpp"
+#include "bench/loops/loop_case.hpp"
 #include "nearfar/container/team.hpp"
 #include "nearfar/container/where.hpp"
 #include "nearfar/memory/mpi/transport.hpp"
@@ -279,7 +279,7 @@ void show_pinned(const topo_options& options) {
   std::string problem;
   if (all.size() < asked) problem = "built without OpenMP: there is 1 thread";
   if (rule.is_none() || this_machine().is_this_system()) {
-    const std::vector<std::string> bindings = pin_team(all, rule);
+    const std::vector<std::string> bindings = bench::pin_all(all.size(), rule);
     const std::vector<int> domains = domains_of(all);
     for (std::size_t i = 0; i < bindings.size(); ++i) {
       threads[i].binding = bindings[i];

@@ -21,7 +21,6 @@
 #include "bench/loops/loop_case.hpp"
 #include "nearfar/container/numa_allocator.hpp"
 #include "nearfar/container/numa_vector.hpp"
-#include "nearfar/container/pin_team.hpp"
 #include "nearfar/container/segmented_array.hpp"
 #include "nearfar/container/team.hpp"
 #include "nearfar/container/where.hpp"
@@ -278,7 +277,7 @@ void run_where(const where_options& options) {
     fmt::print(stderr, "nearfar: threads are not pinned: the environment describes another machine\n");
     plan.pin = pinning();
   }
-  const std::vector<std::string> bound = pin_team(plan.workers(), plan.pin);
+  const std::vector<std::string> bound = bench::pin_all(plan.threads, plan.pin);
   std::vector<finding> found;
   for (const loop_container container : plan.containers) found.push_back(look_at(container, plan));
   options.as_json ? print_json(plan, bound, found) : print_text(plan, bound, found);

@@ -182,11 +182,7 @@ class default_team_size {
 /// What every repetition begins with: pinned threads, and no page left that malloc would hand out again with
 /// the place it has.
 void prepare(const loop_setting& of) {
-  const std::size_t had = pin_team(team(of.threads), pinning_used(of)).size();
-  // A figure of fewer threads than it is said to be of would be void.
-  if (openmp_available() && had != static_cast<std::size_t>(of.threads))
-    throw error("OpenMP gives " + std::to_string(had) + " of " + std::to_string(of.threads) +
-                " threads: unset OMP_THREAD_LIMIT and OMP_DYNAMIC, or ask for fewer");
+  pin_all(of.threads, pinning_used(of));
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
@@ -235,6 +231,14 @@ std::unique_ptr<vector_loop> make_vector_loop(const triad_case& of) {
 }
 
 }  // namespace
+
+std::vector<std::string> pin_all(int threads, const pinning& rule) {
+  std::vector<std::string> bindings = pin_team(team(threads), rule);
+  if (openmp_available() && bindings.size() != static_cast<std::size_t>(threads))
+    throw error("OpenMP gives " + std::to_string(bindings.size()) + " of " + std::to_string(threads) +
+                " threads: unset OMP_THREAD_LIMIT and OMP_DYNAMIC, or ask for fewer");
+  return bindings;
+}
 
 loop_initialisation best_initialisation(const loop_case& of) {
   return std::visit([](const auto& each) { return initialisations_of(each).front(); }, of);

@@ -188,6 +188,10 @@ inline constexpr std::array<std::size_t, 7> allocator_chunks{0, 8, 64, 512, 4096
 /// Whether the loop stores past the cache.
 [[nodiscard]] bool stores_stream(const triad_case& of);
 
+/// Pins a team by a rule; where each of its threads is. Throws `nearfar::error` if OpenMP gives fewer threads
+/// than `threads`, because what is said of so many would be void; without OpenMP there is one.
+std::vector<std::string> pin_all(int threads, const pinning& rule);
+
 /// How long a case is run.
 struct loop_times {
   std::chrono::nanoseconds shortest{};  ///< iterations double until they last that long

@@ -433,9 +433,9 @@ class numa_vector {
     one.swap(other);
   }
 
-  // ---- arithmetic, in parallel on the owners of this vector's elements
-  // ------------------------------------- Vectors of different lengths are a `misuse`, in all builds.
-  // Operands may be the same vector.
+  // ---- arithmetic in place -------------------------------------------------------------------------------
+  // In parallel on the owners of this vector's elements. Vectors of different lengths are a `misuse`, in all
+  // builds. Operands may be the same vector.
 
   template <typename Other>
     requires requires(T& a, const T& b) { a += b; }
@@ -553,8 +553,8 @@ class numa_vector {
     return team();
   }
 
-  // ---- making elements: objects that construct element i at an address
-  // -------------------------------------
+  // ---- making elements -----------------------------------------------------------------------------------
+  // Objects that construct element i at an address.
 
   template <typename... Arguments>
   static constexpr bool constructs_nothrow =
@@ -786,8 +786,8 @@ using numa_vector = nearfar::numa_vector<T, std::pmr::polymorphic_allocator<T>>;
 
 }  // namespace pmr
 
-// ---- comparison: on the calling thread alone, up to the first difference
-// -------------------------------------
+// ---- comparison ------------------------------------------------------------------------------------------
+// On the calling thread alone, up to the first difference.
 
 template <typename T, typename A, typename B>
   requires std::equality_comparable<T>
