@@ -5,6 +5,7 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -38,6 +39,11 @@ struct lock_entry {
   std::vector<std::string> parameters;
   /// Works only where all ranks share one node.
   bool one_node_only = false;
+  /// Why it may hang or let two ranks in, where it does: a published form, kept for comparison. Such a lock
+  /// runs only when it is named. Empty: sound.
+  std::string unsound{};
+
+  [[nodiscard]] bool is_sound() const noexcept { return unsound.empty(); }
 
   /// Makes the lock in that world; empty where it does not exist.
   template <world W>
@@ -67,6 +73,10 @@ class catalogue {
   }
 
   [[nodiscard]] const std::vector<lock_entry>& entries() const noexcept { return entries_; }
+  /// Those that are sound, for whoever wants every lock that works.
+  [[nodiscard]] auto sound_entries() const {
+    return entries_ | std::views::filter(&lock_entry::is_sound);
+  }
   /// Null if there is none of that name.
   [[nodiscard]] const lock_entry* find(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> names() const;
@@ -81,6 +91,14 @@ class catalogue {
 
   std::vector<lock_entry> entries_;
 };
+
+/// What is wrong with the published queues, and ...
+inline constexpr const char* single_next_word =
+    "a rank resets the word in which it has seen its successor's name before that write is complete";
+/// ... besides, with their hand-over.
+inline constexpr const char* reset_status_word =
+    "a rank resets the words in which it has seen its successor's name and its grant before those writes are "
+    "complete";
 
 // One function for each family, in bench/locks/.
 void add_mpi_win(catalogue& to);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -76,6 +77,29 @@ std::vector<check_case> searches_of(const check_case& row, std::size_t column, b
   return all;
 }
 
+/// One lock at two ranks, which is enough to see what it relies on, and what its faults are.
+check_case smallest(const bench::lock_entry& entry) {
+  check_case of;
+  of.lock = entry.name;
+  of.nodes = entry.one_node_only ? 1 : 2;
+  return of;
+}
+
+/// An unsound lock, and what becomes of it.
+struct unsound_row {
+  const bench::lock_entry* entry;
+  std::string reported;  ///< the faults that are found; empty: none, which is a fault of the checker
+  std::string enacted;
+
+  [[nodiscard]] bool is_caught() const { return !reported.empty() && !enacted.empty(); }
+};
+
+/// A sound lock, and whether it is so without each of the promises beyond the standard.
+struct reliance_row {
+  const bench::lock_entry* entry;
+  std::array<bool, promise_names.size()> relies{};
+};
+
 class matrix {
  public:
   explicit matrix(const check_all_options& options)
@@ -84,16 +108,58 @@ class matrix {
   int run() {
     if (!options_->markdown.empty()) read_page();
     print_head();
-    for (const bench::lock_entry& entry : bench::catalogue::instance().entries())
+    for (const bench::lock_entry& entry : bench::catalogue::instance().sound_entries())
       if (entry.exists_in<engine::world>())
         for (const shape& one : shapes) run_row(entry, one);
     print_sum();
+    for (const bench::lock_entry& entry : bench::catalogue::instance().entries()) {
+      if (!entry.exists_in<engine::world>()) continue;
+      if (entry.is_sound())
+        reliances_.push_back(reliance_of(entry));
+      else
+        unsound_.push_back(faults_of(entry));
+    }
+    print_unsound();
+    print_reliances();
     const int status = results_.finish();
     if (!options_->markdown.empty()) write_page();
-    return status;
+    const bool all_caught =
+        std::all_of(unsound_.begin(), unsound_.end(), [](const auto& row) { return row.is_caught(); });
+    if (!all_caught) fmt::print(stderr, "nearfar: the checker does not find the fault of an unsound lock\n");
+    return all_caught ? status : failure;
   }
 
  private:
+  /// The kinds of fault found under any mode.
+  static std::string faults_under(const check_case& of, const bench::lock_entry& entry) {
+    std::string all;
+    for (const auto& [mode, mode_name] : mode_names) {
+      check_case one = of;
+      one.mode = mode;
+      const checker::report result = check(program_of(one, entry), options_of(one));
+      if (!result.found) continue;
+      const std::string_view kind = name(result.found->what);
+      if (all.find(kind) == std::string::npos) all += fmt::format("{}{}", all.empty() ? "" : ", ", kind);
+    }
+    return all;
+  }
+  static unsound_row faults_of(const bench::lock_entry& entry) {
+    check_case of = smallest(entry);
+    unsound_row row{.entry = &entry, .reported = faults_under(of, entry), .enacted = {}};
+    of.conflict = checker::conflicts::enacted;
+    row.enacted = faults_under(of, entry);
+    return row;
+  }
+  static reliance_row reliance_of(const bench::lock_entry& entry) {
+    reliance_row row{.entry = &entry};
+    for (std::size_t i = 0; i < promise_names.size(); ++i) {
+      check_case of = smallest(entry);
+      of.promised.*promise_names[i].first = false;
+      row.relies[i] = !faults_under(of, entry).empty();
+    }
+    return row;
+  }
+
   void run_row(const bench::lock_entry& entry, const shape& of) {
     row done;
     done.of.lock = entry.name;
@@ -135,6 +201,25 @@ class matrix {
     for (const cell& each : of.cells) fmt::print("{:>11}{:>7}", counted(each), timed(each));
     fmt::print("  {}\n", of.result());
     std::fflush(stdout);
+  }
+
+  void print_unsound() const {
+    if (options_->prints_json) return;
+    fmt::print("#\n# unsound locks, 2x2: {:<18}{}\n", "found", "with --conflicts enact");
+    for (const unsound_row& row : unsound_)
+      fmt::print("{:<24}{:<18}{}\n", row.entry->name, row.reported.empty() ? "NOTHING" : row.reported,
+                 row.enacted.empty() ? "NOTHING" : row.enacted);
+  }
+
+  void print_reliances() const {
+    if (options_->prints_json) return;
+    fmt::print("#\n# promises beyond the standard, 2x2\n");
+    for (const reliance_row& row : reliances_) {
+      std::string all;
+      for (std::size_t i = 0; i < row.relies.size(); ++i)
+        if (row.relies[i]) all += fmt::format(" {}", promise_names[i].second);
+      fmt::print("{:<24}relies on{}\n", row.entry->name, all.empty() ? " none" : all);
+    }
   }
 
   [[nodiscard]] cell sum() const {
@@ -187,6 +272,21 @@ class matrix {
       for (const cell& each : one.cells) table += fmt::format(" {} | {} |", counted(each), timed(each));
       table += fmt::format(" {} |\n", one.result());
     }
+    table += "\nUnsound locks, 2 x 2: what is found, under any mode; and what comes of it with `--conflicts enact`.\n\n";
+    table += "| lock | found | enacted |\n|---|---|---|\n";
+    for (const unsound_row& row : unsound_)
+      table += fmt::format("| `{}` | {} | {} |\n", row.entry->name, row.is_caught() ? row.reported : "NOTHING",
+                           row.enacted);
+    table += "\nPromises beyond the standard: a conflict is found, 2 x 2 under some mode, without the promise.\n\n| lock |";
+    for (const auto& [member, promise] : promise_names) table += fmt::format(" {} |", promise);
+    table += "\n|---|";
+    for (std::size_t i = 0; i < promise_names.size(); ++i) table += "---|";
+    table += "\n";
+    for (const reliance_row& row : reliances_) {
+      table += fmt::format("| `{}` |", row.entry->name);
+      for (const bool relies : row.relies) table += relies ? " relies |" : " |";
+      table += "\n";
+    }
     std::string page = page_;
     page.replace(begin_, end_ - begin_, table + "\n");
     bench::output_file file(options_->markdown, "", "page");
@@ -197,6 +297,8 @@ class matrix {
   const check_all_options* options_;
   check_results results_;
   std::vector<row> rows_;
+  std::vector<unsound_row> unsound_;
+  std::vector<reliance_row> reliances_;
   std::string page_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "nearfar/checker/lock_program.hpp"
 #include "nearfar/topology/spec.hpp"
 
@@ -14,6 +17,27 @@ std::string counted(int count, std::string_view what) {
 }
 
 }  // namespace
+
+std::string promises_text(const checker::promises& of) {
+  std::vector<std::string_view> kept;
+  for (const auto& [member, name] : promise_names)
+    if (of.*member) kept.push_back(name);
+  return kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ","));
+}
+
+std::optional<checker::promises> parse_promises(std::string_view text) {
+  checker::promises kept{};
+  for (const auto& [member, name] : promise_names) kept.*member = text == "all";
+  if (text == "all" || text == "none") return kept;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    const auto member = value_in(promise_names, text.substr(0, end));
+    if (!member) return std::nullopt;
+    kept.**member = true;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return kept;
+}
 
 std::string obstacle(const check_case& of) {
   if (of.ranks < 1 || of.ranks > most_checked_ranks)
@@ -47,6 +71,8 @@ checker::options options_of(const check_case& of) {
   checker::options how;
   how.mode = of.mode;
   how.near = of.near;
+  how.conflict = of.conflict;
+  how.promised = of.promised;
   how.by = of.tier;
   how.most_steps = of.step_limit;
   how.seed = of.seed;
@@ -61,6 +87,8 @@ std::string arguments_of(const check_case& of) {
   const check_case usual;
   if (of.tier != checker::search::hash && of.near != usual.near)
     text += fmt::format(" --near {}", name_in(near_names, of.near));
+  if (of.conflict != usual.conflict) text += fmt::format(" --conflicts {}", name_in(conflict_names, of.conflict));
+  if (of.promised != usual.promised) text += fmt::format(" --promises {}", promises_text(of.promised));
   if (of.try_first) text += " --try-first";
   if (of.home != usual.home) text += fmt::format(" --home {}", of.home);
   if (of.max_local_passes != usual.max_local_passes)

@@ -30,6 +30,8 @@ struct check_case {
   int max_local_passes = 1;
   checker::delivery_mode mode = checker::delivery_mode::lazy;
   checker::near_model near = checker::near_model::release_acquire;
+  checker::conflicts conflict = checker::conflicts::reported;
+  checker::promises promised{};
   checker::search tier = checker::search::exhaustive;
   std::size_t step_limit = checker::options{}.most_steps;
   // Of random schedules.
@@ -49,6 +51,13 @@ inline constexpr value_names<checker::delivery_mode, 3> mode_names{
 inline constexpr value_names<checker::near_model, 2> near_names{
     {{checker::near_model::sequential, "sequential"},
      {checker::near_model::release_acquire, "release_acquire"}}};
+inline constexpr value_names<checker::conflicts, 2> conflict_names{
+    {{checker::conflicts::reported, "report"}, {checker::conflicts::enacted, "enact"}}};
+inline constexpr value_names<bool checker::promises::*, 4> promise_names{
+    {{&checker::promises::racing_gets, "racing_gets"},
+     {&checker::promises::racing_loads, "racing_loads"},
+     {&checker::promises::mixed_accumulates, "mixed_accumulates"},
+     {&checker::promises::causal_messages, "causal_messages"}}};
 inline constexpr value_names<checker::search, 3> tier_names{{{checker::search::exhaustive, "exhaustive"},
                                                              {checker::search::hash, "hash"},
                                                              {checker::search::random, "random"}}};
@@ -67,6 +76,12 @@ template <typename Value, std::size_t Count>
     if (known == name) return value;
   return std::nullopt;
 }
+
+/// "racing_gets,racing_loads", or "none".
+[[nodiscard]] std::string promises_text(const checker::promises& of);
+
+/// What `promises_text` wrote, or "all"; nothing if a name is unknown.
+[[nodiscard]] std::optional<checker::promises> parse_promises(std::string_view text);
 
 /// Why it cannot be checked; empty if it can.
 [[nodiscard]] std::string obstacle(const check_case& of);

@@ -29,6 +29,8 @@ struct check_command_options {
   std::vector<std::string> modes{"lazy"};
   std::string tier = "exhaustive";
   std::string near;
+  std::string conflicts = "report";
+  std::string promises;
   std::uint64_t executions = 0;
   double time_limit = 0;
   bool has_nodes = false;
@@ -70,6 +72,12 @@ void complete(check_command_options& options) {
   if (is_hash && options.near.empty()) options.of.near = checker::near_model::sequential;
   if (is_hash && options.of.near != checker::near_model::sequential)
     throw usage_error("--tier hash knows --near sequential only; leave --near out or take another tier");
+  options.of.conflict = parse_name(conflict_names, options.conflicts, "--conflicts");
+  if (const auto promised = parse_promises(options.promises))
+    options.of.promised = *promised;
+  else
+    throw usage_error(fmt::format("--promises cannot be '{}'; it can be: {}, all, none", options.promises,
+                                  promises_text({true, true, true, true})));
   // Two nodes unless there is one rank only.
   if (!options.has_nodes) options.of.nodes = std::clamp(options.of.ranks, 1, 2);
   if (const std::string why = obstacle(options.of); !why.empty()) throw usage_error(why);
@@ -107,7 +115,7 @@ std::vector<const bench::lock_entry*> choose_locks(const check_command_options& 
   std::vector<const bench::lock_entry*> chosen;
   if (options.locks.empty() || options.locks == std::vector<std::string>{"all"}) {
     for (const bench::lock_entry& entry : bench::catalogue::instance().entries())
-      if (entry.exists_in<engine::world>() && (!options.locks.empty() || entry.name == entry.family()))
+      if (entry.exists_in<engine::world>() && entry.is_sound() && (!options.locks.empty() || entry.name == entry.family()))
         chosen.push_back(&entry);
     return chosen;
   }
@@ -237,7 +245,7 @@ int run_check_command(const CLI::App& command, check_command_options options) {
 void add_bounds(CLI::App& command, check_command_options& options) {
   command
       .add_option("--locks", options.locks,
-                  "Names as 'nearfar list' shows, separated by commas, or 'all'; "
+                  "Names as 'nearfar list' shows, separated by commas, or 'all' that are sound; "
                   "default: each family's recommended setting")
       ->delimiter(',');
   command.add_option("--ranks", options.of.ranks, "Ranks, at most 64; exhaustively 4 at most in practice")
@@ -265,6 +273,16 @@ void add_bounds(CLI::App& command, check_command_options& options) {
       "What loads of near cells return: 'sequential' the last value, 'release_acquire' any that C++ "
       "allows; default: release_acquire, and sequential for --tier hash");
   command
+      .add_option("--conflicts", options.conflicts,
+                  "Accesses whose race MPI leaves undefined: 'report' them, or 'enact' what may come of them: each "
+                  "RMA write is written again at any step before its flush returns")
+      ->capture_default_str();
+  command
+      .add_option("--promises", options.promises,
+                  "What MPI libraries are trusted to do beyond the standard (docs/verification.md): 'none', "
+                  "'all', or some of racing_gets, racing_loads, mixed_accumulates, causal_messages")
+      ->capture_default_str();
+  command
       .add_option(
           "--tier", options.tier,
           "'exhaustive' every trace, by source sets; 'hash' every state, slower and simpler, a check of "
@@ -290,6 +308,7 @@ void add_check(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
       "check", "Check locks under every schedule and delivery of RMA that MPI and C++ allow");
   auto options = std::make_shared<check_command_options>();
+  options->promises = promises_text(options->of.promised);
   add_bounds(*command, *options);
   command->add_flag("--json", options->prints_json, "Print records (JSON Lines) in place of text");
   command->add_option("--output", options->files.output, "Write the records to this file too");

@@ -105,6 +105,10 @@ check_case parse_case(const nlohmann::json& object, const std::string& file) {
   of.max_local_passes = member<int>(object, "max_local_passes", file);
   of.mode = named_member(object, "mode", mode_names, file);
   of.near = named_member(object, "near", near_names, file);
+  of.conflict = named_member(object, "conflicts", conflict_names, file);
+  const auto promised = parse_promises(member<std::string>(object, "promises", file));
+  if (!promised) throw error(fmt::format("'{}' is no schedule: 'promises' names an unknown one", file));
+  of.promised = *promised;
   of.tier = named_member(object, "tier", tier_names, file);
   of.step_limit = member<std::size_t>(object, "step_limit", file);
   of.seed = member<std::uint64_t>(object, "seed", file);
@@ -137,8 +141,9 @@ std::string_view meaning(fault what) noexcept {
     case fault::poison:
       return "the result of an RMA operation was used before its flush";
     case fault::conflict:
-      return "MPI leaves undefined what a word holds after a put or a write in place that is not ordered "
-             "with another write of it";
+      return "MPI leaves undefined what comes of accesses to a word that race: a write, in place or by put, "
+             "before the flush of an earlier write has returned, even if its value has been seen ('--conflicts "
+             "enact' shows what may follow)";
     case fault::mixed:
       return "host atomics and RMA on one word, which are not coherent on every transport";
     case fault::exception:
@@ -183,8 +188,9 @@ std::string steps_text(const std::vector<checker::shown_step>& steps, bool has_f
 }
 
 std::string violation_text(const check_case& of, const checker::replayed& shown) {
-  std::string text = fmt::format("{}, {}, mode {}, near cells {}:\n\n", of.lock, shape_text(of),
-                                 name_in(mode_names, of.mode), name_in(near_names, of.near));
+  std::string text = fmt::format("{}, {}, mode {}, near cells {}{}:\n\n", of.lock, shape_text(of),
+                                 name_in(mode_names, of.mode), name_in(near_names, of.near),
+                                 of.conflict == checker::conflicts::enacted ? ", conflicts enacted" : "");
   text += steps_text(shown.steps, shown.found.has_value());
   const bool has_delivery = std::any_of(shown.steps.begin(), shown.steps.end(),
                                         [](const auto& s) { return s.taken.delivery != 0; });
@@ -212,6 +218,8 @@ nlohmann::ordered_json to_json(const check_case& of) {
           {"max_local_passes", of.max_local_passes},
           {"mode", name_in(mode_names, of.mode)},
           {"near", name_in(near_names, of.near)},
+          {"conflicts", name_in(conflict_names, of.conflict)},
+          {"promises", promises_text(of.promised)},
           {"tier", name_in(tier_names, of.tier)},
           {"step_limit", of.step_limit},
           {"seed", of.seed},

@@ -14,7 +14,7 @@
 namespace nearfar::command {
 
 /// Version of the format of schedule files; a reader refuses any other.
-inline constexpr const char* schedule_schema = "nearfar.schedule/1";
+inline constexpr const char* schedule_schema = "nearfar.schedule/2";
 
 /// A violation with all that is needed to see it again.
 struct recorded_schedule {

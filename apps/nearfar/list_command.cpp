@@ -31,10 +31,13 @@ void print_plain() {
 }
 
 void print_table() {
-  fmt::print("Locks. 'family' is the recommended setting, 'family.variant' another policy.\n\n");
+  fmt::print(
+      "Locks. 'family' is the recommended setting, 'family.variant' another policy. Unsound ones are published "
+      "forms that\nmay hang or let two ranks in: they run only when named.\n\n");
   for (const bench::lock_entry& entry : bench::catalogue::instance().entries()) {
     fmt::print("{}\n    {}\n", entry.name, entry.summary);
     fmt::print("    paper        {}\n", entry.paper);
+    if (!entry.is_sound()) fmt::print("    unsound      {}\n", entry.unsound);
     fmt::print("    fairness     overtaken at most: {}\n", entry.fairness);
     fmt::print("    far ops      {}\n", entry.cost);
     fmt::print("    parameters   {}\n",

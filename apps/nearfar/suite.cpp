@@ -25,7 +25,7 @@ nlohmann::ordered_json parameters_of(const bench::lock_entry& entry, const suite
 void add_suite_options(CLI::App& command, suite_options& options, const std::string& seeds) {
   command
       .add_option("--locks", options.locks,
-                  "Names as 'nearfar list' shows, separated by commas, or 'all'; "
+                  "Names as 'nearfar list' shows, separated by commas, or 'all' that are sound; "
                   "default: each family's recommended setting")
       ->delimiter(',');
   command.add_option("--duration", options.duration, "Seconds of one ECSB repetition, of which 10 % warm up")

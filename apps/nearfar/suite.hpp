@@ -115,11 +115,15 @@ std::vector<const bench::lock_entry*> choose_locks(const suite_options& options,
                                       suggestion(name, all.names())));
       if (const auto why = obstacle<W>(*entry, where))
         throw usage_error(fmt::format("cannot run lock '{}': {}", name, *why));
-      if (std::find(chosen.begin(), chosen.end(), entry) == chosen.end()) chosen.push_back(entry);
+      if (std::find(chosen.begin(), chosen.end(), entry) != chosen.end()) continue;
+      if (speaks && !entry->is_sound())
+        fmt::print(stderr, "nearfar: lock '{}' is unsound and may hang or let two ranks in: {}\n", name,
+                   entry->unsound);
+      chosen.push_back(entry);
     }
     return chosen;
   }
-  for (const bench::lock_entry& entry : all.entries()) {
+  for (const bench::lock_entry& entry : all.sound_entries()) {
     if (options.locks.empty() && entry.name != entry.family()) continue;
     if (const auto why = obstacle<W>(entry, where)) {
       if (speaks) fmt::print(stderr, "nearfar: leaving out lock '{}': {}\n", entry.name, *why);

@@ -22,18 +22,22 @@ struct tas_above {
 };
 
 using direct_node = dash_above<dash_policy{.queued = participant::node}>;
+using published_node =
+    dash_above<dash_policy{.words = next_words::single, .queued = participant::node}>;
 using rma_node = dash_above<dash_policy{.queued = participant::node, .shared_node = node_access::rma}>;
 
 template <typename Above, cohort_policy Policy>
 void add(catalogue& to, const std::string& name, const std::string& summary, const std::string& cost) {
   constexpr bool is_unfair = std::is_same_v<Above, tas_above>;
+  constexpr bool is_unsound = std::is_same_v<Above, published_node>;
   to.add({.name = name,
           .summary = summary,
           .paper = "Dice, Marathe, Shavit 2012; Uffmann 2022, 5.4.1",
           .fairness = is_unfair ? "none between nodes, 0 within" : "max_local_passes between nodes, 0 within",
           .bypass = is_unfair ? checker::bypass_bound::none : checker::bypass_bound::local_passes,
           .cost = cost,
-          .parameters = {"max_local_passes"}},
+          .parameters = {"max_local_passes"},
+          .unsound = is_unsound ? single_next_word : ""},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
            return make_any_lock<cohort_lock<typename Above::template lock<W>, mcs_lock<W>, Policy>>(
                w, home, parameters.max_local_passes);
@@ -52,6 +56,9 @@ void add_cohort(catalogue& to) {
                                     "2 at home; none within a node");
   add<direct_node, strict(pass_counter::inlined)>(
       to, "cohort.strict", "gives the lock up after max_local_passes even if no node wants it, as published",
+      "2 at home; none within a node");
+  add<published_node, strict(pass_counter::inlined)>(
+      to, "cohort.published", "as cohort.strict, with the queue as published (optimisation 4)",
       "2 at home; none within a node");
   add<rma_node, strict(pass_counter::global)>(
       to, "cohort.global_counter", "baseline: passes counted at home, node's queue node reached by RMA",

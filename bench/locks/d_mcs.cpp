@@ -13,7 +13,8 @@ void add(catalogue& to, const std::string& name, const std::string& summary) {
           .fairness = "0 (FIFO)",
           .bypass = checker::bypass_bound::fifo,
           .cost = "2 at home; 1 at home + 2",
-          .parameters = {}},
+          .parameters = {},
+          .unsound = Policy.by == handover_by::sum ? "" : reset_status_word},
          []<world W>(W& w, int home, const lock_parameters&) {
            return make_any_lock<d_mcs_lock<W, Policy>>(w, home);
          });
@@ -22,9 +23,10 @@ void add(catalogue& to, const std::string& name, const std::string& summary) {
 }  // namespace
 
 void add_d_mcs(catalogue& to) {
-  add<d_mcs_policy{}>(to, "d_mcs", "MCS over RMA, handed over by put and flush");
-  add<d_mcs_policy{.by = d_mcs_handover::accumulate}>(to, "d_mcs.accumulate",
-                                                      "handed over by accumulate and flush, as published");
+  add<d_mcs_policy{}>(to, "d_mcs", "MCS over RMA, handed over by accumulate (sum) and flush");
+  add<d_mcs_policy{.by = handover_by::put}>(to, "d_mcs.put", "handed over by put and flush (thesis, 3.4)");
+  add<d_mcs_policy{.by = handover_by::accumulate}>(to, "d_mcs.accumulate",
+                                                   "handed over by accumulate (replace), as published");
 }
 
 }  // namespace nearfar::bench

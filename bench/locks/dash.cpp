@@ -5,7 +5,7 @@ namespace nearfar::bench {
 
 namespace {
 
-template <dash_stage Stage>
+template <dash_policy Policy>
 void add(catalogue& to, const std::string& name, const std::string& summary, const std::string& cost) {
   to.add({.name = name,
           .summary = summary,
@@ -13,25 +13,31 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
           .fairness = "0 (FIFO)",
           .bypass = checker::bypass_bound::fifo,
           .cost = cost,
-          .parameters = {}},
+          .parameters = {},
+          .unsound = Policy.words == next_words::in_turn ? "" : single_next_word},
          []<world W>(W& w, int home, const lock_parameters&) {
-           return make_any_lock<dash_lock<W, dash_policy{.stage = Stage}>>(w, home);
+           return make_any_lock<dash_lock<W, Policy>>(w, home);
          });
 }
 
 }  // namespace
 
 void add_dash(catalogue& to) {
-  add<dash_stage::put_registration>(to, "dash",
-                                    "MCS over RMA, handed over by a message; ranks register by put",
-                                    "2 at home; 1 at home + 1 + a message");
-  add<dash_stage::published>(to, "dash.published",
-                             "release tries to empty the queue before it looks for a successor",
-                             "2 at home; 2 at home + 1 + polls by RMA + a message");
-  add<dash_stage::early_look>(to, "dash.early_look", "release looks for a successor first, by an atomic read",
-                              "2 at home + 1; 1 at home + 2 + a message");
-  add<dash_stage::direct_reads>(to, "dash.direct_reads", "as early_look, reading the own word from memory",
-                                "2 at home; 1 at home + 1 + a message");
+  constexpr auto published = [](dash_stage stage) {
+    return dash_policy{.stage = stage, .words = next_words::single};
+  };
+  constexpr const char* final_cost = "2 at home; 1 at home + 1 + a message";
+  add<dash_policy{}>(to, "dash", "MCS over RMA, handed over by a message; ranks register by put", final_cost);
+  add<published(dash_stage::published)>(to, "dash.published",
+                                        "release tries to empty the queue before it looks for a successor",
+                                        "2 at home; 2 at home + 1 + polls by RMA + a message");
+  add<published(dash_stage::early_look)>(to, "dash.early_look",
+                                         "release looks for a successor first, by an atomic read",
+                                         "2 at home + 1; 1 at home + 2 + a message");
+  add<published(dash_stage::direct_reads)>(
+      to, "dash.direct_reads", "as early_look, reading the own word from memory", final_cost);
+  add<published(dash_stage::put_registration)>(to, "dash.put_registration",
+                                               "as direct_reads, registering by put", final_cost);
 }
 
 }  // namespace nearfar::bench

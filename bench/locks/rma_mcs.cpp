@@ -5,15 +5,16 @@ namespace nearfar::bench {
 
 namespace {
 
-template <rma_mcs_handover By>
-void add(catalogue& to, const std::string& name, const std::string& summary) {
+template <handover_by By>
+void add(catalogue& to, const std::string& name, const std::string& summary, const std::string& cost) {
   to.add({.name = name,
           .summary = summary,
           .paper = "Schmid, Besta, Hoefler 2016",
           .fairness = "max_local_passes",
           .bypass = checker::bypass_bound::local_passes,
-          .cost = "2 at home + 11 in the node; 7 in the node",
-          .parameters = {"max_local_passes"}},
+          .cost = cost,
+          .parameters = {"max_local_passes"},
+          .unsound = By == handover_by::sum ? "" : reset_status_word},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
            return make_any_lock<rma_mcs_lock<W, By>>(w, home, parameters.max_local_passes);
          });
@@ -22,9 +23,12 @@ void add(catalogue& to, const std::string& name, const std::string& summary) {
 }  // namespace
 
 void add_rma_mcs(catalogue& to) {
-  add<rma_mcs_handover::put>(to, "rma_mcs", "hierarchical MCS of two levels, all by RMA: the rival");
-  add<rma_mcs_handover::accumulate>(to, "rma_mcs.accumulate",
-                                    "handed over by accumulate and flush, as published");
+  constexpr const char* published_cost = "2 at home + 11 in the node; 7 in the node";
+  add<handover_by::sum>(to, "rma_mcs", "hierarchical MCS of two levels, all by RMA: the rival",
+                        "2 at home + 7 in the node; 5 in the node");
+  add<handover_by::put>(to, "rma_mcs.put", "handed over by put and flush (thesis, 3.4)", published_cost);
+  add<handover_by::accumulate>(to, "rma_mcs.accumulate", "handed over by accumulate (replace), as published",
+                               published_cost);
 }
 
 }  // namespace nearfar::bench

@@ -19,19 +19,32 @@ bool releases(std::memory_order order) {
          order == std::memory_order_seq_cst;
 }
 
+/// What MPI calls one operation: atomicity is promised among accumulates of the same.
+std::size_t kind_of_accumulate(action what) {
+  switch (what) {
+    case action::swap:
+    case action::replace:
+      return 0;
+    case action::fetch_add:
+    case action::sum:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
 }  // namespace
 
 execution::touched execution::apply_near(rank_state& of, const engine::operation& what,
                                          const engine::wait* waiting, int choice) {
   shared& word = used_as(what, true);
-  const std::size_t slot = slot_of(word);
   const std::uint64_t last = word.history.back().value;
   const std::size_t place = places(of, what, waiting)[static_cast<std::size_t>(choice)];
   if (what.what == action::store) return store_near(of, what, word, place);
   // A read-modify-write reads what it comes after.
   const shared::stored& from = word.history[what.what == action::load ? place : place - 1];
   const bool fails = what.what == action::compare_exchange && from.value != what.expected;
-  of.seen.raise(slot, from.version);
+  of.seen.raise(word.in_view, from.version);
   if (acquires(fails ? what.failure : what.order)) of.seen.join(from.message);
   if (what.what == action::load || fails) return {.before = last, .read = from.value, .after = last};
   return store_near(of, what, word, place);
@@ -41,7 +54,6 @@ execution::touched execution::store_near(rank_state& of, const engine::operation
                                          std::size_t place) {
   // Room for as many writes in between as halving leaves.
   constexpr version_number stride = version_number{1} << 24U;
-  const std::size_t slot = slot_of(word);
   const std::uint64_t last = word.history.back().value;
   const std::uint64_t earlier = word.history[place - 1].value;
   const bool is_newest = place == word.history.size();
@@ -51,9 +63,9 @@ execution::touched execution::store_near(rank_state& of, const engine::operation
   // A read-modify-write continues the release sequence of what it read.
   stored.is_atomic = what.what != action::store;
   if (stored.is_atomic) stored.message = word.history[place - 1].message;
-  of.seen.raise(slot, stored.version);
+  of.seen.raise(word.in_view, stored.version);
   if (releases(what.order)) stored.message.join(of.seen);
-  stored.message.raise(slot, stored.version);
+  stored.message.raise(word.in_view, stored.version);
   if (is_newest) {
     word.version = stored.version;
     *word.cell = stored.value;
@@ -63,79 +75,125 @@ execution::touched execution::store_near(rank_state& of, const engine::operation
   return {.before = last, .read = is_atomic ? earlier : last, .after = word.history.back().value};
 }
 
-execution::touched execution::apply_far(const engine::operation& what, view& seen) {
+void execution::check_race(const shared& word, const engine::operation& what, const view& seen) {
+  const bool is_plain = what.what == action::put || what.what == action::write_direct;
+  const bool is_get = what.what == action::get;
+  const promises& promised = options_->promised;
+  if (what.what == action::read_direct && promised.racing_loads) return;
+  for (std::size_t origin = 0; origin < word.by_origin.size(); ++origin) {
+    const accesses_of_origin& past = word.by_origin[origin];
+    const version_number complete = seen.at(word.in_view + origin);
+    const auto races = [&](bool matters, version_number access, std::string_view with) {
+      if (!matters || access <= complete) return false;
+      report(fault::conflict, std::string(name(what.what)) + " of " + word_text(word) + " is not ordered with " +
+                                  std::string(with) + " rank " + std::to_string(origin) +
+                                  ", which is not known to be complete");
+      return true;
+    };
+    const bool reads_only = is_get || what.what == action::fetch;
+    if (races(!reads_only || !promised.racing_gets, past.plain, "the write by")) return;
+    if (races(is_write(what.what) && !promised.racing_gets, past.get, "the get by")) return;
+    if (races(is_plain && !promised.racing_gets, past.fetch, "the fetch by")) return;
+    for (std::size_t other = 0; other < past.accumulate.size(); ++other) {
+      const bool is_mixed = is_write(what.what) && other != kind_of_accumulate(what.what);
+      const bool matters = is_accumulate(what.what) ? is_mixed && !promised.mixed_accumulates
+                                                    : !is_get || !promised.racing_gets;
+      if (races(matters, past.accumulate[other], "the accumulate by")) return;
+    }
+  }
+}
+
+execution::far_access execution::apply_far(int origin, const engine::operation& what, view& seen) {
   shared& word = used_as(what, false);
-  const std::size_t slot = slot_of(word);
   const std::uint64_t before = *word.cell;
   const std::uint64_t after = result_of(what, before);
   const bool fails = what.what == action::compare_and_swap && before != what.expected;
   const bool writes = is_write(what.what) && !fails;
-  const bool plain = what.what == action::put;
-  if (writes && seen.at(slot) < (plain ? word.version : word.plain_version))
-    report(fault::conflict, std::string(name(what.what)) + " to " + word_text(word) +
-                                " is not ordered with the write before it");
-  const view at_issue = plain ? seen : view();
+  if (options_->conflict != conflicts::enacted) check_race(word, what, seen);
+  const version_number number = ++word.version;
+  accesses_of_origin& mine = word.by_origin[static_cast<std::size_t>(origin)];
+  if (what.what == action::put)
+    mine.plain = number;
+  else if (what.what == action::get)
+    mine.get = number;
+  else if (what.what == action::fetch)
+    mine.fetch = number;
+  else
+    mine.accumulate[kind_of_accumulate(what.what)] = number;
+  const view at_issue = what.what == action::put ? seen : view();
   if (is_read(what.what)) seen.join(word.message);
-  if (!writes) return {before, before, after};
-  ++word.version;
-  if (plain) {
-    word.plain_version = word.version;
-    word.message = at_issue;
-  } else {
-    word.message.join(seen);
+  if (writes) {
+    // Who reads it learns what the origin knew, but not that this write is over.
+    if (what.what == action::put)
+      word.message = at_issue;
+    else
+      word.message.join(seen);
+    if (is_accumulate(what.what)) word.last_accumulate = number;
+    *word.cell = after;
   }
-  word.message.raise(slot, word.version);
-  seen.raise(slot, word.version);
-  *word.cell = after;
-  return {before, before, after};
+  return {.values = {before, before, *word.cell}, .number = number, .wrote = writes};
 }
 
-execution::touched execution::apply_direct(rank_state& of, const engine::operation& what) {
-  shared& word = used_as(what, false);
-  const std::size_t slot = slot_of(word);
+execution::touched execution::deliver(int origin, rma& one) {
+  const far_access done = apply_far(origin, one.what, one.seen);
+  one.old = done.values.before;
+  one.written = done.values.after;
+  one.access = done.number;
+  one.delivered = true;
+  one.comes_again = done.wrote && options_->conflict == conflicts::enacted;
+  return done.values;
+}
+
+execution::touched execution::deliver_again(rma& one) {
+  const shared& word = *find(name_of_cell(one.what.word));
   const std::uint64_t before = *word.cell;
+  one.comes_again = false;
+  // Accumulates exclude each other.
+  if (!is_accumulate(one.what.what) || word.last_accumulate == one.access) *word.cell = one.written;
+  return {before, before, *word.cell};
+}
+
+execution::touched execution::apply_direct(int rank, const engine::operation& what) {
+  shared& word = used_as(what, false);
+  rank_state& of = state(rank);
+  const std::uint64_t before = *word.cell;
+  if (options_->conflict != conflicts::enacted) check_race(word, what, of.seen);
   if (what.what == action::read_direct) {
     of.seen.join(word.message);
     return {before, before, before};
   }
-  if (of.seen.at(slot) < word.version)
-    report(fault::conflict,
-           "write_direct to " + word_text(word) + " is not ordered with the write before it");
   ++word.version;
-  word.plain_version = word.version;
-  of.seen.raise(slot, word.version);
+  word.by_origin[static_cast<std::size_t>(rank)].plain = word.version;
+  // Complete at once.
+  of.seen.raise(word.in_view + static_cast<std::size_t>(rank), word.version);
   word.message = of.seen;
   *word.cell = what.operand;
   return {before, before, what.operand};
 }
 
-execution::touched execution::apply_access(rank_state& of, int choice) {
+execution::touched execution::apply_access(rank_state& of, int rank, int choice) {
   const engine::operation& what = of.operation;
   if (is_near(what.what)) return apply_near(of, what, of.waiting, choice);
-  if (is_direct(what.what)) return apply_direct(of, what);
-  if (of.waiting != nullptr) {  // a far poll is complete when the wait ends
-    const touched values = apply_far(what, of.seen);
-    return values;
+  if (is_direct(what.what)) return apply_direct(rank, what);
+  if (of.waiting != nullptr) {  // each far poll is complete when the next begins
+    const far_access done = apply_far(rank, what, of.seen);
+    of.seen.raise(find(name_of_cell(what.word))->in_view + static_cast<std::size_t>(rank), done.number);
+    return done.values;
   }
-  rma& one = of.outstanding.back();
-  const touched values = apply_far(what, one.seen);
-  one.old = values.before;
-  one.delivered = true;
-  return values;
+  return deliver(rank, of.outstanding.back());
 }
 
-execution::touched execution::apply_other(rank_state& of, int rank, shared& word) {
+execution::touched execution::apply_other(rank_state& of, int rank, shared& word, int choice) {
   const std::uint64_t before = word.value;
-  const std::size_t slot = slot_of(word);
   switch (of.next) {
     case kind::signal:
       word.mail.emplace_back(rank, of.seen);
       ++word.value;
       break;
     case kind::await_signal: {
-      const auto mail = std::find_if(word.mail.begin(), word.mail.end(), [&](const auto& one) {
-        return of.peer == any_rank || one.first == of.peer;
-      });
+      const int sender = senders_to(of)[static_cast<std::size_t>(choice)];
+      const auto mail = std::find_if(word.mail.begin(), word.mail.end(),
+                                     [&](const auto& one) { return one.first == sender; });
       of.seen.join(mail->second);
       word.mail.erase(mail);
       --word.value;
@@ -153,7 +211,7 @@ execution::touched execution::apply_other(rank_state& of, int rank, shared& word
       if (inside_ >= 0)
         report(fault::exclusion,
                "rank " + std::to_string(rank) + " is inside together with rank " + std::to_string(inside_));
-      else if (of.seen.at(slot) < word.version)
+      else if (of.seen.at(word.in_view) < word.version)
         report(fault::order, "rank " + std::to_string(rank) + " is inside but need not see what rank " +
                                  std::to_string(last_inside_) +
                                  " did before: a release or an acquire is missing");
@@ -165,7 +223,7 @@ execution::touched execution::apply_other(rank_state& of, int rank, shared& word
     case kind::leave:
       inside_ = -1;
       ++word.version;
-      of.seen.raise(slot, word.version);
+      of.seen.raise(word.in_view, word.version);
       word.value = 0;
       break;
     default:

@@ -36,6 +36,7 @@ void execution::restart() {
   for (const shared& word : shared_)
     if (word.cell != nullptr) slot_of_cell_[word.name] = -1;
   shared_.clear();
+  places_in_views_ = 0;
   slot_of_other_.clear();
   events_.clear();
   schedule_.clear();
@@ -66,6 +67,7 @@ execution::shared& execution::at(std::uint64_t name, std::uint64_t* cell) {
       shared_.emplace_back();
       shared_.back().name = name;
       shared_.back().cell = cell;
+      shared_.back().in_view = places_in_views_++;
       shared_.back().history.emplace_back();
       shared_.back().history.back().value = *cell;
     }
@@ -75,6 +77,7 @@ execution::shared& execution::at(std::uint64_t name, std::uint64_t* cell) {
   if (is_new) {
     shared_.emplace_back();
     shared_.back().name = name;
+    shared_.back().in_view = places_in_views_++;
   }
   return shared_[place->second];
 }
@@ -90,6 +93,11 @@ const execution::shared* execution::find(std::uint64_t name) const {
 
 execution::shared& execution::used_as(const engine::operation& what, bool near) {
   shared& word = at(name_of_cell(what.word), what.word);
+  if (!near && !word.far) {
+    word.by_origin.resize(ranks_.size());
+    word.in_view = places_in_views_;
+    places_in_views_ += ranks_.size();
+  }
   (near ? word.near : word.far) = true;
   if (word.near && word.far)
     report(fault::mixed, word_text(word) + " is used by host atomics and as a far word");
@@ -110,7 +118,7 @@ std::vector<std::size_t> execution::places(const rank_state& of, const engine::o
   if (!is_load) result.push_back(history.size());
   if (is_load && fits(history.back().value)) result.push_back(history.size() - 1);
   if (options_->near == near_model::sequential) return result;
-  const version_number seen = of.seen.at(slot_of(*word));
+  const version_number seen = of.seen.at(word->in_view);
   for (std::size_t place = history.size() - 1; place > 0 && history[place].version > seen; --place) {
     // What could as well come before that write is explored there, unless what it reads then came later.
     const bool could_come_before = !of.past.contains(history[place].by_event) &&
@@ -172,7 +180,7 @@ std::optional<bool> execution::wait_satisfied_by(int rank, std::uint64_t value) 
   const rank_state& of = state(rank);
   switch (of.next) {
     case kind::await:
-      return of.waiting->satisfied(value);
+      return of.waiting->satisfied(value) || can_try_in_vain(of, value);
     case kind::await_signal:
       return value > 0;
     case kind::begin_exclusive:
@@ -185,6 +193,7 @@ std::optional<bool> execution::wait_satisfied_by(int rank, std::uint64_t value) 
 int execution::choices(const process& one) const {
   if (one.delivery != 0) return 1;
   const rank_state& of = state(one.rank);
+  if (of.next == kind::await_signal) return static_cast<int>(senders_to(of).size());
   if (of.next != kind::access && of.next != kind::await) return 1;
   if (!is_near(of.operation.what)) return 1;
   return static_cast<int>(places(of, of.operation, of.waiting).size());
@@ -213,14 +222,10 @@ bool execution::can_go_on(int rank) const {
     case kind::await: {
       if (of.operation.what == action::load) return !places(of, of.operation, of.waiting).empty();
       if (const int server = served_by({rank, 0}); server >= 0 && is_outside_library(server)) return false;
-      return of.waiting->satisfied(*of.operation.word);
+      return of.waiting->satisfied(*of.operation.word) || can_try_in_vain(of, *of.operation.word);
     }
-    case kind::await_signal: {
-      const shared* word = find(name_of_next(of));
-      return word != nullptr && std::any_of(word->mail.begin(), word->mail.end(), [&](const auto& one) {
-               return of.peer == any_rank || one.first == of.peer;
-             });
-    }
+    case kind::await_signal:
+      return !senders_to(of).empty();
     case kind::begin_exclusive: {
       const shared* word = find(name_of_next(of));
       return word == nullptr || word->value == 0;
@@ -230,7 +235,26 @@ bool execution::can_go_on(int rank) const {
   }
 }
 
+bool execution::can_try_in_vain(const rank_state& of, std::uint64_t value) const {
+  return of.operation.what == action::swap && of.failed_tries < options_->most_failed_swaps &&
+         !of.waiting->satisfied(value) && result_of(of.operation, value) != value;
+}
+
+std::vector<int> execution::senders_to(const rank_state& of) const {
+  std::vector<int> result;
+  const shared* word = find(name_of_next(of));
+  if (word == nullptr) return result;
+  for (const auto& [sender, known] : word->mail) {
+    if (of.peer != any_rank && sender != of.peer) continue;
+    // MPI keeps the order of each sender's messages, and of no others.
+    if (std::find(result.begin(), result.end(), sender) == result.end()) result.push_back(sender);
+    if (options_->promised.causal_messages) break;
+  }
+  return result;
+}
+
 bool execution::can_deliver(int origin, const rma& one) const {
+  if (one.comes_again) return true;
   // Delivered eagerly, an operation is a step of its rank.
   if (one.delivered || options_->mode == delivery_mode::eager) return false;
   const rank_state& of = state(origin);
@@ -249,7 +273,9 @@ bool execution::can_deliver(int origin, const rma& one) const {
 
 bool execution::has_undelivered(const rank_state& of, int target) const {
   return std::any_of(of.outstanding.begin(), of.outstanding.end(),
-                     [&](const rma& one) { return !one.delivered && one.what.target == target; });
+                     [&](const rma& one) {
+                       return (!one.delivered || one.comes_again) && one.what.target == target;
+                     });
 }
 
 void execution::collect_enabled() {
@@ -299,7 +325,9 @@ void execution::take_rank_step(int rank, int choice) {
   const bool is_cell = of.next == kind::access || of.next == kind::await;
   shared& word = at(touches.word, is_cell ? of.operation.word : nullptr);
   const std::size_t slot = slot_of(word);
-  const touched values = is_cell ? apply_access(of, choice) : apply_other(of, rank, word);
+  const touched values = is_cell ? apply_access(of, rank, choice) : apply_other(of, rank, word, choice);
+  const bool is_in_vain = of.next == kind::await && is_rma(of.operation.what) &&
+                          !of.waiting->satisfied(values.read);
   const bool is_rma_step = is_cell && is_rma(of.operation.what) && of.waiting == nullptr;
   record({rank, 0}, touches, shared_[slot], values, of.past);
   if (is_rma_step) of.outstanding.back().past = of.past;
@@ -307,7 +335,7 @@ void execution::take_rank_step(int rank, int choice) {
     std::string text;
     switch (of.next) {
       case kind::await:
-        text = "await " + std::string(name(of.operation.what));
+        text = "await " + std::string(name(of.operation.what)) + (is_in_vain ? ", in vain" : "");
         break;
       case kind::access:
         text = name(of.operation.what);
@@ -338,6 +366,10 @@ void execution::take_rank_step(int rank, int choice) {
       mixed(mixed(of.observed, touches.word),
             mixed(static_cast<std::uint64_t>(of.next) * 32 + static_cast<std::uint64_t>(of.operation.what),
                   is_cell && !is_rma_step ? values.read : 0));
+  if (is_in_vain) {
+    ++of.failed_tries;
+    return;
+  }
   of.next = kind::none;
   of.waiting = nullptr;
   run_on(rank);
@@ -348,14 +380,13 @@ void execution::take_delivery(const process& by) {
   rma& one = *std::find_if(origin.outstanding.begin(), origin.outstanding.end(),
                            [&](const rma& candidate) { return candidate.number == by.delivery; });
   const access touches{name_of_cell(one.what.word), is_write(one.what.what)};
-  const touched values = apply_far(one.what, one.seen);
-  one.old = values.before;
-  one.delivered = true;
+  const bool is_again = one.comes_again;
+  const touched values = is_again ? deliver_again(one) : deliver(by.rank, one);
   shared& word = at(touches.word, one.what.word);
   record(by, touches, word, values, one.past);
   if (shown_ != nullptr)
-    show("deliver " + std::string(name(one.what.what)), word, values, touches.writes, one.issued_after,
-         one.site);
+    show("deliver " + std::string(name(one.what.what)) + (is_again ? " again" : ""), word, values,
+         touches.writes, one.issued_after, one.site);
   if (origin.at == where::in_flush && !has_undelivered(origin, origin.flush_target)) run_on(by.rank);
 }
 
@@ -403,11 +434,15 @@ std::uint64_t execution::state_hash() const {
     hash = mixed(hash, one.observed);
     hash = mixed(hash, static_cast<std::uint64_t>(one.at) * 16 + static_cast<std::uint64_t>(one.next));
     for (const rma& operation : one.outstanding)
-      hash = mixed(hash, operation.delivered ? mixed(1, operation.old) : 2);
+      hash = mixed(hash, operation.delivered ? mixed(operation.comes_again ? 3 : 1, operation.old) : 2);
   }
   std::uint64_t words = 0;
   for (const shared& word : shared_) {
     if (word.cell != nullptr && word.version != 0) words += mixed(word.name, *word.cell);
+    for (const rank_state& one : ranks_)
+      for (const rma& operation : one.outstanding)
+        if (operation.comes_again && operation.what.word == word.cell)
+          words += mixed(word.name, operation.access == word.last_accumulate ? 5 : 4);
     if (word.cell != nullptr) continue;
     std::uint64_t content = word.value;
     for (const auto& [sender, known] : word.mail)

@@ -142,7 +142,10 @@ class execution final : public engine::team, public monitor {
     engine::operation what;
     int number = 0;
     bool delivered = false;
+    bool comes_again = false;    // delivered, and to be written once more before its flush returns
+    version_number access = 0;   // its number among those of the word, once delivered
     std::uint64_t old = 0;
+    std::uint64_t written = 0;
     view seen;       // at issue; with what it read, once delivered
     event_set past;  // at issue; with its delivery, once delivered
     int issued_after = -1;
@@ -154,6 +157,7 @@ class execution final : public engine::team, public monitor {
     kind next = kind::none;
     engine::operation operation;
     const engine::wait* waiting = nullptr;
+    int failed_tries = 0;  // of the wait, each of which wrote the word
     int channel = 0;
     int peer = 0;
     int flush_target = 0;
@@ -174,15 +178,26 @@ class execution final : public engine::team, public monitor {
     std::size_t blocked_at = 0;
   };
 
+  /// The numbers of the last accesses that one rank has made to a far word, by what MPI says of their races.
+  struct accesses_of_origin {
+    version_number plain = 0;  // puts and writes in place
+    version_number get = 0;
+    version_number fetch = 0;
+    std::array<version_number, 3> accumulate{};  // that may write: replace, sum, compare-and-swap
+  };
+
   /// A word, a mailbox, an epoch or the guard.
   struct shared {
     std::uint64_t name = 0;
     std::uint64_t* cell = nullptr;
     bool near = false;
     bool far = false;
-    version_number version = 0;
-    version_number plain_version = 0;  // of the last write that was no accumulate
-    view message;                      // what reading the last write makes known
+    version_number version = 0;  // of the newest write; of a far word, the number of its accesses
+    std::size_t in_view = 0;     // where views keep what is known of it; of a far word, that and one for
+                                 // each origin: the last of its accesses that is known to be complete
+    view message;                // what reading the last write makes known
+    std::vector<accesses_of_origin> by_origin;  // of a far word
+    version_number last_accumulate = 0;
     struct stored {
       std::uint64_t value = 0;
       view message{};
@@ -224,14 +239,30 @@ class execution final : public engine::team, public monitor {
   [[nodiscard]] bool is_outside_library(int rank) const;
   [[nodiscard]] bool can_deliver(int origin, const rma& one) const;
   [[nodiscard]] const rma* find_rma(const process& one) const;
+  /// Whether a flush of `target` has to wait.
   [[nodiscard]] bool has_undelivered(const rank_state& of, int target) const;
+  /// Whether a wait that repeats a swap has one more try that fails but changes the word.
+  [[nodiscard]] bool can_try_in_vain(const rank_state& of, std::uint64_t value) const;
+  /// The senders whose messages a rank that waits for one may receive now; the longest waiting first.
+  [[nodiscard]] std::vector<int> senders_to(const rank_state& of) const;
 
   touched apply_near(rank_state& of, const engine::operation& what, const engine::wait* waiting, int choice);
   touched store_near(rank_state& of, const engine::operation& what, shared& word, std::size_t place);
-  touched apply_far(const engine::operation& what, view& seen);
-  touched apply_direct(rank_state& of, const engine::operation& what);
-  touched apply_access(rank_state& of, int choice);
-  touched apply_other(rank_state& of, int rank, shared& word);
+  struct far_access {
+    touched values;
+    version_number number = 0;
+    bool wrote = false;
+  };
+  /// `seen` is what the origin knew when it issued the operation.
+  far_access apply_far(int origin, const engine::operation& what, view& seen);
+  touched apply_direct(int rank, const engine::operation& what);
+  touched deliver(int origin, rma& one);
+  touched deliver_again(rma& one);
+  /// Reports a conflict unless `seen` holds that all accesses of the word are complete with which MPI lets
+  /// none like this one race.
+  void check_race(const shared& word, const engine::operation& what, const view& seen);
+  touched apply_access(rank_state& of, int rank, int choice);
+  touched apply_other(rank_state& of, int rank, shared& word, int choice);
   void complete(rank_state& of, const rma& one);
   /// Places in the history of a near cell that a load may read, or before which a write may go (one past the
   /// end for the newest), reading what is before it; the newest first.
@@ -264,6 +295,7 @@ class execution final : public engine::team, public monitor {
   const options* options_;
   std::vector<rank_state> ranks_;
   std::vector<shared> shared_;
+  std::size_t places_in_views_ = 0;
   std::vector<std::int32_t> slot_of_cell_;
   std::map<std::uint64_t, std::size_t> slot_of_other_;
   std::vector<process> enabled_;

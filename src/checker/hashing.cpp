@@ -2,6 +2,7 @@
 // search over traces, and its check.
 
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "searches.hpp"
@@ -9,10 +10,18 @@
 namespace nearfar::checker {
 
 void search_states(execution& run, const options& how, const budget& within, report& result) {
+  using alternative = std::pair<process, int>;
   struct frame {
-    std::vector<process> enabled;
+    std::vector<alternative> steps;
     std::size_t next = 0;
   };
+  const auto steps_of = [&run] {
+    std::vector<alternative> all;
+    for (const process& one : run.enabled())
+      for (int choice = 0; choice < run.choices(one); ++choice) all.emplace_back(one, choice);
+    return all;
+  };
+  const auto take = [&run](const alternative& step) { run.take(step.first, step.second); };
   std::unordered_set<std::uint64_t> visited;
   std::vector<frame> path;
   const auto finish = [&] {
@@ -28,20 +37,20 @@ void search_states(execution& run, const options& how, const budget& within, rep
     if (how.keep_end_states) result.end_states.insert(run.state_hash());
   }
   visited.insert(run.state_hash());
-  path.push_back({run.enabled()});
+  path.push_back({steps_of()});
   bool is_here = true;  // whether the run stands at the end of the path
   while (!path.empty()) {
     frame& last = path.back();
-    if (last.next == last.enabled.size()) {
+    if (last.next == last.steps.size()) {
       path.pop_back();
       is_here = false;
       continue;
     }
     if (!is_here) {
       run.restart();
-      for (std::size_t i = 0; i + 1 < path.size(); ++i) run.take(path[i].enabled[path[i].next - 1], 0);
+      for (std::size_t i = 0; i + 1 < path.size(); ++i) take(path[i].steps[path[i].next - 1]);
     }
-    run.take(last.enabled[last.next++], 0);
+    take(last.steps[last.next++]);
     ++result.steps;
     is_here = false;
     if (run.found()) return finish();
@@ -58,7 +67,7 @@ void search_states(execution& run, const options& how, const budget& within, rep
       run.report_livelock();
       return finish();
     } else {
-      path.push_back({run.enabled()});
+      path.push_back({steps_of()});
       is_here = true;
       continue;
     }

@@ -173,6 +173,7 @@ void execution::complete(rank_state& of, const rma& one) {
   of.past.join(one.past);
   of.seen.join(one.seen);
   const engine::operation& what = one.what;
+  of.seen.raise(find(name_of_cell(what.word))->in_view + static_cast<std::size_t>(running()), one.access);
   for (const auto& [buffer, value] :
        {std::pair(what.origin, what.operand), std::pair(what.compare, what.expected)}) {
     if (buffer == nullptr) continue;
@@ -218,6 +219,7 @@ std::uint64_t execution::await(const engine::wait& what) {
     if (!is_rma(read.what) && changes(change::unaware, text)) changed.progresses = false;
     me.operation = changed.read;
     me.waiting = &changed;
+    me.failed_tries = 0;
     stop_at(kind::await);
     result = me.returned;
   }

@@ -149,7 +149,7 @@ TEST(faults, conflict_of_puts) {
   for (const auto mode : all_modes) {
     const options how = by(near_model::sequential, mode);
     EXPECT_TRUE(finds(program_of(3, two_of_three(puts(false))), how, fault::conflict,
-                      "put to words.a of rank 2 is not ordered with the write before it"));
+                      "put of words.a of rank 2 is not ordered with the write by rank"));
     EXPECT_TRUE(is_right(program_of(3, two_of_three(puts(true))), how));
   }
 }
@@ -166,7 +166,7 @@ TEST(faults, conflict_of_one_rank_with_itself) {
   };
   for (const auto mode : all_modes) {
     EXPECT_TRUE(finds(program_of(2, twice(false)), by(near_model::sequential, mode), fault::conflict,
-                      "put to words.a"));
+                      "put of words.a"));
     EXPECT_TRUE(is_right(program_of(2, twice(true)), by(near_model::sequential, mode)));
   }
 }
@@ -180,7 +180,7 @@ TEST(faults, conflict_of_a_put_and_an_accumulate) {
     };
   };
   EXPECT_TRUE(
-      finds(program_of(3, both(true)), sequential, fault::conflict, "to words.a of rank 2 is not ordered"));
+      finds(program_of(3, both(true)), sequential, fault::conflict, "of words.a of rank 2 is not ordered"));
   EXPECT_TRUE(is_right(program_of(3, both(false)), sequential));
 }
 
@@ -196,7 +196,7 @@ TEST(faults, conflict_with_an_accumulate_that_is_there_but_not_complete) {
     }
   };
   EXPECT_TRUE(finds(program_of(3, told_too_early), by(near_model::sequential, eager), fault::conflict,
-                    "put to words.a of rank 2 is not ordered"));
+                    "put of words.a of rank 2 is not ordered"));
 }
 
 TEST(faults, conflict_of_a_write_in_place) {
@@ -216,7 +216,7 @@ TEST(faults, conflict_of_a_write_in_place) {
   for (const auto mode : all_modes) {
     const options how = by(near_model::sequential, mode);
     EXPECT_TRUE(
-        finds(program_of(2, writes(false)), how, fault::conflict, "to words.a of rank 1 is not ordered"));
+        finds(program_of(2, writes(false)), how, fault::conflict, "of words.a of rank 1 is not ordered"));
     EXPECT_TRUE(is_right(program_of(2, writes(true)), how));
   }
 }

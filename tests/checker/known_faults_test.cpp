@@ -52,9 +52,10 @@ checker::report check_mutant(const checker::program& program, const checker::mut
   return checker::check(program, how);
 }
 
+// The lock that is sound otherwise, so that nothing but the flush is at fault.
 TEST(known_faults, d_mcs_without_the_last_flush_leaves_its_hand_over_to_chance) {
-  const bench::lock_entry& entry = lock_named("d_mcs.accumulate");
-  const checker::mutation mutant = mutant_of(entry, "grants_.flush(to)", change::dropped);
+  const bench::lock_entry& entry = lock_named("d_mcs");
+  const checker::mutation mutant = mutant_of(entry, "words_.flush(owner)", change::dropped);
   const checker::report watched = check_mutant(program_of(entry, two_nodes), mutant, delivery_mode::eager);
   ASSERT_TRUE(watched.found);
   EXPECT_EQ(watched.found->what, fault::incomplete);
@@ -70,18 +71,8 @@ TEST(known_faults, d_mcs_without_the_last_flush_leaves_its_hand_over_to_chance) 
 }
 
 TEST(known_faults, point_to_point_lock_without_the_flush_of_its_registration_deadlocks) {
-  for (const char* name : {"dash", "dash.published"}) {
-    const bench::lock_entry& entry = lock_named(name);
-    const checker::mutation mutant = mutant_of(entry, "words_.flush(predecessor)", change::dropped);
-    const checker::report lazy = check_mutant(unwatched(entry), mutant, delivery_mode::lazy);
-    ASSERT_TRUE(lazy.found) << name;
-    EXPECT_EQ(lazy.found->what, fault::deadlock);
-  }
-}
-
-TEST(known_faults, put_lock_without_the_flush_of_its_hand_over_deadlocks) {
-  const bench::lock_entry& entry = lock_named("d_mcs");
-  const checker::mutation mutant = mutant_of(entry, "grants_.flush(to)", change::dropped);
+  const bench::lock_entry& entry = lock_named("dash");
+  const checker::mutation mutant = mutant_of(entry, "words_.flush(predecessor)", change::dropped);
   const checker::report lazy = check_mutant(unwatched(entry), mutant, delivery_mode::lazy);
   ASSERT_TRUE(lazy.found);
   EXPECT_EQ(lazy.found->what, fault::deadlock);
@@ -90,7 +81,7 @@ TEST(known_faults, put_lock_without_the_flush_of_its_hand_over_deadlocks) {
 TEST(known_faults, waiting_with_win_sync_alone_deadlocks_where_the_target_must_progress) {
   const bench::lock_entry& entry = lock_named("d_mcs");
   const checker::mutation mutant =
-      mutant_of(entry, "world_->await_direct(grants_, owner_, &grant::given", change::unaware);
+      mutant_of(entry, "world_->await_direct(words_, owner_, &words::status", change::unaware);
   const checker::report stuck = check_mutant(program_of(entry, two_nodes), mutant, delivery_mode::progress);
   ASSERT_TRUE(stuck.found);
   EXPECT_EQ(stuck.found->what, fault::deadlock);
@@ -101,6 +92,54 @@ TEST(known_faults, waiting_with_win_sync_alone_deadlocks_where_the_target_must_p
     EXPECT_TRUE(fine.complete);
   }
 }
+
+// ---- writes that are seen and not complete -----------------------------------------------------------------
+
+class published : public testing::TestWithParam<std::string> {};
+
+/// Two nodes, so that cohorts use their far queue.
+TEST_P(published, resets_a_word_that_is_still_being_written) {
+  const bench::lock_entry& entry = lock_named(GetParam());
+  for (const auto mode : {delivery_mode::eager, delivery_mode::lazy, delivery_mode::progress}) {
+    const checker::report result = checker::check(program_of(entry, two_nodes), {.mode = mode});
+    ASSERT_TRUE(result.found);
+    EXPECT_EQ(result.found->what, fault::conflict);
+    EXPECT_NE(result.found->text.find("is not ordered with"), std::string::npos) << result.found->text;
+  }
+}
+
+/// Such a lock works as long as nothing comes of it, and then does not.
+TEST_P(published, hangs_or_does_not_exclude_where_writes_come_again) {
+  const bench::lock_entry& entry = lock_named(GetParam());
+  checker::options how{.conflict = checker::conflicts::enacted};
+  const checker::report result = checker::check(program_of(entry, two_nodes), how);
+  ASSERT_TRUE(result.found);
+  EXPECT_TRUE(result.found->what == fault::deadlock || result.found->what == fault::exclusion)
+      << name(result.found->what) << ": " << result.found->text;
+}
+
+std::vector<std::string> unsound_names() {
+  std::vector<std::string> names;
+  for (const bench::lock_entry& entry : bench::catalogue::instance().entries())
+    if (!entry.is_sound()) names.push_back(entry.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(unsound, published, testing::ValuesIn(unsound_names()), &name_of_case);
+
+class sound : public testing::TestWithParam<std::string> {};
+
+TEST_P(sound, does_not_mind_where_writes_come_again) {
+  const bench::lock_entry& entry = lock_named(GetParam());
+  for (const auto mode : {delivery_mode::eager, delivery_mode::lazy, delivery_mode::progress}) {
+    const checker::options how{.mode = mode, .conflict = checker::conflicts::enacted};
+    const checker::report result = checker::check(program_of(entry, two_nodes), how);
+    EXPECT_FALSE(result.found) << result.found->text;
+    EXPECT_TRUE(result.complete);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(of, sound, testing::ValuesIn(sound_names()), &name_of_case);
 
 }  // namespace
 }  // namespace nearfar::test

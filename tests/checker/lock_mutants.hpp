@@ -1,6 +1,9 @@
 // Mutants of the registered locks, told by the text of the line that is broken.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <set>
@@ -35,6 +38,20 @@ struct shape {
       topology_spec::parse("node:" + std::to_string(nodes)).place(of.ranks), of.acquisitions,
       [&entry, parameters](engine::world& w) { return entry.factory<engine::world>()(w, 0, parameters); },
       entry.bypass, local_passes, of.by);
+}
+
+/// The locks that are meant to be right.
+[[nodiscard]] inline std::vector<std::string> sound_names() {
+  std::vector<std::string> names;
+  for (const bench::lock_entry& entry : bench::catalogue::instance().sound_entries()) names.push_back(entry.name);
+  return names;
+}
+
+/// "dash.published" as GoogleTest allows it.
+[[nodiscard]] inline std::string name_of_case(const testing::TestParamInfo<std::string>& named) {
+  std::string name = named.param;
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
 }
 
 /// The line of nearfar's own text at a site.

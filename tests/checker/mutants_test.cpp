@@ -159,12 +159,7 @@ TEST_P(mutants, that_pass_on_once_too_often_are_caught) {
   EXPECT_EQ(wrong.found->what, checker::fault::bypass);
 }
 
-INSTANTIATE_TEST_SUITE_P(of, mutants, testing::ValuesIn(bench::catalogue::instance().names()),
-                         [](const auto& named) {
-                           std::string name = named.param;
-                           std::replace(name.begin(), name.end(), '.', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(of, mutants, testing::ValuesIn(sound_names()), &name_of_case);
 
 }  // namespace
 }  // namespace nearfar::test

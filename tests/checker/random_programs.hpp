@@ -32,6 +32,7 @@ struct ingredients {
   bool far = false;
   bool waits = false;
   bool may_deadlock = false;  ///< waits for words that any rank may write, also 0
+  bool conflicts = false;     ///< puts and writes in place of any word by any rank
 };
 
 class random_draw {
@@ -85,6 +86,8 @@ class random_draw {
                  : draw.of({action::get, action::fetch, action::swap, action::fetch_add, action::replace,
                             action::sum, action::compare_and_swap, action::read_direct});
         if (from.may_deadlock && draw.below(4) == 0) next.value = 0;
+        if (from.conflicts && draw.below(2) == 0)
+          next.what = draw.of({action::put, action::put, action::write_direct});
       }
       result[static_cast<std::size_t>(rank)].push_back(next);
     }
@@ -156,6 +159,9 @@ inline void run(scene& s, const random_program& of) {
         break;
       case action::read_direct:
         result = s.far.read_direct(target, field);
+        break;
+      case action::write_direct:
+        s.far.write_direct(target, field, value);
         break;
       case action::put:
         s.far.put(target, field, value);

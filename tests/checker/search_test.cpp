@@ -52,11 +52,14 @@ void compare(std::uint64_t seed, const ingredients& from, options how, tally& co
 }
 
 tally compare_all(int programs, const ingredients& from, near_model near,
-                  std::initializer_list<delivery_mode> modes) {
+                  std::initializer_list<delivery_mode> modes, conflicts conflict = conflicts::reported) {
   tally count;
   for (int seed = 1; seed <= programs; ++seed)
-    for (const delivery_mode mode : modes)
-      compare(static_cast<std::uint64_t>(seed), from, by(near, mode), count);
+    for (const delivery_mode mode : modes) {
+      options how = by(near, mode);
+      how.conflict = conflict;
+      compare(static_cast<std::uint64_t>(seed), from, how, count);
+    }
   return count;
 }
 
@@ -84,6 +87,15 @@ TEST(random_programs, of_rma_have_the_same_traces_and_states_by_every_search) {
       compare_all(30, {.ranks = 3, .length = 2, .near = false, .far = true, .waits = true}, strong, modes)
           .right,
       60);
+}
+
+TEST(random_programs, whose_writes_come_again_have_the_same_traces_and_states_by_every_search) {
+  constexpr auto strong = near_model::sequential;
+  const auto modes = {eager, lazy, progress};
+  const ingredients two{.ranks = 2, .length = 3, .near = false, .far = true, .conflicts = true};
+  const ingredients three{.ranks = 3, .length = 2, .near = false, .far = true, .conflicts = true};
+  EXPECT_GE(compare_all(30, two, strong, modes, conflicts::enacted).right, 80);
+  EXPECT_GE(compare_all(30, three, strong, modes, conflicts::enacted).right, 80);
 }
 
 TEST(random_programs, a_trace_that_only_true_initials_lead_to_is_found) {

@@ -31,7 +31,7 @@ using mpi::world;
 
 std::vector<std::string> locks() {
   std::vector<std::string> result;
-  for (const lock_entry& entry : catalogue::instance().entries())
+  for (const lock_entry& entry : catalogue::instance().sound_entries())
     if (entry.exists_in<world>()) result.push_back(entry.name);
   return result;
 }

@@ -49,6 +49,30 @@ enum class search : std::uint8_t {
   random,      ///< many schedules by seed
 };
 
+/// What is done about an access that races with another although MPI leaves undefined what comes of that.
+enum class conflicts : std::uint8_t {
+  reported,  ///< it is a fault
+  enacted,   ///< its consequences are shown: each RMA write is written twice, at its delivery and at any later
+             ///< step until its flush returns (an accumulate not once another accumulate came in between), as
+             ///< libraries do that copy a word by two stores
+};
+
+/// What MPI libraries are trusted to do beyond the standard, which calls it undefined or leaves it open.
+struct promises {
+  /// A get (a fetch, if the write is no accumulate) that races with a write returns the old or the new value.
+  bool racing_gets = true;
+  /// A word that is read in place while it is written by RMA is seen whole, the old or the new value.
+  bool racing_loads = true;
+  /// Accumulates of different operations on one word are atomic among themselves. MPI promises that for one
+  /// operation and no-op (`accumulate_ops` is `same_op_no_op` by default).
+  bool mixed_accumulates = true;
+  /// Messages that a rank takes from any source come in the order in which they were sent, if one was sent
+  /// because of the other. MPI orders those of one sender only.
+  bool causal_messages = false;
+
+  [[nodiscard]] friend bool operator==(const promises&, const promises&) = default;
+};
+
 /// How the exhaustive search decides which steps to reverse.
 enum class reduction : std::uint8_t {
   source_sets,      ///< those that race
@@ -105,7 +129,8 @@ enum class fault : std::uint8_t {
   incomplete,  ///< an RMA operation was not complete when the function that started it returned
   origin,      ///< an origin buffer changed or went out of scope before its operation was complete
   poison,      ///< a result was used before its operation was complete
-  conflict,    ///< a put or a write in place that is not ordered with another write of the word
+  conflict,    ///< an access that races with another as MPI forbids: a write, in place or by put, before an
+               ///< earlier write is known to be complete; with fewer promises others too
   mixed,       ///< a word used by host atomics and by RMA
   exception,   ///< the program threw
 };
@@ -122,8 +147,13 @@ inline constexpr std::uint64_t default_poison = 0xBADC0DE5'BADC0DE5U;
 struct options {
   delivery_mode mode = delivery_mode::lazy;
   near_model near = near_model::release_acquire;
+  conflicts conflict = conflicts::reported;
+  promises promised{};
   search by = search::exhaustive;
   reduction reduce = reduction::source_sets;
+  /// Swaps in vain that change the word, of each wait that repeats one: two ranks would overwrite each other's
+  /// for ever.
+  int most_failed_swaps = 1;
   /// Steps of one schedule after which it is a livelock.
   std::size_t most_steps = 20000;
   /// Schedules after which the search gives up (exhaustive, hash) or ends (random); 0: no limit.

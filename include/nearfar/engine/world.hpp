@@ -244,7 +244,8 @@ class far_segment {
     return static_cast<V>(
         world_->substrate().at(site).perform(operation_of(action::read_direct, rank, field)));
   }
-  /// The word of a rank of this node, written in place; only while no other rank writes it.
+  /// The word of a rank of this node, written in place; only when every far write to it is known to be
+  /// complete.
   template <typename V>
   void write_direct(int rank, far<V> T::*field, V value,
                     std::source_location site = std::source_location::current()) {

@@ -5,7 +5,8 @@
 /// Source: H. Zhou, Y. Mhedheb, K. Idrees, C. Glass, J. Gracia, K. Fuerlinger, "DASH: data structures and
 /// algorithms with support for hierarchical locality" (Euro-Par workshops 2014), as reimplemented and
 /// optimised in A. Uffmann's master thesis, LMU Munich, 2022, section 4.3.2; as the global lock of a cohort,
-/// section 5.4.1.
+/// section 5.4.1. All four reset a word whose last write need not be complete, and hang (`far_queue.hpp`);
+/// the default is the last stage with words in turn, at the same far operations.
 ///
 /// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only.
 ///
@@ -13,7 +14,8 @@
 ///  - uncontended: lock 1 swap at home, unlock 1 compare-and-swap at home;
 ///  - contended: lock 1 swap at home and 1 put to the predecessor, unlock 1 zero-byte message to the
 ///  successor.
-/// Memory: 128 bytes of far memory for each rank and one message tag.
+/// Memory: 128 bytes of far memory for each rank and one message tag; with `participant::node` 64 bytes of
+/// near memory besides.
 #pragma once
 
 #include "nearfar/core/world.hpp"
@@ -33,6 +35,7 @@ enum class dash_stage : std::uint8_t {
 /// What a `dash_lock` is made of.
 struct dash_policy {
   dash_stage stage = dash_stage::put_registration;
+  next_words words = next_words::in_turn;
   /// `participant::node` makes it the global lock of a cohort: any rank of the node may release what another
   /// acquired.
   participant queued = participant::rank;
@@ -54,8 +57,7 @@ class dash_lock : public lockable<dash_lock<W, Policy>> {
   explicit dash_lock(W& w, int home = 0)
       : locality_(&w.locality()),
         rank_(w.rank()),
-        queue_(w, home, queued == participant::rank ? w.rank() : w.locality().leader(level::node, w.rank()),
-               w.rank()),
+        queue_(w, home, w.rank()),
         channel_(w) {}
   ~dash_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
@@ -86,7 +88,9 @@ class dash_lock : public lockable<dash_lock<W, Policy>> {
  private:
   static constexpr far_queue_policy queue_policy() {
     const bool shared_by_rma = Policy.queued == participant::node && Policy.shared_node == node_access::rma;
-    return {.registers_by =
+    return {.queued = queued,
+            .words = Policy.words,
+            .registers_by =
                 Policy.stage >= dash_stage::put_registration ? registration::put : registration::fetch_and_op,
             .looks_early = Policy.stage >= dash_stage::early_look,
             .reads = reads_directly ? node_access::direct : node_access::rma,

@@ -1,28 +1,39 @@
 /// \file
 /// The queue of waiting participants in far memory on which the MCS locks over RMA are built: a tail word at
-/// the home rank, a queue node with a `next` word for each participant.
+/// the home rank, a queue node with two `next` words for each participant.
 ///
 /// Source: the distributed MCS queue of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA
 /// Locks", HPDC 2016, doi 10.1145/2907294.2907323, after J. Mellor-Crummey, M. Scott, "Algorithms for
 /// scalable synchronization on shared-memory multiprocessors", 1991, doi 10.1145/103727.103729; variants from
-/// A. Uffmann's master thesis, LMU Munich, 2022, sections 3.4, 4.3 and 5.4.1.
+/// A. Uffmann's master thesis, LMU Munich, 2022, sections 3.4, 4.3 and 5.4.1. The two words are nearfar's.
 ///
-/// A participant is a rank, or a node whose ranks share one queue node in the memory of the node's leader (at
-/// most one of them is in the queue at a time, which the lock above must see to).
+/// Why two. The published queues have one `next` word, which its owner P resets before each acquisition. The
+/// successor S writes its name there, and P may see that, hand over, come back and reset the word before S's
+/// flush has returned. Until then S's write is not complete: MPI leaves undefined what such a reset does, and
+/// libraries that copy a word by two stores bring S's name back after it, so that P hands over to a rank that
+/// does not wait. (It is the same if S writes by an accumulate: only accumulates exclude each other, and the
+/// reset is none.)
+///
+/// Here the words take turns. Let P's acquisitions be numbered; number k uses word k mod 2, which P's entry
+/// in the tail names, and P resets it, if it was used, just before it enters the tail. Its last use was
+/// number k-2, in which some S wrote to it. At that time S was behind P in the queue, and P's number k-1 came
+/// behind S, first come, first served. S waits for the lock only after its flush has returned. So
+///   S's flush returns  ->  S acquires  ->  S releases  ->  ...  ->  P acquires (k-1)  ->  P resets,
+/// where each arrow is program order or a hand-over, or, where the queue was empty in between, the tail's
+/// compare-and-swap by the last to leave and P's swap or compare-and-swap that reads it. The reset therefore
+/// happens after the completion of every earlier write, and before the next one, whose origin has read P's
+/// entry in the tail. An attempt that fails (`enqueue_if_empty`) does not count: the turn stays.
+/// For a participant that is a node the argument is the same: S is then the rank of its node that registered
+/// and that waits, and what happens in P's node is ordered by the lock that admits its ranks one at a time.
 #pragma once
 
 #include <cstdint>
 
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
+#include "nearfar/lock/participant.hpp"
 
 namespace nearfar {
-
-/// Who takes a place in a queue.
-enum class participant : std::uint8_t {
-  rank,  ///< each rank for itself
-  node,  ///< the ranks of a node together; one may acquire and another release
-};
 
 /// How a rank reaches a queue node on its own node: through memory, or through RMA like any other.
 enum class node_access : std::uint8_t { direct, rma };
@@ -31,98 +42,177 @@ enum class node_access : std::uint8_t { direct, rma };
 /// writes that word at that time, so that the cheapest, `put`, suffices.
 enum class registration : std::uint8_t { fetch_and_op, accumulate, put };
 
-/// What distinguishes the published queues.
+/// How many `next` words a participant has; see the file's comment.
+enum class next_words : std::uint8_t {
+  in_turn,  ///< two
+  single,   ///< one, as published: unsound, kept for comparison
+};
+
+/// What distinguishes the queues.
 struct far_queue_policy {
+  participant queued = participant::rank;
+  next_words words = next_words::in_turn;
   registration registers_by = registration::put;
   /// Whether a leaving participant looks for a successor before it tries to empty the queue, which saves a
   /// compare-and-swap at the home rank whenever there is one.
   bool looks_early = true;
   /// How the queue node is read...
   node_access reads = node_access::direct;
-  /// ...and reset, which nobody else does.
+  /// ...and reset, which nobody else does. By RMA it is reset for every acquisition, as published; in place
+  /// only if it was used.
   node_access resets = node_access::direct;
 };
 
-/// Cost in far operations (each with its flush): enqueue 1 atomic at the home rank, and 1 put to the
+/// Cost in far operations (each with its flush): enqueue 1 atomic at the home rank, and 1 write to the
 /// predecessor if there is one; leave 1 atomic at the home rank if nobody is behind, else none.
 template <world W, far_queue_policy Policy = far_queue_policy{}>
 class far_queue {
  public:
-  /// `home` keeps the tail; `owner` is the rank in whose memory this participant's queue node lies;
-  /// `announced` is the rank that a predecessor shall be told. Collective.
-  far_queue(W& w, int home, int owner, int announced)
+  static constexpr participant queued = Policy.queued;
+
+  /// `home` keeps the tail; `announced` is the rank that a predecessor shall be told. Collective.
+  far_queue(W& w, int home, int announced)
       : world_(&w),
         words_(w),
+        memory_(w),
         home_(checked_rank(w, home)),
-        owner_(owner),
-        self_(to_word(owner)),
+        owner_(owner_of<queued>(w)),
         announced_(to_word(announced)) {}
 
   /// Takes the last place. Returns the predecessor's owner, or `nobody` at the head.
   [[nodiscard]] rank_word enqueue() {
-    reset_next();
-    rank_word predecessor = nobody;
-    words_.swap(home_, &words::tail, self_, predecessor);
+    const turn_state state = next_turn();
+    const std::uint64_t entry = entry_in(state);
+    std::uint64_t predecessor = nobody;
+    words_.swap(home_, &words::tail, entry, predecessor);
     words_.flush(home_);
-    if (predecessor != nobody) register_at(to_rank(predecessor));
-    return predecessor;
+    remember(state);
+    if (predecessor == nobody) return nobody;
+    register_at(to_rank(predecessor / turns), next_in(predecessor % turns));
+    return predecessor / turns;
   }
 
   /// Takes the first place if the queue is empty.
   [[nodiscard]] bool enqueue_if_empty() {
-    reset_next();
-    return compare_and_swap_tail(nobody, self_) == nobody;
+    const turn_state state = next_turn();
+    if (compare_and_swap_tail(nobody, entry_in(state)) != nobody) return false;
+    remember(state);
+    return true;
   }
 
   /// Leaves the head. Returns who was announced as the successor, which must be told; `nobody` if the queue
   /// is empty now. A successor that is about to register is waited for.
   [[nodiscard]] rank_word leave() {
     if constexpr (Policy.looks_early)
-      if (const rank_word successor = look(); successor != nobody) return successor;
-    if (compare_and_swap_tail(self_, nobody) == self_) return nobody;
-    return await_successor();
+      if (const rank_word successor = leave_if_followed(); successor != nobody) return successor;
+    const std::uint64_t entry = entry_in(state());
+    if (compare_and_swap_tail(entry, nobody) == entry) return nobody;
+    return noted(await_successor());
+  }
+
+  /// The same if a successor has registered by now; otherwise stays at the head and returns `nobody`.
+  [[nodiscard]] rank_word leave_if_followed() {
+    const rank_word successor = look();
+    return successor == nobody ? nobody : noted(successor);
   }
 
   /// Who has registered as the successor by now, or `nobody`.
   [[nodiscard]] rank_word look() {
-    if constexpr (Policy.reads == node_access::direct) return words_.read_direct(owner_, &words::next);
-    rank_word successor = nobody;
-    if constexpr (registers_atomically)
-      words_.fetch(owner_, &words::next, successor);
-    else
-      words_.get(owner_, &words::next, successor);
-    words_.flush(owner_);
-    return successor;
+    const next_word next = next_in(state().turn());
+    if constexpr (Policy.reads == node_access::direct) {
+      return words_.read_direct(owner_, next);
+    } else {
+      rank_word successor = nobody;
+      if constexpr (registers_atomically)
+        words_.fetch(owner_, next, successor);
+      else
+        words_.get(owner_, next, successor);
+      words_.flush(owner_);
+      return successor;
+    }
   }
 
  private:
   struct alignas(slot_bytes) words {
-    far<rank_word> tail;
+    far<std::uint64_t> tail;  ///< nobody, or the last participant's owner and turn
     alignas(slot_bytes) far<rank_word> next;
+    far<rank_word> other_next;
+  };
+  using next_word = far<rank_word> words::*;
+  static constexpr std::uint64_t turns = 2;
+
+  /// What a participant remembers: whose turn it is, and which words were written since their reset.
+  struct turn_state {
+    std::uint64_t bits = 0;
+
+    [[nodiscard]] std::uint64_t turn() const noexcept { return bits % turns; }
+    [[nodiscard]] bool is_used(std::uint64_t word) const noexcept { return (bits & used(word)) != 0; }
+    [[nodiscard]] turn_state using_now() const noexcept { return {bits | used(turn())}; }
+    /// The other word's turn, which is unused then.
+    [[nodiscard]] turn_state switched() const noexcept {
+      const std::uint64_t next = 1 - turn();
+      return {(bits & used(turn())) | next};
+    }
+
+   private:
+    [[nodiscard]] static std::uint64_t used(std::uint64_t word) noexcept { return turns << word; }
   };
 
-  void reset_next() {
-    if constexpr (Policy.resets == node_access::direct) {
-      words_.write_direct(owner_, &words::next, nobody);
+  [[nodiscard]] turn_state state() const {
+    return Policy.words == next_words::single ? turn_state{} : turn_state{memory_.load()};
+  }
+  void remember(turn_state state) {
+    if constexpr (Policy.words == next_words::in_turn) memory_.store(state.bits);
+  }
+  [[nodiscard]] static next_word next_in(std::uint64_t turn) noexcept {
+    return turn == 0 ? &words::next : &words::other_next;
+  }
+  [[nodiscard]] std::uint64_t entry_in(turn_state of) const noexcept {
+    return to_word(owner_) * turns + of.turn();
+  }
+
+  /// The state of the acquisition that is about to begin, its word reset.
+  [[nodiscard]] turn_state next_turn() {
+    if constexpr (Policy.words == next_words::single) {
+      reset(&words::next);
+      return {};
     } else {
-      words_.put(owner_, &words::next, nobody);
+      const turn_state last = state();
+      const turn_state next = last.switched();
+      if (Policy.resets == node_access::rma || last.is_used(next.turn())) reset(next_in(next.turn()));
+      return next;
+    }
+  }
+
+  /// `successor`, which has written its name into the word of this turn.
+  [[nodiscard]] rank_word noted(rank_word successor) {
+    remember(state().using_now());
+    return successor;
+  }
+
+  void reset(next_word next) {
+    if constexpr (Policy.resets == node_access::direct) {
+      words_.write_direct(owner_, next, nobody);
+    } else {
+      words_.put(owner_, next, nobody);
       words_.flush(owner_);
     }
   }
 
-  void register_at(int predecessor) {
+  void register_at(int predecessor, next_word next) {
     if constexpr (Policy.registers_by == registration::put) {
-      words_.put(predecessor, &words::next, announced_);
+      words_.put(predecessor, next, announced_);
     } else if constexpr (Policy.registers_by == registration::accumulate) {
-      words_.accumulate(predecessor, &words::next, announced_, far_op::replace);
+      words_.accumulate(predecessor, next, announced_, far_op::replace);
     } else {
-      words_.swap(predecessor, &words::next, announced_, ignored_);
+      words_.swap(predecessor, next, announced_, ignored_);
     }
     words_.flush(predecessor);
   }
 
-  [[nodiscard]] rank_word compare_and_swap_tail(const rank_word& expected, const rank_word& desired) {
-    rank_word seen = nobody;
+  [[nodiscard]] std::uint64_t compare_and_swap_tail(const std::uint64_t& expected,
+                                                    const std::uint64_t& desired) {
+    std::uint64_t seen = nobody;
     words_.compare_and_swap(home_, &words::tail, expected, desired, seen);
     words_.flush(home_);
     return seen;
@@ -130,12 +220,13 @@ class far_queue {
 
   [[nodiscard]] rank_word await_successor() {
     const auto is_there = [](rank_word next) { return next != nobody; };
+    const next_word next = next_in(state().turn());
     if constexpr (Policy.reads == node_access::direct) {
-      return world_->await_direct(words_, owner_, &words::next, is_there);
+      return world_->await_direct(words_, owner_, next, is_there);
     } else if constexpr (registers_atomically) {
-      return world_->await_fetch(words_, owner_, &words::next, is_there);
+      return world_->await_fetch(words_, owner_, next, is_there);
     } else {
-      return world_->await_get(words_, owner_, &words::next, is_there);
+      return world_->await_get(words_, owner_, next, is_there);
     }
   }
 
@@ -145,9 +236,9 @@ class far_queue {
 
   W* world_;
   typename W::template far_segment<words> words_;
+  participant_memory<W, queued> memory_;
   int home_;
   int owner_;
-  rank_word self_;
   rank_word announced_;
   rank_word ignored_ = nobody;
 };

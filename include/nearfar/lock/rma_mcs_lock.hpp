@@ -5,36 +5,36 @@
 /// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
 /// 10.1145/2907294.2907323, after M. Chabbi, M. Fagan, J. Mellor-Crummey, "High performance locks for
 /// multi-level NUMA systems", PPoPP 2015; with the flushes and the progress calls that it lacks on MPI
-/// libraries other than the authors' (A. Uffmann's master thesis, LMU Munich, 2022, section 3.3). Kept in its
-/// published form as the rival of `cohort_lock`; handed over by put, or by accumulate, which the published
-/// locks use (thesis, section 3.4).
+/// libraries other than the authors' (A. Uffmann's master thesis, LMU Munich, 2022, section 3.3). Handed over
+/// by accumulate in its published form, by put in the thesis (section 3.4); both reset words whose last write
+/// need not be complete, and hang (`far_queue.hpp`, `far_handover.hpp`). The default has queues with words in
+/// turn and hands over by sum; it is kept as the rival of `cohort_lock`.
 ///
 /// Fairness: at most `max_local_passes` ranks of a node in a row overtake a waiting rank of another node.
 /// Progress: an acquiring rank waits for its predecessors only.
 ///
 /// Cost in far operations, each completed by a flush ("near" ones included, as they are RMA too):
-///  - uncontended: lock 3 puts and 1 swap in the node, 2 puts at the leader and 1 swap at home; unlock 3 gets
-///    and 1 compare-and-swap in the node, 1 get at the leader and 1 compare-and-swap at home;
-///  - contended within a node: lock 2 puts, 1 swap and 1 put to the predecessor; unlock 2 gets and 1 put to
-///  the
-///    successor.
-/// Memory: 384 bytes of far memory for each rank.
+///  - uncontended: lock 1 put and 1 swap in the node, 1 put at the leader and 1 swap at home; unlock 2 gets and
+///    1 compare-and-swap in the node, 1 get at the leader and 1 compare-and-swap at home;
+///  - contended within a node: lock 1 put, 1 swap and 1 put to the predecessor; unlock 1 get and 1 accumulate
+///    to the successor;
+///  - the published forms keep the status in the word, by RMA: uncontended 3 puts and 1 get more, contended 1
+///    put and 1 get.
+/// Memory: 384 bytes of far memory for each rank, and 256 bytes of near memory.
 #pragma once
 
 #include <cstdint>
 
 #include "nearfar/core/world.hpp"
+#include "nearfar/lock/far_handover.hpp"
 #include "nearfar/lock/far_queue.hpp"
 #include "nearfar/lock/local_passes.hpp"
 #include "nearfar/lock/lockable.hpp"
 
 namespace nearfar {
 
-/// The far write by which the lock is handed over.
-enum class rma_mcs_handover : std::uint8_t { put, accumulate };
-
 /// Exclusive lock for all ranks of a world. See the file's comment.
-template <world W, rma_mcs_handover By = rma_mcs_handover::put>
+template <world W, handover_by By = handover_by::sum>
 class rma_mcs_lock : public lockable<rma_mcs_lock<W, By>> {
  public:
   using world_type = W;
@@ -42,11 +42,9 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W, By>> {
   /// Collective. `home` keeps the end of the queue of nodes; `max_local_passes` is the threshold T_L of the
   /// paper. Throws `misuse` unless that is 0 to 254.
   explicit rma_mcs_lock(W& w, int home = 0, int max_local_passes = default_max_local_passes)
-      : world_(&w),
-        leader_(w.locality().leader(level::node, w.rank())),
-        max_passes_(static_cast<std::uint64_t>(checked_local_passes(max_local_passes))),
-        ranks_(w, leader_, w.rank(), w.rank()),
-        nodes_(w, home, leader_, leader_),
+      : max_passes_(static_cast<std::uint64_t>(checked_local_passes(max_local_passes))),
+        ranks_(w, owner_of<participant::node>(w), w.rank()),
+        nodes_(w, home, owner_of<participant::node>(w)),
         rank_status_(w),
         node_status_(w) {}
   ~rma_mcs_lock() noexcept(!checked_build) { this->expect_not_held(); }
@@ -54,78 +52,69 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W, By>> {
   // The algorithm without the checks.
 
   handover acquire() {
-    const int rank = world_->rank();
-    write(rank_status_, rank, wait);
+    rank_status_.prepare();
     const bool waited = ranks_.enqueue() != nobody;
-    // The paper polls the rank's own status in memory; all else is RMA.
-    if (waited && await_own(rank) != acquire_parent) return handover::local;
-    write(rank_status_, rank, first_pass);
-    write(node_status_, leader_, wait);
+    if (waited) {
+      passes_ = rank_status_.await();
+      if (passes_ != acquire_parent) return handover::local;
+    }
+    keep_passes(first_pass);
+    node_status_.prepare();
     if (nodes_.enqueue() == nobody) return waited ? handover::waited : handover::uncontended;
-    await_above();
+    static_cast<void>(node_status_.await());
     return handover::remote;
   }
 
   void release() {
-    const std::uint64_t passes = read(rank_status_, world_->rank());
+    const std::uint64_t passes = kept_passes();
     if (passes < first_pass + max_passes_)
-      if (const rank_word successor = ranks_.look(); successor != nobody)
-        return hand_over(rank_status_, to_rank(successor), passes + 1);
+      if (const rank_word successor = ranks_.leave_if_followed(); successor != nobody)
+        return rank_status_.give(to_rank(successor), passes + 1);
     if (const rank_word successor = nodes_.leave(); successor != nobody)
-      hand_over(node_status_, to_rank(successor), first_pass);
+      node_status_.give(to_rank(successor), first_pass);
     if (const rank_word successor = ranks_.leave(); successor != nobody)
-      hand_over(rank_status_, to_rank(successor), acquire_parent);
+      rank_status_.give(to_rank(successor), acquire_parent);
   }
 
  private:
-  struct alignas(slot_bytes) status {
-    far<std::uint64_t> value;
-  };
-  using statuses = typename W::template far_segment<status>;
-
-  static constexpr std::uint64_t wait = 0;
   static constexpr std::uint64_t acquire_parent = 1;
   static constexpr std::uint64_t first_pass = 2;
-  static constexpr far_queue_policy by_rma{.reads = node_access::rma, .resets = node_access::rma};
 
-  void write(statuses& at, int rank, const std::uint64_t& value) {
-    at.put(rank, &status::value, value);
-    at.flush(rank);
+  [[nodiscard]] static constexpr far_queue_policy queue_of(participant queued) {
+    return {.queued = queued,
+            .words = By == handover_by::sum ? next_words::in_turn : next_words::single,
+            .reads = node_access::rma,
+            .resets = node_access::rma};
   }
-  void hand_over(statuses& at, int rank, const std::uint64_t& value) {
-    if constexpr (By == rma_mcs_handover::put) {
-      write(at, rank, value);
-    } else {
-      at.accumulate(rank, &status::value, value, far_op::replace);
-      at.flush(rank);
-    }
+  /// The paper polls the rank's own status in memory; all else is RMA. The node's status is the leader's word,
+  /// which any rank of the node may have to poll.
+  [[nodiscard]] static constexpr far_handover_policy status_of(participant queued) {
+    return {.queued = queued,
+            .by = By,
+            .waits = queued == participant::rank ? node_access::direct : node_access::rma,
+            .writes = node_access::rma};
   }
-  [[nodiscard]] std::uint64_t read(statuses& at, int rank) {
-    std::uint64_t value = 0;
-    at.get(rank, &status::value, value);
-    at.flush(rank);
-    return value;
-  }
-  /// The node's status is the leader's word, which any rank of the node may have to poll.
-  void await_above() {
-    const auto is_given = [](std::uint64_t value) { return value != wait; };
-    if constexpr (By == rma_mcs_handover::put)
-      world_->await_get(node_status_, leader_, &status::value, is_given);
+
+  // As published, the count of passes is where it was handed over.
+  void keep_passes(const std::uint64_t& passes) {
+    if constexpr (By == handover_by::sum)
+      passes_ = passes;
     else
-      world_->await_fetch(node_status_, leader_, &status::value, is_given);
+      rank_status_.write(passes);
   }
-  [[nodiscard]] std::uint64_t await_own(int rank) {
-    return world_->await_direct(rank_status_, rank, &status::value,
-                                [](std::uint64_t value) { return value != wait; });
+  [[nodiscard]] std::uint64_t kept_passes() {
+    if constexpr (By == handover_by::sum)
+      return passes_;
+    else
+      return rank_status_.read();
   }
 
-  W* world_;
-  int leader_;
   std::uint64_t max_passes_;
-  far_queue<W, by_rma> ranks_;
-  far_queue<W, by_rma> nodes_;
-  statuses rank_status_;
-  statuses node_status_;
+  std::uint64_t passes_ = 0;
+  far_queue<W, queue_of(participant::rank)> ranks_;
+  far_queue<W, queue_of(participant::node)> nodes_;
+  far_handover<W, status_of(participant::rank)> rank_status_;
+  far_handover<W, status_of(participant::node)> node_status_;
 };
 
 }  // namespace nearfar

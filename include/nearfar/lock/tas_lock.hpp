@@ -31,7 +31,7 @@ class tas_lock : public lockable<tas_lock<W>> {
 
   /// Collective. `home` keeps the word.
   explicit tas_lock(W& w, int home = 0, backoff pause = {})
-      : world_(&w), words_(w), home_(checked_rank(w, home)), pause_(pause), self_(to_word(w.rank())) {}
+      : world_(&w), words_(w), home_(checked_rank(w, home)), pause_(pause) {}
   ~tas_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   // The algorithm without the checks, for locks that are built on this one.
@@ -39,34 +39,34 @@ class tas_lock : public lockable<tas_lock<W>> {
   handover acquire() {
     if (try_acquire()) return handover::uncontended;
     world_->await_swap(
-        words_, home_, &word::holder, self_, [](rank_word old) { return old == nobody; }, pause_);
+        words_, home_, &word::state, taken, [](std::uint64_t old) { return old == is_free; }, pause_);
     return handover::waited;
   }
 
-  [[nodiscard]] bool try_acquire() { return swap(self_) == nobody; }
+  [[nodiscard]] bool try_acquire() {
+    std::uint64_t old = taken;
+    words_.swap(home_, &word::state, taken, old);
+    words_.flush(home_);
+    return old == is_free;
+  }
 
   void release() {
-    words_.accumulate(home_, &word::holder, nobody, far_op::replace);
+    words_.accumulate(home_, &word::state, is_free, far_op::replace);
     words_.flush(home_);
   }
 
  private:
   struct alignas(slot_bytes) word {
-    far<rank_word> holder;
+    far<std::uint64_t> state;
   };
-
-  [[nodiscard]] rank_word swap(const rank_word& value) {
-    rank_word old = nobody;
-    words_.swap(home_, &word::holder, value, old);
-    words_.flush(home_);
-    return old;
-  }
+  // Origins of far operations, so they must be objects.
+  static constexpr std::uint64_t is_free = 0;
+  static constexpr std::uint64_t taken = 1;
 
   W* world_;
   typename W::template far_segment<word> words_;
   int home_;
   backoff pause_;
-  rank_word self_;
 };
 
 }  // namespace nearfar

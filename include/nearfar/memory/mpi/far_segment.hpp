@@ -19,7 +19,8 @@ namespace nearfar::mpi {
 /// Every operation is nonblocking and complete, at the origin and the target, after `flush(target)`; its
 /// origin and result must live until then, which is why rvalues are refused. `put` and `get` are unordered
 /// among themselves and not atomic; a word that is the target of `swap`, `fetch_add`, `compare_and_swap`,
-/// `fetch` or `accumulate` must never be the target of `put`.
+/// `fetch` or `accumulate` must never be the target of `put` at the same time. What a rank has seen is not
+/// complete for that: see the contract in core/world.hpp.
 template <typename World, far_layout T>
 class far_segment {
  public:
@@ -102,8 +103,9 @@ class far_segment {
     return std::atomic_ref<V>(word(rank, field)).load(std::memory_order_acquire);
   }
 
-  /// Writes the word of a rank of this node to memory. Only while no other rank writes it. MPI_Win_sync makes
-  /// the store precede every far operation that this rank starts later.
+  /// Writes the word of a rank of this node to memory. Only when every far write to it is known to be complete
+  /// (core/world.hpp): one that was merely seen may be written again. MPI_Win_sync makes the store precede every
+  /// far operation that this rank starts later.
   template <typename V>
   void write_direct(int rank, far<V> T::*field, V value) {
     std::atomic_ref<V>(word(rank, field)).store(value, std::memory_order_release);

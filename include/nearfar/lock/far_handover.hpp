@@ -1,0 +1,119 @@
+/// \file
+/// The word in a waiting participant's far memory by which its predecessor hands a lock over, with a value.
+///
+/// Source: the status words of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC
+/// 2016, doi 10.1145/2907294.2907323, written by MPI_Accumulate; by MPI_Put in A. Uffmann's master thesis, LMU
+/// Munich, 2022, section 3.4. Handing over by sum is nearfar's.
+///
+/// As published, the waiting participant resets the word, waits until it is no longer "wait", goes on, and
+/// resets it again before its next acquisition. The write that it saw need not be complete then: its origin may
+/// stay in the flush for as long as it likes, and nothing that the participant does before the reset waits for
+/// it. So the old grant can come back after the reset, and two ranks hold the lock. There is no order to repair
+/// this with, as there is for `far_queue`, because who hands over need never wait again.
+///
+/// By sum nothing is ever reset. Only accumulates write the word, which exclude each other; a grant adds its
+/// value, which is not 0, and the waiting participant compares the total with the one it saw last: the
+/// difference is the grant's value, since there is at most one grant for each time it waits.
+#pragma once
+
+#include <cstdint>
+
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/far_queue.hpp"
+#include "nearfar/lock/participant.hpp"
+
+namespace nearfar {
+
+/// The far write that hands a lock over.
+enum class handover_by : std::uint8_t {
+  sum,         ///< accumulate, to a word that is never reset
+  accumulate,  ///< accumulate that replaces, as published: unsound, kept for comparison
+  put,         ///< put, as in the thesis: unsound, kept for comparison
+};
+
+/// What distinguishes hand-over words.
+struct far_handover_policy {
+  participant queued = participant::rank;
+  handover_by by = handover_by::sum;
+  /// How the participant polls its word...
+  node_access waits = node_access::direct;
+  /// ...and how it writes it, where it does.
+  node_access writes = node_access::direct;
+};
+
+/// Cost in far operations (each with its flush): 1 write for a hand-over; by sum nothing else.
+template <world W, far_handover_policy Policy = far_handover_policy{}>
+class far_handover {
+ public:
+  /// Collective.
+  explicit far_handover(W& w) : world_(&w), words_(w), own_(w), owner_(owner_of<Policy.queued>(w)) {}
+
+  /// To be called before the participant can be known to a predecessor.
+  void prepare() {
+    if constexpr (Policy.by != handover_by::sum) write(wait);
+  }
+
+  /// Waits for the predecessor's grant; returns its value.
+  [[nodiscard]] std::uint64_t await() {
+    const std::uint64_t before = Policy.by == handover_by::sum ? own_.load() : wait;
+    const std::uint64_t now = await_other_than(before);
+    if constexpr (Policy.by == handover_by::sum) own_.store(now);
+    return now - before;
+  }
+
+  /// Hands over to the participant whose word `owner` has, with a value that is not 0.
+  void give(int owner, const std::uint64_t& value) {
+    if constexpr (Policy.by == handover_by::put)
+      words_.put(owner, &words::status, value);
+    else
+      words_.accumulate(owner, &words::status, value,
+                        Policy.by == handover_by::sum ? far_op::sum : far_op::replace);
+    words_.flush(owner);
+  }
+
+  /// As if a value had been handed over, by the participant to itself: only where a published lock keeps what
+  /// it was given in the word itself.
+  void write(const std::uint64_t& value)
+    requires(Policy.by != handover_by::sum)
+  {
+    if constexpr (Policy.writes == node_access::direct) {
+      words_.write_direct(owner_, &words::status, value);
+    } else {
+      words_.put(owner_, &words::status, value);
+      words_.flush(owner_);
+    }
+  }
+  /// What the word holds, by RMA; as for `write`.
+  [[nodiscard]] std::uint64_t read()
+    requires(Policy.by != handover_by::sum)
+  {
+    std::uint64_t value = wait;
+    words_.get(owner_, &words::status, value);
+    words_.flush(owner_);
+    return value;
+  }
+
+ private:
+  struct alignas(slot_bytes) words {
+    far<std::uint64_t> status;
+  };
+  // An origin of far operations, so it must be an object.
+  static constexpr std::uint64_t wait = 0;
+
+  [[nodiscard]] std::uint64_t await_other_than(std::uint64_t before) {
+    const auto is_given = [before](std::uint64_t value) { return value != before; };
+    if constexpr (Policy.waits == node_access::direct)
+      return world_->await_direct(words_, owner_, &words::status, is_given);
+    else if constexpr (Policy.by == handover_by::put)
+      return world_->await_get(words_, owner_, &words::status, is_given);
+    else
+      return world_->await_fetch(words_, owner_, &words::status, is_given);
+  }
+
+  W* world_;
+  typename W::template far_segment<words> words_;
+  participant_memory<W, Policy.queued> own_;  ///< the total at the last grant
+  int owner_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,276 @@
+// A write that is seen is not complete: what races with it, what may come of that, and what MPI libraries are
+// trusted with beyond the standard.
+#include "tests/checker/scene.hpp"
+
+namespace nearfar::checker::testing {
+namespace {
+
+/// How rank 0 writes 1 to a word of rank 1.
+enum class way : std::uint8_t { put, replace, sum, swap };
+constexpr std::array all_ways{way::put, way::replace, way::sum, way::swap};
+
+void write_one(scene& s, way by) {
+  word old = 0;
+  if (by == way::put) s.far.put(1, &words::a, one);
+  if (by == way::replace) s.far.accumulate(1, &words::a, one, far_op::replace);
+  if (by == way::sum) s.far.accumulate(1, &words::a, one, far_op::sum);
+  if (by == way::swap) s.far.swap(1, &words::a, one, old);
+  s.far.flush(1);
+}
+
+/// Rank 1 sees what rank 0 writes, and does something to the word; at once, or when it was told that the flush
+/// has returned. Rank 0 tells at the end in any case.
+body seen_then(way by, bool told, const std::function<void(scene&)>& act) {
+  return [=](scene& s) {
+    if (s.rank() == 0) {
+      write_one(s, by);
+      s.signals.signal(1);
+    } else {
+      if (told) s.signals.await_signal(0);
+      s.w.await_direct(s.far, 1, &words::a, is_set);
+      act(s);
+      if (!told) s.signals.await_signal(0);
+      s.r[0] = s.far.read_direct(1, &words::a);
+    }
+  };
+}
+
+options enacting(delivery_mode mode) {
+  options how = by(near_model::sequential, mode);
+  how.conflict = conflicts::enacted;
+  return how;
+}
+
+const auto reset_in_place = [](scene& s) { s.far.write_direct(1, &words::a, 0); };
+const auto reset_by_put = [](scene& s) { s.put(1, &words::a, zero); };
+const auto reset_by_accumulate = [](scene& s) { s.replace(1, &words::a, zero); };
+const auto look = [](scene& s) { (void)s.far.read_direct(1, &words::a); };
+
+TEST(seen_is_not_complete, so_that_a_reset_is_a_conflict) {
+  for (const auto mode : all_modes)
+    for (const way how_written : all_ways) {
+      const options how = by(near_model::sequential, mode);
+      const std::string with = how_written == way::put ? "the write by rank 0" : "the accumulate by rank 0";
+      const std::string text = "of words.a of rank 1 is not ordered with " + with;
+      EXPECT_TRUE(finds(program_of(2, seen_then(how_written, false, reset_in_place)), how, fault::conflict,
+                        "write_direct " + text));
+      EXPECT_TRUE(finds(program_of(2, seen_then(how_written, false, reset_by_put)), how, fault::conflict,
+                        "put " + text));
+      EXPECT_TRUE(is_right(program_of(2, seen_then(how_written, true, reset_in_place)), how));
+      EXPECT_TRUE(is_right(program_of(2, seen_then(how_written, true, reset_by_put)), how));
+      EXPECT_TRUE(is_right(program_of(2, seen_then(how_written, false, look)), how));
+    }
+}
+
+TEST(seen_is_not_complete, but_accumulates_exclude_each_other) {
+  for (const auto mode : all_modes) {
+    const options how = by(near_model::sequential, mode);
+    for (const way how_written : {way::replace, way::sum, way::swap})
+      EXPECT_TRUE(is_right(program_of(2, seen_then(how_written, false, reset_by_accumulate)), how));
+    EXPECT_TRUE(finds(program_of(2, seen_then(way::put, false, reset_by_accumulate)), how, fault::conflict,
+                      "accumulate(replace) of words.a of rank 1 is not ordered with the write by rank 0"));
+  }
+}
+
+TEST(seen_is_not_complete, so_that_the_value_may_come_back) {
+  for (const auto mode : all_modes) {
+    const options how = enacting(mode);
+    for (const way how_written : all_ways)
+      for (const auto& reset : {body(reset_in_place), body(reset_by_put)}) {
+        EXPECT_EQ(outcomes_of(2, 1, how, seen_then(how_written, false, reset)), (outcomes{{0}, {1}}));
+        EXPECT_EQ(outcomes_of(2, 1, how, seen_then(how_written, true, reset)), (outcomes{{0}}));
+      }
+    EXPECT_EQ(outcomes_of(2, 1, how, seen_then(way::put, false, reset_by_accumulate)), (outcomes{{0}, {1}}));
+    for (const way how_written : {way::replace, way::sum, way::swap})
+      EXPECT_EQ(outcomes_of(2, 1, how, seen_then(how_written, false, reset_by_accumulate)), (outcomes{{0}}));
+  }
+}
+
+TEST(seen_is_not_complete, to_whom_the_reader_tells_it_either) {
+  // Rank 2 hears of the value from rank 1, which has seen it, not from rank 0, whose flush may still run.
+  const auto relayed = [](scene& s) {
+    if (s.rank() == 0) write_one(s, way::put);
+    if (s.rank() == 1) {
+      s.w.await_direct(s.far, 1, &words::a, is_set);
+      s.signals.signal(2);
+    }
+    if (s.rank() == 2) {
+      s.signals.await_signal(1);
+      s.far.write_direct(1, &words::a, two);
+    }
+  };
+  EXPECT_TRUE(finds(program_of(3, relayed), by(near_model::sequential), fault::conflict,
+                    "write_direct of words.a of rank 1 is not ordered with the write by rank 0"));
+}
+
+TEST(seen_is_not_complete, but_the_completion_is_known_to_whom_a_later_word_tells_it) {
+  for (const auto mode : all_modes) {
+    const auto in_two_words = [](scene& s) {
+      if (s.rank() == 0) {
+        s.put(1, &words::a, one);
+        s.put(1, &words::b, one);
+      } else {
+        s.w.await_direct(s.far, 1, &words::b, is_set);
+        s.far.write_direct(1, &words::a, 0);
+      }
+    };
+    EXPECT_TRUE(is_right(program_of(2, in_two_words), by(near_model::sequential, mode)));
+    options how = enacting(mode);
+    EXPECT_TRUE(is_right(program_of(2, in_two_words), how));
+  }
+}
+
+// ---- promises beyond the standard -------------------------------------------------------------------------
+
+options without(bool promises::*promise, delivery_mode mode = delivery_mode::lazy) {
+  options how = by(near_model::sequential, mode);
+  how.promised.*promise = false;
+  return how;
+}
+
+TEST(promises, a_get_that_races_with_a_write) {
+  const auto races = [](bool by_put, bool by_get) {
+    return [=](scene& s) {
+      word got = 0;
+      if (s.rank() == 0) {
+        by_put ? s.put(2, &words::a, one) : s.replace(2, &words::a, one);
+      } else if (s.rank() == 1) {
+        by_get ? s.far.get(2, &words::a, got) : s.far.fetch(2, &words::a, got);
+        s.far.flush(2);
+      }
+    };
+  };
+  for (const auto mode : all_modes) {
+    const options strict = without(&promises::racing_gets, mode);
+    const options usual = by(near_model::sequential, mode);
+    for (const bool by_put : {false, true})
+      for (const bool by_get : {false, true}) {
+        EXPECT_TRUE(is_right(program_of(3, races(by_put, by_get)), usual));
+        // Accumulates may race with each other, and a fetch is one.
+        if (!by_put && !by_get)
+          EXPECT_TRUE(is_right(program_of(3, races(by_put, by_get)), strict));
+        else
+          EXPECT_TRUE(finds(program_of(3, races(by_put, by_get)), strict, fault::conflict, "is not ordered"));
+      }
+  }
+}
+
+TEST(promises, a_load_that_races_with_a_write) {
+  const options strict = without(&promises::racing_loads);
+  const auto polls = [](scene& s) {
+    if (s.rank() == 0) s.put(1, &words::a, one);
+    if (s.rank() == 1) s.w.await_direct(s.far, 1, &words::a, is_set);
+  };
+  EXPECT_TRUE(is_right(program_of(2, polls), by(near_model::sequential)));
+  EXPECT_TRUE(finds(program_of(2, polls), strict, fault::conflict, "read_direct of words.a of rank 1"));
+  EXPECT_TRUE(is_right(program_of(2,
+                                  [](scene& s) {
+                                    if (s.rank() == 0) s.put(1, &words::a, one);
+                                    if (s.rank() == 0) s.signals.signal(1);
+                                    if (s.rank() == 1) s.signals.await_signal(0);
+                                    if (s.rank() == 1) (void)s.far.read_direct(1, &words::a);
+                                  }),
+                       strict));
+}
+
+TEST(promises, accumulates_of_different_operations) {
+  const options strict = without(&promises::mixed_accumulates);
+  const auto both = [](bool alike) {
+    return [=](scene& s) {
+      word old = 0;
+      if (s.rank() == 0) (void)s.swap(2, &words::a, one);
+      if (s.rank() == 1 && alike) s.replace(2, &words::a, two);
+      if (s.rank() == 1 && !alike) {
+        s.far.compare_and_swap(2, &words::a, three, two, old);
+        s.far.flush(2);
+      }
+    };
+  };
+  EXPECT_TRUE(is_right(program_of(3, both(false)), by(near_model::sequential)));
+  EXPECT_TRUE(is_right(program_of(3, both(true)), strict));
+  EXPECT_TRUE(finds(program_of(3, both(false)), strict, fault::conflict, "is not ordered with the accumulate"));
+}
+
+TEST(promises, messages_of_different_senders) {
+  // Rank 1 sends because it has heard of rank 0's message, and yet may be heard first. Who was heard shows in
+  // what rank 2 knows: only rank 1 tells of the word.
+  const auto heard = [](scene& s) {
+    if (s.rank() == 0) {
+      s.signals.signal(2);
+      s.signals.signal(1);
+    } else if (s.rank() == 1) {
+      s.signals.await_signal(0);
+      s.cells.x.store(1, relaxed);
+      s.signals.signal(2);
+    } else {
+      s.signals.await_signal(any_rank);
+      s.r[0] = s.cells.x.load(relaxed);
+      s.signals.await_signal(any_rank);
+    }
+  };
+  options trusting = by(near_model::release_acquire);
+  trusting.promised.causal_messages = true;
+  EXPECT_EQ(outcomes_of(3, 1, trusting, heard), (outcomes{{0}, {1}}));
+  // A store that is in the rank's past cannot be missed once rank 1 was heard: the difference is in the order.
+  const auto order_of = [](bool causal) {
+    options how = by(near_model::sequential);
+    how.promised.causal_messages = causal;
+    return program_of(3, [](scene& s) {
+      if (s.rank() == 0) {
+        s.put(2, &words::a, one);
+        s.signals.signal(2);
+        s.signals.signal(1);
+      } else if (s.rank() == 1) {
+        s.signals.await_signal(0);
+        s.signals.signal(2);
+      } else {
+        s.signals.await_signal(any_rank);
+        s.far.write_direct(2, &words::a, 0);
+      }
+    });
+  };
+  EXPECT_TRUE(is_right(order_of(true), by(near_model::sequential)));
+}
+
+// ---- swaps in vain ----------------------------------------------------------------------------------------
+
+TEST(await_swap, in_vain_overwrites_the_word) {
+  // A test-and-set whose holder frees it by a compare-and-swap of its own name: gone, if another has swapped its
+  // own name in meanwhile.
+  const auto contend = [](bool compares) {
+    return [=](scene& s) {
+      const word me = constants[static_cast<std::size_t>(s.rank()) + 1];
+      for (int i = 0; i < 1; ++i) {
+        word old = s.swap(0, &words::a, me);
+        if (old != 0)
+          s.w.await_swap(s.far, 0, &words::a, me, [](word seen) { return seen == 0; }, backoff{});
+        s.watch.enter();
+        s.watch.leave();
+        if (compares) {
+          s.far.compare_and_swap(0, &words::a, me, zero, old);
+          s.far.flush(0);
+        } else {
+          s.replace(0, &words::a, zero);
+        }
+      }
+    };
+  };
+  for (const auto mode : all_modes) {
+    const options how = by(near_model::sequential, mode);
+    EXPECT_TRUE(finds(program_of(2, contend(true)), how, fault::deadlock, "no rank can go on"));
+    EXPECT_TRUE(is_right(program_of(2, contend(false)), how));
+  }
+}
+
+TEST(await_swap, in_vain_that_changes_nothing_is_no_step) {
+  const auto taken_once = [](scene& s) {
+    if (s.rank() == 0)
+      s.replace(0, &words::a, zero);
+    else
+      s.r[0] = s.w.await_swap(s.far, 0, &words::a, one, [](word seen) { return seen == 0; }, backoff{});
+  };
+  EXPECT_EQ(far_outcomes(eager, 2, 1, taken_once), (outcomes{{0}}));
+}
+
+}  // namespace
+}  // namespace nearfar::checker::testing
