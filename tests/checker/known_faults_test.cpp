@@ -111,11 +111,17 @@ TEST_P(published, resets_a_word_that_is_still_being_written) {
 /// Such a lock works as long as nothing comes of it, and then does not.
 TEST_P(published, hangs_or_does_not_exclude_where_writes_come_again) {
   const bench::lock_entry& entry = lock_named(GetParam());
-  checker::options how{.conflict = checker::conflicts::enacted};
-  const checker::report result = checker::check(program_of(entry, two_nodes), how);
-  ASSERT_TRUE(result.found);
-  EXPECT_TRUE(result.found->what == fault::deadlock || result.found->what == fault::exclusion)
-      << name(result.found->what) << ": " << result.found->text;
+  const checker::options how{.conflict = checker::conflicts::enacted};
+  // With two ranks dash.published works all the same: it looks for a successor only when there is one, and then
+  // an old name is that of the only one there can be.
+  std::vector<shape> shapes{{3, 2, 2}};
+  if (entry.name != "dash.published") shapes.push_back({2, 3, 2});
+  for (const shape& of : shapes) {
+    const checker::report result = checker::check(program_of(entry, of), how);
+    ASSERT_TRUE(result.found) << of.ranks << " ranks";
+    EXPECT_TRUE(result.found->what == fault::deadlock || result.found->what == fault::exclusion)
+        << name(result.found->what) << ": " << result.found->text;
+  }
 }
 
 std::vector<std::string> unsound_names() {
