@@ -1,0 +1,28 @@
+// The world of threads does nothing that the model checker does not know of.
+#include <gtest/gtest.h>
+
+#include "nearfar/memory/threads/world.hpp"
+#include "tests/litmus/oracle.hpp"
+
+namespace nearfar::litmus {
+namespace {
+
+class threads_litmus : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(ranks, threads_litmus, ::testing::Values(2, 4));
+
+TEST_P(threads_litmus, has_no_outcome_that_the_checker_forbids) {
+  constexpr std::size_t rounds = 2'000;
+  // Each on a core of its own, or nothing meets; long waits yield, since a core may be busy with something
+  // else.
+  const threads::options chosen{.ratios = {.polls_per_yield = 1'000}, .oversubscribed = true, .bind = true};
+  threads::run(
+      GetParam(),
+      [](threads::world& w) {
+        player<threads::world> by(w, 1);
+        for (const form& how : forms()) EXPECT_NE(expect_only_allowed(w, by, how, rounds), 0) << how.name;
+      },
+      chosen);
+}
+
+}  // namespace
+}  // namespace nearfar::litmus
