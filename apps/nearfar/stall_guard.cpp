@@ -91,6 +91,7 @@ void stall_guard::end(const stalled& stall, const mpi::communicator& ranks) {
 }
 
 void stall_guard::end(const stalled& stall, int ranks) {
+  dog_->arm(allowance());
   std::unique_lock hold(guard_);
   heard_[stall.rank] = text_of(stall);
   changed_.notify_all();
