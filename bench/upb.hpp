@@ -7,9 +7,11 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/catalogue.hpp"
@@ -85,11 +87,17 @@ class upb_cast {
 template <world W>
 class upb {
  public:
-  /// Collective; makes `count` locks.
-  upb(W& w, const lock_entry& entry, const lock_parameters& parameters, int count)
-      : world_(&w), entry_(&entry), cast_(w.locality()) {
+  /// Collective; makes `count` locks. `beat` is called, outside of what is timed, whenever all ranks have got
+  /// on.
+  upb(
+      W& w, const lock_entry& entry, const lock_parameters& parameters, int count,
+      std::function<void()> beat = [] {})
+      : world_(&w), entry_(&entry), cast_(w.locality()), beat_(std::move(beat)) {
     locks_.reserve(static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i) locks_.push_back(entry.factory<W>()(w, 0, parameters));
+    for (int i = 0; i < count; ++i) {
+      locks_.push_back(entry.factory<W>()(w, 0, parameters));
+      beat_();
+    }
   }
 
   /// One sample for each scenario that this world can play. Collective; every rank gets them.
@@ -124,6 +132,7 @@ class upb {
       }
     }
     world_->barrier();
+    beat_();
     return span;
   }
 
@@ -149,6 +158,7 @@ class upb {
   W* world_;
   const lock_entry* entry_;
   upb_cast cast_;
+  std::function<void()> beat_;
   std::vector<std::unique_ptr<any_lock<W>>> locks_;
   std::int64_t uncontended_ = 0;
 };

@@ -8,19 +8,15 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -28,6 +24,7 @@
 #include "apps/nearfar/doctor_checks.hpp"
 #include "apps/nearfar/launch.hpp"
 #include "apps/nearfar/machine_probe.hpp"
+#include "apps/nearfar/watchdog.hpp"
 #include "nearfar/memory/mpi/handles.hpp"
 #include "nearfar/memory/mpi/transport.hpp"
 #include "version.hpp"
@@ -145,42 +142,6 @@ class report {
 };
 
 // ---- what becomes of a check that does not come back ------------------------------------------------------
-
-/// Calls back, once and from a thread of its own, when it is not rearmed in time.
-class watchdog {
- public:
-  explicit watchdog(std::function<void()> alarm)
-      : alarm_(std::move(alarm)), thread_([this](const std::stop_token& stopped) { watch(stopped); }) {}
-
-  void arm(seconds limit) {
-    const std::scoped_lock hold(guard_);
-    end_ = std::chrono::steady_clock::now() + limit;
-    ++armed_;
-    changed_.notify_all();
-  }
-
- private:
-  void watch(const std::stop_token& stopped) {
-    std::unique_lock hold(guard_);
-    changed_.wait(hold, stopped, [&] { return armed_ != 0; });
-    while (!stopped.stop_requested()) {
-      const unsigned seen = armed_;
-      if (changed_.wait_until(hold, stopped, end_, [&] { return armed_ != seen; }) ||
-          stopped.stop_requested())
-        continue;
-      hold.unlock();
-      alarm_();
-      return;
-    }
-  }
-
-  std::function<void()> alarm_;
-  std::mutex guard_;
-  std::condition_variable_any changed_;
-  std::chrono::steady_clock::time_point end_;
-  unsigned armed_ = 0;
-  std::jthread thread_;
-};
 
 /// Says which check was running when the process gets a deadly signal.
 class crash_report {

@@ -29,10 +29,10 @@ std::vector<std::size_t> parse_lengths(const char* option, const std::vector<std
   return without_repeats(lengths);
 }
 
-void check_threads(int threads) {
+void check_threads(int threads, const char* option) {
   constexpr int most = 4096;
   if (threads < 1 || threads > most)
-    throw usage_error(fmt::format("--threads must be 1 to {}, not {}", most, threads));
+    throw usage_error(fmt::format("{} must be 1 to {}, not {}", option, most, threads));
 }
 
 std::optional<free_memory> free_memory::now() {

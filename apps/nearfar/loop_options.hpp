@@ -88,8 +88,8 @@ inline constexpr length_range bytes_of_padding{.least = 0, .digits = 9};
                                                      const std::vector<std::string>& texts,
                                                      const length_range& range = lengths_of_vectors);
 
-/// Throws `usage_error` unless so many threads can be asked for with --threads.
-void check_threads(int threads);
+/// Throws `usage_error` unless so many threads can be asked for with `option`.
+void check_threads(int threads, const char* option = "--threads");
 
 /// Memory that can be had without swapping, and how much of it one container or loop may take.
 struct free_memory {

@@ -123,6 +123,8 @@ int main(int argc, char** argv) {
     return command::parse_and_run(how, argc, argv);
   } catch (const mpi::mpi_error& error) {
     return command::report_alone(how, error.what());
+  } catch (const stalled& error) {
+    return command::report_alone(how, error.what());
   } catch (const transport_error& error) {
     return command::report(how, error.what(), command::failure);
   } catch (const error& error) {

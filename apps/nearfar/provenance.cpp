@@ -38,10 +38,12 @@ std::string host_name() {
   return name.data();
 }
 
-std::string utc_time() {
-  const std::time_t now = std::time(nullptr);
+std::string utc_time(std::chrono::nanoseconds ago) {
+  using std::chrono::system_clock;
+  const std::time_t then =
+      system_clock::to_time_t(system_clock::now() - std::chrono::duration_cast<system_clock::duration>(ago));
   std::tm parts{};
-  gmtime_r(&now, &parts);
+  gmtime_r(&then, &parts);
   std::array<char, 32> text{};
   std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text.data();

@@ -2,6 +2,7 @@
 /// Where a measurement comes from.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -30,7 +31,7 @@ struct measurement {
 
 [[nodiscard]] std::string host_name();
 
-/// Now, in UTC, ISO 8601.
-[[nodiscard]] std::string utc_time();
+/// Now, or so long ago, in UTC, ISO 8601.
+[[nodiscard]] std::string utc_time(std::chrono::nanoseconds ago = {});
 
 }  // namespace nearfar::command

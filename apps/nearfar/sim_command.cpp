@@ -73,7 +73,7 @@ int run_sim(sim_options options) {
   }
   output.close();
   check_output();
-  return output.report(where);
+  return output.report();
 }
 
 void add_benchmark(CLI::App& sim, int& status, const benchmark_info& benchmark) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "apps/nearfar/result_table.hpp"
 
@@ -90,6 +91,9 @@ void suite_output::guarded(Action action) {
 
 void suite_output::open(measurement of, const std::string& machine, std::size_t locks,
                         const locality& where) {
+  const std::scoped_lock hold(busy_);
+  open_ = true;
+  where_ = where;
   world_ = of.world;
   machine_ = machine;
   const std::size_t steps = locks * static_cast<std::size_t>(options_->repetitions);
@@ -103,6 +107,7 @@ void suite_output::open(measurement of, const std::string& machine, std::size_t 
 }
 
 void suite_output::step(const std::string& text) {
+  const std::scoped_lock hold(busy_);
   if (bar_) bar_->step(text);
 }
 
@@ -110,17 +115,34 @@ void suite_output::record(bench::sample sample, const bench::lock_entry& entry) 
   sample.parameters = parameters_of(entry, *options_);
   sample.world = world_;
   sample.machine = machine_;
+  const std::scoped_lock hold(busy_);
   if (file_) guarded([&] { file_->write(sample); });
   samples_.push_back(std::move(sample));
 }
 
 void suite_output::close() {
+  const std::scoped_lock hold(busy_);
+  open_ = false;
   bar_.reset();
   if (file_) guarded([&] { file_->commit(); });
 }
 
-int suite_output::report(const locality& where) const {
-  print_table(samples_, options_->benchmark, where);
+std::string suite_output::stop(const std::string& what, const std::string& why) {
+  const std::scoped_lock hold(busy_);
+  if (!std::exchange(open_, false)) return problem_;
+  bar_.reset();
+  if (file_)
+    guarded([&] {
+      file_->write({{"schema", bench::results_schema}, {"record", "stall"}, {"what", what}, {"why", why}});
+      file_->commit();
+    });
+  file_.reset();
+  print_table(samples_, options_->benchmark, *where_);
+  return problem_;
+}
+
+int suite_output::report() const {
+  print_table(samples_, options_->benchmark, *where_);
   const bool all_verified =
       std::all_of(samples_.begin(), samples_.end(), [](const auto& s) { return s.verified; });
   if (!all_verified)

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "apps/nearfar/command.hpp"
 #include "apps/nearfar/provenance.hpp"
+#include "apps/nearfar/stall_guard.hpp"
 #include "bench/catalogue.hpp"
 #include "bench/ecsb.hpp"
 #include "bench/results.hpp"
@@ -59,7 +61,8 @@ class progress_bar {
   std::size_t done_ = 0;
 };
 
-/// What comes out of a run of the suite, kept by the first rank alone: samples, results file, table.
+/// What comes out of a run of the suite, kept by the first rank alone: samples, results file, table. Any
+/// thread may stop it while another records.
 class suite_output {
  public:
   explicit suite_output(const suite_options& options) : options_(&options) {}
@@ -70,19 +73,26 @@ class suite_output {
   void step(const std::string& text);
   void record(bench::sample sample, const bench::lock_entry& entry);
   void close();
+  /// Keeps what was measured, in place of what is to come: closes the file with a record of what stalled and
+  /// why, and prints the table. Nothing if it was never opened, or is closed. Returns why the results cannot
+  /// be written.
+  [[nodiscard]] std::string stop(const std::string& what, const std::string& why);
   /// Why the results cannot be written; empty if nothing is wrong.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
   /// Prints the table, and returns the command's status.
-  int report(const locality& where) const;
+  int report() const;
 
  private:
   template <typename Action>
   void guarded(Action action);
 
+  std::mutex busy_;
   const suite_options* options_;
   std::string world_;
   std::string machine_;
+  std::optional<locality> where_;
+  bool open_ = false;
   std::optional<progress_bar> bar_;
   std::optional<bench::results_file> file_;
   std::string problem_;
@@ -139,9 +149,9 @@ std::vector<const bench::lock_entry*> choose_locks(const suite_options& options,
 template <world W>
 class suite {
  public:
-  /// `output` on the first rank, null on the others.
-  suite(W& w, const suite_options& options, suite_output* output)
-      : world_(&w), options_(&options), output_(output) {}
+  /// `output` on the first rank, null on the others. `guard` is told what begins, if there is one.
+  suite(W& w, const suite_options& options, suite_output* output, stall_guard* guard = nullptr)
+      : world_(&w), options_(&options), output_(output), guard_(guard) {}
 
   /// All repetitions of the chosen locks, with their results file and table. Collective. Every rank of a
   /// world whose ranks are processes gets the same status.
@@ -154,7 +164,7 @@ class suite {
     measure(locks, 0, options_->repetitions);
     if (output_ != nullptr) output_->close();
     agree_on_output();
-    const int mine = output_ != nullptr ? output_->report(where) : success;
+    const int mine = output_ != nullptr ? output_->report() : success;
     return static_cast<int>(world_->sum_over_ranks({mine})[0]);
   }
 
@@ -192,7 +202,10 @@ class suite {
     std::vector<const bench::lock_entry*> order = locks;
     std::shuffle(order.begin(), order.end(), random);
     for (const bench::lock_entry* entry : order) {
-      bench::upb<W> benchmark(*world_, *entry, options_->parameters, options_->lock_count);
+      watch(*entry);
+      bench::upb<W> benchmark(*world_, *entry, options_->parameters, options_->lock_count, [this] {
+        if (guard_ != nullptr) guard_->beat();
+      });
       for (int repetition = first; repetition < end; ++repetition) {
         step(*entry);
         for (bench::sample& sample : benchmark.run()) record(std::move(sample), *entry, repetition);
@@ -209,7 +222,12 @@ class suite {
                  played);
   }
 
+  void watch(const bench::lock_entry& entry) {
+    if (guard_ != nullptr) guard_->begin(fmt::format("lock '{}'", entry.name));
+  }
+
   void step(const bench::lock_entry& entry) {
+    watch(entry);
     if (output_ != nullptr) output_->step(fmt::format("{} {}", options_->benchmark, entry.name));
   }
 
@@ -224,6 +242,7 @@ class suite {
   W* world_;
   const suite_options* options_;
   suite_output* output_;
+  stall_guard* guard_;
 };
 
 }  // namespace nearfar::command

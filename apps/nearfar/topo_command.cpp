@@ -313,6 +313,7 @@ void run_topo(topo_options options) {
   if (options.ranks && *options.ranks < 1)
     throw usage_error(fmt::format("--ranks must be 1 or more, not {}", *options.ranks));
   if (options.world == "mpi") return show_mpi(options);
+  if (options.ranks) check_threads(*options.ranks, "--ranks");
   if (how.rank == 0) show_threads(options);
 }
 
@@ -324,7 +325,7 @@ void add_topo(CLI::App& app, int& status) {
   auto options = std::make_shared<topo_options>();
   command->add_option("--world", options->world, "mpi or threads; default: mpi under mpirun, else threads");
   command->add_option("--ranks", options->ranks,
-                      "Threads of the threads world; default: one for each allowed processor");
+                      "Threads of the threads world, up to 4096; default: one for each allowed processor");
   command->add_option("--topology", options->topology,
                       "Tree to use in place of the machine's: 'node:2 numa:2 core:4'");
   command->add_option("--pin", options->pin,

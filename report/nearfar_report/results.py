@@ -101,6 +101,8 @@ def _read(path: str, label: str) -> ResultsFile:
             provenance = record
         else:
             _check_schema(path, number, record, [kind.schema])
+            if record.get("record") == "stall":
+                _refuse_stall(path, number, record, f"{len(samples)} of {provenance['records_expected']} samples")
             _check_sample(path, number, record, kind)
             samples.append(Sample(number, record, kind))
 
@@ -153,6 +155,13 @@ def _check_provenance(path: str, record: Record, kind: Format) -> None:
     if record.get("record") != "provenance":
         raise ResultsError(path, 1, "the first record is not the provenance", f"the start of the file is lost: {RERUN}")
     kind.check_provenance(path, 1, record)
+
+
+def _refuse_stall(path: str, number: int, record: Record, reached: str) -> NoReturn:
+    """The last record of a run that was ended because ranks waited for ever."""
+    what, why = (printable(str(record.get(field)))[:400] for field in ("what", "why"))
+    todo = f"leave it out, or {RERUN}"
+    raise ResultsError(path, number, f"the run ended after {reached} because {what} stalls: {why}", todo)
 
 
 def _check_sample(path: str, number: int, record: Record, kind: Format) -> None:

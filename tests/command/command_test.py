@@ -1,10 +1,15 @@
 """The command as its users meet it: what it prints, what it leaves behind, how it ends."""
 
+import contextlib
+import ctypes
 import json
 import os
 import pathlib
+import re
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 COMMAND = os.environ["NEARFAR_COMMAND"]
@@ -71,6 +76,10 @@ class BadInput(InEmptyFolder):
         self.assert_refused("bench", "ecsb", "--ranks", "0", saying="--ranks")
         self.assert_refused("bench", "ecsb", "--ranks", "-3", saying="--ranks")
         self.assert_refused("bench", "ecsb", "--ranks", "two", saying="--ranks")
+        self.assert_refused("bench", "ecsb", "--ranks", "100000", saying=["--ranks", "1 to 4096"])
+        self.assert_refused("topo", "--ranks", "100000", saying=["--ranks", "1 to 4096"])
+        self.assert_refused("bench", "ecsb", "--stall-limit", "-1", saying="--stall-limit")
+        self.assert_refused("bench", "ecsb", "--stall-limit", "nan", saying="--stall-limit")
         self.assert_refused("bench", "ecsb", "--duration", "-1", saying="--duration")
         self.assert_refused("bench", "ecsb", "--duration", "0", saying="--duration")
         self.assert_refused("bench", "ecsb", "--duration", "nan", saying="--duration")
@@ -233,6 +242,129 @@ class Bench(InEmptyFolder):
         page = pathlib.Path(self.folder / ended.stdout.splitlines()[-1])
         self.assertTrue(page.is_file())
         self.assertIn("cohort", page.read_text())
+
+
+class StoppedThread:
+    """A thread of a program under test that does not go on, as the debugger's interface has it: a signal would stop
+    the whole process."""
+
+    SEIZE, INTERRUPT, ANY_THREAD = 0x4206, 0x4207, 0x40000000
+
+    def __init__(self, thread):
+        self._thread = thread
+        call = ctypes.CDLL(None, use_errno=True).ptrace
+        call.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+        for request in [self.SEIZE, self.INTERRUPT]:
+            if call(request, thread, None, None) != 0:
+                raise OSError(ctypes.get_errno(), "cannot stop a thread: the system does not permit ptrace")
+
+    def wait_for_end(self):
+        """Its process is not over before that."""
+        with contextlib.suppress(ChildProcessError):
+            while os.WIFSTOPPED(os.waitpid(self._thread, self.ANY_THREAD)[1]):
+                pass
+
+
+class Stall(InEmptyFolder):
+    """A rank is stopped in the middle of a benchmark, so that the others wait for it in vain."""
+
+    ARGUMENTS = ["bench", "ecsb", "--locks", "dash", "--duration", "0.1", "--repetitions", "1000000",
+                 "--stall-limit", "3", "--output", "r.jsonl"]  # fmt: skip
+
+    def started(self, *arguments):
+        """The running program, once it has results."""
+        run = subprocess.Popen(
+            arguments,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(run.wait)
+        self.addCleanup(run.kill)
+        while not any(path.read_text().count('"sample"') > 1 for path in self.folder.glob("r.jsonl.partial-*")):
+            self.assertIsNone(run.poll(), "ended before it was stopped")
+            time.sleep(0.01)
+        return run
+
+    def started_under_mpi(self, ranks):
+        launcher = [str(SOURCE / "scripts" / "run-mpi"), "--mpi", MPI, "--ranks", str(ranks), "--"]
+        run = self.started(*launcher, COMMAND, *self.ARGUMENTS)
+        processes = {}
+        for path in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if os.readlink(path / "cwd") != os.path.realpath(self.folder):
+                    continue
+                if os.readlink(path / "exe") != os.path.realpath(COMMAND):
+                    continue
+                environment = (path / "environ").read_bytes().decode(errors="replace")
+                rank = re.search(r"\0(?:OMPI_COMM_WORLD_RANK|PMI_RANK)=(\d+)", environment)
+                processes[int(rank[1])] = int(path.name)
+        self.assertEqual(sorted(processes), list(range(ranks)))
+        return run, processes
+
+    def line_of(self, run):
+        """The one line that it ends with."""
+        self.out, errors = run.communicate()
+        lines = [line for line in errors.splitlines() if line.startswith("nearfar: ")]
+        self.assertEqual(len(lines), 1, errors)
+        self.assertEqual(run.returncode, 1, errors)
+        self.assertIn("lock 'dash' stalls: rank ", lines[0])
+        self.assertRegex(lines[0], r"\(since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\)")
+        return lines[0]
+
+    def assert_kept(self, line):
+        self.assertEqual(self.left_behind(), ["r.jsonl"])
+        records = [json.loads(each) for each in (self.folder / "r.jsonl").read_text().splitlines()]
+        kinds = [record["record"] for record in records]
+        self.assertEqual(kinds, ["provenance", *["sample"] * (len(kinds) - 2), "stall"])
+        self.assertGreater(len(kinds), 3)
+        self.assertIn(f"nearfar: {records[-1]['what']} stalls: {records[-1]['why']}", line)
+        self.assertEqual(records[-1]["what"], "lock 'dash'")
+        self.assertIn("\ndash ", self.out)
+
+    WAITS = r"rank {} has waited \d+ m?s for (a signal of|a far word of|the other ranks in) "
+
+    def test_of_a_rank_that_is_stopped(self):
+        run, processes = self.started_under_mpi(3)
+        os.kill(processes[1], signal.SIGSTOP)
+        line = self.line_of(run)
+        self.assertRegex(line, self.WAITS.format(0))
+        self.assertRegex(line, self.WAITS.format(2))
+        self.assertTrue(line.endswith("; nothing was heard of rank 1"), line)
+        self.assert_kept(line)
+
+    def test_of_the_rank_that_has_the_results(self):
+        run, processes = self.started_under_mpi(2)
+        os.kill(processes[0], signal.SIGSTOP)
+        self.assertRegex(self.line_of(run), self.WAITS.format(1))
+
+    def started_in_threads(self, ranks):
+        run = self.started(COMMAND, *self.ARGUMENTS, "--ranks", str(ranks))
+        threads = sorted(int(path.name) for path in pathlib.Path(f"/proc/{run.pid}/task").iterdir())
+        return run, threads[-ranks:]
+
+    def stop(self, run, thread):
+        stopped = StoppedThread(thread)
+        self.addCleanup(stopped.wait_for_end)
+        self.addCleanup(run.kill)
+        return stopped
+
+    def test_of_a_thread_that_is_stopped(self):
+        run, threads = self.started_in_threads(2)
+        self.stop(run, threads[1]).wait_for_end()
+        line = self.line_of(run)
+        self.assertRegex(line, self.WAITS.format(0))
+        self.assertTrue(line.endswith("; nothing was heard of rank 1"), line)
+        self.assert_kept(line)
+
+    def test_where_nobody_waits(self):
+        run, threads = self.started_in_threads(1)
+        self.stop(run, threads[0]).wait_for_end()
+        line = self.line_of(run)
+        self.assertIn("rank 0 has neither waited nor gone on for ", line)
+        self.assert_kept(line)
 
 
 class Machine(unittest.TestCase):

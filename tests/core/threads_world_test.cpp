@@ -1,11 +1,16 @@
 // Memory, signals and waiting of the world of threads.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "nearfar/core/error.hpp"
 #include "nearfar/memory/threads/world.hpp"
 #include "nearfar/topology/spec.hpp"
 
@@ -174,6 +179,80 @@ TEST(threads_world, collects_from_all_ranks_and_has_its_topology) {
         EXPECT_EQ(w.locality().same(level::node, w.rank(), 0), w.rank() < 2);
       },
       chosen);
+}
+
+std::string what_for(const nearfar::stalled& stall) {
+  const std::string text = stall.what();
+  return text.substr(text.find(" for "));
+}
+
+/// What is said of a wait that nobody ends, in a team of one.
+std::string what_stalls(const std::function<void(world&)>& waits) {
+  threads::options chosen;
+  chosen.stall_limit = std::chrono::milliseconds{2};
+  try {
+    threads::run(1, waits, chosen);
+  } catch (const nearfar::stalled& stall) {
+    EXPECT_EQ(stall.rank, 0);
+    EXPECT_GE(stall.waited, *chosen.stall_limit);
+    return what_for(stall);
+  }
+  return "no stall";
+}
+
+TEST(threads_world, a_stall_says_what_it_waits_for) {
+  const auto never = [](std::uint64_t) { return false; };
+  for (const auto& far_wait : std::vector<std::function<void(world&, world::far_segment<words>&)>>{
+           [&](world& w, auto& segment) { w.await_direct(segment, 0, &words::first, never); },
+           [&](world& w, auto& segment) { w.await_get(segment, 0, &words::first, never); },
+           [&](world& w, auto& segment) { w.await_fetch(segment, 0, &words::first, never); },
+           [&](world& w, auto& segment) {
+             const std::uint64_t one = 1;
+             w.await_swap(segment, 0, &words::first, one, never, {});
+           }})
+    EXPECT_EQ(what_stalls([&](world& w) {
+                world::far_segment<words> segment(w);
+                far_wait(w, segment);
+              }),
+              " for a far word of rank 0");
+  EXPECT_EQ(what_stalls([&](world& w) {
+              const world::near_segment<cells> near(w);
+              w.await(near.at(0).value, never);
+            }),
+            " for a near cell");
+  EXPECT_EQ(what_stalls([](world& w) { world::signal_channel(w).await_signal(0); }),
+            " for a signal of rank 0");
+  EXPECT_EQ(what_stalls([](world& w) { world::signal_channel(w).await_signal(nearfar::any_rank); }),
+            " for a signal of any rank");
+}
+
+TEST(threads_world, a_pause_is_no_stall) {
+  const std::string text = what_stalls([](world& w) { w.delay(std::chrono::milliseconds{10}); });
+  EXPECT_EQ(text, "no stall");
+}
+
+TEST(threads_world, a_barrier_to_which_a_rank_does_not_come_stalls) {
+  std::atomic<bool> has_stalled = false;
+  threads::options chosen;
+  chosen.stall_limit = std::chrono::milliseconds{2};
+  EXPECT_THROW(threads::run(
+                   2,
+                   [&](world& w) {
+                     if (w.rank() == 1) {
+                       has_stalled.wait(false);
+                       return;
+                     }
+                     try {
+                       w.barrier();
+                     } catch (const nearfar::stalled& stall) {
+                       EXPECT_EQ(what_for(stall), " for the other ranks in a barrier");
+                       has_stalled = true;
+                       has_stalled.notify_one();
+                       throw;
+                     }
+                   },
+                   chosen),
+               nearfar::stalled);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <chrono>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -283,6 +285,61 @@ TEST(error, of_a_call_is_thrown_and_the_world_goes_on) {
     channel.await_signal(left);
   }
   w.barrier();
+}
+
+mpi::options with_limit() {
+  mpi::options chosen = small();
+  chosen.self_test = false;
+  chosen.stall_limit = std::chrono::milliseconds{2};
+  return chosen;
+}
+
+/// What `waits` is said to wait for.
+template <typename Waits>
+std::string what_stalls(const world& w, Waits waits) {
+  try {
+    waits();
+  } catch (const stalled& stall) {
+    EXPECT_EQ(stall.rank, w.rank());
+    EXPECT_GE(stall.waited, *with_limit().stall_limit);
+    const std::string text = stall.what();
+    return text.substr(text.find(" for "));
+  }
+  return "no stall";
+}
+
+TEST(stall, of_a_signal_says_from_whom) {
+  world w(MPI_COMM_SELF, with_limit());
+  world::signal_channel channel(w);
+  EXPECT_EQ(what_stalls(w, [&] { channel.await_signal(0); }), " for a signal of rank 0");
+  EXPECT_EQ(what_stalls(w, [&] { channel.await_signal(any_rank); }), " for a signal of any rank");
+  // For the two receives that were given up.
+  channel.signal(0);
+  channel.signal(0);
+}
+
+TEST(stall, of_a_word_says_whose) {
+  struct alignas(slot_bytes) words {
+    far<std::uint64_t> word;
+  };
+  world w(MPI_COMM_SELF, with_limit());
+  world::far_segment<words> segment(w);
+  const auto never = [](std::uint64_t) { return false; };
+  EXPECT_EQ(what_stalls(w, [&] { w.await_direct(segment, 0, &words::word, never); }),
+            " for a far word of rank 0");
+  EXPECT_EQ(what_stalls(w, [&] { w.await_fetch(segment, 0, &words::word, never); }),
+            " for a far word of rank 0");
+}
+
+TEST(stall, of_a_barrier_to_which_ranks_do_not_come) {
+  if (common_world().size() == 1) return;  // nobody to stay away
+  const bool waits = common_world().rank() == 0;
+  mpi::options chosen = with_limit();
+  if (!waits) chosen.stall_limit.reset();
+  world w(MPI_COMM_WORLD, chosen);
+  if (waits) EXPECT_EQ(what_stalls(w, [&] { w.barrier(); }), " for the other ranks in a barrier");
+  common_world().barrier();
+  if (!waits) w.barrier();
 }
 
 // At MPI_THREAD_SERIALIZED and above any thread may use a world; below, only the main thread.

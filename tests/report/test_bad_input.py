@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from report_builders import Outcome, Record, ecsb, provenance, upb
+from report_builders import SCHEMA, Outcome, Record, ecsb, provenance, upb
 
 Report = Callable[..., Outcome]
 Write = Callable[..., Path]
@@ -83,6 +83,15 @@ def test_every_truncation_is_noticed(write: Write) -> None:
 def test_fewer_samples_than_announced(report: Report, write: Write) -> None:
     path = write("a.jsonl", [ecsb(repetition=r) for r in range(3)], records_expected=8)
     assert_refused(report(path), f"{path}:4: the file ends after 3 of 8 samples (truncated or interrupted run)")
+
+
+def test_run_that_stalled(report: Report, write: Write) -> None:
+    stall = {"schema": SCHEMA, "record": "stall", "what": "lock 'dash'", "why": "rank 0 has waited"}
+    path = write("a.jsonl", [ecsb(), stall], records_expected=8)
+    said = f"{path}:3: the run ended after 1 of 8 samples because lock 'dash' stalls: rank 0 has waited"
+    assert_refused(report(path), said)
+    # Nor where nothing is missing.
+    assert_refused(report(write("b.jsonl", [ecsb(), stall], records_expected=1)), ":3: the run ended after 1 of 1")
 
 
 def test_more_samples_than_announced(report: Report, write: Write) -> None:

@@ -3,6 +3,7 @@
 /// topology or a transport cannot do, is thrown as one of these, with one line that says what to do about it.
 #pragma once
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
 
@@ -26,6 +27,26 @@ struct transport_error : error {
 /// A world's slab of near or far memory is used up; the text names the option that makes it larger.
 struct out_of_memory : error {
   using error::error;
+};
+
+/// A rank waited longer than the world's `stall_limit`: whom it waits for hangs, has ended, or cannot be
+/// reached. Thrown by whatever waits, `unlock()` included, and by the waiting rank alone. Neither the lock
+/// nor the world can be used after it, by any rank; what is left to do is to say so and to end the program.
+struct stalled : error {
+  /// `awaited`: what for, in words.
+  stalled(int waiting_rank, const std::string& awaited, std::chrono::nanoseconds span)
+      : error("rank " + std::to_string(waiting_rank) + " has waited " + text_of(span) + " for " + awaited),
+        rank(waiting_rank),
+        waited(span) {}
+
+  int rank;
+  std::chrono::nanoseconds waited;
+
+ private:
+  static std::string text_of(std::chrono::nanoseconds span) {
+    using namespace std::chrono_literals;
+    return span < 10s ? std::to_string(span / 1ms) + " ms" : std::to_string(span / 1s) + " s";
+  }
 };
 
 /// A precondition of the interface was violated. Thrown in checked builds only (see checks.hpp), except where

@@ -1,5 +1,6 @@
 /// \file
-/// How the worlds on real hardware wait: poll often, drive progress seldom, yield when oversubscribed.
+/// How the worlds on real hardware wait: poll often, drive progress seldom, yield when oversubscribed, and
+/// give up after a limit if asked to.
 #pragma once
 
 #include <sched.h>
@@ -7,9 +8,12 @@
 #include <algorithm>
 #include <chrono>
 #include <concepts>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "nearfar/core/backoff.hpp"
+#include "nearfar/core/error.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/memory/atomic_cell.hpp"
 
@@ -27,24 +31,38 @@ struct wait_ratios {
   unsigned polls_per_yield = 16;
 };
 
+/// What a rank waits for, in the words that `stalled` says it with.
+struct awaited {
+  const char* what;
+  std::optional<int> rank{};  ///< whose it is, if it is anybody's; `any_rank` for whoever comes first
+
+  [[nodiscard]] std::string text() const {
+    if (!rank) return what;
+    return what + (*rank == any_rank ? std::string(" of any rank") : " of rank " + std::to_string(*rank));
+  }
+};
+
 /// Waiting loops over a world's `progress()`. The count of polls outlives each wait, so that many short waits
 /// drive progress as often as one long wait; without that, ranks that hand a lock to and fro quickly would
 /// never let a far operation in.
+///
+/// With a limit every wait throws `stalled` that lasts longer; only a rest looks at the clock, and not every
+/// one, so that a poll costs the same.
 template <typename Derived>
 class waiting {
  public:
   /// Waits until `predicate` holds for the near cell's value and returns that value. The load acquires, so it
   /// is ordered after everything that precedes the store (release) that wrote the value.
   template <typename T, std::predicate<T> Predicate>
-  T await(const atomic_cell<T>& cell, Predicate predicate) {
-    return poll([&] { return cell.load(std::memory_order_acquire); }, predicate);
+  T await(const atomic_cell<T>& cell, Predicate predicate, awaited what = {"a near cell"}) {
+    return poll([&] { return cell.load(std::memory_order_acquire); }, predicate, what);
   }
 
   /// The same for a far word in the memory of `rank`, which must be on this node: read directly while others
   /// put to it.
   template <typename Segment, typename T, typename V, std::predicate<V> Predicate>
   V await_direct(const Segment& segment, int rank, far<V> T::*field, Predicate predicate) {
-    return poll([&] { return segment.read_direct(rank, field); }, predicate);
+    return poll([&] { return segment.read_direct(rank, field); }, predicate, {far_word, rank});
   }
 
   /// The same by one-sided `get` and `flush`, for a far word anywhere. Each poll is a far operation.
@@ -64,12 +82,14 @@ class waiting {
   template <typename Segment, typename T, typename V, std::predicate<V> Predicate>
   V await_swap(Segment& segment, int rank, far<V> T::*field, const V& origin, Predicate predicate,
                backoff pause) {
+    wait current{{far_word, rank}};
     for (auto span = pause.shortest;; span = std::min(span * 2, pause.longest)) {
       delay(span);
       V old{};
       segment.swap(rank, field, origin, old);
       segment.flush(rank);
       if (predicate(old)) return old;
+      note_rest(current);
     }
   }
 
@@ -90,18 +110,48 @@ class waiting {
   [[nodiscard]] bool oversubscribed() const noexcept { return oversubscribed_; }
 
  protected:
-  void set_waiting(wait_ratios ratios, bool oversubscribed) noexcept {
+  using time_point = std::chrono::steady_clock::time_point;
+
+  /// A wait that goes on. It has no beginning until it looks at the clock, which short ones never do. Nothing
+  /// may point to it, so that compilers keep it in registers.
+  struct wait {
+    awaited what;
+    unsigned rests = 0;
+    time_point since{};
+  };
+
+  void set_waiting(wait_ratios ratios, bool oversubscribed,
+                   std::optional<std::chrono::nanoseconds> stall_limit) noexcept {
     oversubscribed_ = oversubscribed;
+    stall_limit_ = stall_limit;
     polls_per_rest_ = oversubscribed ? ratios.polls_per_yield : ratios.polls_per_progress;
     polls_left_ = polls_per_rest_;
   }
 
-  /// One turn of a waiting loop.
-  void idle() {
-    if (polls_left_-- == 0) [[unlikely]] {
-      polls_left_ = polls_per_rest_;
-      rest();
-    }
+  /// From here on waits last as long as they last: for destructors, which must not throw.
+  void wait_without_limit() noexcept { stall_limit_.reset(); }
+
+  /// One turn of a waiting loop. Returns whether it rested.
+  bool idle() {
+    if (polls_left_-- != 0) [[likely]]
+      return false;
+    polls_left_ = polls_per_rest_;
+    rest();
+    return true;
+  }
+
+  /// The same of a wait that may be given up.
+  void idle(wait& current) {
+    if (idle()) [[unlikely]]
+      note_rest(current);
+  }
+
+  /// Throws `stalled` when `current` has lasted too long. A look at the clock takes a third of a rest, or
+  /// less, so most rests are only counted.
+  void note_rest(wait& current) {
+    constexpr unsigned rests_per_look = 16;
+    if (++current.rests % rests_per_look == 0 && stall_limit_)
+      current.since = look_at_clock(current.since, current.what);
   }
 
   /// Drives progress now, and lets others run if processors are short.
@@ -111,28 +161,43 @@ class waiting {
   }
 
  private:
+  static constexpr const char* far_word = "a far word";
+
   template <typename Read, typename Predicate>
-  auto poll(Read read, Predicate& predicate) {
+  auto poll(Read read, Predicate& predicate, awaited what) {
+    wait current{what};
     for (;;) {
       const auto value = read();
       if (predicate(value)) return value;
-      idle();
+      idle(current);
     }
   }
 
   template <typename V, typename Start, typename Segment, typename Predicate>
   V poll_far(Start start, Segment& segment, int rank, Predicate& predicate) {
     V value{};
+    wait current{{far_word, rank}};
     for (;;) {
       start(value);
       segment.flush(rank);
       if (predicate(value)) return value;
       // A far poll takes longer than a progress call, and may starve the one it waits for without one.
       rest();
+      note_rest(current);
     }
   }
 
+  /// Returns since when, which is now if it was not known yet.
+  [[gnu::noinline, gnu::cold]] time_point look_at_clock(time_point since, awaited what) const {
+    const time_point present = std::chrono::steady_clock::now();
+    if (since == time_point()) return present;
+    if (present - since >= *stall_limit_)
+      throw stalled(static_cast<const Derived*>(this)->rank(), what.text(), present - since);
+    return since;
+  }
+
   bool oversubscribed_ = false;
+  std::optional<std::chrono::nanoseconds> stall_limit_;
   unsigned polls_per_rest_ = wait_ratios{}.polls_per_progress;
   unsigned polls_left_ = polls_per_rest_;
 };

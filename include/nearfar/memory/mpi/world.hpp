@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -52,6 +53,10 @@ struct options {
   std::optional<bool> oversubscribed{};
   /// Refuse to work on a transport that fails the quick self-test.
   bool self_test = true;
+  /// A wait that lasts longer throws `stalled`, one in `unlock()` too; after that no call of MPI but
+  /// `MPI_Abort` is safe. Does not count inside MPI's own calls, nor in the world's destructor. Without a
+  /// limit ranks wait for ever.
+  std::optional<std::chrono::nanoseconds> stall_limit{};
 };
 
 /// A communicator's ranks, with their near and far memory. Neither copied nor moved, as segments refer to it.
@@ -90,7 +95,8 @@ class world : public waiting<world> {
       require_transport(comm_.get(), one_physical_node());
       require_shared_memory(physical_node_.get(), options_.near_bytes + options_.far_bytes);
     });
-    set_waiting(options_.ratios, options_.oversubscribed.value_or(processors_.oversubscribed()));
+    set_waiting(options_.ratios, options_.oversubscribed.value_or(processors_.oversubscribed()),
+                options_.stall_limit);
     make_windows();
     if (options_.self_test) quick_self_test(*this);
   }
@@ -101,6 +107,7 @@ class world : public waiting<world> {
   /// of words that others use.
   ~world() noexcept(!checked_build) {
     if (!may_free_collectively()) return;
+    wait_without_limit();
     barrier();
     if constexpr (checked_build) {
       if (near_slab_.used() + far_slab_.used() == 0) return;
@@ -127,7 +134,7 @@ class world : public waiting<world> {
   void barrier() {
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Ibarrier(comm_.get(), &request), "MPI_Ibarrier");
-    complete(request);
+    complete(request, {"the other ranks in a barrier"});
   }
 
   /// The sum over all ranks of each element. Collective.
@@ -137,12 +144,13 @@ class world : public waiting<world> {
 
   /// `mine` of every rank, in rank order. Collective.
   [[nodiscard]] std::vector<std::int64_t> gather_to_all(std::int64_t mine) {
-    std::vector<std::int64_t> result(static_cast<std::size_t>(size_));
+    exchanged_.assign(index(size_), mine);
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallgather(&mine, 1, MPI_INT64_T, result.data(), 1, MPI_INT64_T, comm_.get(), &request),
+    check(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT64_T, exchanged_.data(), 1, MPI_INT64_T, comm_.get(),
+                         &request),
           "MPI_Iallgather");
-    complete(request);
-    return result;
+    complete(request, {"the other ranks in a collective operation"});
+    return std::move(exchanged_);
   }
 
   /// Whether the machine, not an override, puts all ranks on one node.
@@ -284,22 +292,25 @@ class world : public waiting<world> {
 
   [[nodiscard]] std::vector<std::int64_t> reduce_over_ranks(std::vector<std::int64_t> values,
                                                             MPI_Op operation) {
+    exchanged_ = std::move(values);
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, operation,
-                         comm_.get(), &request),
+    check(MPI_Iallreduce(MPI_IN_PLACE, exchanged_.data(), static_cast<int>(exchanged_.size()), MPI_INT64_T,
+                         operation, comm_.get(), &request),
           "MPI_Iallreduce");
-    complete(request);
-    return values;
+    complete(request, {"the other ranks in a collective operation"});
+    return std::move(exchanged_);
   }
 
   /// MPI's own waiting spins without yielding, which takes a scheduler's slice for each step when
   /// oversubscribed.
-  void complete(MPI_Request& request) {
+  void complete(MPI_Request& request, awaited what) {
     int done = 0;
+    wait current{what};
     for (;;) {
       check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
       if (done != 0) return;
       if (oversubscribed()) sched_yield();
+      note_rest(current);
     }
   }
 
@@ -321,6 +332,8 @@ class world : public waiting<world> {
   slab near_slab_;
   slab far_slab_;
   slab tags_;
+  /// Buffer of collective operations: here, so that it outlives one that is given up.
+  std::vector<std::int64_t> exchanged_;
 };
 
 /// Zero-byte messages with a tag of their own. Making one is collective.
@@ -348,7 +361,7 @@ class world::signal_channel {
     check(MPI_Irecv(nullptr, 0, MPI_BYTE, rank == any_rank ? MPI_ANY_SOURCE : rank, tag(),
                     world_->comm_.get(), &request),
           "MPI_Irecv");
-    world_->complete(request);
+    world_->complete(request, {"a signal", rank});
   }
 
  private:

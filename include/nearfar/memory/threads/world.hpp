@@ -46,6 +46,8 @@ struct options {
   std::optional<bool> oversubscribed{};
   /// Bind rank r to the r-th allowed core, if there are cores enough.
   bool bind = false;
+  /// A wait that lasts longer throws `stalled`, one in `unlock()` too. Without a limit ranks wait for ever.
+  std::optional<std::chrono::nanoseconds> stall_limit{};
 };
 
 /// Another thread of the team ended with an exception, so that waiting for it would never end. Thrown in
@@ -98,7 +100,7 @@ class world : public waiting<world> {
   world(team& of, int rank) : team_(&of), rank_(rank), slab_(of.options_.bytes) {
     if (of.bind_) of.hardware_.bind_this_thread_to_core(rank);
     const bool crowded = of.ranks_ > of.hardware_.allowed_cpus();
-    set_waiting(of.options_.ratios, of.options_.oversubscribed.value_or(crowded));
+    set_waiting(of.options_.ratios, of.options_.oversubscribed.value_or(crowded), of.options_.stall_limit);
   }
   world(const world&) = delete;
   world& operator=(const world&) = delete;
@@ -127,7 +129,8 @@ class world : public waiting<world> {
       count.store(0, std::memory_order_relaxed);
       round.store(current + 1, std::memory_order_release);  // (2)
     } else {
-      await(round, [current](std::uint64_t value) { return value != current; });  // pairs with (2)
+      await(round, [current](std::uint64_t value) { return value != current; },  // pairs with (2)
+            {"the other ranks in a barrier"});
     }
   }
 
@@ -216,17 +219,19 @@ class world::signal_channel {
   void await_signal(int rank) {
     if (rank != any_rank) {
       std::uint32_t& taken = taken_[index(rank)];
-      world_->await(mailbox(world_->rank(), rank), [&](std::uint32_t sent) { return sent != taken; });
+      world_->await(mailbox(world_->rank(), rank), [&](std::uint32_t sent) { return sent != taken; },
+                    {"a signal", rank});
       ++taken;
       return;
     }
+    wait current{{"a signal", any_rank}};
     for (;;) {
       for (int from = 0; from < world_->size(); ++from) {
         if (mailbox(world_->rank(), from).load(std::memory_order_acquire) == taken_[index(from)]) continue;
         ++taken_[index(from)];
         return;
       }
-      world_->idle();
+      world_->idle(current);
     }
   }
 
