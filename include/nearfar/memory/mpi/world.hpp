@@ -358,13 +358,25 @@ class world::signal_channel {
   /// sender completed before.
   void await_signal(int rank) {
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Irecv(nullptr, 0, MPI_BYTE, rank == any_rank ? MPI_ANY_SOURCE : rank, tag(),
-                    world_->comm_.get(), &request),
+    check(MPI_Irecv(nullptr, 0, MPI_BYTE, rank == any_rank ? next_sender() : rank, tag(), world_->comm_.get(),
+                    &request),
           "MPI_Irecv");
     world_->complete(request, {"a signal", rank});
   }
 
  private:
+  /// Waits for a signal without taking it. A receive from MPI_ANY_SOURCE would do both, but on MPICH 5.0.2
+  /// over UCX it never ends once there are several nodes.
+  [[nodiscard]] int next_sender() {
+    for (;;) {
+      int found = 0;
+      MPI_Status status;
+      check(MPI_Iprobe(MPI_ANY_SOURCE, tag(), world_->comm_.get(), &found, &status), "MPI_Iprobe");
+      if (found != 0) return status.MPI_SOURCE;
+      if (world_->oversubscribed()) sched_yield();
+    }
+  }
+
   [[nodiscard]] int tag() const noexcept { return static_cast<int>(*tag_); }
 
   world* world_;
