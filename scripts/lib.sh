@@ -198,7 +198,8 @@ find_python() {
 }
 
 # Configures the CMake preset $1 if it has never been or its presets changed (CMake itself sees to
-# changed CMakeLists.txt), then builds it. The binary folder is build/PRESET.
+# changed CMakeLists.txt), then builds it, with further arguments for cmake --build. The binary folder
+# is build/PRESET.
 build_preset() {
   local folder=$nearfar_root/build/$1
   if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER-} ]] && command -v ccache >/dev/null; then
@@ -210,5 +211,16 @@ build_preset() {
     cmake --preset "$1" || return
     touch "$folder/.configured"
   fi
-  cmake --build --preset "$1" --parallel "${NEARFAR_JOBS:-$(allowed_cores)}"
+  cmake --build --preset "$1" --parallel "${NEARFAR_JOBS:-$(allowed_cores)}" "${@:2}"
+}
+
+# Prints the names of the MPI libraries that are installed, Debian's first, one a line.
+installed_mpi_libraries() {
+  local name
+  for name in openmpi mpich; do
+    if command -v "mpicxx.$name" >/dev/null; then echo "$name"; fi
+  done
+  for name in openmpi5 mpich5; do
+    if [[ -x $nearfar_root/build/mpi/$name/bin/mpicxx ]]; then echo "$name"; fi
+  done
 }

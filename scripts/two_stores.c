@@ -59,8 +59,8 @@ static void pause_at_random(void) {
   unsigned turns = bits >> 12 & 7;
   unsigned yields = 0;
   if (bits % 64 == 0) turns = bits >> 12 & 1023;
-  if (bits % 256 == 1) yields = 1;
-  if (bits % 4096 == 2) yields = bits >> 12 & 63;
+  if (bits % 64 == 1) yields = 1;
+  if (bits % 4096 == 2) yields = bits >> 12 & 15;
   for (; turns != 0; --turns) relax();
   for (; yields != 0; --yields) sched_yield();
 }
