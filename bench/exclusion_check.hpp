@@ -57,7 +57,10 @@ class exclusion_check {
   }
 
   /// Whether both counters are what they must be, over all calls so far. Collective; the lock must be free.
-  [[nodiscard]] bool holds() {
+  [[nodiscard]] bool holds() { return lost() == 0; }
+
+  /// How many increments both counters lack. Collective; the lock must be free.
+  [[nodiscard]] std::int64_t lost() {
     world_->barrier();
     const bool is_leader = one_node_
                                ? world_->rank() == home_
@@ -71,7 +74,7 @@ class exclusion_check {
                                    : std::int64_t{0};
     const auto lost = world_->sum_over_ranks({static_cast<std::int64_t>(counted_everywhere_) - everywhere,
                                               static_cast<std::int64_t>(counted_in_node_) - in_node});
-    return lost[0] == 0 && lost[1] == 0;
+    return lost[0] + lost[1];
   }
 
  private:

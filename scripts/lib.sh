@@ -140,6 +140,8 @@ choose_openmpi_options() {
   fi
   if ((nodes == 1)); then mca btl "self,$shared_memory"; else mca btl "self,$shared_memory,tcp"; fi
   if ((total_ranks > $(allowed_cores))); then mca mpi_yield_when_idle 1; fi
+  preload_two_stores
+  if [[ -n $preloads ]]; then openmpi_options+=(-x "LD_PRELOAD=$preloads"); fi
 }
 
 mca() {
@@ -152,25 +154,47 @@ mca() {
 # shellcheck disable=SC2016 # for the inner shell
 no_input=(/bin/sh -c 'exec "$@" </dev/null' sh)
 
-# Builds mpich_progress.so (what it is for is said in its source), if it is not built yet. Several
-# runs at once may do so: the last rename wins. Fails if there is no C compiler.
-mpich_preload=$nearfar_root/build/two-nodes/mpich_progress.so
-build_mpich_preload() {
-  local source=$nearfar_scripts/mpich_progress.c
-  if [[ -s $mpich_preload && ! $source -nt $mpich_preload ]]; then return 0; fi
+# What ranks load before all other libraries, as LD_PRELOAD has it; the caller's own last.
+preloads=${LD_PRELOAD-}
+preload() { preloads=$1${preloads:+:$preloads}; }
+
+# Builds the library that is to be preloaded from the C source $1 beside this file (what it is for is
+# said there), if it is not built yet, and sets built to its path. Several runs at once may do so: the
+# last rename wins. Fails if there is no C compiler.
+built=''
+build_preload() {
+  local source=$nearfar_scripts/$1
+  built=$nearfar_root/build/two-nodes/${1%.c}.so
+  if [[ -s $built && ! $source -nt $built ]]; then return 0; fi
   command -v "${CC:-cc}" >/dev/null || return 1
-  mkdir -p "$(dirname -- "$mpich_preload")"
-  "${CC:-cc}" -O2 -Wall -Wextra -shared -fPIC -o "$mpich_preload.$$" "$source" -ldl
-  mv -- "$mpich_preload.$$" "$mpich_preload"
+  mkdir -p "$(dirname -- "$built")"
+  # Without built-in functions: a function that copies must not be compiled to a call of itself.
+  "${CC:-cc}" -O2 -Wall -Wextra -fno-builtin -shared -fPIC -o "$built.$$" "$source" -ldl
+  mv -- "$built.$$" "$built"
 }
 
-# Puts the options of MPICH's launcher that load it into mpich_options.
+build_mpich_preload() { build_preload mpich_progress.c; }
+
+# Adds two_stores.so to what ranks load, if the caller wants it.
+preload_two_stores() {
+  if [[ ${NEARFAR_TWO_STORES:-0} == 0 ]]; then return; fi
+  build_preload two_stores.c ||
+    die "no C compiler ${CC:-cc} for NEARFAR_TWO_STORES: scripts/setup build installs one"
+  preload "$built"
+}
+
+# Puts the options of MPICH's launcher into mpich_options. A second argument, progress, loads
+# mpich_progress.so, which build_mpich_preload has built.
 mpich_options=()
 choose_mpich_options() {
   local total_ranks=$1 yields=0
   if ((total_ranks > $(allowed_cores))); then yields=1; fi
-  mpich_options=(-genv LD_PRELOAD "$mpich_preload${LD_PRELOAD:+:$LD_PRELOAD}"
-    -genv NEARFAR_YIELD "${NEARFAR_YIELD-$yields}")
+  if [[ ${2-} == progress ]]; then
+    preload "$built"
+    mpich_options+=(-genv NEARFAR_YIELD "${NEARFAR_YIELD-$yields}")
+  fi
+  preload_two_stores
+  if [[ -n $preloads ]]; then mpich_options+=(-genv LD_PRELOAD "$preloads"); fi
 }
 
 # Prints the project's own files that match the git patterns given, new files included.
@@ -195,7 +219,8 @@ find_python() {
 }
 
 # Configures the CMake preset $1 if it has never been or its presets changed (CMake itself sees to
-# changed CMakeLists.txt), then builds it. The binary folder is build/PRESET.
+# changed CMakeLists.txt), then builds it, with further arguments for cmake --build. The binary folder
+# is build/PRESET.
 build_preset() {
   local folder=$nearfar_root/build/$1
   if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER-} ]] && command -v ccache >/dev/null; then
@@ -207,5 +232,16 @@ build_preset() {
     cmake --preset "$1" || return
     touch "$folder/.configured"
   fi
-  cmake --build --preset "$1" --parallel "${NEARFAR_JOBS:-$(allowed_cores)}"
+  cmake --build --preset "$1" --parallel "${NEARFAR_JOBS:-$(allowed_cores)}" "${@:2}"
+}
+
+# Prints the names of the MPI libraries that are installed, Debian's first, one a line.
+installed_mpi_libraries() {
+  local name
+  for name in openmpi mpich; do
+    if command -v "mpicxx.$name" >/dev/null; then echo "$name"; fi
+  done
+  for name in openmpi5 mpich5; do
+    if [[ -x $nearfar_root/build/mpi/$name/bin/mpicxx ]]; then echo "$name"; fi
+  done
 }

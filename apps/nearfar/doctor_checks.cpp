@@ -1,5 +1,5 @@
-// The doctor's checks. They make windows of their own, since a world refuses to be made on a transport that
-// is broken.
+// The doctor's checks, but for those of one-sided writes. They make windows of their own, since a world
+// refuses to be made on a transport that is broken.
 
 #include "apps/nearfar/doctor_checks.hpp"
 
@@ -10,107 +10,21 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <cstring>
 #include <memory>
-#include <new>
 #include <optional>
+#include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
-#include "nearfar/core/layout.hpp"
-#include "nearfar/memory/mpi/far_segment.hpp"
+#include "apps/nearfar/doctor_tools.hpp"
 #include "nearfar/memory/mpi/world.hpp"
 
 namespace nearfar::command::doctor {
 
 namespace {
 
-using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-/// How long a rank waits for others; longer than anything here takes on an oversubscribed machine.
-constexpr seconds patience{10};
-
-// ---- windows ----------------------------------------------------------------------------------------------
-
-/// A far window made in the way of `mpi::world`, and as much of a world as `mpi::far_segment` needs: so the
-/// checks issue the operations that the locks do.
-class bare_world {
- public:
-  explicit bare_world(const examination& e, std::size_t bytes = slot_bytes) {
-    mpi::window& shared = e.one_node() ? far_ : backing_;
-    shared = mpi::window::allocate_shared(e.one_node() ? e.comm().get() : e.node().get(), bytes);
-    if (!e.one_node()) far_ = mpi::window::create(e.comm().get(), backing_.base(), bytes);
-    far_.open();
-    displacements_ = e.comm().gather_to_all({far_.displacement()});
-    std::fill_n(far_.base(), bytes, std::byte{0});
-    mpi::check(MPI_Win_sync(far_.get()), "MPI_Win_sync");
-    e.barrier();
-  }
-
-  [[nodiscard]] const mpi::window& window() const noexcept { return far_; }
-  [[nodiscard]] MPI_Win far_window() const noexcept { return far_.get(); }
-  [[nodiscard]] MPI_Aint far_displacement(int rank) const {
-    return displacements_[static_cast<std::size_t>(rank)];
-  }
-  [[nodiscard]] std::size_t allocate_far(std::size_t) const noexcept { return 0; }
-  void release_far(std::size_t, std::size_t) const noexcept {}
-  /// Of this rank only: a segment reads what is its own.
-  [[nodiscard]] std::byte* far_memory(int) const noexcept { return far_.base(); }
-
- private:
-  mpi::window backing_;
-  mpi::window far_;
-  std::vector<int> displacements_;
-};
-
-struct alignas(slot_bytes) one_word {
-  far<std::uint64_t> word;
-};
-
-/// The word that all ranks work on is that of rank 0.
-class shared_word {
- public:
-  explicit shared_word(const examination& e) : world_(e), segment_(world_) {}
-
-  std::uint64_t swap(const std::uint64_t& value) {
-    std::uint64_t before = 0;
-    segment_.swap(0, &one_word::word, value, before);
-    segment_.flush(0);
-    return before;
-  }
-  std::uint64_t fetch_add(const std::uint64_t& value) {
-    std::uint64_t before = 0;
-    segment_.fetch_add(0, &one_word::word, value, before);
-    segment_.flush(0);
-    return before;
-  }
-  std::uint64_t compare_and_swap(const std::uint64_t& expected, const std::uint64_t& desired) {
-    std::uint64_t before = 0;
-    segment_.compare_and_swap(0, &one_word::word, expected, desired, before);
-    segment_.flush(0);
-    return before;
-  }
-  void put(const std::uint64_t& value) {
-    segment_.put(0, &one_word::word, value);
-    segment_.flush(0);
-  }
-  /// On rank 0 only.
-  [[nodiscard]] std::uint64_t read() const { return segment_.read_direct(0, &one_word::word); }
-  void sync() { mpi::check(MPI_Win_sync(world_.far_window()), "MPI_Win_sync"); }
-
- private:
-  bare_world world_;
-  mpi::far_segment<bare_world, one_word> segment_;
-};
-
-void drive_progress(const examination& e) {
-  int found = 0;
-  mpi::check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, e.comm().get(), &found, MPI_STATUS_IGNORE),
-             "MPI_Iprobe");
-}
 
 std::string duration_text(std::chrono::nanoseconds span) {
   const auto nanoseconds = static_cast<double>(span.count());
@@ -177,96 +91,6 @@ finding memory_model(examination& e) {
                                              : finding{outcome::fail, "separate"};
 }
 
-// ---- where a put arrives ----------------------------------------------------------------------------------
-
-/// Puts a word to every place of the right neighbour's part of an open window and compares what came from the
-/// left. Returns on how many ranks something was wrong. Collective.
-std::uint64_t misplaced(const examination& e, const mpi::communicator& comm, const mpi::window& w,
-                        std::size_t bytes) {
-  constexpr std::size_t word = sizeof(std::uint64_t);
-  constexpr std::byte untouched{0xa5};
-  const int size = comm.size();
-  const int rank = comm.rank();
-  const auto value = [](int from, std::size_t at) { return to_word(from) << 32U | (at + 1); };
-
-  const int right = (rank + 1) % size;
-  const MPI_Aint displacement = comm.gather_to_all({w.displacement()})[static_cast<std::size_t>(right)];
-  std::fill_n(w.base(), bytes, untouched);
-  mpi::check(MPI_Win_sync(w.get()), "MPI_Win_sync");
-  e.barrier();
-  std::vector<std::uint64_t> origins(bytes / word);
-  for (std::size_t i = 0; i < origins.size(); ++i) {
-    origins[i] = value(rank, i);
-    mpi::check(MPI_Put(&origins[i], 1, MPI_UINT64_T, right, displacement + static_cast<MPI_Aint>(i * word), 1,
-                       MPI_UINT64_T, w.get()),
-               "MPI_Put");
-  }
-  mpi::check(MPI_Win_flush(right, w.get()), "MPI_Win_flush");
-  e.barrier();
-  mpi::check(MPI_Win_sync(w.get()), "MPI_Win_sync");
-
-  std::vector<std::byte> expected(bytes, untouched);
-  for (std::size_t i = 0; i < origins.size(); ++i) {
-    const std::uint64_t sent = value((rank + size - 1) % size, i);
-    std::memcpy(&expected[i * word], &sent, word);
-  }
-  return e.sum(std::equal(expected.begin(), expected.end(), w.base()) ? 0 : 1);
-}
-
-finding put_address(examination& e) {
-  std::vector<std::size_t> wrong;
-  const std::array<std::size_t, 5> sizes{64, 128, 192, 320, 4096 + 64};
-  for (const std::size_t bytes : sizes)
-    if (misplaced(e, e.comm(), bare_world(e, bytes).window(), bytes) != 0) wrong.push_back(bytes);
-  if (wrong.empty())
-    return {outcome::ok, fmt::format("right in {} sizes of nearfar's windows", sizes.size())};
-  return {outcome::fail, fmt::format("wrong in nearfar's windows of {} bytes", fmt::join(wrong, ", "))};
-}
-
-/// Memory for MPI_Win_create at a chosen distance from a 16-byte boundary, with room around for what misses
-/// it.
-class placed_memory {
- public:
-  placed_memory(std::size_t bytes, std::size_t offset) : memory_(bytes / sizeof(unit) + 9), offset_(offset) {}
-  [[nodiscard]] std::byte* base() noexcept { return memory_[4].bytes.data() + offset_; }
-
- private:
-  struct alignas(16) unit {
-    std::array<std::byte, 16> bytes{};
-  };
-  std::vector<unit> memory_;
-  std::size_t offset_;
-};
-
-finding put_awkward(examination& e) {
-  constexpr std::array<std::size_t, 5> sizes{8, 24, 40, 72, 100};
-  std::vector<std::string> wrong;
-  const auto try_kind = [&](const char* kind, const mpi::communicator& comm, auto&& make) {
-    std::vector<std::size_t> of_kind;
-    for (const std::size_t bytes : sizes) {
-      mpi::window w = make(bytes);
-      w.open();
-      if (misplaced(e, comm, w, bytes) != 0) of_kind.push_back(bytes);
-    }
-    if (!of_kind.empty()) wrong.push_back(fmt::format("{} ({} bytes)", kind, fmt::join(of_kind, ", ")));
-  };
-  std::optional<placed_memory> memory;
-  const auto create_at = [&](std::size_t offset) {
-    return [&memory, &e, offset](std::size_t bytes) {
-      return mpi::window::create(e.comm().get(), memory.emplace(bytes, offset).base(), bytes);
-    };
-  };
-  try_kind("MPI_Win_allocate", e.comm(),
-           [&](std::size_t bytes) { return mpi::window::allocate(e.comm().get(), bytes); });
-  try_kind("MPI_Win_create", e.comm(), create_at(0));
-  try_kind("MPI_Win_create at 8 mod 16", e.comm(), create_at(8));
-  try_kind("MPI_Win_allocate_shared", e.node(),
-           [&](std::size_t bytes) { return mpi::window::allocate_shared(e.node().get(), bytes); });
-  if (wrong.empty())
-    return {outcome::ok, fmt::format("right in windows of {} bytes", fmt::join(sizes, ", "))};
-  return {outcome::warn, fmt::format("wrong in {}", fmt::join(wrong, ", "))};
-}
-
 // ---- atomicity --------------------------------------------------------------------------------------------
 
 /// Spreads a value over 64 bits, so that sums over sets of values tell the sets apart. 0 stays 0.
@@ -290,31 +114,10 @@ struct tally {
   }
 };
 
-/// Repeats `step(k)` for the check's budget, and longer if it has not met other ranks often: where processors
-/// are short, ranks take turns and hardly meet. The step returns whether it met one. A minimum of steps,
-/// since one may take a scheduler's slice. Returns how often others were met.
-template <typename Step>
-std::uint64_t hammer(const examination& e, Step step) {
-  constexpr std::uint64_t often = 100;
-  const auto begin = clock::now();
-  std::uint64_t met = 0;
-  for (std::uint64_t k = 1; k < std::uint64_t{1} << 24U; ++k) {
-    if (step(k)) ++met;
-    const auto spent = clock::now() - begin;
-    if (k >= 20 && spent > (met >= often ? 1 : 8) * e.budget()) break;
-  }
-  return met;
-}
-
-finding never_met() {
-  return {outcome::skip, "the ranks took turns and never met",
-          "try again with a processor for each rank and nothing else running"};
-}
-
 /// All ranks do `step(word, token, tally)` at once, with a token that no step had before; it returns what it
 /// found in the word.
 template <typename Step>
-finding conserves(const examination& e, Step step) {
+finding conserves(const examination& e, Step step, outcome if_lost = outcome::fail) {
   shared_word word(e);
   tally mine;
   const std::uint64_t mine_met = hammer(e, [&](std::uint64_t k) {
@@ -327,8 +130,7 @@ finding conserves(const examination& e, Step step) {
   const std::uint64_t operations = e.sum(mine.operations);
   const std::uint64_t met = e.sum(mine_met);
   if (e.sum(mine.went_in - mine.came_out - left) != 0)
-    return {outcome::fail,
-            fmt::format("{} by {} ranks at once lost or doubled values", operations, e.size())};
+    return {if_lost, fmt::format("{} by {} ranks at once lost or doubled values", operations, e.size())};
   if (met == 0) return never_met();
   return {outcome::ok, fmt::format("{} by {} ranks at once, {} met another rank's value, none was lost",
                                    operations, e.size(), met)};
@@ -401,7 +203,9 @@ finding atomic_compare_and_swap(examination& e) {
   });
 }
 
-/// The tail of a queue lock: enter by swap, leave by compare-and-swap if nobody came behind.
+/// The tail of a queue lock: enter by swap, leave by compare-and-swap if nobody came behind. That these are
+/// atomic among themselves is more than MPI promises by default (accumulate_ops=same_op_no_op), and what
+/// every queue lock relies on.
 finding atomic_tail(examination& e) {
   if (auto skipped = unless_it_crashes(e)) return *skipped;
   return conserves(e, [](shared_word& tail, std::uint64_t token, tally& mine) {
@@ -413,37 +217,24 @@ finding atomic_tail(examination& e) {
   });
 }
 
-finding whole_words(examination& e) {
-  constexpr std::uint64_t both_halves = (std::uint64_t{1} << 32U) + 1;
-  constexpr std::uint64_t last = ~std::uint64_t{0};
-  shared_word word(e);
-  std::uint64_t torn = 0;
-  std::uint64_t distinct = 0;
-  if (e.is_origin()) {
-    hammer(e, [&](std::uint64_t k) {
-      word.put(k * both_halves);
-      return true;
-    });
-    word.put(last);
-  } else if (e.is_target()) {
-    const auto end = clock::now() + patience;
-    std::uint64_t before = 0;
-    for (std::uint64_t polls = 1; before != last; ++polls) {
-      const std::uint64_t now = word.read();
-      if (now != before) ++distinct;
-      if (now >> 32U != (now & 0xffffffffU)) ++torn;
-      before = now;
-      if (polls % 16 != 0) continue;
-      drive_progress(e);
-      if (e.processors().oversubscribed()) std::this_thread::yield();
-      if (clock::now() > end) throw unanswered("a put did not become visible to the rank that polls for it");
-    }
-  }
-  e.barrier();
-  if (!e.is_target()) return {};
-  if (torn != 0) return {outcome::fail, fmt::format("{} of {} values seen were torn", torn, distinct)};
-  if (distinct == 1) return never_met();  // the last one, which comes when the others are over
-  return {outcome::ok, fmt::format("{} values seen while they were put, none torn", distinct)};
+/// The same with a sum between, on which nothing of nearfar relies.
+finding atomic_mixture(examination& e) {
+  if (auto skipped = unless_it_crashes(e)) return *skipped;
+  // Beside the counts of `hammer` and below the ranks of the tokens.
+  constexpr std::uint64_t summand = std::uint64_t{1} << 24U;
+  return conserves(
+      e,
+      [](shared_word& word, std::uint64_t token, tally& mine) {
+        const std::uint64_t before = word.swap(token);
+        mine.exchanged(token, before);
+        const std::uint64_t added_to = word.fetch_add(summand);
+        mine.exchanged(added_to + summand, added_to);
+        const std::uint64_t expected = token + summand;
+        const std::uint64_t at_exit = word.compare_and_swap(expected, nobody);
+        if (at_exit == expected) mine.exchanged(nobody, expected);
+        return at_exit == expected ? before : at_exit;
+      },
+      outcome::warn);
 }
 
 // ---- progress ---------------------------------------------------------------------------------------------
@@ -662,8 +453,20 @@ constexpr std::array checks{
     check{"swap", 2, atomic_swap, choose_another_osc},
     check{"fetch-and-add", 2, atomic_fetch_add, choose_another_osc},
     check{"compare-and-swap", 2, atomic_compare_and_swap, choose_another_osc},
-    check{"swap with compare-and-swap", 2, atomic_tail, choose_another_osc},
+    check{"swap with compare-and-swap", 2, atomic_tail,
+          "queue locks rely on it, though MPI promises it only of one operation on a word "
+          "(accumulate_ops=same_op_no_op): choose another transport, on Open MPI 4 '--mca osc sm,pt2pt'"},
+    check{"swap, sum, compare-and-swap", 2, atomic_mixture,
+          "nearfar uses no sum on a word that is swapped, and MPI does not promise it "
+          "(accumulate_ops=same_op_no_op): your own windows must not either"},
     check{"words delivered whole", 2, whole_words, choose_another_osc},
+    check{"gets that race with puts", 2, racing_gets, choose_another_osc},
+    check{"reappearing writes", 2, reappearing_writes,
+          "a write that was seen was not over. The locks of nearfar do not mind, but for those that 'nearfar "
+          "list' marks unsound; "
+          "these, and programs that write a word anew, in place or by put, once they have seen it change, "
+          "can hang: "
+          "wait until you know that the writer's flush has returned"},
     check{"near atomics", 2, near_atomics,
           "ranks of a node must share memory coherently: do not force one osc component, Open MPI needs 'sm' "
           "among them"},

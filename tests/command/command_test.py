@@ -24,13 +24,14 @@ def nearfar(*arguments, cwd=None):
     )
 
 
-def under_mpi(ranks, *arguments, cwd=None):
+def under_mpi(ranks, *arguments, cwd=None, environment=None):
     launcher = [str(SOURCE / "scripts" / "run-mpi"), "--mpi", MPI, "--ranks", str(ranks), "--"]
     return subprocess.run(
         [*launcher, COMMAND, *arguments],
         capture_output=True,
         text=True,
         cwd=cwd,
+        env={**os.environ, **(environment or {})},
         stdin=subprocess.DEVNULL,
         check=False,
     )
@@ -373,10 +374,28 @@ class Machine(unittest.TestCase):
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
         lines = ended.stdout.splitlines()
         for name in ["memory model", "swap", "fetch-and-add", "compare-and-swap", "near atomics", "shared memory",
-                     "progress while waiting", "put, nearfar's windows", "windows", "world"]:  # fmt: skip
+                     "progress while waiting", "put, nearfar's windows", "windows", "world",
+                     "swap with compare-and-swap", "swap, sum, compare-and-swap", "words delivered whole",
+                     "gets that race with puts", "reappearing writes"]:  # fmt: skip
             self.assertEqual(sum(line[6:].startswith(name + "  ") for line in lines), 1, name)
         self.assertTrue(lines[-1].startswith("verdict: "), lines[-1])
         self.assertIn(" 0 FAIL", lines[-1])
+
+    @unittest.skipIf(os.environ.get("NEARFAR_SANITIZE"), "nothing may be loaded before AddressSanitizer")
+    def test_doctor_counts_writes_that_come_back(self):
+        """With the memcpy that stores twice, they do on every library that carries out a put by memcpy."""
+        ended = under_mpi(2, "doctor", "--json", environment={"NEARFAR_TWO_STORES": "1"})
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        checks = {check["name"]: check for check in json.loads(ended.stdout)["checks"]}
+        found = checks["reappearing writes"]
+        counts = re.findall(r"(put|accumulate\(replace\)|fetch_and_op\(replace\)) (\d+) of (\d+)", found["seen"])
+        self.assertEqual(len(counts), 3, found)
+        self.assertTrue(all(int(writes) > 0 for _, _, writes in counts), found)
+        came_back = sum(int(back) for _, back, _ in counts)
+        self.assertEqual(found["outcome"], "warn" if came_back else "ok", found)
+        if MPI != "mpich":  # MPICH 4.0 has the target carry out the operation itself
+            self.assertGreater(came_back, 0, found)
+            self.assertIn("unsound", found["advice"])
 
     def test_doctor_alone_skips_rather_than_passes(self):
         ended = under_mpi(1, "doctor", "--quick")

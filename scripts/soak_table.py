@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""The table of what scripts/soak ran.
+
+usage: scripts/soak_table.py [--into DOCUMENT] RESULTS...
+
+RESULTS are the JSON lines of nearfar_soak; runs of the same lock on the same library and nodes add up.
+With --into the table replaces what is between the marks in DOCUMENT, else it is printed.
+"""
+
+import json
+import pathlib
+import sys
+from collections import defaultdict
+
+BEGIN, END = "<!-- generated: scripts/soak -->", "<!-- end of generated -->"
+
+
+def library_of(record: dict) -> str:
+    return "threads" if record["world"] == "threads" else record["library"].split(",")[0]
+
+
+def table(records: list[dict]) -> str:
+    runs: dict[tuple[str, str], dict[bool, int]] = defaultdict(lambda: defaultdict(int))
+    bad = []
+    for record in records:
+        key = (record["lock"], library_of(record))
+        runs[key][record["nodes"] > 1] += record["acquisitions"]
+        if record["lost"] or record["stalled"]:
+            what = "stopped" if record["stalled"] else f"lost {record['lost']}"
+            bad.append(f"`{record['lock']}` on {key[1]}, {record['nodes']} nodes: {what}")
+    total = sum(sum(by_nodes.values()) for by_nodes in runs.values())
+    lines = ["| lock | library | one node | virtual nodes |", "|---|---|--:|--:|"]
+    for (lock, library), by_nodes in runs.items():
+        counts = [f"{by_nodes[several]:,}" if several in by_nodes else "-" for several in (False, True)]
+        lines.append(f"| `{lock}` | {library} | {counts[0]} | {counts[1]} |")
+    verdict = "; ".join(bad) if bad else "nothing lost, no lock stopped"
+    return "\n".join(lines + ["", f"{total:,} acquisitions in all: {verdict}."])
+
+
+def main(arguments: list[str]) -> int:
+    document = None
+    if arguments[:1] == ["--into"] and len(arguments) > 1:
+        document, arguments = pathlib.Path(arguments[1]), arguments[2:]
+    if not arguments or arguments[0].startswith("-"):
+        print(__doc__.strip())
+        return 0 if arguments in (["-h"], ["--help"]) else 2
+    lines = [line for name in arguments for line in pathlib.Path(name).read_text().splitlines()]
+    # A launcher that ends a program may mix its own words in.
+    text = table([json.loads(line) for line in lines if line.startswith('{"lock":')])
+    if document is None:
+        print(text)
+        return 0
+    before, begin, rest = document.read_text().partition(BEGIN)
+    if not begin:
+        sys.exit(f"{document} lacks the line {BEGIN}")
+    _, end, after = rest.partition(END)
+    document.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
+    return 0
+
+
+sys.exit(main(sys.argv[1:]))
