@@ -58,19 +58,6 @@ struct soak_options {
 
 // ---- which locks ------------------------------------------------------------------------------------------
 
-/// Whether real MPI libraries may hang the lock.
-template <typename Entry>
-bool is_unsound(const Entry& entry) {
-  if constexpr (requires { entry.unsound; }) {
-    return !entry.unsound.empty();
-  } else {
-    // Until the registry says it, here.
-    const std::string family = entry.family();
-    return family == "d_mcs" || (family == "dash" && entry.name != "dash.published") || family == "rma_mcs" ||
-           family == "cohort";
-  }
-}
-
 /// The locks of that world and tree that were asked for: by name, or as "sound", "unsound" and "all".
 template <world W>
 std::vector<const lock_entry*> chosen_locks(const W& w, const std::vector<std::string>& names) {
@@ -83,7 +70,7 @@ std::vector<const lock_entry*> chosen_locks(const W& w, const std::vector<std::s
                                               fmt::join(catalogue::instance().names(), ", ")));
     for (const lock_entry& entry : catalogue::instance().entries()) {
       const bool wanted =
-          is_group ? name == "all" || is_unsound(entry) == (name == "unsound") : entry.name == name;
+          is_group ? name == "all" || entry.is_sound() == (name == "sound") : entry.name == name;
       if (wanted && entry.exists_in<W>() && (one_node || !entry.one_node_only)) result.push_back(&entry);
     }
   }

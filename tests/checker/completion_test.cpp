@@ -41,7 +41,7 @@ options enacting(delivery_mode mode) {
   return how;
 }
 
-const auto reset_in_place = [](scene& s) { s.far.write_direct(1, &words::a, 0); };
+const auto reset_in_place = [](scene& s) { s.far.write_direct(1, &words::a, zero); };
 const auto reset_by_put = [](scene& s) { s.put(1, &words::a, zero); };
 const auto reset_by_accumulate = [](scene& s) { s.replace(1, &words::a, zero); };
 const auto look = [](scene& s) { (void)s.far.read_direct(1, &words::a); };
@@ -111,7 +111,7 @@ TEST(seen_is_not_complete, but_the_completion_is_known_to_whom_a_later_word_tell
         s.put(1, &words::b, one);
       } else {
         s.w.await_direct(s.far, 1, &words::b, is_set);
-        s.far.write_direct(1, &words::a, 0);
+        s.far.write_direct(1, &words::a, zero);
       }
     };
     EXPECT_TRUE(is_right(program_of(2, in_two_words), by(near_model::sequential, mode)));
@@ -225,7 +225,7 @@ TEST(promises, messages_of_different_senders) {
         s.signals.signal(2);
       } else {
         s.signals.await_signal(any_rank);
-        s.far.write_direct(2, &words::a, 0);
+        s.far.write_direct(2, &words::a, zero);
       }
     });
   };
