@@ -174,19 +174,20 @@ class player {
   /// Whether the world has the ranks that `what` needs.
   [[nodiscard]] bool can_play(const program& what) const { return candidates(what).size() >= what.ranks(); }
 
-  /// The outcomes of at least `rounds` rounds; at rank 0, nothing elsewhere. The threads of the program go
+  /// The outcomes of `rounds` rounds; at rank 0, nothing elsewhere. The threads of the program go
   /// round the ranks.
   [[nodiscard]] counts play(const program& what, std::size_t rounds) {
     const std::vector<int> ranks = candidates(what);
     counts met;
     for (std::size_t done = 0; done < rounds; done += batch) {
-      std::vector<outcome> observed(batch, outcome(entries(what)));
+      const std::size_t now = std::min(batch, rounds - done);
+      std::vector<outcome> observed(now, outcome(entries(what)));
       std::vector<std::vector<int>> casts;
-      for (std::size_t i = 0; i < batch; ++i) casts.push_back(cast_of(what, ranks, done + i));
-      for (std::size_t i = 0; i < batch; ++i) play_round(what, *boards_[i], casts[i], observed[i]);
+      for (std::size_t i = 0; i < now; ++i) casts.push_back(cast_of(what, ranks, done + i));
+      for (std::size_t i = 0; i < now; ++i) play_round(what, *boards_[i], casts[i], observed[i]);
       world_->barrier();
-      std::vector<value> parts(batch);
-      for (std::size_t i = 0; i < batch; ++i) {
+      std::vector<value> parts(now);
+      for (std::size_t i = 0; i < now; ++i) {
         boards_[i]->note_last(what, casts[i], observed[i]);
         parts[i] = packed(observed[i]);
         boards_[i]->contribute(parts[i]);
@@ -194,7 +195,7 @@ class player {
       boards_.front()->flush_contributions();
       world_->barrier();
       if (world_->rank() == 0)
-        for (const auto& one : boards_) ++met[unpacked(one->collected(), entries(what))];
+        for (std::size_t i = 0; i < now; ++i) ++met[unpacked(boards_[i]->collected(), entries(what))];
       world_->barrier();
       for (const auto& one : boards_) one->reset();
       world_->barrier();
