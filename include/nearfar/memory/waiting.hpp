@@ -81,6 +81,13 @@ class waiting {
     } while (std::chrono::steady_clock::now() < end);
   }
 
+  /// One turn of a loop of the caller's own: drives progress now, and lets others run if processors are
+  /// short.
+  void rest() {
+    static_cast<Derived*>(this)->progress();
+    if (oversubscribed_) sched_yield();
+  }
+
   /// The world's clock.
   [[nodiscard]] std::chrono::nanoseconds now() const noexcept {
     return std::chrono::steady_clock::now().time_since_epoch();
@@ -102,12 +109,6 @@ class waiting {
       polls_left_ = polls_per_rest_;
       rest();
     }
-  }
-
-  /// Drives progress now, and lets others run if processors are short.
-  void rest() {
-    static_cast<Derived*>(this)->progress();
-    if (oversubscribed_) sched_yield();
   }
 
  private:
