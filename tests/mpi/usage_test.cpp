@@ -111,7 +111,9 @@ TEST(guarded_data, in_a_file) {
   const int file = w.rank() == 0 ? made : open(path.data(), O_RDWR | O_CLOEXEC);
   ASSERT_GE(file, 0) << "the nodes share no /tmp";
   std::uint64_t value = 0;
-  if (w.rank() == 0) ASSERT_EQ(pwrite(file, &value, sizeof value, 0), 8);
+  if (w.rank() == 0) {
+    ASSERT_EQ(pwrite(file, &value, sizeof value, 0), 8);
+  }
   w.barrier();
   in_critical_sections(w, often(w), [&](jitter& timing) {
     EXPECT_EQ(pread(file, &value, sizeof value, 0), 8);
