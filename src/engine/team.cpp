@@ -111,12 +111,11 @@ std::vector<std::int64_t> team::sum_over_ranks(std::vector<std::int64_t> mine) {
   return mine;
 }
 
-bool team::all_alike(std::int64_t first, std::int64_t second) {
-  const auto rank = static_cast<std::size_t>(running_);
+bool team::all_alike(std::int64_t mine) {
   const std::uint64_t before = disagreements_;
-  exchanged_sums_[rank].assign({first, second});
+  exchanged_[static_cast<std::size_t>(running_)] = mine;
   barrier();
-  if (exchanged_sums_[rank] != exchanged_sums_[0]) ++disagreements_;
+  if (mine != exchanged_[0]) ++disagreements_;
   barrier();
   const bool alike = disagreements_ == before;
   // No rank starts another comparison before all have seen this one's outcome.

@@ -30,10 +30,15 @@ enum class flaw : std::uint8_t {
 
 /// MCS over far words, with a flaw.
 template <world W, flaw Flaw>
-class flawed_mcs_lock : public lockable<flawed_mcs_lock<W, Flaw>> {
+class flawed_mcs_lock : public lockable<flawed_mcs_lock<W, Flaw>, W> {
  public:
   explicit flawed_mcs_lock(W& w, int home = 0)
-      : world_(&w), words_(w), home_(home), rank_(w.rank()), self_(to_word(rank_)) {}
+      : flawed_mcs_lock::lockable(w, {{"home", home}}),
+        world_(&w),
+        words_(w),
+        home_(home),
+        rank_(w.rank()),
+        self_(to_word(rank_)) {}
   ~flawed_mcs_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   handover acquire() {
@@ -119,9 +124,9 @@ class flawed_mcs_lock : public lockable<flawed_mcs_lock<W, Flaw>> {
 
 /// Does nothing at all.
 template <world W>
-class no_lock : public lockable<no_lock<W>> {
+class no_lock : public lockable<no_lock<W>, W> {
  public:
-  explicit no_lock(W& /*w*/, int /*home*/ = 0) {}
+  explicit no_lock(W& w, int home = 0) : no_lock::lockable(w, {{"home", home}}) {}
   ~no_lock() noexcept(!checked_build) { this->expect_not_held(); }
   handover acquire() { return handover::uncontended; }
   [[nodiscard]] bool try_acquire() { return true; }
@@ -138,11 +143,14 @@ enum class cohort_flaw : std::uint8_t {
 
 /// A cohort lock that may pass the lock on `max_passes` times, with a flaw.
 template <world W, cohort_flaw Flaw>
-class flawed_cohort_lock : public lockable<flawed_cohort_lock<W, Flaw>> {
+class flawed_cohort_lock : public lockable<flawed_cohort_lock<W, Flaw>, W> {
  public:
   static constexpr int max_passes = 2;
 
-  explicit flawed_cohort_lock(W& w, int home = 0) : global_(w, home), local_(w, home, near_scope::node) {}
+  explicit flawed_cohort_lock(W& w, int home = 0)
+      : flawed_cohort_lock::lockable(w, {{"home", home}}),
+        global_(w, home),
+        local_(w, home, near_scope::node) {}
   ~flawed_cohort_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   handover acquire() {

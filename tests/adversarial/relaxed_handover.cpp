@@ -13,9 +13,9 @@ namespace {
 
 using nearfar::threads::world;
 
-class relaxed_lock : public nearfar::lockable<relaxed_lock> {
+class relaxed_lock : public nearfar::lockable<relaxed_lock, world> {
  public:
-  explicit relaxed_lock(world& w) : world_(&w), cells_(w) {}
+  explicit relaxed_lock(world& w) : lockable(w, {}), world_(&w), cells_(w) {}
 
   nearfar::handover acquire() {
     for (std::uint64_t free = 0;

@@ -13,9 +13,9 @@ namespace {
 
 /// Lets everybody in; the yield makes sure that two ranks meet inside even where they share a core.
 template <world W>
-class no_lock : public lockable<no_lock<W>> {
+class no_lock : public lockable<no_lock<W>, W> {
  public:
-  explicit no_lock(W& w) : world_(&w) {}
+  explicit no_lock(W& w) : no_lock::lockable(w, {}), world_(&w) {}
   handover acquire() {
     world_->delay(std::chrono::nanoseconds(1));
     return handover::uncontended;
@@ -79,8 +79,8 @@ TEST(ecsb, also_between_nodes) {
 }
 
 TEST(ecsb, contention_of_an_opaque_lock_is_unknown) {
-  struct opaque_lock : lockable<opaque_lock> {
-    explicit opaque_lock(threads::world& w) : inner(w) {}
+  struct opaque_lock : lockable<opaque_lock, threads::world> {
+    explicit opaque_lock(threads::world& w) : lockable(w, {}), inner(w) {}
     handover acquire() {
       inner.acquire();
       return handover::unknown;

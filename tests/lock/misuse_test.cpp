@@ -1,8 +1,11 @@
 // What the wrong use of locks and worlds throws, in checked builds; what it throws in every build.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -178,6 +181,29 @@ TEST(misused_memory, direct_access_to_a_far_word_of_another_node) {
       {"shares no memory"}, shaped("node:2"));
 }
 
+TEST(misused_memory, far_word_of_a_rank_out_of_range) {
+  for (const int rank : {-1, 2, 1 << 30})
+    expect_error<nearfar::unreachable_rank>(2,
+                                            [rank](world& w) {
+                                              world::far_segment<words> segment(w);
+                                              const std::uint64_t value = 1;
+                                              segment.put(rank, &words::word, value);
+                                            },
+                                            {"no rank"});
+}
+
+TEST(misused_memory, signals_of_a_rank_out_of_range) {
+  for (const int rank : {-2, 2})
+    expect_error<nearfar::unreachable_rank>(2,
+                                            [rank](world& w) {
+                                              world::signal_channel channel(w);
+                                              channel.await_signal(rank);
+                                            },
+                                            {"no rank"});
+  expect_error<nearfar::unreachable_rank>(2, [](world& w) { world::signal_channel(w).signal(2); },
+                                          {"no rank 2"});
+}
+
 TEST(misused_memory, home_of_a_near_lock_out_of_range) {
   expect_error<nearfar::unreachable_rank>(2, [](world& w) { nearfar::mcs_lock<world> lock(w, 2); },
                                           {"rank 2"});
@@ -186,6 +212,56 @@ TEST(misused_memory, home_of_a_near_lock_out_of_range) {
 #endif  // NEARFAR_CHECKED
 
 // ---- checks that every build has ----
+
+/// Expects that all are told when rank 1 makes one thing and the others another.
+template <typename OfOne, typename OfOthers>
+void expect_disagreement(OfOne of_one, OfOthers of_others, const std::vector<std::string>& words) {
+  threads::run(3, [&](world& w) {
+    try {
+      if (w.rank() == 1)
+        of_one(w);
+      else
+        of_others(w);
+      ADD_FAILURE() << "nothing was thrown on rank " << w.rank();
+    } catch (const nearfar::collective_mismatch& caught) {
+      const std::string text = caught.what();
+      EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+      for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << text;
+    }
+    // All may go on.
+    nearfar::default_cohort_lock<world> lock(w);
+    lock.lock();
+    lock.unlock();
+  });
+}
+
+TYPED_TEST(misused_lock, of_different_homes) {
+  const auto at = [](int home) { return [home](world& w) { const TypeParam lock(w, home); }; };
+  expect_disagreement(at(1), at(0), {"rank 0 makes", "with home 0", "rank 1 makes", "with home 1"});
+  expect_disagreement(at(-1), at(0), {"with home -1", "every rank"});
+  expect_disagreement(at(3), at(0), {"with home 3", "every rank"});
+}
+
+TYPED_TEST(misused_lock, of_different_types) {
+  expect_disagreement(
+      [](world& w) { const TypeParam lock(w); },
+      [](world& w) { const nearfar::d_mcs_lock<world, {.by = nearfar::d_mcs_handover::accumulate}> lock(w); },
+      {"rank 0 makes d_mcs_lock<threads::world", "rank 1 makes "});
+}
+
+TEST(misused_locks, of_different_limits) {
+  const auto of_limit = [](int limit) {
+    return [limit](world& w) { const nearfar::default_cohort_lock<world> lock(w, 0, limit); };
+  };
+  expect_disagreement(of_limit(49), of_limit(50), {"max_local_passes 50", "max_local_passes 49"});
+  expect_disagreement(of_limit(300), of_limit(50), {"max_local_passes 50", "max_local_passes 300"});
+}
+
+TEST(misused_world, signals_where_others_make_memory) {
+  expect_disagreement([](world& w) { const world::signal_channel channel(w); },
+                      [](world& w) { const world::far_segment<words> segment(w); },
+                      {"rank 0 makes far memory", "rank 1 makes a signal channel"});
+}
 
 TEST(misused_world, near_lock_over_two_nodes) {
   expect_error<nearfar::topology_error>(
@@ -249,6 +325,44 @@ TEST(misused_world, room_that_was_given_back_is_room) {
       tiny);
 }
 
+TEST(misused_world, sizes_that_are_no_multiple_of_a_line) {
+  for (const std::size_t bytes : {0U, 1U, 4096U + 8U, 12345U}) {
+    threads::options awkward;
+    awkward.bytes = bytes;
+    threads::run(
+        3,
+        [bytes](world& w) {
+          if (bytes > 4096) {
+            nearfar::default_cohort_lock<world> lock(w);
+            lock.lock();
+            lock.unlock();
+          }
+          EXPECT_EQ(reinterpret_cast<std::uintptr_t>(w.far_memory(w.rank())) % nearfar::cache_line, 0);
+        },
+        awkward);
+  }
+}
+
+TEST(misused_world, sizes_that_cannot_be) {
+  for (const unsigned shift : {61U, 62U, 63U}) {
+    threads::options huge;
+    huge.bytes = std::size_t{1} << shift;
+    EXPECT_THROW(threads::run(
+                     4, [](world&) {}, huge),
+                 nearfar::out_of_memory)
+        << "2^" << shift;
+  }
+  threads::options huge;
+  huge.bytes = SIZE_MAX;
+  EXPECT_THROW(threads::run(
+                   1, [](world&) {}, huge),
+               nearfar::out_of_memory);
+  huge.bytes = std::size_t{1} << 50U;  // less than can be counted, more than there are addresses
+  EXPECT_THROW(threads::run(
+                   1, [](world&) {}, huge),
+               nearfar::out_of_memory);
+}
+
 TEST(misused_world, teams_without_threads) {
   for (const int ranks : {0, -1})
     EXPECT_THROW(threads::run(ranks, [](world&) {}), nearfar::topology_error) << ranks;
@@ -257,6 +371,46 @@ TEST(misused_world, teams_without_threads) {
 TEST(misused_world, more_nodes_than_threads) {
   expect_error<nearfar::topology_error>(
       2, [](world&) {}, {}, shaped("node:3"));
+}
+
+// Guards unlock in their destructors, from which nothing may be thrown: a release that has begun is finished,
+// whatever has become of the others.
+TYPED_TEST(misused_lock, is_released_although_another_rank_failed) {
+  struct own_error {};
+  for (int round = 0; round < 40; ++round) {
+    EXPECT_THROW(threads::run(8,
+                              [round](world& w) {
+                                TypeParam lock(w);
+                                for (int turn = 0;; ++turn) {
+                                  const std::lock_guard hold(lock);
+                                  if (w.rank() == round % 8 && turn == round) throw own_error{};
+                                  if (turn % 4 == 3) w.rest();
+                                }
+                              }),
+                 own_error);
+  }
+}
+
+// The same, in the one order that matters: the team stops, and only then is that done which is waited for.
+TEST(release_scope, outlasts_the_team) {
+  struct own_error {};
+  bool released = false;
+  EXPECT_THROW(threads::run(3,
+                            [&released](world& w) {
+                              const world::near_segment<cells> segment(w);
+                              auto& cell = segment.at(2).cell;
+                              if (w.rank() == 0) throw own_error{};
+                              const world::release_scope scope(w);
+                              if (w.rank() == 2) {
+                                w.delay(std::chrono::milliseconds{5});
+                                cell.store(1, std::memory_order_release);
+                              } else {
+                                w.await(cell, [](std::uint64_t value) { return value == 1; });
+                                released = true;
+                              }
+                            }),
+               own_error);
+  EXPECT_TRUE(released);
 }
 
 // What waits for a rank that failed ends, wherever it waits, and the first error is the one that is told.

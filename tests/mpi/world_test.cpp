@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "nearfar/core/checks.hpp"
@@ -55,6 +56,15 @@ void expect_exclusion(world& w, Lock& lock, guarded<world>& inside) {
     inside.visit(timing);
     lock.unlock();
   }
+}
+
+/// That nothing which went wrong before stands in the way of a new world.
+void expect_usable() {
+  world w(MPI_COMM_WORLD, small());
+  dash_lock<world> lock(w);
+  guarded<world> inside(w);
+  expect_exclusion(w, lock, inside);
+  EXPECT_EQ(inside.violations(), "");
 }
 
 TEST(world, has_the_ranks_of_its_communicator) {
@@ -229,6 +239,60 @@ TEST(world, more_shared_memory_than_there_is) {
   }
 }
 
+TEST(world, sizes_that_cannot_be) {
+  const std::size_t huge = std::size_t{1} << 62U;
+  for (const auto& [near, far] :
+       {std::pair{huge, huge}, {SIZE_MAX, huge}, {huge, SIZE_MAX}, {SIZE_MAX, SIZE_MAX}}) {
+    mpi::options chosen;
+    chosen.near_bytes = near;
+    chosen.far_bytes = far;
+    try {
+      const world w(MPI_COMM_WORLD, chosen);
+      ADD_FAILURE() << "exabytes for each rank";
+    } catch (const out_of_memory& caught) {
+      EXPECT_NE(std::string(caught.what()).find("_bytes asks for "), std::string::npos) << caught.what();
+    } catch (const transport_error& caught) {
+      EXPECT_NE(std::string(caught.what()).find("/dev/shm"), std::string::npos) << caught.what();
+    }
+  }
+}
+
+// Communicators are scarce: MPICH has 2,048, most of which are taken here.
+TEST(world, that_is_refused_leaves_nothing_behind) {
+  std::vector<MPI_Comm> taken(1900);
+  for (MPI_Comm& one : taken) ASSERT_EQ(MPI_Comm_dup(MPI_COMM_SELF, &one), MPI_SUCCESS);
+  mpi::options chosen = small();
+  chosen.topology = topology_spec::parse("node:" + std::to_string(common_world().size() + 1));
+  for (int time = 0; time < 60; ++time) ASSERT_THROW(world(MPI_COMM_WORLD, chosen), topology_error);
+  expect_usable();
+  for (MPI_Comm& one : taken) MPI_Comm_free(&one);
+}
+
+TEST(world, of_no_ranks) {
+  try {
+    const world w(MPI_COMM_NULL);
+    ADD_FAILURE() << "a world of MPI_COMM_NULL";
+  } catch (const misuse& caught) {
+    EXPECT_NE(std::string(caught.what()).find("MPI_COMM_NULL"), std::string::npos) << caught.what();
+  }
+}
+
+TEST(world, of_an_intercommunicator) {
+  world& all = common_world();
+  if (all.size() == 1) return;
+  const int side = all.rank() % 2;
+  const scoped_communicator mine(side, 0);
+  MPI_Comm both = MPI_COMM_NULL;
+  MPI_Intercomm_create(mine.get(), 0, MPI_COMM_WORLD, 1 - side, 1, &both);
+  try {
+    const world w(both);
+    ADD_FAILURE() << "a world of an intercommunicator";
+  } catch (const misuse& caught) {
+    EXPECT_NE(std::string(caught.what()).find("MPI_Intercomm_merge"), std::string::npos) << caught.what();
+  }
+  MPI_Comm_free(&both);
+}
+
 TEST(world, ranks_that_destroyed_different_locks) {
   if (common_world().size() == 1) return;
   auto* const w = new world(MPI_COMM_WORLD, small());
@@ -242,6 +306,26 @@ TEST(world, ranks_that_destroyed_different_locks) {
 }
 
 #if NEARFAR_CHECKED
+TEST(world, ranks_out_of_range) {
+  world& w = common_world();
+  world::far_segment<detail::far_probe> segment(w);
+  const auto word = &detail::far_probe::word;
+  const std::uint64_t value = 1;
+  std::uint64_t result = 0;
+  for (const int rank : {-1, w.size(), 1 << 30}) {
+    EXPECT_THROW(segment.put(rank, word, value), unreachable_rank);
+    EXPECT_THROW(segment.get(rank, word, result), unreachable_rank);
+    EXPECT_THROW(segment.fetch(rank, word, result), unreachable_rank);
+    EXPECT_THROW(segment.swap(rank, word, value, result), unreachable_rank);
+    EXPECT_THROW(segment.fetch_add(rank, word, value, result), unreachable_rank);
+    EXPECT_THROW(segment.compare_and_swap(rank, word, value, value, result), unreachable_rank);
+    EXPECT_THROW(segment.accumulate(rank, word, value, far_op::sum), unreachable_rank);
+    EXPECT_THROW(segment.flush(rank), unreachable_rank);
+    EXPECT_THROW(static_cast<void>(segment.read_direct(rank, word)), unreachable_rank);
+    EXPECT_THROW(segment.write_direct(rank, word, value), unreachable_rank);
+  }
+}
+
 TEST(world, destroyed_before_its_locks) {
   auto w = std::make_unique<world>(MPI_COMM_WORLD, small());
   // Kept for ever: its memory is gone with the world, so it cannot be destroyed.

@@ -85,6 +85,23 @@ TEST(simulated_locks, wait_within_their_node_less_than_between_nodes) {
   EXPECT_LT(3 * with, without);
 }
 
+// Where far operations wait for the target to enter the library, as a failed attempt must make it do.
+TEST(simulated_locks, can_be_tried_in_a_loop) {
+  for (const std::string name : {"cohort", "mcs", "dash", "tas"}) {
+    int entered = 0;
+    run(plain_machine(executor::target), placed(name == "mcs" ? "node:1" : "node:2", 4), [&](world& w) {
+      const auto lock = bench::catalogue::instance().find(name)->factory<world>()(w, 0, {});
+      for (int round = 0; round < 5; ++round) {
+        while (!lock->try_lock()) {
+        }
+        ++entered;
+        lock->unlock();
+      }
+    });
+    EXPECT_EQ(entered, 20) << name;
+  }
+}
+
 TEST(simulated_locks, play_all_scenarios_of_the_upb) {
   for (const lock_entry& entry : bench::catalogue::instance().entries()) {
     if (entry.one_node_only) continue;

@@ -66,11 +66,14 @@ struct already_held : misuse {
 };
 
 /// A lock was destroyed by the rank that holds it, so that every rank that waits for it would wait for ever.
+/// Thrown by the lock's destructor, and so can be caught only where the lock is a local variable or deleted
+/// by hand; a `std::unique_ptr`, `std::optional` or container around it ends the program (`std::terminate`).
 struct destroyed_while_held : misuse {
   using misuse::misuse;
 };
 
-/// A world was destroyed while segments, and therefore locks, still lived in it.
+/// A world was destroyed while segments, and therefore locks, still lived in it. Thrown by the world's
+/// destructor; see `destroyed_while_held` for where that can be caught.
 struct destroyed_while_in_use : misuse {
   using misuse::misuse;
 };
@@ -81,7 +84,8 @@ struct unreachable_rank : misuse {
   using misuse::misuse;
 };
 
-/// The ranks did not make the same sequence of collective calls.
+/// The ranks did not make the same sequence of collective calls, or not with the same arguments. Thrown on
+/// every rank, in every build; the text names two ranks that differ, and what each of them makes.
 struct collective_mismatch : misuse {
   using misuse::misuse;
 };

@@ -21,6 +21,7 @@
 #include <concepts>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "nearfar/core/backoff.hpp"
 #include "nearfar/core/error.hpp"
@@ -113,8 +114,22 @@ concept world = requires(W& w, const W& constant, typename W::template near<std:
   { w.await_fetch(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
   { w.await_swap(far_words, rank, field, origin, predicate, pause) } -> std::same_as<std::uint64_t>;
   w.delay(span);
+  // One turn of a loop of the caller's own, which waits for another rank in a way that the world cannot see.
+  w.rest();
+  // Held while a lock is released, which destructors do: waits in it are not given up half-way, whatever has
+  // become of other ranks. A release waits only for ranks that are in the queue and are about to say so.
+  requires std::constructible_from<typename W::release_scope, W&>;
+  // Among all ranks.
   w.barrier();
+  { w.all_alike(std::int64_t{}) } -> std::same_as<bool>;
+  { w.gather_to_all(std::int64_t{}) } -> std::same_as<std::vector<std::int64_t>>;
   { constant.now() } -> std::same_as<std::chrono::nanoseconds>;
+};
+
+/// The release scope of worlds that give up no wait.
+struct plain_release_scope {
+  template <typename W>
+  explicit constexpr plain_release_scope(const W& /*w*/) noexcept {}
 };
 
 /// `rank`, if the world has it; otherwise throws `unreachable_rank`.

@@ -84,8 +84,8 @@ class team {
 
   [[nodiscard]] std::vector<std::int64_t> gather_to_all(std::int64_t mine);
   [[nodiscard]] std::vector<std::int64_t> sum_over_ranks(std::vector<std::int64_t> mine);
-  /// Whether every rank passes the same values.
-  [[nodiscard]] bool all_alike(std::int64_t first, std::int64_t second);
+  /// Whether every rank passes the same value.
+  [[nodiscard]] bool all_alike(std::int64_t mine);
 
   /// Memory of a rank.
   [[nodiscard]] std::byte* memory(int rank) const noexcept {

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "nearfar/core/agreement.hpp"
 #include "nearfar/core/backoff.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
@@ -102,9 +103,13 @@ class world {
   }
 
   void delay(std::chrono::nanoseconds span) { team_->delay(span); }
+  /// A simulated cluster lets time pass and far operations in; the checker explores no loop that waits so.
+  void rest() { delay(backoff{}.shortest); }
+  using release_scope = plain_release_scope;
   void barrier() { team_->barrier(); }
   [[nodiscard]] std::chrono::nanoseconds now() const { return team_->now(); }
 
+  [[nodiscard]] bool all_alike(std::int64_t mine) { return team_->all_alike(mine); }
   [[nodiscard]] std::vector<std::int64_t> gather_to_all(std::int64_t mine) {
     return team_->gather_to_all(mine);
   }
@@ -114,8 +119,8 @@ class world {
 
   // What segments are made of.
 
-  [[nodiscard]] std::size_t allocate_near(std::size_t bytes) { return allocate(memory_, bytes, bytes); }
-  [[nodiscard]] std::size_t allocate_far(std::size_t bytes) { return allocate(memory_, bytes, bytes); }
+  [[nodiscard]] std::size_t allocate_near(std::size_t bytes) { return allocate(bytes, "near memory"); }
+  [[nodiscard]] std::size_t allocate_far(std::size_t bytes) { return allocate(bytes, "far memory"); }
   void release_near(std::size_t offset, std::size_t bytes) { memory_.release(offset, bytes); }
   void release_far(std::size_t offset, std::size_t bytes) { memory_.release(offset, bytes); }
   [[nodiscard]] std::byte* near_memory(int rank) const {
@@ -138,21 +143,14 @@ class world {
         {.read = read, .satisfied = satisfied, .progresses = progresses, .pause = pause}));
   }
 
-  [[nodiscard]] std::size_t allocate(slab& from, std::size_t units, std::size_t bytes) {
-    const std::optional<std::size_t> offset = from.allocate(units);
-    const auto mine = static_cast<std::int64_t>(offset.value_or(SIZE_MAX / 2));
-    if (!team_->all_alike(mine, static_cast<std::int64_t>(units))) {
-      if (offset) from.release(*offset, units);
-      throw collective_mismatch(
-          "the ranks of a world made or destroyed different locks: make and destroy them on every rank, in "
-          "the same order");
-    }
-    if (!offset)
-      throw out_of_memory("no room for another " + std::to_string(units) +
-                          " bytes of lock memory in each simulated rank: give the team more");
-    std::memset(team_->memory(rank_) + *offset, 0, bytes);
+  [[nodiscard]] std::size_t allocate(std::size_t bytes, const char* what) {
+    const std::size_t offset = allocate_alike(*this, memory_, bytes, {what, "bytes", "give the team more"});
+    std::memset(team_->memory(rank_) + offset, 0, bytes);
     team_->barrier();
-    return *offset;
+    return offset;
+  }
+  [[nodiscard]] std::size_t allocate_id(const char* what) {
+    return allocate_alike(*this, ids_, 1, {what, "ids", "destroy what is no longer used"});
   }
 
   team* team_;
@@ -283,7 +281,7 @@ class far_segment {
 /// Undelivered signals belong to the substrate; a channel has an id that all ranks agree on.
 class world::signal_channel {
  public:
-  explicit signal_channel(world& w) : world_(&w), id_(w.allocate(w.ids_, 1, 0)) {}
+  explicit signal_channel(world& w) : world_(&w), id_(w.allocate_id("a signal channel")) {}
   signal_channel(const signal_channel&) = delete;
   signal_channel& operator=(const signal_channel&) = delete;
   ~signal_channel() { world_->ids_.release(id_, 1); }
@@ -304,8 +302,7 @@ class world::signal_channel {
 /// makes sure that it is held.
 class world::exclusive_epoch {
  public:
-  exclusive_epoch(world& w, int home)
-      : world_(&w), id_(w.allocate(w.ids_, 1, 0)), home_(checked_rank(w, home)), window_(w) {}
+  exclusive_epoch(world& w, int home) : world_(&w), home_(agreed(w, home)), window_(w) {}
   exclusive_epoch(const exclusive_epoch&) = delete;
   exclusive_epoch& operator=(const exclusive_epoch&) = delete;
   ~exclusive_epoch() { world_->ids_.release(id_, 1); }
@@ -325,9 +322,15 @@ class world::exclusive_epoch {
     far<std::uint64_t> word;
   };
 
+  /// `home`, if it is the same on every rank and one of them.
+  [[nodiscard]] static int agreed(world& w, int home) {
+    expect_alike(w, "an exclusive epoch", {{"home", home}});
+    return checked_rank(w, home);
+  }
+
   world* world_;
-  std::size_t id_;
   int home_;
+  std::size_t id_ = world_->allocate_id("an exclusive epoch");
   engine::far_segment<window> window_;
 };
 

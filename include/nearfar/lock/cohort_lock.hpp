@@ -125,14 +125,15 @@ class outer_pass_counter<W, pass_counter::inlined> {
 
 /// Exclusive lock for all ranks of a world. See the file's comment.
 template <cohort_global Global, cohort_local Local, cohort_policy Policy = cohort_policy{}>
-class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>> {
+class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename Global::world_type> {
  public:
   using world_type = typename Global::world_type;
   using status = typename Local::status;
 
   /// Collective. `home` is the global lock's. Throws `misuse` unless `max_local_passes` is 0 to 254.
   explicit cohort_lock(world_type& w, int home = 0, int max_local_passes = default_max_local_passes)
-      : max_passes_(static_cast<status>(checked_local_passes(max_local_passes))),
+      : cohort_lock::lockable(w, {{"home", home}, {"max_local_passes", max_local_passes}}),
+        max_passes_(static_cast<status>(checked_local_passes(max_local_passes))),
         global_(w, home),
         local_(w, home, near_scope::node),
         counter_(w, home, w.locality().leader(level::node, w.rank())) {}

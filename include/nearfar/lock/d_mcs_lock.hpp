@@ -35,14 +35,15 @@ struct d_mcs_policy {
 
 /// Exclusive lock for all ranks of a world. See the file's comment.
 template <world W, d_mcs_policy Policy = d_mcs_policy{}>
-class d_mcs_lock : public lockable<d_mcs_lock<W, Policy>> {
+class d_mcs_lock : public lockable<d_mcs_lock<W, Policy>, W> {
  public:
   using world_type = W;
   static constexpr participant queued = Policy.queued;
 
   /// Collective. `home` is the rank that keeps the end of the queue.
   explicit d_mcs_lock(W& w, int home = 0)
-      : locality_(&w.locality()),
+      : d_mcs_lock::lockable(w, {{"home", home}}),
+        locality_(&w.locality()),
         owner_(owner_of<queued>(w)),
         queue_(w, home, owner_),
         grants_(w) {}

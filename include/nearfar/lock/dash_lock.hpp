@@ -45,7 +45,7 @@ struct dash_policy {
 
 /// Exclusive lock for all ranks of a world. See the file's comment.
 template <world W, dash_policy Policy = dash_policy{}>
-class dash_lock : public lockable<dash_lock<W, Policy>> {
+class dash_lock : public lockable<dash_lock<W, Policy>, W> {
  public:
   using world_type = W;
   static constexpr participant queued = Policy.queued;
@@ -55,7 +55,8 @@ class dash_lock : public lockable<dash_lock<W, Policy>> {
 
   /// Collective. `home` is the rank that keeps the end of the queue.
   explicit dash_lock(W& w, int home = 0)
-      : locality_(&w.locality()),
+      : dash_lock::lockable(w, {{"home", home}}),
+        locality_(&w.locality()),
         rank_(w.rank()),
         queue_(w, home, w.rank()),
         channel_(w) {}

@@ -6,9 +6,12 @@
 #include <concepts>
 #include <cstdint>
 #include <exception>
+#include <initializer_list>
 
+#include "nearfar/core/agreement.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
+#include "nearfar/core/world.hpp"
 
 namespace nearfar {
 
@@ -27,7 +30,7 @@ enum class handover : std::uint8_t {
 /// Each rank has its own lock object for the lock that all ranks share; all objects are made collectively,
 /// and a rank may destroy its own while others still use theirs, but not while it holds the lock. An object
 /// is used by one thread.
-template <typename Derived>
+template <typename Derived, world W>
 class lockable {
  public:
   lockable(const lockable&) = delete;
@@ -41,7 +44,12 @@ class lockable {
     held_ = true;
   }
 
-  /// Takes the lock if it is free, without waiting for its holder.
+  /// Takes the lock if it is free, without waiting for its holder. A far operation at the home rank may be
+  /// part of it all the same, which on transports without hardware for that waits until the home enters MPI,
+  /// however long it computes.
+  ///
+  /// A failed attempt drives progress, and yields where processors are short: the rank that is waited for may
+  /// need either from a caller that tries again and again.
   [[nodiscard]] bool try_lock()
     requires requires(Derived& derived) {
       { derived.try_acquire() } -> std::same_as<bool>;
@@ -50,7 +58,10 @@ class lockable {
     expect(!held_, [] {
       throw already_held("try_lock() by the rank that already holds the lock: it is not recursive");
     });
-    if (!self().try_acquire()) return false;
+    if (!self().try_acquire()) {
+      world_->rest();
+      return false;
+    }
     last_ = handover::uncontended;
     held_ = true;
     return true;
@@ -63,6 +74,7 @@ class lockable {
       throw not_held("unlock() by a rank that does not hold the lock: unlocked twice, or never locked");
     });
     held_ = false;
+    [[maybe_unused]] const typename W::release_scope scope(*world_);
     self().release();
   }
 
@@ -70,7 +82,11 @@ class lockable {
   [[nodiscard]] handover last_handover() const noexcept { return last_; }
 
  protected:
-  lockable() = default;
+  /// Collective. `arguments` are those of the lock's own constructor: ranks that give different ones, or make
+  /// locks of different types, throw `collective_mismatch`, every one of them.
+  lockable(W& w, std::initializer_list<named_value> arguments) : world_(&w) {
+    expect_alike<Derived>(w, arguments);
+  }
   ~lockable() = default;
 
   /// To be called first in the destructor, which must be `noexcept(!checked_build)`.
@@ -90,6 +106,7 @@ class lockable {
   }
   [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
 
+  W* world_;
   handover last_ = handover::uncontended;
   bool held_ = false;
 };

@@ -31,7 +31,7 @@ enum class near_scope : std::uint8_t {
 
 /// Exclusive lock for the ranks of one node. See the file's comment.
 template <world W>
-class mcs_lock : public lockable<mcs_lock<W>> {
+class mcs_lock : public lockable<mcs_lock<W>, W> {
  public:
   using world_type = W;
   /// What a predecessor hands over: 0 to acquire the lock above, else how often in a row the lock was passed
@@ -48,7 +48,8 @@ class mcs_lock : public lockable<mcs_lock<W>> {
   /// Collective. `home` keeps the end of the queue; with `near_scope::node` each node's leader does. Throws
   /// `topology_error` if the ranks of one lock are not on one node.
   explicit mcs_lock(W& w, int home = 0, near_scope scope = near_scope::world)
-      : world_(&w),
+      : mcs_lock::lockable(w, {{"home", home}, {"scope", static_cast<std::int64_t>(scope)}}),
+        world_(&w),
         nodes_(w),
         self_(to_cell(w.rank())),
         mine_(&nodes_.at(w.rank())),

@@ -16,12 +16,12 @@ namespace nearfar {
 
 /// Exclusive lock for all ranks of a world whose transport has exclusive epochs. See the file's comment.
 template <has_exclusive_epochs W>
-class mpi_win_lock : public lockable<mpi_win_lock<W>> {
+class mpi_win_lock : public lockable<mpi_win_lock<W>, W> {
  public:
   using world_type = W;
 
   /// Collective. `home` is the rank whose window is locked.
-  explicit mpi_win_lock(W& w, int home = 0) : epoch_(w, home) {}
+  explicit mpi_win_lock(W& w, int home = 0) : mpi_win_lock::lockable(w, {{"home", home}}), epoch_(w, home) {}
   ~mpi_win_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   // The algorithm without the checks, for locks that are built on this one.

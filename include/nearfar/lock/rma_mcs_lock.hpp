@@ -35,14 +35,15 @@ namespace nearfar {
 
 /// Exclusive lock for all ranks of a world. See the file's comment.
 template <world W, handover_by By = handover_by::sum>
-class rma_mcs_lock : public lockable<rma_mcs_lock<W, By>> {
+class rma_mcs_lock : public lockable<rma_mcs_lock<W, By>, W> {
  public:
   using world_type = W;
 
   /// Collective. `home` keeps the end of the queue of nodes; `max_local_passes` is the threshold T_L of the
   /// paper. Throws `misuse` unless that is 0 to 254.
   explicit rma_mcs_lock(W& w, int home = 0, int max_local_passes = default_max_local_passes)
-      : max_passes_(static_cast<std::uint64_t>(checked_local_passes(max_local_passes))),
+      : rma_mcs_lock::lockable(w, {{"home", home}, {"max_local_passes", max_local_passes}}),
+        max_passes_(static_cast<std::uint64_t>(checked_local_passes(max_local_passes))),
         ranks_(w, owner_of<participant::node>(w), w.rank()),
         nodes_(w, home, owner_of<participant::node>(w)),
         rank_status_(w),

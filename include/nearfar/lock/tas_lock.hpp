@@ -23,7 +23,7 @@ namespace nearfar {
 
 /// Exclusive lock for all ranks of a world. See the file's comment.
 template <world W>
-class tas_lock : public lockable<tas_lock<W>> {
+class tas_lock : public lockable<tas_lock<W>, W> {
  public:
   using world_type = W;
   /// It does not matter who releases it, so that it can be the global lock of a cohort as it is.
@@ -31,7 +31,13 @@ class tas_lock : public lockable<tas_lock<W>> {
 
   /// Collective. `home` keeps the word.
   explicit tas_lock(W& w, int home = 0, backoff pause = {})
-      : world_(&w), words_(w), home_(checked_rank(w, home)), pause_(pause) {}
+      : tas_lock::lockable(w, {{"home", home},
+                               {"pause.shortest", pause.shortest.count()},
+                               {"pause.longest", pause.longest.count()}}),
+        world_(&w),
+        words_(w),
+        home_(checked_rank(w, home)),
+        pause_(pause) {}
   ~tas_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   // The algorithm without the checks, for locks that are built on this one.

@@ -2,11 +2,16 @@
 /// Bookkeeping of one range of memory that every rank divides in the same way.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <string>
 
+#include "nearfar/core/agreement.hpp"
+#include "nearfar/core/error.hpp"
 #include "nearfar/core/layout.hpp"
 
 namespace nearfar {
@@ -62,5 +67,42 @@ class slab {
   std::map<std::size_t, std::size_t> free_;
   std::size_t used_ = 0;
 };
+
+/// Size of each rank's slab in bytes if `ranks` > 0 ranks ask for `bytes` each: whole slots, at least one.
+/// Throws `out_of_memory`, which names the `option`, where no address space holds them all.
+[[nodiscard]] inline std::size_t slab_bytes(std::size_t bytes, int ranks, const char* option) {
+  if (bytes > PTRDIFF_MAX / static_cast<std::size_t>(ranks) - slot_bytes)
+    throw out_of_memory(std::string(option) + " asks for " + std::to_string(bytes) + " bytes on each of " +
+                        std::to_string(ranks) + " ranks, more than an address space has: lower it");
+  return (std::max<std::size_t>(bytes, 1) + slot_bytes - 1) / slot_bytes * slot_bytes;
+}
+
+/// What a rank takes from a slab, and what to do when there is none left.
+struct slab_request {
+  const char* what;  ///< "far memory"
+  const char* unit;  ///< "bytes"
+  const char* cure;  ///< "raise ..."
+};
+
+/// Offset at which every rank of `w` has `count` units free, which are taken. Collective. Throws on every
+/// rank alike: `collective_mismatch` if the ranks ask for different things or have released different ones,
+/// `out_of_memory` if there is no room.
+template <typename W>
+[[nodiscard]] std::size_t allocate_alike(W& w, slab& from, std::size_t count, const slab_request& wanted) {
+  const std::optional<std::size_t> offset = from.allocate(count);
+  try {
+    // Agreeing on the offset also makes sure that no rank still uses what was here before.
+    expect_alike(w, wanted.what,
+                 {{wanted.unit, static_cast<std::int64_t>(count)},
+                  {"offset", offset ? static_cast<std::int64_t>(*offset) : -1}});
+  } catch (...) {
+    if (offset) from.release(*offset, count);
+    throw;
+  }
+  if (!offset)
+    throw out_of_memory(std::string("no room for ") + wanted.what + " of " + std::to_string(count) + " " +
+                        wanted.unit + " on each rank: " + wanted.cure);
+  return *offset;
+}
 
 }  // namespace nearfar

@@ -101,6 +101,13 @@ class waiting {
     } while (std::chrono::steady_clock::now() < end);
   }
 
+  /// One turn of a loop of the caller's own: drives progress now, and lets others run if processors are
+  /// short.
+  void rest() {
+    static_cast<Derived*>(this)->progress();
+    if (oversubscribed_) sched_yield();
+  }
+
   /// The world's clock.
   [[nodiscard]] std::chrono::nanoseconds now() const noexcept {
     return std::chrono::steady_clock::now().time_since_epoch();
@@ -152,12 +159,6 @@ class waiting {
     constexpr unsigned rests_per_look = 16;
     if (++current.rests % rests_per_look == 0 && stall_limit_)
       current.since = look_at_clock(current.since, current.what);
-  }
-
-  /// Drives progress now, and lets others run if processors are short.
-  void rest() {
-    static_cast<Derived*>(this)->progress();
-    if (oversubscribed_) sched_yield();
   }
 
  private:

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cstddef>
 
+#include "nearfar/core/checks.hpp"
 #include "nearfar/core/layout.hpp"
+#include "nearfar/core/world.hpp"
 #include "nearfar/memory/mpi/call.hpp"
 
 namespace nearfar::mpi {
@@ -94,7 +96,10 @@ class far_segment {
   void accumulate(int target, far<V> T::*field, V&& origin, far_op operation) = delete;
 
   /// Completes all operations of this rank on `target`, at both ends.
-  void flush(int target) { check(MPI_Win_flush(target, window_), "MPI_Win_flush"); }
+  void flush(int target) {
+    if constexpr (checked_build) target = checked_rank(*world_, target);
+    check(MPI_Win_flush(target, window_), "MPI_Win_flush");
+  }
 
   /// Reads the word of a rank of this node (this rank included) from memory, while others may put to it.
   /// Ordered before everything after it, so that what the writer completed before its put can be read.

@@ -86,7 +86,8 @@ namespace nearfar::mpi {
   return "library defaults";
 }
 
-/// Throws `transport_error` where this library is known to crash, since no test can be run for that.
+/// Throws `transport_error` where this library is known to crash, or to have no windows at all, since no test
+/// can be run for that.
 inline void require_transport(MPI_Comm comm, bool one_node) {
   int ranks = 1;
   check(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
@@ -94,17 +95,27 @@ inline void require_transport(MPI_Comm comm, bool one_node) {
   if (one_node || std::sscanf(library_version().c_str(), "Open MPI v%d.%d.%d", version.data(),
                               version.data() + 1, version.data() + 2) != 3)
     return;
+  const std::string osc = control_variable("osc").value_or("");
+  const auto may_choose = [&osc](const char* component) {
+    const bool is_named = osc.find(component) != std::string::npos;
+    return osc.empty() || (osc.front() == '^' ? !is_named : is_named);
+  };
   // open-mpi/ompi PR 10513: MPI_Compare_and_swap of osc/rdma over vader's single-copy path crashes
   // before 4.1.5.
   const bool has_faulty_rdma = version < std::array{4, 1, 5};
-  const std::string osc = control_variable("osc").value_or("");
   const std::string single_copy = control_variable("btl_vader_single_copy_mechanism").value_or("");
-  const bool may_choose_rdma = osc.empty() || (osc.front() == '^' ? osc.find("rdma") == std::string::npos
-                                                                  : osc.find("rdma") != std::string::npos);
-  if (has_faulty_rdma && may_choose_rdma && single_copy != "none")
+  if (has_faulty_rdma && may_choose("rdma") && single_copy != "none")
     throw transport_error(
         "compare-and-swap between nodes crashes in this Open MPI (before 4.1.5) with osc/rdma: run with "
         "'--mca osc sm,pt2pt'");
+  int level = MPI_THREAD_SINGLE;
+  check(MPI_Query_thread(&level), "MPI_Query_thread");
+  const bool has_pt2pt = version < std::array{5, 0, 0};
+  if (has_pt2pt && level == MPI_THREAD_MULTIPLE && may_choose("pt2pt") && !may_choose("rdma") &&
+      !may_choose("ucx"))
+    throw transport_error(
+        "osc/pt2pt of this Open MPI, which serves windows over several nodes, refuses MPI_THREAD_MULTIPLE: "
+        "ask MPI_Init_thread for MPI_THREAD_SERIALIZED, or use osc/ucx or Open MPI 5");
 }
 
 /// Throws `transport_error` when /dev/shm cannot hold `bytes_per_rank` for each rank of this machine; too
@@ -133,12 +144,11 @@ struct processor_share {
 
 /// Collective. A rank that is bound to one core counts that core only; the union over the ranks is what they
 /// have.
-[[nodiscard]] inline processor_share count_processors(MPI_Comm comm) {
+[[nodiscard]] inline processor_share count_processors(MPI_Comm comm, const hardware& here = hardware()) {
   constexpr std::size_t words = 64;  // 4,096 processors
   std::array<std::uint64_t, words + 2> mine{};
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  const hardware here;
   mine[words] = std::hash<std::string>{}(boot);
   mine[words + 1] = static_cast<std::uint64_t>(cgroup_cpu_quota().value_or(1 << 20));
   for (const int cpu : here.this_thread_binding().allowed_cpus)

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "nearfar/core/agreement.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/world.hpp"
@@ -74,31 +75,30 @@ class world : public waiting<world> {
   using far_segment = mpi::far_segment<world, T>;
   class signal_channel;
   class exclusive_epoch;
+  using release_scope = plain_release_scope;
 
   /// Throws `transport_error` when this MPI installation cannot do what nearfar needs, `topology_error` when
-  /// the given topology does not fit the ranks, `mpi_error` when a call fails.
+  /// the given topology does not fit the ranks, `out_of_memory` for sizes that cannot be,
+  /// `collective_mismatch` when ranks give different options, `misuse` for a communicator that is none or an
+  /// intercommunicator: these on every rank, so that all may go on without this world. Throws `mpi_error`
+  /// when a call fails.
   explicit world(MPI_Comm comm, const options& chosen = {})
       : options_(chosen),
-        comm_(communicator::duplicate(comm)),
+        comm_(communicator::duplicate(intracommunicator(comm))),
         progress_comm_(communicator::duplicate(comm)),
         rank_(comm_.rank()),
         size_(comm_.size()),
-        physical_node_(communicator::shared_memory(comm_.get())),
-        processors_(count_processors(comm_.get())),
-        locality_(find_locality()),
-        node_(communicator::split(comm_.get(), locality_.group(level::node, rank_))),
-        near_slab_(options_.near_bytes),
-        far_slab_(options_.far_bytes),
         tags_(static_cast<std::size_t>(largest_tag()) + 1, 1) {
-    agree([&] {
-      require_thread_level();
-      require_transport(comm_.get(), one_physical_node());
-      require_shared_memory(physical_node_.get(), options_.near_bytes + options_.far_bytes);
-    });
-    set_waiting(options_.ratios, options_.oversubscribed.value_or(processors_.oversubscribed()),
-                options_.stall_limit);
-    make_windows();
-    if (options_.self_test) quick_self_test(*this);
+    try {
+      find_ranks();
+      make_windows();
+      if (options_.self_test) quick_self_test(*this);
+    } catch (const mpi_error&) {
+      throw;  // perhaps by this rank alone
+    } catch (const error&) {
+      free_handles();  // which all ranks do, and while no exception is on its way
+      throw;
+    }
   }
   world(const world&) = delete;
   world& operator=(const world&) = delete;
@@ -112,7 +112,7 @@ class world : public waiting<world> {
     if constexpr (checked_build) {
       if (near_slab_.used() + far_slab_.used() == 0) return;
       // Before the exception, during which nothing collective is done.
-      for (window* made : {&far_window_, &far_backing_, &near_window_}) *made = window();
+      free_handles();
       throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
     }
   }
@@ -135,6 +135,12 @@ class world : public waiting<world> {
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Ibarrier(comm_.get(), &request), "MPI_Ibarrier");
     complete(request, {"the other ranks in a barrier"});
+  }
+
+  /// Whether `mine` is the same on every rank. Collective.
+  [[nodiscard]] bool all_alike(std::int64_t mine) {
+    const std::vector<std::int64_t> bounds = reduce_over_ranks({mine, ~mine}, MPI_MAX);
+    return bounds[0] == ~bounds[1];
   }
 
   /// The sum over all ranks of each element. Collective.
@@ -162,10 +168,12 @@ class world : public waiting<world> {
   // What segments are made of.
 
   [[nodiscard]] std::size_t allocate_near(std::size_t bytes) {
-    return allocate(near_slab_, bytes, near_memory_[index(rank_)], near_window_, "near_bytes");
+    return allocate(near_slab_, bytes, near_memory_[index(rank_)], near_window_,
+                    {"near memory", "bytes", "raise nearfar::mpi::options::near_bytes"});
   }
   [[nodiscard]] std::size_t allocate_far(std::size_t bytes) {
-    return allocate(far_slab_, bytes, far_memory_[index(rank_)], far_window_, "far_bytes");
+    return allocate(far_slab_, bytes, far_memory_[index(rank_)], far_window_,
+                    {"far memory", "bytes", "raise nearfar::mpi::options::far_bytes"});
   }
   void release_near(std::size_t offset, std::size_t bytes) { near_slab_.release(offset, bytes); }
   void release_far(std::size_t offset, std::size_t bytes) { far_slab_.release(offset, bytes); }
@@ -173,30 +181,69 @@ class world : public waiting<world> {
   [[nodiscard]] std::byte* far_memory(int rank) const { return reachable(far_memory_, rank); }
   [[nodiscard]] MPI_Win far_window() const noexcept { return far_window_.get(); }
   /// Displacement of the far memory of `rank` in the far window.
-  [[nodiscard]] MPI_Aint far_displacement(int rank) const { return far_displacements_[index(rank)]; }
+  [[nodiscard]] MPI_Aint far_displacement(int rank) const {
+    if constexpr (checked_build) rank = checked_rank(*this, rank);
+    return far_displacements_[index(rank)];
+  }
 
  private:
   [[nodiscard]] static std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
 
-  [[nodiscard]] class locality find_locality() const {
-    const int node = index_of_physical_node();
-    const std::vector<int> nodes = comm_.gather_to_all({node});
-    if (options_.topology) return virtual_locality(nodes);
-    place mine = hardware().this_thread_place();
-    mine[static_cast<std::size_t>(level::node)] = node;
+  [[nodiscard]] static MPI_Comm intracommunicator(MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL) throw misuse("a world of no ranks: MPI_COMM_NULL");
+    int is_inter = 0;
+    check(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");
+    if (is_inter != 0)
+      throw misuse(
+          "a world of an intercommunicator, whose two groups have no ranks in common: merge them by "
+          "MPI_Intercomm_merge");
+    return comm;
+  }
+
+  /// Who takes part, where they are, and whether they can work together. Collective.
+  void find_ranks() {
+    expect_alike(*this,
+                 "a world with " +
+                     (options_.topology ? "topology " + options_.topology->to_string() : "no topology given"),
+                 {{"far_bytes", static_cast<std::int64_t>(options_.far_bytes)},
+                  {"near_bytes", static_cast<std::int64_t>(options_.near_bytes)},
+                  {"self_test", options_.self_test ? 1 : 0}});
+    std::optional<hardware> here;
+    place mine{};
+    agree([&] {
+      require_thread_level();
+      options_.far_bytes = slab_bytes(options_.far_bytes, size_, "nearfar::mpi::options::far_bytes");
+      options_.near_bytes = slab_bytes(options_.near_bytes, size_, "nearfar::mpi::options::near_bytes");
+      here.emplace();
+      mine = here->this_thread_place();
+    });
+    far_slab_ = slab(options_.far_bytes);
+    near_slab_ = slab(options_.near_bytes);
+    physical_node_ = communicator::shared_memory(comm_.get());
+    processors_ = count_processors(comm_.get(), *here);
+    set_waiting(options_.ratios, options_.oversubscribed.value_or(processors_.oversubscribed()),
+                options_.stall_limit);
+    mine[static_cast<std::size_t>(level::node)] = index_of_physical_node();
     const std::vector<int> flat = comm_.gather_to_all({mine.begin(), mine.end()});
     std::vector<place> places(index(size_));
     for (std::size_t r = 0; r < places.size(); ++r)
       std::copy_n(flat.begin() + static_cast<std::ptrdiff_t>(r * mine.size()), mine.size(),
                   places[r].begin());
-    return nearfar::locality(places);
+    agree([&] {
+      require_transport(comm_.get(), one_physical_node());
+      require_shared_memory(physical_node_.get(), options_.near_bytes + options_.far_bytes);
+      locality_ = options_.topology ? virtual_locality(places) : nearfar::locality(places);
+    });
+    node_ = communicator::split(comm_.get(), locality_.group(level::node, rank_));
   }
 
-  [[nodiscard]] class locality virtual_locality(const std::vector<int>& physical_nodes) const {
+  [[nodiscard]] class locality virtual_locality(const std::vector<place>& physical) const {
+    constexpr auto node_of = static_cast<std::size_t>(level::node);
     nearfar::locality result = options_.topology->place(size_);
     for (int node = 0; node < result.groups(level::node); ++node)
       for (const int member : result.members(level::node, node))
-        if (physical_nodes[index(member)] != physical_nodes[index(result.members(level::node, node).front())])
+        if (physical[index(member)][node_of] !=
+            physical[index(result.members(level::node, node).front())][node_of])
           throw topology_error(
               "topology '" + options_.topology->to_string() + "' puts rank " + std::to_string(member) +
               " on a node with ranks of another machine: use at least as many nodes as there are");
@@ -235,18 +282,32 @@ class world : public waiting<world> {
   /// follows. Collective.
   template <typename Checks>
   void agree(Checks checks) const {
-    std::array<char, 512> text{};
+    enum kind : char { of_transport, of_topology, of_memory };
+    struct {
+      kind of = of_transport;
+      std::array<char, 511> text{};
+    } refusal;
     int failing = size_;
     try {
       checks();
     } catch (const error& problem) {
-      std::string(problem.what()).copy(text.data(), text.size() - 1);
+      if (dynamic_cast<const topology_error*>(&problem) != nullptr) refusal.of = of_topology;
+      if (dynamic_cast<const out_of_memory*>(&problem) != nullptr) refusal.of = of_memory;
+      std::string(problem.what()).copy(refusal.text.data(), refusal.text.size() - 1);
       failing = rank_;
     }
     check(MPI_Allreduce(MPI_IN_PLACE, &failing, 1, MPI_INT, MPI_MIN, comm_.get()), "MPI_Allreduce");
     if (failing == size_) return;
-    check(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, failing, comm_.get()), "MPI_Bcast");
-    throw transport_error(text.data());
+    check(MPI_Bcast(&refusal, sizeof refusal, MPI_BYTE, failing, comm_.get()), "MPI_Bcast");
+    switch (refusal.of) {
+      case of_topology:
+        throw topology_error(refusal.text.data());
+      case of_memory:
+        throw out_of_memory(refusal.text.data());
+      case of_transport:
+        break;
+    }
+    throw transport_error(refusal.text.data());
   }
 
   void make_windows() {
@@ -259,11 +320,12 @@ class world : public waiting<world> {
     shared_far = window::allocate_shared(sharers.get(), options_.far_bytes);
     if (!one_physical_node())
       far_window_ = window::create(comm_.get(), far_backing_.base(), options_.far_bytes);
-    if (!far_window_.is_unified())
-      throw transport_error(
-          "this MPI library gives its windows separate public and private copies; nearfar needs the unified "
-          "memory "
-          "model: use a cache-coherent machine and transport");
+    agree([&] {
+      if (!far_window_.is_unified())
+        throw transport_error(
+            "this MPI library gives its windows separate public and private copies; nearfar needs the "
+            "unified memory model: use a cache-coherent machine and transport");
+    });
     far_window_.open();
 
     near_memory_.assign(index(size_), nullptr);
@@ -279,8 +341,14 @@ class world : public waiting<world> {
     }
   }
 
+  /// Collective; for errors that all ranks throw, since the handles' own destructors do nothing then.
+  void free_handles() {
+    for (window* made : {&far_window_, &far_backing_, &near_window_}) *made = window();
+    for (communicator* made : {&node_, &physical_node_, &progress_comm_, &comm_}) *made = communicator();
+  }
+
   std::size_t allocate(slab& memory, std::size_t bytes, std::byte* base, const window& of,
-                       const char* option);
+                       const slab_request& wanted);
 
   [[nodiscard]] std::byte* reachable(const std::vector<std::byte*>& memory, int rank) const {
     if constexpr (checked_build)
@@ -321,7 +389,7 @@ class world : public waiting<world> {
   int size_;
   communicator physical_node_;
   processor_share processors_;
-  nearfar::locality locality_;
+  nearfar::locality locality_ = nearfar::locality::single_node(1);  // until the ranks are known
   communicator node_;
   window near_window_;
   window far_backing_;
@@ -329,8 +397,8 @@ class world : public waiting<world> {
   std::vector<std::byte*> near_memory_;
   std::vector<std::byte*> far_memory_;
   std::vector<int> far_displacements_;
-  slab near_slab_;
-  slab far_slab_;
+  slab near_slab_{0};
+  slab far_slab_{0};
   slab tags_;
   /// Buffer of collective operations: here, so that it outlives one that is given up.
   std::vector<std::int64_t> exchanged_;
@@ -339,15 +407,13 @@ class world : public waiting<world> {
 /// Zero-byte messages with a tag of their own. Making one is collective.
 class world::signal_channel {
  public:
-  explicit signal_channel(world& w) : world_(&w), tag_(w.tags_.allocate(1)) {
-    if (!tag_)
-      throw out_of_memory("no message tag is left for another lock: destroy locks that are no longer used");
-  }
+  explicit signal_channel(world& w)
+      : world_(&w),
+        tag_(allocate_alike(w, w.tags_, 1,
+                            {"a signal channel", "message tags", "destroy locks that are no longer used"})) {}
   signal_channel(const signal_channel&) = delete;
   signal_channel& operator=(const signal_channel&) = delete;
-  ~signal_channel() {
-    if (tag_) world_->tags_.release(*tag_, 1);
-  }
+  ~signal_channel() { world_->tags_.release(tag_, 1); }
 
   /// Wakes `rank`. Eager: returns without waiting for the receiver.
   void signal(int rank) {
@@ -368,19 +434,21 @@ class world::signal_channel {
   /// Waits for a signal without taking it. A receive from MPI_ANY_SOURCE would do both, but on MPICH 5.0.2
   /// over UCX it never ends once there are several nodes.
   [[nodiscard]] int next_sender() {
+    wait current{{"a signal", any_rank}};
     for (;;) {
       int found = 0;
       MPI_Status status;
       check(MPI_Iprobe(MPI_ANY_SOURCE, tag(), world_->comm_.get(), &found, &status), "MPI_Iprobe");
       if (found != 0) return status.MPI_SOURCE;
       if (world_->oversubscribed()) sched_yield();
+      world_->note_rest(current);
     }
   }
 
-  [[nodiscard]] int tag() const noexcept { return static_cast<int>(*tag_); }
+  [[nodiscard]] int tag() const noexcept { return static_cast<int>(tag_); }
 
   world* world_;
-  std::optional<std::size_t> tag_;
+  std::size_t tag_;
 };
 
 /// The lock that MPI has for a target's memory, which takes a window of its own since it cannot be had inside
@@ -388,7 +456,7 @@ class world::signal_channel {
 class world::exclusive_epoch {
  public:
   exclusive_epoch(world& w, int home)
-      : window_(window::allocate(w.comm_.get(), slot_bytes)), home_(checked_rank(w, home)) {}
+      : home_(agreed(w, home)), window_(window::allocate(w.comm_.get(), slot_bytes)) {}
 
   /// MPI_Win_lock alone may return before the lock is held; the completed read behind it cannot
   /// (MPI 3.1, 11.5.3).
@@ -402,32 +470,23 @@ class world::exclusive_epoch {
   void end() { check(MPI_Win_unlock(home_, window_.get()), "MPI_Win_unlock"); }
 
  private:
-  window window_;
+  /// `home`, if it is the same on every rank and one of them.
+  [[nodiscard]] static int agreed(world& w, int home) {
+    expect_alike(w, "an exclusive epoch", {{"home", home}});
+    return checked_rank(w, home);
+  }
+
   int home_;
+  window window_;
 };
 
 inline std::size_t world::allocate(slab& memory, std::size_t bytes, std::byte* base, const window& of,
-                                   const char* option) {
-  const std::optional<std::size_t> offset = memory.allocate(bytes);
-  // Agreeing on the offset also makes sure that no rank still uses what was here before.
-  const auto mine = static_cast<std::int64_t>(offset.value_or(SIZE_MAX / 2));
-  const auto size = static_cast<std::int64_t>(bytes);
-  const std::int64_t kind = &memory == &far_slab_ ? 1 : 0;
-  const std::vector<std::int64_t> bounds =
-      reduce_over_ranks({mine, -mine, size, -size, kind, -kind}, MPI_MAX);
-  if (bounds[0] != -bounds[1] || bounds[2] != -bounds[3] || bounds[4] != -bounds[5]) {
-    if (offset) memory.release(*offset, bytes);
-    throw collective_mismatch(
-        "the ranks of a world made or destroyed different locks: make and destroy them on every rank, in the "
-        "same order");
-  }
-  if (!offset)
-    throw out_of_memory("no room for another " + std::to_string(bytes) +
-                        " bytes of lock memory in each rank: raise nearfar::mpi::options::" + option);
-  std::fill_n(base + *offset, bytes, std::byte{0});
+                                   const slab_request& wanted) {
+  const std::size_t offset = allocate_alike(*this, memory, bytes, wanted);
+  std::fill_n(base + offset, bytes, std::byte{0});
   check(MPI_Win_sync(of.get()), "MPI_Win_sync");
   barrier();
-  return *offset;
+  return offset;
 }
 
 static_assert(nearfar::world<world>);

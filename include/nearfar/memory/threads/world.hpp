@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "nearfar/core/agreement.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/world.hpp"
@@ -36,7 +37,8 @@ namespace nearfar::threads {
 
 /// What a team can be told.
 struct options {
-  /// Address space for each rank's near and far words in bytes; memory is used as it is touched.
+  /// Address space for each rank's near and far words in bytes, of which whole cache lines are made; memory
+  /// is used as it is touched.
   std::size_t bytes = std::size_t{16} << 20U;
   wait_ratios ratios{};
   /// A tree to use in place of the machine's own: with several nodes, near memory reaches a node's ranks
@@ -64,11 +66,15 @@ class team {
   team(int ranks, const options& chosen);
   team(const team&) = delete;
   team& operator=(const team&) = delete;
-  ~team() { munmap(memory_, options_.bytes * static_cast<std::size_t>(ranks_)); }
+  ~team() { munmap(memory_, bytes()); }
 
  private:
   friend class world;
   friend void run(int ranks, const std::function<void(world&)>& body, const options& chosen);
+
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return options_.bytes * static_cast<std::size_t>(ranks_);
+  }
 
   struct alignas(cache_line) arrival {
     atomic_cell<std::uint64_t> count;
@@ -114,9 +120,22 @@ class world : public waiting<world> {
   [[nodiscard]] int size() const noexcept { return team_->ranks_; }
   [[nodiscard]] const class locality& locality() const noexcept { return team_->locality_; }
 
+  /// While one lives, this rank's waits do not notice that the team has stopped. They end all the same: a
+  /// rank that is in a queue says so without waiting for anybody.
+  class release_scope {
+   public:
+    explicit release_scope(world& w) noexcept : world_(&w) { w.releasing_ = true; }
+    release_scope(const release_scope&) = delete;
+    release_scope& operator=(const release_scope&) = delete;
+    ~release_scope() { world_->releasing_ = false; }
+
+   private:
+    world* world_;
+  };
+
   /// Nothing to drive, but a place to notice that the team cannot go on.
   void progress() const {
-    if (team_->stopped_.load(std::memory_order_relaxed))
+    if (team_->stopped_.load(std::memory_order_relaxed) && !releasing_)
       throw team_stopped("another thread of the team ended with an exception");
   }
 
@@ -143,6 +162,12 @@ class world : public waiting<world> {
     return result;
   }
 
+  /// Whether `mine` is the same on every rank. Collective.
+  [[nodiscard]] bool all_alike(std::int64_t mine) {
+    const std::vector<std::int64_t> all = gather_to_all(mine);
+    return std::count(all.begin(), all.end(), all.front()) == size();
+  }
+
   /// The sum over all ranks of each element. Collective.
   [[nodiscard]] std::vector<std::int64_t> sum_over_ranks(std::vector<std::int64_t> values) {
     for (std::int64_t& value : values) {
@@ -154,8 +179,8 @@ class world : public waiting<world> {
 
   // What segments are made of.
 
-  [[nodiscard]] std::size_t allocate_near(std::size_t bytes) { return allocate(bytes); }
-  [[nodiscard]] std::size_t allocate_far(std::size_t bytes) { return allocate(bytes); }
+  [[nodiscard]] std::size_t allocate_near(std::size_t bytes) { return allocate(bytes, "near memory"); }
+  [[nodiscard]] std::size_t allocate_far(std::size_t bytes) { return allocate(bytes, "far memory"); }
   void release_near(std::size_t offset, std::size_t bytes) { slab_.release(offset, bytes); }
   void release_far(std::size_t offset, std::size_t bytes) { slab_.release(offset, bytes); }
   /// Memory of a rank of this rank's node.
@@ -167,44 +192,34 @@ class world : public waiting<world> {
     return far_memory(rank);
   }
   /// Memory of any rank, for far operations.
-  [[nodiscard]] std::byte* far_memory(int rank) const noexcept {
+  [[nodiscard]] std::byte* far_memory(int rank) const {
+    if constexpr (checked_build) rank = checked_rank(*this, rank);
     return team_->memory_ + static_cast<std::size_t>(rank) * team_->options_.bytes;
   }
 
  private:
-  [[nodiscard]] bool all_have(std::int64_t mine) {
-    const std::vector<std::int64_t> all = gather_to_all(mine);
-    return std::count(all.begin(), all.end(), all.front()) == size();
-  }
-
-  [[nodiscard]] std::size_t allocate(std::size_t bytes) {
-    const std::optional<std::size_t> offset = slab_.allocate(bytes);
-    const auto mine = static_cast<std::int64_t>(offset.value_or(SIZE_MAX / 2));
-    const bool alike = all_have(mine) && all_have(static_cast<std::int64_t>(bytes));
-    if (!alike) {
-      if (offset) slab_.release(*offset, bytes);
-      throw collective_mismatch(
-          "the ranks of a world made or destroyed different locks: make and destroy them on every rank, in "
-          "the same order");
-    }
-    if (!offset)
-      throw out_of_memory("no room for another " + std::to_string(bytes) +
-                          " bytes of lock memory in each rank: raise nearfar::threads::options::bytes");
-    std::fill_n(far_memory(rank_) + *offset, bytes, std::byte{0});
+  [[nodiscard]] std::size_t allocate(std::size_t bytes, const char* what) {
+    const std::size_t offset =
+        allocate_alike(*this, slab_, bytes, {what, "bytes", "raise nearfar::threads::options::bytes"});
+    std::fill_n(far_memory(rank_) + offset, bytes, std::byte{0});
     barrier();
-    return *offset;
+    return offset;
   }
 
   team* team_;
   int rank_;
   slab slab_;
+  bool releasing_ = false;
 };
 
 /// Counts of undelivered signals, one for each sender and receiver. Making one is collective.
 class world::signal_channel {
  public:
   explicit signal_channel(world& w)
-      : world_(&w), stride_(mailbox_bytes(w.size())), offset_(w.allocate(stride_)), taken_(index(w.size())) {
+      : world_(&w),
+        stride_(mailbox_bytes(w.size())),
+        offset_(w.allocate(stride_, "a signal channel")),
+        taken_(index(w.size())) {
     for (int from = 0; from < w.size(); ++from) ::new (&mailbox(w.rank(), from)) counter;
     w.barrier();
   }
@@ -218,7 +233,7 @@ class world::signal_channel {
   /// Waits for a signal from `rank`, or from whoever sends one if it is `any_rank`; pairs with (1).
   void await_signal(int rank) {
     if (rank != any_rank) {
-      std::uint32_t& taken = taken_[index(rank)];
+      std::uint32_t& taken = taken_[index(checked_rank(*world_, rank))];
       world_->await(mailbox(world_->rank(), rank), [&](std::uint32_t sent) { return sent != taken; },
                     {"a signal", rank});
       ++taken;
@@ -259,10 +274,14 @@ inline team::team(int ranks, const options& chosen)
       locality_(options_.topology ? options_.topology->place(ranks) : nearfar::locality::single_node(ranks)),
       memory_(nullptr),
       exchanged_(static_cast<std::size_t>(ranks)) {
-  void* mapped = mmap(nullptr, options_.bytes * static_cast<std::size_t>(ranks), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  constexpr const char* option = "nearfar::threads::options::bytes";
+  options_.bytes = slab_bytes(options_.bytes, ranks, option);
+  void* mapped =
+      mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED)
-    throw std::system_error(errno, std::generic_category(), "mmap of the team's memory");
+    throw out_of_memory("the system has no address space for " + std::to_string(options_.bytes) +
+                        " bytes of lock memory for each of " + std::to_string(ranks) + " threads: lower " +
+                        option);
   memory_ = static_cast<std::byte*>(mapped);
 }
 
