@@ -221,7 +221,7 @@ finding atomic_tail(examination& e) {
 finding atomic_mixture(examination& e) {
   if (auto skipped = unless_it_crashes(e)) return *skipped;
   // Beside the counts of `hammer` and below the ranks of the tokens.
-  constexpr std::uint64_t summand = std::uint64_t{1} << 24U;
+  static constexpr std::uint64_t summand = std::uint64_t{1} << 24U;
   return conserves(
       e,
       [](shared_word& word, std::uint64_t token, tally& mine) {
