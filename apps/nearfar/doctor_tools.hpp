@@ -37,6 +37,7 @@ class bare_world {
     e.barrier();
   }
 
+  [[nodiscard]] int size() const noexcept { return static_cast<int>(displacements_.size()); }
   [[nodiscard]] const mpi::window& window() const noexcept { return far_; }
   [[nodiscard]] MPI_Win far_window() const noexcept { return far_.get(); }
   [[nodiscard]] MPI_Aint far_displacement(int rank) const {
