@@ -183,7 +183,7 @@ TEST(many_locks, destroyed_in_random_order) {
   chosen.oversubscribed =
       true;  // thousands of collective calls, each of which would cost a busy machine's slice
   world w(MPI_COMM_WORLD, chosen);
-  const std::size_t count = w.one_physical_node() ? 2000 : 100;
+  const std::size_t count = w.one_physical_node() ? 2000 : 20;
   std::vector<std::unique_ptr<tas_lock<world>>> locks;
   for (std::size_t i = 0; i < count; ++i)
     locks.push_back(std::make_unique<tas_lock<world>>(w, static_cast<int>(i) % w.size()));
