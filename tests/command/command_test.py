@@ -383,19 +383,22 @@ class Machine(unittest.TestCase):
 
     @unittest.skipIf(os.environ.get("NEARFAR_SANITIZE"), "nothing may be loaded before AddressSanitizer")
     def test_doctor_counts_writes_that_come_back(self):
-        """With the memcpy that stores twice, they do on every library that carries out a put by memcpy."""
-        ended = under_mpi(2, "doctor", "--json", environment={"NEARFAR_TWO_STORES": "1"})
-        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
-        checks = {check["name"]: check for check in json.loads(ended.stdout)["checks"]}
-        found = checks["reappearing writes"]
-        counts = re.findall(r"(put|accumulate\(replace\)|fetch_and_op\(replace\)) (\d+) of (\d+)", found["seen"])
-        self.assertEqual(len(counts), 3, found)
-        self.assertTrue(all(int(writes) > 0 for _, _, writes in counts), found)
-        came_back = sum(int(back) for _, back, _ in counts)
-        self.assertEqual(found["outcome"], "warn" if came_back else "ok", found)
-        if MPI != "mpich":  # MPICH 4.0 has the target carry out the operation itself
-            self.assertGreater(came_back, 0, found)
-            self.assertIn("unsound", found["advice"])
+        """With the memcpy that stores twice, they do on every library that carries out a put by memcpy. A run in
+        which the ranks hardly met says nothing, so it is repeated until one comes back or the test's time is over."""
+        came_back = 0
+        while not came_back:
+            ended = under_mpi(2, "doctor", "--json", environment={"NEARFAR_TWO_STORES": "1"})
+            self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+            checks = {check["name"]: check for check in json.loads(ended.stdout)["checks"]}
+            found = checks["reappearing writes"]
+            counts = re.findall(r"(put|accumulate\(replace\)|fetch_and_op\(replace\)) (\d+) of (\d+)", found["seen"])
+            self.assertEqual(len(counts), 3, found)
+            self.assertTrue(all(int(writes) > 0 for _, _, writes in counts), found)
+            came_back = sum(int(back) for _, back, _ in counts)
+            self.assertEqual(found["outcome"], "warn" if came_back else "ok", found)
+            if MPI == "mpich":  # of MPICH 4.0, where the target itself carries out the operation
+                return
+        self.assertIn("unsound", found["advice"])
 
     def test_doctor_alone_skips_rather_than_passes(self):
         ended = under_mpi(1, "doctor", "--quick")
