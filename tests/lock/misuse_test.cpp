@@ -288,7 +288,7 @@ TEST(misused_world, ranks_that_made_different_locks) {
                                                if (w.rank() == 0)
                                                  small.emplace(w);
                                                else
-                                                 large.emplace(w, 0, w.rank(), w.rank());
+                                                 large.emplace(w, 0, w.rank());
                                                const nearfar::dash_lock<world> next(w);
                                              },
                                              {"every rank", "same order"});
