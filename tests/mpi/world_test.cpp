@@ -421,7 +421,9 @@ TEST(stall, of_a_barrier_to_which_ranks_do_not_come) {
   mpi::options chosen = with_limit();
   if (!waits) chosen.stall_limit.reset();
   world w(MPI_COMM_WORLD, chosen);
-  if (waits) EXPECT_EQ(what_stalls(w, [&] { w.barrier(); }), " for the other ranks in a barrier");
+  if (waits) {
+    EXPECT_EQ(what_stalls(w, [&] { w.barrier(); }), " for the other ranks in a barrier");
+  }
   common_world().barrier();
   if (!waits) w.barrier();
 }
