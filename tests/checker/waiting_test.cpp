@@ -37,8 +37,9 @@ TEST(far_waits, return_a_value_that_satisfies) {
         }
         s.r[1] = s.at_end(1, &words::a);
       });
+      // A swap in vain leaves its 3 in the word, which satisfies the next one.
       if (i + 1 == waits.size())
-        EXPECT_EQ(seen, (outcomes{{1, 2}, {2, 3}})) << "mode " << static_cast<int>(mode);
+        EXPECT_EQ(seen, (outcomes{{1, 2}, {2, 3}, {3, 2}})) << "mode " << static_cast<int>(mode);
       else
         EXPECT_EQ(seen, (outcomes{{1, 2}, {2, 2}})) << "mode " << static_cast<int>(mode);
     }
