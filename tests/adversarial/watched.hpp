@@ -30,7 +30,9 @@ struct progress_of_all {
 };
 
 /// A lock with a referee: the last rank never takes it, but watches that the others get on; when they do not,
-/// it ends the team. What it does once they are through comes after all of theirs.
+/// it ends the team. What it does once they are through comes after all of theirs. The algorithm is used without
+/// `lockable`, whose `unlock` waits for a successor whatever has become of the team; a flawed lock's may never
+/// come.
 template <typename Lock>
 class watched_lock final : public bench::any_lock<threads::world> {
  public:
@@ -38,21 +40,27 @@ class watched_lock final : public bench::any_lock<threads::world> {
   watched_lock(threads::world& w, progress_of_all& all, int rounds)
       : world_(&w), all_(&all), expected_(std::int64_t{rounds} * (w.size() - 1)), lock_(w) {}
 
-  void lock() override { is_referee() ? watch() : lock_.lock(); }
+  void lock() override {
+    if (is_referee())
+      watch();
+    else
+      last_ = lock_.acquire();
+  }
   void unlock() override {
     if (is_referee()) return;
-    lock_.unlock();
+    lock_.release();
     all_->unlocks.fetch_add(1, std::memory_order_relaxed);
   }
   [[nodiscard]] bool has_try_lock() const override {
     return !is_referee() && requires(Lock& lock) { lock.try_lock(); };
   }
   [[nodiscard]] bool try_lock() override {
-    if constexpr (requires { lock_.try_lock(); }) return lock_.try_lock();
+    last_ = handover::uncontended;
+    if constexpr (requires { lock_.try_lock(); }) return lock_.try_acquire();
     return false;
   }
   [[nodiscard]] handover last_handover() const override {
-    return is_referee() ? handover::unknown : lock_.last_handover();
+    return is_referee() ? handover::unknown : last_;
   }
   void lock_and_unlock() override {}
   bench::ecsb_counts run_ecsb(threads::world&, bench::exclusion_check<threads::world>&,
@@ -90,6 +98,7 @@ class watched_lock final : public bench::any_lock<threads::world> {
   threads::world* world_;
   progress_of_all* all_;
   std::int64_t expected_;
+  handover last_ = handover::uncontended;
   Lock lock_;
 };
 
