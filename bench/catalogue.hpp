@@ -74,9 +74,7 @@ class catalogue {
 
   [[nodiscard]] const std::vector<lock_entry>& entries() const noexcept { return entries_; }
   /// Those that are sound, for whoever wants every lock that works.
-  [[nodiscard]] auto sound_entries() const {
-    return entries_ | std::views::filter(&lock_entry::is_sound);
-  }
+  [[nodiscard]] auto sound_entries() const { return entries_ | std::views::filter(&lock_entry::is_sound); }
   /// Null if there is none of that name.
   [[nodiscard]] const lock_entry* find(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> names() const;

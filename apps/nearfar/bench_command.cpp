@@ -148,7 +148,9 @@ int run_bench(bench_options options) {
   if (options.ratios.polls_per_progress == 0 || options.ratios.polls_per_yield == 0)
     throw usage_error("--polls-per-progress and --polls-per-yield must be 1 or more");
   constexpr double longest = 86400;
-  if (options.stall_limit && !(*options.stall_limit >= 0 && *options.stall_limit <= longest))
+  // Written so that NaN is refused too.
+  const bool has_limit_that_fits = options.stall_limit >= 0.0 && options.stall_limit <= longest;
+  if (options.stall_limit && !has_limit_that_fits)
     throw usage_error(fmt::format("--stall-limit must be a number of seconds, 0 (none) to {}, not {}",
                                   longest, *options.stall_limit));
   const launch how = launch::from_environment();

@@ -274,12 +274,16 @@ class matrix {
       for (const cell& each : one.cells) table += fmt::format(" {} | {} |", counted(each), timed(each));
       table += fmt::format(" {} |\n", one.result());
     }
-    table += "\nUnsound locks: what is found, 2 x 2 under any mode; and what comes of it, 3 x 2 with `--conflicts enact`.\n\n";
+    table +=
+        "\nUnsound locks: what is found, 2 x 2 under any mode; and what comes of it, 3 x 2 with `--conflicts "
+        "enact`.\n\n";
     table += "| lock | found | enacted |\n|---|---|---|\n";
     for (const unsound_row& row : unsound_)
-      table += fmt::format("| `{}` | {} | {} |\n", row.entry->name, row.is_caught() ? row.reported : "NOTHING",
-                           row.enacted);
-    table += "\nPromises beyond the standard: a conflict is found, 2 x 2 under some mode, without the promise.\n\n| lock |";
+      table += fmt::format("| `{}` | {} | {} |\n", row.entry->name,
+                           row.is_caught() ? row.reported : "NOTHING", row.enacted);
+    table +=
+        "\nPromises beyond the standard: a conflict is found, 2 x 2 under some mode, without the "
+        "promise.\n\n| lock |";
     for (const auto& [member, promise] : promise_names) table += fmt::format(" {} |", promise);
     table += "\n|---|";
     for (std::size_t i = 0; i < promise_names.size(); ++i) table += "---|";

@@ -33,7 +33,7 @@ std::optional<checker::promises> parse_promises(std::string_view text) {
     const std::size_t end = std::min(text.find(','), text.size());
     const auto member = value_in(promise_names, text.substr(0, end));
     if (!member) return std::nullopt;
-    kept.**member = true;
+    kept.** member = true;
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return kept;
@@ -87,7 +87,8 @@ std::string arguments_of(const check_case& of) {
   const check_case usual;
   if (of.tier != checker::search::hash && of.near != usual.near)
     text += fmt::format(" --near {}", name_in(near_names, of.near));
-  if (of.conflict != usual.conflict) text += fmt::format(" --conflicts {}", name_in(conflict_names, of.conflict));
+  if (of.conflict != usual.conflict)
+    text += fmt::format(" --conflicts {}", name_in(conflict_names, of.conflict));
   if (of.promised != usual.promised) text += fmt::format(" --promises {}", promises_text(of.promised));
   if (of.try_first) text += " --try-first";
   if (of.home != usual.home) text += fmt::format(" --home {}", of.home);

@@ -115,7 +115,8 @@ std::vector<const bench::lock_entry*> choose_locks(const check_command_options& 
   std::vector<const bench::lock_entry*> chosen;
   if (options.locks.empty() || options.locks == std::vector<std::string>{"all"}) {
     for (const bench::lock_entry& entry : bench::catalogue::instance().entries())
-      if (entry.exists_in<engine::world>() && entry.is_sound() && (!options.locks.empty() || entry.name == entry.family()))
+      if (entry.exists_in<engine::world>() && entry.is_sound() &&
+          (!options.locks.empty() || entry.name == entry.family()))
         chosen.push_back(&entry);
     return chosen;
   }
@@ -273,9 +274,10 @@ void add_bounds(CLI::App& command, check_command_options& options) {
       "What loads of near cells return: 'sequential' the last value, 'release_acquire' any that C++ "
       "allows; default: release_acquire, and sequential for --tier hash");
   command
-      .add_option("--conflicts", options.conflicts,
-                  "Accesses whose race MPI leaves undefined: 'report' them, or 'enact' what may come of them: each "
-                  "RMA write is written again at any step before its flush returns")
+      .add_option(
+          "--conflicts", options.conflicts,
+          "Accesses whose race MPI leaves undefined: 'report' them, or 'enact' what may come of them: each "
+          "RMA write is written again at any step before its flush returns")
       ->capture_default_str();
   command
       .add_option("--promises", options.promises,

@@ -142,7 +142,8 @@ std::string_view meaning(fault what) noexcept {
       return "the result of an RMA operation was used before its flush";
     case fault::conflict:
       return "MPI leaves undefined what comes of accesses to a word that race: a write, in place or by put, "
-             "before the flush of an earlier write has returned, even if its value has been seen ('--conflicts "
+             "before the flush of an earlier write has returned, even if its value has been seen "
+             "('--conflicts "
              "enact' shows what may follow)";
     case fault::mixed:
       return "host atomics and RMA on one word, which are not coherent on every transport";

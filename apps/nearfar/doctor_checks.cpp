@@ -354,8 +354,8 @@ int largest_tag(const examination& e) {
   return found != 0 ? *bound : 32767;
 }
 
-/// Who has sent on that tag; asked before receiving, as nearfar does, since a receive from any source never ends
-/// between nodes on MPICH 5.0.2 over UCX.
+/// Who has sent on that tag; asked before receiving, as nearfar does, since a receive from any source never
+/// ends between nodes on MPICH 5.0.2 over UCX.
 int next_sender(const examination& e, int tag) {
   const auto end = clock::now() + patience;
   for (;;) {
@@ -381,7 +381,8 @@ finding signals(examination& e) {
     for (const int tag : {tags[1], tags[0]}) {
       MPI_Request request = MPI_REQUEST_NULL;
       MPI_Status status{};
-      mpi::check(MPI_Irecv(nullptr, 0, MPI_BYTE, next_sender(e, tag), tag, e.comm().get(), &request), "MPI_Irecv");
+      mpi::check(MPI_Irecv(nullptr, 0, MPI_BYTE, next_sender(e, tag), tag, e.comm().get(), &request),
+                 "MPI_Irecv");
       complete(request, patience, &status);
       if (status.MPI_SOURCE != left || status.MPI_TAG != tag) ++wrong;
     }

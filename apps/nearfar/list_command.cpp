@@ -32,7 +32,8 @@ void print_plain() {
 
 void print_table() {
   fmt::print(
-      "Locks. 'family' is the recommended setting, 'family.variant' another policy. Unsound ones are published "
+      "Locks. 'family' is the recommended setting, 'family.variant' another policy. Unsound ones are "
+      "published "
       "forms that\nmay hang or let two ranks in: they run only when named.\n\n");
   for (const bench::lock_entry& entry : bench::catalogue::instance().entries()) {
     fmt::print("{}\n    {}\n", entry.name, entry.summary);

@@ -22,8 +22,7 @@ struct tas_above {
 };
 
 using direct_node = dash_above<dash_policy{.queued = participant::node}>;
-using published_node =
-    dash_above<dash_policy{.words = next_words::single, .queued = participant::node}>;
+using published_node = dash_above<dash_policy{.words = next_words::single, .queued = participant::node}>;
 using rma_node = dash_above<dash_policy{.queued = participant::node, .shared_node = node_access::rma}>;
 
 template <typename Above, cohort_policy Policy>

@@ -34,8 +34,8 @@ void add_dash(catalogue& to) {
   add<published(dash_stage::early_look)>(to, "dash.early_look",
                                          "release looks for a successor first, by an atomic read",
                                          "2 at home + 1; 1 at home + 2 + a message");
-  add<published(dash_stage::direct_reads)>(
-      to, "dash.direct_reads", "as early_look, reading the own word from memory", final_cost);
+  add<published(dash_stage::direct_reads)>(to, "dash.direct_reads",
+                                           "as early_look, reading the own word from memory", final_cost);
   add<published(dash_stage::put_registration)>(to, "dash.put_registration",
                                                "as direct_reads, registering by put", final_cost);
 }

@@ -85,9 +85,9 @@ void execution::check_race(const shared& word, const engine::operation& what, co
     const version_number complete = seen.at(word.in_view + origin);
     const auto races = [&](bool matters, version_number access, std::string_view with) {
       if (!matters || access <= complete) return false;
-      report(fault::conflict, std::string(name(what.what)) + " of " + word_text(word) + " is not ordered with " +
-                                  std::string(with) + " rank " + std::to_string(origin) +
-                                  ", which is not known to be complete");
+      report(fault::conflict, std::string(name(what.what)) + " of " + word_text(word) +
+                                  " is not ordered with " + std::string(with) + " rank " +
+                                  std::to_string(origin) + ", which is not known to be complete");
       return true;
     };
     const bool reads_only = is_get || what.what == action::fetch;

@@ -272,10 +272,9 @@ bool execution::can_deliver(int origin, const rma& one) const {
 }
 
 bool execution::has_undelivered(const rank_state& of, int target) const {
-  return std::any_of(of.outstanding.begin(), of.outstanding.end(),
-                     [&](const rma& one) {
-                       return (!one.delivered || one.comes_again) && one.what.target == target;
-                     });
+  return std::any_of(of.outstanding.begin(), of.outstanding.end(), [&](const rma& one) {
+    return (!one.delivered || one.comes_again) && one.what.target == target;
+  });
 }
 
 void execution::collect_enabled() {
@@ -326,8 +325,8 @@ void execution::take_rank_step(int rank, int choice) {
   shared& word = at(touches.word, is_cell ? of.operation.word : nullptr);
   const std::size_t slot = slot_of(word);
   const touched values = is_cell ? apply_access(of, rank, choice) : apply_other(of, rank, word, choice);
-  const bool is_in_vain = of.next == kind::await && is_rma(of.operation.what) &&
-                          !of.waiting->satisfied(values.read);
+  const bool is_in_vain =
+      of.next == kind::await && is_rma(of.operation.what) && !of.waiting->satisfied(values.read);
   const bool is_rma_step = is_cell && is_rma(of.operation.what) && of.waiting == nullptr;
   record({rank, 0}, touches, shared_[slot], values, of.past);
   if (is_rma_step) of.outstanding.back().past = of.past;

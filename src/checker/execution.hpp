@@ -142,8 +142,8 @@ class execution final : public engine::team, public monitor {
     engine::operation what;
     int number = 0;
     bool delivered = false;
-    bool comes_again = false;    // delivered, and to be written once more before its flush returns
-    version_number access = 0;   // its number among those of the word, once delivered
+    bool comes_again = false;   // delivered, and to be written once more before its flush returns
+    version_number access = 0;  // its number among those of the word, once delivered
     std::uint64_t old = 0;
     std::uint64_t written = 0;
     view seen;       // at issue; with what it read, once delivered

@@ -30,9 +30,9 @@ struct progress_of_all {
 };
 
 /// A lock with a referee: the last rank never takes it, but watches that the others get on; when they do not,
-/// it ends the team. What it does once they are through comes after all of theirs. The algorithm is used without
-/// `lockable`, whose `unlock` waits for a successor whatever has become of the team; a flawed lock's may never
-/// come.
+/// it ends the team. What it does once they are through comes after all of theirs. The algorithm is used
+/// without `lockable`, whose `unlock` waits for a successor whatever has become of the team; a flawed lock's
+/// may never come.
 template <typename Lock>
 class watched_lock final : public bench::any_lock<threads::world> {
  public:
@@ -59,9 +59,7 @@ class watched_lock final : public bench::any_lock<threads::world> {
     if constexpr (requires { lock_.try_lock(); }) return lock_.try_acquire();
     return false;
   }
-  [[nodiscard]] handover last_handover() const override {
-    return is_referee() ? handover::unknown : last_;
-  }
+  [[nodiscard]] handover last_handover() const override { return is_referee() ? handover::unknown : last_; }
   void lock_and_unlock() override {}
   bench::ecsb_counts run_ecsb(threads::world&, bench::exclusion_check<threads::world>&,
                               const bench::ecsb_times&) override {

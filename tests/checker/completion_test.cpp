@@ -18,8 +18,8 @@ void write_one(scene& s, way by) {
   s.far.flush(1);
 }
 
-/// Rank 1 sees what rank 0 writes, and does something to the word; at once, or when it was told that the flush
-/// has returned. Rank 0 tells at the end in any case.
+/// Rank 1 sees what rank 0 writes, and does something to the word; at once, or when it was told that the
+/// flush has returned. Rank 0 tells at the end in any case.
 body seen_then(way by, bool told, const std::function<void(scene&)>& act) {
   return [=](scene& s) {
     if (s.rank() == 0) {
@@ -188,7 +188,8 @@ TEST(promises, accumulates_of_different_operations) {
   };
   EXPECT_TRUE(is_right(program_of(3, both(false)), by(near_model::sequential)));
   EXPECT_TRUE(is_right(program_of(3, both(true)), strict));
-  EXPECT_TRUE(finds(program_of(3, both(false)), strict, fault::conflict, "is not ordered with the accumulate"));
+  EXPECT_TRUE(
+      finds(program_of(3, both(false)), strict, fault::conflict, "is not ordered with the accumulate"));
 }
 
 TEST(promises, messages_of_different_senders) {
@@ -211,7 +212,8 @@ TEST(promises, messages_of_different_senders) {
   options trusting = by(near_model::release_acquire);
   trusting.promised.causal_messages = true;
   EXPECT_EQ(outcomes_of(3, 1, trusting, heard), (outcomes{{0}, {1}}));
-  // A store that is in the rank's past cannot be missed once rank 1 was heard: the difference is in the order.
+  // A store that is in the rank's past cannot be missed once rank 1 was heard: the difference is in the
+  // order.
   const auto order_of = [](bool causal) {
     options how = by(near_model::sequential);
     how.promised.causal_messages = causal;
@@ -235,15 +237,16 @@ TEST(promises, messages_of_different_senders) {
 // ---- swaps in vain ----------------------------------------------------------------------------------------
 
 TEST(await_swap, in_vain_overwrites_the_word) {
-  // A test-and-set whose holder frees it by a compare-and-swap of its own name: gone, if another has swapped its
-  // own name in meanwhile.
+  // A test-and-set whose holder frees it by a compare-and-swap of its own name: gone, if another has swapped
+  // its own name in meanwhile.
   const auto contend = [](bool compares) {
     return [=](scene& s) {
       const word me = constants[static_cast<std::size_t>(s.rank()) + 1];
       for (int i = 0; i < 1; ++i) {
         word old = s.swap(0, &words::a, me);
         if (old != 0)
-          s.w.await_swap(s.far, 0, &words::a, me, [](word seen) { return seen == 0; }, backoff{});
+          s.w.await_swap(
+              s.far, 0, &words::a, me, [](word seen) { return seen == 0; }, backoff{});
         s.watch.enter();
         s.watch.leave();
         if (compares) {
@@ -267,7 +270,8 @@ TEST(await_swap, in_vain_that_changes_nothing_is_no_step) {
     if (s.rank() == 0)
       s.replace(0, &words::a, zero);
     else
-      s.r[0] = s.w.await_swap(s.far, 0, &words::a, one, [](word seen) { return seen == 0; }, backoff{});
+      s.r[0] = s.w.await_swap(
+          s.far, 0, &words::a, one, [](word seen) { return seen == 0; }, backoff{});
   };
   EXPECT_EQ(far_outcomes(eager, 2, 1, taken_once), (outcomes{{0}}));
 }

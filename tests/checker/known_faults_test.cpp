@@ -93,7 +93,8 @@ TEST(known_faults, waiting_with_win_sync_alone_deadlocks_where_the_target_must_p
   }
 }
 
-// ---- writes that are seen and not complete -----------------------------------------------------------------
+// ---- writes that are seen and not complete
+// -----------------------------------------------------------------
 
 class published : public testing::TestWithParam<std::string> {};
 
@@ -112,8 +113,8 @@ TEST_P(published, resets_a_word_that_is_still_being_written) {
 TEST_P(published, hangs_or_does_not_exclude_where_writes_come_again) {
   const bench::lock_entry& entry = lock_named(GetParam());
   const checker::options how{.conflict = checker::conflicts::enacted};
-  // With two ranks dash.published works all the same: it looks for a successor only when there is one, and then
-  // an old name is that of the only one there can be.
+  // With two ranks dash.published works all the same: it looks for a successor only when there is one, and
+  // then an old name is that of the only one there can be.
   std::vector<shape> shapes{{3, 2, 2}};
   if (entry.name != "dash.published") shapes.push_back({2, 3, 2});
   for (const shape& of : shapes) {

@@ -43,7 +43,8 @@ struct shape {
 /// The locks that are meant to be right.
 [[nodiscard]] inline std::vector<std::string> sound_names() {
   std::vector<std::string> names;
-  for (const bench::lock_entry& entry : bench::catalogue::instance().sound_entries()) names.push_back(entry.name);
+  for (const bench::lock_entry& entry : bench::catalogue::instance().sound_entries())
+    names.push_back(entry.name);
   return names;
 }
 

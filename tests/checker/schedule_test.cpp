@@ -177,7 +177,8 @@ TEST(schedule, replaying_a_file_shows_the_same_violation) {
 }
 
 TEST(schedule, replaying_it_on_a_mended_lock_finds_nothing) {
-  const example of = example_of<flaw::torn_swap>();
+  // Once, since the mended lock resets words that may be written again.
+  const example of = example_of<flaw::torn_swap>({.lock = "broken", .acquisitions = 1});
   const checker::replayed again =
       replay(broken<flaw::none>(of.of), options_of(of.of), of.recorded.found.schedule);
   EXPECT_FALSE(again.found);
@@ -189,22 +190,32 @@ TEST(schedule, files_that_are_none_are_refused_by_name) {
   const example of = example_of<flaw::torn_swap>();
   const std::string good = to_text(of.recorded, of.shown.steps);
   EXPECT_EQ(refusal_of(good), "none");
-  for (const std::string& bad : std::vector<std::string>{
-           "", "[]", "{}", "seven", good.substr(0, good.size() / 2), "{\"schema\": 7}",
-           replaced(good, "nearfar.schedule/1", "nearfar.schedule/2"),
-           replaced(good, "\"ranks\": 2", "\"ranks\": 0"), replaced(good, "\"ranks\": 2", "\"ranks\": 2.5"),
-           replaced(good, "\"ranks\": 2", "\"ranks\": \"2\""),
-           replaced(good, "\"ranks\": 2", "\"ranks\": 4294967298"),
-           replaced(good, "\"nodes\": 2", "\"nodes\": 3"),
-           replaced(good, "\"mode\": \"lazy\"", "\"mode\": \"idle\""),
-           replaced(good, "\"step_limit\"", "\"steps_limit\""),
-           replaced(good, "\"fault\": \"", "\"fault\": \"un"), replaced(good, "\"rank\":0", "\"rank\":2"),
-           replaced(good, "\"choice\":0", "\"choice\":-1"), replaced(good, "{\"rank\"", "7, {\"rank\"")}) {
+  for (const std::string& bad :
+       std::vector<std::string>{"",
+                                "[]",
+                                "{}",
+                                "seven",
+                                good.substr(0, good.size() / 2),
+                                "{\"schema\": 7}",
+                                replaced(good, "nearfar.schedule/2", "nearfar.schedule/3"),
+                                replaced(good, "\"ranks\": 2", "\"ranks\": 0"),
+                                replaced(good, "\"ranks\": 2", "\"ranks\": 2.5"),
+                                replaced(good, "\"ranks\": 2", "\"ranks\": \"2\""),
+                                replaced(good, "\"ranks\": 2", "\"ranks\": 4294967298"),
+                                replaced(good, "\"nodes\": 2", "\"nodes\": 3"),
+                                replaced(good, "\"mode\": \"lazy\"", "\"mode\": \"idle\""),
+                                replaced(good, "\"conflicts\": \"report\"", "\"conflicts\": \"ignore\""),
+                                replaced(good, "\"promises\": \"racing_gets", "\"promises\": \"whole_words"),
+                                replaced(good, "\"step_limit\"", "\"steps_limit\""),
+                                replaced(good, "\"fault\": \"", "\"fault\": \"un"),
+                                replaced(good, "\"rank\":0", "\"rank\":2"),
+                                replaced(good, "\"choice\":0", "\"choice\":-1"),
+                                replaced(good, "{\"rank\"", "7, {\"rank\"")}) {
     const std::string refusal = refusal_of(bad);
     EXPECT_EQ(refusal.rfind("'x.json' ", 0), 0U) << refusal << " for " << bad.substr(0, 200);
     EXPECT_EQ(refusal.find('\n'), std::string::npos) << refusal;
   }
-  EXPECT_NE(refusal_of(replaced(good, "nearfar.schedule/1", "nearfar.schedule/2")).find("nearfar.schedule/2"),
+  EXPECT_NE(refusal_of(replaced(good, "nearfar.schedule/2", "nearfar.schedule/3")).find("nearfar.schedule/3"),
             std::string::npos);
   EXPECT_THROW((void)read_schedule("no/such/file.json"), error);
   EXPECT_THROW((void)read_schedule("/"), error);

@@ -52,9 +52,9 @@ enum class search : std::uint8_t {
 /// What is done about an access that races with another although MPI leaves undefined what comes of that.
 enum class conflicts : std::uint8_t {
   reported,  ///< it is a fault
-  enacted,   ///< its consequences are shown: each RMA write is written twice, at its delivery and at any later
-             ///< step until its flush returns (an accumulate not once another accumulate came in between), as
-             ///< libraries do that copy a word by two stores
+  enacted,  ///< its consequences are shown: each RMA write is written twice, at its delivery and at any later
+            ///< step until its flush returns (an accumulate not once another accumulate came in between), as
+            ///< libraries do that copy a word by two stores
 };
 
 /// What MPI libraries are trusted to do beyond the standard, which calls it undefined or leaves it open.
@@ -151,8 +151,8 @@ struct options {
   promises promised{};
   search by = search::exhaustive;
   reduction reduce = reduction::source_sets;
-  /// Swaps in vain that change the word, of each wait that repeats one: two ranks would overwrite each other's
-  /// for ever.
+  /// Swaps in vain that change the word, of each wait that repeats one: two ranks would overwrite each
+  /// other's for ever.
   int most_failed_swaps = 1;
   /// Steps of one schedule after which it is a livelock.
   std::size_t most_steps = 20000;

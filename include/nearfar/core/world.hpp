@@ -7,8 +7,8 @@
 ///  - no far operation is complete before its origin's `flush` returns, and its origin and result stay alive
 ///    until then (rvalues are refused at compile time);
 ///  - **seen is not complete**: ranks of its owner's node may read a far word in place at any time, but what
-///    they read may be written again until its origin's flush has returned. A far word may be written in place,
-///    or by put, only when every earlier far write to it is complete *and* the writer knows that by
+///    they read may be written again until its origin's flush has returned. A far word may be written in
+///    place, or by put, only when every earlier far write to it is complete *and* the writer knows that by
 ///    happens-before: from the return of the flush, through hand-overs, messages or atomics, to the write.
 ///    Accumulates (every atomic is one) exclude each other and need no such order among themselves;
 ///  - nothing spins: every wait goes through the world, which drives progress, yields, or blocks a

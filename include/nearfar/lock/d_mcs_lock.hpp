@@ -14,7 +14,7 @@
 /// Cost in far operations, each completed by a flush:
 ///  - uncontended: lock 1 swap at home, unlock 1 compare-and-swap at home;
 ///  - contended: lock 1 swap at home and 1 write to the predecessor, unlock 1 write to the successor.
-/// Memory: 192 bytes of far memory for each rank; with `participant::node` 128 bytes of near memory besides.
+/// Memory: 192 bytes of far memory for each rank.
 #pragma once
 
 #include "nearfar/core/world.hpp"
@@ -62,7 +62,8 @@ class d_mcs_lock : public lockable<d_mcs_lock<W, Policy>, W> {
   [[nodiscard]] bool try_acquire() { return queue_.enqueue_if_empty(); }
 
   void release() {
-    if (const rank_word successor = queue_.leave(); successor != nobody) grants_.give(to_rank(successor), one);
+    if (const rank_word successor = queue_.leave(); successor != nobody)
+      grants_.give(to_rank(successor), one);
   }
 
   /// Whether another participant has registered behind this one.
@@ -73,10 +74,10 @@ class d_mcs_lock : public lockable<d_mcs_lock<W, Policy>, W> {
   static constexpr std::uint64_t one = 1;
 
   static constexpr far_queue_policy queue_policy() {
-    return {.queued = queued,
-            .words = Policy.by == handover_by::sum ? next_words::in_turn : next_words::single,
-            .registers_by =
-                Policy.by == handover_by::accumulate ? registration::accumulate : registration::put};
+    return {
+        .queued = queued,
+        .words = Policy.by == handover_by::sum ? next_words::in_turn : next_words::single,
+        .registers_by = Policy.by == handover_by::accumulate ? registration::accumulate : registration::put};
   }
 
   const locality* locality_;

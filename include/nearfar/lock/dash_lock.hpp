@@ -14,8 +14,7 @@
 ///  - uncontended: lock 1 swap at home, unlock 1 compare-and-swap at home;
 ///  - contended: lock 1 swap at home and 1 put to the predecessor, unlock 1 zero-byte message to the
 ///  successor.
-/// Memory: 128 bytes of far memory for each rank and one message tag; with `participant::node` 64 bytes of
-/// near memory besides.
+/// Memory: 128 bytes of far memory for each rank and one message tag.
 #pragma once
 
 #include "nearfar/core/world.hpp"

@@ -1,15 +1,15 @@
 /// \file
 /// The word in a waiting participant's far memory by which its predecessor hands a lock over, with a value.
 ///
-/// Source: the status words of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC
-/// 2016, doi 10.1145/2907294.2907323, written by MPI_Accumulate; by MPI_Put in A. Uffmann's master thesis, LMU
-/// Munich, 2022, section 3.4. Handing over by sum is nearfar's.
+/// Source: the status words of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks",
+/// HPDC 2016, doi 10.1145/2907294.2907323, written by MPI_Accumulate; by MPI_Put in A. Uffmann's master
+/// thesis, LMU Munich, 2022, section 3.4. Handing over by sum is nearfar's.
 ///
 /// As published, the waiting participant resets the word, waits until it is no longer "wait", goes on, and
-/// resets it again before its next acquisition. The write that it saw need not be complete then: its origin may
-/// stay in the flush for as long as it likes, and nothing that the participant does before the reset waits for
-/// it. So the old grant can come back after the reset, and two ranks hold the lock. There is no order to repair
-/// this with, as there is for `far_queue`, because who hands over need never wait again.
+/// resets it again before its next acquisition. The write that it saw need not be complete then: its origin
+/// may stay in the flush for as long as it likes, and nothing that the participant does before the reset
+/// waits for it. So the old grant can come back after the reset, and two ranks hold the lock. There is no
+/// order to repair this with, as there is for `far_queue`, because who hands over need never wait again.
 ///
 /// By sum nothing is ever reset. Only accumulates write the word, which exclude each other; a grant adds its
 /// value, which is not 0, and the waiting participant compares the total with the one it saw last: the
@@ -46,7 +46,7 @@ template <world W, far_handover_policy Policy = far_handover_policy{}>
 class far_handover {
  public:
   /// Collective.
-  explicit far_handover(W& w) : world_(&w), words_(w), own_(w), owner_(owner_of<Policy.queued>(w)) {}
+  explicit far_handover(W& w) : world_(&w), words_(w), owner_(owner_of<Policy.queued>(w)) {}
 
   /// To be called before the participant can be known to a predecessor.
   void prepare() {
@@ -55,9 +55,10 @@ class far_handover {
 
   /// Waits for the predecessor's grant; returns its value.
   [[nodiscard]] std::uint64_t await() {
-    const std::uint64_t before = Policy.by == handover_by::sum ? own_.load() : wait;
+    const std::uint64_t before =
+        Policy.by == handover_by::sum ? seen_.load(words_, owner_, &words::seen) : wait;
     const std::uint64_t now = await_other_than(before);
-    if constexpr (Policy.by == handover_by::sum) own_.store(now);
+    if constexpr (Policy.by == handover_by::sum) seen_.store(words_, owner_, &words::seen, now);
     return now - before;
   }
 
@@ -96,6 +97,7 @@ class far_handover {
  private:
   struct alignas(slot_bytes) words {
     far<std::uint64_t> status;
+    far<std::uint64_t> seen;  ///< what a node remembers
   };
   // An origin of far operations, so it must be an object.
   static constexpr std::uint64_t wait = 0;
@@ -112,7 +114,7 @@ class far_handover {
 
   W* world_;
   typename W::template far_segment<words> words_;
-  participant_memory<W, Policy.queued> own_;  ///< the total at the last grant
+  participant_memory<Policy.queued> seen_;  ///< the total at the last grant
   int owner_;
 };
 

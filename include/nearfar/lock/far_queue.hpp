@@ -74,7 +74,6 @@ class far_queue {
   far_queue(W& w, int home, int announced)
       : world_(&w),
         words_(w),
-        memory_(w),
         home_(checked_rank(w, home)),
         owner_(owner_of<queued>(w)),
         announced_(to_word(announced)) {}
@@ -137,6 +136,7 @@ class far_queue {
     far<std::uint64_t> tail;  ///< nobody, or the last participant's owner and turn
     alignas(slot_bytes) far<rank_word> next;
     far<rank_word> other_next;
+    far<std::uint64_t> state;  ///< what a node remembers
   };
   using next_word = far<rank_word> words::*;
   static constexpr std::uint64_t turns = 2;
@@ -159,10 +159,14 @@ class far_queue {
   };
 
   [[nodiscard]] turn_state state() const {
-    return Policy.words == next_words::single ? turn_state{} : turn_state{memory_.load()};
+    if constexpr (Policy.words == next_words::single)
+      return {};
+    else
+      return {memory_.load(words_, owner_, &words::state)};
   }
   void remember(turn_state state) {
-    if constexpr (Policy.words == next_words::in_turn) memory_.store(state.bits);
+    if constexpr (Policy.words == next_words::in_turn)
+      memory_.store(words_, owner_, &words::state, state.bits);
   }
   [[nodiscard]] static next_word next_in(std::uint64_t turn) noexcept {
     return turn == 0 ? &words::next : &words::other_next;
@@ -236,7 +240,7 @@ class far_queue {
 
   W* world_;
   typename W::template far_segment<words> words_;
-  participant_memory<W, queued> memory_;
+  participant_memory<queued> memory_;
   int home_;
   int owner_;
   rank_word announced_;

@@ -21,34 +21,30 @@ template <participant Queued, world W>
   return Queued == participant::rank ? w.rank() : w.locality().leader(level::node, w.rank());
 }
 
-/// A number that a participant keeps for itself, 0 at first: a rank in its own object, a node in the near
-/// memory of its leader. The latter needs no order of its own, since the lock that admits one rank of the node
-/// at a time orders all that they do.
-template <world W, participant Queued>
+/// A number that a participant keeps for itself, 0 at first: a rank in its own object, a node in a far word
+/// of its leader that its ranks read and write in place and nobody else touches. The lock that admits one
+/// rank of the node at a time orders all that they do with it. It lies beside words that they touch anyway,
+/// so that it costs no further cache line.
+template <participant Queued>
 class participant_memory {
  public:
-  /// Collective, as for all participants.
-  explicit participant_memory(W& /*w*/) {}
-  [[nodiscard]] std::uint64_t load() const noexcept { return value_; }
-  void store(std::uint64_t value) noexcept { value_ = value; }
+  template <typename Segment, typename Words>
+  [[nodiscard]] std::uint64_t load(const Segment& words, int owner, far<std::uint64_t> Words::*field) const {
+    if constexpr (Queued == participant::rank)
+      return value_;
+    else
+      return words.read_direct(owner, field);
+  }
+  template <typename Segment, typename Words>
+  void store(Segment& words, int owner, far<std::uint64_t> Words::*field, std::uint64_t value) {
+    if constexpr (Queued == participant::rank)
+      value_ = value;
+    else
+      words.write_direct(owner, field, value);
+  }
 
  private:
   std::uint64_t value_ = 0;
-};
-
-template <world W>
-class participant_memory<W, participant::node> {
- public:
-  explicit participant_memory(W& w) : cells_(w), value_(&cells_.at(owner_of<participant::node>(w)).value) {}
-  [[nodiscard]] std::uint64_t load() const { return value_->load(std::memory_order_relaxed); }
-  void store(std::uint64_t value) { value_->store(value, std::memory_order_relaxed); }
-
- private:
-  struct alignas(cache_line) cell {
-    typename W::template near<std::uint64_t> value{};
-  };
-  typename W::template near_segment<cell> cells_;
-  typename W::template near<std::uint64_t>* value_;
 };
 
 }  // namespace nearfar

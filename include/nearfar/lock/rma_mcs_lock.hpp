@@ -14,13 +14,14 @@
 /// Progress: an acquiring rank waits for its predecessors only.
 ///
 /// Cost in far operations, each completed by a flush ("near" ones included, as they are RMA too):
-///  - uncontended: lock 1 put and 1 swap in the node, 1 put at the leader and 1 swap at home; unlock 2 gets and
+///  - uncontended: lock 1 put and 1 swap in the node, 1 put at the leader and 1 swap at home; unlock 2 gets
+///  and
 ///    1 compare-and-swap in the node, 1 get at the leader and 1 compare-and-swap at home;
 ///  - contended within a node: lock 1 put, 1 swap and 1 put to the predecessor; unlock 1 get and 1 accumulate
 ///    to the successor;
 ///  - the published forms keep the status in the word, by RMA: uncontended 3 puts and 1 get more, contended 1
 ///    put and 1 get.
-/// Memory: 384 bytes of far memory for each rank, and 256 bytes of near memory.
+/// Memory: 384 bytes of far memory for each rank.
 #pragma once
 
 #include <cstdint>
@@ -87,8 +88,8 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W, By>, W> {
             .reads = node_access::rma,
             .resets = node_access::rma};
   }
-  /// The paper polls the rank's own status in memory; all else is RMA. The node's status is the leader's word,
-  /// which any rank of the node may have to poll.
+  /// The paper polls the rank's own status in memory; all else is RMA. The node's status is the leader's
+  /// word, which any rank of the node may have to poll.
   [[nodiscard]] static constexpr far_handover_policy status_of(participant queued) {
     return {.queued = queued,
             .by = By,

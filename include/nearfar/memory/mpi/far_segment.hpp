@@ -108,9 +108,9 @@ class far_segment {
     return std::atomic_ref<V>(word(rank, field)).load(std::memory_order_acquire);
   }
 
-  /// Writes the word of a rank of this node to memory. Only when every far write to it is known to be complete
-  /// (core/world.hpp): one that was merely seen may be written again. MPI_Win_sync makes the store precede every
-  /// far operation that this rank starts later.
+  /// Writes the word of a rank of this node to memory. Only when every far write to it is known to be
+  /// complete (core/world.hpp): one that was merely seen may be written again. MPI_Win_sync makes the store
+  /// precede every far operation that this rank starts later.
   template <typename V>
   void write_direct(int rank, far<V> T::*field, V value) {
     std::atomic_ref<V>(word(rank, field)).store(value, std::memory_order_release);
