@@ -44,10 +44,8 @@ struct harmless {
 };
 
 constexpr harmless harmless_changes[] = {
-    {"lock/d_mcs_lock.hpp", "grants_.write_direct(owner_, &grant::given, no)", change::postponed,
-     "nobody can grant before this rank has registered, which is later still"},
-    {"lock/far_queue.hpp", "words_.swap(predecessor, &words::next", change::split,
-     "nobody else writes that word at that time, so a put does as well (thesis, 4.3.2)"},
+    {"lock/far_queue.hpp", "&words::claim", change::dropped, "brings a cache line over, and nothing else"},
+    {"lock/far_queue.hpp", "&words::claim", change::postponed, "brings a cache line over, and nothing else"},
     {"lock/dash_lock.hpp", "channel_.signal(to_rank(successor))", change::postponed,
      "the queue node is free once the successor is known; the wake-up may come later"},
     {"lock/mcs_lock.hpp", "successor = world_->await(mine_->next", change::unaware,
@@ -59,11 +57,11 @@ constexpr harmless harmless_changes[] = {
     {"lock/cohort_lock.hpp", "words_.put(at_, &word::count, count)", change::postponed,
      "a late reset lengthens a series only while a rank of another node has steps to take",
      "cohort.global_counter"},
-    {"lock/d_mcs_lock.hpp", "grants_.put(to, &grant::given, yes)", change::postponed,
+    {"lock/far_handover.hpp", "words_.accumulate(owner, &words::status", change::postponed,
      "the queue node is free once the successor is known; the grant may come later", "cohort.d_mcs"},
     {"lock/cohort_lock.hpp", "void write(std::uint64_t count) { count_->store(count", change::postponed,
      "comes before the local lock is handed over all the same", "cohort.direct_counter"},
-    {"lock/tas_lock.hpp", "words_.accumulate(home_, &word::holder, nobody", change::postponed,
+    {"lock/tas_lock.hpp", "words_.accumulate(home_, &word::state, is_free", change::postponed,
      "comes after the look for a successor, which is still before the local lock is left", "cohort.tas"},
 };
 

@@ -137,6 +137,7 @@ class far_queue {
     alignas(slot_bytes) far<rank_word> next;
     far<rank_word> other_next;
     far<std::uint64_t> state;  ///< what a node remembers
+    far<std::uint64_t> claim;  ///< written to have the slot
   };
   using next_word = far<rank_word> words::*;
   static constexpr std::uint64_t turns = 2;
@@ -181,6 +182,8 @@ class far_queue {
       reset(&words::next);
       return {};
     } else {
+      // Read first, the slot would come over from the node's last rank twice: for reading, then for writing.
+      if constexpr (queued == participant::node) words_.write_direct(owner_, &words::claim, nobody);
       const turn_state last = state();
       const turn_state next = last.switched();
       if (Policy.resets == node_access::rma || last.is_used(next.turn())) reset(next_in(next.turn()));
