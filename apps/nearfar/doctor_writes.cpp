@@ -157,8 +157,9 @@ comeback count_comebacks(const examination& e, Write write) {
     }
   } else if (e.is_origin()) {
     std::uint64_t looked = 0;
-    for (std::uint64_t n = 1; looked != enough; ++n) {
-      write(words, n);
+    std::uint64_t n = 0;
+    do {
+      write(words, ++n);
       words.flush(target);
       words.put(target, &handshake_words::flushed, n);
       words.flush(target);
@@ -166,7 +167,7 @@ comeback count_comebacks(const examination& e, Write write) {
         looked = words.read_direct(origin, &handshake_words::looked);
         return looked == n || looked == enough;
       });
-    }
+    } while (looked != enough);
   }
   e.barrier();
   return mine;

@@ -18,6 +18,8 @@ using checker::change;
 const std::vector<shape>& small_shapes() {
   static const std::vector<shape> all{
       {2, 2, 2}, {2, 2, 2, attempts::try_first}, {2, 2, 1}, {3, 1, 2}, {3, 1, 2, attempts::try_first},
+      // A word that is used in turn is reset for the third acquisition.
+      {2, 3, 2},
   };
   return all;
 }
@@ -59,6 +61,12 @@ constexpr harmless harmless_changes[] = {
      "cohort.global_counter"},
     {"lock/far_handover.hpp", "words_.accumulate(owner, &words::status", change::postponed,
      "the queue node is free once the successor is known; the grant may come later", "cohort.d_mcs"},
+    {"lock/far_handover.hpp", "words_.accumulate(owner, &words::status", change::postponed,
+     "the queue node is free once the successor is known; the grant may come later", "rma_mcs"},
+    {"lock/far_queue.hpp", "words_.put(predecessor, next, announced_)", change::postponed,
+     "comes after a look at what the node remembers, which is still before the wait", "cohort.d_mcs"},
+    {"lock/participant.hpp", "words.write_direct(owner, field, value)", change::postponed,
+     "comes before the lock within the node is handed over all the same"},
     {"lock/cohort_lock.hpp", "void write(std::uint64_t count) { count_->store(count", change::postponed,
      "comes before the local lock is handed over all the same", "cohort.direct_counter"},
     {"lock/tas_lock.hpp", "words_.accumulate(home_, &word::state, is_free", change::postponed,
