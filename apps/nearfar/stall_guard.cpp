@@ -152,7 +152,7 @@ std::string stall_guard::explanation(int ranks) const {
   for (const auto& [rank, text] : heard_) texts.push_back(text);
   std::vector<int> silent;
   for (int rank = 0; rank < ranks; ++rank)
-    if (heard_.count(rank) == 0) silent.push_back(rank);
+    if (!heard_.contains(rank)) silent.push_back(rank);
   std::string result = list_of(texts);
   if (!silent.empty())
     result += fmt::format("; nothing was heard of rank{} {}", silent.size() == 1 ? "" : "s", list_of(silent));

@@ -17,7 +17,11 @@ using checker::change;
 /// A few hundred executions each.
 const std::vector<shape>& small_shapes() {
   static const std::vector<shape> all{
-      {2, 2, 2}, {2, 2, 2, attempts::try_first}, {2, 2, 1}, {3, 1, 2}, {3, 1, 2, attempts::try_first},
+      {2, 2, 2},
+      {2, 2, 2, attempts::try_first},
+      {2, 2, 1},
+      {3, 1, 2},
+      {3, 1, 2, attempts::try_first},
       // A word that is used in turn is reset for the third acquisition.
       {2, 3, 2},
   };

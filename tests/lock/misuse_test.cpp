@@ -245,7 +245,10 @@ TYPED_TEST(misused_lock, of_different_homes) {
 TYPED_TEST(misused_lock, of_different_types) {
   expect_disagreement(
       [](world& w) { const TypeParam lock(w); },
-      [](world& w) { const nearfar::d_mcs_lock<world, {.by = nearfar::handover_by::accumulate}> lock(w); },
+      [](world& w) {
+        const nearfar::d_mcs_lock<world, nearfar::d_mcs_policy{.by = nearfar::handover_by::accumulate}> lock(
+            w);
+      },
       {"rank 0 makes d_mcs_lock<threads::world", "rank 1 makes "});
 }
 
