@@ -122,6 +122,11 @@ class stall_watch {
     running_ = running;
     acquired_.store(0, std::memory_order_relaxed);
   }
+  /// The rank has done its share, and waits for others.
+  void end() {
+    const std::scoped_lock hold(guard_);
+    running_.lock.clear();
+  }
   /// The rank has acquired that often by now. Costs a store.
   void acquired(std::uint64_t count) { acquired_.store(count, std::memory_order_relaxed); }
 
@@ -134,7 +139,7 @@ class stall_watch {
     std::pair<std::string, std::uint64_t> seen;
     while (!changed_.wait_for(hold, stopped, seconds(1), [&] { return stopped.stop_requested(); })) {
       std::pair now(running_.lock, acquired_.load(std::memory_order_relaxed));
-      if (now != seen) {
+      if (now != seen || now.first.empty()) {
         seen = std::move(now);
         since = clock::now();
       }
@@ -208,6 +213,7 @@ bool soak(W& w, const soak_options& options, const std::string& library) {
     w.barrier();
     const nanoseconds start = w.now();
     const std::uint64_t mine = acquire_often(w, *lock, check, options, limit, watch);
+    watch.end();
     const std::int64_t lost = check.lost();
     const std::int64_t all = w.sum_over_ranks({static_cast<std::int64_t>(mine)})[0];
     const double duration = std::chrono::duration<double>(w.now() - start).count();

@@ -2,6 +2,7 @@
 /// A thread that watches over calls that may never return.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -13,7 +14,7 @@
 namespace nearfar::command {
 
 /// Calls back, once and from a thread of its own, when it is not rearmed in time. It sleeps until it is
-/// armed.
+/// armed. Time in which the whole process was stopped does not count.
 class watchdog {
  public:
   explicit watchdog(std::function<void()> alarm)
@@ -22,7 +23,7 @@ class watchdog {
   /// From now on the alarm is due after `limit`.
   void arm(std::chrono::nanoseconds limit) {
     const std::scoped_lock hold(guard_);
-    end_ = std::chrono::steady_clock::now() + limit;
+    left_ = limit;
     ++armed_;
     changed_.notify_all();
   }
@@ -31,11 +32,14 @@ class watchdog {
   void watch(const std::stop_token& stopped) {
     std::unique_lock hold(guard_);
     changed_.wait(hold, stopped, [&] { return armed_ != 0; });
+    constexpr std::chrono::nanoseconds tick = std::chrono::milliseconds(500);
     while (!stopped.stop_requested()) {
       const unsigned seen = armed_;
-      if (changed_.wait_until(hold, stopped, end_, [&] { return armed_ != seen; }) ||
-          stopped.stop_requested())
+      const std::chrono::nanoseconds span = std::min(tick, left_);
+      if (changed_.wait_for(hold, stopped, span, [&] { return armed_ != seen; }) || stopped.stop_requested())
         continue;
+      left_ -= span;
+      if (left_ > std::chrono::nanoseconds::zero()) continue;
       hold.unlock();
       alarm_();
       return;
@@ -45,7 +49,7 @@ class watchdog {
   std::function<void()> alarm_;
   std::mutex guard_;
   std::condition_variable_any changed_;
-  std::chrono::steady_clock::time_point end_;
+  std::chrono::nanoseconds left_{};
   unsigned armed_ = 0;
   std::jthread thread_;
 };

@@ -75,7 +75,7 @@ execution::touched execution::store_near(rank_state& of, const engine::operation
   return {.before = last, .read = is_atomic ? earlier : last, .after = word.history.back().value};
 }
 
-void execution::check_race(const shared& word, const engine::operation& what, const view& seen) {
+void execution::check_race(int rank, const shared& word, const engine::operation& what, const view& seen) {
   const bool is_plain = what.what == action::put || what.what == action::write_direct;
   const bool is_get = what.what == action::get;
   const promises& promised = options_->promised;
@@ -94,8 +94,11 @@ void execution::check_race(const shared& word, const engine::operation& what, co
     if (races(!reads_only || !promised.racing_gets, past.plain, "the write by")) return;
     if (races(is_write(what.what) && !promised.racing_gets, past.get, "the get by")) return;
     if (races(is_plain && !promised.racing_gets, past.fetch, "the fetch by")) return;
+    if (races(is_rma(what.what) && is_write(what.what), past.load, "the load by")) return;
     for (std::size_t other = 0; other < past.accumulate.size(); ++other) {
-      const bool is_mixed = is_write(what.what) && other != kind_of_accumulate(what.what);
+      // MPI orders those of one origin.
+      const bool is_mixed = is_write(what.what) && other != kind_of_accumulate(what.what) &&
+                            origin != static_cast<std::size_t>(rank);
       const bool matters = is_accumulate(what.what) ? is_mixed && !promised.mixed_accumulates
                                                     : !is_get || !promised.racing_gets;
       if (races(matters, past.accumulate[other], "the accumulate by")) return;
@@ -109,7 +112,7 @@ execution::far_access execution::apply_far(int origin, const engine::operation& 
   const std::uint64_t after = result_of(what, before);
   const bool fails = what.what == action::compare_and_swap && before != what.expected;
   const bool writes = is_write(what.what) && !fails;
-  if (options_->conflict != conflicts::enacted) check_race(word, what, seen);
+  if (options_->conflict != conflicts::enacted) check_race(origin, word, what, seen);
   const version_number number = ++word.version;
   accesses_of_origin& mine = word.by_origin[static_cast<std::size_t>(origin)];
   if (what.what == action::put)
@@ -157,8 +160,12 @@ execution::touched execution::apply_direct(int rank, const engine::operation& wh
   shared& word = used_as(what, false);
   rank_state& of = state(rank);
   const std::uint64_t before = *word.cell;
-  if (options_->conflict != conflicts::enacted) check_race(word, what, of.seen);
+  if (options_->conflict != conflicts::enacted) check_race(rank, word, what, of.seen);
   if (what.what == action::read_direct) {
+    if (!options_->promised.racing_loads) {
+      word.by_origin[static_cast<std::size_t>(rank)].load = ++word.version;
+      of.seen.raise(word.in_view + static_cast<std::size_t>(rank), word.version);
+    }
     of.seen.join(word.message);
     return {before, before, before};
   }

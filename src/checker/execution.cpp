@@ -82,6 +82,16 @@ execution::shared& execution::at(std::uint64_t name, std::uint64_t* cell) {
   return shared_[place->second];
 }
 
+void execution::cleared(const std::byte* from, std::size_t bytes) {
+  const std::size_t first = word_index(from);
+  for (std::size_t name = first; name < first + bytes / sizeof(std::uint64_t); ++name) {
+    std::int32_t& slot = slot_of_cell_[name];
+    if (slot < 0) continue;
+    shared_[static_cast<std::size_t>(slot)] = shared{};
+    slot = -1;
+  }
+}
+
 const execution::shared* execution::find(std::uint64_t name) const {
   if (name < slot_of_cell_.size()) {
     const std::int32_t slot = slot_of_cell_[name];

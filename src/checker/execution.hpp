@@ -118,6 +118,8 @@ class execution final : public engine::team, public monitor {
     return std::chrono::nanoseconds(static_cast<std::int64_t>(events_.size()));
   }
 
+  void cleared(const std::byte* from, std::size_t bytes) override;
+
   // monitor
   void ask() override;
   void enter() override;
@@ -183,6 +185,7 @@ class execution final : public engine::team, public monitor {
     version_number plain = 0;  // puts and writes in place
     version_number get = 0;
     version_number fetch = 0;
+    version_number load = 0;                     // in place; noted only where it matters
     std::array<version_number, 3> accumulate{};  // that may write: replace, sum, compare-and-swap
   };
 
@@ -260,7 +263,7 @@ class execution final : public engine::team, public monitor {
   touched deliver_again(rma& one);
   /// Reports a conflict unless `seen` holds that all accesses of the word are complete with which MPI lets
   /// none like this one race.
-  void check_race(const shared& word, const engine::operation& what, const view& seen);
+  void check_race(int rank, const shared& word, const engine::operation& what, const view& seen);
   touched apply_access(rank_state& of, int rank, int choice);
   touched apply_other(rank_state& of, int rank, shared& word, int choice);
   void complete(rank_state& of, const rma& one);

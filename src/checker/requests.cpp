@@ -217,6 +217,8 @@ std::uint64_t execution::await(const engine::wait& what) {
     engine::wait changed = what;
     if (read.what == action::load && changes(change::relaxed, text)) changed.read = relaxed(read);
     if (!is_rma(read.what) && changes(change::unaware, text)) changed.progresses = false;
+    // A far poll flushes its target, and with it whatever is under way to there.
+    if (is_rma(read.what)) complete_at(read.target);
     me.operation = changed.read;
     me.waiting = &changed;
     me.failed_tries = 0;

@@ -120,6 +120,22 @@ TEST(seen_is_not_complete, but_the_completion_is_known_to_whom_a_later_word_tell
   }
 }
 
+TEST(memory, that_is_used_again_has_no_past) {
+  for (const auto near : {near_model::sequential, near_model::release_acquire}) {
+    options how = by(near);
+    const auto near_then_far = [](scene& s) {
+      {
+        const world::near_segment<board::cells> first(s.w);
+        if (s.rank() == 0) first.at(0).x.store(5, release);
+        s.w.barrier();
+      }
+      world::far_segment<words> second(s.w);
+      if (s.rank() == 0) s.r[0] = second.read_direct(0, &words::a);
+    };
+    EXPECT_EQ(outcomes_of(2, 1, how, near_then_far), (outcomes{{0}}));
+  }
+}
+
 // ---- promises beyond the standard -------------------------------------------------------------------------
 
 options without(bool promises::*promise, delivery_mode mode = delivery_mode::lazy) {
@@ -171,6 +187,32 @@ TEST(promises, a_load_that_races_with_a_write) {
                                     if (s.rank() == 1) (void)s.far.read_direct(1, &words::a);
                                   }),
                        strict));
+}
+
+TEST(promises, a_load_before_a_write_that_it_is_not_ordered_with) {
+  const auto looks_first = [](scene& s) {
+    if (s.rank() == 0) {
+      s.far.put(1, &words::a, one);
+      s.signals.signal(1);
+      s.signals.await_signal(1);
+      s.far.flush(1);
+    } else {
+      s.signals.await_signal(0);
+      (void)s.far.read_direct(1, &words::a);
+      s.signals.signal(0);
+    }
+  };
+  for (const auto mode : all_modes)
+    EXPECT_TRUE(finds(program_of(2, looks_first), without(&promises::racing_loads, mode), fault::conflict,
+                      "is not ordered"));
+}
+
+TEST(completion, a_far_poll_flushes_its_target) {
+  const auto polls = [](scene& s) {
+    if (s.rank() == 0) s.far.put(1, &words::a, one);
+    if (s.rank() == 0) s.r[0] = s.w.await_get(s.far, 1, &words::a, is_set);
+  };
+  for (const auto mode : all_modes) EXPECT_EQ(far_outcomes(mode, 2, 1, polls), (outcomes{{1}}));
 }
 
 TEST(promises, accumulates_of_different_operations) {

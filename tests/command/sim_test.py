@@ -203,7 +203,7 @@ class Fit(InEmptyFolder):
 
     def test_compare_judges_the_shipped_machine(self):
         text = self.succeed("sim", "compare", *self.FEW)
-        for word in ["ECSB", "UPB", "tau", "cohort.strict", "DMcsLock"]:
+        for word in ["ECSB", "UPB", "tau", "cohort.published", "DMcsLock"]:
             self.assertIn(word, text)
 
     def test_results_do_not_depend_on_threads(self):

@@ -75,9 +75,14 @@ template <typename W>
 template <typename W, typename Shown>
 void expect_alike(W& w, std::string_view key, std::initializer_list<named_value> arguments, Shown shown) {
   digest mine;
-  mine.add(key.data(), key.size());
+  const auto add_text = [&mine](std::string_view text) {
+    const std::size_t length = text.size();  // or "ab" and "c" would be "a" and "bc"
+    mine.add(&length, sizeof length);
+    mine.add(text.data(), length);
+  };
+  add_text(key);
   for (const auto& [name, value] : arguments) {
-    mine.add(name.data(), name.size());
+    add_text(name);
     mine.add(&value, sizeof value);
   }
   if (w.all_alike(mine.value())) [[likely]]

@@ -79,6 +79,8 @@ class team {
   virtual void delay(std::chrono::nanoseconds span) = 0;
   virtual void barrier() = 0;
   [[nodiscard]] virtual std::chrono::nanoseconds now() = 0;
+  /// Memory of a rank has been zeroed, for words that have nothing to do with those before.
+  virtual void cleared(const std::byte* /*from*/, std::size_t /*bytes*/) {}
 
   // Collective helpers over `barrier`.
 

@@ -145,6 +145,7 @@ class world {
 
   [[nodiscard]] std::size_t allocate(std::size_t bytes, const char* what) {
     const std::size_t offset = allocate_alike(*this, memory_, bytes, {what, "bytes", "give the team more"});
+    team_->cleared(team_->memory(rank_) + offset, bytes);
     std::memset(team_->memory(rank_) + offset, 0, bytes);
     team_->barrier();
     return offset;

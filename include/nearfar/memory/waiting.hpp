@@ -124,7 +124,8 @@ class waiting {
   struct wait {
     awaited what;
     unsigned rests = 0;
-    time_point since{};
+    time_point last_look{};
+    std::chrono::nanoseconds lasted{};
   };
 
   void set_waiting(wait_ratios ratios, bool oversubscribed,
@@ -157,8 +158,7 @@ class waiting {
   /// less, so most rests are only counted.
   void note_rest(wait& current) {
     constexpr unsigned rests_per_look = 16;
-    if (++current.rests % rests_per_look == 0 && stall_limit_)
-      current.since = look_at_clock(current.since, current.what);
+    if (++current.rests % rests_per_look == 0 && stall_limit_) current = after_look_at_clock(current);
   }
 
  private:
@@ -188,13 +188,18 @@ class waiting {
     }
   }
 
-  /// Returns since when, which is now if it was not known yet.
-  [[gnu::noinline, gnu::cold]] time_point look_at_clock(time_point since, awaited what) const {
+  /// The same wait after a look at the clock. Of the time between two looks at most a second counts, so that
+  /// a job that was stopped and goes on has not waited meanwhile.
+  [[gnu::noinline, gnu::cold]] wait after_look_at_clock(wait current) const {
+    constexpr std::chrono::nanoseconds longest_between_looks = std::chrono::seconds(1);
     const time_point present = std::chrono::steady_clock::now();
-    if (since == time_point()) return present;
-    if (present - since >= *stall_limit_)
-      throw stalled(static_cast<const Derived*>(this)->rank(), what.text(), present - since);
-    return since;
+    if (current.last_look != time_point())
+      current.lasted +=
+          std::min<std::chrono::nanoseconds>(present - current.last_look, longest_between_looks);
+    current.last_look = present;
+    if (current.lasted != std::chrono::nanoseconds::zero() && current.lasted >= *stall_limit_)
+      throw stalled(static_cast<const Derived*>(this)->rank(), current.what.text(), current.lasted);
+    return current;
   }
 
   bool oversubscribed_ = false;

@@ -124,13 +124,14 @@ class world : public waiting<world> {
   /// rank that is in a queue says so without waiting for anybody.
   class release_scope {
    public:
-    explicit release_scope(world& w) noexcept : world_(&w) { w.releasing_ = true; }
+    explicit release_scope(world& w) noexcept : world_(&w), before_(std::exchange(w.releasing_, true)) {}
     release_scope(const release_scope&) = delete;
     release_scope& operator=(const release_scope&) = delete;
-    ~release_scope() { world_->releasing_ = false; }
+    ~release_scope() { world_->releasing_ = before_; }
 
    private:
     world* world_;
+    bool before_;
   };
 
   /// Nothing to drive, but a place to notice that the team cannot go on.
