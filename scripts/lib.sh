@@ -164,6 +164,10 @@ preload() { preloads=$1${preloads:+:$preloads}; }
 built=''
 build_preload() {
   local source=$nearfar_scripts/$1
+  # The list of libraries to load first is divided by blanks and colons, and the loader ignores what it lacks.
+  if [[ $nearfar_root == *[[:space:]:]* ]]; then
+    die "'$nearfar_root' has a blank or a colon, with which nothing can be loaded before a program: move it"
+  fi
   built=$nearfar_root/build/two-nodes/${1%.c}.so
   if [[ -s $built && ! $source -nt $built ]]; then return 0; fi
   command -v "${CC:-cc}" >/dev/null || return 1

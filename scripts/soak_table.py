@@ -44,9 +44,20 @@ def main(arguments: list[str]) -> int:
     if not arguments or arguments[0].startswith("-"):
         print(__doc__.strip())
         return 0 if arguments in (["-h"], ["--help"]) else 2
-    lines = [line for name in arguments for line in pathlib.Path(name).read_text().splitlines()]
-    # A launcher that ends a program may mix its own words in.
-    text = table([json.loads(line) for line in lines if line.startswith('{"lock":')])
+    records = []
+    for name in arguments:
+        for number, line in enumerate(pathlib.Path(name).read_text().splitlines(), 1):
+            # A launcher that ends a program may mix its own words in, before a record too.
+            start = line.find('{"lock":')
+            if start < 0:
+                continue
+            try:
+                records.append(json.loads(line[start:]))
+            except json.JSONDecodeError as problem:
+                sys.exit(f"{name}:{number}: the record is cut off or mixed with other text: {problem}")
+    if not records:
+        sys.exit(f"no record of nearfar_soak in {' '.join(arguments)}: nothing is known of any lock")
+    text = table(records)
     if document is None:
         print(text)
         return 0
@@ -54,6 +65,8 @@ def main(arguments: list[str]) -> int:
     if not begin:
         sys.exit(f"{document} lacks the line {BEGIN}")
     _, end, after = rest.partition(END)
+    if not end:
+        sys.exit(f"{document} lacks the line {END} after {BEGIN}")
     document.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
     return 0
 

@@ -134,6 +134,11 @@ void print_head(const check_command_options& options) {
   const bool is_random = options.of.tier == checker::search::random;
   fmt::print("# nearfar check, {}: {}, near cells {}\n", options.tier, shape_text(options.of),
              name_in(near_names, options.of.near));
+  if (options.of.conflict == checker::conflicts::enacted)
+    fmt::print(
+        "# conflicts are no faults here, but what comes of them is: writes come again until their flush\n");
+  else
+    fmt::print("# promised beyond the standard: {}\n", promises_text(options.of.promised));
   if (is_random)
     fmt::print("# random schedules from seed {}, every second one by priorities that change {} times\n",
                options.of.seed, options.of.depth);
@@ -223,7 +228,8 @@ int run_check_command(const CLI::App& command, check_command_options options) {
                                         "--home",         "--executions",
                                         "--time-limit",   "--depth",
                                         "--step-limit",   "--max-local-passes",
-                                        "--try-first"};
+                                        "--try-first",    "--conflicts",
+                                        "--promises"};
   options.has_nodes = command.count("--nodes") != 0;
   if (!options.replay.empty()) {
     refuse_beside(command, "--replay", bounds, "takes everything from the file");
