@@ -137,7 +137,7 @@ void print_head(const check_command_options& options) {
   if (options.of.conflict == checker::conflicts::enacted)
     fmt::print(
         "# conflicts are no faults here, but what comes of them is: writes come again until their flush\n");
-  else
+  else if (options.of.promised != checker::promises{})
     fmt::print("# promised beyond the standard: {}\n", promises_text(options.of.promised));
   if (is_random)
     fmt::print("# random schedules from seed {}, every second one by priorities that change {} times\n",
