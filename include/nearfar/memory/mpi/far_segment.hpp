@@ -110,8 +110,9 @@ class far_segment {
 
   /// Writes the word of a rank of this node to memory. Only when every far write to it is known to be
   /// complete (core/world.hpp): one that was merely seen may be written again. MPI_Win_sync makes the store
-  /// precede every far operation that this rank starts later. It is no fence on MPICH 4.0.2, where two ranks that
-  /// write in place and then read in place could both miss the other's value; so both are sequentially consistent.
+  /// precede every far operation that this rank starts later. It is no fence on MPICH 4.0.2, where two ranks
+  /// that write in place and then read in place could both miss the other's value; so both are sequentially
+  /// consistent.
   template <typename V>
   void write_direct(int rank, far<V> T::*field, V value) {
     std::atomic_ref<V>(word(rank, field)).store(value, std::memory_order_seq_cst);
