@@ -325,7 +325,7 @@ void add_check(CLI::App& app, int& status) {
   command->add_option("--svg", options->files.svg, "Draw the first violation, or the replayed schedule");
   command->add_option("--replay", options->replay, "Run the schedule in this file again");
   command->add_flag("--all", options->all,
-                    "Every lock with 2x2, 2x3, 3x2 and 4x1 ranks x acquisitions under every mode");
+                    "Every lock with 2x2, 2x4, 3x2 and 4x1 ranks x acquisitions under every mode");
   command->add_flag("--quick", options->quick, "With --all: the part for continuous integration");
   command->add_option("--markdown", options->markdown,
                       "With --all: put the table into this file, between its markers");
