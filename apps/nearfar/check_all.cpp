@@ -26,8 +26,8 @@ struct shape {
   int ranks;
   int acquisitions;
 };
-// Four acquisitions, since a word that is used in turn is used again by the third, and what was left in it shows
-// in the fourth.
+// Four acquisitions, since a word that is used in turn is used again by the third, and what was left in it
+// shows in the fourth.
 constexpr std::array shapes{shape{2, 2}, shape{2, 4}, shape{3, 2}, shape{4, 1}};
 
 /// Traces and time of one or more searches.

@@ -22,7 +22,8 @@ const std::vector<shape>& small_shapes() {
       {2, 2, 1},
       {3, 1, 2},
       {3, 1, 2, attempts::try_first},
-      // A word that is used in turn is reset for the third acquisition, and shows in the fourth if it was not.
+      // A word that is used in turn is reset for the third acquisition, and shows in the fourth if it was
+      // not.
       {2, 4, 2},
   };
   return all;
