@@ -30,7 +30,7 @@ output_file::output_file(std::filesystem::path path, std::string_view mark, std:
     if (exists && !is_replaceable(path_, mark))
       throw error("'" + path_.string() + "' exists and holds no " + std::string(kind) +
                   ": choose another name");
-    written_ += ".partial-" + std::to_string(getpid());
+    written_ = partial_name(path_.string(), std::to_string(getpid()));
   }
   stream_.open(written_, std::ios::trunc);
   if (!stream_) refuse();
@@ -39,6 +39,10 @@ output_file::output_file(std::filesystem::path path, std::string_view mark, std:
 output_file::~output_file() {
   std::error_code ignored;
   if (stream_.is_open() && written_ != path_) std::filesystem::remove(written_, ignored);
+}
+
+std::string output_file::partial_name(const std::string& path, std::string_view process) {
+  return path + ".partial-" + std::string(process);
 }
 
 void output_file::write(std::string_view text) {

@@ -21,6 +21,9 @@ class output_file {
   /// Leaves what was there before, unless committed.
   ~output_file();
 
+  /// Where the file is until it is complete, of process `process`.
+  [[nodiscard]] static std::string partial_name(const std::string& path, std::string_view process);
+
   /// Appends. Throws `nearfar::error` on a full disk.
   void write(std::string_view text);
   /// Puts the file in its place.

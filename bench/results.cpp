@@ -22,6 +22,7 @@ void to_json(nlohmann::ordered_json& to, const sample& from) {
         {"local_handovers", or_null(from.local_handovers)},
         {"followed_other_share", or_null(from.followed_other_share)},
         {"ns_per_acquisition", from.ns_per_acquisition()},
+        {"sound", from.sound},
         {"verified", from.verified}};
   if (from.scenario) to["scenario"] = *from.scenario;
 }

@@ -36,6 +36,7 @@ struct sample {
   /// Share of the warm-up's acquisitions that followed another rank's.
   std::optional<double> followed_other_share;
   std::optional<std::string> scenario;  ///< of the UPB
+  bool sound = true;                    ///< `lock_entry::is_sound()`
   bool verified = false;                ///< the counters that the lock guarded came out right
 
   /// Time from one acquisition to the next over all ranks: the inverse of the total throughput.

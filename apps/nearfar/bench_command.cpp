@@ -16,6 +16,7 @@
 #include "apps/nearfar/provenance.hpp"
 #include "apps/nearfar/stall_guard.hpp"
 #include "apps/nearfar/suite.hpp"
+#include "bench/output_file.hpp"
 #include "nearfar/memory/mpi/handles.hpp"
 #include "nearfar/topology/hardware.hpp"
 
@@ -47,9 +48,15 @@ struct bench_options : suite_options {
   }
 };
 
+/// Rank 0 has the results. Where it is the one that hangs in a call, another rank ends the job.
 stall_guard guard_over(suite_output& output, const bench_options& options, int rank) {
-  return {rank, options.limits(),
-          [&output](const std::string& what, const std::string& why) { return output.stop(what, why); }};
+  const auto keep = [&output, &options, rank](const std::string& what,
+                                              const std::string& why) -> std::string {
+    if (rank == 0) return output.stop(what, why);
+    if (options.output.empty()) return {};
+    return fmt::format("what was measured is in '{}'", bench::output_file::partial_name(options.output, "*"));
+  };
+  return {rank, options.limits(), keep};
 }
 
 template <world W>

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <map>
 #include <utility>
 
 #include "apps/nearfar/check_diagram.hpp"
@@ -46,6 +48,17 @@ nlohmann::ordered_json record_of(const checked& one) {
   return record;
 }
 
+void refuse_shared_names(const check_files& files) {
+  std::map<std::filesystem::path, const char*> taken;
+  for (const auto& [option, name] :
+       {std::pair("--output", &files.output), {"--trace", &files.trace}, {"--svg", &files.svg}}) {
+    if (name->empty()) continue;
+    const auto [at, is_new] = taken.try_emplace(weakly_canonical(std::filesystem::absolute(*name)), option);
+    if (!is_new)
+      throw usage_error(fmt::format("{} and {} name the same file, '{}'", at->second, option, *name));
+  }
+}
+
 }  // namespace
 
 void open_svg(std::optional<bench::output_file>& file, const std::string& path) {
@@ -72,6 +85,7 @@ checked run_check(const check_case& of, const bench::lock_entry& entry, const ch
 
 check_results::check_results(const check_files& files, bool prints_json)
     : files_(files), prints_json_(prints_json) {
+  refuse_shared_names(files);
   if (!files.output.empty()) output_.emplace(files.output, "\"nearfar.check/", "records of nearfar check");
   if (!files.trace.empty()) trace_.emplace(files.trace, "\"nearfar.schedule/", "schedule");
   open_svg(svg_, files.svg);

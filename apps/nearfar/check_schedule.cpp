@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 #include <type_traits>
 #include <utility>
 
@@ -279,13 +279,19 @@ recorded_schedule parse_schedule(const std::string& text, const std::string& fil
 }
 
 recorded_schedule read_schedule(const std::string& file) {
+  constexpr std::size_t largest = std::size_t{1} << 28U;
   errno = 0;
-  std::ifstream stream(file);
-  std::ostringstream text;
-  if (stream) text << stream.rdbuf();
-  if (!stream || text.fail())
+  std::ifstream stream(file, std::ios::binary);
+  std::string text;
+  std::array<char, 1U << 16U> part{};
+  while (stream && text.size() <= largest) {
+    stream.read(part.data(), part.size());
+    text.append(part.data(), static_cast<std::size_t>(stream.gcount()));
+  }
+  if (text.size() > largest) throw error(fmt::format("'{}' is no schedule: it is too large", file));
+  if (text.empty() || stream.bad())
     throw error(fmt::format("cannot read '{}': {}", file, errno != 0 ? std::strerror(errno) : "it is empty"));
-  return parse_schedule(text.str(), file);
+  return parse_schedule(text, file);
 }
 
 }  // namespace nearfar::command

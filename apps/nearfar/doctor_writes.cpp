@@ -255,6 +255,10 @@ finding reappearing_writes(examination& e) {
     words.swap(0, &handshake_words::word, value, before);
   });
   if (!e.is_target()) return {};
+  constexpr std::uint64_t few = 1000;
+  if (std::min({put.writes, accumulate.writes, fetch.writes}) < few)
+    return {outcome::skip, fmt::format("fewer than {} writes in the time there was", few),
+            "try again with a processor for each rank and nothing else running"};
   const auto text = [](const char* operation, const comeback& counted) {
     return fmt::format("{} {} of {}", operation, counted.came_back, counted.writes);
   };

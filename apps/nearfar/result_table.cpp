@@ -44,26 +44,28 @@ std::string interval_note(const group& samples) {
              : "range, as fewer than 6 repetitions give no 95 % interval";
 }
 
+/// What readers must know of a line's figures.
+std::string remark_on(const group& samples) {
+  const bool verified =
+      std::all_of(samples.begin(), samples.end(), [](const auto* s) { return s->verified; });
+  return fmt::format("{}{}", samples.front()->sound ? "" : "  unsound", verified ? "" : "  VOID");
+}
+
 void print_ecsb_line(const std::string& lock, const group& samples) {
   const auto time = over(samples, [](const auto& s) { return s.ns_per_acquisition(); });
   const auto cv =
       over(samples, [](const auto& s) { return bench::coefficient_of_variation(s.iterations_per_rank); });
-  const bool verified =
-      std::all_of(samples.begin(), samples.end(), [](const auto* s) { return s->verified; });
   fmt::print("{:<24}{:>11.1f}{:>11.1f}{:>11.1f}{:>9.3f}{:>8.4f}{:>8}{:>8}{:>8}{}\n", lock, time.median,
              time.low, time.high, time.median > 0 ? 1000 / time.median : 0, cv.median,
              percent(samples, [](const auto& s) { return share_of(s.contended, s.iterations); }),
              percent(samples, [](const auto& s) { return share_of(s.local_handovers, s.iterations); }),
-             percent(samples, [](const auto& s) { return s.followed_other_share; }),
-             verified ? "" : "  VOID");
+             percent(samples, [](const auto& s) { return s.followed_other_share; }), remark_on(samples));
 }
 
 void print_upb_line(const std::string& lock, const std::string& scenario, const group& samples) {
   const auto time = over(samples, [](const auto& s) { return s.ns_per_acquisition(); });
-  const bool verified =
-      std::all_of(samples.begin(), samples.end(), [](const auto* s) { return s->verified; });
   fmt::print("{:<24}{:>9}{:>11.1f}{:>11.1f}{:>11.1f}{:>9.3f}{}\n", lock, scenario, time.median, time.low,
-             time.high, time.median > 0 ? 1000 / time.median : 0, verified ? "" : "  VOID");
+             time.high, time.median > 0 ? 1000 / time.median : 0, remark_on(samples));
 }
 
 }  // namespace

@@ -166,7 +166,7 @@ void stall_guard::say(const std::string& why) {
     const std::scoped_lock hold(guard_);
     what = what_;
   }
-  const std::string problem = rank_ == 0 ? keep_(what, why) : "";
+  const std::string problem = keep_(what, why);
   std::fflush(stdout);
   fmt::print(stderr, "nearfar: {} stalls: {}{}{}\n", what, why, problem.empty() ? "" : "; ", problem);
 }

@@ -36,10 +36,12 @@ struct stall_limits {
 /// own, when a step does not come back from where the world cannot see it, such as a call of MPI.
 class stall_guard {
  public:
-  /// Puts what was measured in its place; gets what stalled and why. Returns what went wrong, or nothing.
+  /// Puts what was measured in its place; gets what stalled and why. Returns what the user has to know
+  /// besides, or nothing.
   using keeper = std::function<std::string(const std::string& what, const std::string& why)>;
 
-  /// `rank` is that of the process. Without limits nothing is guarded. `keep` is called on rank 0 alone.
+  /// `rank` is that of the process. Without limits nothing is guarded. Each process has a
+  /// `keep` of its own.
   stall_guard(int rank, std::optional<stall_limits> limits, keeper keep);
 
   /// What begins now: "lock 'mcs'".
@@ -67,7 +69,7 @@ class stall_guard {
   std::atomic_flag said_;
   mutable std::mutex guard_;
   std::condition_variable changed_;
-  std::string what_;
+  std::string what_ = "the benchmark";
   std::chrono::steady_clock::time_point began_;
   std::map<int, std::string> heard_;  // by rank: what it waits for
   // Last, so that its thread ends before what it uses.

@@ -115,6 +115,7 @@ void suite_output::record(bench::sample sample, const bench::lock_entry& entry) 
   sample.parameters = parameters_of(entry, *options_);
   sample.world = world_;
   sample.machine = machine_;
+  sample.sound = entry.is_sound();
   const std::scoped_lock hold(busy_);
   if (file_) guarded([&] { file_->write(sample); });
   samples_.push_back(std::move(sample));

@@ -109,39 +109,48 @@ std::optional<std::string> obstacle(const bench::lock_entry& entry, const locali
   return std::nullopt;
 }
 
-/// The asked-for locks that can run. What was named must run; of "all" and of the default what can. Throws
-/// `usage_error`; says what is left out if `speaks`.
+/// The asked-for locks that can run, in the order of the names, where "all" stands for all that are sound.
+/// What was named must run; of "all" and of the default what can. Throws `usage_error`; says what is left out
+/// if `speaks`.
 template <world W>
 std::vector<const bench::lock_entry*> choose_locks(const suite_options& options, const locality& where,
                                                    bool speaks) {
   const bench::catalogue& all = bench::catalogue::instance();
-  const bool named = !options.locks.empty() && options.locks != std::vector<std::string>{"all"};
   std::vector<const bench::lock_entry*> chosen;
-  if (named) {
-    for (const std::string& name : options.locks) {
-      const bench::lock_entry* entry = all.find(name);
-      if (entry == nullptr)
-        throw usage_error(fmt::format("unknown lock '{}'{}; 'nearfar list' shows all", name,
-                                      suggestion(name, all.names())));
-      if (const auto why = obstacle<W>(*entry, where))
-        throw usage_error(fmt::format("cannot run lock '{}': {}", name, *why));
-      if (std::find(chosen.begin(), chosen.end(), entry) != chosen.end()) continue;
-      if (speaks && !entry->is_sound())
-        fmt::print(stderr, "nearfar: lock '{}' is unsound and may hang or let two ranks in: {}\n", name,
-                   entry->unsound);
-      chosen.push_back(entry);
+  const auto choose = [&](const bench::lock_entry& entry) {
+    if (std::find(chosen.begin(), chosen.end(), &entry) == chosen.end()) chosen.push_back(&entry);
+  };
+  const auto choose_from_group = [&](auto belongs) {
+    for (const bench::lock_entry& entry : all.sound_entries()) {
+      if (!belongs(entry)) continue;
+      const auto why = obstacle<W>(entry, where);
+      if (!why)
+        choose(entry);
+      else if (speaks)
+        fmt::print(stderr, "nearfar: leaving out lock '{}': {}\n", entry.name, *why);
     }
-    return chosen;
-  }
-  for (const bench::lock_entry& entry : all.sound_entries()) {
-    if (options.locks.empty() && entry.name != entry.family()) continue;
-    if (const auto why = obstacle<W>(entry, where)) {
-      if (speaks) fmt::print(stderr, "nearfar: leaving out lock '{}': {}\n", entry.name, *why);
+  };
+  if (options.locks.empty())
+    choose_from_group([](const auto& entry) { return entry.name == entry.family(); });
+  for (const std::string& name : options.locks) {
+    if (name == "all") {
+      choose_from_group([](const auto&) { return true; });
       continue;
     }
-    chosen.push_back(&entry);
+    const bench::lock_entry* entry = all.find(name);
+    if (entry == nullptr)
+      throw usage_error(
+          fmt::format("unknown lock '{}'{}; 'nearfar list' shows all", name, suggestion(name, all.names())));
+    if (const auto why = obstacle<W>(*entry, where))
+      throw usage_error(fmt::format("cannot run lock '{}': {}", name, *why));
+    choose(*entry);
   }
   if (chosen.empty()) throw usage_error("none of the locks can run here; 'nearfar list' says where each can");
+  if (speaks)
+    for (const bench::lock_entry* entry : chosen)
+      if (!entry->is_sound())
+        fmt::print(stderr, "nearfar: lock '{}' is unsound and may hang or let two ranks in: {}\n",
+                   entry->name, entry->unsound);
   return chosen;
 }
 

@@ -30,6 +30,7 @@ _SAMPLE: Checks = {
 }
 _OPTIONAL: Checks = {
     "followed_other_share": ("a number or null", or_null(is_number)),
+    "sound": ("true or false", lambda value: isinstance(value, bool)),
 }
 _UPB: Checks = {
     "scenario": (

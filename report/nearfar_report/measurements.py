@@ -29,7 +29,7 @@ def _row(file: str, record: Record) -> dict[str, Any]:
     return {
         "file": file,
         "benchmark": record["benchmark"],
-        "lock": record["lock"],
+        "lock": record["lock"] if record.get("sound", True) else f"{record['lock']} (unsound)",
         "parameters": record["parameters"],
         "world": record["world"],
         "machine": record["machine"],

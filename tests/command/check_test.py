@@ -265,11 +265,15 @@ class BadInput(Check):
         self.assert_refused("--all", "--markdown", "mine.txt", saying="mine.txt")
         self.assertEqual((self.folder / "mine.txt").read_text(), "mine\n")
 
+    def test_one_file_for_two_things(self):
+        self.assert_refused("--locks", "tas", "--trace", "x", "--output", "./x", saying=["--trace", "--output"])
+
     def test_schedules_that_cannot_be_replayed(self):
         self.keep_violation()
         good = (self.folder / "t.json").read_text()
         self.assert_refused("--replay", "none.json", saying="none.json")
         self.assert_refused("--replay", ".", saying="'.'")
+        self.assert_refused("--replay", "/dev/zero", saying="too large")
         for change, saying in [
             (lambda text: "", "bad.json"),
             (lambda text: text[: len(text) // 2], "cut off"),

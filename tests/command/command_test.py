@@ -341,7 +341,10 @@ class Stall(InEmptyFolder):
     def test_of_the_rank_that_has_the_results(self):
         run, processes = self.started_under_mpi(2)
         os.kill(processes[0], signal.SIGSTOP)
-        self.assertRegex(self.line_of(run), self.WAITS.format(1))
+        line = self.line_of(run)
+        self.assertRegex(line, self.WAITS.format(1))
+        self.assertTrue(line.endswith("; what was measured is in 'r.jsonl.partial-*'"), line)
+        self.assertEqual(len(list(self.folder.glob("r.jsonl.partial-*"))), 1)
 
     def started_in_threads(self, ranks):
         run = self.started(COMMAND, *self.ARGUMENTS, "--ranks", str(ranks))
@@ -393,6 +396,8 @@ class Machine(unittest.TestCase):
             self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
             checks = {check["name"]: check for check in json.loads(ended.stdout)["checks"]}
             found = checks["reappearing writes"]
+            if found["outcome"] == "skip":
+                continue
             counts = re.findall(r"(put|accumulate\(replace\)|fetch_and_op\(replace\)) (\d+) of (\d+)", found["seen"])
             self.assertEqual(len(counts), 3, found)
             self.assertTrue(all(int(writes) > 0 for _, _, writes in counts), found)

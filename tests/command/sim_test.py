@@ -84,6 +84,14 @@ class Benchmarks(InEmptyFolder):
         self.assertEqual(first, again)
         self.assertNotEqual(first, other)
 
+    def test_unsound_locks_are_marked_wherever_their_figures_are(self):
+        table = self.succeed("sim", "ecsb", "--locks", "d_mcs.put,all", *SHAPE, *SHORT, "--output", "ecsb.jsonl")
+        sound = {sample["lock"]: sample["sound"] for sample in self.samples("ecsb.jsonl")[1]}
+        self.assertEqual([lock for lock in sound if not sound[lock]], ["d_mcs.put"])
+        self.assertIn("cohort.strict", sound)
+        lines = [line for line in table.splitlines() if line.endswith("  unsound")]
+        self.assertEqual([line.split()[0] for line in lines], ["d_mcs.put"])
+
     def test_repetitions_differ(self):
         _, samples = self.run_ecsb("ecsb.jsonl")
         by_lock = {}

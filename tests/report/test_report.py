@@ -137,6 +137,14 @@ def test_scaling_run_that_fills_nodes_is_one_curve(report: Report, write: Write)
     assert {name for name in outcome.names if name.endswith(".png")} == {"ecsb-mpi.png"}
 
 
+def test_unsound_locks_are_marked(report: Report, write: Write) -> None:
+    """Everywhere: a reader of one figure must not take them for locks that work."""
+    file = write("a.jsonl", [*eight("mcs", sound=True), *eight("d_mcs.put", sound=False)])
+    page = report(file).page
+    assert "d_mcs.put (unsound)" in page
+    assert "mcs (unsound)" not in page.replace("d_mcs.put (unsound)", "")
+
+
 def test_twenty_locks(report: Report, write: Write) -> None:
     samples = [ecsb(f"lock_{i:02}", 0, [100 + i] * ranks) for i in range(20) for ranks in (2, 4)]
     assert_figure(report(write("a.jsonl", samples)).directory, "ecsb-mpi-1-node")
