@@ -29,7 +29,7 @@ struct lock_entry {
   std::string name;
   std::string summary;
   std::string paper;
-  /// How many can overtake a waiting rank, in words ...
+  /// How often a waiting rank can be overtaken, in words ...
   std::string fairness;
   /// ... and as far as the model checker holds the lock to it.
   checker::bypass_bound bypass = checker::bypass_bound::none;

@@ -1,5 +1,6 @@
 #include "bench/output_file.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,6 +19,25 @@ bool is_replaceable(const std::filesystem::path& path, std::string_view mark) {
   return !std::getline(existing, line) || line.find(mark) != std::string::npos;
 }
 
+/// Makes a file that nobody else writes, though processes of two nodes may have one number. Empty if it
+/// cannot be made.
+std::filesystem::path make_partial(const std::string& path) {
+  const std::string process = std::to_string(getpid());
+  constexpr int most = 1000;
+  for (int attempt = 0; attempt < most; ++attempt) {
+    const std::string name =
+        output_file::partial_name(path, attempt == 0 ? process : process + '-' + std::to_string(attempt));
+    constexpr mode_t readable_by_all = 0666;
+    const int made = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, readable_by_all);
+    if (made >= 0) {
+      ::close(made);
+      return name;
+    }
+    if (errno != EEXIST) break;
+  }
+  return {};
+}
+
 }  // namespace
 
 output_file::output_file(std::filesystem::path path, std::string_view mark, std::string_view kind)
@@ -30,7 +50,8 @@ output_file::output_file(std::filesystem::path path, std::string_view mark, std:
     if (exists && !is_replaceable(path_, mark))
       throw error("'" + path_.string() + "' exists and holds no " + std::string(kind) +
                   ": choose another name");
-    written_ = partial_name(path_.string(), std::to_string(getpid()));
+    written_ = make_partial(path_.string());
+    if (written_.empty()) refuse();
   }
   stream_.open(written_, std::ios::trunc);
   if (!stream_) refuse();

@@ -13,6 +13,7 @@
 #include "apps/nearfar/launch.hpp"
 #include "apps/nearfar/loop_options.hpp"
 #include "apps/nearfar/loops.hpp"
+#include "apps/nearfar/option_values.hpp"
 #include "apps/nearfar/provenance.hpp"
 #include "apps/nearfar/stall_guard.hpp"
 #include "apps/nearfar/suite.hpp"
@@ -179,7 +180,7 @@ void add_lock_benchmark(CLI::App& bench, int& status, const benchmark_info& benc
   command
       ->add_option("--ranks", options->ranks,
                    "Threads of the threads world, up to 4096; default: one for each allowed processor")
-      ->check(CLI::PositiveNumber);
+      ->check(at_least_one());
   add_suite_options(*command, *options, "Seed of the order in which locks take turns");
   command->add_option("--topology", options->topology,
                       "Tree to use in place of the machine's: 'node:2 numa:2 core:4'");

@@ -2,10 +2,8 @@
 /// How this process was started, and MPI for as long as a subcommand needs it.
 #pragma once
 
-#include <mpi.h>
-
-#include <cstdlib>
-#include <exception>
+#include <string>
+#include <vector>
 
 namespace nearfar::command {
 
@@ -14,27 +12,24 @@ namespace nearfar::command {
 struct launch {
   bool under_mpi = false;
   int rank = 0;
+  int ranks = 1;
 
-  [[nodiscard]] static launch from_environment() {
-    for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
-      if (const char* text = std::getenv(variable)) return {true, std::atoi(text)};
-    return {};
-  }
+  [[nodiscard]] static launch from_environment();
 };
+
+/// The words of the command line, the program's own name first.
+[[nodiscard]] std::vector<std::string> command_line();
 
 /// MPI_Init to MPI_Finalize; while an exception passes, whoever catches it decides between MPI_Finalize and
 /// MPI_Abort.
 class mpi_session {
  public:
-  mpi_session() {
-    int provided = MPI_THREAD_SINGLE;
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-  }
+  /// Throws `usage_error`, on all ranks, if the launcher is another MPI library's, which starts as many
+  /// worlds of one rank, or if the ranks' arguments are not the same.
+  mpi_session();
   mpi_session(const mpi_session&) = delete;
   mpi_session& operator=(const mpi_session&) = delete;
-  ~mpi_session() {
-    if (std::uncaught_exceptions() == 0) MPI_Finalize();
-  }
+  ~mpi_session();
 };
 
 }  // namespace nearfar::command

@@ -39,7 +39,7 @@ void print_table() {
     fmt::print("{}\n    {}\n", entry.name, entry.summary);
     fmt::print("    paper        {}\n", entry.paper);
     if (!entry.is_sound()) fmt::print("    unsound      {}\n", entry.unsound);
-    fmt::print("    fairness     overtaken at most: {}\n", entry.fairness);
+    fmt::print("    fairness     {}\n", entry.fairness);
     fmt::print("    far ops      {}\n", entry.cost);
     fmt::print("    parameters   {}\n",
                entry.parameters.empty() ? "none" : fmt::format("{}", fmt::join(entry.parameters, ", ")));

@@ -5,7 +5,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <numeric>
 #include <string>
@@ -13,6 +15,7 @@
 
 #include "apps/nearfar/command.hpp"
 #include "apps/nearfar/launch.hpp"
+#include "apps/nearfar/option_values.hpp"
 #include "nearfar/memory/mpi/call.hpp"
 #include "version.hpp"
 
@@ -86,6 +89,7 @@ int parse_and_run(const launch& how, int argc, char** argv) {
   add_sim(app, status);
   add_topo(app, status);
   add_where(app, status);
+  refuse_careless_values(app);
 
   if (const std::string wrong = unknown_subcommand(app, {argv + 1, argv + argc}); !wrong.empty())
     return report(how, wrong, bad_input);
@@ -116,9 +120,11 @@ std::string suggestion(std::string_view wrong, const std::vector<std::string>& k
 
 }  // namespace nearfar::command
 
-int main(int argc, char** argv) {
-  using namespace nearfar;
-  const command::launch how = command::launch::from_environment();
+namespace {
+
+using namespace nearfar;
+
+int run(const command::launch& how, int argc, char** argv) {
   try {
     return command::parse_and_run(how, argc, argv);
   } catch (const mpi::mpi_error& error) {
@@ -132,4 +138,13 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     return command::report_alone(how, error.what());
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int status = run(command::launch::from_environment(), argc, argv);
+  if (status != command::success || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return status;
+  fmt::print(stderr, "nearfar: the output could not be written: {}\n", std::strerror(errno));
+  return command::failure;
 }

@@ -4,8 +4,8 @@
 
 #include <array>
 #include <ctime>
-#include <fstream>
 
+#include "apps/nearfar/launch.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/memory/mpi/transport.hpp"
 #include "nearfar/topology/hardware.hpp"
@@ -21,13 +21,6 @@ std::string compiler_name() {
 #else
   return "GCC " __VERSION__;
 #endif
-}
-
-std::vector<std::string> command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::vector<std::string> words;
-  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
-  return words;
 }
 
 }  // namespace

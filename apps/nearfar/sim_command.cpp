@@ -45,9 +45,6 @@ int run_sim(sim_options options) {
   const locality where = locality_of(machine, options.shape);
   const auto locks = choose_locks<engine::world>(options, where, true);
   suite_output output(options);
-  const auto check_output = [&] {
-    if (!output.problem().empty()) throw usage_error(output.problem());
-  };
   output.open({.benchmark = options.benchmark,
                .world = "simulated",
                .topology = where.tree_text(),
@@ -57,7 +54,7 @@ int run_sim(sim_options options) {
                .start_time = utc_time(),
                .machine = to_json(machine)},
               machine.name, locks.size(), where);
-  check_output();
+  output.end_if_lost();
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
     // A cluster for each lock and repetition: no result depends on what else was asked for.
     for (const bench::lock_entry* lock : locks) {
@@ -68,11 +65,11 @@ int run_sim(sim_options options) {
                 .measure({lock}, repetition, repetition + 1);
           },
           {.seed = seed_of(options.seed, repetition), .bytes = bytes_for_locks(options.lock_count)});
-      check_output();
+      output.end_if_lost();
     }
   }
   output.close();
-  check_output();
+  output.end_if_lost();
   return output.report();
 }
 

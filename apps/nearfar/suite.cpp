@@ -50,9 +50,10 @@ void complete(suite_options& options) {
   const auto require = [](bool holds, const std::string& text) {
     if (!holds) throw usage_error(text);
   };
+  constexpr double shortest = 1e-6;
   constexpr double longest = 86400;
-  require(options.duration > 0 && options.duration <= longest,
-          fmt::format("--duration must be a positive number of seconds, at most {}, not {}", longest,
+  require(options.duration >= shortest && options.duration <= longest,
+          fmt::format("--duration must be a number of seconds from {} to {}, not {}", shortest, longest,
                       options.duration));
   require(options.repetitions > 0,
           fmt::format("--repetitions must be 1 or more, not {}", options.repetitions));
@@ -140,6 +141,12 @@ std::string suite_output::stop(const std::string& what, const std::string& why) 
   file_.reset();
   print_table(samples_, options_->benchmark, *where_);
   return problem_;
+}
+
+void suite_output::end_if_lost() const {
+  if (problem_.empty()) return;
+  print_table(samples_, options_->benchmark, *where_);
+  throw usage_error(problem_);
 }
 
 int suite_output::report() const {

@@ -82,6 +82,9 @@ class suite_output {
 
   /// Prints the table, and returns the command's status.
   int report() const;
+  /// Ends the run if the results cannot be written, with the table of those that there are: throws
+  /// `usage_error`.
+  void end_if_lost() const;
 
  private:
   template <typename Action>
@@ -185,8 +188,10 @@ class suite {
  private:
   /// The others must not go on, nor wait, without the first, which is the one that writes. Collective.
   void agree_on_output() {
-    const std::string problem = output_ != nullptr ? output_->problem() : std::string();
-    if (world_->sum_over_ranks({problem.empty() ? 0 : 1})[0] != 0) throw usage_error(problem);
+    const bool is_lost = output_ != nullptr && !output_->problem().empty();
+    if (world_->sum_over_ranks({is_lost ? 1 : 0})[0] == 0) return;
+    if (output_ != nullptr) output_->end_if_lost();
+    throw usage_error("the first rank cannot write the results");
   }
 
   /// Repetitions of different locks take turns in a random order, so that a drift of the machine hits all

@@ -1,3 +1,5 @@
+#include <string>
+
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/cohort_lock.hpp"
 #include "nearfar/lock/tas_lock.hpp"
@@ -32,7 +34,8 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
   to.add({.name = name,
           .summary = summary,
           .paper = "Dice, Marathe, Shavit 2012; Uffmann 2022, 5.4.1",
-          .fairness = is_unfair ? "none between nodes, 0 within" : "max_local_passes between nodes, 0 within",
+          .fairness = std::string("within a node first come, first served; between nodes ") +
+                      (is_unfair ? "no bound" : "overtaken max_local_passes times at most"),
           .bypass = is_unfair ? checker::bypass_bound::none : checker::bypass_bound::local_passes,
           .cost = cost,
           .parameters = {"max_local_passes"},

@@ -10,7 +10,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary) {
   to.add({.name = name,
           .summary = summary,
           .paper = "Schmid, Besta, Hoefler 2016; Uffmann 2022, 4.3.1",
-          .fairness = "0 (FIFO)",
+          .fairness = "first come, first served",
           .bypass = checker::bypass_bound::fifo,
           .cost = "2 at home; 1 at home + 2",
           .parameters = {},

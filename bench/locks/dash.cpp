@@ -10,7 +10,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
   to.add({.name = name,
           .summary = summary,
           .paper = "Zhou et al. 2014 (dash::Mutex); Uffmann 2022, 4.3.2",
-          .fairness = "0 (FIFO)",
+          .fairness = "first come, first served",
           .bypass = checker::bypass_bound::fifo,
           .cost = cost,
           .parameters = {},

@@ -7,7 +7,7 @@ void add_mcs(catalogue& to) {
   to.add({.name = "mcs",
           .summary = "MCS in near memory, for ranks of one node",
           .paper = "Mellor-Crummey, Scott 1991; Uffmann 2022, 5.4.1",
-          .fairness = "0 (FIFO)",
+          .fairness = "first come, first served",
           .bypass = checker::bypass_bound::fifo,
           .cost = "none; none (3 cache-line transfers)",
           .parameters = {},

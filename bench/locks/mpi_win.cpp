@@ -7,7 +7,7 @@ void add_mpi_win(catalogue& to) {
   to.add({.name = "mpi_win",
           .summary = "MPI_Win_lock in exclusive mode, with a completed read so that it blocks",
           .paper = "MPI 3.1, 11.5.3; Uffmann 2022, 3.1",
-          .fairness = "the MPI library's",
+          .fairness = "as the MPI library has it",
           .cost = "the MPI library's; at least 3 at home",
           .parameters = {}},
          []<has_exclusive_epochs W>(W& w, int home, const lock_parameters&) {

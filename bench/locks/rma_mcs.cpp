@@ -10,7 +10,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
   to.add({.name = name,
           .summary = summary,
           .paper = "Schmid, Besta, Hoefler 2016",
-          .fairness = "max_local_passes",
+          .fairness = "overtaken max_local_passes times at most",
           .bypass = checker::bypass_bound::local_passes,
           .cost = cost,
           .parameters = {"max_local_passes"},

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -71,6 +72,24 @@ TEST_F(results, other_files_are_not_overwritten) {
   std::ofstream(path) << "\\documentclass{article}\n";
   EXPECT_THROW(results_file file(path), error);
   EXPECT_EQ(content(path), "\\documentclass{article}\n");
+}
+
+// Another node's process may have this one's number, and its file would be this one's.
+TEST_F(results, two_writers_of_one_name_do_not_meet) {
+  const auto path = folder_ / "shared.jsonl";
+  {
+    results_file first(path);
+    first.write({{"writer", 1}});
+    {
+      results_file second(path);
+      second.write({{"writer", 2}});
+      second.commit();
+    }
+    EXPECT_NE(content(path).find("2"), std::string::npos);
+    first.commit();
+  }
+  EXPECT_EQ(content(path), "{\"writer\":1}\n");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
 }
 
 TEST_F(results, unwritable_places_are_errors) {

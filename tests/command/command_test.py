@@ -24,10 +24,13 @@ def nearfar(*arguments, cwd=None):
     )
 
 
+def launcher_of(mpi, ranks):
+    return [str(SOURCE / "scripts" / "run-mpi"), "--mpi", mpi, "--ranks", str(ranks), "--"]
+
+
 def under_mpi(ranks, *arguments, cwd=None, environment=None):
-    launcher = [str(SOURCE / "scripts" / "run-mpi"), "--mpi", MPI, "--ranks", str(ranks), "--"]
     return subprocess.run(
-        [*launcher, COMMAND, *arguments],
+        [*launcher_of(MPI, ranks), COMMAND, *arguments],
         capture_output=True,
         text=True,
         cwd=cwd,
@@ -83,9 +86,18 @@ class BadInput(InEmptyFolder):
         self.assert_refused("bench", "ecsb", "--stall-limit", "nan", saying="--stall-limit")
         self.assert_refused("bench", "ecsb", "--duration", "-1", saying="--duration")
         self.assert_refused("bench", "ecsb", "--duration", "0", saying="--duration")
+        self.assert_refused("bench", "ecsb", "--duration", "1e-300", saying=["--duration", "1e-300"])
         self.assert_refused("bench", "ecsb", "--duration", "nan", saying="--duration")
         self.assert_refused("bench", "ecsb", "--repetitions", "0", saying="--repetitions")
         self.assert_refused("bench", "ecsb", "--max-local-passes", "255", saying="--max-local-passes")
+        self.assert_refused("bench", "ecsb", "--repetitions", str(10**20), saying="--repetitions")
+        self.assert_refused("bench", "ecsb", "--seed", "-1", saying=["--seed", "'-1'"])
+        self.assert_refused("bench", "ecsb", "--seed", str(2**64), saying=["--seed", str(2**64 - 1)])
+
+    def test_empty_values(self):
+        for option in ["--locks", "--world", "--ranks", "--topology", "--output", "--duration"]:
+            self.assert_refused("bench", "ecsb", option, "", saying=[option, "must"])
+        self.assert_refused("topo", "--topology", "", saying="--topology")
 
     def test_missing_or_extra_words(self):
         self.assert_refused("bench", saying="benchmark")
@@ -235,6 +247,63 @@ class Bench(InEmptyFolder):
         self.assertEqual(ended.returncode, 2, ended.stderr)
         self.assertEqual(ended.stderr.count("--ranks 3"), 1, ended.stderr)
 
+    def test_different_arguments_are_refused(self):
+        """Instead of a hang where the ranks take different ways."""
+        script = 'rank=${OMPI_COMM_WORLD_RANK-$PMI_RANK}; exec "$0" "$@" --seed "1$rank"'
+        ended = subprocess.run(
+            [*launcher_of(MPI, 2), "sh", "-c", script, COMMAND, "bench", "ecsb", "--locks", "dash", *SHORT],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertEqual(ended.stderr.count("nearfar: the ranks were not given the same arguments"), 1, ended.stderr)
+
+    def test_another_librarys_launcher_is_refused(self):
+        """It makes as many worlds of one rank, each of which would measure, and all write one file."""
+        other = "mpich" if MPI.startswith("openmpi") else "openmpi"
+        for subcommand in [["bench", "ecsb", "--locks", "dash", "--output", "r.jsonl"], ["topo"], ["doctor"]]:
+            ended = subprocess.run(
+                [*launcher_of(other, 2), COMMAND, *subcommand],
+                capture_output=True,
+                text=True,
+                cwd=self.folder,
+                check=False,
+            )
+            self.assertEqual(ended.returncode, 2, ended.stdout + ended.stderr)
+            self.assertIn("nearfar: started as 2 ranks that do not find each other", ended.stderr)
+            self.assertEqual(ended.stdout, "")
+            self.assertEqual(self.left_behind(), [])
+
+    def test_lost_output_is_an_error(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            for arguments in [["list"], ["bench", "ecsb", "--ranks", "1", "--locks", "mcs", *SHORT]]:
+                ended = subprocess.run([COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(ended.returncode, 1, ended.stderr)
+                self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
+                self.assertIn("No space left on device", ended.stderr)
+
+    def test_a_full_disk_loses_the_file_and_not_the_table(self):
+        ended = subprocess.run(
+            ["prlimit", "--fsize=8192", "env", "--ignore-signal=XFSZ", COMMAND, "bench", "ecsb", "--ranks", "1",
+             "--locks", "mcs", "--duration", "0.001", "--repetitions", "1000", "--output", "r.jsonl"],
+            capture_output=True,
+            text=True,
+            cwd=self.folder,
+            check=False,
+        )  # fmt: skip
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertIn("cannot write 'r.jsonl': File too large", ended.stderr)
+        self.assertRegex(ended.stdout, r"\nmcs +[\d.]+ ")
+        self.assertEqual(self.left_behind(), [])
+
+    def test_two_runs_with_one_output(self):
+        arguments = [COMMAND, "bench", "ecsb", "--ranks", "1", "--locks", "mcs", *SHORT, "--output", "r.jsonl"]
+        runs = [subprocess.Popen(arguments, cwd=self.folder, stdout=subprocess.DEVNULL) for _ in range(4)]
+        self.assertEqual([run.wait() for run in runs], [0] * 4)
+        self.assertEqual(self.left_behind(), ["r.jsonl"])
+        self.check(self.records("r.jsonl"), 2)
+
     def test_report_makes_a_page(self):
         nearfar("bench", "ecsb", "--ranks", "2", "--locks", "mcs,cohort", *SHORT, "--output", "r.jsonl",
                 cwd=self.folder)  # fmt: skip
@@ -290,8 +359,7 @@ class Stall(InEmptyFolder):
         return run
 
     def started_under_mpi(self, ranks):
-        launcher = [str(SOURCE / "scripts" / "run-mpi"), "--mpi", MPI, "--ranks", str(ranks), "--"]
-        run = self.started(*launcher, COMMAND, *self.ARGUMENTS)
+        run = self.started(*launcher_of(MPI, ranks), COMMAND, *self.ARGUMENTS)
         processes = {}
         for path in pathlib.Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
