@@ -10,7 +10,7 @@ endforeach()
 file(
   WRITE ${output}.new
   "// Generated from machines/.
-#include \"apps/nearfar/shipped.hpp\"
+#include \"apps/nearfar/shared/shipped.hpp\"
 
 #include <array>
 

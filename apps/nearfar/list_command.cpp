@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/nearfar/benchmarks.hpp"
-#include "apps/nearfar/command.hpp"
-#include "apps/nearfar/launch.hpp"
+#include "apps/nearfar/shared/benchmarks.hpp"
+#include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/launch.hpp"
 #include "bench/catalogue.hpp"
 
 namespace nearfar::command {

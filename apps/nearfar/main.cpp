@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/nearfar/command.hpp"
-#include "apps/nearfar/launch.hpp"
-#include "apps/nearfar/option_values.hpp"
+#include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/shared/option_values.hpp"
 #include "nearfar/memory/mpi/call.hpp"
 #include "version.hpp"
 

@@ -1,5 +1,7 @@
 // What `nearfar check` shows of a violation: columns, files that are replayed, pictures. The locks of the
 // registry have none to show, so broken ones stand in for them.
+#include "apps/nearfar/check/schedule.hpp"
+
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -8,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/nearfar/check_diagram.hpp"
-#include "apps/nearfar/check_schedule.hpp"
+#include "apps/nearfar/check/diagram.hpp"
 #include "bench/any_lock.hpp"
 #include "nearfar/checker/lock_program.hpp"
 #include "nearfar/core/error.hpp"

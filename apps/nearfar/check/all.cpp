@@ -1,0 +1,319 @@
+#include "apps/nearfar/check/all.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "apps/nearfar/shared/command.hpp"
+#include "nearfar/core/checks.hpp"
+#include "version.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+constexpr std::string_view begin_mark = "<!-- generated: nearfar check --all -->";
+constexpr std::string_view end_mark = "<!-- end of generated -->";
+
+struct shape {
+  int ranks;
+  int acquisitions;
+};
+// Four acquisitions, since a word that is used in turn is used again by the third, and what was left in it
+// shows in the fourth.
+constexpr std::array shapes{shape{2, 2}, shape{2, 4}, shape{3, 2}, shape{4, 1}};
+
+/// Traces and time of one or more searches.
+struct cell {
+  bool was_run = false;
+  std::uint64_t executions = 0;
+  double seconds = 0;
+
+  void add(const checker::report& result) {
+    was_run = true;
+    executions += result.executions;
+    seconds += std::chrono::duration<double>(result.time).count();
+  }
+};
+
+// Columns: each mode by lock() with release_acquire cells; then all modes with sequential cells, and all
+// modes by try_lock() first.
+constexpr std::size_t sequential_column = mode_names.size();
+constexpr std::size_t try_column = sequential_column + 1;
+constexpr std::size_t columns = try_column + 1;
+constexpr std::array<std::string_view, columns> column_names{"eager", "lazy", "progress", "sequential",
+                                                             "try_lock"};
+
+struct row {
+  check_case of;
+  std::array<cell, columns> cells;
+  std::string violations;
+
+  [[nodiscard]] std::string result() const {
+    return violations.empty() ? "nothing found" : "VIOLATION: " + violations;
+  }
+};
+
+/// What a column wants of a row, or nothing where it is too large: a failed attempt adds a branch to each
+/// acquisition, and three ranks that acquire twice have a million traces then. The quick part leaves out what
+/// makes most of the work and shows least: sequential cells allow nothing that release_acquire does not.
+std::vector<check_case> searches_of(const check_case& row, std::size_t column, bool quick) {
+  const bool is_large = row.ranks * row.acquisitions > 4;
+  if (column == try_column && is_large) return {};
+  if (quick && column == sequential_column && is_large) return {};
+  std::vector<check_case> all;
+  for (const auto& [mode, name] : mode_names) {
+    check_case one = row;
+    one.mode = mode;
+    if (column == sequential_column) one.near = checker::near_model::sequential;
+    if (column == try_column) one.try_first = true;
+    if (column >= sequential_column || mode == mode_names[column].first) all.push_back(one);
+  }
+  return all;
+}
+
+/// One lock at two ranks, which is enough to see what it relies on, and what its faults are.
+check_case smallest(const bench::lock_entry& entry) {
+  check_case of;
+  of.lock = entry.name;
+  of.nodes = entry.one_node_only ? 1 : 2;
+  return of;
+}
+
+/// An unsound lock, and what becomes of it.
+struct unsound_row {
+  const bench::lock_entry* entry;
+  std::string reported;  ///< the faults that are found; empty: none, which is a fault of the checker
+  std::string enacted;
+
+  [[nodiscard]] bool is_caught() const { return !reported.empty() && !enacted.empty(); }
+};
+
+/// A sound lock, and whether it is so without each of the promises beyond the standard.
+struct reliance_row {
+  const bench::lock_entry* entry;
+  std::array<bool, promise_names.size()> relies{};
+};
+
+class matrix {
+ public:
+  explicit matrix(const check_all_options& options)
+      : options_(&options), results_(options.files, options.prints_json) {}
+
+  int run() {
+    if (!options_->markdown.empty()) read_page();
+    print_head();
+    for (const bench::lock_entry& entry : bench::catalogue::instance().sound_entries())
+      if (entry.exists_in<engine::world>())
+        for (const shape& one : shapes) run_row(entry, one);
+    print_sum();
+    for (const bench::lock_entry& entry : bench::catalogue::instance().entries()) {
+      if (!entry.exists_in<engine::world>()) continue;
+      if (entry.is_sound())
+        reliances_.push_back(reliance_of(entry));
+      else
+        unsound_.push_back(faults_of(entry));
+    }
+    print_unsound();
+    print_reliances();
+    const int status = results_.finish();
+    if (!options_->markdown.empty()) write_page();
+    const bool all_caught =
+        std::all_of(unsound_.begin(), unsound_.end(), [](const auto& row) { return row.is_caught(); });
+    if (!all_caught) fmt::print(stderr, "nearfar: the checker does not find the fault of an unsound lock\n");
+    return all_caught ? status : failure;
+  }
+
+ private:
+  /// The kinds of fault found under any mode.
+  static std::string faults_under(const check_case& of, const bench::lock_entry& entry) {
+    std::string all;
+    for (const auto& [mode, mode_name] : mode_names) {
+      check_case one = of;
+      one.mode = mode;
+      const checker::report result = check(program_of(one, entry), options_of(one));
+      if (!result.found) continue;
+      const std::string_view kind = name(result.found->what);
+      if (all.find(kind) == std::string::npos) all += fmt::format("{}{}", all.empty() ? "" : ", ", kind);
+    }
+    return all;
+  }
+  static unsound_row faults_of(const bench::lock_entry& entry) {
+    check_case of = smallest(entry);
+    unsound_row row{.entry = &entry, .reported = faults_under(of, entry), .enacted = {}};
+    // Two ranks have but one successor to mistake for another.
+    of.conflict = checker::conflicts::enacted;
+    of.ranks = 3;
+    row.enacted = faults_under(of, entry);
+    return row;
+  }
+  static reliance_row reliance_of(const bench::lock_entry& entry) {
+    reliance_row row{.entry = &entry};
+    for (std::size_t i = 0; i < promise_names.size(); ++i) {
+      check_case of = smallest(entry);
+      of.promised.*promise_names[i].first = false;
+      row.relies[i] = !faults_under(of, entry).empty();
+    }
+    return row;
+  }
+
+  void run_row(const bench::lock_entry& entry, const shape& of) {
+    row done;
+    done.of.lock = entry.name;
+    done.of.ranks = of.ranks;
+    done.of.acquisitions = of.acquisitions;
+    done.of.nodes = entry.one_node_only ? 1 : 2;
+    for (std::size_t column = 0; column < columns; ++column)
+      for (const check_case& each : searches_of(done.of, column, options_->quick)) {
+        const checked one = run_check(each, entry, {});
+        done.cells[column].add(one.result);
+        results_.add(one);
+        if (one.result.found)
+          done.violations +=
+              fmt::format("{}{} ({}, {})", done.violations.empty() ? "" : ", ", name(one.result.found->what),
+                          name_in(mode_names, each.mode), column_names[column]);
+      }
+    print_row(done);
+    rows_.push_back(std::move(done));
+  }
+
+  static std::string counted(const cell& of) { return of.was_run ? fmt::format("{}", of.executions) : "-"; }
+  static std::string timed(const cell& of) { return of.was_run ? fmt::format("{:.2f}", of.seconds) : "-"; }
+
+  void print_head() const {
+    if (options_->prints_json) return;
+    fmt::print("# nearfar check --all{}: two nodes (mcs: one), ranks x acquisitions of each\n",
+               options_->quick ? " --quick" : "");
+    fmt::print(
+        "# traces and seconds; by lock() under each mode with release_acquire cells, under all three with\n"
+        "# sequential ones, and by try_lock() first under all three; -: left out\n");
+    fmt::print("{:<24}{:>5}", "# lock", "shape");
+    for (const std::string_view name : column_names) fmt::print("{:>11}{:>7}", name, "s");
+    fmt::print("  result\n");
+  }
+
+  void print_row(const row& of) const {
+    if (options_->prints_json) return;
+    fmt::print("{:<24}{:>3}x{}", of.of.lock, of.of.ranks, of.of.acquisitions);
+    for (const cell& each : of.cells) fmt::print("{:>11}{:>7}", counted(each), timed(each));
+    fmt::print("  {}\n", of.result());
+    std::fflush(stdout);
+  }
+
+  void print_unsound() const {
+    if (options_->prints_json) return;
+    fmt::print("#\n# unsound locks         {:<18}{}\n", "found, 2x2", "with --conflicts enact, 3x2");
+    for (const unsound_row& row : unsound_)
+      fmt::print("{:<24}{:<18}{}\n", row.entry->name, row.reported.empty() ? "NOTHING" : row.reported,
+                 row.enacted.empty() ? "NOTHING" : row.enacted);
+  }
+
+  void print_reliances() const {
+    if (options_->prints_json) return;
+    fmt::print("#\n# promises beyond the standard, 2x2\n");
+    for (const reliance_row& row : reliances_) {
+      std::string all;
+      for (std::size_t i = 0; i < row.relies.size(); ++i)
+        if (row.relies[i]) all += fmt::format(" {}", promise_names[i].second);
+      fmt::print("{:<24}relies on{}\n", row.entry->name, all.empty() ? " none" : all);
+    }
+  }
+
+  [[nodiscard]] cell sum() const {
+    cell all;
+    for (const row& one : rows_)
+      for (const cell& each : one.cells) {
+        all.executions += each.executions;
+        all.seconds += each.seconds;
+      }
+    return all;
+  }
+
+  void print_sum() const {
+    if (options_->prints_json) return;
+    fmt::print("# {} traces in {:.1f} s\n", sum().executions, sum().seconds);
+  }
+
+  // ---- the page
+
+  void read_page() {
+    std::ifstream stream(options_->markdown);
+    std::ostringstream text;
+    if (stream) text << stream.rdbuf();
+    page_ = text.str();
+    begin_ = page_.find(begin_mark);
+    end_ = page_.find(end_mark);
+    if (!stream || begin_ == std::string::npos || end_ == std::string::npos || end_ < begin_)
+      throw usage_error(
+          fmt::format("'{}' is no file with the lines '{}' and '{}', between which the table goes",
+                      options_->markdown, begin_mark, end_mark));
+    // That it can be written is to be known before the hours of work.
+    if (access(options_->markdown.c_str(), W_OK) != 0)
+      throw usage_error(fmt::format("'{}' cannot be written", options_->markdown));
+  }
+
+  void write_page() const {
+    std::string table(begin_mark);
+    table += fmt::format(
+        "\n\n`nearfar check --all{}`, nearfar {} built with `{}`, preconditions {}checked: {} traces in "
+        "{:.1f} s on one core.\n\n",
+        options_->quick ? " --quick" : "", version, build_flags, checked_build ? "" : "not ",
+        sum().executions, sum().seconds);
+    table += "| lock | ranks x acquisitions |";
+    for (const std::string_view name : column_names) table += fmt::format(" {} | s |", name);
+    table += " result |\n|---|---|";
+    for (std::size_t i = 0; i < columns; ++i) table += "---:|---:|";
+    table += "---|\n";
+    for (const row& one : rows_) {
+      table += fmt::format("| `{}` | {} x {} |", one.of.lock, one.of.ranks, one.of.acquisitions);
+      for (const cell& each : one.cells) table += fmt::format(" {} | {} |", counted(each), timed(each));
+      table += fmt::format(" {} |\n", one.result());
+    }
+    table +=
+        "\nUnsound locks: what is found, 2 x 2 under any mode; and what comes of it, 3 x 2 with `--conflicts "
+        "enact`.\n\n";
+    table += "| lock | found | enacted |\n|---|---|---|\n";
+    for (const unsound_row& row : unsound_)
+      table += fmt::format("| `{}` | {} | {} |\n", row.entry->name,
+                           row.is_caught() ? row.reported : "NOTHING", row.enacted);
+    table +=
+        "\nPromises beyond the standard: a conflict is found, 2 x 2 under some mode, without the "
+        "promise.\n\n| lock |";
+    for (const auto& [member, promise] : promise_names) table += fmt::format(" {} |", promise);
+    table += "\n|---|";
+    for (std::size_t i = 0; i < promise_names.size(); ++i) table += "---|";
+    table += "\n";
+    for (const reliance_row& row : reliances_) {
+      table += fmt::format("| `{}` |", row.entry->name);
+      for (const bool relies : row.relies) table += relies ? " relies |" : " |";
+      table += "\n";
+    }
+    std::string page = page_;
+    page.replace(begin_, end_ - begin_, table + "\n");
+    bench::output_file file(options_->markdown, "", "page");
+    file.write(page);
+    file.commit();
+  }
+
+  const check_all_options* options_;
+  check_results results_;
+  std::vector<row> rows_;
+  std::vector<unsound_row> unsound_;
+  std::vector<reliance_row> reliances_;
+  std::string page_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
+}  // namespace
+
+int check_all(const check_all_options& options) { return matrix(options).run(); }
+
+}  // namespace nearfar::command

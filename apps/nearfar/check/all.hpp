@@ -1,0 +1,22 @@
+/// \file
+/// Every registered lock, every shape, every mode: the table of docs/verification.md.
+#pragma once
+
+#include <string>
+
+#include "apps/nearfar/check/run.hpp"
+
+namespace nearfar::command {
+
+struct check_all_options {
+  bool quick = false;
+  bool prints_json = false;
+  check_files files;
+  /// A file in which the table takes the place of the one between the markers; empty: none.
+  std::string markdown;
+};
+
+/// Returns the command's status.
+[[nodiscard]] int check_all(const check_all_options& options);
+
+}  // namespace nearfar::command

@@ -1,0 +1,110 @@
+#include "apps/nearfar/check/case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "nearfar/checker/lock_program.hpp"
+#include "nearfar/topology/spec.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+std::string counted(int count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string promises_text(const checker::promises& of) {
+  std::vector<std::string_view> kept;
+  for (const auto& [member, name] : promise_names)
+    if (of.*member) kept.push_back(name);
+  return kept.empty() ? "none" : fmt::format("{}", fmt::join(kept, ","));
+}
+
+std::optional<checker::promises> parse_promises(std::string_view text) {
+  checker::promises kept{};
+  for (const auto& [member, name] : promise_names) kept.*member = text == "all";
+  if (text == "all" || text == "none") return kept;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    const auto member = value_in(promise_names, text.substr(0, end));
+    if (!member) return std::nullopt;
+    kept.** member = true;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return kept;
+}
+
+std::string obstacle(const check_case& of) {
+  if (of.ranks < 1 || of.ranks > most_checked_ranks)
+    return fmt::format("--ranks must be 1 to {}, not {}", most_checked_ranks, of.ranks);
+  if (of.nodes < 1 || of.nodes > of.ranks)
+    return fmt::format("--nodes must be 1 to the number of ranks, {}, not {}", of.ranks, of.nodes);
+  if (of.acquisitions < 1) return fmt::format("--acquisitions must be 1 or more, not {}", of.acquisitions);
+  if (of.home < 0 || of.home >= of.ranks)
+    return fmt::format("--home must be a rank, 0 to {}, not {}", of.ranks - 1, of.home);
+  if (of.max_local_passes < 0 || of.max_local_passes > most_local_passes)
+    return fmt::format("--max-local-passes must be 0 to {}, not {}", most_local_passes, of.max_local_passes);
+  if (of.step_limit < 1) return "--step-limit must be 1 or more";
+  return "";
+}
+
+locality locality_of(const check_case& of) {
+  return topology_spec::parse(fmt::format("node:{}", of.nodes)).place(of.ranks);
+}
+
+checker::program program_of(const check_case& of, const bench::lock_entry& entry) {
+  const auto make = [factory = entry.factory<engine::world>(), home = of.home,
+                     parameters = bench::lock_parameters{.max_local_passes = of.max_local_passes}](
+                        engine::world& w) { return factory(w, home, parameters); };
+  // What a rank has observed does not say who overtook whom, so that states of equal hash may differ in it.
+  const auto bypass = of.tier == checker::search::hash ? checker::bypass_bound::none : entry.bypass;
+  return checker::lock_program(locality_of(of), of.acquisitions, make, bypass, of.max_local_passes,
+                               of.try_first ? checker::attempts::try_first : checker::attempts::lock);
+}
+
+checker::options options_of(const check_case& of) {
+  checker::options how;
+  how.mode = of.mode;
+  how.near = of.near;
+  how.conflict = of.conflict;
+  how.promised = of.promised;
+  how.by = of.tier;
+  how.most_steps = of.step_limit;
+  how.seed = of.seed;
+  how.priority_changes = of.depth;
+  return how;
+}
+
+std::string arguments_of(const check_case& of) {
+  std::string text =
+      fmt::format("--locks {} --ranks {} --nodes {} --acquisitions {} --mode {} --tier {}", of.lock, of.ranks,
+                  of.nodes, of.acquisitions, name_in(mode_names, of.mode), name_in(tier_names, of.tier));
+  const check_case usual;
+  if (of.tier != checker::search::hash && of.near != usual.near)
+    text += fmt::format(" --near {}", name_in(near_names, of.near));
+  if (of.conflict != usual.conflict)
+    text += fmt::format(" --conflicts {}", name_in(conflict_names, of.conflict));
+  if (of.promised != usual.promised) text += fmt::format(" --promises {}", promises_text(of.promised));
+  if (of.try_first) text += " --try-first";
+  if (of.home != usual.home) text += fmt::format(" --home {}", of.home);
+  if (of.max_local_passes != usual.max_local_passes)
+    text += fmt::format(" --max-local-passes {}", of.max_local_passes);
+  if (of.step_limit != usual.step_limit) text += fmt::format(" --step-limit {}", of.step_limit);
+  if (of.tier == checker::search::random) {
+    text += fmt::format(" --seed {}", of.seed);
+    if (of.depth != usual.depth) text += fmt::format(" --depth {}", of.depth);
+  }
+  return text;
+}
+
+std::string shape_text(const check_case& of) {
+  return fmt::format("{} on {}, {} each{}", counted(of.ranks, "rank"), counted(of.nodes, "node"),
+                     counted(of.acquisitions, "acquisition"), of.try_first ? " by try_lock first" : "");
+}
+
+}  // namespace nearfar::command

@@ -1,0 +1,337 @@
+// nearfar check: locks under every schedule that MPI and C++ allow, or under many random ones.
+
+#include "apps/nearfar/shared/command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/nearfar/check/all.hpp"
+#include "apps/nearfar/check/case.hpp"
+#include "apps/nearfar/check/diagram.hpp"
+#include "apps/nearfar/check/run.hpp"
+#include "apps/nearfar/check/schedule.hpp"
+#include "apps/nearfar/shared/launch.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+/// Of random schedules, unless a limit is given.
+constexpr std::uint64_t default_executions = 10000;
+
+struct check_command_options {
+  std::vector<std::string> locks;
+  check_case of;
+  std::vector<std::string> modes{"lazy"};
+  std::string tier = "exhaustive";
+  std::string near;
+  std::string conflicts = "report";
+  std::string promises;
+  std::uint64_t executions = 0;
+  double time_limit = 0;
+  bool has_nodes = false;
+  bool prints_json = false;
+  check_files files;
+  bool all = false;
+  bool quick = false;
+  std::string markdown;
+  std::string replay;
+};
+
+template <typename Value, std::size_t Count>
+Value parse_name(const value_names<Value, Count>& names, const std::string& text, const char* option) {
+  if (const auto value = value_in(names, text)) return *value;
+  std::vector<std::string> known;
+  for (const auto& [value, name] : names) known.emplace_back(name);
+  throw usage_error(fmt::format("{} cannot be '{}'{}; it can be: {}", option, text, suggestion(text, known),
+                                fmt::join(known, ", ")));
+}
+
+std::vector<checker::delivery_mode> parse_modes(const std::vector<std::string>& texts) {
+  std::vector<checker::delivery_mode> modes;
+  for (const std::string& text : texts) {
+    if (text == "all")
+      for (const auto& [mode, name] : mode_names) modes.push_back(mode);
+    else
+      modes.push_back(parse_name(mode_names, text, "--mode"));
+  }
+  std::sort(modes.begin(), modes.end());
+  modes.erase(std::unique(modes.begin(), modes.end()), modes.end());
+  return modes;
+}
+
+/// Throws `usage_error` for what cannot be checked.
+void complete(check_command_options& options) {
+  options.of.tier = parse_name(tier_names, options.tier, "--tier");
+  const bool is_hash = options.of.tier == checker::search::hash;
+  if (!options.near.empty()) options.of.near = parse_name(near_names, options.near, "--near");
+  if (is_hash && options.near.empty()) options.of.near = checker::near_model::sequential;
+  if (is_hash && options.of.near != checker::near_model::sequential)
+    throw usage_error("--tier hash knows --near sequential only; leave --near out or take another tier");
+  options.of.conflict = parse_name(conflict_names, options.conflicts, "--conflicts");
+  if (const auto promised = parse_promises(options.promises))
+    options.of.promised = *promised;
+  else
+    throw usage_error(fmt::format("--promises cannot be '{}'; it can be: {}, all, none", options.promises,
+                                  promises_text({true, true, true, true})));
+  // Two nodes unless there is one rank only.
+  if (!options.has_nodes) options.of.nodes = std::clamp(options.of.ranks, 1, 2);
+  if (const std::string why = obstacle(options.of); !why.empty()) throw usage_error(why);
+  constexpr double longest = 30 * 86400.0;
+  // Written so that NaN is refused too.
+  const bool fits = options.time_limit >= 0 && options.time_limit <= longest;
+  if (!fits)
+    throw usage_error(fmt::format("--time-limit must be a number of seconds, at most {}, not {}", longest,
+                                  options.time_limit));
+  const bool is_random = options.of.tier == checker::search::random;
+  if (is_random && options.executions == 0 && options.time_limit == 0)
+    options.executions = default_executions;
+}
+
+check_limits limits_of(const check_command_options& options) {
+  check_limits within{.executions = options.executions};
+  if (options.time_limit > 0)
+    within.time = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(options.time_limit));
+  return within;
+}
+
+const bench::lock_entry& find_lock(const std::string& name) {
+  const bench::catalogue& all = bench::catalogue::instance();
+  const bench::lock_entry* entry = all.find(name);
+  if (entry == nullptr)
+    throw usage_error(
+        fmt::format("unknown lock '{}'{}; 'nearfar list' shows all", name, suggestion(name, all.names())));
+  if (!entry->exists_in<engine::world>())
+    throw usage_error(fmt::format("cannot check lock '{}': it does not exist in the checked world", name));
+  return *entry;
+}
+
+std::vector<const bench::lock_entry*> choose_locks(const check_command_options& options) {
+  std::vector<const bench::lock_entry*> chosen;
+  if (options.locks.empty() || options.locks == std::vector<std::string>{"all"}) {
+    for (const bench::lock_entry& entry : bench::catalogue::instance().entries())
+      if (entry.exists_in<engine::world>() && entry.is_sound() &&
+          (!options.locks.empty() || entry.name == entry.family()))
+        chosen.push_back(&entry);
+    return chosen;
+  }
+  for (const std::string& name : options.locks) {
+    const bench::lock_entry& entry = find_lock(name);
+    if (entry.one_node_only && options.has_nodes && options.of.nodes > 1)
+      throw usage_error(fmt::format("cannot check lock '{}': it works on one node only, not on --nodes {}",
+                                    name, options.of.nodes));
+    if (std::find(chosen.begin(), chosen.end(), &entry) == chosen.end()) chosen.push_back(&entry);
+  }
+  return chosen;
+}
+
+void print_head(const check_command_options& options) {
+  const bool is_random = options.of.tier == checker::search::random;
+  fmt::print("# nearfar check, {}: {}, near cells {}\n", options.tier, shape_text(options.of),
+             name_in(near_names, options.of.near));
+  if (options.of.conflict == checker::conflicts::enacted)
+    fmt::print(
+        "# conflicts are no faults here, but what comes of them is: writes come again until their flush\n");
+  else if (options.of.promised != checker::promises{})
+    fmt::print("# promised beyond the standard: {}\n", promises_text(options.of.promised));
+  if (is_random)
+    fmt::print("# random schedules from seed {}, every second one by priorities that change {} times\n",
+               options.of.seed, options.of.depth);
+  else
+    fmt::print("# executions: {} explored to their end; pruned: found to lead to nothing new\n",
+               options.of.tier == checker::search::hash ? "states" : "traces");
+  fmt::print("{:<24}{:<10}{:>12}{:>12}{:>14}{:>9}  {}\n", "# lock", "mode", "executions", "pruned", "steps",
+             "s", "result");
+}
+
+std::string result_text(const checked& one) {
+  if (one.result.found) return fmt::format("VIOLATION: {}", name(one.result.found->what));
+  const bool is_random = one.of.tier == checker::search::random;
+  std::string text = "nothing found";
+  if (one.result.complete)
+    text += ", complete";
+  else if (!is_random)
+    text += " before the limit";
+  if (one.entry->one_node_only) text += "; on one node";
+  return text;
+}
+
+int run_locks(check_command_options options) {
+  complete(options);
+  const std::vector<checker::delivery_mode> modes = parse_modes(options.modes);
+  const std::vector<const bench::lock_entry*> locks = choose_locks(options);
+  check_results results(options.files, options.prints_json);
+  if (!options.prints_json) print_head(options);
+  for (const bench::lock_entry* entry : locks)
+    for (const checker::delivery_mode mode : modes) {
+      check_case of = options.of;
+      of.lock = entry->name;
+      of.mode = mode;
+      if (entry->one_node_only) of.nodes = 1;
+      const checked one = run_check(of, *entry, limits_of(options));
+      results.add(one);
+      if (options.prints_json) continue;
+      fmt::print("{:<24}{:<10}{:>12}{:>12}{:>14}{:>9.2f}  {}\n", of.lock, name_in(mode_names, mode),
+                 one.result.executions, one.result.pruned, one.result.steps,
+                 std::chrono::duration<double>(one.result.time).count(), result_text(one));
+      std::fflush(stdout);
+    }
+  return results.finish();
+}
+
+int run_replay(const check_command_options& options) {
+  const recorded_schedule recorded = read_schedule(options.replay);
+  const bench::lock_entry& entry = find_lock(recorded.of.lock);
+  if (entry.one_node_only && recorded.of.nodes > 1)
+    throw usage_error(fmt::format("'{}' wants lock '{}' on {} nodes; it works on one node only",
+                                  options.replay, entry.name, recorded.of.nodes));
+  std::optional<bench::output_file> svg;
+  open_svg(svg, options.files.svg);
+  const checker::replayed shown =
+      replay(program_of(recorded.of, entry), options_of(recorded.of), recorded.found.schedule);
+  fmt::print("# nearfar check --replay {}: recorded {}\n{}", options.replay, name(recorded.found.what),
+             violation_text(recorded.of, shown));
+  if (svg) {
+    svg->write(diagram(recorded.of, shown));
+    svg->commit();
+  }
+  if (shown.refused != 0)
+    fmt::print("\n  {} of the {} recorded steps could not be taken: the lock has changed since.\n",
+               shown.refused, recorded.found.schedule.size());
+  if (!shown.found) {
+    fmt::print("\n  The violation does not happen again: nothing found under this schedule.\n");
+    return success;
+  }
+  fmt::print("\n  {}\n", shown.found->what == recorded.found.what
+                             ? "The violation happens again."
+                             : "A violation of another kind than the recorded one.");
+  return failure;
+}
+
+/// Throws `usage_error` if one of `others` is given beside `option`.
+void refuse_beside(const CLI::App& command, const char* option, const std::vector<std::string>& others,
+                   const char* why) {
+  for (const std::string& other : others)
+    if (command.count(other) != 0) throw usage_error(fmt::format("{} {}: leave out {}", option, why, other));
+}
+
+int run_check_command(const CLI::App& command, check_command_options options) {
+  const std::vector<std::string> bounds{"--locks",        "--ranks",
+                                        "--acquisitions", "--nodes",
+                                        "--mode",         "--tier",
+                                        "--near",         "--seed",
+                                        "--home",         "--executions",
+                                        "--time-limit",   "--depth",
+                                        "--step-limit",   "--max-local-passes",
+                                        "--try-first",    "--conflicts",
+                                        "--promises"};
+  options.has_nodes = command.count("--nodes") != 0;
+  if (!options.replay.empty()) {
+    refuse_beside(command, "--replay", bounds, "takes everything from the file");
+    refuse_beside(command, "--replay", {"--all", "--json", "--output", "--trace"}, "prints one schedule");
+  }
+  if (options.all) refuse_beside(command, "--all", bounds, "checks a fixed set");
+  if (!options.all)
+    for (const char* part : {"--quick", "--markdown"})
+      if (command.count(part) != 0) throw usage_error(fmt::format("{} belongs to --all", part));
+  if (launch::from_environment().rank != 0) return success;
+  if (!options.replay.empty()) return run_replay(options);
+  if (options.all)
+    return check_all({.quick = options.quick,
+                      .prints_json = options.prints_json,
+                      .files = options.files,
+                      .markdown = options.markdown});
+  return run_locks(std::move(options));
+}
+
+void add_bounds(CLI::App& command, check_command_options& options) {
+  command
+      .add_option("--locks", options.locks,
+                  "Names as 'nearfar list' shows, separated by commas, or 'all' that are sound; "
+                  "default: each family's recommended setting")
+      ->delimiter(',');
+  command.add_option("--ranks", options.of.ranks, "Ranks, at most 64; exhaustively 4 at most in practice")
+      ->capture_default_str();
+  command.add_option("--acquisitions", options.of.acquisitions, "Times that each rank acquires and releases")
+      ->capture_default_str();
+  command.add_option(
+      "--nodes", options.of.nodes,
+      "Nodes, over which the ranks are spread evenly; default: 2, and 1 for locks of one node");
+  command.add_option("--home", options.of.home, "The lock's home rank")->capture_default_str();
+  command.add_flag("--try-first", options.of.try_first,
+                   "Acquire by try_lock, and by lock only if that fails; for locks that have it");
+  command
+      .add_option("--max-local-passes", options.of.max_local_passes,
+                  "Passes within a node before another node's turn; low, so that the limit is reached")
+      ->capture_default_str();
+  command
+      .add_option("--mode", options.modes,
+                  "When an RMA operation takes effect: 'eager' at its issue, 'lazy' inside its flush only, "
+                  "'progress' any time while the target is in the library; several, or 'all'")
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_option(
+      "--near", options.near,
+      "What loads of near cells return: 'sequential' the last value, 'release_acquire' any that C++ "
+      "allows; default: release_acquire, and sequential for --tier hash");
+  command
+      .add_option(
+          "--conflicts", options.conflicts,
+          "Accesses whose race MPI leaves undefined: 'report' them, or 'enact' what may come of them: each "
+          "RMA write is written again at any step before its flush returns")
+      ->capture_default_str();
+  command
+      .add_option("--promises", options.promises,
+                  "What MPI libraries are trusted to do beyond the standard (docs/verification.md): 'none', "
+                  "'all', or some of racing_gets, racing_loads, mixed_accumulates, causal_messages")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--tier", options.tier,
+          "'exhaustive' every trace, by source sets; 'hash' every state, slower and simpler, a check of "
+          "the other; 'random' many schedules")
+      ->capture_default_str();
+  command.add_option("--seed", options.of.seed, "Seed of random schedules")->capture_default_str();
+  command
+      .add_option("--depth", options.of.depth,
+                  "Changes of priority in every second random schedule; 3 to 5 find most faults")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command.add_option("--executions", options.executions,
+                     "End each search after that many; default: none, and 10000 random ones");
+  command.add_option("--time-limit", options.time_limit, "End each search after that many seconds");
+  command
+      .add_option("--step-limit", options.of.step_limit, "Steps after which a schedule counts as a livelock")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "check", "Check locks under every schedule and delivery of RMA that MPI and C++ allow");
+  auto options = std::make_shared<check_command_options>();
+  options->promises = promises_text(options->of.promised);
+  add_bounds(*command, *options);
+  command->add_flag("--json", options->prints_json, "Print records (JSON Lines) in place of text");
+  command->add_option("--output", options->files.output, "Write the records to this file too");
+  command->add_option("--trace", options->files.trace,
+                      "Write the schedule of the first violation to this file");
+  command->add_option("--svg", options->files.svg, "Draw the first violation, or the replayed schedule");
+  command->add_option("--replay", options->replay, "Run the schedule in this file again");
+  command->add_flag("--all", options->all,
+                    "Every lock with 2x2, 2x4, 3x2 and 4x1 ranks x acquisitions under every mode");
+  command->add_flag("--quick", options->quick, "With --all: the part for continuous integration");
+  command->add_option("--markdown", options->markdown,
+                      "With --all: put the table into this file, between its markers");
+  command->footer("Exit status: 0 nothing found, 1 a violation, 2 bad input. docs/verification.md explains.");
+  command->callback([command, options, &status] { status = run_check_command(*command, *options); });
+}
+
+}  // namespace nearfar::command

@@ -1,0 +1,72 @@
+/// \file
+/// One search of the model checker after the other, and what comes out of them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/nearfar/check/case.hpp"
+#include "apps/nearfar/check/schedule.hpp"
+#include "bench/output_file.hpp"
+#include "nearfar/checker/checker.hpp"
+
+namespace nearfar::command {
+
+/// Version of the records' format.
+inline constexpr const char* check_schema = "nearfar.check/1";
+
+/// What a search may use up.
+struct check_limits {
+  std::uint64_t executions = 0;  ///< 0: no limit
+  std::chrono::nanoseconds time = std::chrono::nanoseconds::max();
+};
+
+/// Files that are written only when asked for; empty: not.
+struct check_files {
+  std::string output;  ///< records of all results
+  std::string trace;   ///< the first violation's schedule
+  std::string svg;     ///< the same as a picture
+};
+
+/// One search and its result.
+struct checked {
+  check_case of;
+  const bench::lock_entry* entry = nullptr;
+  check_limits within;
+  checker::report result;
+};
+
+/// Searches, with a count on stderr while that is a terminal. A violation comes back as short as possible.
+[[nodiscard]] checked run_check(const check_case& of, const bench::lock_entry& entry,
+                                const check_limits& within);
+
+/// Collects results: records, violations, their files.
+class check_results {
+ public:
+  /// Throws `nearfar::error` for a file that cannot be written.
+  check_results(const check_files& files, bool prints_json);
+
+  void add(const checked& one);
+  /// Prints the violations, puts the files in their places and returns the command's status.
+  [[nodiscard]] int finish();
+
+ private:
+  void record(const nlohmann::ordered_json& what);
+  void print(std::size_t number, const checker::replayed& shown) const;
+
+  check_files files_;
+  bool prints_json_;
+  std::optional<bench::output_file> output_;
+  std::optional<bench::output_file> trace_;
+  std::optional<bench::output_file> svg_;
+  std::vector<checked> violations_;
+};
+
+/// Opens a file for a picture, unless `path` is empty.
+void open_svg(std::optional<bench::output_file>& file, const std::string& path);
+
+}  // namespace nearfar::command

@@ -1,0 +1,297 @@
+#include "apps/nearfar/check/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <type_traits>
+#include <utility>
+
+#include "nearfar/core/error.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+using checker::fault;
+
+constexpr std::size_t most_columns = 110;
+
+constexpr std::array all_faults{fault::exclusion, fault::order,      fault::deadlock, fault::livelock,
+                                fault::bypass,    fault::incomplete, fault::origin,   fault::poison,
+                                fault::conflict,  fault::mixed,      fault::exception};
+
+/// What stands in a step's line.
+struct line {
+  std::string number;
+  std::string rank;
+  std::string operation;
+  std::string word;
+  std::string values;
+  std::string site;
+};
+
+line line_of(const checker::shown_step& step, std::size_t index) {
+  line result{.number = std::to_string(index + 1),
+              .rank = std::to_string(step.taken.rank),
+              .operation = step.operation,
+              .word = step.word,
+              .values = step.detail,
+              .site = step.site};
+  // The program's own marks, which no line of the lock asks for.
+  if (step.operation == "ENTER" || step.operation == "LEAVE") result.site.clear();
+  // Steps count from 1, and what was issued before the first step was issued after step 0.
+  if (step.taken.delivery != 0) result.operation += fmt::format(" [{}]", step.issued_after + 1);
+  return result;
+}
+
+/// The words of a text in lines of at most `columns`, each after `indent`.
+std::string wrapped(std::string_view text, std::string_view indent, std::size_t columns) {
+  std::string result;
+  std::string current(indent);
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    if (current.size() > indent.size() && current.size() + 1 + word.size() > columns) {
+      result += current + "\n";
+      current = indent;
+    }
+    if (current.size() > indent.size()) current += ' ';
+    current += word;
+    at = end + 1;
+  }
+  return result + current + "\n";
+}
+
+/// A member of an object, or an error that names it.
+template <typename Value>
+Value member(const nlohmann::json& object, const char* name, const std::string& file) {
+  const auto found = object.find(name);
+  if (found == object.end()) throw error(fmt::format("'{}' is no schedule: '{}' is missing", file, name));
+  // A number with a fraction would be cut, one that is too large would wrap around.
+  if constexpr (std::is_same_v<Value, bool>) {
+    if (found->is_boolean()) return found->get<bool>();
+  } else if constexpr (std::is_integral_v<Value>) {
+    if (found->is_number_unsigned()
+            ? std::in_range<Value>(found->get<std::uint64_t>())
+            : found->is_number_integer() && std::in_range<Value>(found->get<std::int64_t>()))
+      return found->get<Value>();
+  } else if (std::is_same_v<Value, std::string> ? found->is_string() : found->is_array()) {
+    return found->get<Value>();
+  }
+  throw error(fmt::format("'{}' is no schedule: '{}' cannot be {}", file, name, found->dump().substr(0, 40)));
+}
+
+template <typename Value, std::size_t Count>
+Value named_member(const nlohmann::json& object, const char* name, const value_names<Value, Count>& names,
+                   const std::string& file) {
+  const auto text = member<std::string>(object, name, file);
+  if (const auto value = value_in(names, text)) return *value;
+  throw error(fmt::format("'{}' is no schedule: '{}' cannot be '{}'", file, name, text));
+}
+
+check_case parse_case(const nlohmann::json& object, const std::string& file) {
+  check_case of;
+  of.lock = member<std::string>(object, "lock", file);
+  of.ranks = member<int>(object, "ranks", file);
+  of.nodes = member<int>(object, "nodes", file);
+  of.acquisitions = member<int>(object, "acquisitions", file);
+  of.try_first = member<bool>(object, "try_first", file);
+  of.home = member<int>(object, "home", file);
+  of.max_local_passes = member<int>(object, "max_local_passes", file);
+  of.mode = named_member(object, "mode", mode_names, file);
+  of.near = named_member(object, "near", near_names, file);
+  of.conflict = named_member(object, "conflicts", conflict_names, file);
+  const auto promised = parse_promises(member<std::string>(object, "promises", file));
+  if (!promised) throw error(fmt::format("'{}' is no schedule: 'promises' names an unknown one", file));
+  of.promised = *promised;
+  of.tier = named_member(object, "tier", tier_names, file);
+  of.step_limit = member<std::size_t>(object, "step_limit", file);
+  of.seed = member<std::uint64_t>(object, "seed", file);
+  of.depth = member<int>(object, "depth", file);
+  if (const std::string why = obstacle(of); !why.empty())
+    throw error(fmt::format("'{}' is no schedule that can be replayed: {}", file, why));
+  return of;
+}
+
+}  // namespace
+
+std::string_view meaning(fault what) noexcept {
+  switch (what) {
+    case fault::exclusion:
+      return "two ranks are in the critical section at once";
+    case fault::order:
+      return "a rank is in the critical section without being bound to see what the rank before it wrote "
+             "there: a release or an acquire is missing";
+    case fault::deadlock:
+      return "ranks wait for what nobody will do: a deadlock, or a wake-up that was lost";
+    case fault::livelock:
+      return "more steps than any correct run takes: something repeats without waiting through its world, or "
+             "--step-limit is too low";
+    case fault::bypass:
+      return "a waiting rank is overtaken more often than the lock promises";
+    case fault::incomplete:
+      return "an RMA operation was left without its flush, so that MPI may delay it for ever";
+    case fault::origin:
+      return "a buffer was changed or went out of scope while an RMA operation could still use it";
+    case fault::poison:
+      return "the result of an RMA operation was used before its flush";
+    case fault::conflict:
+      return "MPI leaves undefined what comes of accesses to a word that race: a write, in place or by put, "
+             "before the flush of an earlier write has returned, even if its value has been seen "
+             "('--conflicts "
+             "enact' shows what may follow)";
+    case fault::mixed:
+      return "host atomics and RMA on one word, which are not coherent on every transport";
+    case fault::exception:
+      return "the program threw";
+  }
+  return "";
+}
+
+std::string steps_text(const std::vector<checker::shown_step>& steps, bool has_fault) {
+  const line head{"step", "rank", "operation", "word", "values", "asked for at"};
+  line widest = head;
+  std::vector<line> lines{head};
+  const auto widen = [](std::string& of, const std::string& by) {
+    if (by.size() > of.size()) of = by;
+  };
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    lines.push_back(line_of(steps[i], i));
+    widen(widest.number, lines.back().number);
+    widen(widest.rank, lines.back().rank);
+    widen(widest.operation, lines.back().operation);
+    widen(widest.word, lines.back().word);
+    widen(widest.values, lines.back().values);
+    widen(widest.site, lines.back().site);
+  }
+  const std::size_t without_site = 2 + widest.number.size() + 2 + widest.rank.size() + 2 +
+                                   widest.operation.size() + 2 + widest.word.size() + 2 +
+                                   widest.values.size();
+  const bool has_room = without_site + 2 + widest.site.size() <= most_columns;
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const line& one = lines[i];
+    const bool is_last = has_fault && i != 0 && i + 1 == lines.size();
+    std::string written =
+        fmt::format("{} {:>{}}  {:>{}}  {:<{}}  {:<{}}  {:<{}}", is_last ? '>' : ' ', one.number,
+                    widest.number.size(), one.rank, widest.rank.size(), one.operation,
+                    widest.operation.size(), one.word, widest.word.size(), one.values, widest.values.size());
+    if (has_room) written += "  " + one.site;
+    written.erase(written.find_last_not_of(' ') + 1);
+    text += written + "\n";
+  }
+  return text;
+}
+
+std::string violation_text(const check_case& of, const checker::replayed& shown) {
+  std::string text = fmt::format("{}, {}, mode {}, near cells {}{}:\n\n", of.lock, shape_text(of),
+                                 name_in(mode_names, of.mode), name_in(near_names, of.near),
+                                 of.conflict == checker::conflicts::enacted ? ", conflicts enacted" : "");
+  text += steps_text(shown.steps, shown.found.has_value());
+  const bool has_delivery = std::any_of(shown.steps.begin(), shown.steps.end(),
+                                        [](const auto& s) { return s.taken.delivery != 0; });
+  if (has_delivery) text += "\n  [n]: the operation was issued between the rank's steps, after step n\n";
+  if (!shown.found) return text;
+  text +=
+      "\n" + wrapped(fmt::format("{}: {}", name(shown.found->what), shown.found->text), "  ", most_columns);
+  text += wrapped(fmt::format("That is: {}.", meaning(shown.found->what)), "  ", most_columns);
+  return text;
+}
+
+nlohmann::ordered_json to_json(const std::vector<checker::step>& schedule) {
+  nlohmann::ordered_json steps = nlohmann::ordered_json::array();
+  for (const checker::step& one : schedule) steps.push_back({one.rank, one.delivery, one.choice});
+  return steps;
+}
+
+nlohmann::ordered_json to_json(const check_case& of) {
+  return {{"lock", of.lock},
+          {"ranks", of.ranks},
+          {"nodes", of.nodes},
+          {"acquisitions", of.acquisitions},
+          {"try_first", of.try_first},
+          {"home", of.home},
+          {"max_local_passes", of.max_local_passes},
+          {"mode", name_in(mode_names, of.mode)},
+          {"near", name_in(near_names, of.near)},
+          {"conflicts", name_in(conflict_names, of.conflict)},
+          {"promises", promises_text(of.promised)},
+          {"tier", name_in(tier_names, of.tier)},
+          {"step_limit", of.step_limit},
+          {"seed", of.seed},
+          {"depth", of.depth}};
+}
+
+std::string to_text(const recorded_schedule& schedule, const std::vector<checker::shown_step>& shown) {
+  std::string text = fmt::format("{{\"schema\": \"{}\"", schedule_schema);
+  const nlohmann::ordered_json of = to_json(schedule.of);
+  for (const auto& [key, value] : of.items()) text += fmt::format(",\n \"{}\": {}", key, value.dump());
+  text += fmt::format(",\n \"fault\": \"{}\"", name(schedule.found.what));
+  text += fmt::format(",\n \"explanation\": {}", nlohmann::json(schedule.found.text).dump());
+  text += ",\n \"steps\": [";
+  for (std::size_t i = 0; i < schedule.found.schedule.size(); ++i) {
+    const checker::step& one = schedule.found.schedule[i];
+    nlohmann::ordered_json step = {{"rank", one.rank}, {"delivery", one.delivery}, {"choice", one.choice}};
+    if (i < shown.size()) {
+      step["operation"] = shown[i].operation;
+      step["word"] = shown[i].word;
+      step["values"] = shown[i].detail;
+    }
+    text += fmt::format("{}\n  {}", i == 0 ? "" : ",", step.dump());
+  }
+  return text + "\n ]}\n";
+}
+
+recorded_schedule parse_schedule(const std::string& text, const std::string& file) {
+  const nlohmann::json object = nlohmann::json::parse(text, nullptr, false);
+  if (object.is_discarded() || !object.is_object())
+    throw error(fmt::format("'{}' is no schedule: it is not a JSON object, or is cut off", file));
+  const auto schema = object.find("schema");
+  if (schema == object.end() || !schema->is_string())
+    throw error(fmt::format("'{}' is no schedule: it has no schema", file));
+  if (*schema != schedule_schema)
+    throw error(fmt::format("'{}' has schema '{}', and this version reads '{}' only", file,
+                            schema->get<std::string>(), schedule_schema));
+  recorded_schedule result;
+  result.of = parse_case(object, file);
+  const auto what = member<std::string>(object, "fault", file);
+  const auto known =
+      std::find_if(all_faults.begin(), all_faults.end(), [&](const fault one) { return name(one) == what; });
+  if (known == all_faults.end())
+    throw error(fmt::format("'{}' is no schedule: 'fault' cannot be '{}'", file, what));
+  result.found.what = *known;
+  result.found.text = member<std::string>(object, "explanation", file);
+  for (const nlohmann::json& one : member<std::vector<nlohmann::json>>(object, "steps", file)) {
+    if (!one.is_object()) throw error(fmt::format("'{}' is no schedule: a step must be an object", file));
+    const checker::step step{.rank = member<int>(one, "rank", file),
+                             .delivery = member<int>(one, "delivery", file),
+                             .choice = member<int>(one, "choice", file)};
+    if (step.rank < 0 || step.rank >= result.of.ranks || step.delivery < 0 || step.choice < 0)
+      throw error(fmt::format("'{}' is no schedule: there is no step {}", file, one.dump()));
+    result.found.schedule.push_back(step);
+  }
+  return result;
+}
+
+recorded_schedule read_schedule(const std::string& file) {
+  constexpr std::size_t largest = std::size_t{1} << 28U;
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  std::string text;
+  std::array<char, 1U << 16U> part{};
+  while (stream && text.size() <= largest) {
+    stream.read(part.data(), part.size());
+    text.append(part.data(), static_cast<std::size_t>(stream.gcount()));
+  }
+  if (text.size() > largest) throw error(fmt::format("'{}' is no schedule: it is too large", file));
+  if (text.empty() || stream.bad())
+    throw error(fmt::format("cannot read '{}': {}", file, errno != 0 ? std::strerror(errno) : "it is empty"));
+  return parse_schedule(text, file);
+}
+
+}  // namespace nearfar::command

@@ -1,0 +1,331 @@
+// nearfar figures: measures the figures of a publication on this machine and draws them.
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/nearfar/loops/loops.hpp"
+#include "apps/nearfar/loops/options.hpp"
+#include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/shared/option_values.hpp"
+#include "apps/nearfar/shared/progress_bar.hpp"
+#include "apps/nearfar/shared/report_package.hpp"
+#include "bench/figures/stengel2007.hpp"
+#include "bench/results.hpp"
+#include "nearfar/container/pin_team.hpp"
+#include "nearfar/container/team.hpp"
+#include "nearfar/topology/hardware.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+using bench::figure_definition;
+
+struct figures_options {
+  std::string output = "nearfar-figures";
+  std::vector<std::string> only;
+  std::vector<int> threads;
+  std::optional<int> repetitions;
+  std::optional<double> min_time;  ///< seconds
+  std::string emulate;
+  std::uint64_t seed = 1;
+  bool quick = false;
+  bool list = false;
+};
+
+constexpr const char* title = "H. Stengel, diploma thesis, Nürnberg 2007: its figures on this machine";
+
+/// What is asked for, in the thesis' order.
+std::vector<figure_definition> chosen_figures(const figures_options& options) {
+  std::vector<std::string> known;
+  for (const figure_definition& figure : bench::stengel2007()) known.emplace_back(figure.number);
+  for (const std::string& number : options.only)
+    if (std::find(known.begin(), known.end(), number) == known.end())
+      throw usage_error(
+          fmt::format("there is no figure '{}'; there are: {}", number, fmt::join(known, ", ")));
+  std::vector<figure_definition> chosen;
+  for (const figure_definition& figure : bench::stengel2007())
+    if (options.only.empty() ||
+        std::find(options.only.begin(), options.only.end(), figure.number) != options.only.end())
+      chosen.push_back(figure);
+  return chosen;
+}
+
+void print_list(const std::vector<figure_definition>& figures) {
+  fmt::print("# {}\n", title);
+  for (const figure_definition& figure : figures)
+    fmt::print("{}  {}{}\n", figure.number, figure.title,
+               figure.needs_domains ? " (needs several NUMA domains)" : "");
+}
+
+/// Throws `usage_error` for numbers that cannot be.
+void check(const figures_options& options) {
+  constexpr double longest = 3600;
+  const double seconds = options.min_time.value_or(longest);
+  const bool can_be = seconds > 0 && seconds <= longest;  // what is no number cannot
+  if (!can_be)
+    throw usage_error(
+        fmt::format("--min-time must be a positive number of seconds, at most {}, not {}", longest, seconds));
+  if (options.repetitions && *options.repetitions < 1)
+    throw usage_error(fmt::format("--repetitions must be 1 or more, not {}", *options.repetitions));
+  for (const int threads : options.threads) check_threads(threads);
+}
+
+std::filesystem::path results_path(const figures_options& options, const char* number) {
+  return std::filesystem::path(options.output) / fmt::format("figure-{}.jsonl", number);
+}
+
+bench::loop_turns turns_of(const figures_options& options) {
+  constexpr double quick_seconds = 0.0005;
+  constexpr double seconds = 0.01;
+  constexpr int quick_repetitions = 2;
+  constexpr int repetitions = 6;  // the fewest that give an interval
+  return {.repetitions = options.repetitions.value_or(options.quick ? quick_repetitions : repetitions),
+          .seed = options.seed,
+          .shortest = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(
+              options.min_time.value_or(options.quick ? quick_seconds : seconds)))};
+}
+
+/// 1, 2, 4 and 8 threads, as far as there are CPUs for them.
+std::vector<int> threads_of(const figures_options& options) {
+  if (!openmp_available()) return {1};
+  std::vector<int> threads = options.threads;
+  if (threads.empty())
+    for (const int count : {1, 2, 4, 8})
+      if (count <= this_machine().allowed_cpus()) threads.push_back(count);
+  std::sort(threads.begin(), threads.end());
+  threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
+  return threads;
+}
+
+/// Why threads cannot be pinned; empty if they can.
+std::string pinning_problem() {
+  try {
+    pin_team(team::serial(), pinning::parse("compact"));
+    return "";
+  } catch (const topology_error& refused) {
+    return refused.what();
+  }
+}
+
+bench::figure_machine machine_of(const figures_options& options, bool pinned) {
+  const hardware& here = this_machine();
+  bench::figure_machine machine;
+  machine.threads = threads_of(options);
+  machine.domains = here.numa_domains();
+  machine.quick = options.quick;
+  if (pinned) machine.domain = std::max(0, this_thread_domain());
+  machine.cpus.clear();
+  for (const std::vector<int>& cpus : pinning::parse("compact").cpus(here, here.allowed_cpus()))
+    machine.cpus.insert(machine.cpus.end(), cpus.begin(), cpus.end());
+  std::sort(machine.cpus.begin(), machine.cpus.end());
+  machine.cpus.erase(std::unique(machine.cpus.begin(), machine.cpus.end()), machine.cpus.end());
+  return machine;
+}
+
+/// What readers of a figure must know of where it was measured.
+std::vector<std::string> notes_on(const figure_definition& figure, int real_domains,
+                                  const std::string& emulated, const std::string& unpinned) {
+  std::vector<std::string> notes;
+  if (real_domains == 1 && *figure.with_one_domain != '\0')
+    notes.push_back(fmt::format("This machine has one NUMA domain: {}.", figure.with_one_domain));
+  if (!emulated.empty())
+    notes.push_back(fmt::format(
+        "Run under the emulated topology '{}', to try the code for several domains: neither memory nor "
+        "threads can be bound there, so that the curves measure no placement.",
+        emulated));
+  std::vector<std::string> refused = placement_problems();
+  if (!unpinned.empty()) refused.push_back(unpinned);
+  if (!refused.empty()) notes.push_back(fmt::format("Asked for and not had: {}.", fmt::join(refused, "; ")));
+  return notes;
+}
+
+void leave_unpinned(bench::loop_case& of) {
+  std::visit([](auto& each) { each.pin = pinning(); }, of);
+}
+
+std::string pinning_of(const bench::loop_case& of) {
+  return std::visit([](const auto& each) { return each.pin.to_string(); }, of);
+}
+
+/// Leaves out what needs more memory than there is, and says so on stderr.
+std::vector<bench::figure_case> those_that_fit(std::vector<bench::figure_case> cases) {
+  std::vector<bench::loop_case> fit;
+  for (const bench::figure_case& each : cases) fit.push_back(each.what);
+  leave_out_what_does_not_fit(fit);
+  std::size_t most = 0;
+  for (const bench::loop_case& each : fit) most = std::max(most, bench::bytes_of(each));
+  std::erase_if(cases, [&](const bench::figure_case& each) { return bench::bytes_of(each.what) > most; });
+  return cases;
+}
+
+/// Measures one figure and writes its results file. Returns the command's status.
+int measure(const figure_definition& figure, const figures_options& options, int real_domains,
+            const std::string& emulated) {
+  const bench::loop_turns turns = turns_of(options);
+  const std::string start = utc_time();
+  bench::results_file file(results_path(options, figure.number), bench::loops_schema);
+  const std::string unpinned = pinning_problem();
+  const std::vector<bench::figure_case> cases =
+      those_that_fit(figure.cases(machine_of(options, unpinned.empty())));
+  loop_results results;
+  for (const bench::figure_case& each : cases) {
+    results.cases.push_back(each.what);
+    if (!unpinned.empty()) leave_unpinned(results.cases.back());
+  }
+
+  std::vector<nlohmann::ordered_json> records;
+  bool all_verified = true;
+  {
+    progress_bar bar(cases.size() * static_cast<std::size_t>(turns.repetitions));
+    bench::run_in_turns(
+        results.cases, turns,
+        [&](const bench::loop_case& next) {
+          bar.step(fmt::format("figure {}: {}", figure.number, text_of(next)));
+        },
+        [&](std::size_t index, const bench::loop_sample& sample) {
+          nlohmann::ordered_json record = sample;
+          record["figure"] = figure.number;
+          record["series"] = cases[index].series;
+          if (!unpinned.empty()) record["pinning"] = pinning_of(cases[index].what) + " (refused)";
+          if (!emulated.empty() && sample.placement.rfind("first-touch", 0) != 0)
+            record["placement"] = sample.placement + " (refused)";
+          records.push_back(std::move(record));
+          all_verified = all_verified && sample.verified;
+        });
+  }
+  // Only now is it known what the system refused.
+  const std::string benchmark = records.front()["benchmark"];
+  nlohmann::ordered_json head = loop_provenance(benchmark, results, turns, start);
+  head["figure"] = {{"publication", "stengel2007"},
+                    {"number", figure.number},
+                    {"title", figure.title},
+                    {"axis", bench::name_of(figure.axis)},
+                    {"notes", notes_on(figure, real_domains, emulated, unpinned)}};
+  file.write(head);
+  for (const nlohmann::ordered_json& record : records) file.write(record);
+  file.commit();
+  return all_verified ? success : failure;
+}
+
+/// Measures a figure in a process of its own: the machine that the environment describes, and OpenMP's
+/// threads with their places, are a process's once and for all.
+int measure_apart(const figure_definition& figure, const figures_options& options, int real_domains,
+                  const std::string& emulated) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child < 0) throw error(fmt::format("cannot start a process: {}", std::strerror(errno)));
+  if (child == 0) {
+    int status = bad_input;
+    try {
+      if (!emulated.empty()) setenv("HWLOC_SYNTHETIC", emulated.c_str(), 1);
+      status = measure(figure, options, real_domains, emulated);
+    } catch (const std::exception& failed) {
+      fmt::print(stderr, "nearfar: {}\n", failed.what());
+    }
+    std::fflush(nullptr);
+    _exit(status);
+  }
+  int ended = 0;
+  while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(ended))
+    throw error(fmt::format("measuring figure {} was stopped by a signal", figure.number));
+  return WEXITSTATUS(ended);
+}
+
+int run_figures(const figures_options& options) {
+  if (launch::from_environment().rank != 0) return success;
+  check(options);
+  const std::vector<figure_definition> figures = chosen_figures(options);
+  if (options.list) {
+    print_list(figures);
+    return success;
+  }
+  // Minutes of measuring are not to end with a page that cannot be written.
+  if (const int status = run_report_package({"--check", "--output", options.output}); status != success)
+    return status;
+  std::error_code failed;
+  const bool created = std::filesystem::create_directories(options.output, failed);
+  if (failed) throw usage_error(fmt::format("{}: {}", options.output, failed.message()));
+
+  const hardware here;
+  if (!openmp_available()) fmt::print(stderr, "nearfar: built without OpenMP: all loops run on one thread\n");
+  const int cores = std::max(1, (here.allowed_cpus() + 1) / 2);
+  const std::string shape =
+      options.emulate.empty() ? fmt::format("pack:2 [numa] l3:1 core:{} pu:1", cores) : options.emulate;
+  int status = success;
+  for (const figure_definition& figure : figures) {
+    const bool emulate = figure.needs_domains && (here.numa_domains() == 1 || !options.emulate.empty());
+    const int of_figure = measure_apart(figure, options, here.numa_domains(), emulate ? shape : "");
+    if (of_figure == bad_input) {
+      if (created) std::filesystem::remove(options.output, failed);  // if nothing is in it
+      return bad_input;
+    }
+    status = std::max(status, of_figure);
+    fmt::print("{}  {}{}\n", figure.number, figure.title,
+               emulate ? " (emulated: needs several NUMA domains)" : "");
+    std::fflush(stdout);
+  }
+  if (status != success)
+    fmt::print(stderr, "nearfar: a loop computed something else: its results are void\n");
+
+  // Figures that were measured before are on the page too.
+  std::vector<std::string> report{"--output", options.output, "--title", title, "--"};
+  for (const figure_definition& figure : bench::stengel2007())
+    if (const auto path = results_path(options, figure.number); std::filesystem::exists(path))
+      report.push_back(path.string());
+  return std::max(status, run_report_package(report));
+}
+
+}  // namespace
+
+void add_figures(CLI::App& app, int& status) {
+  CLI::App* figures =
+      app.add_subcommand("figures", "Measure the figures of a publication anew, and draw them");
+  figures->require_subcommand(1);
+  CLI::App* command = figures->add_subcommand("stengel2007", title);
+  auto options = std::make_shared<figures_options>();
+  command->add_option("--output", options->output, "Directory for results, pictures and index.html")
+      ->capture_default_str();
+  command->add_option("--only", options->only, "Numbers of figures, separated by commas; default: all")
+      ->delimiter(',');
+  command->add_flag("--list", options->list, "Print these figures and measure nothing");
+  command->add_flag("--quick", options->quick, "A few short vectors, to see that it works: seconds");
+  command
+      ->add_option("--threads", options->threads, "Numbers of threads; default: 1, 2, 4, 8 as far as CPUs go")
+      ->delimiter(',');
+  command->add_option("--repetitions", options->repetitions,
+                      "Repetitions of each point; default: 6, with --quick 2");
+  command->add_option("--min-time", options->min_time,
+                      "Seconds that a repetition lasts at least; default: 0.01, with --quick 0.0005");
+  command->add_option(
+      "--emulate", options->emulate,
+      "Shape, as hwloc reads it, of the machine that figures which need several NUMA domains are run "
+      "on; default: two domains, if this machine has one");
+  command->add_option("--seed", options->seed, "Seed of the order in which points take turns")
+      ->capture_default_str();
+  command->footer(
+      "Takes minutes; --quick takes seconds. What a machine with one NUMA domain cannot show is said in the "
+      "figures.\n"
+      "The last line of output is the path of the page. 'nearfar report --text DIR/figure-*.jsonl' prints "
+      "the tables.");
+  command->callback([options, &status] { status = run_figures(*options); });
+}
+
+}  // namespace nearfar::command

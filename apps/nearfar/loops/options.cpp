@@ -1,0 +1,99 @@
+#include "apps/nearfar/loops/options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <system_error>
+
+#include "nearfar/topology/hardware.hpp"
+
+namespace nearfar::command {
+
+std::size_t parse_length(const char* option, const std::string& text, const length_range& range) {
+  const double most = std::pow(10.0, range.digits);
+  double value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool in_range = value >= static_cast<double>(range.least) && value <= most;  // which NaN is not
+  if (problem != std::errc() || end != text.data() + text.size() || !in_range || value != std::floor(value))
+    throw usage_error(fmt::format("{} needs whole numbers from {} to 1e{}, such as 10000 or 2e7, not '{}'",
+                                  option, range.least, range.digits, text));
+  return static_cast<std::size_t>(value);
+}
+
+std::vector<std::size_t> parse_lengths(const char* option, const std::vector<std::string>& texts,
+                                       const length_range& range) {
+  std::vector<std::size_t> lengths;
+  for (const std::string& text : texts) lengths.push_back(parse_length(option, text, range));
+  return without_repeats(lengths);
+}
+
+std::optional<free_memory> free_memory::now() {
+  std::optional<std::size_t> available;
+  std::ifstream meminfo("/proc/meminfo");
+  for (std::string line; std::getline(meminfo, line);) {
+    constexpr std::size_t kibi = 1024;
+    if (line.rfind("MemAvailable:", 0) == 0) available = std::stoull(line.substr(line.find(':') + 1)) * kibi;
+  }
+  // A container's limit, in version 2 of control groups.
+  std::size_t limit = 0;
+  std::size_t used = 0;
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit &&
+      std::ifstream("/sys/fs/cgroup/memory.current") >> used) {
+    const std::size_t left = limit > used ? limit - used : 0;
+    available = available ? std::min(*available, left) : left;
+  }
+  if (!available) return std::nullopt;
+  // Some is for others.
+  constexpr double share = 0.8;
+  return free_memory{*available, static_cast<std::size_t>(share * static_cast<double>(*available))};
+}
+
+std::string free_memory::text_for(std::size_t needed) const {
+  constexpr double mebi = 1024.0 * 1024;
+  return fmt::format("{:.0f} MiB of memory: {:.0f} MiB are free", static_cast<double>(needed) / mebi,
+                     static_cast<double>(bytes) / mebi);
+}
+
+page_placement parse_placement(const std::string& text, bool huge_pages) {
+  const std::vector<std::string> known{"first-touch", "bind", "interleave"};
+  page_placement placement;
+  placement.huge_pages = huge_pages;
+  const std::size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  if (name == "bind") {
+    placement.policy = page_policy::bind;
+  } else if (name == "interleave") {
+    placement.policy = page_policy::interleave;
+  } else if (name != "first-touch") {
+    throw usage_error(fmt::format("unknown placement '{}'{}; there are: {}", name, suggestion(name, known),
+                                  fmt::join(known, ", ")));
+  }
+  const std::string list = colon == std::string::npos ? "" : text.substr(colon + 1);
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    int domain = 0;
+    const auto parsed = std::from_chars(list.data() + begin, list.data() + end, domain);
+    const int domains = this_machine().numa_domains();
+    if (parsed.ec != std::errc() || parsed.ptr != list.data() + end || domain < 0 || domain >= domains)
+      throw usage_error(fmt::format("--placement {}: '{}' is no NUMA domain of this machine, which has {}",
+                                    text, list.substr(begin, end - begin), domains));
+    placement.domains.push_back(domain);
+    begin = end + 1;
+  }
+  if (placement.policy == page_policy::bind && placement.domains.empty())
+    throw usage_error("--placement bind needs NUMA domains: bind:0 or bind:0,1");
+  if (placement.policy == page_policy::first_touch && colon != std::string::npos)
+    throw usage_error(fmt::format(
+        "--placement {}: with first-touch pages go to the domain of the thread that touches them; "
+        "domains are for bind and interleave",
+        text));
+  return placement;
+}
+
+void report_placement_problems() {
+  for (const std::string& problem : placement_problems()) fmt::print(stderr, "nearfar: {}\n", problem);
+}
+
+}  // namespace nearfar::command

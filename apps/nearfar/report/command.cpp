@@ -1,0 +1,47 @@
+// nearfar report: hands the results files to the Python package that draws them.
+
+#include "apps/nearfar/shared/command.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/shared/report_package.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+struct report_options {
+  std::vector<std::string> files;
+  std::string output = "nearfar-report";
+  std::string title;
+  bool text = false;
+};
+
+int run_report(const report_options& options) {
+  std::vector<std::string> arguments{"--output", options.output};
+  if (!options.title.empty()) arguments.insert(arguments.end(), {"--title", options.title});
+  if (options.text) arguments.emplace_back("--text");
+  arguments.emplace_back("--");
+  arguments.insert(arguments.end(), options.files.begin(), options.files.end());
+  return run_report_package(arguments);
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("report", "Figures and one self-contained page from results files");
+  auto options = std::make_shared<report_options>();
+  command->add_option("files", options->files, "Results files, as written by --output of the benchmarks")
+      ->required();
+  command->add_option("--output", options->output, "Directory for the figures and index.html")
+      ->capture_default_str();
+  command->add_option("--title", options->title, "Title of the page");
+  command->add_flag("--text", options->text, "Print the tables as Markdown instead, and write nothing");
+  command->callback(
+      [options, &status] { status = launch::from_environment().rank == 0 ? run_report(*options) : success; });
+}
+
+}  // namespace nearfar::command

@@ -1,0 +1,77 @@
+#include "apps/nearfar/shared/option_values.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <system_error>
+
+#include "apps/nearfar/shared/command.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+/// Whether all of `text` is a number that `Value` can hold.
+template <typename Value>
+bool is_whole(const std::string& text) {
+  Value value{};
+  const char* const end = text.data() + text.size();
+  const auto [last, problem] = std::from_chars(text.data(), end, value);
+  return problem == std::errc() && last == end;
+}
+
+std::string nothing_wrong() { return {}; }
+
+std::string refuse_empty(const std::string& text) {
+  return text.empty() ? "must not be empty" : nothing_wrong();
+}
+
+std::string refuse_no_unsigned(const std::string& text) {
+  if (is_whole<std::uint64_t>(text)) return nothing_wrong();
+  return fmt::format("must be a whole number from 0 to {}, not '{}'",
+                     std::numeric_limits<std::uint64_t>::max(), text);
+}
+
+std::string refuse_no_integer(const std::string& text) {
+  return is_whole<std::int64_t>(text) ? nothing_wrong()
+                                      : fmt::format("must be a whole number, not '{}'", text);
+}
+
+}  // namespace
+
+void refuse_careless_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const bool takes_value = option->get_expected_max() > 0 && option->get_type_size_max() > 0;
+    if (!takes_value) continue;
+    const std::string type = option->get_type_name();
+    if (type.rfind("UINT", 0) == 0)
+      option->check(refuse_no_unsigned);
+    else if (type.rfind("INT", 0) == 0)
+      option->check(refuse_no_integer);
+    else
+      option->check(refuse_empty);
+  }
+  for (CLI::App* command : app.get_subcommands({})) refuse_careless_values(*command);
+}
+
+CLI::Validator at_least_one() {
+  CLI::Validator result("at least 1");
+  return result.operation([](const std::string& text) {
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return is_whole<std::int64_t>(text) && value >= 1
+               ? std::string()
+               : fmt::format("must be a whole number of 1 or more, not '{}'", text);
+  });
+}
+
+void check_threads(int threads, const char* option) {
+  constexpr int most = 4096;
+  if (threads < 1 || threads > most)
+    throw usage_error(fmt::format("{} must be 1 to {}, not {}", option, most, threads));
+}
+
+}  // namespace nearfar::command

@@ -1,0 +1,19 @@
+/// \file
+/// What the parser of the command line lets pass and users did not mean.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace nearfar::command {
+
+/// Makes every option of `app` and its subcommands refuse an empty value, and whole numbers that its type
+/// cannot hold: the parser takes -1 for 2^64 - 1, and 2^64 for a number that fits.
+void refuse_careless_values(CLI::App& app);
+
+/// For whole numbers of 1 or more. The parser's own check names the limits of `double`.
+[[nodiscard]] CLI::Validator at_least_one();
+
+/// Throws `usage_error` unless so many threads can be asked for with `option`.
+void check_threads(int threads, const char* option = "--threads");
+
+}  // namespace nearfar::command

@@ -1,0 +1,64 @@
+#include "apps/nearfar/shared/report_package.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "nearfar/core/error.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+/// Beside the installed command, or in the source tree that the command was built in.
+std::filesystem::path find_package() {
+  if (const char* chosen = std::getenv("NEARFAR_REPORT_DIR")) return chosen;
+  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  for (std::filesystem::path base = here; base != base.root_path(); base = base.parent_path())
+    for (const char* relative : {"report", "share/nearfar/report"})
+      if (std::filesystem::exists(base / relative / "nearfar_report" / "__main__.py")) return base / relative;
+  throw error(
+      "the Python package nearfar_report is not beside the command: set NEARFAR_REPORT_DIR to the directory "
+      "that holds it");
+}
+
+}  // namespace
+
+int run_report_package(const std::vector<std::string>& arguments) {
+  const std::filesystem::path package = find_package();
+  std::vector<std::string> command{"", "-m", "nearfar_report"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+
+  const pid_t child = fork();
+  if (child < 0) throw error(fmt::format("cannot start python3: {}", std::strerror(errno)));
+  if (child == 0) {
+    setenv("PYTHONPATH", package.c_str(), 1);
+    setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+    // Debian's own Python has Debian's pandas; another one that comes first on the path may not.
+    const char* chosen = std::getenv("NEARFAR_PYTHON");
+    for (const char* python : {chosen != nullptr ? chosen : "/usr/bin/python3", "python3"}) {
+      command.front() = python;  // where Python looks for its own library
+      std::vector<char*> words;
+      for (std::string& word : command) words.push_back(word.data());
+      words.push_back(nullptr);
+      execvp(python, words.data());
+    }
+    _exit(127);
+  }
+  int ended = 0;
+  while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(ended)) throw error("the report was stopped by a signal");
+  if (WEXITSTATUS(ended) == 127)
+    throw error(
+        "python3 cannot be started: install it with pandas and matplotlib, or "
+        "name one that has them in NEARFAR_PYTHON");
+  return WEXITSTATUS(ended);
+}
+
+}  // namespace nearfar::command

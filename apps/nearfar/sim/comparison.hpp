@@ -1,0 +1,53 @@
+/// \file
+/// A simulated machine against measurements of the real one.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/nearfar/sim/published.hpp"
+#include "nearfar/simulation/machine.hpp"
+
+namespace nearfar::command {
+
+/// How the published benchmarks are simulated.
+struct simulation_effort {
+  std::uint64_t seed = 1;
+  /// Of each rank in the ECSB, beside a quarter of that to warm up.
+  int iterations_per_rank = 24;
+  /// Of the UPB; in virtual time each costs the same.
+  int locks = 8;
+  unsigned jobs = 1;  ///< threads; the results do not depend on it
+};
+
+struct judged_point {
+  measured_point measured;
+  double simulated_ns = 0;
+
+  /// ln(simulated / measured): 0.1 is about 10 % too slow.
+  [[nodiscard]] double deviation() const { return std::log(simulated_ns / measured.ns); }
+};
+
+/// Every measured point with what the simulation makes of it.
+struct comparison {
+  std::vector<judged_point> ecsb;
+  std::vector<judged_point> upb;
+
+  [[nodiscard]] static double median_deviation(const std::vector<judged_point>& of);
+  /// Mean of |deviation|, each counted as at most 0.5, so that what the model does not explain does not lead:
+  /// of the ECSB and of the UPB with equal weight.
+  [[nodiscard]] double mean_deviation() const;
+  /// Kendall's tau-b between the simulated and the measured order of the locks in the ECSB at the most ranks.
+  [[nodiscard]] double rank_correlation() const;
+};
+
+/// Simulates every point. A pure function of its arguments. Throws what the simulation throws.
+[[nodiscard]] comparison compare(const simulation::machine& machine, const published_data& to,
+                                 const simulation_effort& effort);
+
+/// As tables on stdout.
+void print_comparison(const comparison& judged, const published_data& data, bool in_detail);
+
+}  // namespace nearfar::command
