@@ -38,12 +38,13 @@ template <world W>
   const auto durations = w.gather_to_all(mine.measured.count());
   result.duration = std::chrono::nanoseconds(*std::max_element(durations.begin(), durations.end()));
   const auto sums = w.sum_over_ranks({mine.contended, mine.local_handovers, mine.checked, mine.followed_other,
-                                      mine.knows_contention ? 0 : 1});
+                                      mine.knows_contention ? 0 : 1, mine.in_first_half});
   if (sums[4] == 0) {
     result.contended = sums[0];
     result.local_handovers = sums[1];
   }
   result.followed_other_share = static_cast<double>(sums[3]) / static_cast<double>(sums[2]);
+  result.in_first_half = sums[5];
   result.verified = check.holds();
   return result;
 }

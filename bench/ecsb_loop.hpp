@@ -22,6 +22,7 @@ struct ecsb_times {
 /// What one rank counted. Only `checked` and `followed_other` are of the warm-up.
 struct ecsb_counts {
   std::int64_t iterations = 0;
+  std::int64_t in_first_half = 0;  ///< of the iterations, those of the first half of the measured time
   std::int64_t contended = 0;
   std::int64_t local_handovers = 0;
   std::int64_t checked = 0;         ///< acquisitions of the warm-up, each of which counted
@@ -54,6 +55,7 @@ ecsb_counts ecsb_loop(W& w, Lock& lock, exclusion_check<W>& check, const ecsb_ti
   } while (now - start < times.warm_up);
 
   const std::chrono::nanoseconds measured_from = now;
+  const std::chrono::nanoseconds half = now + (start + times.total - now) / 2;
   do {
     lock.lock();
     if (counts.iterations % check_interval == 0) check.count_in_node();
@@ -65,6 +67,7 @@ ecsb_counts ecsb_loop(W& w, Lock& lock, exclusion_check<W>& check, const ecsb_ti
     counts.local_handovers += static_cast<std::int64_t>(how == handover::local);
     counts.knows_contention = counts.knows_contention && how != handover::unknown;
     now = w.now();
+    counts.in_first_half += static_cast<std::int64_t>(now <= half);
   } while (now - start < times.total);
   counts.measured = now - measured_from;
   // A rank that has finished may be the home of words that others still use: it progresses here until all

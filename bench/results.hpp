@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ struct sample {
   std::chrono::nanoseconds duration{};  ///< of the measured part, the longest over ranks
   std::int64_t iterations = 0;          ///< over all ranks, in the measured part
   std::vector<std::int64_t> iterations_per_rank;
+  /// Of the iterations, those of the first half of the measured time; none in the UPB.
+  std::optional<std::int64_t> in_first_half;
   std::optional<std::int64_t> contended;        ///< acquisitions that waited; none if the lock cannot tell
   std::optional<std::int64_t> local_handovers;  ///< acquisitions handed over by a rank of the same node
   /// Share of the warm-up's acquisitions that followed another rank's.
@@ -43,7 +46,17 @@ struct sample {
   [[nodiscard]] double ns_per_acquisition() const {
     return iterations == 0 ? 0 : static_cast<double>(duration.count()) / static_cast<double>(iterations);
   }
+  /// Throughput of the second half over that of the first; none if it is not known.
+  [[nodiscard]] std::optional<double> drift() const;
 };
+
+/// Whether repetitions of one configuration were measured when the warm-up was over. Queues form, and a lock
+/// settles in its pattern of hand-overs, only after some turns of every rank, which a fixed warm-up may not
+/// cover. So: the median of the `drift` is within `steady_drift` of 1, and there were at least
+/// `steady_turns` iterations for each rank. True if the drift is not known.
+[[nodiscard]] bool is_steady(std::span<const sample* const> repetitions);
+inline constexpr double steady_drift = 0.1;
+inline constexpr std::int64_t steady_turns = 10;
 
 void to_json(nlohmann::ordered_json& to, const sample& from);
 

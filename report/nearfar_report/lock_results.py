@@ -30,6 +30,8 @@ _SAMPLE: Checks = {
 }
 _OPTIONAL: Checks = {
     "followed_other_share": ("a number or null", or_null(is_number)),
+    "drift": ("a number or null", or_null(is_number)),
+    "steady": ("true or false", lambda value: isinstance(value, bool)),
     "sound": ("true or false", lambda value: isinstance(value, bool)),
 }
 _UPB: Checks = {

@@ -12,6 +12,9 @@ from .lock_results import FORMAT
 from .results import Record, ResultsFile
 from .statistics import coefficient_of_variation
 
+# As in bench/results.hpp.
+STEADY_DRIFT = 0.1
+STEADY_TURNS = 10
 # Two series are told apart in their labels only if they meet at the same place.
 PLACE = ["benchmark", "world", "nodes", "ranks", "scenario"]
 
@@ -41,6 +44,8 @@ def _row(file: str, record: Record) -> dict[str, Any]:
         "cv_percent": None if variation is None else 100.0 * variation,
         "contention_percent": _share(record["contended"], record["iterations"]),
         "local_percent": _share(record["local_handovers"], record["iterations"]),
+        "drift": record.get("drift"),
+        "turns": record["iterations"] / record["ranks"],
         "followed_percent": None if followed is None else 100.0 * followed,
     }
 
@@ -59,6 +64,7 @@ def measurements(files: Sequence[ResultsFile]) -> pandas.DataFrame:
     frame = pandas.DataFrame(rows)
     if rows:
         _name_series(frame)
+        _mark_unsteady(frame)
         places = pandas.DataFrame({name: pandas.factorize(frame[name])[0] for name in ("variant", "file")})
         places["lock"] = frame["lock"]
         frame = frame.loc[places.sort_values(["lock", "variant", "file"], kind="stable").index].reset_index(drop=True)
@@ -83,6 +89,23 @@ def _name_series(frame: pandas.DataFrame) -> None:
         if meets or differs:
             by_file.extend(same.index)
     frame.loc[by_file, "series"] += " · " + frame.loc[by_file, "file"]
+
+
+def _mark_unsteady(frame: pandas.DataFrame) -> None:
+    """Says in the names of series that they, or some of their points, were measured before the lock had settled."""
+    for name, series in frame.groupby("series", sort=False):
+        steady = [_is_steady(point) for _, point in series.groupby(PLACE, sort=False)]
+        if not all(steady):
+            frame.loc[series.index, "series"] = f"{name} ({'partly ' if any(steady) else ''}not steady)"
+
+
+def _is_steady(repetitions: pandas.DataFrame) -> bool:
+    """As ``is_steady`` of bench/results.hpp."""
+    known = repetitions[repetitions["drift"].notna()]
+    if known.empty:
+        return True
+    typical = float(known["drift"].median())
+    return bool(1 / (1 + STEADY_DRIFT) <= typical <= 1 + STEADY_DRIFT and (known["turns"] >= STEADY_TURNS).all())
 
 
 def _shown(parameters: Record, name: str) -> str:

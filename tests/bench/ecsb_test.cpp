@@ -57,6 +57,31 @@ TEST(ecsb, counts_what_happened) {
   EXPECT_GT(result.duration, std::chrono::nanoseconds(0));
 }
 
+TEST(ecsb, a_median_drift_decides_whether_it_is_steady) {
+  const auto of = [](std::int64_t first, std::int64_t second, int ranks = 2) {
+    sample one;
+    one.ranks = ranks;
+    one.in_first_half = first;
+    one.iterations = first + second;
+    return one;
+  };
+  const auto judge = [](const std::vector<sample>& samples) {
+    std::vector<const sample*> pointers;
+    for (const sample& one : samples) pointers.push_back(&one);
+    return is_steady(pointers);
+  };
+  EXPECT_TRUE(judge({of(100, 109)}));
+  EXPECT_FALSE(judge({of(100, 112)}));
+  EXPECT_TRUE(judge({of(109, 100)}));
+  EXPECT_FALSE(judge({of(112, 100)}));
+  EXPECT_TRUE(judge({of(100, 100), of(100, 300), of(101, 100)}));
+  EXPECT_FALSE(judge({of(100, 300), of(100, 300), of(101, 100)}));
+  EXPECT_FALSE(judge({of(9, 9)}));
+  EXPECT_TRUE(judge({of(10, 10)}));
+  EXPECT_FALSE(judge({of(0, 100)}));
+  EXPECT_TRUE(judge({sample{}}));
+}
+
 // On plain memory the loss needs two ranks inside at once; enough rounds make that certain in practice, and a
 // run that saw none would fail here, not pass.
 TEST(ecsb, a_lock_that_lets_everybody_in_is_found_out) {

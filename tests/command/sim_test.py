@@ -84,6 +84,18 @@ class Benchmarks(InEmptyFolder):
         self.assertEqual(first, again)
         self.assertNotEqual(first, other)
 
+    def test_a_run_that_is_too_short_is_marked(self):
+        """While the queues of many nodes form, a hand-over takes many times what it takes later."""
+        arguments = ["sim", "ecsb", "--locks", "cohort", "--nodes", "16", "--ranks-per-node", "14", "--repetitions", "1"]
+        short = self.succeed(*arguments, "--duration", "0.004", "--output", "short.jsonl")
+        self.assertRegex(short, r"\ncohort .*  not steady\n# not steady: .*--duration")
+        self.assertEqual([sample["steady"] for sample in self.samples("short.jsonl")[1]], [False])
+        long = self.succeed(*arguments, "--duration", "0.1", "--output", "long.jsonl")
+        self.assertNotIn("not steady", long)
+        self.assertEqual([sample["steady"] for sample in self.samples("long.jsonl")[1]], [True])
+        self.succeed("report", "short.jsonl")
+        self.assertIn("cohort (not steady)", (self.folder / "nearfar-report" / "index.html").read_text())
+
     def test_unsound_locks_are_marked_wherever_their_figures_are(self):
         table = self.succeed("sim", "ecsb", "--locks", "d_mcs.put,all", *SHAPE, *SHORT, "--output", "ecsb.jsonl")
         sound = {sample["lock"]: sample["sound"] for sample in self.samples("ecsb.jsonl")[1]}

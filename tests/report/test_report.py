@@ -145,6 +145,17 @@ def test_unsound_locks_are_marked(report: Report, write: Write) -> None:
     assert "mcs (unsound)" not in page.replace("d_mcs.put (unsound)", "")
 
 
+def test_series_that_are_not_steady_are_marked(report: Report, write: Write) -> None:
+    """By the median over repetitions: one that met other work says nothing."""
+    drifts = [1.0, 1.02, 0.97, 1.5, 0.99, 1.01, 0.4, 1.0]
+    noisy = [{**one, "drift": drift} for one, drift in zip(eight("mcs"), drifts)]
+    forming = [{**one, "drift": 3.0} for one in eight("cohort")]
+    few = [ecsb("tas", r, (9, 9), drift=1.0) for r in range(8)]
+    page = report(write("a.jsonl", [*noisy, *forming, *few])).page
+    assert "cohort (not steady)" in page and "tas (not steady)" in page
+    assert "mcs (" not in page
+
+
 def test_twenty_locks(report: Report, write: Write) -> None:
     samples = [ecsb(f"lock_{i:02}", 0, [100 + i] * ranks) for i in range(20) for ranks in (2, 4)]
     assert_figure(report(write("a.jsonl", samples)).directory, "ecsb-mpi-1-node")

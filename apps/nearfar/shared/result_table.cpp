@@ -48,7 +48,8 @@ std::string interval_note(const group& samples) {
 std::string remark_on(const group& samples) {
   const bool verified =
       std::all_of(samples.begin(), samples.end(), [](const auto* s) { return s->verified; });
-  return fmt::format("{}{}", samples.front()->sound ? "" : "  unsound", verified ? "" : "  VOID");
+  return fmt::format("{}{}{}", bench::is_steady(samples) ? "" : "  not steady",
+                     samples.front()->sound ? "" : "  unsound", verified ? "" : "  VOID");
 }
 
 void print_ecsb_line(const std::string& lock, const group& samples) {
@@ -101,10 +102,17 @@ void print_table(const std::vector<bench::sample>& samples, const std::string& b
     fmt::print("{:<24}{:>11}{:>11}{:>11}{:>9}{:>8}{:>8}{:>8}{:>8}\n", "# lock", "ns", "low", "high", "Mio/s",
                "cv", "wait", "local", "other");
   }
+  bool all_steady = true;
   for (const auto& [key, line] : lines) {
     const std::string& lock = line.front()->lock;
     is_upb ? print_upb_line(lock, key.second, line) : print_ecsb_line(lock, line);
+    all_steady = all_steady && bench::is_steady(line);
   }
+  if (!all_steady)
+    fmt::print(
+        "# not steady: from the first to the second half of the measured time the throughput changes by more "
+        "than {:.0f} %, or a rank has fewer than {} turns on average; take a longer --duration\n",
+        bench::steady_drift * 100, bench::steady_turns);
 }
 
 }  // namespace nearfar::command
