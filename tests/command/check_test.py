@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -11,9 +12,7 @@ import xml.etree.ElementTree
 COMMAND = os.environ["NEARFAR_COMMAND"]
 MPI = os.environ["NEARFAR_MPI_NAME"]
 SOURCE = pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"])
-# No registered lock is wrong. But a limit that no run keeps makes every lock look as if it repeated for ever, which is
-# shown, kept, replayed and drawn as any violation.
-LIVELOCK = ["--locks", "cohort", "--ranks", "3", "--step-limit", "20"]
+VIOLATION = ["--locks", "cohort.published", "--ranks", "3"]
 
 
 def run(arguments, cwd=None, launcher=()):
@@ -77,7 +76,7 @@ class Check(unittest.TestCase):
         return shown[: shown.index(".\n\n")]
 
     def keep_violation(self, *more):
-        ended = self.check(*LIVELOCK, "--trace", "t.json", *more)
+        ended = self.check(*VIOLATION, "--trace", "t.json", *more)
         self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
         return ended.stdout
 
@@ -149,10 +148,10 @@ class Records(Check):
                 self.assertIn(field, result)
 
     def test_a_violation_is_in_its_record(self):
-        ended = self.check(*LIVELOCK, "--json")
+        ended = self.check(*VIOLATION, "--json")
         self.assertEqual(ended.returncode, 1)
         violation = records(ended.stdout)[1]["violation"]
-        self.assertEqual(violation["fault"], "livelock")
+        self.assertEqual(violation["fault"], "conflict")
         self.assertTrue(all(len(step) == 3 for step in violation["schedule"]))
 
     def test_text_and_records_at_once(self):
@@ -166,8 +165,8 @@ class Violations(Check):
         self.assertRegex(text, r"(?m)^ +step +rank +operation +word +values")
         self.assertRegex(text, r"(?m)^ +2 +0 +exchange +mcs_lock\.tail of rank 0 +0 -> 1")
         self.assertRegex(text, r"deliver swap \[\d+\] +far_queue\.tail of rank 0")
-        self.assertRegex(text, r"(?m)^> +21 ")
-        self.assertIn("livelock: more than 20 steps", text)
+        self.assertRegex(text, r"(?m)^> +\d+ +0 +write_direct +far_queue\.next of rank 0 ")
+        self.assertIn("conflict: write_direct of far_queue.next of rank 0", text)
         self.assertIn("--replay t.json", text)
         again = next(line for line in text.splitlines() if "Again: " in line).split("nearfar check ")[1]
         repeated = self.check(*again.split())
@@ -177,7 +176,7 @@ class Violations(Check):
         self.assertLessEqual(max(len(line) for line in shown), 110)
 
     def test_nothing_is_written_unless_asked_for(self):
-        self.check(*LIVELOCK)
+        self.check(*VIOLATION)
         self.assertEqual(self.left_behind(), [])
         self.assert_right("--locks", "tas", "--trace", "t.json", "--svg", "t.svg")
         self.assertEqual(self.left_behind(), [], "there is no violation to write")
@@ -192,17 +191,18 @@ class Violations(Check):
     def test_replay_of_what_does_not_happen_any_more(self):
         self.keep_violation()
         path = self.folder / "t.json"
-        path.write_text(path.read_text().replace('"step_limit": 20', '"step_limit": 20000'))
+        path.write_text(path.read_text().replace('"conflicts": "report"', '"conflicts": "enact"'))
         ended = self.check("--replay", "t.json")
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("does not happen again", ended.stdout)
-        path.write_text(path.read_text().replace('"lock": "cohort"', '"lock": "rma_mcs"'))
+        path.write_text(path.read_text().replace('"lock": "cohort.published"', '"lock": "rma_mcs"'))
         ended = self.check("--replay", "t.json")
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("could not be taken", ended.stdout)
 
     def test_pictures_are_xml_with_every_rank_and_step(self):
-        self.keep_violation("--svg", "found.svg")
+        text = self.keep_violation("--svg", "found.svg")
+        last = int(re.search(r"(?m)^> +(\d+) ", text)[1])
         self.check("--replay", "t.json", "--svg", "again.svg")
         found, again = ((self.folder / name).read_text() for name in ["found.svg", "again.svg"])
         self.assertEqual(found, again)
@@ -212,14 +212,37 @@ class Violations(Check):
         for rank in range(3):
             self.assertIn(f"rank {rank}", texts)
         ids = [element.get("id") for element in root.iter(f"{name}circle") if element.get("id")]
-        self.assertEqual(ids, [f"step{i}" for i in range(1, 22)])
+        self.assertEqual(ids, [f"step{i}" for i in range(1, last + 1)])
         self.assertIn("cohort", root.find(f"{name}title").text)
 
     def test_each_violation_of_a_run_is_printed(self):
-        ended = self.check("--locks", "mcs,tas", "--step-limit", "3")
+        ended = self.check("--locks", "d_mcs.put,dash.published")
         self.assertEqual(ended.returncode, 1)
-        self.assertIn("Violation 1 of 2: mcs", ended.stdout)
-        self.assertIn("Violation 2 of 2: tas", ended.stdout)
+        self.assertIn("Violation 1 of 2: d_mcs.put", ended.stdout)
+        self.assertIn("Violation 2 of 2: dash.published", ended.stdout)
+
+
+class Undecided(Check):
+    """What is cut off at the limit of steps is no violation, and not right either."""
+
+    def test_status_text_and_record(self):
+        ended = self.check("--locks", "mcs,tas", "--step-limit", "3", "--trace", "t.json")
+        self.assertEqual(ended.returncode, 3, ended.stdout)
+        self.assertEqual(ended.stdout.count("undecided: a schedule of more than 3 steps"), 2)
+        self.assertIn("--step-limit", ended.stdout.splitlines()[-1])
+        self.assertEqual(self.left_behind(), [])
+        ended = self.check("--locks", "tas", "--step-limit", "3", "--json")
+        self.assertEqual(ended.returncode, 3)
+        result = records(ended.stdout)[1]
+        self.assertEqual((result["undecided"], result["complete"], result["violation"]), (True, False, None))
+
+    def test_a_violation_weighs_more(self):
+        ended = self.check("--locks", "d_mcs.put,cohort", "--ranks", "2", "--step-limit", "35")
+        self.assertEqual(ended.returncode, 1, ended.stdout)
+
+    def test_the_limit_follows_the_size(self):
+        self.assert_right("--locks", "cohort", "--ranks", "16", "--nodes", "4", "--acquisitions", "200", "--tier", "random",
+                          "--executions", "2")  # fmt: skip
 
 
 class BadInput(Check):
@@ -280,9 +303,9 @@ class BadInput(Check):
             (lambda text: '{"colour": "red"}', "no schema"),
             (lambda text: text.replace("nearfar.schedule/2", "nearfar.schedule/99"), "nearfar.schedule/99"),
             (lambda text: text.replace("nearfar.schedule/2", "nearfar.results/1"), "nearfar.results/1"),
-            (lambda text: text.replace('"cohort"', '"cohrt"'), "did you mean 'cohort'"),
+            (lambda text: text.replace('"cohort.published"', '"cohrt"'), "did you mean 'cohort'"),
             (lambda text: text.replace('"nodes": 2', '"nodes": 7'), "--nodes"),
-            (lambda text: text.replace('"cohort"', '"mcs"'), "one node"),
+            (lambda text: text.replace('"cohort.published"', '"mcs"'), "one node"),
             (lambda text: text.replace('"rank":0', '"rank":9', 1), '"rank":9'),
         ]:
             (self.folder / "bad.json").write_text(change(good))

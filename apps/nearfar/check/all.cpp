@@ -175,10 +175,10 @@ class matrix {
         const checked one = run_check(each, entry, {});
         done.cells[column].add(one.result);
         results_.add(one);
-        if (one.result.found)
-          done.violations +=
-              fmt::format("{}{} ({}, {})", done.violations.empty() ? "" : ", ", name(one.result.found->what),
-                          name_in(mode_names, each.mode), column_names[column]);
+        if (one.result.found || one.is_undecided)
+          done.violations += fmt::format("{}{} ({}, {})", done.violations.empty() ? "" : ", ",
+                                         one.is_undecided ? "undecided" : name(one.result.found->what),
+                                         name_in(mode_names, each.mode), column_names[column]);
       }
     print_row(done);
     rows_.push_back(std::move(done));

@@ -49,8 +49,13 @@ std::string obstacle(const check_case& of) {
     return fmt::format("--home must be a rank, 0 to {}, not {}", of.ranks - 1, of.home);
   if (of.max_local_passes < 0 || of.max_local_passes > most_local_passes)
     return fmt::format("--max-local-passes must be 0 to {}, not {}", most_local_passes, of.max_local_passes);
-  if (of.step_limit < 1) return "--step-limit must be 1 or more";
   return "";
+}
+
+std::size_t usual_step_limit(const check_case& of) {
+  constexpr std::size_t for_each = 200;
+  return std::max(checker::options{}.most_steps,
+                  for_each * static_cast<std::size_t>(of.ranks) * static_cast<std::size_t>(of.acquisitions));
 }
 
 locality locality_of(const check_case& of) {
@@ -74,7 +79,7 @@ checker::options options_of(const check_case& of) {
   how.conflict = of.conflict;
   how.promised = of.promised;
   how.by = of.tier;
-  how.most_steps = of.step_limit;
+  how.most_steps = of.step_limit != 0 ? of.step_limit : usual_step_limit(of);
   how.seed = of.seed;
   how.priority_changes = of.depth;
   return how;

@@ -33,13 +33,17 @@ struct check_case {
   checker::conflicts conflict = checker::conflicts::reported;
   checker::promises promised{};
   checker::search tier = checker::search::exhaustive;
-  std::size_t step_limit = checker::options{}.most_steps;
+  std::size_t step_limit = 0;  ///< of one schedule; 0 for `usual_step_limit`
   // Of random schedules.
   std::uint64_t seed = 1;
   int depth = checker::options{}.priority_changes;  ///< changes of priority
 
   [[nodiscard]] friend bool operator==(const check_case&, const check_case&) = default;
 };
+
+/// More steps than any correct run takes that was seen, by a factor of ten and more: a cohort lock with RMA
+/// counters takes 18 for each acquisition.
+[[nodiscard]] std::size_t usual_step_limit(const check_case& of);
 
 template <typename Value, std::size_t Count>
 using value_names = std::array<std::pair<Value, std::string_view>, Count>;

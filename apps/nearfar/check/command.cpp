@@ -16,6 +16,7 @@
 #include "apps/nearfar/check/run.hpp"
 #include "apps/nearfar/check/schedule.hpp"
 #include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/shared/option_values.hpp"
 
 namespace nearfar::command {
 
@@ -153,6 +154,8 @@ void print_head(const check_command_options& options) {
 std::string result_text(const checked& one) {
   if (one.result.found) return fmt::format("VIOLATION: {}", name(one.result.found->what));
   const bool is_random = one.of.tier == checker::search::random;
+  if (one.is_undecided)
+    return fmt::format("undecided: a schedule of more than {} steps", options_of(one.of).most_steps);
   std::string text = "nothing found";
   if (one.result.complete)
     text += ", complete";
@@ -307,8 +310,11 @@ void add_bounds(CLI::App& command, check_command_options& options) {
                      "End each search after that many; default: none, and 10000 random ones");
   command.add_option("--time-limit", options.time_limit, "End each search after that many seconds");
   command
-      .add_option("--step-limit", options.of.step_limit, "Steps after which a schedule counts as a livelock")
-      ->capture_default_str();
+      .add_option(
+          "--step-limit", options.of.step_limit,
+          "Steps after which a schedule is cut off, and the search is undecided; default: 20000, or 200 "
+          "for each acquisition if that is more")
+      ->check(at_least_one());
 }
 
 }  // namespace

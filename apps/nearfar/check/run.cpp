@@ -40,6 +40,7 @@ nlohmann::ordered_json record_of(const checked& one) {
   record["pruned"] = one.result.pruned;
   record["steps"] = one.result.steps;
   record["complete"] = one.result.complete;
+  record["undecided"] = one.is_undecided;
   record["time_ns"] = one.result.time.count();
   record["violation"] = nullptr;
   if (const auto& found = one.result.found)
@@ -76,6 +77,12 @@ checked run_check(const check_case& of, const bench::lock_entry& entry, const ch
   };
   const checker::program what = program_of(of, entry);
   checked done{.of = of, .entry = &entry, .within = within, .result = check(what, how)};
+  // Either it repeats without waiting through its world, or the limit is too low: nobody can tell which.
+  done.is_undecided = done.result.found && done.result.found->what == checker::fault::livelock;
+  if (done.is_undecided) {
+    done.result.found.reset();
+    done.result.complete = false;
+  }
   if (done.result.found) {
     shown.show(fmt::format("{}: looking for a shorter schedule", label));
     done.result.found = minimised(what, how, *done.result.found);
@@ -101,6 +108,7 @@ check_results::check_results(const check_files& files, bool prints_json)
 void check_results::add(const checked& one) {
   record(record_of(one));
   if (one.result.found) violations_.push_back(one);
+  is_undecided_ = is_undecided_ || one.is_undecided;
 }
 
 void check_results::record(const nlohmann::ordered_json& what) {
@@ -140,7 +148,12 @@ int check_results::finish() {
     }
   }
   if (output_) output_->commit();
-  return violations_.empty() ? success : failure;
+  if (is_undecided_ && !prints_json_)
+    fmt::print(
+        "\nUndecided: a schedule was cut off. A lock that repeats without waiting through its world does not "
+        "end;\none that has much to do needs a higher --step-limit.\n");
+  if (!violations_.empty()) return failure;
+  return is_undecided_ ? undecided : success;
 }
 
 }  // namespace nearfar::command

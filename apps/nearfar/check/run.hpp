@@ -38,6 +38,8 @@ struct checked {
   const bench::lock_entry* entry = nullptr;
   check_limits within;
   checker::report result;
+  /// A schedule was cut off at the limit of steps, and the search ended with it.
+  bool is_undecided = false;
 };
 
 /// Searches, with a count on stderr while that is a terminal. A violation comes back as short as possible.
@@ -64,6 +66,7 @@ class check_results {
   std::optional<bench::output_file> trace_;
   std::optional<bench::output_file> svg_;
   std::vector<checked> violations_;
+  bool is_undecided_ = false;
 };
 
 /// Opens a file for a picture, unless `path` is empty.

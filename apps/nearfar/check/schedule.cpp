@@ -222,7 +222,7 @@ nlohmann::ordered_json to_json(const check_case& of) {
           {"conflicts", name_in(conflict_names, of.conflict)},
           {"promises", promises_text(of.promised)},
           {"tier", name_in(tier_names, of.tier)},
-          {"step_limit", of.step_limit},
+          {"step_limit", of.step_limit != 0 ? of.step_limit : usual_step_limit(of)},
           {"seed", of.seed},
           {"depth", of.depth}};
 }

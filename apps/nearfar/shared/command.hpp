@@ -17,6 +17,8 @@ inline constexpr int success = 0;
 inline constexpr int failure = 1;
 /// The command cannot run as it was asked to.
 inline constexpr int bad_input = 2;
+/// The command ran into a limit before it could tell whether something is wrong.
+inline constexpr int undecided = 3;
 
 /// What the user asked for cannot be done; ends the command with `bad_input` and one line.
 struct usage_error : error {
