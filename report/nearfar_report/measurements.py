@@ -32,7 +32,7 @@ def _row(file: str, record: Record) -> dict[str, Any]:
     return {
         "file": file,
         "benchmark": record["benchmark"],
-        "lock": record["lock"] if record.get("sound", True) else f"{record['lock']} (unsound)",
+        "lock": _shown_name(record),
         "parameters": record["parameters"],
         "world": record["world"],
         "machine": record["machine"],
@@ -53,8 +53,8 @@ def _row(file: str, record: Record) -> dict[str, Any]:
 def measurements(files: Sequence[ResultsFile]) -> pandas.DataFrame:
     """One row per valid sample, with the columns 'variant' and 'series'.
 
-    Rows are ordered by the lock's name, which puts each family together whatever order the benchmark
-    measured in, then by variant and file as they first appear, so that bars to compare lie side by side.
+    Rows are ordered by the lock as the users named them, then by variant and file as they first appear, so
+    that bars to compare lie side by side.
     """
     rows = [
         _row(file.label, sample.record)
@@ -66,9 +66,26 @@ def measurements(files: Sequence[ResultsFile]) -> pandas.DataFrame:
         _name_series(frame)
         _mark_unsteady(frame)
         places = pandas.DataFrame({name: pandas.factorize(frame[name])[0] for name in ("variant", "file")})
-        places["lock"] = frame["lock"]
+        order = {name: place for place, name in enumerate(_locks_in_order(files))}
+        places["lock"] = frame["lock"].map(order)
         frame = frame.loc[places.sort_values(["lock", "variant", "file"], kind="stable").index].reset_index(drop=True)
     return frame
+
+
+def _locks_in_order(files: Sequence[ResultsFile]) -> list[str]:
+    """As the provenances say; where they do not, by name, which puts each family together."""
+    of_locks = [file for file in files if file.schema == FORMAT.schema]
+    asked = dict.fromkeys(
+        name for file in of_locks for name in file.provenance.get("locks", ()) if isinstance(name, str)
+    )
+    places = {name: place for place, name in enumerate(asked)}
+    measured = {(sample.record["lock"], _shown_name(sample.record)) for file in of_locks for sample in file.samples}
+    return [shown for _, _, shown in sorted((places.get(lock, len(places)), lock, shown) for lock, shown in measured)]
+
+
+def _shown_name(record: Record) -> str:
+    """The lock; nobody shall take one that may hang for one that works."""
+    return str(record["lock"]) if record.get("sound", True) else f"{record['lock']} (unsound)"
 
 
 def _name_series(frame: pandas.DataFrame) -> None:

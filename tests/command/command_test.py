@@ -247,6 +247,12 @@ class Bench(InEmptyFolder):
         self.assertEqual(ended.returncode, 2, ended.stderr)
         self.assertEqual(ended.stderr.count("--ranks 3"), 1, ended.stderr)
 
+    def test_more_ranks_than_processors_are_said(self):
+        said = "# more ranks than processors"
+        for ranks, is_said in [(1, False), (4 * os.cpu_count(), True)]:
+            ended = nearfar("bench", "ecsb", "--ranks", str(ranks), "--locks", "mcs", *SHORT)
+            self.assertEqual(said in ended.stdout, is_said, ended.stdout)
+
     def test_different_arguments_are_refused(self):
         """Instead of a hang where the ranks take different ways."""
         script = 'rank=${OMPI_COMM_WORLD_RANK-$PMI_RANK}; exec "$0" "$@" --seed "1$rank"'

@@ -104,6 +104,12 @@ class Benchmarks(InEmptyFolder):
         lines = [line for line in table.splitlines() if line.endswith("  unsound")]
         self.assertEqual([line.split()[0] for line in lines], ["d_mcs.put"])
 
+    def test_locks_keep_the_order_in_which_they_were_named(self):
+        names = ["tas", "cohort", "dash"]
+        table = self.succeed("sim", "ecsb", "--locks", ",".join(names), *SHAPE, *SHORT, "--output", "ecsb.jsonl")
+        self.assertEqual([line.split()[0] for line in table.splitlines() if not line.startswith("#")], names)
+        self.assertEqual(self.samples("ecsb.jsonl")[0]["locks"], names)
+
     def test_repetitions_differ(self):
         _, samples = self.run_ecsb("ecsb.jsonl")
         by_lock = {}

@@ -156,6 +156,13 @@ def test_series_that_are_not_steady_are_marked(report: Report, write: Write) -> 
     assert "mcs (" not in page
 
 
+def test_locks_come_in_the_users_order(report: Report, write: Write) -> None:
+    samples = eight("cohort") + eight("mcs") + eight("dash")
+    text = report(write("a.jsonl", samples, locks=["mcs", "dash", "cohort"]), "--text").out
+    rows = [line.split(" | ")[0] for line in text.splitlines() if "| MPI | 1 | 2 |" in line]
+    assert rows[:3] == ["| mcs", "| dash", "| cohort"]
+
+
 def test_twenty_locks(report: Report, write: Write) -> None:
     samples = [ecsb(f"lock_{i:02}", 0, [100 + i] * ranks) for i in range(20) for ranks in (2, 4)]
     assert_figure(report(write("a.jsonl", samples)).directory, "ecsb-mpi-1-node")

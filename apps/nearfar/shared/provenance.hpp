@@ -19,6 +19,7 @@ struct measurement {
   std::string world;
   std::string topology;
   std::vector<std::string> binding;  ///< of each rank
+  std::vector<std::string> locks{};  ///< in the user's order
   bool oversubscribed = false;
   std::uint64_t seed = 0;
   std::size_t records_expected = 0;

@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "bench/catalogue.hpp"
 #include "bench/statistics.hpp"
 
 namespace nearfar::command {
@@ -38,6 +37,16 @@ std::optional<double> share_of(const std::optional<std::int64_t>& count, std::in
   return static_cast<double>(*count) / static_cast<double>(all);
 }
 
+/// Median in million acquisitions a second. Not the inverse of the median time where that is a mean of two.
+double throughput(const group& samples) {
+  return over(samples,
+              [](const auto& s) {
+                const double time = s.ns_per_acquisition();
+                return time > 0 ? 1000 / time : 0;
+              })
+      .median;
+}
+
 std::string interval_note(const group& samples) {
   return over(samples, [](const auto& s) { return s.ns_per_acquisition(); }).is_confidence
              ? "95 % interval of the median"
@@ -57,7 +66,7 @@ void print_ecsb_line(const std::string& lock, const group& samples) {
   const auto cv =
       over(samples, [](const auto& s) { return bench::coefficient_of_variation(s.iterations_per_rank); });
   fmt::print("{:<24}{:>11.1f}{:>11.1f}{:>11.1f}{:>9.3f}{:>8.4f}{:>8}{:>8}{:>8}{}\n", lock, time.median,
-             time.low, time.high, time.median > 0 ? 1000 / time.median : 0, cv.median,
+             time.low, time.high, throughput(samples), cv.median,
              percent(samples, [](const auto& s) { return share_of(s.contended, s.iterations); }),
              percent(samples, [](const auto& s) { return share_of(s.local_handovers, s.iterations); }),
              percent(samples, [](const auto& s) { return s.followed_other_share; }), remark_on(samples));
@@ -66,28 +75,28 @@ void print_ecsb_line(const std::string& lock, const group& samples) {
 void print_upb_line(const std::string& lock, const std::string& scenario, const group& samples) {
   const auto time = over(samples, [](const auto& s) { return s.ns_per_acquisition(); });
   fmt::print("{:<24}{:>9}{:>11.1f}{:>11.1f}{:>11.1f}{:>9.3f}{}\n", lock, scenario, time.median, time.low,
-             time.high, time.median > 0 ? 1000 / time.median : 0, remark_on(samples));
+             time.high, throughput(samples), remark_on(samples));
 }
 
 }  // namespace
 
-void print_table(const std::vector<bench::sample>& samples, const std::string& benchmark,
-                 const locality& where) {
+void print_table(const std::vector<bench::sample>& samples, const measurement& of, const locality& where) {
   if (samples.empty()) return;
-  // Sorted by place in the catalogue, then by scenario.
+  // Sorted by place in the user's order, then by scenario.
   std::map<std::pair<std::size_t, std::string>, group> lines;
-  const std::vector<std::string> names = bench::catalogue::instance().names();
   for (const bench::sample& sample : samples) {
     const auto place =
-        static_cast<std::size_t>(std::find(names.begin(), names.end(), sample.lock) - names.begin());
+        static_cast<std::size_t>(std::find(of.locks.begin(), of.locks.end(), sample.lock) - of.locks.begin());
     lines[{place, sample.scenario.value_or("")}].push_back(&sample);
   }
-  const bool is_upb = benchmark == "upb";
-  fmt::print("# nearfar {}, {} world, {} rank{} on {} node{}, {} repetitions\n", benchmark,
+  const bool is_upb = of.benchmark == "upb";
+  fmt::print("# nearfar {}, {} world, {} rank{} on {} node{}, {} repetitions\n", of.benchmark,
              samples.front().world, where.size(), where.size() == 1 ? "" : "s", where.groups(level::node),
              where.groups(level::node) == 1 ? "" : "s", lines.begin()->second.size());
   fmt::print("# ns: median time from one acquisition to the next over all ranks; low, high: {}\n",
              interval_note(lines.begin()->second));
+  if (of.oversubscribed)
+    fmt::print("# more ranks than processors: times include waiting for the scheduler\n");
   if (is_upb) {
     fmt::print(
         "# scenario: last holder was 1 the same rank, 2 on the same node, 3 on another; the lock's home is a "

@@ -72,20 +72,21 @@ void suite_output::guarded(Action action) {
   }
 }
 
-void suite_output::open(measurement of, const std::string& machine, std::size_t locks,
-                        const locality& where) {
+void suite_output::open(measurement of, const std::string& machine,
+                        const std::vector<const bench::lock_entry*>& locks, const locality& where) {
   const std::scoped_lock hold(busy_);
   open_ = true;
   where_ = where;
-  world_ = of.world;
   machine_ = machine;
-  const std::size_t steps = locks * static_cast<std::size_t>(options_->repetitions);
+  const std::size_t steps = locks.size() * static_cast<std::size_t>(options_->repetitions);
   bar_.emplace(steps);
   of.records_expected = options_->is_ecsb() ? steps : steps * bench::upb_cast(where).scenarios().size();
+  for (const bench::lock_entry* lock : locks) of.locks.push_back(lock->name);
+  of_ = std::move(of);
   if (options_->output.empty()) return;
   guarded([&] {
     file_.emplace(options_->output);
-    file_->write(provenance(of));
+    file_->write(provenance(of_));
   });
 }
 
@@ -96,7 +97,7 @@ void suite_output::step(const std::string& text) {
 
 void suite_output::record(bench::sample sample, const bench::lock_entry& entry) {
   sample.parameters = parameters_of(entry, *options_);
-  sample.world = world_;
+  sample.world = of_.world;
   sample.machine = machine_;
   sample.sound = entry.is_sound();
   const std::scoped_lock hold(busy_);
@@ -121,18 +122,18 @@ std::string suite_output::stop(const std::string& what, const std::string& why) 
       file_->commit();
     });
   file_.reset();
-  print_table(samples_, options_->benchmark, *where_);
+  print_table(samples_, of_, *where_);
   return problem_;
 }
 
 void suite_output::end_if_lost() const {
   if (problem_.empty()) return;
-  print_table(samples_, options_->benchmark, *where_);
+  print_table(samples_, of_, *where_);
   throw usage_error(problem_);
 }
 
 int suite_output::report() const {
-  print_table(samples_, options_->benchmark, *where_);
+  print_table(samples_, of_, *where_);
   const bool all_verified =
       std::all_of(samples_.begin(), samples_.end(), [](const auto& s) { return s.verified; });
   if (!all_verified)

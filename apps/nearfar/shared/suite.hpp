@@ -55,7 +55,8 @@ class suite_output {
 
   /// Starts the results file. Here and in the other members what goes wrong is kept in `problem`, until all
   /// ranks can be told.
-  void open(measurement of, const std::string& machine, std::size_t locks, const locality& where);
+  void open(measurement of, const std::string& machine, const std::vector<const bench::lock_entry*>& locks,
+            const locality& where);
   void step(const std::string& text);
   void record(bench::sample sample, const bench::lock_entry& entry);
   void close();
@@ -78,7 +79,7 @@ class suite_output {
 
   std::mutex busy_;
   const suite_options* options_;
-  std::string world_;
+  measurement of_;
   std::string machine_;
   std::optional<locality> where_;
   bool open_ = false;
@@ -157,7 +158,7 @@ class suite {
     const locality& where = world_->locality();
     const auto locks = choose_locks<W>(*options_, where, output_ != nullptr);
     if (output_ != nullptr && !options_->is_ecsb()) warn_of_missing_scenarios(where);
-    if (output_ != nullptr) output_->open(of, machine, locks.size(), where);
+    if (output_ != nullptr) output_->open(of, machine, locks, where);
     agree_on_output();
     measure(locks, 0, options_->repetitions);
     if (output_ != nullptr) output_->close();

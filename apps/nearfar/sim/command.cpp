@@ -54,7 +54,7 @@ int run_sim(sim_options options) {
                .seed = options.seed,
                .start_time = utc_time(),
                .machine = to_json(machine)},
-              machine.name, locks.size(), where);
+              machine.name, locks, where);
   output.end_if_lost();
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
     // A cluster for each lock and repetition: no result depends on what else was asked for.
