@@ -91,27 +91,46 @@ def _build(files: Sequence[ResultsFile], title: str, warnings: Sequence[str]) ->
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit status."""
+    """Runs the command; returns its exit status. What goes wrong takes one line on stderr."""
     arguments = _arguments(argv)
     try:
-        from .output import check_directory, write_all
-
-        files = read_all(arguments.files) if arguments.files else []
-        if not arguments.text:
-            check_directory(arguments.output, arguments.files)
-        if arguments.check:
-            _sections(files)
-            return 0
-        warnings = _void_samples(files)
-        if arguments.text:
-            sys.stdout.write(_text(files))
-        else:
-            write_all(arguments.output, _build(files, arguments.title, warnings))
+        status = _run(arguments)
+        sys.stdout.flush()
+        return status
     except ReportError as error:
-        print(f"{PROGRAM}: {error}", file=sys.stderr)
-        return 2
+        problem = str(error)
+    except ModuleNotFoundError as error:
+        problem = (
+            f"{sys.executable} has no module {error.name}: install it (Debian: apt-get install python3-{error.name}),"
+            " or name a Python that has it in NEARFAR_PYTHON"
+        )
+    except OSError as error:
+        sys.stdout = None  # what is left in its buffer must not fail once more
+        problem = f"the output could not be written: {error.strerror}"
     except KeyboardInterrupt:
         return 130
+    except Exception as error:  # a user has no use for a traceback
+        if os.environ.get("NEARFAR_TRACEBACK"):
+            raise
+        problem = f"a fault of the report itself: {error!r}; NEARFAR_TRACEBACK=1 shows where, please report it"
+    print(f"{PROGRAM}: {printable(problem)}", file=sys.stderr)
+    return 2
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from .output import check_directory, write_all
+
+    files = read_all(arguments.files) if arguments.files else []
+    if not arguments.text:
+        check_directory(arguments.output, arguments.files)
+    if arguments.check:
+        _sections(files)
+        return 0
+    warnings = _void_samples(files)
+    if arguments.text:
+        sys.stdout.write(_text(files))
+    else:
+        write_all(arguments.output, _build(files, arguments.title, warnings))
     for warning in warnings:
         print(f"{PROGRAM}: {warning}", file=sys.stderr)
     if not arguments.text:

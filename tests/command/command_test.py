@@ -310,6 +310,35 @@ class Bench(InEmptyFolder):
         self.assertEqual(self.left_behind(), ["r.jsonl"])
         self.check(self.records("r.jsonl"), 2)
 
+    def test_report_takes_its_python_along(self):
+        """In place of the package is one that says that it runs, and goes on."""
+        package = self.folder / "nearfar_report"
+        package.mkdir()
+        (package / "__main__.py").write_text("import time\nprint(1, flush=True)\nwhile True: time.sleep(1)\n")
+        run = subprocess.Popen(
+            [COMMAND, "report", "r.jsonl"],
+            cwd=self.folder,
+            env={**os.environ, "NEARFAR_REPORT_DIR": str(self.folder)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(run.stdout.close)
+        self.assertEqual(run.stdout.readline(), "1\n")
+        run.kill()
+        run.wait()
+        self.assertEqual(run.stdout.read(), "", "which ends when nobody holds the other end of the pipe any more")
+
+    def test_report_names_the_python_that_is_not_there(self):
+        ended = subprocess.run(
+            [COMMAND, "report", "r.jsonl"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "NEARFAR_PYTHON": "/none/python3"},
+            check=False,
+        )
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertIn("'/none/python3' cannot be started", ended.stderr)
+
     def test_report_makes_a_page(self):
         nearfar("bench", "ecsb", "--ranks", "2", "--locks", "mcs,cohort", *SHORT, "--output", "r.jsonl",
                 cwd=self.folder)  # fmt: skip

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from report_builders import SCHEMA, Outcome, Record, ecsb, provenance, upb
@@ -238,3 +242,32 @@ def test_a_page_of_someone_else_is_left_alone(report: Report, write: Write, tmp_
     assert outcome.status == 2
     assert "index.html: is no page of nearfar; " in outcome.err
     assert outcome.page == "<html>mine</html>"
+
+
+def test_a_module_that_is_missing_is_named_with_its_cure(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "pandas.py").write_text("raise ModuleNotFoundError(\"No module named 'pandas'\", name='pandas')\n")
+    ended = run_report(tmp_path, str(write("a.jsonl", [ecsb()])))
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert len(ended.stderr.splitlines()) == 1
+    assert "no module pandas: install it (Debian: apt-get install python3-pandas)" in ended.stderr
+
+
+def test_lost_output_is_an_error(write: Write, tmp_path: Path) -> None:
+    with open("/dev/full", "w", encoding="ascii") as full:
+        ended = run_report(tmp_path, str(write("a.jsonl", [ecsb()])), "--text", stdout=full)
+    assert ended.returncode == 2
+    assert ended.stderr == "nearfar report: the output could not be written: No space left on device\n"
+
+
+def run_report(before: Path, *arguments: str, stdout: Any = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own; modules in the directory `before` come before all others."""
+    package = Path(__file__).parents[2] / "report"
+    return subprocess.run(
+        [sys.executable, "-m", "nearfar_report", *arguments],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=before,
+        env={**os.environ, "PYTHONPATH": f"{before}:{package}"},
+        check=False,
+    )

@@ -1,10 +1,12 @@
 #include "apps/nearfar/shared/report_package.hpp"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -34,14 +36,19 @@ int run_report_package(const std::vector<std::string>& arguments) {
   std::vector<std::string> command{"", "-m", "nearfar_report"};
   command.insert(command.end(), arguments.begin(), arguments.end());
 
+  const char* const chosen = std::getenv("NEARFAR_PYTHON");
+  const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) throw error(fmt::format("cannot start python3: {}", std::strerror(errno)));
   if (child == 0) {
+    // A report that is ended takes Python along.
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(EXIT_FAILURE);
     setenv("PYTHONPATH", package.c_str(), 1);
     setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
     // Debian's own Python has Debian's pandas; another one that comes first on the path may not.
-    const char* chosen = std::getenv("NEARFAR_PYTHON");
-    for (const char* python : {chosen != nullptr ? chosen : "/usr/bin/python3", "python3"}) {
+    for (const char* python :
+         {chosen != nullptr ? chosen : "/usr/bin/python3", chosen != nullptr ? chosen : "python3"}) {
       command.front() = python;  // where Python looks for its own library
       std::vector<char*> words;
       for (std::string& word : command) words.push_back(word.data());
@@ -54,6 +61,8 @@ int run_report_package(const std::vector<std::string>& arguments) {
   while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
   }
   if (!WIFEXITED(ended)) throw error("the report was stopped by a signal");
+  if (WEXITSTATUS(ended) == 127 && chosen != nullptr)
+    throw error(fmt::format("'{}' cannot be started, which NEARFAR_PYTHON names", chosen));
   if (WEXITSTATUS(ended) == 127)
     throw error(
         "python3 cannot be started: install it with pandas and matplotlib, or "
