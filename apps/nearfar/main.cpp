@@ -82,6 +82,7 @@ int parse_and_run(const launch& how, int argc, char** argv) {
   int status = success;
   add_bench(app, status);
   add_check(app, status);
+  add_compare(app, status);
   add_doctor(app, status);
   add_figures(app, status);
   add_list(app, status);

@@ -7,9 +7,10 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from .results import ReportError, ResultsFile, printable, read_all
+from .command_line import Parser, run
+from .results import ResultsFile, printable, read_all
 
 if TYPE_CHECKING:
     from .page import Section
@@ -17,15 +18,8 @@ if TYPE_CHECKING:
 PROGRAM = "nearfar report"
 
 
-class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors take one line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{PROGRAM}: {printable(message)}; see {PROGRAM} --help\n")
-
-
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = _Parser(
+    parser = Parser(
         prog=PROGRAM,
         allow_abbrev=False,
         description="Makes PNG and SVG figures and one self-contained HTML page from results of nearfar bench.",
@@ -91,30 +85,9 @@ def _build(files: Sequence[ResultsFile], title: str, warnings: Sequence[str]) ->
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit status. What goes wrong takes one line on stderr."""
+    """Runs the command; returns its exit status."""
     arguments = _arguments(argv)
-    try:
-        status = _run(arguments)
-        sys.stdout.flush()
-        return status
-    except ReportError as error:
-        problem = str(error)
-    except ModuleNotFoundError as error:
-        problem = (
-            f"{sys.executable} has no module {error.name}: install it (Debian: apt-get install python3-{error.name}),"
-            " or name a Python that has it in NEARFAR_PYTHON"
-        )
-    except OSError as error:
-        sys.stdout = None  # what is left in its buffer must not fail once more
-        problem = f"the output could not be written: {error.strerror}"
-    except KeyboardInterrupt:
-        return 130
-    except Exception as error:  # a user has no use for a traceback
-        if os.environ.get("NEARFAR_TRACEBACK"):
-            raise
-        problem = f"a fault of the report itself: {error!r}; NEARFAR_TRACEBACK=1 shows where, please report it"
-    print(f"{PROGRAM}: {printable(problem)}", file=sys.stderr)
-    return 2
+    return run(PROGRAM, lambda: _run(arguments))
 
 
 def _run(arguments: argparse.Namespace) -> int:

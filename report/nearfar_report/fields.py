@@ -38,6 +38,10 @@ class Format:
     void_reason: Callable[[Record], str | None]
     # The configuration of a sample in a few words.
     describe: Callable[[Record], str]
+    # Fields that tell configurations apart.
+    configuration: tuple[str, ...]
+    # What a sample measured, as nanoseconds of one unit of its work; None if it does not know.
+    time_ns: Callable[[Record], float | None]
 
 
 def printable(text: str) -> str:

@@ -71,4 +71,16 @@ def _describe(record: Record) -> str:
     return f"{record['benchmark']} {where}, repetition {record['repetition']}"
 
 
-FORMAT = Format("nearfar.results/1", check_provenance, _check_sample, _void_reason, _describe)
+_CONFIGURATION = ("benchmark", "lock", "parameters", "world", "nodes", "ranks", "scenario")
+
+
+def _time_ns(record: Record) -> float | None:
+    if record["benchmark"] == "upb":
+        time = record["ns_per_acquisition"]
+        return None if time is None else float(time)
+    return float(record["duration_ns"] / record["iterations"])
+
+
+FORMAT = Format(
+    "nearfar.results/1", check_provenance, _check_sample, _void_reason, _describe, _CONFIGURATION, _time_ns
+)

@@ -84,4 +84,16 @@ def _describe(record: Record) -> str:
     return ", ".join([*parts, f"repetition {record['repetition']}"])
 
 
-FORMAT = Format("nearfar.loops/1", _check_provenance, _check_sample, _void_reason, _describe)
+_CONFIGURATION = (
+    "benchmark", "container", "initialisation", "placement", "threads", "pinning", "chunk", "segments", "padding",
+    "stores", "length", "rows", "columns", "decomposition", "sweeps", "figure", "series",
+)  # fmt: skip
+
+
+def _time_ns(record: Record) -> float:
+    return float(record["duration_ns"] / record["iterations"])
+
+
+FORMAT = Format(
+    "nearfar.loops/1", _check_provenance, _check_sample, _void_reason, _describe, _CONFIGURATION, _time_ns
+)

@@ -137,7 +137,7 @@ class BadInput(InEmptyFolder):
 class Help(unittest.TestCase):
     def test_every_subcommand_has_help(self):
         self.assertEqual(nearfar("--help").returncode, 0)
-        for subcommand in ["bench", "doctor", "list", "report", "topo"]:
+        for subcommand in ["bench", "compare", "doctor", "list", "report", "topo"]:
             ended = nearfar(subcommand, "--help")
             self.assertEqual(ended.returncode, 0, subcommand)
             self.assertIn("--help", ended.stdout, subcommand)
@@ -309,6 +309,20 @@ class Bench(InEmptyFolder):
         self.assertEqual([run.wait() for run in runs], [0] * 4)
         self.assertEqual(self.left_behind(), ["r.jsonl"])
         self.check(self.records("r.jsonl"), 2)
+
+    def test_compare_finds_a_regression(self):
+        """Of a run that is made slower by hand: every figure doubled."""
+        ended = nearfar("bench", "ecsb", "--ranks", "1", "--locks", "mcs", "--duration", "0.02", "--output", "a.jsonl",
+                        cwd=self.folder)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        slower = [json.loads(line) for line in (self.folder / "a.jsonl").read_text().splitlines()]
+        for record in slower[1:]:
+            record["duration_ns"] *= 2
+        (self.folder / "b.jsonl").write_text("".join(json.dumps(record) + "\n" for record in slower))
+        ended = nearfar("compare", "a.jsonl", "b.jsonl", cwd=self.folder)
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertRegex(ended.stdout, r"\necsb mcs .* 2\.000 .*  REGRESSION\n")
+        self.assertEqual(nearfar("compare", "b.jsonl", "a.jsonl", cwd=self.folder).returncode, 0)
 
     def test_report_takes_its_python_along(self):
         """In place of the package is one that says that it runs, and goes on."""

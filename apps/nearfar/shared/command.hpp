@@ -28,6 +28,7 @@ struct usage_error : error {
 // Each adds its subcommand to `app` and sets `status` when it has run.
 void add_bench(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
+void add_compare(CLI::App& app, int& status);
 void add_doctor(CLI::App& app, int& status);
 void add_figures(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);

@@ -31,9 +31,9 @@ std::filesystem::path find_package() {
 
 }  // namespace
 
-int run_report_package(const std::vector<std::string>& arguments) {
+int run_report_package(const std::vector<std::string>& arguments, const std::string& module) {
   const std::filesystem::path package = find_package();
-  std::vector<std::string> command{"", "-m", "nearfar_report"};
+  std::vector<std::string> command{"", "-m", module};
   command.insert(command.end(), arguments.begin(), arguments.end());
 
   const char* const chosen = std::getenv("NEARFAR_PYTHON");
@@ -65,7 +65,7 @@ int run_report_package(const std::vector<std::string>& arguments) {
     throw error(fmt::format("'{}' cannot be started, which NEARFAR_PYTHON names", chosen));
   if (WEXITSTATUS(ended) == 127)
     throw error(
-        "python3 cannot be started: install it with pandas and matplotlib, or "
+        "python3 cannot be started: install it with pandas, matplotlib and scipy, or "
         "name one that has them in NEARFAR_PYTHON");
   return WEXITSTATUS(ended);
 }

@@ -7,8 +7,9 @@
 
 namespace nearfar::command {
 
-/// Runs `nearfar report` with these arguments in Python, on this process's output, and returns its status.
-/// Throws `nearfar::error` if the package or Python is missing.
-[[nodiscard]] int run_report_package(const std::vector<std::string>& arguments);
+/// Runs a module of the package, by default that of `nearfar report`, with these arguments in Python, on this
+/// process's output, and returns its status. Throws `nearfar::error` if the package or Python is missing.
+[[nodiscard]] int run_report_package(const std::vector<std::string>& arguments,
+                                     const std::string& module = "nearfar_report");
 
 }  // namespace nearfar::command

@@ -1,0 +1,47 @@
+// nearfar compare: hands two results files to the Python package that judges what changed.
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/shared/report_package.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+struct compare_options {
+  std::string before;
+  std::string after;
+  double bound = 5;  ///< percent
+  bool as_json = false;
+};
+
+int run_compare(const compare_options& options) {
+  std::vector<std::string> arguments{"--bound", fmt::format("{}", options.bound)};
+  if (options.as_json) arguments.emplace_back("--json");
+  arguments.insert(arguments.end(), {"--", options.before, options.after});
+  return run_report_package(arguments, "nearfar_report.compare");
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "compare", "Whether one results file is slower or faster than another; 1 for a regression");
+  auto options = std::make_shared<compare_options>();
+  command->add_option("before", options->before, "Results file, as written by --output")->required();
+  command->add_option("after", options->after, "The same of what is judged")->required();
+  command->add_option("--bound", options->bound, "Percent by which slower is a regression")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->capture_default_str();
+  command->add_flag("--json", options->as_json, "One JSON object a line instead of a table");
+  command->callback([options, &status] {
+    status = launch::from_environment().rank == 0 ? run_compare(*options) : success;
+  });
+}
+
+}  // namespace nearfar::command

@@ -1,0 +1,191 @@
+"""Command line of the comparison of two results files; see ``nearfar compare --help``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .command_line import Parser, run
+from .results import Record, ReportError, ResultsFile, Sample, printable, read_all
+
+PROGRAM = "nearfar compare"
+SCHEMA = "nearfar.compare/1"
+# Fewer repetitions on each side than this: no test tells them apart at this level whatever they are.
+LEAST_REPETITIONS = 4
+LEVEL = 0.05
+RESAMPLES = 2000
+
+Point = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one configuration: medians in ns, their ratio with a 95 % interval, and what that means."""
+
+    before_ns: float
+    after_ns: float
+    low: float
+    high: float
+    p: float
+    text: str
+
+    @property
+    def ratio(self) -> float:
+        """Time after over time before."""
+        return self.after_ns / self.before_ns
+
+
+def judge(before: Sequence[float], after: Sequence[float], bound: float) -> Verdict:
+    """Compares the times of the repetitions.
+
+    They differ if Mann and Whitney's test says so at the 5 % level and the interval of the ratio of the medians,
+    by bootstrap, leaves 1 out. A difference in medians beyond the bound is a regression, or a gain.
+    """
+    import numpy
+    from scipy import stats
+
+    def ratio(one: Any, other: Any, axis: int = -1) -> Any:
+        return numpy.median(other, axis=axis) / numpy.median(one, axis=axis)
+
+    medians = float(numpy.median(before)), float(numpy.median(after))
+    if min(len(before), len(after)) < LEAST_REPETITIONS:
+        return Verdict(*medians, math.nan, math.nan, math.nan, "too few repetitions")
+    p = float(stats.mannwhitneyu(before, after).pvalue)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of repetitions that are all alike
+        interval = stats.bootstrap(
+            (before, after), ratio, n_resamples=RESAMPLES, method="percentile", vectorized=True,
+            random_state=numpy.random.default_rng(1),
+        ).confidence_interval  # fmt: skip
+    low, high = float(interval.low), float(interval.high)
+    change = medians[1] / medians[0]
+    if p >= LEVEL or low <= 1 <= high:
+        text = "same"
+    elif change > 1:
+        text = "REGRESSION" if change > 1 + bound else "slower within the bound"
+    else:
+        text = "faster" if change < 1 / (1 + bound) else "faster within the bound"
+    return Verdict(*medians, low, high, p, text)
+
+
+def _value(record: Record, name: str) -> str:
+    value = record.get(name)
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _points(file: ResultsFile) -> dict[Point, list[Sample]]:
+    """The valid samples of each configuration, in the order of the file's locks or else as they first appear."""
+    points: dict[Point, list[Sample]] = {}
+    for sample in file.samples:
+        if sample.void_reason is None and sample.format.time_ns(sample.record) is not None:
+            point = tuple(_value(sample.record, name) for name in sample.format.configuration)
+            points.setdefault(point, []).append(sample)
+    locks = file.provenance.get("locks", [])
+    return dict(sorted(points.items(), key=lambda one: locks.index(one[0][1]) if one[0][1] in locks else len(locks)))
+
+
+def _labels(points: Sequence[Point], names: Sequence[str]) -> dict[Point, str]:
+    """Benchmark and subject, and what tells their configurations apart, in words."""
+    labels = {}
+    for point in points:
+        alike = [other for other in points if other[:2] == point[:2]]
+        varying = [i for i in range(2, len(names)) if len({other[i] for other in alike}) > 1]
+        words = [*point[:2], *(f"{names[i]}={point[i]}" for i in varying if point[i])]
+        labels[point] = printable(" ".join(words))
+    return labels
+
+
+def _times(samples: Sequence[Sample]) -> list[float]:
+    return [time for sample in samples if (time := sample.format.time_ns(sample.record)) is not None]
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = Parser(
+        prog=PROGRAM,
+        allow_abbrev=False,
+        description="Compares the times of two results files, configuration by configuration: the ratio of the medians"
+        " (after / before), its 95 % interval by bootstrap, and whether Mann and Whitney's test tells them apart.",
+        epilog="Exit status: 0 no regression; 1 a configuration became slower by more than the bound; 2 not compared.",
+    )
+    parser.add_argument("before", metavar="BEFORE", help="results file written by --output")
+    parser.add_argument("after", metavar="AFTER", help="the same of what is judged")
+    parser.add_argument(
+        "--bound", type=float, default=5.0, metavar="PERCENT", help="slower by more is a regression (default: 5)"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object a line instead of a table")
+    arguments = parser.parse_args(argv)
+    if not 0 <= arguments.bound <= 1000:
+        parser.error(f"--bound must be a number of percent from 0 to 1000, not {arguments.bound:g}")
+    return arguments
+
+
+def _warn_of_differences(before: ResultsFile, after: ResultsFile) -> None:
+    for field, meaning in [("host", "machines"), ("mpi_library", "MPI libraries"), ("flags", "build flags"),
+                           ("oversubscribed", "shares of processors")]:  # fmt: skip
+        one, other = (file.provenance.get(field) for file in (before, after))
+        if one != other:
+            shown = printable(f"{one!s} and {other!s}")
+            print(f"{PROGRAM}: these are of different {meaning}: {shown}", file=sys.stderr)
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    before, after = read_all([arguments.before, arguments.after])
+    if before.schema != after.schema:
+        raise ReportError(f"{printable(arguments.before)} and {printable(arguments.after)} hold different kinds of results")
+    _warn_of_differences(before, after)
+    old, new = _points(before), _points(after)
+    common = [point for point in old if point in new]
+    if not common:
+        raise ReportError("the files have no configuration in common; name two runs of the same benchmark")
+    names = before.samples[0].format.configuration
+    labels = _labels([*old, *(point for point in new if point not in old)], names)
+    verdicts = {point: judge(_times(old[point]), _times(new[point]), arguments.bound / 100) for point in common}
+    show = _show_json if arguments.json else _show_table
+    show(names, labels, verdicts, arguments.bound)
+    for points, others, path in [(old, new, arguments.before), (new, old, arguments.after)]:
+        for point in points:
+            if point not in others:
+                print(f"{PROGRAM}: only in {printable(path)}: {labels[point]}", file=sys.stderr)
+    return 1 if any(verdict.text == "REGRESSION" for verdict in verdicts.values()) else 0
+
+
+def _show_table(_: Sequence[str], labels: dict[Point, str], verdicts: dict[Point, Verdict], bound: float) -> None:
+    width = max(len("# configuration"), *(len(labels[point]) for point in verdicts)) + 2
+    print("# ns: medians; ratio: after / before, with its 95 % interval by bootstrap; p: of Mann and Whitney's test")
+    print(f"# regression: slower by more than {bound:g} %, where test and interval agree that it is slower")
+    heads = (("before ns", 12), ("after ns", 12), ("ratio", 8), ("low", 8), ("high", 8), ("p", 8))
+    print(f"{'# configuration':<{width}}" + "".join(f"{head:>{size}}" for head, size in heads) + "  verdict")
+    for point, one in verdicts.items():
+        numbers = f"{one.before_ns:>12.1f}{one.after_ns:>12.1f}{one.ratio:>8.3f}"
+        numbers += "".join(f"{'-':>8}" if math.isnan(value) else f"{value:>8.3f}" for value in (one.low, one.high, one.p))
+        print(f"{labels[point]:<{width}}{numbers}  {one.text}")
+
+
+def _show_json(names: Sequence[str], _: dict[Point, str], verdicts: dict[Point, Verdict], bound: float) -> None:
+    for point, one in verdicts.items():
+        known = {"low": one.low, "high": one.high, "p": one.p}
+        record = {
+            "schema": SCHEMA, "record": "comparison", **{n: value for n, value in zip(names, point) if value},
+            "before_ns": one.before_ns, "after_ns": one.after_ns, "ratio": one.ratio,
+            **{name: None if math.isnan(value) else value for name, value in known.items()},
+            "bound": bound / 100, "verdict": one.text,
+        }  # fmt: skip
+        print(json.dumps(record))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit status."""
+    arguments = _arguments(argv)
+    return run(PROGRAM, lambda: _compare(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""nearfar compare: verdicts, statuses, and what does not match."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from report_builders import Record, ecsb, loop, upb
+
+Write = Callable[..., Path]
+PACKAGE_ROOT = Path(__file__).resolve().parents[2] / "report"
+NOISE = (0.98, 1.0, 1.01, 0.99, 1.02, 1.0, 0.97, 1.03)
+
+
+def repetitions(lock: str, ns: float, noise: Sequence[float] = NOISE) -> list[Record]:
+    """Of 1000 acquisitions each."""
+    return [ecsb(lock, r, (600, 400), duration_ns=round(1000 * ns * factor)) for r, factor in enumerate(noise)]
+
+
+def compare(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "nearfar_report.compare", *map(str, arguments)],
+        capture_output=True, text=True, env=environment, check=False,
+    )  # fmt: skip
+
+
+def verdicts(*arguments: str | Path) -> dict[str, Record]:
+    ended = compare(*arguments, "--json")
+    assert ended.returncode in (0, 1), ended.stderr
+    return {record["lock"]: record for record in map(json.loads, ended.stdout.splitlines())}
+
+
+@pytest.mark.parametrize(
+    ("after", "bound", "verdict", "status"),
+    [
+        (100, "5", "same", 0),
+        (101, "5", "same", 0),
+        (130, "5", "REGRESSION", 1),
+        (130, "50", "slower within the bound", 0),
+        (70, "5", "faster", 0),
+        (90, "50", "faster within the bound", 0),
+    ],
+)
+def test_verdicts(write: Write, after: float, bound: str, verdict: str, status: int) -> None:
+    one, other = write("a.jsonl", repetitions("mcs", 100)), write("b.jsonl", repetitions("mcs", after))
+    ended = compare(one, other, "--bound", bound)
+    assert (ended.returncode, ended.stderr) == (status, "")
+    line = ended.stdout.splitlines()[-1]
+    assert line.startswith("ecsb mcs ") and line.endswith(f"  {verdict}")
+    record = verdicts(one, other, "--bound", bound)["mcs"]
+    assert record["verdict"] == verdict
+    assert record["low"] <= record["ratio"] <= record["high"]
+    assert record["ratio"] == pytest.approx(after / 100, rel=1e-3)
+
+
+def test_noise_is_no_regression(write: Write) -> None:
+    """The medians differ by 20 %, but so do the repetitions among themselves."""
+    one = write("a.jsonl", repetitions("mcs", 100, (0.5, 0.7, 0.9, 1.0, 1.0, 1.3, 1.6, 1.9)))
+    other = write("b.jsonl", repetitions("mcs", 120, (0.5, 0.7, 0.9, 1.0, 1.0, 1.3, 1.6, 1.9)))
+    assert verdicts(one, other)["mcs"]["verdict"] == "same"
+
+
+def test_the_same_files_give_the_same_words(write: Write) -> None:
+    one, other = write("a.jsonl", repetitions("mcs", 100)), write("b.jsonl", repetitions("mcs", 103))
+    assert compare(one, other).stdout == compare(one, other).stdout
+
+
+def test_few_repetitions_decide_nothing(write: Write) -> None:
+    one, other = write("a.jsonl", repetitions("mcs", 100)[:3]), write("b.jsonl", repetitions("mcs", 900)[:3])
+    record = verdicts(one, other)["mcs"]
+    assert (record["verdict"], record["p"]) == ("too few repetitions", None)
+
+
+def test_void_samples_do_not_count(write: Write) -> None:
+    bad = [{**one, "verified": False, "repetition": 9} for one in repetitions("mcs", 1)]
+    one, other = write("a.jsonl", repetitions("mcs", 100)), write("b.jsonl", repetitions("mcs", 100) + bad)
+    assert verdicts(one, other)["mcs"]["verdict"] == "same"
+
+
+def test_what_is_in_one_file_only_is_named(write: Write) -> None:
+    one = write("a.jsonl", repetitions("mcs", 100) + repetitions("tas", 50))
+    other = write("b.jsonl", repetitions("mcs", 100) + repetitions("dash", 50), locks=["mcs", "dash"])
+    ended = compare(one, other)
+    assert ended.returncode == 0
+    assert [line.split(": ")[-1] for line in ended.stderr.splitlines()] == ["ecsb tas", "ecsb dash"]
+
+
+def test_scenarios_and_ranks_are_configurations(write: Write) -> None:
+    def samples(time: float) -> list[Record]:
+        return [upb("mcs", scenario, r, time + r) for scenario in ("1a", "2b") for r in range(8)]
+
+    ended = compare(write("a.jsonl", samples(100)), write("b.jsonl", samples(200)))
+    assert ended.returncode == 1
+    rows = [line for line in ended.stdout.splitlines() if not line.startswith("#")]
+    assert [row.split()[2] for row in rows] == ["scenario=1a", "scenario=2b"]
+
+
+def test_loops_too(write: Write) -> None:
+    one = write("a.jsonl", [loop("array", r, 500 + r) for r in range(8)])
+    other = write("b.jsonl", [loop("array", r, 250 + r) for r in range(8)])
+    ended = compare(one, other)
+    assert ended.returncode == 1
+    assert ended.stdout.splitlines()[-1].startswith("triad array ")
+
+
+def test_other_machines_are_pointed_out(write: Write) -> None:
+    one, other = write("a.jsonl", repetitions("mcs", 100)), write("b.jsonl", repetitions("mcs", 100), host="beta")
+    assert "different machines: alpha and beta" in compare(one, other).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "saying"),
+    [
+        (["a.jsonl"], "AFTER"),
+        (["a.jsonl", "a.jsonl"], "given twice"),
+        (["a.jsonl", "none.jsonl"], "none.jsonl"),
+        (["a.jsonl", "loops.jsonl"], "different kinds of results"),
+        (["a.jsonl", "tas.jsonl"], "no configuration in common"),
+        (["a.jsonl", "tas.jsonl", "--bound", "-1"], "--bound"),
+        (["a.jsonl", "tas.jsonl", "--bound", "nan"], "--bound"),
+    ],
+)
+def test_bad_input(write: Write, tmp_path: Path, arguments: list[str], saying: str) -> None:
+    write("a.jsonl", repetitions("mcs", 100))
+    write("tas.jsonl", repetitions("tas", 100))
+    write("loops.jsonl", [loop()])
+    ended = compare(*(tmp_path / one if one.endswith(".jsonl") else one for one in arguments))
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert len(ended.stderr.splitlines()) == 1
+    assert saying in ended.stderr
