@@ -39,6 +39,22 @@ std::string list_of(const Texts& texts) {
   return list;
 }
 
+/// Ends the process, and under MPI the job, also from a thread beside one that hangs in MPI, where it may
+/// hang too. An abort makes the launcher's status that of the stall: one that sees a rank leave kills the
+/// others, and may take the status that gives them.
+[[noreturn]] void end_job() {
+  if (mpi::is_active()) {
+    std::thread([] {
+      std::this_thread::sleep_for(5s);
+      std::_Exit(failure);
+    }).detach();
+    // Launchers pass lines on when they get to it, and drop what is under way when the job is aborted.
+    std::this_thread::sleep_for(200ms);
+    MPI_Abort(MPI_COMM_WORLD, failure);
+  }
+  std::_Exit(failure);
+}
+
 void pause_between_looks() { std::this_thread::sleep_for(1ms); }
 
 }  // namespace
@@ -48,7 +64,7 @@ stall_guard::stall_guard(int rank, std::optional<stall_limits> limits, keeper ke
   if (!limits_) return;
   dog_.emplace([this] {
     say(explanation(0));
-    std::_Exit(failure);
+    end_job();
   });
 }
 
@@ -86,8 +102,7 @@ void stall_guard::end(const stalled& stall, const mpi::communicator& ranks) {
     // What is known has to do.
   }
   say(explanation(rank_ == 0 ? ranks.size() : 0));
-  MPI_Abort(MPI_COMM_WORLD, failure);
-  std::_Exit(failure);
+  end_job();
 }
 
 void stall_guard::end(const stalled& stall, int ranks) {
