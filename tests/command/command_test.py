@@ -276,8 +276,12 @@ class Bench(InEmptyFolder):
                 cwd=self.folder,
                 check=False,
             )
-            self.assertEqual(ended.returncode, 2, ended.stdout + ended.stderr)
-            self.assertIn("nearfar: started as 2 ranks that do not find each other", ended.stderr)
+            # MPICH 5 does not even start under a launcher that speaks PMIx.
+            if "MPIR_pmi_init" in ended.stderr:
+                self.assertNotEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+            else:
+                self.assertEqual(ended.returncode, 2, ended.stdout + ended.stderr)
+                self.assertIn("nearfar: started as 2 ranks that do not find each other", ended.stderr)
             self.assertEqual(ended.stdout, "")
             self.assertEqual(self.left_behind(), [])
 
