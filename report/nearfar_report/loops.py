@@ -8,7 +8,7 @@ from typing import Any
 import pandas
 
 from .charts import Column
-from .loop_results import FORMAT
+from .loop_results import FORMAT, time_ns
 from .results import Record, ResultsFile
 
 MFLOPS = Column("mflops", "MFlop/s", "Performance")
@@ -95,12 +95,8 @@ def _ratios(rows: Sequence[dict[str, Any]]) -> list[float | None]:
     for row in rows:
         candidates = [row] if row["container"] == "array" else arrays.get(_place(row), [])
         base = max(candidates, key=lambda array: _likeness(row, array), default=None)
-        result.append(_time(row) / _time(base) if base else None)
+        result.append(time_ns(row) / time_ns(base) if base else None)
     return result
-
-
-def _time(row: dict[str, Any]) -> float:
-    return float(row["duration_ns"] / row["iterations"])
 
 
 def _likeness(row: dict[str, Any], array: dict[str, Any]) -> int:

@@ -26,7 +26,7 @@ def _share(part: int | None, whole: int) -> float | None:
 def _row(file: str, record: Record) -> dict[str, Any]:
     """One valid sample with its derived quantities; shares and CV in percent, throughput in million per second."""
     is_upb = record["benchmark"] == "upb"
-    time = record["ns_per_acquisition"] if is_upb else record["duration_ns"] / record["iterations"]
+    time = FORMAT.time_ns(record)
     variation = None if is_upb else coefficient_of_variation(record["iterations_per_rank"])
     followed = record.get("followed_other_share")
     return {

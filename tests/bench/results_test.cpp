@@ -85,7 +85,7 @@ TEST_F(results, two_writers_of_one_name_do_not_meet) {
       second.write({{"writer", 2}});
       second.commit();
     }
-    EXPECT_NE(content(path).find("2"), std::string::npos);
+    EXPECT_NE(content(path).find('2'), std::string::npos);
     first.commit();
   }
   EXPECT_EQ(content(path), "{\"writer\":1}\n");

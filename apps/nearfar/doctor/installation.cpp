@@ -15,12 +15,6 @@
 
 namespace nearfar::command::doctor {
 
-namespace {
-
-using std::chrono::seconds;
-
-}  // namespace
-
 std::optional<std::string> refusal(const examination& e, bool one_node) {
   try {
     mpi::require_transport(e.comm().get(), one_node);
@@ -81,7 +75,7 @@ finding windows(examination& e) {
   constexpr std::size_t needed = 3;   // by a world
   constexpr std::size_t enough = 64;  // for worlds, mpi_win locks and the program's own
   const std::size_t limit = e.is_quick() ? enough : 1024;
-  const seconds time_limit{e.is_quick() ? 1 : 3};
+  const std::chrono::seconds time_limit{e.is_quick() ? 1 : 3};
   std::vector<mpi::window> made;
   std::string reason;
   const auto begin = clock::now();

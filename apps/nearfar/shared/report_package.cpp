@@ -47,8 +47,9 @@ int run_report_package(const std::vector<std::string>& arguments, const std::str
     setenv("PYTHONPATH", package.c_str(), 1);
     setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
     // Debian's own Python has Debian's pandas; another one that comes first on the path may not.
-    for (const char* python :
-         {chosen != nullptr ? chosen : "/usr/bin/python3", chosen != nullptr ? chosen : "python3"}) {
+    std::vector<const char*> candidates{"/usr/bin/python3", "python3"};
+    if (chosen != nullptr) candidates = {chosen};
+    for (const char* python : candidates) {
       command.front() = python;  // where Python looks for its own library
       std::vector<char*> words;
       for (std::string& word : command) words.push_back(word.data());
