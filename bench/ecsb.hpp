@@ -8,10 +8,15 @@
 #include <chrono>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "bench/benchmark.hpp"
 #include "bench/catalogue.hpp"
 #include "bench/ecsb_loop.hpp"
 #include "bench/results.hpp"
+#include "bench/statistics.hpp"
 
 namespace nearfar::bench {
 
@@ -31,7 +36,7 @@ template <world W>
 
   sample result;
   result.benchmark = "ecsb";
-  result.lock = entry.name;
+  result.object = entry.name;
   result.iterations_per_rank = w.gather_to_all(mine.iterations);
   result.iterations =
       std::accumulate(result.iterations_per_rank.begin(), result.iterations_per_rank.end(), std::int64_t{0});
@@ -39,14 +44,74 @@ template <world W>
   result.duration = std::chrono::nanoseconds(*std::max_element(durations.begin(), durations.end()));
   const auto sums = w.sum_over_ranks({mine.contended, mine.local_handovers, mine.checked, mine.followed_other,
                                       mine.knows_contention ? 0 : 1, mine.in_first_half});
-  if (sums[4] == 0) {
-    result.contended = sums[0];
-    result.local_handovers = sums[1];
-  }
-  result.followed_other_share = static_cast<double>(sums[3]) / static_cast<double>(sums[2]);
+  const bool is_known = sums[4] == 0;
+  result.counts = {{"contended", or_null(is_known ? std::optional(sums[0]) : std::nullopt)},
+                   {"local_handovers", or_null(is_known ? std::optional(sums[1]) : std::nullopt)},
+                   {"followed_other_share", static_cast<double>(sums[3]) / static_cast<double>(sums[2])}};
   result.in_first_half = sums[5];
   result.verified = check.holds();
   return result;
 }
+
+/// The statement.
+struct ecsb {
+  static benchmark statement() {
+    constexpr double one_day = 86400;
+    return {.name = "ecsb",
+            .title = "Empty critical section (ECSB)",
+            .summary = "empty critical section: every rank acquires and releases one lock without pause",
+            .source = "Uffmann 2022, 4.2.2",
+            .kind = &locks(),
+            .axes = {{.name = "duration",
+                      .unit = "s",
+                      .meaning = "Seconds of one ECSB repetition, of which 10 % warm up",
+                      .standard = 1.0,
+                      .least = 1e-6,
+                      .most = one_day,
+                      .simulated = 0.02,  // some ten thousand acquisitions of the slower locks
+                      .is_effort = true}},
+            .columns = {time_per_acquisition, throughput, progress_variation, waited, handed_over_locally,
+                        followed_other},
+            .seconds = [](const point& at) { return at.real("duration"); }};
+  }
+
+  template <world W>
+  [[nodiscard]] static std::vector<sample> run(W& w, const object& of, const point& at, const heartbeat&) {
+    return {run_ecsb(w, *catalogue::instance().find(of.name), lock_parameters::at(at),
+                     std::chrono::duration<double>(at.real("duration")))};
+  }
+
+ private:
+  inline static const column progress_variation{
+      .name = "cv",
+      .head = "cv",
+      .title = "Variation of progress",
+      .unit = "",
+      .meaning = "variation of the ranks' progress",
+      .digits = 4,
+      .of = [](const sample& s) { return std::optional(coefficient_of_variation(s.iterations_per_rank)); }};
+  inline static const column waited{.name = "waited",
+                                    .head = "wait",
+                                    .title = "Contention",
+                                    .unit = "%",
+                                    .meaning = "% of acquisitions that waited",
+                                    .of = [](const sample& s) { return s.percent("contended"); }};
+  inline static const column handed_over_locally{
+      .name = "local",
+      .head = "local",
+      .title = "Local hand-overs",
+      .unit = "%",
+      .meaning = "% that were handed over within the node",
+      .of = [](const sample& s) { return s.percent("local_handovers"); }};
+  inline static const column followed_other{.name = "other",
+                                            .head = "other",
+                                            .title = "Followed another rank",
+                                            .unit = "%",
+                                            .meaning = "% that followed another rank's (warm-up)",
+                                            .of = [](const sample& s) -> std::optional<double> {
+                                              const auto share = s.count("followed_other_share");
+                                              return share ? std::optional(*share * 100) : std::nullopt;
+                                            }};
+};
 
 }  // namespace nearfar::bench

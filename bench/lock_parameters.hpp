@@ -2,6 +2,7 @@
 /// The run-time parameters of the registered locks.
 #pragma once
 
+#include "bench/axis.hpp"
 #include "nearfar/core/backoff.hpp"
 #include "nearfar/lock/local_passes.hpp"
 
@@ -11,6 +12,9 @@ namespace nearfar::bench {
 struct lock_parameters {
   int max_local_passes = default_max_local_passes;
   backoff pause{};
+
+  /// Those that the point names, and the defaults of the others.
+  [[nodiscard]] static lock_parameters at(const point& where);
 };
 
 }  // namespace nearfar::bench

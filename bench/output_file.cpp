@@ -41,8 +41,11 @@ std::filesystem::path make_partial(const std::string& path) {
 }  // namespace
 
 output_file::output_file(std::filesystem::path path, std::string_view mark, std::string_view kind)
-    : path_(std::move(path)), written_(path_) {
+    : path_(std::move(path)) {
   std::error_code ignored;
+  // What a link names is replaced, not the link.
+  if (std::filesystem::is_symlink(path_, ignored)) path_ = std::filesystem::weakly_canonical(path_, ignored);
+  written_ = path_;
   const bool exists = std::filesystem::exists(path_, ignored);
   if (std::filesystem::is_directory(path_, ignored))
     throw error("cannot write '" + path_.string() + "': it is a directory");
@@ -76,6 +79,17 @@ void output_file::commit() {
   stream_.close();
   if (!stream_) refuse();
   if (written_ != path_) std::filesystem::rename(written_, path_);
+}
+
+std::string output_file::keep() {
+  stream_.close();
+  if (!stream_) refuse();
+  std::error_code ignored;
+  if (written_ != path_ && !std::filesystem::exists(path_, ignored)) {
+    std::filesystem::rename(written_, path_);
+    return path_.string();
+  }
+  return written_.string();
 }
 
 void output_file::refuse() const {

@@ -28,6 +28,9 @@ class output_file {
   void write(std::string_view text);
   /// Puts the file in its place.
   void commit();
+  /// Leaves the file for whoever ends before it is complete: in its place if nothing is there, else where it
+  /// is. Returns its name.
+  std::string keep();
 
  private:
   [[noreturn]] void refuse() const;

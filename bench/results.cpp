@@ -5,8 +5,21 @@
 #include <utility>
 
 #include "bench/statistics.hpp"
+#include "nearfar/core/error.hpp"
 
 namespace nearfar::bench {
+
+std::optional<double> sample::count(const std::string& name) const {
+  const auto found = counts.find(name);
+  if (found == counts.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+std::optional<double> sample::percent(const std::string& name) const {
+  const std::optional<double> some = count(name);
+  if (!some || iterations == 0) return std::nullopt;
+  return *some / static_cast<double>(iterations) * 100;
+}
 
 std::optional<double> sample::drift() const {
   if (!in_first_half) return std::nullopt;
@@ -30,8 +43,11 @@ void to_json(nlohmann::ordered_json& to, const sample& from) {
   to = {{"schema", results_schema},
         {"record", "sample"},
         {"benchmark", from.benchmark},
-        {"lock", from.lock},
+        {"kind", from.kind},
+        {from.kind, from.object},
         {"parameters", from.parameters},
+        {"axes", from.axes},
+        {"effort", from.effort},
         {"world", from.world},
         {"machine", from.machine},
         {"nodes", from.nodes},
@@ -40,15 +56,44 @@ void to_json(nlohmann::ordered_json& to, const sample& from) {
         {"duration_ns", from.duration.count()},
         {"iterations", from.iterations},
         {"iterations_per_rank", from.iterations_per_rank},
-        {"contended", or_null(from.contended)},
-        {"local_handovers", or_null(from.local_handovers)},
-        {"followed_other_share", or_null(from.followed_other_share)},
-        {"ns_per_acquisition", from.ns_per_acquisition()},
-        {"drift", or_null(from.drift())},
-        {"steady", is_steady(std::array{&from})},
-        {"sound", from.sound},
-        {"verified", from.verified}};
+        {"in_first_half", or_null(from.in_first_half)}};
+  to.update(from.counts);
+  to.update({{"ns_per_acquisition", from.ns_per_acquisition()},
+             {"measured", from.measured},
+             {"drift", or_null(from.drift())},
+             {"steady", is_steady(std::array{&from})},
+             {"sound", from.sound},
+             {"verified", from.verified}});
   if (from.scenario) to["scenario"] = *from.scenario;
+}
+
+sample sample_of(const nlohmann::ordered_json& record) {
+  try {
+    sample result;
+    result.benchmark = record.at("benchmark");
+    result.axes = record.at("axes");
+    result.effort = record.at("effort");
+    result.parameters = record.at("parameters");
+    result.kind = record.at("kind");
+    result.object = record.at(result.kind);
+    result.world = record.at("world");
+    result.machine = record.at("machine");
+    result.nodes = record.at("nodes");
+    result.ranks = record.at("ranks");
+    result.repetition = record.at("repetition");
+    result.duration = std::chrono::nanoseconds(record.at("duration_ns").get<std::int64_t>());
+    result.iterations = record.at("iterations");
+    result.iterations_per_rank = record.at("iterations_per_rank").get<std::vector<std::int64_t>>();
+    if (!record.at("in_first_half").is_null()) result.in_first_half = record.at("in_first_half");
+    if (record.contains("scenario")) result.scenario = record.at("scenario");
+    result.counts = record;
+    result.measured = record.at("measured");
+    result.sound = record.at("sound");
+    result.verified = record.at("verified");
+    return result;
+  } catch (const nlohmann::json::exception&) {
+    throw error("a record is not of this version of nearfar: " + record.dump());
+  }
 }
 
 results_file::results_file(std::filesystem::path path, std::string_view schema)

@@ -22,8 +22,11 @@ inline constexpr const char* results_schema = "nearfar.results/1";
 /// One repetition of one configuration.
 struct sample {
   std::string benchmark;
-  std::string lock;
-  nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
+  std::string kind = "lock";  ///< of the object
+  std::string object;
+  nlohmann::ordered_json parameters = nlohmann::ordered_json::object();  ///< of the object
+  nlohmann::ordered_json axes = nlohmann::ordered_json::object();    ///< of the benchmark: coordinates ...
+  nlohmann::ordered_json effort = nlohmann::ordered_json::object();  ///< ... and efforts
   std::string world;
   std::string machine;
   int nodes = 1;
@@ -32,15 +35,21 @@ struct sample {
   std::chrono::nanoseconds duration{};  ///< of the measured part, the longest over ranks
   std::int64_t iterations = 0;          ///< over all ranks, in the measured part
   std::vector<std::int64_t> iterations_per_rank;
-  /// Of the iterations, those of the first half of the measured time; none in the UPB.
+  /// Of the iterations, those of the first half of the measured time, if it goes by time.
   std::optional<std::int64_t> in_first_half;
-  std::optional<std::int64_t> contended;        ///< acquisitions that waited; none if the lock cannot tell
-  std::optional<std::int64_t> local_handovers;  ///< acquisitions handed over by a rank of the same node
-  /// Share of the warm-up's acquisitions that followed another rank's.
-  std::optional<double> followed_other_share;
-  std::optional<std::string> scenario;  ///< of the UPB
-  bool sound = true;                    ///< `lock_entry::is_sound()`
-  bool verified = false;                ///< the counters that the lock guarded came out right
+  /// What the benchmark counts besides, by name; null where the object cannot tell.
+  nlohmann::ordered_json counts = nlohmann::ordered_json::object();
+  /// The benchmark's columns, by name.
+  nlohmann::ordered_json measured = nlohmann::ordered_json::object();
+  std::optional<std::string>
+      scenario;           ///< which of the samples of one repetition this is, if there are several
+  bool sound = true;      ///< of the object
+  bool verified = false;  ///< the work that the benchmark is about happened
+
+  /// One of `counts`; nothing if it is not known.
+  [[nodiscard]] std::optional<double> count(const std::string& name) const;
+  /// The same over the iterations, in percent.
+  [[nodiscard]] std::optional<double> percent(const std::string& name) const;
 
   /// Time from one acquisition to the next over all ranks: the inverse of the total throughput.
   [[nodiscard]] double ns_per_acquisition() const {
@@ -59,6 +68,8 @@ inline constexpr double steady_drift = 0.1;
 inline constexpr std::int64_t steady_turns = 10;
 
 void to_json(nlohmann::ordered_json& to, const sample& from);
+/// What a record of this version holds; all its fields are `counts`. Throws `nearfar::error` for others.
+[[nodiscard]] sample sample_of(const nlohmann::ordered_json& record);
 
 /// A value that a record may lack.
 template <typename T>
@@ -77,6 +88,8 @@ class results_file {
   void write(const nlohmann::ordered_json& record);
   /// Puts the file in its place.
   void commit();
+  /// As `output_file::keep`.
+  std::string keep() { return file_.keep(); }
 
  private:
   output_file file_;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/benchmark.hpp"
 #include "bench/catalogue.hpp"
 #include "bench/exclusion_check.hpp"
 #include "bench/results.hpp"
@@ -85,11 +86,11 @@ class upb_cast {
 
 /// The locks of one kind, all with home rank 0, and one repetition after another.
 template <world W>
-class upb {
+class upb_locks {
  public:
   /// Collective; makes `count` locks. `beat` is called, outside of what is timed, whenever all ranks have got
   /// on.
-  upb(
+  upb_locks(
       W& w, const lock_entry& entry, const lock_parameters& parameters, int count,
       std::function<void()> beat = [] {})
       : world_(&w), entry_(&entry), cast_(w.locality()), beat_(std::move(beat)) {
@@ -140,7 +141,7 @@ class upb {
                                    std::chrono::nanoseconds span) {
     sample result;
     result.benchmark = "upb";
-    result.lock = entry_->name;
+    result.object = entry_->name;
     result.scenario = scenario.name;
     const auto count = static_cast<std::int64_t>(locks_.size());
     const auto sums = world_->sum_over_ranks({span.count(), uncontended_});
@@ -148,8 +149,7 @@ class upb {
     result.iterations = count;
     result.iterations_per_rank.assign(static_cast<std::size_t>(world_->size()), 0);
     result.iterations_per_rank[static_cast<std::size_t>(acquirer)] = count;
-    result.contended = count - sums[1];
-    result.local_handovers = 0;
+    result.counts = {{"contended", count - sums[1]}, {"local_handovers", 0}};
     // Every lock was free, as the scenario says; a lock that had to wait was not.
     result.verified = sums[1] == count;
     return result;
@@ -161,6 +161,49 @@ class upb {
   std::function<void()> beat_;
   std::vector<std::unique_ptr<any_lock<W>>> locks_;
   std::int64_t uncontended_ = 0;
+};
+
+/// The statement.
+struct upb {
+  static benchmark statement() {
+    constexpr double many = 1e6;
+    return {.name = "upb",
+            .title = "Uncontested performance (UPB)",
+            .summary = "uncontested performance: free locks, by distance from home and from the last holder",
+            .source = "Uffmann 2022, 4.2.1",
+            .kind = &locks(),
+            .axes = {{.name = "lock_count",
+                      .meaning = "Locks that are acquired one after the other",
+                      .standard = std::int64_t{1000},
+                      .least = 1,
+                      .most = many,
+                      .simulated = std::int64_t{50},  // in virtual time every lock costs the same
+                      .is_effort = true}},
+            .columns = {time_per_acquisition, throughput},
+            .scenarios =
+                scenario_set{
+                    .meaning = "last holder was 1 the same rank, 2 on the same node, 3 on "
+                               "another; the lock's home is a here, b on this node, c on another",
+                    .names = names_of({upb_scenarios.begin(), upb_scenarios.end()}),
+                    .needs = "two nodes of two ranks",
+                    .playable = [](const locality& where) { return names_of(upb_cast(where).scenarios()); }},
+            .objects = [](const point& at) { return at.whole("lock_count"); }};
+  }
+
+  template <world W>
+  [[nodiscard]] static std::vector<sample> run(W& w, const object& of, const point& at,
+                                               const heartbeat& beat) {
+    return upb_locks<W>(w, *catalogue::instance().find(of.name), lock_parameters::at(at),
+                        static_cast<int>(at.whole("lock_count")), beat)
+        .run();
+  }
+
+ private:
+  static std::vector<std::string> names_of(const std::vector<upb_scenario>& scenarios) {
+    std::vector<std::string> names;
+    for (const upb_scenario& each : scenarios) names.emplace_back(each.name);
+    return names;
+  }
 };
 
 }  // namespace nearfar::bench

@@ -9,49 +9,52 @@
 #include "apps/nearfar/shared/benchmarks.hpp"
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/launch.hpp"
-#include "bench/catalogue.hpp"
+#include "bench/benchmark.hpp"
 
 namespace nearfar::command {
 
 namespace {
 
-std::string worlds_of(const bench::lock_entry& entry) {
+std::string worlds_of(const bench::object& of) {
   std::vector<const char*> worlds;
-  if (entry.exists_in<mpi::world>()) worlds.push_back("mpi");
-  if (entry.exists_in<threads::world>()) worlds.push_back("threads");
-  if (entry.exists_in<engine::world>()) worlds.insert(worlds.end(), {"simulated", "checked"});
-  return fmt::format("{}{}", fmt::join(worlds, ", "), entry.one_node_only ? "; one node" : "");
+  if (of.exists_in(bench::world_kind::mpi)) worlds.push_back("mpi");
+  if (of.exists_in(bench::world_kind::threads)) worlds.push_back("threads");
+  if (of.exists_in(bench::world_kind::engine)) worlds.insert(worlds.end(), {"simulated", "checked"});
+  return fmt::format("{}{}", fmt::join(worlds, ", "), of.one_node_only ? "; one node" : "");
 }
 
 void print_plain() {
-  for (const bench::lock_entry& entry : bench::catalogue::instance().entries())
-    fmt::print("lock {}\n", entry.name);
-  for (const benchmark_info& benchmark : lock_benchmarks) fmt::print("benchmark {}\n", benchmark.name);
-  for (const benchmark_info& benchmark : loop_benchmarks) fmt::print("benchmark {}\n", benchmark.name);
+  for (const bench::object_kind* kind : bench::object_kinds())
+    for (const bench::object& each : kind->objects) fmt::print("{} {}\n", kind->name, each.name);
+  for (const bench::benchmark& each : bench::benchmarks()) fmt::print("benchmark {}\n", each.name);
+  for (const benchmark_info& each : loop_benchmarks) fmt::print("benchmark {}\n", each.name);
+}
+
+void print_fact(const std::string& label, const std::string& text) {
+  fmt::print("    {:<12} {}\n", label, text);
+}
+
+void print_kind(const bench::object_kind& kind) {
+  fmt::print("{}\n\n", kind.introduction);
+  for (const bench::object& each : kind.objects) {
+    fmt::print("{}\n    {}\n", each.name, each.summary);
+    print_fact("paper", each.paper);
+    if (!each.is_sound()) print_fact("unsound", each.unsound);
+    for (const auto& [label, text] : each.facts) print_fact(label, text);
+    print_fact("parameters",
+               each.parameters.empty() ? "none" : fmt::format("{}", fmt::join(each.parameters, ", ")));
+    print_fact("worlds", worlds_of(each));
+    fmt::print("\n");
+  }
+  fmt::print("{}\n\nBenchmarks of {}:\n\n", kind.remarks, kind.plural);
+  for (const bench::benchmark& each : bench::benchmarks())
+    if (each.kind == &kind) fmt::print("{:<12} {}\n", each.name, each.summary);
+  fmt::print("\n");
 }
 
 void print_table() {
-  fmt::print(
-      "Locks. 'family' is the recommended setting, 'family.variant' another policy. Unsound ones are "
-      "published "
-      "forms that\nmay hang or let two ranks in: they run only when named.\n\n");
-  for (const bench::lock_entry& entry : bench::catalogue::instance().entries()) {
-    fmt::print("{}\n    {}\n", entry.name, entry.summary);
-    fmt::print("    paper        {}\n", entry.paper);
-    if (!entry.is_sound()) fmt::print("    unsound      {}\n", entry.unsound);
-    fmt::print("    fairness     {}\n", entry.fairness);
-    fmt::print("    far ops      {}\n", entry.cost);
-    fmt::print("    parameters   {}\n",
-               entry.parameters.empty() ? "none" : fmt::format("{}", fmt::join(entry.parameters, ", ")));
-    fmt::print("    worlds       {}\n\n", worlds_of(entry));
-  }
-  fmt::print(
-      "Far operations: uncontended lock and unlock; contended, each with its flush. 'At home' means to the "
-      "lock's\n"
-      "home rank, 'in the node' to a rank of the same node by RMA.\n\nBenchmarks of locks:\n\n");
-  for (const benchmark_info& benchmark : lock_benchmarks)
-    fmt::print("{:<12} {}\n", benchmark.name, benchmark.summary);
-  fmt::print("\nBenchmarks of loops over containers:\n\n");
+  for (const bench::object_kind* kind : bench::object_kinds()) print_kind(*kind);
+  fmt::print("Benchmarks of loops over containers:\n\n");
   for (const benchmark_info& benchmark : loop_benchmarks)
     fmt::print("{:<12} {}\n", benchmark.name, benchmark.summary);
 }

@@ -88,6 +88,7 @@ int parse_and_run(const launch& how, int argc, char** argv) {
   add_list(app, status);
   add_report(app, status);
   add_sim(app, status);
+  add_sweep(app, status);
   add_topo(app, status);
   add_where(app, status);
   refuse_careless_values(app);

@@ -105,7 +105,7 @@ TEST_F(results, a_full_disk_is_an_error) {
 TEST_F(results, a_sample_has_the_promised_fields) {
   sample of;
   of.benchmark = "ecsb";
-  of.lock = "cohort";
+  of.object = "cohort";
   of.world = "mpi";
   of.duration = std::chrono::nanoseconds(900);
   of.iterations = 9;
@@ -115,16 +115,46 @@ TEST_F(results, a_sample_has_the_promised_fields) {
   nlohmann::ordered_json record = of;
   for (const char* field :
        {"schema", "benchmark", "lock", "parameters", "world", "machine", "nodes", "ranks", "repetition",
-        "duration_ns", "iterations", "iterations_per_rank", "contended", "local_handovers", "verified"})
+        "axes", "effort", "measured", "duration_ns", "iterations", "iterations_per_rank", "verified"})
     EXPECT_TRUE(record.contains(field)) << field;
   EXPECT_EQ(record["ns_per_acquisition"], 100.0);
-  EXPECT_TRUE(record["contended"].is_null());
   EXPECT_FALSE(record.contains("scenario"));
   of.scenario = "2b";
-  of.contended = 3;
+  of.counts = {{"contended", 3}, {"local_handovers", nullptr}};
   record = of;
   EXPECT_EQ(record["scenario"], "2b");
   EXPECT_EQ(record["contended"], 3);
+  EXPECT_TRUE(record["local_handovers"].is_null());
+}
+
+TEST_F(results, a_sample_survives_its_record) {
+  sample of;
+  of.benchmark = "upb";
+  of.object = "mcs";
+  of.parameters = {{"max_local_passes", 4}};
+  of.axes = {{"share", 0.5}};
+  of.effort = {{"duration", 1.0}};
+  of.world = "threads";
+  of.machine = "here";
+  of.nodes = 2;
+  of.ranks = 3;
+  of.repetition = 4;
+  of.duration = std::chrono::nanoseconds(900);
+  of.iterations = 9;
+  of.iterations_per_rank = {4, 3, 2};
+  of.in_first_half = 5;
+  of.counts = {{"contended", 3}};
+  of.measured = {{"time", 100.0}};
+  of.scenario = "2b";
+  of.sound = false;
+  of.verified = true;
+  const nlohmann::ordered_json record = of;
+  EXPECT_EQ(nlohmann::ordered_json(sample_of(record)), record);
+  EXPECT_EQ(sample_of(record).count("contended"), 3);
+  EXPECT_EQ(sample_of(record).drift(), of.drift());
+  nlohmann::ordered_json broken = record;
+  broken.erase("duration_ns");
+  EXPECT_THROW((void)sample_of(broken), error);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ TEST(simulated_locks, play_all_scenarios_of_the_upb) {
     SCOPED_TRACE(entry.name);
     std::vector<sample> samples;
     run(plain_machine(), placed("node:2 core:2", 4), [&](world& w) {
-      bench::upb<world> locks(w, entry, {}, 20);
+      bench::upb_locks<world> locks(w, entry, {}, 20);
       auto mine = locks.run();
       if (w.rank() == 0) samples = std::move(mine);
     });

@@ -1,5 +1,5 @@
 /// \file
-/// The names of the benchmarks.
+/// The names of the benchmarks of loops over containers.
 #pragma once
 
 #include <array>
@@ -11,13 +11,6 @@ struct benchmark_info {
   const char* summary;
 };
 
-/// Of locks, real and simulated.
-inline constexpr std::array<benchmark_info, 2> lock_benchmarks{{
-    {"ecsb", "empty critical section: every rank acquires and releases one lock without pause"},
-    {"upb", "uncontested performance: free locks, by distance from home and from the last holder"},
-}};
-
-/// Of loops over containers.
 inline constexpr std::array<benchmark_info, 3> loop_benchmarks{{
     {"triad", "vector triad a = b + c * d over arrays and containers, from cache to memory"},
     {"stream", "copy, scale, add and triad (a = b + s * c) as STREAM names and counts them"},

@@ -34,6 +34,7 @@ void add_figures(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);
 void add_sim(CLI::App& app, int& status);
+void add_sweep(CLI::App& app, int& status);
 void add_topo(CLI::App& app, int& status);
 void add_where(CLI::App& app, int& status);
 

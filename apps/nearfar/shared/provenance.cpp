@@ -65,8 +65,8 @@ nlohmann::ordered_json provenance(const measurement& of) {
                                    {"start_time", of.start_time},
                                    {"benchmark", of.benchmark},
                                    {"records_expected", of.records_expected}};
-  if (!of.locks.empty()) record["locks"] = of.locks;
   if (!of.machine.is_null()) record["machine"] = of.machine;
+  record.update(of.more);
   return record;
 }
 

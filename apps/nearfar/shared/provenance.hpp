@@ -19,12 +19,12 @@ struct measurement {
   std::string world;
   std::string topology;
   std::vector<std::string> binding;  ///< of each rank
-  std::vector<std::string> locks{};  ///< in the user's order
   bool oversubscribed = false;
   std::uint64_t seed = 0;
   std::size_t records_expected = 0;
   std::string start_time;                    ///< UTC, ISO 8601
   nlohmann::ordered_json machine = nullptr;  ///< the whole description of a simulated one; else null
+  nlohmann::ordered_json more = nlohmann::ordered_json::object();  ///< fields of this kind of measurement
 };
 
 /// The first record of a results file.

@@ -8,27 +8,23 @@
 #include <string>
 #include <vector>
 
-#include "apps/nearfar/shared/benchmarks.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/machine_file.hpp"
-#include "apps/nearfar/shared/suite.hpp"
 #include "apps/nearfar/sim/simulated.hpp"
-#include "nearfar/simulation/cluster.hpp"
+#include "apps/nearfar/study/options.hpp"
+#include "apps/nearfar/study/plan.hpp"
 #include "nearfar/topology/spec.hpp"
 
 namespace nearfar::command {
 
 namespace {
 
-/// Virtual seconds: some ten thousand acquisitions of the slower locks.
-constexpr double default_duration = 0.02;
 constexpr int default_repetitions = 3;
-/// In virtual time every lock of the UPB costs the same.
-constexpr int default_lock_count = 50;
 
-struct sim_options : suite_options {
-  std::string machine;
-  cluster_shape shape;
+struct sim_options {
+  plan what;
+  request asked;
+  shape_options shapes;
 };
 
 std::string topology_text(const simulation::node_shape& node, int nodes) {
@@ -40,59 +36,33 @@ std::string topology_text(const simulation::node_shape& node, int nodes) {
 }
 
 int run_sim(sim_options options) {
-  complete(options);
-  if (launch::from_environment().rank != 0) return success;
-  const simulation::machine machine = find_machine(options.machine);
-  const locality where = locality_of(machine, options.shape);
-  const auto locks = choose_locks<engine::world>(options, where, true);
-  suite_output output(options);
-  output.open({.benchmark = options.benchmark,
-               .world = "simulated",
-               .topology = where.tree_text(),
-               .binding = {},
-               .oversubscribed = false,
-               .seed = options.seed,
-               .start_time = utc_time(),
-               .machine = to_json(machine)},
-              machine.name, locks, where);
-  output.end_if_lost();
-  for (int repetition = 0; repetition < options.repetitions; ++repetition) {
-    // A cluster for each lock and repetition: no result depends on what else was asked for.
-    for (const bench::lock_entry* lock : locks) {
-      simulation::run(
-          machine, where,
-          [&](engine::world& w) {
-            suite<engine::world>(w, options, w.rank() == 0 ? &output : nullptr)
-                .measure({lock}, repetition, repetition + 1);
-          },
-          {.seed = seed_of(options.seed, repetition), .bytes = bytes_for_locks(options.lock_count)});
-      output.end_if_lost();
-    }
-  }
-  output.close();
-  output.end_if_lost();
-  return output.report();
+  options.asked.shapes = options.shapes.on_clusters();
+  options.what.requests = {options.asked};
+  return run(options.what);
 }
 
-void add_benchmark(CLI::App& sim, int& status, const benchmark_info& benchmark) {
+void add_benchmark(CLI::App& sim, int& status, const bench::benchmark& benchmark) {
   CLI::App* command = sim.add_subcommand(benchmark.name, benchmark.summary);
   auto options = std::make_shared<sim_options>();
-  options->benchmark = benchmark.name;
-  options->duration = default_duration;
-  options->repetitions = default_repetitions;
-  options->lock_count = default_lock_count;
-  options->machine = "coolmuc2";
+  options->what.world = "simulated";
+  options->what.title = benchmark.name;
+  options->what.repetitions = default_repetitions;
+  options->what.machine = default_machine;
+  options->asked.benchmark = &benchmark;
   command
-      ->add_option("--machine", options->machine,
+      ->add_option("--machine", options->what.machine,
                    "Name as 'nearfar sim machines' shows, or a machine description file")
       ->capture_default_str();
-  command->add_option("--nodes", options->shape.nodes, "Nodes of the cluster")->capture_default_str();
-  command
-      ->add_option("--ranks-per-node", options->shape.ranks_per_node,
-                   "Ranks on each node, at most one on each of the machine's cores")
+  add_list(*command, "--nodes", options->shapes.nodes, "Nodes of the cluster")->capture_default_str();
+  add_list(*command, "--ranks-per-node", options->shapes.ranks_per_node,
+           "Ranks on each node, at most one on each of the machine's cores")
       ->capture_default_str();
-  add_suite_options(*command, *options, "Seed of the simulation; the same seed gives the same samples");
-  command->footer("Durations are virtual time; docs/simulation.md describes the model.");
+  add_request_options(*command, options->asked, true);
+  add_plan_options(*command, options->what, "Seed of the simulation; the same seed gives the same samples");
+  command->footer(
+      "Options of axes and parameters take lists, as --nodes 1,2,4: every combination is simulated. "
+      "Durations "
+      "are virtual time; docs/simulation.md describes the model.");
   command->callback([options, &status] { status = run_sim(*options); });
 }
 
@@ -152,7 +122,7 @@ void add_sim(CLI::App& app, int& status) {
   CLI::App* sim = app.add_subcommand(
       "sim", "Measure locks on a simulated cluster, in virtual time; fit its description to measurements");
   sim->require_subcommand(1);
-  for (const benchmark_info& benchmark : lock_benchmarks) add_benchmark(*sim, status, benchmark);
+  for (const bench::benchmark& benchmark : bench::benchmarks()) add_benchmark(*sim, status, benchmark);
   add_machines(*sim, status);
   add_sim_compare(*sim, status);
   add_sim_fit(*sim, status);

@@ -67,7 +67,7 @@ std::map<std::string, double> simulate_upb(const simulation::machine& machine, c
   std::map<std::string, double> result;
   simulation::run(machine, where,
                   [&](engine::world& w) {
-                    bench::upb<engine::world> benchmark(w, lock, {}, effort.locks);
+                    bench::upb_locks<engine::world> benchmark(w, lock, {}, effort.locks);
                     for (const bench::sample& sample : benchmark.run())
                       if (w.rank() == 0) result[*sample.scenario] = sample.ns_per_acquisition();
                   },

@@ -11,6 +11,9 @@
 
 namespace nearfar::command {
 
+/// The one that is simulated if nothing else is said.
+inline constexpr const char* default_machine = "coolmuc2";
+
 /// How many ranks there are.
 struct cluster_shape {
   int nodes = 2;

@@ -1,0 +1,292 @@
+#include "apps/nearfar/study/conduct.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "apps/nearfar/shared/command.hpp"
+#include "bench/statistics.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+nlohmann::ordered_json object_of(const bench::point& of) {
+  nlohmann::ordered_json result = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : of.values()) result[name] = bench::json_of(value);
+  return result;
+}
+
+/// Why an object cannot run there, if it cannot.
+std::optional<std::string> obstacle(const bench::object& of, bench::world_kind world, const locality& where) {
+  if (!of.exists_in(world)) return "it does not exist in this world";
+  const int nodes = where.groups(level::node);
+  if (of.one_node_only && nodes > 1) return fmt::format("it works on one node only, and there are {}", nodes);
+  return std::nullopt;
+}
+
+/// One study, from the choice of what can be played to the last repetition.
+class conductor {
+ public:
+  conductor(const plan& what, const std::vector<configuration>& all, stage& on, study_output& out)
+      : plan_(&what), all_(&all), on_(&on), out_(&out) {}
+
+  void run() {
+    for (const configuration& each : *all_)
+      if (!places_.contains(key_of(each.where))) places_.emplace(key_of(each.where), on_->place(each.where));
+    choose();
+    warn();
+    finished_.assign(all_->size(), 0);
+    expected_ = count_expected();
+    out_->open(measurement_of(), layout(), playable_.size() * repetitions());
+    adopt_what_was_found();
+    play_all();
+    out_->close();
+  }
+
+ private:
+  using shape_key = std::tuple<int, int, int>;
+
+  static shape_key key_of(const shape& of) { return {of.ranks, of.nodes, of.ranks_per_node}; }
+  [[nodiscard]] const placement& place_of(const configuration& of) const {
+    return places_.at(key_of(of.where));
+  }
+  [[nodiscard]] std::size_t repetitions() const { return static_cast<std::size_t>(plan_->repetitions); }
+
+  /// What was named must run somewhere; of "all" and of the default what can.
+  void choose() {
+    std::map<const bench::object*, std::string> left_out;
+    std::set<const bench::object*> chosen;
+    for (std::size_t i = 0; i < all_->size(); ++i) {
+      const configuration& each = (*all_)[i];
+      if (const auto why = obstacle(*each.object, on_->kind(), place_of(each).where)) {
+        left_out[each.object] = *why;
+        continue;
+      }
+      playable_.push_back(i);
+      chosen.insert(each.object);
+    }
+    for (const configuration& each : *all_)
+      if (each.is_named && !chosen.contains(each.object))
+        throw usage_error(fmt::format("cannot run {} '{}': {}", each.benchmark->kind->name, each.object->name,
+                                      left_out.at(each.object)));
+    if (playable_.empty())
+      throw usage_error("nothing of what is asked for can run here; 'nearfar list' says where each can");
+    std::set<const bench::object*> said;
+    for (const configuration& each : *all_)
+      if (left_out.contains(each.object) && said.insert(each.object).second)
+        fmt::print(stderr, "nearfar: leaving out {} '{}'{}: {}\n", each.benchmark->kind->name,
+                   each.object->name, chosen.contains(each.object) ? " in part" : "",
+                   left_out.at(each.object));
+  }
+
+  void warn() const {
+    std::set<const void*> said;
+    for (const std::size_t index : playable_) {
+      const configuration& each = (*all_)[index];
+      if (!each.object->is_sound() && said.insert(each.object).second)
+        fmt::print(stderr, "nearfar: {} '{}' is unsound and may hang or give wrong results: {}\n",
+                   each.benchmark->kind->name, each.object->name, each.object->unsound);
+      if (!each.benchmark->scenarios || !said.insert(&place_of(each)).second) continue;
+      const bench::scenario_set& scenarios = *each.benchmark->scenarios;
+      const std::size_t played = scenarios.playable(place_of(each).where).size();
+      if (played < scenarios.names.size())
+        fmt::print(stderr, "nearfar: {} of the {} scenarios of {} can be played here; all need {}\n", played,
+                   scenarios.names.size(), each.benchmark->name, scenarios.needs);
+    }
+  }
+
+  [[nodiscard]] std::size_t samples_of(std::size_t index) const {
+    const configuration& each = (*all_)[index];
+    return each.benchmark->samples_per_repetition(place_of(each).where);
+  }
+
+  [[nodiscard]] std::size_t count_expected() const {
+    std::size_t sum = 0;
+    for (const std::size_t index : playable_) sum += samples_of(index) * repetitions();
+    return sum;
+  }
+
+  [[nodiscard]] measurement measurement_of() const {
+    // The placement of most ranks stands for all.
+    const auto largest = std::max_element(places_.begin(), places_.end(), [](const auto& a, const auto& b) {
+      return a.second.where.size() < b.second.where.size();
+    });
+    nlohmann::ordered_json statements = nlohmann::ordered_json::object();
+    nlohmann::ordered_json objects = nlohmann::ordered_json::object();
+    for (const std::size_t index : playable_) {
+      const configuration& each = (*all_)[index];
+      const bench::object_kind& kind = *each.benchmark->kind;
+      statements[each.benchmark->name] = *each.benchmark;
+      auto& names = objects[kind.name];
+      if (std::find(names.begin(), names.end(), each.object->name) == names.end())
+        names.push_back(each.object->name);
+    }
+    nlohmann::ordered_json more{{"objects", objects},
+                                {"statements", statements},
+                                {"steady", {{"drift", bench::steady_drift}, {"turns", bench::steady_turns}}}};
+    if (objects.contains("lock")) more["locks"] = objects["lock"];
+    if (plan_->mode == output_mode::growing)
+      more["study"] = {
+          {"world", plan_->world}, {"machine", plan_->machine}, {"topology", plan_->hardware.topology}};
+    return {.benchmark = plan_->title,
+            .world = plan_->world,
+            .topology = largest->second.where.tree_text(),
+            .binding = largest->second.binding,
+            .oversubscribed = is_oversubscribed(),
+            .seed = plan_->seed,
+            .records_expected = expected_,
+            .start_time = utc_time(),
+            .machine = on_->description(),
+            .more = more};
+  }
+
+  [[nodiscard]] bool is_oversubscribed() const {
+    return std::any_of(places_.begin(), places_.end(),
+                       [](const auto& each) { return each.second.oversubscribed; });
+  }
+
+  [[nodiscard]] table_layout layout() const { return {*all_, plan_->world, is_oversubscribed()}; }
+
+  /// Fills in what the benchmark does not know of its samples.
+  void complete(bench::sample& sample, const configuration& of, int repetition) const {
+    const placement& where = place_of(of);
+    sample.benchmark = of.benchmark->name;
+    sample.kind = of.benchmark->kind->name;
+    sample.object = of.object->name;
+    sample.parameters = object_of(of.parameters);
+    for (const bench::axis& each : of.benchmark->axes)
+      (each.is_effort ? sample.effort : sample.axes)[each.name] = bench::json_of(of.axes.at(each.name));
+    sample.world = plan_->world;
+    sample.machine = on_->machine();
+    sample.nodes = where.where.groups(level::node);
+    sample.ranks = where.where.size();
+    sample.repetition = repetition;
+    sample.sound = of.object->is_sound();
+    for (const bench::column& each : of.benchmark->columns)
+      sample.measured[each.name] = bench::or_null(each.of(sample));
+  }
+
+  /// What tells a sample's configuration from the others.
+  static std::string identity(const bench::sample& of) {
+    return nlohmann::ordered_json{of.benchmark, of.object, of.parameters, of.axes,
+                                  of.effort,    of.nodes,  of.ranks}
+        .dump();
+  }
+
+  /// Repetitions that an earlier run has ended are not played again.
+  void adopt_what_was_found() {
+    const std::vector<bench::sample>& found = out_->found();
+    if (found.empty()) return;
+    std::map<std::string, std::size_t> index_of;
+    for (const std::size_t index : playable_) {
+      bench::sample like;
+      complete(like, (*all_)[index], 0);
+      index_of[identity(like)] = index;
+    }
+    std::map<std::pair<std::size_t, int>, std::vector<const bench::sample*>> by_repetition;
+    for (const bench::sample& each : found) {
+      const auto index = index_of.find(identity(each));
+      if (index != index_of.end()) by_repetition[{index->second, each.repetition}].push_back(&each);
+    }
+    std::size_t repetitions_found = 0;
+    for (const auto& [place, samples] : by_repetition) {
+      if (samples.size() < samples_of(place.first)) {
+        // Only the last repetition of a run that was killed can lack some.
+        out_->drop_last(samples.size());
+        continue;
+      }
+      played_.insert(place);
+      finished_[place.first] += 1;
+      ++repetitions_found;
+      for (const bench::sample* each : samples) out_->adopt(place.first, *each);
+    }
+    fmt::print(stderr, "nearfar: {} of {} repetitions are there already\n", repetitions_found,
+               playable_.size() * repetitions());
+    out_->skip(repetitions_found);
+  }
+
+  void play_all() {
+    std::mt19937_64 random(plan_->seed);
+    for (int repetition = 0; repetition < plan_->repetitions; ++repetition) {
+      std::vector<std::size_t> order = playable_;
+      std::shuffle(order.begin(), order.end(), random);
+      for (const std::size_t index : order) {
+        if (played_.contains({index, repetition})) continue;
+        if (is_precise(index)) {
+          out_->skip(1);
+          continue;
+        }
+        const configuration& of = (*all_)[index];
+        out_->step(text_of(of));
+        std::vector<bench::sample> samples = on_->play(index, repetition);
+        for (bench::sample& each : samples) complete(each, of, repetition);
+        out_->record(index, std::move(samples));
+        finished_[index] += 1;
+      }
+    }
+  }
+
+  /// Whether more repetitions are not worth their time.
+  [[nodiscard]] bool is_precise(std::size_t index) const {
+    if (plan_->precision == 0 || finished_[index] < least_for_interval) return false;
+    std::map<std::string, std::vector<double>> by_scenario;
+    const bench::column& judged = (*all_)[index].benchmark->columns.front();
+    for (const result& each : out_->results())
+      if (each.configuration == index)
+        by_scenario[each.sample.scenario.value_or("")].push_back(judged.of(each.sample).value_or(0));
+    return std::all_of(by_scenario.begin(), by_scenario.end(), [&](const auto& each) {
+      const bench::median_interval interval = bench::median_of(each.second);
+      return interval.is_confidence &&
+             (interval.high - interval.low) / 2 <= plan_->precision * interval.median;
+    });
+  }
+
+  /// Below that there is no interval of 95 %.
+  static constexpr int least_for_interval = 6;
+
+  const plan* plan_;
+  const std::vector<configuration>* all_;
+  stage* on_;
+  study_output* out_;
+  std::map<shape_key, placement> places_;
+  std::vector<std::size_t> playable_;  // indices
+  std::size_t expected_ = 0;           // samples
+  std::vector<int> finished_;          // repetitions, by index
+  std::set<std::pair<std::size_t, int>> played_;
+};
+
+}  // namespace
+
+void conduct(const plan& what, const std::vector<configuration>& all, stage& on, study_output& out) {
+  conductor(what, all, on, out).run();
+}
+
+int conclude(study_output& out) {
+  out.print();
+  if (out.all_verified()) return success;
+  fmt::print(
+      stderr,
+      "nearfar: the work of a benchmark did not happen as it should: its results are void (marked in the "
+      "table)\n");
+  return failure;
+}
+
+std::string text_of(const configuration& of) {
+  std::string text = fmt::format("{} {}", of.benchmark->name, of.object->name);
+  if (of.where.ranks > 0) text += fmt::format(", {} rank{}", of.where.ranks, of.where.ranks == 1 ? "" : "s");
+  if (of.where.nodes > 0) text += fmt::format(", {} x {} ranks", of.where.nodes, of.where.ranks_per_node);
+  for (const auto& [name, value] : of.parameters.values())
+    text += fmt::format(", {} {}", name, bench::text_of(value));
+  for (const auto& [name, value] : of.axes.values())
+    text += fmt::format(", {} {}", name, bench::text_of(value));
+  return text;
+}
+
+}  // namespace nearfar::command

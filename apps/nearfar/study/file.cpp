@@ -1,0 +1,200 @@
+#include "apps/nearfar/study/file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/study/options.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+using json = nlohmann::json;
+
+/// What a scalar is as a word of the command line.
+std::optional<std::string> word_of(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number()) return value.dump();
+  return std::nullopt;
+}
+
+class study_reader {
+ public:
+  study_reader(const std::string& path, plan defaults) : path_(path), plan_(std::move(defaults)) {}
+
+  [[nodiscard]] plan read() {
+    const json whole = parse();
+    if (!whole.is_object()) refuse("it is no object: {\"benchmark\": \"ecsb\", ...}");
+    json shared = whole;
+    for (const char* key : {"world", "machine", "topology"}) take_text(shared, key, target_of(key));
+    take_number(shared, "repetitions", plan_.repetitions);
+    take_number(shared, "precision", plan_.precision);
+    take_number(shared, "seed", plan_.seed);
+    if (plan_.world.empty()) plan_.world = default_world();
+    const auto studies = shared.find("studies");
+    if (studies == shared.end()) {
+      add(shared, "");
+    } else {
+      if (!studies->is_array() || studies->empty()) refuse("'studies' is no list of studies");
+      const json each_of = *studies;
+      shared.erase("studies");
+      for (std::size_t i = 0; i < each_of.size(); ++i) {
+        if (!each_of[i].is_object()) refuse(fmt::format("studies[{}] is no object", i));
+        // What all have in common is said once.
+        json one = shared;
+        one.update(each_of[i]);
+        add(one, fmt::format("studies[{}]: ", i));
+      }
+    }
+    return plan_;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw usage_error(fmt::format("'{}': {}", path_, why));
+  }
+
+  [[nodiscard]] json parse() const {
+    std::ifstream file(path_, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!file) refuse("it cannot be read");
+    try {
+      return json::parse(text, nullptr, true, true);
+    } catch (const json::parse_error& wrong) {
+      const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(wrong.byte, text.size()));
+      refuse(fmt::format("line {} is not JSON", std::count(text.begin(), end, '\n') + 1));
+    }
+  }
+
+  std::string& target_of(const std::string& key) {
+    if (key == "world") return plan_.world;
+    return key == "machine" ? plan_.machine : plan_.hardware.topology;
+  }
+
+  void take_text(json& from, const char* key, std::string& to) const {
+    const auto found = from.find(key);
+    if (found == from.end()) return;
+    if (!found->is_string() || found->get<std::string>().empty()) refuse(fmt::format("'{}' is no text", key));
+    // The command line has the last word.
+    if (to.empty()) to = found->get<std::string>();
+    from.erase(found);
+  }
+
+  template <typename Number>
+  void take_number(json& from, const char* key, Number& to) const {
+    const auto found = from.find(key);
+    if (found == from.end()) return;
+    const bool fits = std::is_floating_point_v<Number> ? found->is_number()
+                      : std::is_unsigned_v<Number>     ? found->is_number_unsigned()
+                                                       : found->is_number_integer();
+    if (!fits) refuse(fmt::format("'{}' is {}, which is no such number", key, found->dump()));
+    if constexpr (std::is_same_v<Number, int>) {
+      constexpr std::int64_t most = 1'000'000'000;
+      if (found->get<std::int64_t>() > most)
+        refuse(fmt::format("'{}' is {}, which is too much", key, found->dump()));
+    }
+    to = found->get<Number>();
+    from.erase(found);
+  }
+
+  /// Scalars or lists of them, as words.
+  [[nodiscard]] std::vector<std::string> words_of(const json& value, const std::string& where) const {
+    std::vector<std::string> words;
+    for (const json& each : value.is_array() ? value : json::array({value})) {
+      const auto word = word_of(each);
+      if (!word)
+        refuse(fmt::format("{} is {}, and must be a number, a name, or a list of them", where, each.dump()));
+      words.push_back(*word);
+    }
+    if (words.empty()) refuse(fmt::format("{} is an empty list", where));
+    return words;
+  }
+
+  /// One study, of one benchmark or of several.
+  void add(const json& study, const std::string& place) {
+    const auto named = study.find("benchmark");
+    if (named == study.end()) refuse(place + "'benchmark' is missing");
+    for (const std::string& name : words_of(*named, place + "'benchmark'")) {
+      const bench::benchmark* const found = bench::find_benchmark(name);
+      if (found == nullptr) {
+        std::vector<std::string> known;
+        for (const bench::benchmark& each : bench::benchmarks()) known.push_back(each.name);
+        refuse(fmt::format("{}unknown benchmark '{}'{}; there are: {}", place, name, suggestion(name, known),
+                           fmt::join(known, ", ")));
+      }
+      plan_.requests.push_back(request_of(*found, study, place));
+    }
+  }
+
+  [[nodiscard]] request request_of(const bench::benchmark& benchmark, const json& study,
+                                   const std::string& place) const {
+    request result{.benchmark = &benchmark, .objects = {}, .values = {}, .shapes = {}};
+    shape_options shapes;
+    const bool is_simulated = plan_.world == "simulated";
+    const bool is_one_of_many = study.at("benchmark").is_array();
+    for (const auto& [key, value] : study.items()) {
+      if (key == "benchmark") continue;
+      const std::vector<std::string> words = words_of(value, fmt::format("{}'{}'", place, key));
+      if (key == benchmark.kind->plural)
+        result.objects = words;
+      else if (key == "ranks" && !is_simulated)
+        shapes.ranks = words;
+      else if (key == "nodes" && is_simulated)
+        shapes.nodes = words;
+      else if (key == "ranks_per_node" && is_simulated)
+        shapes.ranks_per_node = words;
+      else if (has_axis(benchmark, key))
+        result.values[key] = words;
+      else if (!is_one_of_many || !is_known(key))
+        refuse(fmt::format("{}{} has no '{}'{}; it has: {}", place, benchmark.name, key,
+                           suggestion(key, keys_of(benchmark)), fmt::join(keys_of(benchmark), ", ")));
+    }
+    try {
+      result.shapes = is_simulated ? shapes.on_clusters() : shapes.on_hardware();
+    } catch (const usage_error& wrong) {
+      refuse(place + wrong.what());
+    }
+    return result;
+  }
+
+  static bool has_axis(const bench::benchmark& benchmark, const std::string& name) {
+    const auto is_it = [&](const bench::axis& each) { return each.name == name; };
+    return std::any_of(benchmark.axes.begin(), benchmark.axes.end(), is_it) ||
+           std::any_of(benchmark.kind->parameters.begin(), benchmark.kind->parameters.end(), is_it);
+  }
+
+  /// Whether some benchmark has it, of several that share a study.
+  static bool is_known(const std::string& name) {
+    const auto& all = bench::benchmarks();
+    return std::any_of(all.begin(), all.end(), [&](const auto& each) { return has_axis(each, name); });
+  }
+
+  [[nodiscard]] std::vector<std::string> keys_of(const bench::benchmark& benchmark) const {
+    std::vector<std::string> keys{benchmark.kind->plural};
+    if (plan_.world == "simulated")
+      keys.insert(keys.end(), {"nodes", "ranks_per_node"});
+    else
+      keys.emplace_back("ranks");
+    for (const auto* axes : {&benchmark.axes, &benchmark.kind->parameters})
+      for (const bench::axis& each : *axes) keys.push_back(each.name);
+    return keys;
+  }
+
+  std::string path_;
+  plan plan_;
+};
+
+}  // namespace
+
+plan read_study(const std::string& path, plan defaults) {
+  return study_reader(path, std::move(defaults)).read();
+}
+
+}  // namespace nearfar::command

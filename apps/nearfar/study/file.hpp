@@ -1,0 +1,15 @@
+/// \file
+/// Studies as their users write them down.
+#pragma once
+
+#include <string>
+
+#include "apps/nearfar/study/plan.hpp"
+
+namespace nearfar::command {
+
+/// Reads a study: JSON, in which comments are allowed. docs/sweeps.md describes it. What it leaves open stays
+/// as it is in `defaults`. Throws `usage_error`, which names the file and the place.
+[[nodiscard]] plan read_study(const std::string& path, plan defaults);
+
+}  // namespace nearfar::command

@@ -1,0 +1,213 @@
+// Plans in the world of MPI.
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/study/conduct.hpp"
+#include "apps/nearfar/study/hardware.hpp"
+#include "nearfar/memory/mpi/handles.hpp"
+#include "nearfar/memory/mpi/world.hpp"
+#include "nearfar/topology/hardware.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+/// Every rank's binding, on every rank.
+std::vector<std::string> gather_bindings(MPI_Comm comm) {
+  constexpr std::size_t width = 64;
+  std::string mine = hardware().binding_text();
+  mine.resize(width);
+  int ranks = 1;
+  mpi::check(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
+  std::string all(width * static_cast<std::size_t>(ranks), '\0');
+  mpi::check(MPI_Allgather(mine.data(), width, MPI_CHAR, all.data(), width, MPI_CHAR, comm), "MPI_Allgather");
+  std::vector<std::string> result;
+  for (std::size_t at = 0; at < all.size(); at += width) result.emplace_back(all.substr(at, width).c_str());
+  return result;
+}
+
+/// The first ranks of the job, and the world that they make. Collective over all ranks of the job; those
+/// beyond have an empty one.
+class team_of_first {
+ public:
+  team_of_first(int rank, int count, const mpi::options& how) {
+    const bool is_member = rank < count;
+    comm_ = mpi::communicator::split(MPI_COMM_WORLD, is_member ? 0 : 1);
+    if (!is_member) return;
+    world_ = std::make_unique<mpi::world>(comm_.get(), how);
+    binding_ = gather_bindings(comm_.get());
+  }
+
+  [[nodiscard]] mpi::world* world() const noexcept { return world_.get(); }
+  [[nodiscard]] const std::vector<std::string>& binding() const noexcept { return binding_; }
+
+ private:
+  mpi::communicator comm_;
+  std::unique_ptr<mpi::world> world_;
+  std::vector<std::string> binding_;
+};
+
+/// What rank 0 tells the others: the configuration that is played next, or that it is over, with a status.
+struct cue {
+  std::int64_t index = over;
+  std::int64_t status = 0;
+
+  static constexpr std::int64_t over = -1;
+};
+
+/// The first ranks play; rank 0 conducts, the others follow it.
+class mpi_stage final : public stage {
+ public:
+  /// Collective: makes a world for each number of ranks.
+  mpi_stage(const plan& what, const std::vector<configuration>& all, stall_guard& guard)
+      : all_(&all), guard_(&guard), cues_(mpi::communicator::duplicate(MPI_COMM_WORLD)) {
+    mpi::options how{.ratios = what.hardware.ratios, .topology = topology_of(what)};
+    if (const auto limits = limits_of(what, all)) how.stall_limit = limits->wait;
+    for (const configuration& each : all)
+      if (!teams_.contains(each.where.ranks))
+        teams_.try_emplace(each.where.ranks, cues_.rank(), each.where.ranks, how);
+  }
+
+  [[nodiscard]] bool conducts() const { return cues_.rank() == 0; }
+  [[nodiscard]] bench::world_kind kind() const override { return bench::world_kind::mpi; }
+  [[nodiscard]] std::string machine() const override { return host_name(); }
+
+  [[nodiscard]] placement place(const shape& of) override {
+    const team_of_first& team = teams_.at(of.ranks);
+    return {.where = team.world()->locality(),
+            .binding = team.binding(),
+            .oversubscribed = team.world()->oversubscribed()};
+  }
+
+  [[nodiscard]] std::vector<bench::sample> play(std::size_t index, int /*repetition*/) override {
+    exchange({static_cast<std::int64_t>(index), 0});
+    return play_mine(index);
+  }
+
+  /// On the ranks that do not conduct, until it is over. Returns the conductor's status.
+  [[nodiscard]] int follow() {
+    while (true) {
+      const cue next = exchange({});
+      if (next.index == cue::over) return static_cast<int>(next.status);
+      try {
+        (void)play_mine(static_cast<std::size_t>(next.index));
+      } catch (const mpi::mpi_error&) {
+        throw;
+      } catch (const stalled&) {
+        throw;
+      } catch (const error&) {
+        // The conductor has it too, says it, and ends the study.
+      }
+    }
+  }
+
+  /// On the conductor.
+  void end(int status) { exchange({cue::over, status}); }
+
+ private:
+  std::vector<bench::sample> play_mine(std::size_t index) {
+    const configuration& of = (*all_)[index];
+    mpi::world* const mine = teams_.at(of.where.ranks).world();
+    if (mine == nullptr) return {};
+    guard_->begin(object_text(of));
+    return play_in(*mine, of, [this] { guard_->beat(); });
+  }
+
+  /// Rank 0's cue on all ranks. Who waits for long leaves its core to those who play.
+  cue exchange(const cue& mine) {
+    std::array<std::int64_t, 2> words{mine.index, mine.status};
+    MPI_Request request = MPI_REQUEST_NULL;
+    mpi::check(
+        MPI_Ibcast(words.data(), static_cast<int>(words.size()), MPI_INT64_T, 0, cues_.get(), &request),
+        "MPI_Ibcast");
+    constexpr int polls_before_rest = 1000;
+    constexpr std::chrono::microseconds rest{500};
+    for (int poll = 0, done = 0; done == 0; ++poll) {
+      mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      if (poll > polls_before_rest) std::this_thread::sleep_for(rest);
+    }
+    return {words[0], words[1]};
+  }
+
+  const std::vector<configuration>* all_;
+  stall_guard* guard_;
+  mpi::communicator cues_;
+  std::map<int, team_of_first> teams_;
+};
+
+/// Gives the number of ranks where it is 0. Throws `usage_error` for more than MPI started.
+void fit(std::vector<configuration>& all, int ranks) {
+  for (configuration& each : all) {
+    if (each.where.ranks == 0) each.where.ranks = ranks;
+    if (each.where.ranks > ranks)
+      throw usage_error(
+          fmt::format("--ranks {} does not fit the {} ranks that MPI started: give it to mpirun (-n {})",
+                      each.where.ranks, ranks, each.where.ranks));
+  }
+}
+
+int conduct_others(const plan& what, const std::vector<configuration>& all, mpi_stage& on,
+                   study_output& output) {
+  try {
+    conduct(what, all, on, output);
+    const int status = conclude(output);
+    on.end(status);
+    return status;
+  } catch (const mpi::mpi_error&) {
+    throw;
+  } catch (const stalled&) {
+    throw;
+  } catch (const error&) {
+    output.print();
+    on.end(bad_input);
+    throw;
+  }
+}
+
+}  // namespace
+
+int run_in_mpi(const plan& asked) {
+  plan what = asked;
+  for (request& each : what.requests)
+    if (each.shapes.empty()) each.shapes = {shape{}};  // all ranks that MPI starts
+  std::vector<configuration> all = configurations_of(what);
+  study_output output(what);
+  const int rank = launch::from_environment().rank;
+  const interruption by_signal(rank, keeper_of(output));
+  stall_guard guard = guard_over(output, what, limits_of(what, all), rank);
+  guard.begin("starting MPI");
+  const mpi_session session;
+  const mpi::communicator of_stalls = mpi::communicator::duplicate(MPI_COMM_WORLD);
+  fit(all, of_stalls.size());
+  std::optional<error> refused;
+  int status = success;
+  {
+    mpi_stage on(what, all, guard);
+    try {
+      status = on.conducts() ? conduct_others(what, all, on, output) : on.follow();
+    } catch (const mpi::mpi_error&) {
+      throw;
+    } catch (const stalled& stall) {
+      guard.end(stall, of_stalls);
+    } catch (const error& error) {
+      // The others have been told, so that the worlds can end as they should.
+      refused = error;
+    }
+    guard.begin("ending MPI");
+  }
+  if (refused) throw usage_error(refused->what());
+  return status;
+}
+
+}  // namespace nearfar::command

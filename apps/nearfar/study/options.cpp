@@ -1,0 +1,94 @@
+#include "apps/nearfar/study/options.hpp"
+
+#include <fmt/format.h>
+
+#include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/launch.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+/// Whole numbers from 1 to `most`. Throws `usage_error`.
+std::vector<int> counts_of(const char* name, double most, const std::vector<std::string>& texts) {
+  const bench::axis along{.name = name, .meaning = "", .standard = std::int64_t{1}, .least = 1, .most = most};
+  std::vector<int> counts;
+  for (const std::string& text : texts) {
+    try {
+      counts.push_back(static_cast<int>(std::get<std::int64_t>(along.parse(text))));
+    } catch (const error& wrong) {
+      throw usage_error(wrong.what());
+    }
+  }
+  return counts;
+}
+
+}  // namespace
+
+std::vector<shape> shape_options::on_hardware() const {
+  constexpr double most = 1e6;
+  std::vector<shape> shapes;
+  for (const int count : counts_of("ranks", most, ranks)) shapes.push_back({.ranks = count});
+  return shapes;
+}
+
+std::vector<shape> shape_options::on_clusters() const {
+  constexpr double most = 65536;
+  std::vector<shape> shapes;
+  for (const int count : counts_of("nodes", most, nodes))
+    for (const int each : counts_of("ranks_per_node", most, ranks_per_node))
+      shapes.push_back({.nodes = count, .ranks_per_node = each});
+  return shapes;
+}
+
+CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& values,
+                      const std::string& help) {
+  return command.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
+}
+
+void add_request_options(CLI::App& command, request& asked, bool is_simulated) {
+  const bench::benchmark& benchmark = *asked.benchmark;
+  const bench::object_kind& kind = *benchmark.kind;
+  add_list(command, "--" + kind.plural, asked.objects,
+           "Names as 'nearfar list' shows, separated by commas, or 'all' that are sound; "
+           "default: each family's recommended setting");
+  for (const auto* axes : {&benchmark.axes, &kind.parameters})
+    for (const bench::axis& each : *axes)
+      add_list(command, each.option(), asked.values[each.name], each.meaning)
+          ->default_str(
+              bench::text_of(is_simulated ? each.simulated.value_or(each.standard) : each.standard));
+}
+
+void add_plan_options(CLI::App& command, plan& what, const std::string& seeds) {
+  command.add_option("--repetitions", what.repetitions, "Repetitions of each point")->capture_default_str();
+  command
+      .add_option(
+          "--precision", what.precision,
+          "Stop repeating a point whose 95 % interval is within this share of its median, such as 0.02")
+      ->capture_default_str();
+  command.add_option("--seed", what.seed, seeds)->capture_default_str();
+  command.add_option("--output", what.output, "Results file (JSON Lines) for 'nearfar report'");
+}
+
+void add_hardware_options(CLI::App& command, plan& what) {
+  hardware_options& options = what.hardware;
+  command.add_option("--topology", options.topology,
+                     "Tree to use in place of the machine's: 'node:2 numa:2 core:4'");
+  command
+      .add_option("--polls-per-progress", options.ratios.polls_per_progress,
+                  "Polls of a waiting rank between two calls that drive MPI's progress")
+      ->capture_default_str();
+  command
+      .add_option("--polls-per-yield", options.ratios.polls_per_yield,
+                  "The same while oversubscribed, where each such call is followed by a yield")
+      ->capture_default_str();
+  command.add_option("--stall-limit", options.stall_limit,
+                     "Seconds after which a rank that still waits ends the benchmark, which keeps what was "
+                     "measured, says who waits for what, and ends with 1; 0: never; default: 60 more than "
+                     "a repetition takes");
+  command.add_flag("--no-bind", options.no_bind, "Threads world: leave threads unbound");
+}
+
+std::string default_world() { return launch::from_environment().under_mpi ? "mpi" : "threads"; }
+
+}  // namespace nearfar::command

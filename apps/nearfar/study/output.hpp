@@ -1,0 +1,65 @@
+/// \file
+/// What comes out of a study: samples, results file, table.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/nearfar/shared/progress_bar.hpp"
+#include "apps/nearfar/shared/provenance.hpp"
+#include "apps/nearfar/study/plan.hpp"
+#include "apps/nearfar/study/sinks.hpp"
+#include "apps/nearfar/study/table.hpp"
+#include "bench/results.hpp"
+
+namespace nearfar::command {
+
+/// What comes out of a study, kept by the conductor alone. Any thread may stop it while another records.
+class study_output {
+ public:
+  explicit study_output(const plan& what) : plan_(&what) {}
+
+  /// Starts the results file. Here and in the other members what goes wrong is thrown as `nearfar::error`,
+  /// once: later members then do without the file.
+  void open(const measurement& of, table_layout layout, std::size_t repetitions);
+  /// Samples of an earlier run, by the index of their configuration.
+  [[nodiscard]] const std::vector<bench::sample>& found() const noexcept { return found_; }
+  /// Takes a sample that was found for one of the configuration.
+  void adopt(std::size_t index, bench::sample sample);
+  /// Removes the last samples that were found.
+  void drop_last(std::size_t count);
+  void step(const std::string& text);
+  /// Of one repetition.
+  void record(std::size_t index, std::vector<bench::sample> samples);
+  /// The next `count` steps are not to be taken.
+  void skip(std::size_t count);
+  void close();
+
+  /// Keeps what was measured, in place of what is to come: the file with a record of what ended the run, and
+  /// the table. Nothing if it was never opened, or is closed. Returns what a user has to know of the file, or
+  /// nothing.
+  [[nodiscard]] std::string stop(nlohmann::ordered_json why);
+
+  [[nodiscard]] const std::vector<result>& results() const noexcept { return results_; }
+  void print();
+  /// Whether every sample is of work that happened.
+  [[nodiscard]] bool all_verified() const;
+
+ private:
+  template <typename Action>
+  void with_sink(Action action);
+
+  std::mutex busy_;
+  const plan* plan_;
+  table_layout layout_;
+  bool open_ = false;
+  std::optional<progress_bar> bar_;
+  std::unique_ptr<record_sink> sink_;
+  std::vector<bench::sample> found_;
+  std::vector<result> results_;
+};
+
+}  // namespace nearfar::command

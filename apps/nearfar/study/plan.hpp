@@ -1,0 +1,86 @@
+/// \file
+/// What is to be measured: benchmarks x objects x axes x ranks, as a user asks for it and point by point.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/benchmark.hpp"
+#include "nearfar/memory/waiting.hpp"
+
+namespace nearfar::command {
+
+/// How many ranks; on real hardware `ranks`, on a simulated cluster the two others.
+struct shape {
+  int ranks = 0;
+  int nodes = 0;
+  int ranks_per_node = 0;
+
+  bool operator==(const shape&) const = default;
+};
+
+/// One benchmark as it is asked for, in words: names of objects or none, and values by the name of their
+/// axis.
+struct request {
+  const bench::benchmark* benchmark = nullptr;
+  std::vector<std::string> objects;
+  std::map<std::string, std::vector<std::string>> values;
+  std::vector<shape> shapes;
+};
+
+/// A point of the study.
+struct configuration {
+  const bench::benchmark* benchmark;
+  const bench::object* object;
+  bench::point axes;        ///< of the benchmark
+  bench::point parameters;  ///< of the object: those that it takes
+  shape where;
+  bool is_named;  ///< rather than one of "all"; then it must run
+
+  /// All coordinates together, as runners want them.
+  [[nodiscard]] bench::point at() const;
+  [[nodiscard]] double seconds() const;
+};
+
+/// The real hardware's part of a plan.
+struct hardware_options {
+  std::string topology;
+  bool no_bind = false;
+  wait_ratios ratios;
+  std::optional<double> stall_limit;  ///< seconds, 0 for none
+};
+
+/// How results are kept.
+enum class output_mode : std::uint8_t {
+  whole,   ///< a file that appears when all is measured
+  growing  ///< a file that is appended to, by which a later run goes on where this one was ended
+};
+
+struct plan {
+  std::string world;  ///< mpi, threads, simulated
+  std::string title;  ///< for the provenance: the benchmark's name, or "sweep"
+  std::vector<request> requests;
+  int repetitions = 8;
+  /// A point is done before that if its interval is within this share of its median; 0: never.
+  double precision = 0;
+  std::uint64_t seed = 1;
+  std::string output;
+  output_mode mode = output_mode::whole;
+  hardware_options hardware;
+  std::string machine;  ///< of the simulated world
+};
+
+/// Every point that is asked for, in the order of tables, whether it can be played or not; a rank that does
+/// not conduct needs no more. Throws `usage_error`.
+[[nodiscard]] std::vector<configuration> configurations_of(const plan& what);
+
+/// Throws `usage_error` for what no world can do.
+void check(const plan& what);
+
+/// Measures it all; returns the command's status.
+[[nodiscard]] int run(const plan& what);
+
+}  // namespace nearfar::command

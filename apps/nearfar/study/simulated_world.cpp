@@ -1,0 +1,69 @@
+// Plans on a simulated cluster, in virtual time.
+
+#include <utility>
+
+#include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/machine_file.hpp"
+#include "apps/nearfar/sim/simulated.hpp"
+#include "apps/nearfar/study/conduct.hpp"
+#include "apps/nearfar/study/hardware.hpp"
+#include "nearfar/simulation/cluster.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+/// A cluster for each repetition: no result depends on what else was asked for.
+class simulated_stage final : public stage {
+ public:
+  simulated_stage(const plan& what, const std::vector<configuration>& all)
+      : plan_(&what), all_(&all), machine_(find_machine(what.machine)) {}
+
+  [[nodiscard]] bench::world_kind kind() const override { return bench::world_kind::engine; }
+  [[nodiscard]] std::string machine() const override { return machine_.name; }
+  [[nodiscard]] nlohmann::ordered_json description() const override { return to_json(machine_); }
+  [[nodiscard]] placement place(const shape& of) override {
+    return {.where = locality_of(machine_, cluster_of(of))};
+  }
+
+  [[nodiscard]] std::vector<bench::sample> play(std::size_t index, int repetition) override {
+    const configuration& of = (*all_)[index];
+    const std::int64_t objects = of.benchmark->objects == nullptr ? 1 : of.benchmark->objects(of.axes);
+    std::vector<bench::sample> samples;
+    simulation::run(
+        machine_, locality_of(machine_, cluster_of(of.where)),
+        [&](engine::world& w) {
+          auto mine = play_in(w, of, [] {});
+          if (w.rank() == 0) samples = std::move(mine);
+        },
+        {.seed = seed_of(plan_->seed, repetition), .bytes = bytes_for_locks(static_cast<int>(objects))});
+    return samples;
+  }
+
+ private:
+  static cluster_shape cluster_of(const shape& of) {
+    return {.nodes = of.nodes, .ranks_per_node = of.ranks_per_node};
+  }
+
+  const plan* plan_;
+  const std::vector<configuration>* all_;
+  simulation::machine machine_;
+};
+
+}  // namespace
+
+int run_simulated(const plan& what) {
+  const std::vector<configuration> all = configurations_of(what);
+  study_output output(what);
+  const interruption by_signal(0, keeper_of(output));
+  simulated_stage on(what, all);
+  try {
+    conduct(what, all, on, output);
+  } catch (const error&) {
+    output.print();
+    throw;
+  }
+  return conclude(output);
+}
+
+}  // namespace nearfar::command

@@ -1,0 +1,215 @@
+#include "apps/nearfar/study/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "bench/statistics.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+/// Samples of one line of the table.
+using group = std::vector<const bench::sample*>;
+
+/// A coordinate that may tell lines apart.
+struct coordinate {
+  std::string name;
+  std::string text;
+};
+
+std::vector<coordinate> coordinates_of(const configuration& of, const bench::sample& sample) {
+  std::vector<coordinate> all{{"nodes", fmt::format("{}", sample.nodes)},
+                              {"ranks", fmt::format("{}", sample.ranks)}};
+  for (const bench::point* part : {&of.parameters, &of.axes})
+    for (const auto& [name, value] : part->values()) all.push_back({name, bench::text_of(value)});
+  return all;
+}
+
+std::optional<bench::median_interval> over(const group& samples, const bench::column& what) {
+  std::vector<double> values;
+  for (const bench::sample* sample : samples)
+    if (const std::optional<double> value = what.of(*sample)) values.push_back(*value);
+  if (values.empty()) return std::nullopt;
+  return bench::median_of(std::move(values));
+}
+
+/// "1 node", "1 to 4 nodes".
+std::string count_of(const std::set<int>& numbers, const char* what) {
+  if (numbers.size() == 1)
+    return fmt::format("{} {}{}", *numbers.begin(), what, *numbers.begin() == 1 ? "" : "s");
+  return fmt::format("{} to {} {}s", *numbers.begin(), *numbers.rbegin(), what);
+}
+
+/// Lines of a comment, none of which is long.
+void print_comment(const std::vector<std::string>& phrases) {
+  constexpr std::size_t width = 118;
+  std::string line = "#";
+  for (std::size_t i = 0; i < phrases.size(); ++i) {
+    const std::string phrase = phrases[i] + (i + 1 < phrases.size() ? ";" : "");
+    if (line.size() + 1 + phrase.size() > width && line.size() > 1) {
+      fmt::print("{}\n", line);
+      line = "#  ";
+    }
+    line += " " + phrase;
+  }
+  fmt::print("{}\n", line);
+}
+
+/// The table of one benchmark.
+class benchmark_table {
+ public:
+  benchmark_table(const bench::benchmark& of, const std::vector<result>& results, const table_layout& layout)
+      : benchmark_(&of), layout_(&layout) {
+    // Sorted by place in the user's order, then by scenario.
+    for (const result& each : results)
+      if (configuration_of(each.configuration).benchmark == &of)
+        lines_[{each.configuration, each.sample.scenario.value_or("")}].push_back(&each.sample);
+    find_coordinates();
+  }
+
+  void print() const {
+    if (lines_.empty()) return;
+    print_heading();
+    print_legend();
+    print_heads();
+    bool all_steady = true;
+    for (const auto& [key, samples] : lines_) {
+      print_line(key.first, key.second, samples);
+      all_steady = all_steady && bench::is_steady(samples);
+    }
+    if (!all_steady)
+      fmt::print(
+          "# not steady: from the first to the second half of the measured time the throughput changes by "
+          "more than {:.0f} %, or a rank has fewer than {} turns on average; take a longer --duration\n",
+          bench::steady_drift * 100, bench::steady_turns);
+  }
+
+ private:
+  static constexpr std::size_t width_of_name = 24;
+  static constexpr std::size_t width_of_scenario = 9;
+  static constexpr std::size_t width_of_interval = 11;
+  static constexpr std::size_t width_of_figure = 9;
+
+  [[nodiscard]] const configuration& configuration_of(std::size_t index) const {
+    return layout_->configurations[index];
+  }
+
+  /// Those that are not the same in all lines.
+  void find_coordinates() {
+    std::map<std::string, std::set<std::string>> texts;
+    std::vector<std::string> order;
+    for (const auto& [key, samples] : lines_)
+      for (const coordinate& each : coordinates_of(configuration_of(key.first), *samples.front())) {
+        if (!texts.contains(each.name)) order.push_back(each.name);
+        texts[each.name].insert(each.text);
+      }
+    for (const std::string& name : order) {
+      if (texts[name].size() < 2) continue;
+      std::size_t width = name.size();
+      for (const std::string& text : texts[name]) width = std::max(width, text.size());
+      coordinates_.emplace_back(name, width + 2);
+    }
+  }
+
+  void print_heading() const {
+    std::set<int> ranks;
+    std::set<int> nodes;
+    std::set<int> repetitions;
+    for (const auto& [key, samples] : lines_) {
+      ranks.insert(samples.front()->ranks);
+      nodes.insert(samples.front()->nodes);
+      repetitions.insert(static_cast<int>(samples.size()));
+    }
+    fmt::print("# nearfar {}, {} world, {} on {}, {}\n", benchmark_->name, layout_->world,
+               count_of(ranks, "rank"), count_of(nodes, "node"), count_of(repetitions, "repetition"));
+  }
+
+  void print_legend() const {
+    const group& first = lines_.begin()->second;
+    std::vector<std::string> others;
+    for (const bench::column& each : benchmark_->columns) {
+      if (!each.has_interval) {
+        others.push_back(fmt::format("{}: {}", each.head, each.meaning));
+        continue;
+      }
+      const auto typical = over(first, each);
+      fmt::print("# {}: {}; low, high: {}\n", each.head, each.meaning,
+                 typical && typical->is_confidence
+                     ? "95 % interval of the median"
+                     : "range, as fewer than 6 repetitions give no 95 % interval");
+    }
+    if (!others.empty()) print_comment(others);
+    if (layout_->oversubscribed)
+      fmt::print("# more ranks than processors: times include waiting for the scheduler\n");
+    if (benchmark_->scenarios) print_comment({"scenario: " + benchmark_->scenarios->meaning});
+  }
+
+  void print_heads() const {
+    std::string line = fmt::format("{:<{}}", "# " + benchmark_->kind->name, width_of_name);
+    if (benchmark_->scenarios) line += fmt::format("{:>{}}", "scenario", width_of_scenario);
+    for (const auto& [name, width] : coordinates_) line += fmt::format("{:>{}}", name, width);
+    for (const bench::column& each : benchmark_->columns) {
+      if (each.has_interval)
+        line += fmt::format("{0:>{3}}{1:>{3}}{2:>{3}}", each.head, "low", "high", width_of_interval);
+      else
+        line += fmt::format("{:>{}}", each.head, width_of_figure);
+    }
+    fmt::print("{}\n", line);
+  }
+
+  void print_line(std::size_t index, const std::string& scenario, const group& samples) const {
+    const configuration& of = configuration_of(index);
+    std::string line = fmt::format("{:<{}}", of.object->name, width_of_name);
+    if (benchmark_->scenarios) line += fmt::format("{:>{}}", scenario, width_of_scenario);
+    const std::vector<coordinate> here = coordinates_of(of, *samples.front());
+    for (const auto& [name, width] : coordinates_) {
+      const auto mine = std::find_if(here.begin(), here.end(),
+                                     [&wanted = name](const auto& each) { return each.name == wanted; });
+      line += fmt::format("{:>{}}", mine == here.end() ? "-" : mine->text, width);
+    }
+    for (const bench::column& each : benchmark_->columns) {
+      const auto value = over(samples, each);
+      const auto cell = [&](double bench::median_interval::*part, std::size_t width) {
+        line += value ? fmt::format("{:>{}.{}f}", (*value).*part, width, each.digits)
+                      : fmt::format("{:>{}}", "-", width);
+      };
+      cell(&bench::median_interval::median, each.has_interval ? width_of_interval : width_of_figure);
+      if (!each.has_interval) continue;
+      cell(&bench::median_interval::low, width_of_interval);
+      cell(&bench::median_interval::high, width_of_interval);
+    }
+    fmt::print("{}{}\n", line, remark_on(samples));
+  }
+
+  /// What readers must know of a line's figures.
+  static std::string remark_on(const group& samples) {
+    const bool verified =
+        std::all_of(samples.begin(), samples.end(), [](const auto* s) { return s->verified; });
+    return fmt::format("{}{}{}", bench::is_steady(samples) ? "" : "  not steady",
+                       samples.front()->sound ? "" : "  unsound", verified ? "" : "  VOID");
+  }
+
+  const bench::benchmark* benchmark_;
+  const table_layout* layout_;
+  std::map<std::pair<std::size_t, std::string>, group> lines_;
+  std::vector<std::pair<std::string, std::size_t>> coordinates_;  // names and widths
+};
+
+}  // namespace
+
+void print_tables(const std::vector<result>& results, const table_layout& layout) {
+  std::vector<const bench::benchmark*> shown;
+  for (const configuration& each : layout.configurations) {
+    if (std::find(shown.begin(), shown.end(), each.benchmark) != shown.end()) continue;
+    shown.push_back(each.benchmark);
+    benchmark_table(*each.benchmark, results, layout).print();
+  }
+}
+
+}  // namespace nearfar::command

@@ -1,0 +1,45 @@
+/// \file
+/// The worlds in which a plan is carried out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/nearfar/study/plan.hpp"
+#include "bench/benchmark.hpp"
+#include "nearfar/topology/locality.hpp"
+
+namespace nearfar::command {
+
+/// Where the ranks of a shape are.
+struct placement {
+  locality where;
+  std::vector<std::string> binding{};  ///< of each rank
+  bool oversubscribed = false;
+};
+
+/// Plays points of a study, one repetition at a time. What a conductor, which decides on their order, works
+/// with.
+class stage {
+ public:
+  stage() = default;
+  stage(const stage&) = delete;
+  stage& operator=(const stage&) = delete;
+  virtual ~stage() = default;
+
+  [[nodiscard]] virtual bench::world_kind kind() const = 0;
+  /// "coolmuc2", or the host's name.
+  [[nodiscard]] virtual std::string machine() const = 0;
+  /// The whole description of a simulated machine; else null.
+  [[nodiscard]] virtual nlohmann::ordered_json description() const { return nullptr; }
+  [[nodiscard]] virtual placement place(const shape& of) = 0;
+  /// One repetition of the configuration of that index. What it throws ends the study.
+  [[nodiscard]] virtual std::vector<bench::sample> play(std::size_t index, int repetition) = 0;
+};
+
+// One for each world. Return the command's status.
+[[nodiscard]] int run_in_mpi(const plan& what);
+[[nodiscard]] int run_in_threads(const plan& what);
+[[nodiscard]] int run_simulated(const plan& what);
+
+}  // namespace nearfar::command

@@ -1,0 +1,89 @@
+// nearfar sweep: a whole study from one file, which goes on where it was ended.
+
+#include "apps/nearfar/shared/command.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/sim/simulated.hpp"
+#include "apps/nearfar/study/conduct.hpp"
+#include "apps/nearfar/study/file.hpp"
+#include "apps/nearfar/study/options.hpp"
+#include "apps/nearfar/study/plan.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+struct sweep_options {
+  std::string study;
+  plan what;
+  // What the file says if the command line does not.
+  std::optional<int> repetitions;
+  std::optional<double> precision;
+  std::optional<std::uint64_t> seed;
+  bool only_list = false;
+};
+
+int list_points(plan what) {
+  if (launch::from_environment().rank != 0) return success;
+  for (request& each : what.requests)
+    if (each.shapes.empty()) each.shapes = {shape{}};
+  const std::vector<configuration> all = configurations_of(what);
+  double seconds = 0;
+  for (const configuration& each : all) {
+    fmt::print("{}\n", text_of(each));
+    seconds += each.seconds() * what.repetitions;
+  }
+  fmt::print("# {} points, {} repetitions", all.size(), what.repetitions);
+  if (what.world != "simulated") fmt::print(", {:.0f} s of timed loops", seconds);
+  fmt::print("\n");
+  return success;
+}
+
+int run_sweep(const sweep_options& options) {
+  plan what = read_study(options.study, options.what);
+  if (what.machine.empty()) what.machine = default_machine;
+  if (options.repetitions) what.repetitions = *options.repetitions;
+  if (options.precision) what.precision = *options.precision;
+  if (options.seed) what.seed = *options.seed;
+  what.title = "sweep";
+  what.mode = output_mode::growing;
+  if (options.only_list) {
+    check(what);
+    return list_points(what);
+  }
+  if (what.output.empty())
+    throw usage_error("'nearfar sweep' needs --output RESULTS.jsonl, which it appends to and goes on from");
+  return run(what);
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "sweep", "Measure a whole study that a file describes; goes on where an earlier run was ended");
+  auto options = std::make_shared<sweep_options>();
+  command->add_option("study", options->study, "The study (JSON; docs/sweeps.md describes it)")->required();
+  command->add_option(
+      "--output", options->what.output,
+      "Results file (JSON Lines) for 'nearfar report'; repetitions that it has are not run again");
+  command->add_option(
+      "--world", options->what.world,
+      "mpi, threads or simulated; default: as the study says, else mpi under mpirun, else threads");
+  command->add_option("--machine", options->what.machine, "Machine of the simulated world");
+  command->add_option("--repetitions", options->repetitions, "Repetitions of each point, at most");
+  command->add_option(
+      "--precision", options->precision,
+      "Stop repeating a point whose 95 % interval is within this share of its median, such as 0.02");
+  command->add_option("--seed", options->seed, "Seed of the order of points, and of the simulation");
+  command->add_flag("--list", options->only_list, "Print the points of the study, and measure nothing");
+  add_hardware_options(*command, options->what);
+  command->callback([options, &status] { status = run_sweep(*options); });
+}
+
+}  // namespace nearfar::command

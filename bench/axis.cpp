@@ -1,0 +1,127 @@
+#include "bench/axis.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+#include <system_error>
+
+#include "nearfar/core/error.hpp"
+
+namespace nearfar::bench {
+
+namespace {
+
+template <typename Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto [last, problem] = std::from_chars(text.data(), end, value);
+  if (problem != std::errc() || last != end) return std::nullopt;
+  return value;
+}
+
+/// Whole numbers may be written 1e6.
+std::optional<std::int64_t> whole_in(std::string_view text) {
+  if (const auto plain = number_in<std::int64_t>(text)) return plain;
+  constexpr double exact = 9007199254740992.0;
+  const auto real = number_in<double>(text);
+  if (!real || !(*real >= -exact && *real <= exact)) return std::nullopt;
+  const auto whole = static_cast<std::int64_t>(*real);
+  return static_cast<double>(whole) == *real ? std::optional(whole) : std::nullopt;
+}
+
+}  // namespace
+
+std::string text_of(const axis_value& of) {
+  return std::visit([](const auto& value) { return fmt::format("{}", value); }, of);
+}
+
+nlohmann::ordered_json json_of(const axis_value& of) {
+  return std::visit([](const auto& value) { return nlohmann::ordered_json(value); }, of);
+}
+
+std::string axis::option() const {
+  std::string words = name;
+  std::replace(words.begin(), words.end(), '_', '-');
+  return "--" + words;
+}
+
+axis_value axis::parse(std::string_view text) const {
+  // Written so that NaN is refused too.
+  const auto fits = [&](auto value) {
+    return static_cast<double>(value) >= least && static_cast<double>(value) <= most;
+  };
+  const std::string of_what = unit.empty() ? "" : fmt::format(" of {}", unit);
+  if (std::holds_alternative<std::int64_t>(standard)) {
+    const auto value = whole_in(text);
+    if (value && fits(*value)) return *value;
+    throw error(fmt::format("{} must be a whole number{} from {:.0f} to {:.0f}, not '{}'", option(), of_what,
+                            least, most, text));
+  }
+  if (std::holds_alternative<double>(standard)) {
+    const auto value = number_in<double>(text);
+    if (value && fits(*value)) return *value;
+    throw error(
+        fmt::format("{} must be a number{} from {} to {}, not '{}'", option(), of_what, least, most, text));
+  }
+  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return std::string(text);
+  throw error(fmt::format("{} must be one of {}, not '{}'", option(), fmt::join(choices, ", "), text));
+}
+
+void to_json(nlohmann::ordered_json& to, const axis& from) {
+  to = {{"name", from.name}, {"unit", from.unit}, {"meaning", from.meaning}, {"effort", from.is_effort}};
+}
+
+void point::set(const std::string& name, axis_value value) {
+  const auto same =
+      std::find_if(values_.begin(), values_.end(), [&](const auto& each) { return each.first == name; });
+  if (same != values_.end())
+    same->second = std::move(value);
+  else
+    values_.emplace_back(name, std::move(value));
+}
+
+const axis_value* point::find(std::string_view name) const {
+  const auto found =
+      std::find_if(values_.begin(), values_.end(), [&](const auto& each) { return each.first == name; });
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+const axis_value& point::at(std::string_view name) const {
+  if (const axis_value* const found = find(name)) return *found;
+  throw std::logic_error(fmt::format("a point without axis '{}'", name));
+}
+
+namespace {
+
+template <typename Value>
+const Value& value_of(const point& in, std::string_view name) {
+  const auto* const value = std::get_if<Value>(&in.at(name));
+  if (value == nullptr) throw std::logic_error(fmt::format("axis '{}' has values of another type", name));
+  return *value;
+}
+
+}  // namespace
+
+std::int64_t point::whole(std::string_view name) const { return value_of<std::int64_t>(*this, name); }
+double point::real(std::string_view name) const { return value_of<double>(*this, name); }
+const std::string& point::text(std::string_view name) const { return value_of<std::string>(*this, name); }
+
+std::vector<point> points_of(std::span<const values_on_axis> axes) {
+  std::vector<point> points(1);
+  for (const values_on_axis& along : axes) {
+    std::vector<point> longer;
+    for (const point& shorter : points)
+      for (const axis_value& value : along.values) {
+        longer.push_back(shorter);
+        longer.back().set(along.of->name, value);
+      }
+    points = std::move(longer);
+  }
+  return points;
+}
+
+}  // namespace nearfar::bench

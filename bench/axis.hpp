@@ -1,0 +1,78 @@
+/// \file
+/// What a study may vary: axes with their values, and the points that these span.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace nearfar::bench {
+
+/// A whole number, a real one, or a name.
+using axis_value = std::variant<std::int64_t, double, std::string>;
+
+/// As short as it can be and still be read back: "48", "0.5", "fair".
+[[nodiscard]] std::string text_of(const axis_value& of);
+[[nodiscard]] nlohmann::ordered_json json_of(const axis_value& of);
+
+/// Something that a benchmark lets its user choose, or a parameter of the objects that it drives.
+struct axis {
+  std::string name;                       ///< words joined by underscores: "lock_count"
+  std::string unit{};                     ///< "s", "ns", "B"; empty for a number of things, or a name
+  std::string meaning;                    ///< a sentence for the help
+  axis_value standard;                    ///< default, which also says what kind of value it takes
+  double least = 0;                       ///< smallest number that is allowed ...
+  double most = 0;                        ///< ... and largest
+  std::vector<std::string> choices{};     ///< names that are allowed
+  std::optional<axis_value> simulated{};  ///< default in virtual time, where it differs
+  /// How much effort is spent, as by a duration: figures of different efforts are of the same thing.
+  bool is_effort = false;
+
+  /// "--lock-count"
+  [[nodiscard]] std::string option() const;
+  /// Throws `nearfar::error`, which names the option and what is allowed.
+  [[nodiscard]] axis_value parse(std::string_view text) const;
+};
+
+void to_json(nlohmann::ordered_json& to, const axis& from);
+
+/// A value on each of some axes.
+class point {
+ public:
+  void set(const std::string& name, axis_value value);
+  [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
+
+  // The value on an axis. Throw `std::logic_error` if there is none of that name and type.
+  [[nodiscard]] std::int64_t whole(std::string_view name) const;
+  [[nodiscard]] double real(std::string_view name) const;
+  [[nodiscard]] const std::string& text(std::string_view name) const;
+  [[nodiscard]] const axis_value& at(std::string_view name) const;
+
+  /// In the order in which they were set.
+  [[nodiscard]] const std::vector<std::pair<std::string, axis_value>>& values() const noexcept {
+    return values_;
+  }
+  bool operator==(const point&) const = default;
+
+ private:
+  [[nodiscard]] const axis_value* find(std::string_view name) const;
+
+  std::vector<std::pair<std::string, axis_value>> values_;
+};
+
+/// An axis with the values that are asked for on it.
+struct values_on_axis {
+  const axis* of;
+  std::vector<axis_value> values;
+};
+
+/// Every combination, the last axis fastest; one empty point for no axes.
+[[nodiscard]] std::vector<point> points_of(std::span<const values_on_axis> axes);
+
+}  // namespace nearfar::bench

@@ -1,0 +1,45 @@
+#include <algorithm>
+
+#include "bench/benchmark.hpp"
+#include "bench/ecsb.hpp"
+#include "bench/upb.hpp"
+
+namespace nearfar::bench {
+
+const std::vector<benchmark>& benchmarks() {
+  static const std::vector<benchmark> all{
+      registered<ecsb>(),
+      registered<upb>(),
+  };
+  return all;
+}
+
+const benchmark* find_benchmark(std::string_view name) {
+  const auto& all = benchmarks();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::size_t benchmark::samples_per_repetition(const locality& where) const {
+  return scenarios ? scenarios->playable(where).size() : 1;
+}
+
+void to_json(nlohmann::ordered_json& to, const benchmark& from) {
+  nlohmann::ordered_json columns = nlohmann::ordered_json::array();
+  for (const column& each : from.columns)
+    columns.push_back({{"name", each.name},
+                       {"title", each.title},
+                       {"unit", each.unit},
+                       {"meaning", each.meaning},
+                       {"digits", each.digits}});
+  to = {{"title", from.title},
+        {"summary", from.summary},
+        {"source", from.source},
+        {"kind", from.kind->name},
+        {"case", from.scenarios ? nlohmann::ordered_json("scenario") : nlohmann::ordered_json(nullptr)},
+        {"axes", from.axes},
+        {"columns", columns}};
+}
+
+}  // namespace nearfar::bench

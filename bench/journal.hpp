@@ -1,0 +1,50 @@
+/// \file
+/// A results file that grows over several runs: what is in it stays, whatever ends the process.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
+
+namespace nearfar::bench {
+
+/// JSON Lines that are appended to, the first of which says what they are about. One process at a time.
+class journal {
+ public:
+  /// Opens the file, or makes it with `header` as its first record. What is there is kept if its header has
+  /// the same `study`; a last line that was cut off, as by a kill, is removed. Throws `nearfar::error` for
+  /// another file, one that another process has open, and one that cannot be written.
+  journal(const std::filesystem::path& path, const nlohmann::ordered_json& header);
+  journal(const journal&) = delete;
+  journal& operator=(const journal&) = delete;
+  ~journal();
+
+  /// The records that were there, without the header.
+  [[nodiscard]] const std::vector<nlohmann::ordered_json>& found() const noexcept { return found_; }
+  [[nodiscard]] bool is_new() const noexcept { return is_new_; }
+  /// Whether a last line was removed.
+  [[nodiscard]] bool was_torn() const noexcept { return was_torn_; }
+  /// The header in the file, which another run may have written.
+  [[nodiscard]] const nlohmann::ordered_json& header() const noexcept { return header_; }
+
+  /// Removes the last `count` of those that were found.
+  void drop_last(std::size_t count);
+  /// Appends all of them or none, and waits until the disk has them. Throws `nearfar::error`.
+  void append(std::span<const nlohmann::ordered_json> records);
+
+ private:
+  void read();
+  void check(const nlohmann::ordered_json& header) const;
+  [[noreturn]] void refuse(const std::string& why) const;
+
+  std::filesystem::path path_;
+  int file_ = -1;
+  std::vector<nlohmann::ordered_json> found_;
+  std::vector<std::size_t> ends_;  // of the header and of each record found, in bytes
+  nlohmann::ordered_json header_;
+  bool is_new_ = false;
+  bool was_torn_ = false;
+};
+
+}  // namespace nearfar::bench
