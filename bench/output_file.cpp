@@ -19,6 +19,15 @@ bool is_replaceable(const std::filesystem::path& path, std::string_view mark) {
   return !std::getline(existing, line) || line.find(mark) != std::string::npos;
 }
 
+/// What a link names is replaced, not the link, also where nothing is there yet.
+std::filesystem::path behind_links(std::filesystem::path path) {
+  constexpr int most = 40;  // as the kernel follows
+  std::error_code failed;
+  for (int depth = 0; depth < most && std::filesystem::is_symlink(path, failed); ++depth)
+    path = path.parent_path() / std::filesystem::read_symlink(path, failed);
+  return path;
+}
+
 /// Makes a file that nobody else writes, though processes of two nodes may have one number. Empty if it
 /// cannot be made.
 std::filesystem::path make_partial(const std::string& path) {
@@ -42,10 +51,9 @@ std::filesystem::path make_partial(const std::string& path) {
 
 output_file::output_file(std::filesystem::path path, std::string_view mark, std::string_view kind)
     : path_(std::move(path)) {
-  std::error_code ignored;
-  // What a link names is replaced, not the link.
-  if (std::filesystem::is_symlink(path_, ignored)) path_ = std::filesystem::weakly_canonical(path_, ignored);
+  path_ = behind_links(std::move(path_));
   written_ = path_;
+  std::error_code ignored;
   const bool exists = std::filesystem::exists(path_, ignored);
   if (std::filesystem::is_directory(path_, ignored))
     throw error("cannot write '" + path_.string() + "': it is a directory");

@@ -429,7 +429,7 @@ class Stall(InEmptyFolder):
     def line_of(self, run):
         """The one line that it ends with."""
         self.out, errors = run.communicate()
-        lines = [line for line in errors.splitlines() if line.startswith("nearfar: ")]
+        lines = [line for line in errors.splitlines() if line.startswith("nearfar: ") and " stalls: " in line]
         self.assertEqual(len(lines), 1, errors)
         self.assertEqual(run.returncode, 1, errors)
         self.assertIn("lock 'dash' stalls: rank ", lines[0])
@@ -443,6 +443,7 @@ class Stall(InEmptyFolder):
         self.assertEqual(kinds, ["provenance", *["sample"] * (len(kinds) - 2), "stall"])
         self.assertGreater(len(kinds), 3)
         self.assertIn(f"nearfar: {records[-1]['what']} stalls: {records[-1]['why']}", line)
+        self.assertTrue(line.endswith("; the repetitions that had ended are in 'r.jsonl'"), line)
         self.assertEqual(records[-1]["what"], "lock 'dash'")
         self.assertIn("\ndash ", self.out)
 
@@ -456,8 +457,8 @@ class Stall(InEmptyFolder):
         self.assertRegex(line, self.WAITS.format(0))
         # A rank that hangs within MPI tells nobody, and rank 0 then hears nobody.
         if "rank 0 has neither" not in line:
-            self.assertRegex(line, self.WAITS.format(2) + r"|nothing was heard of ranks 1, 2$")
-            self.assertRegex(line, "; nothing was heard of ranks? 1(, 2)?$")
+            self.assertRegex(line, self.WAITS.format(2) + r"|nothing was heard of ranks 1, 2; ")
+            self.assertRegex(line, "; nothing was heard of ranks? 1(, 2)?; ")
         self.assert_kept(line)
 
     def test_of_the_rank_that_has_the_results(self):
@@ -469,7 +470,9 @@ class Stall(InEmptyFolder):
         self.assertEqual(len(list(self.folder.glob("r.jsonl.partial-*"))), 1)
 
     def started_in_threads(self, ranks):
-        run = self.started(COMMAND, *self.ARGUMENTS, "--ranks", str(ranks))
+        # Each repetition has a team of its own: long enough that it is still there when one of it is stopped.
+        long = ["1" if word == "0.1" else word for word in self.ARGUMENTS]
+        run = self.started(COMMAND, *long, "--ranks", str(ranks))
         threads = sorted(int(path.name) for path in pathlib.Path(f"/proc/{run.pid}/task").iterdir())
         return run, threads[-ranks:]
 
@@ -484,7 +487,7 @@ class Stall(InEmptyFolder):
         self.stop(run, threads[1]).wait_for_end()
         line = self.line_of(run)
         self.assertRegex(line, self.WAITS.format(0))
-        self.assertTrue(line.endswith("; nothing was heard of rank 1"), line)
+        self.assertIn("; nothing was heard of rank 1; ", line)
         self.assert_kept(line)
 
     def test_where_nobody_waits(self):
@@ -493,6 +496,298 @@ class Stall(InEmptyFolder):
         line = self.line_of(run)
         self.assertIn("rank 0 has neither waited nor gone on for ", line)
         self.assert_kept(line)
+
+
+class Interruption(InEmptyFolder):
+    """A run that is told to end, or that is not asked, leaves what it has."""
+
+    def started(self, *arguments):
+        run = subprocess.Popen(
+            arguments, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.addCleanup(run.wait)
+        self.addCleanup(run.kill)
+        while not any(path.read_text().count('"sample"') > 1 for path in self.folder.glob("r.jsonl*")):
+            self.assertIsNone(run.poll(), "ended before it was told to")
+            time.sleep(0.01)
+        return run
+
+    ARGUMENTS = ["bench", "ecsb", "--locks", "dash", "--duration", "0.01", "--repetitions", "100000",
+                 "--output", "r.jsonl"]  # fmt: skip
+
+    def kinds(self, path):
+        kinds = [json.loads(line)["record"] for line in path.read_text().splitlines()]
+        self.assertEqual(kinds[0], "provenance")
+        self.assertIn("sample", kinds)
+        return kinds
+
+    def assert_kept(self, path):
+        kinds = self.kinds(path)
+        self.assertEqual(set(kinds[1:-1]), {"sample"})
+        self.assertEqual(kinds[-1], "interrupted")
+        # Twice, since the first page takes the time of drawing figures.
+        self.assertEqual(nearfar("report", path.name, cwd=self.folder).returncode, 0)
+
+    def test_by_a_signal(self):
+        for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
+            run = self.started(COMMAND, *self.ARGUMENTS, "--ranks", "2")
+            run.send_signal(number)
+            out, errors = run.communicate()
+            self.assertEqual(run.returncode, 128 + number, errors)
+            self.assertIn("\ndash ", out)
+            self.assertRegex(errors, r"nearfar: ended by signal \d+ \(.*\); the repetitions .* are in 'r.jsonl'\n")
+            self.assertEqual(self.left_behind(), ["r.jsonl"])
+            self.assert_kept(self.folder / "r.jsonl")
+            (self.folder / "r.jsonl").unlink()
+            for path in (self.folder / "nearfar-report").iterdir():
+                path.unlink()
+            (self.folder / "nearfar-report").rmdir()
+
+    def test_replaces_no_complete_file(self):
+        ended = nearfar("bench", "ecsb", "--ranks", "1", "--locks", "mcs", *SHORT, "--output", "r.jsonl", cwd=self.folder)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        before = (self.folder / "r.jsonl").read_text()
+        run = subprocess.Popen([COMMAND, *self.ARGUMENTS, "--ranks", "2"], cwd=self.folder, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)  # fmt: skip
+        while not any(path.read_text().count('"sample"') > 1 for path in self.folder.glob("r.jsonl.partial-*")):
+            self.assertIsNone(run.poll())
+            time.sleep(0.01)
+        run.terminate()
+        errors = run.communicate()[1]
+        self.assertEqual(run.returncode, 128 + signal.SIGTERM, errors)
+        self.assertEqual((self.folder / "r.jsonl").read_text(), before)
+        (kept,) = self.folder.glob("r.jsonl.partial-*")
+        self.assertIn(f"'{kept.name}'", errors)
+
+    def test_under_mpi(self):
+        run = self.started(*launcher_of(MPI, 2), COMMAND, *self.ARGUMENTS)
+        for path in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                is_rank = os.readlink(path / "exe") == os.path.realpath(COMMAND)
+                if is_rank and os.readlink(path / "cwd") == os.path.realpath(self.folder):
+                    os.kill(int(path.name), signal.SIGTERM)
+        run.communicate()
+        self.assertNotEqual(run.returncode, 0)
+        (kept,) = self.folder.glob("r.jsonl*")
+        self.kinds(kept)
+
+    def test_a_link_is_followed(self):
+        (self.folder / "link.jsonl").symlink_to("r.jsonl")
+        ended = nearfar("bench", "ecsb", "--ranks", "1", "--locks", "mcs", *SHORT, "--output", "link.jsonl",
+                        cwd=self.folder)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertTrue((self.folder / "link.jsonl").is_symlink())
+        self.assertEqual(self.left_behind(), ["link.jsonl", "r.jsonl"])
+
+
+class Axes(InEmptyFolder):
+    """Several values of one option: every combination is measured."""
+
+    def samples(self, name):
+        records = [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
+        self.assertEqual(records[0]["records_expected"], len(records) - 1)
+        return records[1:]
+
+    def test_in_threads(self):
+        ended = nearfar("bench", "ecsb", "--ranks", "1,3", "--locks", "mcs,cohort", "--max-local-passes", "0,7", *SHORT,
+                        "--output", "r.jsonl", cwd=self.folder)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        points = {}
+        for sample in self.samples("r.jsonl"):
+            point = (sample["lock"], sample["ranks"], sample["parameters"].get("max_local_passes"))
+            points[point] = points.get(point, 0) + 1
+        expected = {("mcs", ranks, None) for ranks in [1, 3]}
+        expected |= {("cohort", ranks, passes) for ranks in [1, 3] for passes in [0, 7]}
+        self.assertEqual(points, {point: 2 for point in expected})
+        self.assertRegex(ended.stdout, r"\n# lock +ranks +max_local_passes +ns ")
+        self.assertRegex(ended.stdout, r"\nmcs +3 +- +\d")
+        self.assertRegex(ended.stdout, r"\ncohort +1 +7 +\d")
+
+    def test_under_mpi_the_first_ranks_take_part(self):
+        ended = under_mpi(3, "bench", "ecsb", "--ranks", "1,2,3", "--locks", "dash", *SHORT, "--output", "r.jsonl",
+                          cwd=self.folder)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        samples = self.samples("r.jsonl")
+        self.assertEqual(sorted(sample["ranks"] for sample in samples), [1, 1, 2, 2, 3, 3])
+        for sample in samples:
+            self.assertTrue(sample["verified"])
+            self.assertEqual(len(sample["iterations_per_rank"]), sample["ranks"])
+
+    def test_in_the_simulation(self):
+        ended = nearfar("sim", "ecsb", "--nodes", "1,2", "--ranks-per-node", "2,3", "--locks", "dash,mcs", "--duration",
+                        "0.0005", "--repetitions", "1", "--output", "r.jsonl", cwd=self.folder)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        places = sorted((sample["lock"], sample["nodes"], sample["ranks"]) for sample in self.samples("r.jsonl"))
+        self.assertEqual(places, [("dash", 1, 2), ("dash", 1, 3), ("dash", 2, 4), ("dash", 2, 6), ("mcs", 1, 2), ("mcs", 1, 3)])
+        self.assertIn("leaving out lock 'mcs' in part: it works on one node only", ended.stderr)
+
+
+class Sweep(InEmptyFolder):
+    STUDY = {
+        "world": "threads",
+        "repetitions": 3,
+        "studies": [
+            {"benchmark": "ecsb", "locks": ["mcs", "cohort"], "ranks": [1, 2], "duration": 0.01},
+            {"benchmark": "upb", "locks": "mcs", "ranks": 2, "lock_count": 10},
+        ],
+    }
+    # 4 points of one sample, 1 of four scenarios.
+    SAMPLES = 3 * (4 + 4)
+
+    def sweep(self, *more, study=None):
+        (self.folder / "study.json").write_text(json.dumps(study or self.STUDY))
+        return nearfar("sweep", "study.json", "--output", "r.jsonl", *more, cwd=self.folder)
+
+    def records(self):
+        return [json.loads(line) for line in (self.folder / "r.jsonl").read_text().splitlines()]
+
+    def points(self):
+        return [
+            (r["benchmark"], r["lock"], r["ranks"], r.get("scenario"), r["repetition"])
+            for r in self.records()
+            if r["record"] == "sample"
+        ]
+
+    def assert_complete(self, samples=SAMPLES):
+        self.assertEqual(len(self.points()), samples)
+        self.assertEqual(len(set(self.points())), samples, "a repetition was run twice")
+        self.assertEqual(self.records()[-1]["record"], "end")
+        self.assertEqual(self.records()[-1]["samples"], samples)
+
+    def test_measures_all_points_in_a_random_order(self):
+        ended = self.sweep()
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assert_complete()
+        self.assertEqual(ended.stdout.count("# nearfar ecsb"), 1)
+        self.assertEqual(ended.stdout.count("# nearfar upb"), 1)
+        rounds = [[p[:3] for p in self.points() if p[4] == r and p[0] == "ecsb"] for r in range(3)]
+        self.assertTrue(rounds[0] != rounds[1] or rounds[1] != rounds[2], rounds)
+        self.assertEqual(nearfar("report", "r.jsonl", cwd=self.folder).returncode, 0)
+
+    def test_goes_on_after_a_kill(self):
+        (self.folder / "study.json").write_text(json.dumps({**self.STUDY, "repetitions": 40}))
+        output = self.folder / "r.jsonl"
+        for samples in [5, 20, 60]:
+            run = subprocess.Popen([COMMAND, "sweep", "study.json", "--output", "r.jsonl"], cwd=self.folder,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+            while not (output.exists() and output.read_text().count('"sample"') > samples):
+                self.assertIsNone(run.poll(), "ended before it was killed")
+                time.sleep(0.005)
+            run.kill()
+            run.wait()
+        ended = nearfar("sweep", "study.json", "--output", "r.jsonl", cwd=self.folder)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertRegex(ended.stderr, r"nearfar: \d+ of 200 repetitions are there already")
+        self.assert_complete(40 * 8)
+        self.assertEqual([r["record"] for r in self.records()].count("resumed"), 3)
+
+    def test_a_torn_record_is_measured_again(self):
+        self.sweep()
+        whole = (self.folder / "r.jsonl").read_text().splitlines(keepends=True)
+        end = whole.pop()
+        self.assertIn('"end"', end)
+        # Within the last record, and between the records of one repetition.
+        last = whole.pop()
+        (self.folder / "r.jsonl").write_text("".join(whole) + last[: len(last) // 2])
+        ended = self.sweep()
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("the last record of 'r.jsonl' was cut off", ended.stderr)
+        self.assert_complete()
+        self.assertEqual(nearfar("report", "r.jsonl", cwd=self.folder).returncode, 0)
+
+    def test_half_a_repetition_is_measured_again(self):
+        study = {**self.STUDY, "studies": self.STUDY["studies"][1:]}
+        self.sweep(study=study)
+        whole = (self.folder / "r.jsonl").read_text().splitlines(keepends=True)
+        (self.folder / "r.jsonl").write_text("".join(whole[:-3]))
+        ended = self.sweep(study=study)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assert_complete(12)
+
+    def test_nothing_is_run_twice(self):
+        self.sweep()
+        before = (self.folder / "r.jsonl").read_text()
+        ended = self.sweep()
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("15 of 15 repetitions are there already", ended.stderr)
+        self.assertIn("# nearfar ecsb", ended.stdout)
+        self.assertEqual((self.folder / "r.jsonl").read_text(), before)
+        self.assertEqual(self.sweep("--repetitions", "4").returncode, 0)
+        self.assert_complete(self.SAMPLES * 4 // 3)
+
+    def test_stops_when_it_is_precise(self):
+        study = {"world": "simulated", "benchmark": "ecsb", "locks": ["dash", "tas"], "nodes": 1, "ranks_per_node": 4,
+                 "duration": 0.001, "repetitions": 40, "precision": 0.5}  # fmt: skip
+        ended = self.sweep(study=study)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(len(self.points()), 2 * 6, "the least that has an interval")
+        self.assertEqual(self.records()[-1]["samples"], 12)
+        self.assertEqual(nearfar("report", "r.jsonl", cwd=self.folder).returncode, 0)
+
+    def test_one_process_at_a_time(self):
+        (self.folder / "study.json").write_text(json.dumps({**self.STUDY, "repetitions": 1000}))
+        run = subprocess.Popen([COMMAND, "sweep", "study.json", "--output", "r.jsonl"], cwd=self.folder,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+        self.addCleanup(run.wait)
+        self.addCleanup(run.kill)
+        while not (self.folder / "r.jsonl").exists() or not (self.folder / "r.jsonl").read_text():
+            time.sleep(0.005)
+        ended = nearfar("sweep", "study.json", "--output", "r.jsonl", cwd=self.folder)
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertIn("another process is writing it", ended.stderr)
+
+    def test_under_mpi(self):
+        study = {"benchmark": ["ecsb", "upb"], "locks": "dash", "ranks": [1, 2], "duration": 0.01, "lock_count": 5,
+                 "repetitions": 2}  # fmt: skip
+        (self.folder / "study.json").write_text(json.dumps(study))
+        for _ in range(2):
+            ended = under_mpi(2, "sweep", "study.json", "--output", "r.jsonl", cwd=self.folder)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assert_complete(2 * (2 + 1 + 4))
+
+    def assert_refused(self, saying, study=None, text=None):
+        (self.folder / "study.json").write_text(json.dumps(study) if text is None else text)
+        ended = nearfar("sweep", "study.json", "--output", "r.jsonl", cwd=self.folder)
+        self.assertEqual(ended.returncode, 2, ended.stdout + ended.stderr)
+        self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
+        self.assertIn(saying, ended.stderr)
+        self.assertEqual(self.left_behind(), ["study.json"])
+
+    def test_wrong_studies_are_refused(self):
+        self.assert_refused("line 2 is not JSON", text='{\n"benchmark" "ecsb"}')
+        self.assert_refused("'benchmark' is missing", study={})
+        self.assert_refused("did you mean 'ecsb'", study={"benchmark": "ecbs"})
+        self.assert_refused("did you mean 'duration'", study={"benchmark": "ecsb", "durations": 1})
+        self.assert_refused("studies[1]: 'benchmark' is missing", study={"studies": [{"benchmark": "upb"}, {}]})
+        self.assert_refused("--duration must be", study={"benchmark": "ecsb", "duration": -1})
+        self.assert_refused("is an empty list", study={"benchmark": "ecsb", "duration": []})
+        self.assert_refused("must be a number, a name, or a list", study={"benchmark": "ecsb", "duration": {"a": 1}})
+        self.assert_refused("'repetitions' is 1.5", study={"benchmark": "ecsb", "repetitions": 1.5})
+        self.assert_refused("--ranks must be", study={"benchmark": "ecsb", "ranks": 0})
+        self.assert_refused("unknown lock 'cohrt'", study={"benchmark": "ecsb", "locks": "cohrt"})
+        self.assert_refused("unknown world 'moon'", study={"benchmark": "ecsb", "world": "moon"})
+        self.assert_refused("cannot run lock 'mpi_win'", study={"benchmark": "ecsb", "locks": "mpi_win"})
+        self.assert_refused("it is no object", text="[]")
+
+    def test_other_files_are_left_alone(self):
+        for text in ["mine\n", "mine", '{"a": 1}\n', '{"schema": "nearfar.results/1", "record": "provenance"}\n']:
+            (self.folder / "r.jsonl").write_text(text)
+            ended = self.sweep()
+            self.assertEqual(ended.returncode, 2, text + ended.stdout + ended.stderr)
+            self.assertEqual((self.folder / "r.jsonl").read_text(), text)
+
+    def test_needs_a_place_for_its_results(self):
+        (self.folder / "study.json").write_text(json.dumps(self.STUDY))
+        ended = nearfar("sweep", "study.json", cwd=self.folder)
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("--output", ended.stderr)
+
+    def test_list_shows_the_points(self):
+        ended = self.sweep("--list")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("ecsb cohort, 2 ranks, max_local_passes 50, duration 0.01\n", ended.stdout)
+        self.assertIn("# 5 points, 3 repetitions", ended.stdout)
+        self.assertEqual(self.left_behind(), ["study.json"])
 
 
 class Machine(unittest.TestCase):

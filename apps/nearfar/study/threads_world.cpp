@@ -84,8 +84,8 @@ int run_in_threads(const plan& asked) {
   }
   const std::vector<configuration> all = configurations_of(what);
   study_output output(what);
+  const interruption by_signal(0, keeper_of(output));  // first, for what the threads of others inherit
   stall_guard guard = guard_over(output, what, limits_of(what, all), 0);
-  const interruption by_signal(0, keeper_of(output));
   threads_stage on(what, all, guard);
   try {
     conduct(what, all, on, output);
