@@ -140,6 +140,9 @@ def _compare(arguments: argparse.Namespace) -> int:
     before, after = read_all([arguments.before, arguments.after])
     if before.schema != after.schema:
         raise ReportError(f"{printable(arguments.before)} and {printable(arguments.after)} hold different kinds of results")
+    for file in (before, after):
+        for notice in file.notices:
+            print(f"{PROGRAM}: {printable(file.path)}: {notice}", file=sys.stderr)
     _warn_of_differences(before, after)
     old, new = _points(before), _points(after)
     common = [point for point in old if point in new]
