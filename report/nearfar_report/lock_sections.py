@@ -16,7 +16,7 @@ def sections(files: Sequence[ResultsFile]) -> list[Section]:
     result = []
     for benchmark in [] if frame.empty else sorted(frame["benchmark"].unique()):
         part = frame[frame["benchmark"] == benchmark]
-        looks = styles.looks(frame, benchmark)
+        looks = styles.looks(frame, part)
         if benchmark == "ecsb":
             section = Section("Empty critical section (ECSB)", ecsb.pictures(part, looks), ecsb.tables(part))
         elif benchmark == "upb":

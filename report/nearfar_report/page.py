@@ -186,6 +186,7 @@ def _provenance(file: ResultsFile) -> str:
 
 
 def _entries(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
-    record: Record = {name: value for name, value in provenance.items() if name not in ("schema", "record")}
+    elsewhere = ("schema", "record", "statements")  # statements are what the sections say
+    record: Record = {name: value for name, value in provenance.items() if name not in elsewhere}
     return [(name, escape(" ".join(map(_text, v)) if name == "argv" and isinstance(v, list) else _text(v)))
             for name, v in record.items()]  # fmt: skip

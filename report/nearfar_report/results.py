@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from . import lock_results, loop_results
 from .fields import RERUN, Format, Record, ReportError, ResultsError, printable
 from .runs import Run, change_of
+from .statements import UNSTATED, Statement, statements_of
 
 __all__ = ["Record", "ReportError", "ResultsError", "ResultsFile", "Sample", "file_labels", "printable", "read_all"]
 
@@ -28,16 +29,27 @@ class Sample:
     line: int
     record: Record
     format: Format
+    statement: Statement
 
     @property
     def void_reason(self) -> str | None:
         """Why this sample must not enter any figure, or None when it may."""
-        return self.format.void_reason(self.record)
+        return self.format.void_reason(self.record, self.statement)
 
     @property
     def description(self) -> str:
         """The configuration in a few words."""
-        return self.format.describe(self.record)
+        return self.format.describe(self.record, self.statement)
+
+    @property
+    def configuration(self) -> Record:
+        """What tells this sample apart from those of other configurations."""
+        return self.format.configuration(self.record, self.statement)
+
+    @property
+    def time_ns(self) -> float | None:
+        """What was measured, as nanoseconds of one unit of its work; None if it does not know."""
+        return self.format.time_ns(self.record)
 
 
 @dataclass(frozen=True)
@@ -49,6 +61,7 @@ class ResultsFile:
     provenance: Record
     samples: tuple[Sample, ...]
     run: Run
+    statements: Mapping[str, Statement]  # by benchmark
 
     @property
     def schema(self) -> str:
@@ -110,6 +123,7 @@ def _read(path: str, label: str) -> ResultsFile:
     _check_schema(path, 1, provenance, list(FORMATS))
     kind = FORMATS[provenance["schema"]]
     _check_provenance(path, provenance, kind)
+    statements = statements_of(provenance)
     run = Run(provenance["records_expected"])
     samples: list[Sample] = []
     for number, line in enumerate(lines[1:], start=2):
@@ -119,10 +133,10 @@ def _read(path: str, label: str) -> ResultsFile:
         record = _parse(path, number, line)
         _check_schema(path, number, record, [kind.schema])
         if not run.take(path, number, record):
-            samples.append(_sample(path, number, record, kind))
+            samples.append(_sample(path, number, record, kind, statements))
             run.samples += 1
     _check_count(path, samples, run)
-    return ResultsFile(path, label, provenance, tuple(samples), run)
+    return ResultsFile(path, label, provenance, tuple(samples), run, statements)
 
 
 def _check_count(path: str, samples: Sequence[Sample], run: Run) -> None:
@@ -186,12 +200,13 @@ def _check_provenance(path: str, record: Record, kind: Format) -> None:
     kind.check_provenance(path, 1, record)
 
 
-def _sample(path: str, number: int, record: Record, kind: Format) -> Sample:
+def _sample(path: str, number: int, record: Record, kind: Format, statements: Mapping[str, Statement]) -> Sample:
     what = record.get("record")
     if what == "provenance":
         raise ResultsError(path, number, "a second provenance record", "keep runs in separate files and name them all")
     if what != "sample":
         shown = printable(json.dumps(what, ensure_ascii=False))[:60]
         raise ResultsError(path, number, f"field 'record' is {shown}, but must be \"sample\"", RERUN)
-    kind.check_sample(path, number, record)
-    return Sample(number, record, kind)
+    statement = statements.get(str(record.get("benchmark")), UNSTATED)
+    kind.check_sample(path, number, record, statement)
+    return Sample(number, record, kind, statement)

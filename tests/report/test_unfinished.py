@@ -141,7 +141,8 @@ def test_resumed_elsewhere(report: Report, write: Write, changes: Record, said: 
 
 
 def test_compare_takes_what_there_is(write: Write) -> None:
-    one, other = write("a.jsonl", repetitions("mcs", 100)), write("b.jsonl", repetitions("mcs", 130), records_expected=9)
+    one = write("a.jsonl", repetitions("mcs", 100))
+    other = write("b.jsonl", repetitions("mcs", 130), records_expected=9)
     ended = compare(one, other)
     assert ended.returncode == 1
     assert ended.stdout.splitlines()[-1].endswith("REGRESSION")
