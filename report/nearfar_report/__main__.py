@@ -25,7 +25,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         description="Makes PNG and SVG figures and one self-contained HTML page from results of nearfar bench.",
         epilog="The last line of output is the path of the page, unless --text is given. Exit status: 0 done; 1 done,"
         " but void samples (wrong count under the lock, no acquisition, or a wrong result of a loop) were left out;"
-        " 2 nothing written.",
+        " 2 nothing written. A file whose run ended early counts with what it holds; a line on stderr says so.",
     )
     parser.add_argument("files", nargs="*", metavar="FILE", help="results file written by nearfar bench --output")
     parser.add_argument(
@@ -100,11 +100,12 @@ def _run(arguments: argparse.Namespace) -> int:
         _sections(files)
         return 0
     warnings = _void_samples(files)
+    unfinished = [f"{printable(file.path)}: {file.shortfall}" for file in files if file.shortfall]
     if arguments.text:
         sys.stdout.write(_text(files))
     else:
         write_all(arguments.output, _build(files, arguments.title, warnings))
-    for warning in warnings:
+    for warning in [*unfinished, *warnings]:
         print(f"{PROGRAM}: {warning}", file=sys.stderr)
     if not arguments.text:
         if isinstance(sys.stdout, io.TextIOWrapper):

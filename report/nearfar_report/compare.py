@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .command_line import Parser, run
+from .fields import text_of
 from .results import Record, ReportError, ResultsFile, Sample, printable, read_all
+from .statements import in_users_order
 
 PROGRAM = "nearfar compare"
 SCHEMA = "nearfar.compare/1"
@@ -21,7 +23,8 @@ LEAST_REPETITIONS = 4
 LEVEL = 0.05
 RESAMPLES = 2000
 
-Point = tuple[str, ...]
+# What tells a configuration apart: name and value, benchmark and object first.
+Point = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -74,37 +77,52 @@ def judge(before: Sequence[float], after: Sequence[float], bound: float) -> Verd
     return Verdict(*medians, low, high, p, text)
 
 
-def _value(record: Record, name: str) -> str:
-    value = record.get(name)
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+def _settings(sample: Sample) -> tuple[Record, Record]:
+    """What tells the sample's configuration apart, and its axes."""
+    known = sample.configuration
+    return known, known.pop("axes", None) or {}
+
+
+def _texts(settings: Record) -> Point:
+    """Names and values, without what there is not."""
+    return tuple((name, text) for name, value in settings.items() if value is not None and (text := text_of(value)))
+
+
+def _point(sample: Sample) -> Point:
+    known, axes = _settings(sample)
+    return _texts(known) + _texts(dict(sorted(axes.items())))
 
 
 def _points(file: ResultsFile) -> dict[Point, list[Sample]]:
-    """The valid samples of each configuration, in the order of the file's locks or else as they first appear."""
+    """The valid samples of each configuration: benchmarks as they first appear, objects in the user's order."""
     points: dict[Point, list[Sample]] = {}
     for sample in file.samples:
-        if sample.void_reason is None and sample.format.time_ns(sample.record) is not None:
-            point = tuple(_value(sample.record, name) for name in sample.format.configuration)
-            points.setdefault(point, []).append(sample)
-    locks = file.provenance.get("locks", [])
-    return dict(sorted(points.items(), key=lambda one: locks.index(one[0][1]) if one[0][1] in locks else len(locks)))
+        if sample.void_reason is None and sample.time_ns is not None:
+            points.setdefault(_point(sample), []).append(sample)
+
+    benchmarks = list(dict.fromkeys(point[0][1] for point in points))
+
+    def place(point: Point) -> tuple[int, int]:
+        (_, benchmark), (kind, name) = point[:2]
+        named = in_users_order(file.provenance, kind)
+        return benchmarks.index(benchmark), named.index(name) if name in named else len(named)
+
+    return {point: points[point] for point in sorted(points, key=place)}
 
 
-def _labels(points: Sequence[Point], names: Sequence[str]) -> dict[Point, str]:
+def _labels(points: Sequence[Point]) -> dict[Point, str]:
     """Benchmark and subject, and what tells their configurations apart, in words."""
     labels = {}
     for point in points:
-        alike = [other for other in points if other[:2] == point[:2]]
-        varying = [i for i in range(2, len(names)) if len({other[i] for other in alike}) > 1]
-        words = [*point[:2], *(f"{names[i]}={point[i]}" for i in varying if point[i])]
+        alike = [dict(other) for other in points if other[:2] == point[:2]]
+        varying = [name for name, _ in point[2:] if len({other.get(name) for other in alike}) > 1]
+        words = [point[0][1], point[1][1], *(f"{name}={text}" for name, text in point[2:] if name in varying)]
         labels[point] = printable(" ".join(words))
     return labels
 
 
 def _times(samples: Sequence[Sample]) -> list[float]:
-    return [time for sample in samples if (time := sample.format.time_ns(sample.record)) is not None]
+    return [time for sample in samples if (time := sample.time_ns) is not None]
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -140,16 +158,20 @@ def _compare(arguments: argparse.Namespace) -> int:
     before, after = read_all([arguments.before, arguments.after])
     if before.schema != after.schema:
         raise ReportError(f"{printable(arguments.before)} and {printable(arguments.after)} hold different kinds of results")
+    for file in (before, after):
+        for notice in file.notices:
+            print(f"{PROGRAM}: {printable(file.path)}: {notice}", file=sys.stderr)
     _warn_of_differences(before, after)
     old, new = _points(before), _points(after)
     common = [point for point in old if point in new]
     if not common:
         raise ReportError("the files have no configuration in common; name two runs of the same benchmark")
-    names = before.samples[0].format.configuration
-    labels = _labels([*old, *(point for point in new if point not in old)], names)
+    labels = _labels([*old, *(point for point in new if point not in old)])
     verdicts = {point: judge(_times(old[point]), _times(new[point]), arguments.bound / 100) for point in common}
-    show = _show_json if arguments.json else _show_table
-    show(names, labels, verdicts, arguments.bound)
+    if arguments.json:
+        _show_json({point: old[point][0] for point in common}, verdicts, arguments.bound)
+    else:
+        _show_table(labels, verdicts, arguments.bound)
     for points, others, path in [(old, new, arguments.before), (new, old, arguments.after)]:
         for point in points:
             if point not in others:
@@ -157,7 +179,7 @@ def _compare(arguments: argparse.Namespace) -> int:
     return 1 if any(verdict.text == "REGRESSION" for verdict in verdicts.values()) else 0
 
 
-def _show_table(_: Sequence[str], labels: dict[Point, str], verdicts: dict[Point, Verdict], bound: float) -> None:
+def _show_table(labels: dict[Point, str], verdicts: dict[Point, Verdict], bound: float) -> None:
     width = max(len("# configuration"), *(len(labels[point]) for point in verdicts)) + 2
     print("# ns: medians; ratio: after / before, with its 95 % interval by bootstrap; p: of Mann and Whitney's test")
     print(f"# regression: slower by more than {bound:g} %, where test and interval agree that it is slower")
@@ -169,11 +191,17 @@ def _show_table(_: Sequence[str], labels: dict[Point, str], verdicts: dict[Point
         print(f"{labels[point]:<{width}}{numbers}  {one.text}")
 
 
-def _show_json(names: Sequence[str], _: dict[Point, str], verdicts: dict[Point, Verdict], bound: float) -> None:
+def _recorded(sample: Sample) -> Record:
+    """What tells a configuration apart, for a record: the axes as an object, everything else as text."""
+    known, axes = _settings(sample)
+    return {**dict(_texts(known)), **({"axes": axes} if axes else {})}
+
+
+def _show_json(samples: dict[Point, Sample], verdicts: dict[Point, Verdict], bound: float) -> None:
     for point, one in verdicts.items():
         known = {"low": one.low, "high": one.high, "p": one.p}
         record = {
-            "schema": SCHEMA, "record": "comparison", **{n: value for n, value in zip(names, point) if value},
+            "schema": SCHEMA, "record": "comparison", **_recorded(samples[point]),
             "before_ns": one.before_ns, "after_ns": one.after_ns, "ratio": one.ratio,
             **{name: None if math.isnan(value) else value for name, value in known.items()},
             "bound": bound / 100, "verdict": one.text,

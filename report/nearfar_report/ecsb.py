@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import pandas
 
-from .charts import BarPanel, Column, LinePanel, Scale, bar_chart, line_chart
-from .statistics import Summary, summarize
+from .charts import BarPanel, Column, bar_chart, line_chart
+from .panels import Panel, bars, chunks, lines, panels
+from .statistics import summarize
 from .styles import Look, Picture, picture
-from .tables import Table, counted, interval_note, with_interval, world_name
+from .tables import Table, interval_note, with_interval, world_name
 
 COLUMNS = (
     Column("time_ns", "ns per acquisition", "Time"),
     Column("million_per_s", "million acquisitions/s", "Throughput"),
     Column("cv_percent", "CV of progress in %", "Unfairness"),
 )
-ROWS_PER_FIGURE = 44
-COMBINED_FROM = 3  # numbers of ranks from which a curve across nodes says something
 
 MEANING = (
     "All ranks take and release one lock in a loop with nothing inside, for a fixed time; the first 10 % warm up.",
@@ -30,80 +28,19 @@ MEANING = (
 )
 
 
-@dataclass(frozen=True)
-class Panel:
-    """Configurations that belong into one picture: over ranks when there are several, else bars."""
-
-    title: str
-    slug: str
-    frame: pandas.DataFrame
-
-    @property
-    def is_curve(self) -> bool:
-        """Whether there is something to draw lines between."""
-        return bool(self.frame["ranks"].nunique() > 1)
-
-
-def panels(frame: pandas.DataFrame) -> list[Panel]:
-    """One panel per world and number of nodes.
-
-    Where each of at least three numbers of ranks was run on one number of nodes only (a scaling run that fills node
-    after node), the panels of a world are joined to one, as the curve is what is asked for.
-    """
-    result = []
-    for world, of_world in frame.groupby("world"):
-        nodes_by_ranks = of_world.groupby("ranks")["nodes"].nunique()
-        several = of_world["nodes"].nunique() > 1
-        if several and len(nodes_by_ranks) >= COMBINED_FROM and (nodes_by_ranks == 1).all():
-            low, high = of_world["nodes"].min(), of_world["nodes"].max()
-            result.append(Panel(f"{world_name(world)} world, {low} to {high} nodes", f"{world}", of_world))
-            continue
-        for nodes, part in of_world.groupby("nodes"):
-            title = f"{world_name(world)} world" + ("" if world == "threads" else f", {counted(nodes, 'node')}")
-            if part["ranks"].nunique() == 1:
-                ranks = int(part["ranks"].iloc[0])
-                title += f", {counted(ranks, 'thread' if world == 'threads' else 'rank')}"
-            slug = world if world == "threads" else f"{world}-{counted(nodes, 'node').replace(' ', '-')}"
-            result.append(Panel(title, slug, part))
-    return result
-
-
 def pictures(frame: pandas.DataFrame, looks: Mapping[str, Look]) -> list[Picture]:
-    """Line figures for panels with several numbers of ranks, bar figures for the others."""
+    """Line figures for panels with several numbers of ranks or nodes, bar figures for the others."""
     everything = panels(frame)
     curves = [panel for panel in everything if panel.is_curve]
-    bars = [_bars(panel) for panel in everything if not panel.is_curve]
-    return [*_bar_pictures(bars, looks), *_line_pictures(curves, looks)]
+    others = [bars(panel, COLUMNS) for panel in everything if not panel.is_curve]
+    return [*_bar_pictures(others, looks), *_line_pictures(curves, looks)]
 
 
-def _bars(panel: Panel) -> BarPanel:
-    cells = {}
-    for series, group in panel.frame.groupby("series", sort=False):
-        for column in COLUMNS:
-            summary = summarize(group[column.key])
-            if summary:
-                cells[(str(series), column.key, "")] = summary
-    return BarPanel(panel.title, list(panel.frame["series"].unique()), cells)
-
-
-def _chunks(bars: Sequence[BarPanel]) -> list[list[BarPanel]]:
-    """Panels that share a figure, so that none becomes taller than a page."""
-    result: list[list[BarPanel]] = []
-    rows = 0
-    for panel in bars:
-        if not result or rows + len(panel.series) > ROWS_PER_FIGURE:
-            result.append([])
-            rows = 0
-        result[-1].append(panel)
-        rows += len(panel.series)
-    return result
-
-
-def _bar_pictures(bars: Sequence[BarPanel], looks: Mapping[str, Look]) -> list[Picture]:
+def _bar_pictures(drawn: Sequence[BarPanel], looks: Mapping[str, Look]) -> list[Picture]:
     result = []
-    chunks = _chunks(bars)
-    for index, chunk in enumerate(chunks, start=1):
-        name = "ecsb-bars" if len(chunks) == 1 else f"ecsb-bars-{index}"
+    parts = chunks(drawn)
+    for index, chunk in enumerate(parts, start=1):
+        name = "ecsb-bars" if len(parts) == 1 else f"ecsb-bars-{index}"
         summaries = [summary for panel in chunk for summary in panel.cells.values()]
         titles = "; ".join(panel.title for panel in chunk)
         caption = [
@@ -116,42 +53,25 @@ def _bar_pictures(bars: Sequence[BarPanel], looks: Mapping[str, Look]) -> list[P
 
 
 def _line_pictures(curves: Sequence[Panel], looks: Mapping[str, Look]) -> list[Picture]:
-    drawn = [_lines(panel) for panel in curves]
+    drawn = [lines(panel, COLUMNS) for panel in curves]
     limits = {
         column.key: [
-            summary for one in drawn for (_, key), by_ranks in one.curves.items() if key == column.key
-            for summary in by_ranks.values()
+            summary for one in drawn for (_, key), curve in one.curves.items() if key == column.key
+            for summary in curve.values()
         ]
         for column in COLUMNS
     }  # fmt: skip
     result = []
-    for panel, lines in zip(curves, drawn):
-        figure = line_chart(lines, COLUMNS, limits, looks)
-        summaries = [summary for by_ranks in lines.curves.values() for summary in by_ranks.values()]
+    for panel, one in zip(curves, drawn):
+        figure = line_chart(one, COLUMNS, limits, looks)
+        summaries = [summary for curve in one.curves.values() for summary in curve.values()]
         caption = [
-            f"ECSB over the number of ranks ({panel.title}). Markers are medians,",
+            f"ECSB over the number of {panel.label} ({panel.title}). Markers are medians,",
             f"bands or whiskers {interval_note(summaries)}.",
             *MEANING,
         ]
-        result.append(picture(figure, f"ecsb-{panel.slug}", caption, f"ECSB over ranks: {panel.title}"))
+        result.append(picture(figure, f"ecsb-{panel.slug}", caption, f"ECSB over {panel.label}: {panel.title}"))
     return result
-
-
-def _lines(panel: Panel) -> LinePanel:
-    curves: dict[tuple[str, str], dict[float, Summary]] = {}
-    for (series, ranks), group in panel.frame.groupby(["series", "ranks"], sort=False):
-        for column in COLUMNS:
-            summary = summarize(group[column.key])
-            if summary:
-                curves.setdefault((series, column.key), {})[ranks] = summary
-    nodes = {int(ranks): int(count) for ranks, count in panel.frame.groupby("ranks")["nodes"].first().items()}
-    scale = Scale("ranks", sorted(nodes))
-    marks = []
-    for before, after in zip(scale.values, scale.values[1:]):
-        if nodes[after] != nodes[before]:
-            middle = (before * after) ** 0.5 if scale.is_logarithmic else (before + after) / 2
-            marks.append((middle, f"{nodes[after]} nodes"))
-    return LinePanel(panel.title, list(panel.frame["series"].unique()), curves, replace(scale, marks=marks))
 
 
 def tables(frame: pandas.DataFrame) -> list[Table]:

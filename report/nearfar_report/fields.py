@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .statements import Statement
 
 RERUN = "run the benchmark again"
 
@@ -33,13 +36,13 @@ class Format:
     schema: str
     # Raises the ResultsError of the first fault of a record: path, line, record.
     check_provenance: Callable[[str, int, Record], None]
-    check_sample: Callable[[str, int, Record], None]
+    check_sample: Callable[[str, int, Record, Statement], None]
     # Why a sample is void, or None.
-    void_reason: Callable[[Record], str | None]
+    void_reason: Callable[[Record, Statement], str | None]
     # The configuration of a sample in a few words.
-    describe: Callable[[Record], str]
-    # Fields that tell configurations apart.
-    configuration: tuple[str, ...]
+    describe: Callable[[Record, Statement], str]
+    # What tells the configuration of a sample apart from others, by name: benchmark and object first.
+    configuration: Callable[[Record, Statement], Record]
     # What a sample measured, as nanoseconds of one unit of its work; None if it does not know.
     time_ns: Callable[[Record], float | None]
 
@@ -49,6 +52,15 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return text.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def text_of(value: Any) -> str:
+    """A value as tables and labels show it; whole numbers look alike however they were written."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return json.dumps(value, sort_keys=True)
 
 
 def is_integer(value: Any) -> bool:

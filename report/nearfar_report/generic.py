@@ -1,11 +1,24 @@
-"""A plain table for benchmarks this report has no figures for."""
+"""Figures and tables of benchmarks that this report knows nothing of but what their statement says."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
 import pandas
 
+from .charts import BarPanel, Column, bar_chart, curve_chart
+from .fields import text_of
+from .measurements import PLACE, axis_values, name_series, varying_axes
+from .panels import Panel, bars, chunks, lines, panels, place_title, rank_noun
+from .statements import Quantity, Statement, is_value, with_unit
 from .statistics import summarize
-from .tables import Table, with_interval, world_name
+from .styles import Look, Picture, looks, picture
+from .tables import MISSING, Table, capitalised, counted, fixed, interval_note, with_interval, world_name
+
+X = "x"  # the column of the axis that a figure runs along
 
 
 def tables(benchmark: str, frame: pandas.DataFrame) -> list[Table]:
@@ -13,11 +26,171 @@ def tables(benchmark: str, frame: pandas.DataFrame) -> list[Table]:
     table = Table(
         f"{benchmark}: median [95 % confidence interval] of n repetitions. ns per acquisition is the measured time"
         " divided by the acquisitions of all ranks.",
-        ["Lock", "World", "Nodes", "Ranks", "n", "ns per acquisition", "Mio/s", "CV of progress in %"],
+        [
+            capitalised(frame["kind"].iloc[0]), "World", "Nodes", "Ranks", "n", "ns per acquisition", "Mio/s",
+            "CV of progress in %",
+        ],
         2,
-    )
+    )  # fmt: skip
     for (world, nodes, ranks), group in frame.groupby(["world", "nodes", "ranks"]):
         for series, part in group.groupby("series", sort=False):
             cells = [with_interval(summarize(part[key])) for key in ("time_ns", "million_per_s", "cv_percent")]
             table.rows.append([str(series), world_name(world), str(nodes), str(ranks), str(len(part)), *cells])
     return [table]
+
+
+# --------------------------------------------------------------------------------------------- stated: the table
+
+
+def stated_tables(benchmark: str, statement: Statement, frame: pandas.DataFrame) -> list[Table]:
+    """One row per configuration, one column for each axis that varies and each that the statement names."""
+    axes = varying_axes(frame)
+    words = [axis for axis in axes if not _is_numeric(frame, axis)]
+    numbers = [axis for axis in axes if axis not in words]
+    case = [statement.case] if statement.case and (frame["case"] != "").any() else []
+    frame = frame.assign(series=name_series(frame, axes))
+    table = Table(
+        _caption(capitalised(statement.title or benchmark), statement, axes),
+        [
+            capitalised(statement.kind), "World", *map(capitalised, case),
+            *(_axis_title(statement, one) for one in words),
+            "Nodes", "Ranks", *(_axis_title(statement, one) for one in numbers), "n", *map(_title, statement.columns),
+        ],
+        2 + len(case) + len(words),
+    )  # fmt: skip
+    for (_, world, nodes, ranks, name, _), group in frame.groupby(PLACE):
+        at = group["axes"].iloc[0]
+        for series, part in group.groupby("series", sort=False):
+            head = [str(series), world_name(world), *[name or MISSING for _ in case]]
+            head += [_shown(at, one) for one in words]
+            head += [str(nodes), str(ranks), *(_shown(at, one) for one in numbers), str(len(part))]
+            cells = [with_interval(summarize(_measured(part, one)), fixed(one.digits)) for one in statement.columns]
+            table.rows.append([*head, *cells])
+    return [table]
+
+
+def _caption(title: str, statement: Statement, axes: Sequence[str]) -> str:
+    """What the rows are, and the meaning of each column."""
+    meanings = [(_title(one), one.meaning) for one in statement.columns]
+    meanings += [(_axis_title(statement, one.name), one.meaning) for one in statement.axes if one.name in axes]
+    explained = [f"{head}: {_sentence(meaning)}" for head, meaning in meanings if meaning]
+    return " ".join([f"{title}: median [95 % confidence interval] of n repetitions.", *explained])
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _title(column: Quantity) -> str:
+    return with_unit(column.title, column.unit)
+
+
+def _axis_title(statement: Statement, name: str) -> str:
+    units = {axis.name: axis.unit for axis in statement.axes}
+    return with_unit(name, units.get(name, ""))
+
+
+def _shown(axes: Mapping[str, Any], name: str) -> str:
+    return text_of(axes[name]) if name in axes else MISSING
+
+
+def _is_numeric(frame: pandas.DataFrame, axis: str) -> bool:
+    return all(value is None or is_value(value) for value in axis_values(frame, axis))
+
+
+def _measured(frame: pandas.DataFrame, column: Quantity) -> list[float | None]:
+    return [one.get(column.name) for one in frame["measured"]]
+
+
+# -------------------------------------------------------------------------------------------- stated: the figure
+
+
+def stated_pictures(
+    benchmark: str, statement: Statement, frame: pandas.DataFrame, everything: pandas.DataFrame
+) -> list[Picture]:
+    """The first column that was measured, along the first axis with several numbers, or ranks or nodes; else bars.
+
+    `everything` holds the rows of all benchmarks, in which objects have their colours.
+    """
+    shown = next((one for one in statement.columns if summarize(_measured(frame, one))), None)
+    if shown is None:
+        return []
+    column = Column(f"measured {shown.name}", _title(shown), shown.title)
+    frame = frame.assign(**{column.key: pandas.Series(_measured(frame, shown), frame.index, float)})
+    frame = frame[frame[column.key].notna()]
+    axis = _axis(statement, frame)
+    frame = frame.assign(
+        series=name_series(frame, [axis] if axis else []),
+        **{X: pandas.Series(axis_values(frame, axis), frame.index, float)},
+    )
+    drawn = _panels(statement, frame, axis)
+    slug = re.sub(r"[^\w.]+", "-", benchmark)
+    title = f"{capitalised(statement.title or benchmark)}: {column.label}"
+    of_bars = [bars(panel, [column]) for panel in drawn if not panel.is_curve]
+    curves = [panel for panel in drawn if panel.is_curve]
+    colours = looks(everything, frame)
+    return [
+        *_bar_pictures(of_bars, column, colours, f"{slug}-bars", title),
+        *_line_pictures(curves, column, colours, f"{slug}-curves", title),
+    ]
+
+
+def _axis(statement: Statement, frame: pandas.DataFrame) -> str:
+    """What curves can be drawn over beside ranks and nodes, or nothing; in the order of the statement."""
+    varying = varying_axes(frame)
+    stated = [axis.name for axis in statement.axes if axis.name in varying]
+    for name in dict.fromkeys([*stated, *varying]):
+        if _is_numeric(frame, name) and len(set(axis_values(frame, name)) - {None}) > 1:
+            return name
+    return ""
+
+
+def _panels(statement: Statement, frame: pandas.DataFrame, axis: str) -> list[Panel]:
+    """What belongs into one set of axes: no curve connects two places, or two cases."""
+    result = []
+    for case, of_case in frame.groupby("case"):
+        suffix = f", {statement.case} {case}" if case else ""
+        if not axis:
+            result += [replace(panel, title=panel.title + suffix) for panel in panels(of_case)]
+            continue
+        for (world, nodes, ranks), part in of_case.groupby(["world", "nodes", "ranks"]):
+            title = f"{place_title(frame, world, nodes)}, {counted(ranks, rank_noun(world))}{suffix}"
+            values = list(part[X].dropna().unique())
+            if len(values) > 1:
+                part = part[part[X].notna()]
+            elif values:
+                title += f", {axis}={text_of(float(values[0]))}"
+            result.append(Panel(title, "", part, X, _axis_title(statement, axis)))
+    return result
+
+
+def _bar_pictures(
+    panels_of_bars: Sequence[BarPanel], column: Column, colours: Mapping[str, Look], name: str, title: str
+) -> list[Picture]:
+    result = []
+    parts = chunks(panels_of_bars)
+    for index, part in enumerate(parts, start=1):
+        titles = "; ".join(panel.title for panel in part)
+        note = interval_note([summary for panel in part for summary in panel.cells.values()])
+        caption = [f"{title} ({titles}). Bars (dots on logarithmic axes) are medians, whiskers {note}."]
+        figure = bar_chart(part, [column], colours)
+        result.append(picture(figure, _numbered(name, index, len(parts)), caption, f"Bar chart: {title}, {titles}"))
+    return result
+
+
+def _line_pictures(
+    curves: Sequence[Panel], column: Column, colours: Mapping[str, Look], name: str, title: str
+) -> list[Picture]:
+    result = []
+    for index, panel in enumerate(curves, start=1):
+        drawn = lines(replace(panel, title=f"{title}, {panel.title}"), [column])
+        note = interval_note([summary for curve in drawn.curves.values() for summary in curve.values()])
+        caption = [f"{title} over {panel.label} ({panel.title}). Markers are medians, bands or whiskers {note}."]
+        figure = curve_chart(drawn, replace(column, title=""), colours)
+        alternative = f"{title} over {panel.label}: {panel.title}"
+        result.append(picture(figure, _numbered(name, index, len(curves)), caption, alternative))
+    return result
+
+
+def _numbered(name: str, index: int, count: int) -> str:
+    return name if count == 1 else f"{name}-{index}"

@@ -1,38 +1,54 @@
-"""Records of the benchmarks of locks: schema ``nearfar.results/1``."""
+"""Records of the benchmarks of locks, and of whatever else states itself: schema ``nearfar.results/1``."""
 
 from __future__ import annotations
 
 import re
 
+from . import fields, statements
 from .fields import (
-    RERUN, Checks, Format, Record, ResultsError, check_fields, check_provenance, is_count, is_name, is_number,
-    is_positive, or_null,
+    RERUN, Checks, Format, Record, ResultsError, check_fields, is_count, is_name, is_number, is_positive, or_null,
+    text_of,
 )  # fmt: skip
+from .statements import LOCK, Statement, is_coordinate, is_value
+
+_COUNT = ("a whole number of at least 0", is_count)
+_COUNT_OR_NULL = ("a whole number of at least 0 or null", or_null(is_count))
+_POSITIVE = ("a whole number of at least 1", is_positive)
+_OBJECT = ("an object", lambda value: isinstance(value, dict))
+_TRUTH = ("true or false", lambda value: isinstance(value, bool))
 
 _SAMPLE: Checks = {
     "benchmark": ("a benchmark name", is_name),
-    "lock": ("a lock name", is_name),
-    "parameters": ("an object", lambda value: isinstance(value, dict)),
+    "parameters": _OBJECT,
     "world": ("a world name", is_name),
     "machine": ("a text", lambda value: isinstance(value, str)),
-    "nodes": ("a whole number of at least 1", is_positive),
-    "ranks": ("a whole number of at least 1", is_positive),
-    "repetition": ("a whole number of at least 0", is_count),
-    "duration_ns": ("a whole number of at least 1", is_positive),
-    "iterations": ("a whole number of at least 0", is_count),
+    "nodes": _POSITIVE,
+    "ranks": _POSITIVE,
+    "repetition": _COUNT,
+    "duration_ns": _POSITIVE,
+    "iterations": _COUNT,
     "iterations_per_rank": (
         "a list of whole numbers of at least 0",
         lambda value: isinstance(value, list) and all(is_count(entry) for entry in value),
     ),
-    "contended": ("a whole number of at least 0 or null", or_null(is_count)),
-    "local_handovers": ("a whole number of at least 0 or null", or_null(is_count)),
-    "verified": ("true or false", lambda value: isinstance(value, bool)),
+    "verified": _TRUTH,
 }
+_OF_LOCKS: Checks = {"contended": _COUNT_OR_NULL, "local_handovers": _COUNT_OR_NULL}
 _OPTIONAL: Checks = {
+    **_OF_LOCKS,
     "followed_other_share": ("a number or null", or_null(is_number)),
     "drift": ("a number or null", or_null(is_number)),
-    "steady": ("true or false", lambda value: isinstance(value, bool)),
-    "sound": ("true or false", lambda value: isinstance(value, bool)),
+    "steady": _TRUTH,
+    "sound": _TRUTH,
+    "axes": (
+        "an object of numbers and texts",
+        lambda value: isinstance(value, dict) and all(is_coordinate(one) for one in value.values()),
+    ),
+    "effort": _OBJECT,
+    "measured": (
+        "an object of numbers and nulls",
+        lambda value: isinstance(value, dict) and all(one is None or is_value(one) for one in value.values()),
+    ),
 }
 _UPB: Checks = {
     "scenario": (
@@ -43,11 +59,21 @@ _UPB: Checks = {
 }
 
 
-def _check_sample(path: str, line: int, record: Record) -> None:
-    check_fields(path, line, record, _SAMPLE)
+def _check_provenance(path: str, line: int, record: Record) -> None:
+    fields.check_provenance(path, line, record)
+    statements.check(path, line, record)
+
+
+def _check_sample(path: str, line: int, record: Record, statement: Statement) -> None:
+    kind = statement.kind
+    check_fields(path, line, record, {**_SAMPLE, kind: (f"a {kind} name", is_name)})
+    if kind == LOCK:
+        check_fields(path, line, record, _OF_LOCKS)
     check_fields(path, line, record, {f: c for f, c in _OPTIONAL.items() if f in record})
     if record["benchmark"] == "upb":
         check_fields(path, line, record, _UPB)
+    elif statement.case in record:
+        check_fields(path, line, record, {statement.case: ("a number, a text or null", or_null(is_coordinate))})
     if record["benchmark"] == "ecsb":
         progress = record["iterations_per_rank"]
         if len(progress) != record["ranks"]:
@@ -58,20 +84,31 @@ def _check_sample(path: str, line: int, record: Record) -> None:
             raise ResultsError(path, line, what, RERUN)
 
 
-def _void_reason(record: Record) -> str | None:
+def _void_reason(record: Record, statement: Statement) -> str | None:
+    of_lock = statement.kind == LOCK
     if not record["verified"]:
-        return "verified is false: the lock did not protect the counter"
+        return "verified is false: the " + ("lock did not protect the counter" if of_lock else "result was wrong")
     if record["iterations"] == 0:
-        return "no acquisition at all in the measured time"
+        return f"no {'acquisition' if of_lock else 'iteration'} at all in the measured time"
     return None
 
 
-def _describe(record: Record) -> str:
-    where = f"{record['lock']}, {record['world']}, nodes {record['nodes']}, ranks {record['ranks']}"
+def _describe(record: Record, statement: Statement) -> str:
+    where = f"{statement.object_of(record)}, {record['world']}, nodes {record['nodes']}, ranks {record['ranks']}"
+    settings = {**record.get("axes", {}), **({statement.case: statement.case_of(record)} if statement.case else {})}
+    where += "".join(f", {name} {text_of(value)}" for name, value in settings.items() if value is not None)
     return f"{record['benchmark']} {where}, repetition {record['repetition']}"
 
 
-_CONFIGURATION = ("benchmark", "lock", "parameters", "world", "nodes", "ranks", "scenario")
+def _configuration(record: Record, statement: Statement) -> Record:
+    return {
+        "benchmark": record["benchmark"],
+        statement.kind: statement.object_of(record),
+        "parameters": record["parameters"],
+        "axes": record.get("axes") or None,
+        **{name: record[name] for name in ("world", "nodes", "ranks")},
+        statement.case or "scenario": statement.case_of(record),
+    }
 
 
 def _time_ns(record: Record) -> float | None:
@@ -82,5 +119,5 @@ def _time_ns(record: Record) -> float | None:
 
 
 FORMAT = Format(
-    "nearfar.results/1", check_provenance, _check_sample, _void_reason, _describe, _CONFIGURATION, _time_ns
+    "nearfar.results/1", _check_provenance, _check_sample, _void_reason, _describe, _configuration, _time_ns
 )

@@ -1,13 +1,19 @@
-"""The sections of the page that are about locks."""
+"""The sections of the page that are about locks, and about whatever else states itself."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from . import ecsb, generic, styles, upb
+from .lock_results import FORMAT
 from .measurements import measurements
 from .page import Section
 from .results import ResultsFile
+from .statements import UNSTATED, Axis, Quantity, Statement
+from .tables import capitalised
+
+TITLES = {"ecsb": "Empty critical section (ECSB)", "upb": "Uncontested performance (UPB)"}
 
 
 def sections(files: Sequence[ResultsFile]) -> list[Section]:
@@ -16,13 +22,50 @@ def sections(files: Sequence[ResultsFile]) -> list[Section]:
     result = []
     for benchmark in [] if frame.empty else sorted(frame["benchmark"].unique()):
         part = frame[frame["benchmark"] == benchmark]
-        looks = styles.looks(frame, benchmark)
-        if benchmark == "ecsb":
-            section = Section("Empty critical section (ECSB)", ecsb.pictures(part, looks), ecsb.tables(part))
-        elif benchmark == "upb":
-            section = Section("Uncontested performance (UPB)", upb.pictures(part, looks), upb.tables(part))
+        statement = _statement(files, benchmark)
+        title = _title(benchmark, statement)
+        if benchmark in ("ecsb", "upb"):
+            own = ecsb if benchmark == "ecsb" else upb
+            looks = styles.looks(frame, part)
+            section = Section(title, own.pictures(part, looks), own.tables(part), statement.summary)
+        elif statement.columns:
+            pictures = generic.stated_pictures(benchmark, statement, part, frame)
+            tables = generic.stated_tables(benchmark, statement, part)
+            section = Section(title, pictures, tables, _introduction(statement))
         else:
-            note = "This version of the report has no figures for this benchmark."
-            section = Section(f"Benchmark {benchmark}", (), generic.tables(benchmark, part), note)
+            note = _introduction(statement) or "This version of the report has no figures for this benchmark."
+            section = Section(title, (), generic.tables(benchmark, part), note)
         result.append(section)
     return result
+
+
+def _statement(files: Sequence[ResultsFile], benchmark: str) -> Statement:
+    """What the files say about a benchmark: the first word counts, and each column and axis that any of them knows."""
+    of_schema = [file for file in files if file.schema == FORMAT.schema]
+    said = [file.statements[benchmark] for file in of_schema if benchmark in file.statements]
+    if not said:
+        return UNSTATED
+    columns: dict[str, Quantity] = {}
+    axes: dict[str, Axis] = {}
+    for one in said:
+        for column in one.columns:
+            columns.setdefault(column.name, column)
+        for axis in one.axes:
+            axes.setdefault(axis.name, axis)
+    return replace(said[0], columns=tuple(columns.values()), axes=tuple(axes.values()))
+
+
+def _title(benchmark: str, statement: Statement) -> str:
+    """The title that was stated, with the name of the benchmark."""
+    title = capitalised(statement.title)
+    if not title:
+        return TITLES.get(benchmark, f"Benchmark {benchmark}")
+    if benchmark.lower() in title.lower():
+        return title
+    return f"{title} ({benchmark.upper() if benchmark in TITLES else benchmark})"
+
+
+def _introduction(statement: Statement) -> str:
+    source = f"Source: {statement.source}" if statement.source else ""
+    parts = [text if text.endswith(".") else f"{text}." for text in (statement.summary, source) if text]
+    return " ".join(parts)

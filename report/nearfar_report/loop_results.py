@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from . import fields
+from . import fields, statements
 from .fields import (
     RERUN, Checks, Format, Record, ResultsError, check_fields, is_count, is_name, is_number, is_positive, or_null,
 )  # fmt: skip
+from .statements import Statement
 
 # What the horizontal axis of a figure may show.
 AXES = ("length", "chunk", "segments", "threads", "pinning")
@@ -54,13 +55,14 @@ _FIGURE: Checks = {
 
 def _check_provenance(path: str, line: int, record: Record) -> None:
     fields.check_provenance(path, line, record)
+    statements.check(path, line, record)
     if record.get("figure") is not None:
         if not isinstance(record["figure"], dict):
             raise ResultsError(path, line, "field 'figure' is not an object", RERUN)
         check_fields(path, line, record["figure"], _FIGURE)
 
 
-def _check_sample(path: str, line: int, record: Record) -> None:
+def _check_sample(path: str, line: int, record: Record, _: Statement) -> None:
     check_fields(path, line, record, _SAMPLE)
     check_fields(path, line, record, {f: c for f, c in _OPTIONAL.items() if f in record})
     size = ("rows", "columns", "decomposition") if record["benchmark"] == "relax" else ("length",)
@@ -69,11 +71,11 @@ def _check_sample(path: str, line: int, record: Record) -> None:
             raise ResultsError(path, line, f"'{field}' is null in a sample of {record['benchmark']}", RERUN)
 
 
-def _void_reason(record: Record) -> str | None:
+def _void_reason(record: Record, _: Statement) -> str | None:
     return None if record["verified"] else "verified is false: the loop computed something else"
 
 
-def _describe(record: Record) -> str:
+def _describe(record: Record, _: Statement) -> str:
     parts = [f"{record['benchmark']} {record['container']}"]
     parts += [f"{name} {record[name]}" for name in ("initialisation", "threads")]
     parts += [
@@ -90,11 +92,15 @@ _CONFIGURATION = (
 )  # fmt: skip
 
 
+def _configuration(record: Record, _: Statement) -> Record:
+    return {name: record.get(name) for name in _CONFIGURATION}
+
+
 def time_ns(record: Record) -> float:
     """Of one pass over the vectors or the grid."""
     return float(record["duration_ns"] / record["iterations"])
 
 
 FORMAT = Format(
-    "nearfar.loops/1", _check_provenance, _check_sample, _void_reason, _describe, _CONFIGURATION, time_ns
+    "nearfar.loops/1", _check_provenance, _check_sample, _void_reason, _describe, _configuration, time_ns
 )

@@ -79,6 +79,7 @@ def html(page: Page) -> bytes:
     body = [
         f"<h1>{escape(page.title)}</h1>",
         _warnings(page.warnings),
+        _unfinished(page.files),
         _oversubscription(page.files),
         _table(_overview(page.files)),
     ]
@@ -115,6 +116,12 @@ def _warnings(warnings: Sequence[str]) -> str:
     )
 
 
+def _unfinished(files: Sequence[ResultsFile]) -> str:
+    """What must be known of runs that ended early, or went on elsewhere."""
+    lines = [f"{file.label}: {notice}." for file in files for notice in file.notices]
+    return '<div class="notice">' + "<br>".join(map(escape, lines)) + "</div>" if lines else ""
+
+
 def _oversubscription(files: Sequence[ResultsFile]) -> str:
     labels = [file.label for file in files if file.provenance["oversubscribed"] is True]
     if not labels:
@@ -130,7 +137,8 @@ def _overview(files: Sequence[ResultsFile]) -> Table:
     for file in files:
         known = file.provenance
         void = sum(sample.void_reason is not None for sample in file.samples)
-        samples = f"{len(file.samples)}" + (f" ({void} void)" if void else "")
+        samples = f"{len(file.samples)}" + (f" of {file.run.expected}" if file.shortfall else "")
+        samples += f" ({void} void)" if void else ""
         machine = ", ".join(_text(known[name]) for name in ("host", "hardware") if known[name])
         mpi = ", ".join(_text(known[name]) for name in ("mpi_library", "mpi_transport") if known[name])
         commit = _text(known["commit"])[:12]
@@ -178,6 +186,7 @@ def _provenance(file: ResultsFile) -> str:
 
 
 def _entries(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
-    record: Record = {name: value for name, value in provenance.items() if name not in ("schema", "record")}
+    elsewhere = ("schema", "record", "statements")  # statements are what the sections say
+    record: Record = {name: value for name, value in provenance.items() if name not in elsewhere}
     return [(name, escape(" ".join(map(_text, v)) if name == "argv" and isinstance(v, list) else _text(v)))
             for name, v in record.items()]  # fmt: skip

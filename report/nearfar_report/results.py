@@ -1,18 +1,21 @@
 """Reading and checking of results files (JSON Lines).
 
-A file is either accepted as a whole or refused with one ResultsError that names file, line and remedy.
+A file is either accepted or refused with one ResultsError that names file, line and remedy. A file whose run ended
+early is accepted with the samples that it holds, and says so.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from . import lock_results, loop_results
 from .fields import RERUN, Format, Record, ReportError, ResultsError, printable
+from .runs import Run, change_of
+from .statements import UNSTATED, Statement, statements_of
 
 __all__ = ["Record", "ReportError", "ResultsError", "ResultsFile", "Sample", "file_labels", "printable", "read_all"]
 
@@ -26,16 +29,27 @@ class Sample:
     line: int
     record: Record
     format: Format
+    statement: Statement
 
     @property
     def void_reason(self) -> str | None:
         """Why this sample must not enter any figure, or None when it may."""
-        return self.format.void_reason(self.record)
+        return self.format.void_reason(self.record, self.statement)
 
     @property
     def description(self) -> str:
         """The configuration in a few words."""
-        return self.format.describe(self.record)
+        return self.format.describe(self.record, self.statement)
+
+    @property
+    def configuration(self) -> Record:
+        """What tells this sample apart from those of other configurations."""
+        return self.format.configuration(self.record, self.statement)
+
+    @property
+    def time_ns(self) -> float | None:
+        """What was measured, as nanoseconds of one unit of its work; None if it does not know."""
+        return self.format.time_ns(self.record)
 
 
 @dataclass(frozen=True)
@@ -46,11 +60,27 @@ class ResultsFile:
     label: str
     provenance: Record
     samples: tuple[Sample, ...]
+    run: Run
+    statements: Mapping[str, Statement]  # by benchmark
 
     @property
     def schema(self) -> str:
         """The schema of all its records."""
         return str(self.provenance["schema"])
+
+    @property
+    def shortfall(self) -> str | None:
+        """One sentence if the run ended early."""
+        if self.run.shortfall is None:
+            return None
+        return f"the run ended after {len(self.samples)} of {self.run.expected} samples: {self.run.shortfall}"
+
+    @property
+    def notices(self) -> list[str]:
+        """What readers of figures must know of how the run went."""
+        changes = [change_of(self.provenance, resumed) for resumed in self.run.resumed]
+        went_on = [f"the run was resumed {change}" for change in dict.fromkeys(changes) if change]
+        return [*([self.shortfall] if self.shortfall else []), *went_on]
 
 
 def read_all(paths: Sequence[str]) -> list[ResultsFile]:
@@ -89,46 +119,59 @@ def _read(path: str, label: str) -> ResultsFile:
 
     lines = content.rstrip(b"\r\n").split(b"\n")
     ends_in_newline = content.endswith(b"\n")
-    provenance: Record = {}
+    provenance = _parse(path, 1, lines[0])
+    _check_schema(path, 1, provenance, list(FORMATS))
+    kind = FORMATS[provenance["schema"]]
+    _check_provenance(path, provenance, kind)
+    statements = statements_of(provenance)
+    run = Run(provenance["records_expected"])
     samples: list[Sample] = []
-    for number, line in enumerate(lines, start=1):
-        may_be_cut = number == len(lines) and not ends_in_newline
-        record = _parse(path, number, line, may_be_cut)
-        if number == 1:
-            _check_schema(path, number, record, list(FORMATS))
-            kind = FORMATS[record["schema"]]
-            _check_provenance(path, record, kind)
-            provenance = record
-        else:
-            _check_schema(path, number, record, [kind.schema])
-            if record.get("record") == "stall":
-                _refuse_stall(path, number, record, f"{len(samples)} of {provenance['records_expected']} samples")
-            _check_sample(path, number, record, kind)
-            samples.append(Sample(number, record, kind))
+    for number, line in enumerate(lines[1:], start=2):
+        if number == len(lines) and not ends_in_newline and not _is_json(line):
+            run.is_torn = True
+            break
+        record = _parse(path, number, line)
+        _check_schema(path, number, record, [kind.schema])
+        if not run.take(path, number, record):
+            samples.append(_sample(path, number, record, kind, statements))
+            run.samples += 1
+    _check_count(path, samples, run)
+    return ResultsFile(path, label, provenance, tuple(samples), run, statements)
 
-    expected = provenance["records_expected"]
-    if len(samples) < expected:
-        what = f"the file ends after {len(samples)} of {expected} samples (truncated or interrupted run)"
-        raise ResultsError(path, len(lines), what, RERUN)
-    if len(samples) > expected:
-        what = f"sample {expected + 1} of only {expected} announced in line 1"
-        raise ResultsError(path, expected + 2, what, f"keep runs in separate files, or {RERUN}")
+
+def _check_count(path: str, samples: Sequence[Sample], run: Run) -> None:
+    """Refuses files with more samples than announced, or with none."""
+    if run.announced is not None and len(samples) > run.announced:
+        excess = samples[run.announced]
+        what = f"sample {run.announced + 1} of only {run.announced} announced in line 1"
+        raise ResultsError(path, excess.line, what, f"keep runs in separate files, or {RERUN}")
     if not samples:
-        raise ResultsError(path, 1, "the file holds no samples", RERUN)
-    return ResultsFile(path, label, provenance, tuple(samples))
+        why = f": {run.shortfall}" if run.shortfall else ""
+        raise ResultsError(path, 1, f"the file holds no samples{why}", RERUN)
 
 
 def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def _parse(path: str, number: int, line: bytes, may_be_cut: bool) -> Record:
+def _decoded(line: bytes) -> Any:
+    """The value of a line; ValueError or RecursionError if it is not JSON."""
+    return json.loads(line.decode("utf-8"), parse_constant=_reject_constant)
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        _decoded(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _parse(path: str, number: int, line: bytes) -> Record:
     """One line as a JSON object of our schema."""
     try:
-        record = json.loads(line.decode("utf-8"), parse_constant=_reject_constant)
+        record = _decoded(line)
     except (ValueError, RecursionError):
-        if may_be_cut and number > 1:
-            raise ResultsError(path, number, "the last line is cut off (truncated file)", RERUN) from None
         raise ResultsError(
             path, number, "the line is not JSON", "pass a file written by nearfar bench --output"
         ) from None
@@ -157,18 +200,13 @@ def _check_provenance(path: str, record: Record, kind: Format) -> None:
     kind.check_provenance(path, 1, record)
 
 
-def _refuse_stall(path: str, number: int, record: Record, reached: str) -> NoReturn:
-    """The last record of a run that was ended because ranks waited for ever."""
-    what, why = (printable(str(record.get(field)))[:400] for field in ("what", "why"))
-    todo = f"leave it out, or {RERUN}"
-    raise ResultsError(path, number, f"the run ended after {reached} because {what} stalls: {why}", todo)
-
-
-def _check_sample(path: str, number: int, record: Record, kind: Format) -> None:
+def _sample(path: str, number: int, record: Record, kind: Format, statements: Mapping[str, Statement]) -> Sample:
     what = record.get("record")
     if what == "provenance":
         raise ResultsError(path, number, "a second provenance record", "keep runs in separate files and name them all")
     if what != "sample":
         shown = printable(json.dumps(what, ensure_ascii=False))[:60]
         raise ResultsError(path, number, f"field 'record' is {shown}, but must be \"sample\"", RERUN)
-    kind.check_sample(path, number, record)
+    statement = statements.get(str(record.get("benchmark")), UNSTATED)
+    kind.check_sample(path, number, record, statement)
+    return Sample(number, record, kind, statement)

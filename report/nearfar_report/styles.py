@@ -64,7 +64,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class Look:
-    """How one series is drawn; the colour belongs to the lock, the rest tells its series apart."""
+    """How one series is drawn; the colour belongs to the lock or other object, the rest tells its series apart."""
 
     colour: str
     marker: str
@@ -84,11 +84,13 @@ def configure() -> None:
     warnings.filterwarnings("ignore", message="Glyph .* missing from current font")
 
 
-def looks(frame: pandas.DataFrame, benchmark: str) -> dict[str, Look]:
-    """A look for every series of one benchmark; colours follow the order in which locks first appear in all files."""
-    of_benchmark = frame[frame["benchmark"] == benchmark]
+def looks(frame: pandas.DataFrame, of_benchmark: pandas.DataFrame) -> dict[str, Look]:
+    """A look for every series of one benchmark; colours follow the order of the objects of a kind in all rows."""
+    of_kind = frame[frame["kind"].isin(of_benchmark["kind"])]
+    families = of_kind[["kind", "object"]].drop_duplicates().itertuples(index=False, name=None)
     return assign(
-        of_benchmark.loc[of_benchmark["lock"] == lock, "series"].unique() for lock in frame["lock"].unique()
+        of_benchmark.loc[(of_benchmark["kind"] == kind) & (of_benchmark["object"] == name), "series"].unique()
+        for kind, name in families
     )
 
 

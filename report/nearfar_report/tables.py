@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from .statistics import Summary
@@ -61,11 +61,16 @@ def power_of_ten(exponent: int) -> str:
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def with_interval(summary: Summary | None) -> str:
+def fixed(digits: int | None) -> Callable[[float], str]:
+    """How to write numbers with so many digits after the decimal point; None: as many as each deserves."""
+    return number if digits is None else lambda value: f"{value:,.{digits}f}".replace(",", NARROW_SPACE)
+
+
+def with_interval(summary: Summary | None, write: Callable[[float], str] = number) -> str:
     """'median [low, high]' for a confidence interval; a range goes to a second line that says so."""
     if summary is None:
         return MISSING
-    median, low, high = number(summary.median), number(summary.low), number(summary.high)
+    median, low, high = write(summary.median), write(summary.low), write(summary.high)
     if summary.is_confidence_interval:
         return f"{median} [{low}, {high}]"
     if summary.n == 1:
@@ -94,6 +99,11 @@ def _spread(counts: set[int]) -> str:
 def counted(count: int, noun: str) -> str:
     """'1 rank', '2 ranks'."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def capitalised(text: str) -> str:
+    """The text with a capital letter at its start, and otherwise as it is."""
+    return text[:1].upper() + text[1:]
 
 
 def world_name(world: str) -> str:

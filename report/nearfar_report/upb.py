@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas
 
 from .charts import BarPanel, Column, bar_chart
+from .panels import place_title, rank_noun
 from .statistics import Summary, summarize
 from .styles import Look, Picture, picture
 from .tables import Table, counted, interval_note, number, with_interval, world_name
@@ -29,21 +30,20 @@ def _panels(frame: pandas.DataFrame) -> list[tuple[str, pandas.DataFrame]]:
     """One panel per world, number of nodes and number of ranks."""
     result = []
     for (world, nodes, ranks), part in frame.groupby(["world", "nodes", "ranks"]):
-        who = counted(ranks, "thread" if world == "threads" else "rank")
-        where = "" if world == "threads" else f", {counted(nodes, 'node')}"
-        result.append((f"{world_name(world)} world{where}, {who}", part))
+        title = place_title(frame, str(world), nodes)
+        result.append((f"{title}, {counted(ranks, rank_noun(str(world)))}", part))
     return result
 
 
 def _columns(frame: pandas.DataFrame, unit: str) -> list[Column]:
-    present = sorted(frame["scenario"].str[1].unique())
+    present = sorted(frame["case"].str[1].unique())
     return [Column(letter, unit, f"{letter}: {LETTERS[letter]}") for letter in present]
 
 
 def _cells(frame: pandas.DataFrame, quantity: str, by_predecessor: bool) -> dict[tuple[str, str, str], Summary]:
-    predecessor = frame["scenario"].str[0] if by_predecessor else pandas.Series("", index=frame.index)
+    predecessor = frame["case"].str[0] if by_predecessor else pandas.Series("", index=frame.index)
     cells = {}
-    for (series, letter, part), group in frame.groupby(["series", frame["scenario"].str[1], predecessor], sort=False):
+    for (series, letter, part), group in frame.groupby(["series", frame["case"].str[1], predecessor], sort=False):
         summary = summarize(group[quantity])
         if summary:
             cells[(series, letter, part)] = summary

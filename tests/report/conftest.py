@@ -25,7 +25,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         benchmark = samples[0]["benchmark"] if samples else "ecsb"
         schema = LOOPS_SCHEMA if samples and "container" in samples[0] else SCHEMA
-        records = [provenance(benchmark, len(samples), **{"schema": schema, **changes}), *samples]
+        records = [{**provenance(benchmark, len(samples)), "schema": schema, **changes}, *samples]
         path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
         return path
 

@@ -47,6 +47,32 @@ def upb_samples(lock: str, times: dict[str, float], repetitions: int = 8, **chan
     ]  # fmt: skip
 
 
+def statement(**changes: Any) -> Record:
+    """Of the benchmark whose samples `stated` makes."""
+    return {
+        "title": "waiting room", "summary": "How long the last one waits", "source": "Moe 1999", "kind": "barrier",
+        "case": None, "axes": [{"name": "work", "unit": "ns", "meaning": "done between two rounds"}],
+        "columns": [
+            {"name": "round", "title": "round", "unit": "µs", "meaning": "from the first to the last", "digits": 2},
+            {"name": "late", "title": "late ranks", "unit": "", "meaning": "that came last", "digits": 0},
+        ], **changes,
+    }  # fmt: skip
+
+
+def stated(name: str = "tree", repetition: int = 0, value: float | None = 2.0, **changes: Any) -> Record:
+    """A sample of a benchmark that is not of locks: it names a barrier, and has nothing that only locks have."""
+    known = {
+        **ecsb("", repetition), "benchmark": "room", "barrier": name, "axes": {}, "effort": {"duration": 0.1},
+        "measured": {"round": value, "late": 3},
+    }  # fmt: skip
+    return {field: known[field] for field in known if field not in ("lock", "contended", "local_handovers")} | changes
+
+
+def stated_eight(name: str, value: float = 2.0, **changes: Any) -> list[Record]:
+    """Repetitions with value, value + 0.01, ... value + 0.07."""
+    return [stated(name, r, value + r / 100, **changes) for r in range(8)]
+
+
 def loop(container: str = "array", repetition: int = 0, mflops: float | None = 500.0, **changes: Any) -> Record:
     """A sample of the triad: 10 passes over 1000 elements."""
     return {

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from report_builders import Record, ecsb, loop, upb
+from report_builders import Record, ecsb, loop, stated, statement, upb
 
 Write = Callable[..., Path]
 PACKAGE_ROOT = Path(__file__).resolve().parents[2] / "report"
@@ -99,6 +100,66 @@ def test_scenarios_and_ranks_are_configurations(write: Write) -> None:
     assert ended.returncode == 1
     rows = [line for line in ended.stdout.splitlines() if not line.startswith("#")]
     assert [row.split()[2] for row in rows] == ["scenario=1a", "scenario=2b"]
+
+
+def test_axes_are_configurations_and_effort_is_not(write: Write) -> None:
+    def samples(far: float, **effort: object) -> list[Record]:
+        return [
+            {**one, "axes": {"far": work, "same": "x"}, "effort": effort}
+            for work, time in ((0, 100), (50.0, far)) for one in repetitions("mcs", time)
+        ]  # fmt: skip
+
+    one, other = write("a.jsonl", samples(200, duration=1)), write("b.jsonl", samples(300, duration=2))
+    ended = compare(one, other)
+    assert (ended.returncode, ended.stderr) == (1, "")
+    rows = [line.split() for line in ended.stdout.splitlines() if not line.startswith("#")]
+    assert [(row[2], row[-1]) for row in rows] == [("far=0", "same"), ("far=50", "REGRESSION")]
+    records = list(map(json.loads, compare(one, other, "--json").stdout.splitlines()))
+    assert [record["axes"] for record in records] == [{"far": 0, "same": "x"}, {"far": 50, "same": "x"}]
+
+
+def test_the_order_and_the_writing_of_axes_do_not_matter(write: Write) -> None:
+    one = write("a.jsonl", [{**one, "axes": {"a": 1, "b": 2}} for one in repetitions("mcs", 100)])
+    other = write("b.jsonl", [{**one, "axes": {"b": 2.0, "a": 1.0}} for one in repetitions("mcs", 100)])
+    assert verdicts(one, other)["mcs"]["verdict"] == "same"
+
+
+def test_no_axes_are_the_same_as_none(write: Write) -> None:
+    """Results from before there were axes."""
+    one = write("a.jsonl", repetitions("mcs", 100))
+    other = write("b.jsonl", [{**one, "axes": {}} for one in repetitions("mcs", 100)])
+    assert "axes" not in verdicts(one, other)["mcs"]
+
+
+def test_sweeps(write: Write) -> None:
+    """Benchmarks of several kinds of objects, with cases of their own, over nodes and ranks."""
+
+    def sweep(name: str, slow: float) -> Path:
+        samples = [
+            one for nodes, ranks in ((1, 2), (1, 4), (2, 4)) for lock in ("tas", "mcs")
+            for one in (ecsb(lock, r, [9] * ranks, nodes=nodes, duration_ns=9 * ranks * (100 + r)) for r in range(8))
+        ]  # fmt: skip
+        for door in ("in", "out"):
+            for tree in ("tree", "line"):
+                time = slow if (door, tree) == ("out", "line") else 1
+                samples += [stated(tree, r, door=door, duration_ns=round(time * (100_000 + r))) for r in range(8)]
+        return write(
+            name, samples, benchmark="sweep", statements={"room": statement(case="door")}, locks=["mcs", "tas"],
+            objects={"lock": ["mcs", "tas"], "barrier": ["line", "tree"]}, study={"name": "x"},
+        )  # fmt: skip
+
+    one, other = sweep("a.jsonl", 1), sweep("b.jsonl", 2)
+    ended = compare(one, other)
+    assert (ended.returncode, ended.stderr) == (1, "")
+    rows = [re.split(r"\s{2,}", line) for line in ended.stdout.splitlines() if not line.startswith("#")]
+    places = ("nodes=1 ranks=2", "nodes=1 ranks=4", "nodes=2 ranks=4")
+    assert [row[0] for row in rows] == [
+        *(f"ecsb {lock} {place}" for lock in ("mcs", "tas") for place in places),
+        *(f"room {tree} door={door}" for tree in ("line", "tree") for door in ("in", "out")),
+    ]
+    assert [row[0] for row in rows if row[-1] != "same"] == ["room line door=out"]
+    records = list(map(json.loads, compare(one, other, "--json").stdout.splitlines()))
+    assert records[-1]["barrier"] == "tree" and "lock" not in records[-1]
 
 
 def test_loops_too(write: Write) -> None:

@@ -227,7 +227,7 @@ def test_a_lock_keeps_its_colour_in_all_figures(write: Write) -> None:
     one = write("e.jsonl", eight("tas") + eight("cohort"))
     two = write("u.jsonl", upb_samples("cohort", UPB_TIMES) + upb_samples("dash", UPB_TIMES))
     frame = measurements(read_all([str(one), str(two)]))
-    of_ecsb, of_upb = looks(frame, "ecsb"), looks(frame, "upb")
+    of_ecsb, of_upb = (looks(frame, frame[frame["benchmark"] == name]) for name in ("ecsb", "upb"))
     assert of_ecsb["cohort"] == of_upb["cohort"]
     assert len({of_ecsb["tas"].colour, of_ecsb["cohort"].colour, of_upb["dash"].colour}) == 3
 

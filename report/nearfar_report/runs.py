@@ -1,0 +1,89 @@
+"""How far a run got, as the records between and after the samples of its file say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .fields import RERUN, Checks, Record, ResultsError, check_fields, is_count, printable
+
+# Why a run ended early whose file just ends.
+TORN = "its last line is cut off, as when it is killed or the disk is full"
+SILENT = "its file does not say why; it was killed, or is still running"
+
+_END: Checks = {"samples": ("a whole number of at least 0", is_count)}
+_PRESENT = ("present", lambda _: True)
+_RECORDS: dict[Any, Checks] = {
+    "end": _END,
+    "stall": {"what": _PRESENT, "why": _PRESENT},
+    "interrupted": {"why": _PRESENT},
+    "resumed": dict.fromkeys(("argv", "start_time", "commit", "host"), _PRESENT),
+}
+MOST_OF_A_REASON = 400  # characters shown
+
+
+@dataclass
+class Run:
+    """What is known of a run from the start of its file up to some line."""
+
+    expected: int
+    samples: int = 0
+    ended_by: Record | None = None
+    ended_at: int = 0
+    resumed: list[Record] = field(default_factory=list)
+    is_torn: bool = False
+
+    def take(self, path: str, line: int, record: Record) -> bool:
+        """Follows one record after the provenance; whether it was about the run, and is no sample."""
+        what = record.get("record")
+        about_run = isinstance(what, str) and what in _RECORDS
+        if about_run:
+            check_fields(path, line, record, _RECORDS[what])
+        if what == "resumed":
+            self.resumed.append(record)
+            self.ended_by = None
+            return True
+        if self.ended_by is not None:
+            todo = f"keep runs in separate files, or {RERUN}"
+            raise ResultsError(path, line, f"the run had ended in line {self.ended_at}", todo)
+        if about_run:
+            self.ended_by, self.ended_at = record, line
+            if what == "end" and record["samples"] != self.samples:
+                found = f"'samples' is {record['samples']}, but the file holds {self.samples}"
+                raise ResultsError(path, line, found, RERUN)
+        return about_run
+
+    @property
+    def announced(self) -> int | None:
+        """How many samples there must not be more of; None where the run itself said that it was complete."""
+        return None if self._is_complete else self.expected
+
+    @property
+    def shortfall(self) -> str | None:
+        """Why the run ended early; None if it did not."""
+        if self._is_complete:
+            return None
+        if self.ended_by is not None:
+            why = str(self.ended_by["why"])
+            return _shown(f"{self.ended_by['what']} stalls: {why}" if self.ended_by["record"] == "stall" else why)
+        if self.is_torn:
+            return TORN
+        return SILENT if self.samples < self.expected else None
+
+    @property
+    def _is_complete(self) -> bool:
+        return self.ended_by is not None and self.ended_by["record"] == "end"
+
+
+def _shown(reason: str) -> str:
+    return printable(reason)[:MOST_OF_A_REASON]
+
+
+def change_of(provenance: Record, resumed: Record) -> str | None:
+    """What a run that went on changed that its figures may depend on, in words; None if nothing."""
+    changes = [
+        f"{meaning} {printable(str(resumed[name]))} instead of {printable(str(provenance[name]))}"
+        for name, meaning in (("host", "on"), ("commit", "with commit"))
+        if resumed[name] != provenance[name]
+    ]
+    return " and ".join(changes) or None

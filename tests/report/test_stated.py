@@ -1,0 +1,204 @@
+"""Benchmarks that state themselves: their tables, figures, colours and titles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from report_builders import Outcome, Record, ecsb, stated, stated_eight, statement, upb_samples
+from test_axes import images
+from test_bad_input import without
+from test_report import UPB_TIMES, assert_figure, assert_self_contained, eight, table_rows
+
+Report = Callable[..., Outcome]
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def room(write: Write) -> Callable[..., Path]:
+    """room(samples, **changes of the statement) -> path of a file that states its benchmark"""
+
+    def write_file(samples: Sequence[Record], name: str = "r.jsonl", **changes: object) -> Path:
+        return write(name, samples, statements={"room": statement(**changes)}, objects={"barrier": ["tree", "line"]})
+
+    return write_file
+
+
+def heads(page: str) -> list[list[str]]:
+    return [re.findall(r"<th [^>]*>(.*?)</th>", row) for row in re.findall(r"<thead><tr>(.*?)</tr></thead>", page)]
+
+
+def test_section_of_a_stated_benchmark(report: Report, room: Callable[..., Path]) -> None:
+    outcome = report(room(stated_eight("line") + stated_eight("tree", 1.0)))
+    assert (outcome.status, outcome.err) == (0, "")
+    assert images(outcome) == {"room-bars.svg"}
+    assert_figure(outcome.directory, "room-bars")
+    page = outcome.page
+    assert_self_contained(page)
+    assert "<h2>Waiting room (room)</h2><p>" not in page  # 'room' is said already
+    assert "<h2>Waiting room</h2>\n<p>How long the last one waits. Source: Moe 1999.</p>" in page
+    assert ["Barrier", "World", "Nodes", "Ranks", "n", "round in µs", "late ranks"] in heads(page)
+    assert "round in µs: from the first to the last. late ranks: that came last." in page
+    rows = [row for row in table_rows(page) if row[1:2] == ["MPI"]]
+    assert rows == [
+        ["tree", "MPI", "1", "2", "8", "1.04 [1.00, 1.07]", "3 [3, 3]"],
+        ["line", "MPI", "1", "2", "8", "2.04 [2.00, 2.07]", "3 [3, 3]"],
+    ]
+    assert "statements" not in page and "no figures for this benchmark" not in page
+
+
+def test_numeric_axis_is_what_the_figure_runs_along(report: Report, room: Callable[..., Path]) -> None:
+    samples = [
+        s for work in (1000, 0, 50.0) for name in ("tree", "line")
+        for s in stated_eight(name, 1 + work, axes={"work": work, "place": "near"})
+    ]  # fmt: skip
+    outcome = report(room(samples))
+    assert images(outcome) == {"room-curves.svg"}
+    assert_figure(outcome.directory, "room-curves")
+    assert "round in µs over work in ns (MPI world, 1 node, 2 ranks)" in outcome.page
+    assert ["Barrier", "World", "Nodes", "Ranks", "work in ns", "n", "round in µs", "late ranks"] in heads(outcome.page)
+    assert "work in ns: done between two rounds." in outcome.page
+    rows = [row[:5] for row in table_rows(outcome.page) if row[1:2] == ["MPI"]]
+    assert rows == [[name, "MPI", "1", "2", work] for work in ("0", "50", "1000") for name in ("tree", "line")]
+
+
+def test_axes_of_words_are_told_in_the_names_of_curves(room: Callable[..., Path]) -> None:
+    from nearfar_report import generic
+    from nearfar_report.measurements import measurements
+    from nearfar_report.results import read_all
+
+    samples = [
+        s for work in (0, 50) for place in ("near", "far") for ranks in (2, 4)
+        for s in stated_eight("tree", axes={"place": place, "work": work}, ranks=ranks)
+    ]  # fmt: skip
+    files = read_all([str(room(samples))])
+    frame = measurements(files)
+    said = files[0].statements["room"]
+    assert [table.heads[2] for table in generic.stated_tables("room", said, frame)] == ["place"]
+    drawn = generic.stated_pictures("room", said, frame, frame)
+    assert [one.name for one in drawn] == ["room-curves-1", "room-curves-2"]
+    assert "MPI world, 1 node, 4 ranks" in drawn[1].caption
+    assert generic._axis(said, frame) == "work"
+    series = generic.name_series(frame, ["work"])
+    assert set(series) == {"tree (place=far)", "tree (place=near)"}
+
+
+def test_ranks_and_nodes_are_axes_of_figures(report: Report, room: Callable[..., Path]) -> None:
+    outcome = report(room([s for ranks in (1, 2, 4) for s in stated_eight("tree", ranks=ranks)]))
+    assert images(outcome) == {"room-curves.svg"}
+    assert "over ranks (MPI world, 1 node)" in outcome.page
+    outcome = report(room([s for nodes in (1, 2, 4) for s in stated_eight("tree", ranks=4, nodes=nodes)], "n.jsonl"))
+    assert "over nodes (MPI world, 1 to 4 nodes, 4 ranks)" in outcome.page
+
+
+def test_cases_are_told_apart(report: Report, room: Callable[..., Path]) -> None:
+    samples = [s for door in ("in", "out") for s in stated_eight("tree", door=door)]
+    outcome = report(room(samples, case="door"))
+    assert ["Barrier", "World", "Door", "Nodes", "Ranks", "n", "round in µs", "late ranks"] in heads(outcome.page)
+    rows = [row[:6] for row in table_rows(outcome.page) if row[1:2] == ["MPI"]]
+    assert rows == [["tree", "MPI", door, "1", "2", "8"] for door in ("in", "out")]
+    assert "(MPI world, 1 node, 2 ranks, door in; MPI world, 1 node, 2 ranks, door out)" in outcome.page
+
+
+def test_what_was_not_measured(report: Report, room: Callable[..., Path]) -> None:
+    nothing = [stated("tree", r, None) for r in range(8)]
+    outcome = report(room(nothing))
+    rows = [row for row in table_rows(outcome.page) if row[1:2] == ["MPI"]]
+    assert rows == [["tree", "MPI", "1", "2", "8", "–", "3 [3, 3]"]]
+    assert "Waiting room: late ranks (MPI world, 1 node, 2 ranks). Bars" in outcome.page
+    outcome = report(room([{**one, "measured": {}} for one in nothing], "n.jsonl"), "--output", "other")
+    assert outcome.out == "other/index.html\n"
+    assert {path.name for path in (outcome.directory.parent / "other").iterdir()} == {"index.html"}
+
+
+def test_void_samples_of_other_objects(report: Report, room: Callable[..., Path]) -> None:
+    samples = stated_eight("tree", axes={"work": 5})
+    samples[2]["verified"] = False
+    samples[3] = {**samples[3], "iterations": 0, "iterations_per_rank": [0, 0]}
+    outcome = report(room(samples))
+    assert outcome.status == 1
+    lines = outcome.err.splitlines()
+    place = "room tree, mpi, nodes 1, ranks 2, work 5"
+    assert f"verified is false: the result was wrong ({place}, repetition 2)" in lines[0]
+    assert "no iteration at all in the measured time" in lines[1]
+
+
+def test_other_objects_need_nothing_of_locks(write: Write, room: Callable[..., Path]) -> None:
+    from nearfar_report.results import ResultsError, read_all
+
+    read_all([str(room([stated()]))])
+    with pytest.raises(ResultsError, match=":2: required field 'barrier' is missing"):
+        read_all([str(room([without(stated(), "barrier")]))])
+    with pytest.raises(ResultsError, match=":2: required field 'lock' is missing"):  # nothing says what it is of
+        read_all([str(write("u.jsonl", [stated()]))])
+    with pytest.raises(ResultsError, match=":2: required field 'contended' is missing"):
+        lock = {**stated(), "lock": "tas"}
+        read_all([str(room([lock], kind="lock"))])
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"statements": 3}, "field 'statements' is not an object"),
+        ({"statements": {"room": []}}, "field 'statements.room' is not an object"),
+        ({"statements": {"room": {}}}, "required field 'statements.room.kind' is missing"),
+        ({"statements": {"room": statement(title=3)}}, "field 'statements.room.title' is 3, but must be a text"),
+        ({"statements": {"room": statement(case=3)}}, "field 'statements.room.case' is 3"),
+        ({"statements": {"room": statement(axes={})}}, "field 'statements.room.axes' is {}, but must be a list"),
+        (
+            {"statements": {"room": statement(columns=[{"name": "x"}, {}])}},
+            "required field 'statements.room.columns[1].name' is missing",
+        ),
+        (
+            {"statements": {"room": statement(columns=[{"name": "x", "digits": -1}])}},
+            "field 'statements.room.columns[0].digits' is -1",
+        ),
+        ({"steady": 3}, "field 'steady' is not an object"),
+        ({"steady": {"drift": 0.1}}, "required field 'steady.turns' is missing"),
+        ({"steady": {"drift": 0, "turns": 1}}, "field 'steady.drift' is 0"),
+    ],
+)
+def test_wrong_provenance(write: Write, changes: Record, fault: str) -> None:
+    from nearfar_report.results import ResultsError, read_all
+
+    with pytest.raises(ResultsError, match=f":1: {re.escape(fault)}"):
+        read_all([str(write("a.jsonl", [ecsb()], **changes))])
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("axes", []), ("axes", {"work": None}), ("axes", {"work": True}), ("axes", {"work": ""}), ("effort", 1),
+        ("measured", {"round": "x"}), ("measured", 3), ("barrier", ""),
+    ],
+)  # fmt: skip
+def test_wrong_value(room: Callable[..., Path], field: str, value: object) -> None:
+    from nearfar_report.results import ResultsError, read_all
+
+    with pytest.raises(ResultsError, match=f":2: field '{field}' is .*, but must be "):
+        read_all([str(room([stated(**{field: value})]))])
+
+
+def test_titles_of_benchmarks_with_own_figures(report: Report, write: Write) -> None:
+    said = statement(kind="lock", title="taking it in turn", summary="All at once.")
+    samples = [*eight("cohort"), *upb_samples("cohort", UPB_TIMES)]
+    page = report(write("s.jsonl", samples, benchmark="sweep", statements={"ecsb": said}, study={"file": "x"})).page
+    assert "<h2>Taking it in turn (ECSB)</h2>\n<p>All at once.</p>" in page
+    assert "<h2>Uncontested performance (UPB)</h2>" in page
+
+
+def test_locks_and_other_objects_keep_their_colours(write: Write, room: Callable[..., Path]) -> None:
+    from nearfar_report.measurements import measurements
+    from nearfar_report.results import read_all
+    from nearfar_report.styles import looks
+
+    alone = measurements(read_all([str(write("e.jsonl", eight("tas") + eight("mcs")))]))
+    paths = [room(stated_eight("line") + stated_eight("tree")), write("e.jsonl", eight("tas") + eight("mcs"))]
+    both = measurements(read_all([str(path) for path in paths]))
+    of_locks = both[both["benchmark"] == "ecsb"]
+    assert looks(both, of_locks) == looks(alone, alone)
+    of_room = looks(both, both[both["benchmark"] == "room"])
+    colours = [looks(alone, alone)[name].colour for name in ("mcs", "tas")]
+    assert [of_room[name].colour for name in ("tree", "line")] == colours
