@@ -30,9 +30,9 @@ stall_guard guard_over(study_output& output, const plan& what, std::optional<sta
                                            const std::string& why) -> std::string {
     if (rank == 0) return output.stop({{"record", "stall"}, {"what", stalled}, {"why", why}});
     if (what.output.empty()) return {};
-    return fmt::format(
-        "what was measured is in '{}'",
-        what.mode == output_mode::growing ? what.output : bench::output_file::partial_name(what.output, "*"));
+    if (what.mode == output_mode::growing) return fmt::format("what was measured is in '{}'", what.output);
+    return fmt::format("what was measured is in '{}' or '{}'", what.output,
+                       bench::output_file::partial_name(what.output, "*"));
   };
   return {rank, limits, keep};
 }
