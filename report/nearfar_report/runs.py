@@ -19,6 +19,7 @@ _RECORDS: dict[Any, Checks] = {
     "interrupted": {"why": _PRESENT},
     "resumed": dict.fromkeys(("argv", "start_time", "commit", "host"), _PRESENT),
 }
+_IS_COUNT: Checks = {"records_expected": ("a whole number of at least 0", is_count)}
 MOST_OF_A_REASON = 400  # characters shown
 
 
@@ -39,9 +40,11 @@ class Run:
         about_run = isinstance(what, str) and what in _RECORDS
         if about_run:
             check_fields(path, line, record, _RECORDS[what])
+            check_fields(path, line, record, {f: c for f, c in _IS_COUNT.items() if f in record})
         if what == "resumed":
             self.resumed.append(record)
             self.ended_by = None
+            self.expected = record.get("records_expected", self.expected)
             return True
         if self.ended_by is not None:
             todo = f"keep runs in separate files, or {RERUN}"
