@@ -52,6 +52,12 @@ int report_alone(const launch& how, std::string_view text) {
   return failure;
 }
 
+/// Before an error in the arguments is said by the first rank, which may have others and wait for this one.
+/// Throws `usage_error` on all ranks if they differ.
+void agree_on_arguments(const launch& how) {
+  if (how.under_mpi && how.ranks > 1) const mpi_session session;
+}
+
 std::vector<std::string> subcommand_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
@@ -93,8 +99,10 @@ int parse_and_run(const launch& how, int argc, char** argv) {
   add_where(app, status);
   refuse_careless_values(app);
 
-  if (const std::string wrong = unknown_subcommand(app, {argv + 1, argv + argc}); !wrong.empty())
+  if (const std::string wrong = unknown_subcommand(app, {argv + 1, argv + argc}); !wrong.empty()) {
+    agree_on_arguments(how);
     return report(how, wrong, bad_input);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -102,6 +110,7 @@ int parse_and_run(const launch& how, int argc, char** argv) {
       if (how.rank == 0) app.exit(error);
       return success;
     }
+    agree_on_arguments(how);
     return report(how, fmt::format("{}; see 'nearfar --help' or 'nearfar SUBCOMMAND --help'", error.what()),
                   bad_input);
   }

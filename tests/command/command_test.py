@@ -255,15 +255,25 @@ class Bench(InEmptyFolder):
 
     def test_different_arguments_are_refused(self):
         """Instead of a hang where the ranks take different ways."""
-        script = 'rank=${OMPI_COMM_WORLD_RANK-$PMI_RANK}; exec "$0" "$@" --seed "1$rank"'
-        ended = subprocess.run(
-            [*launcher_of(MPI, 2), "sh", "-c", script, COMMAND, "bench", "ecsb", "--locks", "dash", *SHORT],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        by_rank = 'rank=${OMPI_COMM_WORLD_RANK-$PMI_RANK}; '
+        for script in [by_rank + 'exec "$0" "$@" --seed "1$rank"',
+                       by_rank + 'test "$rank" = 0 && exec "$0" "$@" || exec "$0" "$@" --no-such-option',
+                       by_rank + 'test "$rank" = 1 && exec "$0" "$@" || exec "$0" bnch']:  # fmt: skip
+            ended = subprocess.run(
+                [*launcher_of(MPI, 2), "sh", "-c", script, COMMAND, "bench", "ecsb", "--locks", "dash", *SHORT],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            said = "nearfar: the ranks were not given the same arguments"
+            self.assertEqual(ended.returncode, 2, script + ended.stderr)
+            self.assertEqual(ended.stderr.count("nearfar: "), 1, script + ended.stderr)
+            self.assertEqual(ended.stderr.count(said), 1, script + ended.stderr)
+
+    def test_an_error_that_all_ranks_have_is_said_once(self):
+        ended = under_mpi(2, "bench", "ecsb", "--no-such-option")
         self.assertEqual(ended.returncode, 2, ended.stderr)
-        self.assertEqual(ended.stderr.count("nearfar: the ranks were not given the same arguments"), 1, ended.stderr)
+        self.assertEqual(ended.stderr.count("--no-such-option"), 1, ended.stderr)
 
     def test_another_librarys_launcher_is_refused(self):
         """It makes as many worlds of one rank, each of which would measure, and all write one file."""
