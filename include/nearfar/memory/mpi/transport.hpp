@@ -20,6 +20,7 @@
 
 #include "nearfar/core/error.hpp"
 #include "nearfar/memory/mpi/call.hpp"
+#include "nearfar/topology/cgroup.hpp"
 #include "nearfar/topology/hardware.hpp"
 
 namespace nearfar::mpi {
