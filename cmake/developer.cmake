@@ -27,6 +27,8 @@ endif()
 target_link_libraries(nearfar PRIVATE $<BUILD_INTERFACE:nearfar_strict>)
 target_link_libraries(nearfar_engine PRIVATE $<BUILD_INTERFACE:nearfar_strict>)
 target_link_libraries(nearfar_mpi PRIVATE nearfar_strict)
+# It was declared before. The sources of nearfar are listed by nearfar_without_openmp.
+set_target_properties(nearfar_mpi PROPERTIES EXPORT_COMPILE_COMMANDS ON)
 
 if(NEARFAR_SANITIZE)
   add_compile_options(-fsanitize=${NEARFAR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
