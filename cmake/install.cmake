@@ -17,7 +17,8 @@ configure_package_config_file(cmake/nearfar-config.cmake.in nearfar-config.cmake
                               INSTALL_DESTINATION ${nearfar_package_dir} PATH_VARS CMAKE_INSTALL_DATADIR)
 if(NEARFAR_MPI)
   install(DIRECTORY src/memory/mpi/ DESTINATION ${CMAKE_INSTALL_DATADIR}/nearfar/mpi)
-  install(FILES cmake/nearfar-mpi.cmake DESTINATION ${nearfar_package_dir})
+  # Not called nearfar-*, all of which CMake's own file includes before that time.
+  install(FILES cmake/mpi.cmake DESTINATION ${nearfar_package_dir})
 endif()
 write_basic_package_version_file(nearfar-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nearfar-config.cmake
