@@ -26,12 +26,15 @@ if(NEARFAR_SANITIZE)
 endif()
 target_link_libraries(nearfar PRIVATE $<BUILD_INTERFACE:nearfar_strict>)
 target_link_libraries(nearfar_engine PRIVATE $<BUILD_INTERFACE:nearfar_strict>)
+target_link_libraries(nearfar_mpi PRIVATE nearfar_strict)
+# It was declared before. The sources of nearfar are listed by nearfar_without_openmp.
+set_target_properties(nearfar_mpi PROPERTIES EXPORT_COMPILE_COMMANDS ON)
 
 if(NEARFAR_SANITIZE)
   add_compile_options(-fsanitize=${NEARFAR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${NEARFAR_SANITIZE})
   # The library was declared before.
-  foreach(declared_before nearfar nearfar_engine)
+  foreach(declared_before nearfar nearfar_engine nearfar_mpi)
     target_compile_options(${declared_before} PRIVATE -fsanitize=${NEARFAR_SANITIZE} -fno-omit-frame-pointer
                                                       -fno-sanitize-recover=all)
   endforeach()

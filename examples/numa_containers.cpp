@@ -10,6 +10,7 @@
 #include "nearfar/container/numa_allocator.hpp"
 #include "nearfar/container/numa_new.hpp"
 #include "nearfar/container/numa_vector.hpp"
+#include "nearfar/container/numa_vector_arithmetic.hpp"
 #include "nearfar/container/team.hpp"
 
 namespace {

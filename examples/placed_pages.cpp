@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nearfar/container/numa_vector.hpp"
+#include "nearfar/container/numa_vector_arithmetic.hpp"
 #include "nearfar/container/pin_team.hpp"
 #include "nearfar/container/team.hpp"
 #include "nearfar/container/where.hpp"

@@ -2,6 +2,7 @@
 
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/cohort_lock.hpp"
+#include "nearfar/lock/d_mcs_lock.hpp"
 #include "nearfar/lock/tas_lock.hpp"
 
 namespace nearfar::bench {

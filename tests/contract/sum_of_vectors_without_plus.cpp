@@ -1,5 +1,5 @@
 // error: no match for 'operator\+'.*constraints not satisfied
-#include "nearfar/container/numa_vector.hpp"
+#include "nearfar/container/numa_vector_arithmetic.hpp"
 
 struct point {
   int x = 0;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "nearfar/core/error.hpp"
+#include "nearfar/topology/cgroup.hpp"
 #include "nearfar/topology/level.hpp"
 #include "nearfar/topology/locality.hpp"
 

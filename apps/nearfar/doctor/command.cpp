@@ -26,6 +26,7 @@
 #include "apps/nearfar/doctor/machine_probe.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/watchdog.hpp"
+#include "nearfar/memory/mpi/call.hpp"
 #include "nearfar/memory/mpi/handles.hpp"
 #include "nearfar/memory/mpi/transport.hpp"
 #include "version.hpp"

@@ -34,19 +34,10 @@ struct out_of_memory : error {
 /// nor the world can be used after it, by any rank; what is left to do is to say so and to end the program.
 struct stalled : error {
   /// `awaited`: what for, in words.
-  stalled(int waiting_rank, const std::string& awaited, std::chrono::nanoseconds span)
-      : error("rank " + std::to_string(waiting_rank) + " has waited " + text_of(span) + " for " + awaited),
-        rank(waiting_rank),
-        waited(span) {}
+  stalled(int waiting_rank, const std::string& awaited, std::chrono::nanoseconds span);
 
   int rank;
   std::chrono::nanoseconds waited;
-
- private:
-  static std::string text_of(std::chrono::nanoseconds span) {
-    using namespace std::chrono_literals;
-    return span < 10s ? std::to_string(span / 1ms) + " ms" : std::to_string(span / 1s) + " s";
-  }
 };
 
 /// A precondition of the interface was violated. Thrown in checked builds only (see checks.hpp), except where
@@ -89,5 +80,16 @@ struct unreachable_rank : misuse {
 struct collective_mismatch : misuse {
   using misuse::misuse;
 };
+
+namespace detail {
+
+// Out of line, so that what throws them stays small.
+[[noreturn]] void throw_no_such_rank(int rank, int ranks);
+[[noreturn]] void throw_no_shared_memory(int rank, int from);
+[[noreturn]] void throw_already_held(const char* call);
+[[noreturn]] void throw_not_held();
+[[noreturn]] void throw_destroyed_while_held();
+
+}  // namespace detail
 
 }  // namespace nearfar

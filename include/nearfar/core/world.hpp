@@ -20,7 +20,6 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "nearfar/core/backoff.hpp"
@@ -135,9 +134,7 @@ struct plain_release_scope {
 /// `rank`, if the world has it; otherwise throws `unreachable_rank`.
 template <typename W>
 [[nodiscard]] int checked_rank(const W& w, int rank) {
-  if (rank < 0 || rank >= w.size())
-    throw unreachable_rank("there is no rank " + std::to_string(rank) + " among the " +
-                           std::to_string(w.size()) + " ranks of the world");
+  if (rank < 0 || rank >= w.size()) detail::throw_no_such_rank(rank, w.size());
   return rank;
 }
 

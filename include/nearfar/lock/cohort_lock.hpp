@@ -19,12 +19,10 @@
 /// Memory: that of both locks; counters outside the local lock take 64 bytes more for each rank.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstdint>
 
 #include "nearfar/core/world.hpp"
-#include "nearfar/lock/d_mcs_lock.hpp"
 #include "nearfar/lock/dash_lock.hpp"
 #include "nearfar/lock/local_passes.hpp"
 #include "nearfar/lock/lockable.hpp"
@@ -170,16 +168,21 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
   static constexpr std::uint64_t no_passes = 0;
   static constexpr status one_pass = 1;
 
+  /// What the successor is told: one pass more, up to the limit, but never `Local::from_above`.
+  [[nodiscard]] status after(status passes) const noexcept {
+    if (passes < max_passes_) return static_cast<status>(passes + 1);
+    return max_passes_ < one_pass ? one_pass : max_passes_;
+  }
+
   /// Hands over to a waiting rank of this node unless the limit says that another node's turn has come.
   [[nodiscard]] bool pass_on() {
     if constexpr (Policy.counts == pass_counter::inlined) {
       if (passes_ >= max_passes_ && must_give_up()) return false;
-      local_.release_local(
-          static_cast<status>(std::max<int>(one_pass, std::min<int>(passes_ + 1, max_passes_))));
+      local_.release_local(after(passes_));
     } else {
       const std::uint64_t count = counter_.read();
       if (count >= max_passes_ && must_give_up()) return false;
-      counter_.write(std::min<std::uint64_t>(count + 1, max_passes_));
+      counter_.write(count < max_passes_ ? count + 1 : max_passes_);
       local_.release_local(one_pass);
     }
     return true;

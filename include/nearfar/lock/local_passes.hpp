@@ -2,10 +2,6 @@
 /// The limit that keeps hierarchical locks fair between nodes.
 #pragma once
 
-#include <string>
-
-#include "nearfar/core/error.hpp"
-
 namespace nearfar {
 
 /// Passes in a row within a node, as in the evaluations of A. Uffmann's master thesis, LMU Munich, 2022,
@@ -15,11 +11,6 @@ inline constexpr int default_max_local_passes = 50;
 inline constexpr int most_local_passes = 254;
 
 /// `limit`, if it is one; otherwise throws `misuse`.
-[[nodiscard]] inline int checked_local_passes(int limit) {
-  if (limit < 0 || limit > most_local_passes)
-    throw misuse("max_local_passes must be 0 to " + std::to_string(most_local_passes) + ", not " +
-                 std::to_string(limit));
-  return limit;
-}
+[[nodiscard]] int checked_local_passes(int limit);
 
 }  // namespace nearfar

@@ -38,8 +38,8 @@ class lockable {
 
   /// Waits for the lock. Throws `already_held` in checked builds if this rank holds it.
   void lock() {
-    expect(!held_,
-           [] { throw already_held("lock() by the rank that already holds the lock: it is not recursive"); });
+    if (checked_build && held_) [[unlikely]]
+      detail::throw_already_held("lock()");
     last_ = self().acquire();
     held_ = true;
   }
@@ -55,9 +55,8 @@ class lockable {
       { derived.try_acquire() } -> std::same_as<bool>;
     }
   {
-    expect(!held_, [] {
-      throw already_held("try_lock() by the rank that already holds the lock: it is not recursive");
-    });
+    if (checked_build && held_) [[unlikely]]
+      detail::throw_already_held("try_lock()");
     if (!self().try_acquire()) {
       world_->rest();
       return false;
@@ -70,9 +69,8 @@ class lockable {
   /// Gives the lock up; what this rank did before, including completed far operations, is visible to the next
   /// holder. Throws `not_held` in checked builds if this rank does not hold it.
   void unlock() {
-    expect(held_, [] {
-      throw not_held("unlock() by a rank that does not hold the lock: unlocked twice, or never locked");
-    });
+    if (checked_build && !held_) [[unlikely]]
+      detail::throw_not_held();
     held_ = false;
     [[maybe_unused]] const typename W::release_scope scope(*world_);
     self().release();
@@ -91,19 +89,11 @@ class lockable {
 
   /// To be called first in the destructor, which must be `noexcept(!checked_build)`.
   void expect_not_held() const {
-    expect(!held_ || std::uncaught_exceptions() != 0, [] {
-      throw destroyed_while_held(
-          "a lock was destroyed by the rank that holds it: unlock it first, others may wait for it");
-    });
+    if (checked_build && held_ && std::uncaught_exceptions() == 0) [[unlikely]]
+      detail::throw_destroyed_while_held();
   }
 
  private:
-  template <typename Throw>
-  static void expect(bool condition, Throw otherwise) {
-    if constexpr (checked_build)
-      if (!condition) [[unlikely]]
-        otherwise();
-  }
   [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
 
   W* world_;

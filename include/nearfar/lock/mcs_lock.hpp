@@ -16,12 +16,18 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/lockable.hpp"
 
 namespace nearfar {
+
+namespace detail {
+
+/// Throws `topology_error` unless all ranks are on one node.
+void require_one_node(const locality& ranks);
+
+}  // namespace detail
 
 /// Whose lock a near lock is.
 enum class near_scope : std::uint8_t {
@@ -116,10 +122,7 @@ class mcs_lock : public lockable<mcs_lock<W>, W> {
 
   [[nodiscard]] auto& tail_of(W& w, int home, near_scope scope) {
     if (scope == near_scope::node) return nodes_.at(w.locality().leader(level::node, w.rank())).tail;
-    if (w.locality().groups(level::node) != 1)
-      throw topology_error("mcs_lock works in near memory, but the ranks are on " +
-                           std::to_string(w.locality().groups(level::node)) +
-                           " nodes: use cohort_lock or dash_lock");
+    detail::require_one_node(w.locality());
     return nodes_.at(checked_rank(w, home)).tail;
   }
 

@@ -5,15 +5,12 @@
 
 #include <sched.h>
 
-#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "nearfar/core/backoff.hpp"
-#include "nearfar/core/error.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/memory/atomic_cell.hpp"
 
@@ -36,11 +33,23 @@ struct awaited {
   const char* what;
   std::optional<int> rank{};  ///< whose it is, if it is anybody's; `any_rank` for whoever comes first
 
-  [[nodiscard]] std::string text() const {
-    if (!rank) return what;
-    return what + (*rank == any_rank ? std::string(" of any rank") : " of rank " + std::to_string(*rank));
-  }
+  [[nodiscard]] std::string text() const;
 };
+
+/// A wait that goes on. It has no beginning until it looks at the clock, which short ones never do. Nothing
+/// may point to it, so that compilers keep it in registers.
+struct ongoing_wait {
+  awaited what;
+  unsigned rests = 0;
+  std::chrono::steady_clock::time_point last_look{};
+  std::chrono::nanoseconds lasted{};
+};
+
+/// The same wait, of `rank`, after a look at the clock. Of the time between two looks at most a second
+/// counts, so that a job that was stopped and goes on has not waited meanwhile. Throws `stalled` if it has
+/// lasted `limit` or longer.
+[[nodiscard, gnu::cold]] ongoing_wait after_look_at_clock(ongoing_wait current, int rank,
+                                                          std::chrono::nanoseconds limit);
 
 /// Waiting loops over a world's `progress()`. The count of polls outlives each wait, so that many short waits
 /// drive progress as often as one long wait; without that, ranks that hand a lock to and fro quickly would
@@ -83,7 +92,7 @@ class waiting {
   V await_swap(Segment& segment, int rank, far<V> T::*field, const V& origin, Predicate predicate,
                backoff pause) {
     wait current{{far_word, rank}};
-    for (auto span = pause.shortest;; span = std::min(span * 2, pause.longest)) {
+    for (auto span = pause.shortest;; span = pause.after(span)) {
       delay(span);
       V old{};
       segment.swap(rank, field, origin, old);
@@ -117,16 +126,7 @@ class waiting {
   [[nodiscard]] bool oversubscribed() const noexcept { return oversubscribed_; }
 
  protected:
-  using time_point = std::chrono::steady_clock::time_point;
-
-  /// A wait that goes on. It has no beginning until it looks at the clock, which short ones never do. Nothing
-  /// may point to it, so that compilers keep it in registers.
-  struct wait {
-    awaited what;
-    unsigned rests = 0;
-    time_point last_look{};
-    std::chrono::nanoseconds lasted{};
-  };
+  using wait = ongoing_wait;
 
   void set_waiting(wait_ratios ratios, bool oversubscribed,
                    std::optional<std::chrono::nanoseconds> stall_limit) noexcept {
@@ -158,7 +158,8 @@ class waiting {
   /// less, so most rests are only counted.
   void note_rest(wait& current) {
     constexpr unsigned rests_per_look = 16;
-    if (++current.rests % rests_per_look == 0 && stall_limit_) current = after_look_at_clock(current);
+    if (++current.rests % rests_per_look == 0 && stall_limit_)
+      current = after_look_at_clock(current, static_cast<const Derived*>(this)->rank(), *stall_limit_);
   }
 
  private:
@@ -186,20 +187,6 @@ class waiting {
       rest();
       note_rest(current);
     }
-  }
-
-  /// The same wait after a look at the clock. Of the time between two looks at most a second counts, so that
-  /// a job that was stopped and goes on has not waited meanwhile.
-  [[gnu::noinline, gnu::cold]] wait after_look_at_clock(wait current) const {
-    constexpr std::chrono::nanoseconds longest_between_looks = std::chrono::seconds(1);
-    const time_point present = std::chrono::steady_clock::now();
-    if (current.last_look != time_point())
-      current.lasted +=
-          std::min<std::chrono::nanoseconds>(present - current.last_look, longest_between_looks);
-    current.last_look = present;
-    if (current.lasted != std::chrono::nanoseconds::zero() && current.lasted >= *stall_limit_)
-      throw stalled(static_cast<const Derived*>(this)->rank(), current.what.text(), current.lasted);
-    return current;
   }
 
   bool oversubscribed_ = false;

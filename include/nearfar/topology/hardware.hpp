@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -122,10 +121,5 @@ class hardware {
 /// The machine of this process: one `hardware` for all, made by the first call, which throws what the
 /// constructor throws. Any thread may call it; the affinity mask is that of the thread that called first.
 [[nodiscard]] const hardware& this_machine();
-
-/// The CPU time the calling process's cgroups allow it, in CPUs, rounded up, at least 1: the smallest of
-/// `cpu.max` (cgroup v2) or `cpu.cfs_quota_us` (v1) over its groups and those around them. Nothing if there
-/// is no limit. Reads `proc/self/{cgroup,mountinfo}` and the cgroup file system under `root`.
-[[nodiscard]] std::optional<int> cgroup_cpu_quota(const std::filesystem::path& root = "/");
 
 }  // namespace nearfar

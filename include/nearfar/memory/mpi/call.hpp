@@ -5,7 +5,6 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <string>
 
 #include "nearfar/core/error.hpp"
 
@@ -13,43 +12,23 @@ namespace nearfar::mpi {
 
 /// An MPI call failed. Carries MPI's code and class besides its text.
 struct mpi_error : error {
-  mpi_error(const char* function, int returned)
-      : error(std::string(function) + " failed: " + text_of(returned)),
-        code(returned),
-        error_class(class_of(returned)) {}
+  mpi_error(const char* function, int returned);
 
   int code;
   int error_class;
-
- private:
-  static std::string text_of(int code) {
-    std::string text(MPI_MAX_ERROR_STRING, '\0');
-    int length = 0;
-    MPI_Error_string(code, text.data(), &length);
-    text.resize(static_cast<std::size_t>(length));
-    return text;
-  }
-  static int class_of(int code) {
-    int result = code;
-    MPI_Error_class(code, &result);
-    return result;
-  }
 };
+
+/// Throws `mpi_error`.
+[[noreturn]] void fail(int code, const char* function);
 
 /// Throws `mpi_error` unless `code` is success; `function` is the name of the call that returned it.
 inline void check(int code, const char* function) {
   if (code != MPI_SUCCESS) [[unlikely]]
-    throw mpi_error(function, code);
+    fail(code, function);
 }
 
 /// Whether handles may still be freed: destructors that run after MPI_Finalize must not call MPI.
-[[nodiscard]] inline bool is_active() {
-  int initialized = 0;
-  int finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  return initialized != 0 && finalized == 0;
-}
+[[nodiscard]] bool is_active();
 
 template <typename T>
 struct datatype_of;

@@ -188,8 +188,7 @@ class world : public waiting<world> {
   [[nodiscard]] std::byte* near_memory(int rank) const {
     if constexpr (checked_build)
       if (rank < 0 || rank >= size() || !locality().same(level::node, rank_, rank))
-        throw unreachable_rank("rank " + std::to_string(rank) + " shares no memory with rank " +
-                               std::to_string(rank_));
+        detail::throw_no_shared_memory(rank, rank_);
     return far_memory(rank);
   }
   /// Memory of any rank, for far operations.
