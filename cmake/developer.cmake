@@ -4,6 +4,7 @@ if(NOT NEARFAR_MPI OR NOT NEARFAR_ENGINE)
 endif()
 
 option(NEARFAR_WERROR "Warnings are errors" OFF)
+set(NEARFAR_UNITY "" CACHE STRING "Targets whose sources are compiled ten at a time: faster for all of them, slower for one")
 set(NEARFAR_SANITIZE "" CACHE STRING "Sanitizers, such as 'address,undefined' or 'thread'")
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -14,7 +15,7 @@ target_compile_options(
   INTERFACE -Wall
             -Wextra
             -Wpedantic
-            -Wshadow
+            $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow> # there, names of one source are visible in the next
             -Wconversion
             -Wsign-conversion
             -Wnon-virtual-dtor
@@ -55,3 +56,7 @@ add_subdirectory(apps/nearfar)
 enable_testing()
 add_subdirectory(examples)
 add_subdirectory(tests)
+
+if(NEARFAR_UNITY)
+  set_target_properties(${NEARFAR_UNITY} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+endif()
