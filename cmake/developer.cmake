@@ -4,6 +4,7 @@ if(NOT NEARFAR_MPI OR NOT NEARFAR_ENGINE)
 endif()
 
 option(NEARFAR_WERROR "Warnings are errors" OFF)
+set(NEARFAR_UNITY "" CACHE STRING "Targets whose sources are compiled ten at a time: faster for all of them, slower for one")
 set(NEARFAR_SANITIZE "" CACHE STRING "Sanitizers, such as 'address,undefined' or 'thread'")
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -14,7 +15,7 @@ target_compile_options(
   INTERFACE -Wall
             -Wextra
             -Wpedantic
-            -Wshadow
+            $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow> # there, names of one source are visible in the next
             -Wconversion
             -Wsign-conversion
             -Wnon-virtual-dtor
@@ -58,3 +59,16 @@ add_subdirectory(apps/nearfar)
 enable_testing()
 add_subdirectory(examples)
 add_subdirectory(tests)
+
+if(NEARFAR_UNITY)
+  set_target_properties(${NEARFAR_UNITY} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+endif()
+
+# Not built unless asked for: what no test runs. ThreadSanitizer would see races in MPI, so that it leaves the command alone.
+if(NEARFAR_SANITIZE)
+  set(unused nearfar_engine_speed nearfar_progress_ratio nearfar_soak)
+  if(NEARFAR_SANITIZE MATCHES "thread")
+    list(APPEND unused nearfar_command nearfar_schedules)
+  endif()
+  set_target_properties(${unused} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+endif()

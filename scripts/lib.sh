@@ -22,6 +22,23 @@ misuse() {
   exit 2
 }
 
+# From here on HUP, INT and TERM end this script's background jobs, by the signal $1, then the script,
+# with 128 and the number of the signal. Bash takes a signal only between commands, or in wait.
+end_jobs_on_signals() {
+  local signal
+  for signal in HUP INT TERM; do
+    # shellcheck disable=SC2064 # to be expanded now
+    trap "end_jobs $1; exit $((128 + $(kill -l "$signal")))" "$signal"
+  done
+}
+
+end_jobs() {
+  local job
+  trap '' HUP INT TERM
+  for job in $(jobs -p); do kill -s "$1" "$job" 2>/dev/null || true; done
+  wait || true
+}
+
 # Prints the comment block at the top of the calling script, which is its help text.
 print_help() {
   awk 'NR == 1 { next } /^#/ { sub(/^# ?/, ""); print; next } { exit }' "$0"
@@ -155,10 +172,31 @@ mca() {
   [[ -n ${!variable-} ]] || openmpi_options+=(--mca "$1" "$2")
 }
 
-# MPICH's launcher gives rank 0 a pipe that it never closes, whatever its own standard input is; a
-# program that reads it would wait for ever.
-# shellcheck disable=SC2016 # for the inner shell
-no_input=(/bin/sh -c 'exec "$@" </dev/null' sh)
+# What starts a rank under MPICH, and notes how it ended unless that is 0. The launcher gives rank 0 a
+# pipe that it never closes, whatever its own standard input is; a program that reads it would wait for
+# ever. And it ends with the bits of all ranks' statuses, a signal's number among them, those of the
+# ranks that it killed itself included. The shell outlives what the launcher sends to both.
+mpich_rank=()
+statuses=''
+note_statuses() {
+  local file
+  file=$(mktemp)
+  exec {statuses}<>"$file"
+  rm -- "$file" # nothing is left behind, and it can be written in any mount namespace
+  # shellcheck disable=SC2016 # for the inner shell
+  mpich_rank=(/bin/sh -c 'trap : HUP INT QUIT TERM USR1 USR2
+    "$@" </dev/null
+    status=$?
+    if [ $status != 0 ]; then echo $status >>"$0"; fi
+    exit $status' "/proc/$$/fd/$statuses")
+}
+
+# Ends this script as the first rank ended that failed, if that was noted, else with $1.
+exit_as_ranks() {
+  local first=''
+  if [[ -n $statuses ]]; then read -r first <&"$statuses" || true; fi
+  exit "${first:-$1}"
+}
 
 # What ranks load before all other libraries, as LD_PRELOAD has it; the caller's own last.
 preloads=${LD_PRELOAD-}

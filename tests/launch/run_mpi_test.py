@@ -1,0 +1,107 @@
+"""How scripts/run-mpi ends when a rank fails, and when it is ended itself."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+COMMAND = os.environ["NEARFAR_COMMAND"]
+RUN = [
+    str(pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"]) / "scripts" / "run-mpi"),
+    *["--mpi", os.environ["NEARFAR_MPI_NAME"], "--ranks", "2", "--"],
+]
+ENDLESS = [COMMAND, "bench", "ecsb", "--locks", "dash", "--duration", "0.1", "--repetitions", "1000000"]
+
+
+def by_rank(first, second):
+    return ["sh", "-c", f"if [ ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} = 0 ]; then {first}; fi; {second}"]
+
+
+def started(*program):
+    """Marked by its environment, by which its processes are found however they are related."""
+    mark = f"NEARFAR_TEST_MARK={os.getpid()}.{time.monotonic_ns()}"
+    name, value = mark.split("=")
+    run = subprocess.Popen(
+        [*RUN, *program],
+        env={**os.environ, name: value},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    return run, lambda: [process for process in processes(mark) if process != run.pid]
+
+
+def processes(mark):
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (path / "environ").read_bytes().split(b"\0")
+            if mark.encode() in environment and "\nState:\tZ" not in (path / "status").read_text():
+                found.append(int(path.name))
+        except OSError:
+            pass
+    return found
+
+
+def ranks_of(found):
+    return [process for process in found if os.readlink(f"/proc/{process}/exe") == os.path.realpath(COMMAND)]
+
+
+class Ends(unittest.TestCase):
+    def wait_until(self, what):
+        deadline = time.monotonic() + 60
+        while not what():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+
+    def test_status_of_a_program(self):
+        for status in [0, 1, 9, 77]:
+            run, _ = started("sh", "-c", f"exit {status}")
+            self.assertEqual(run.wait(), status)
+
+    def test_status_of_one_rank(self):
+        run, _ = started(*by_rank("exit 0", "exit 12"))
+        self.assertEqual(run.wait(), 12)
+
+    def test_a_rank_is_ended_by_a_signal(self):
+        for name in ["KILL", "TERM", "ABRT", "SEGV"]:
+            run, left = started(*by_rank(f"kill -{name} $$", "sleep 1"))
+            self.assertEqual(run.wait(), 128 + signal.Signals[f"SIG{name}"], name)
+            self.wait_until(lambda left=left: not left())
+
+    def test_a_rank_within_mpi_is_ended_by_a_signal(self):
+        for name in ["SIGKILL", "SIGTERM"]:
+            run, left = started(*ENDLESS)
+            self.wait_until(lambda left=left: len(ranks_of(left())) == 2)
+            time.sleep(1)  # into MPI
+            os.kill(ranks_of(left())[0], signal.Signals[name])
+            self.assertEqual(run.wait(), 128 + signal.Signals[name], name)
+            self.wait_until(lambda left=left: not left())
+
+    def test_a_signal_ends_it_after_its_ranks(self):
+        for name in ["SIGHUP", "SIGINT", "SIGTERM"]:
+            run, left = started(*ENDLESS)
+            self.wait_until(lambda left=left: len(ranks_of(left())) == 2)
+            run.send_signal(signal.Signals[name])
+            self.assertEqual(run.wait(), 128 + signal.Signals[name], name)
+            self.assertEqual(left(), [], name)
+
+    def test_ranks_that_do_not_listen(self):
+        run, left = started("sh", "-c", "trap '' HUP INT TERM; while :; do sleep 1; done")
+        self.wait_until(lambda: len(left()) >= 5)
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(), 128 + signal.SIGTERM)
+        self.wait_until(lambda: not left())
+
+    def test_no_rank_outlives_it(self):
+        run, left = started(*ENDLESS)
+        self.wait_until(lambda: len(ranks_of(left())) == 2)
+        run.kill()
+        run.wait()
+        self.wait_until(lambda: not left())
+
+
+if __name__ == "__main__":
+    unittest.main()
