@@ -15,6 +15,7 @@
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/study/conduct.hpp"
 #include "apps/nearfar/study/hardware.hpp"
+#include "nearfar/memory/mpi/call.hpp"
 #include "nearfar/memory/mpi/handles.hpp"
 #include "nearfar/memory/mpi/world.hpp"
 #include "nearfar/topology/hardware.hpp"
