@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -14,6 +15,30 @@
 
 namespace nearfar::bench {
 
+namespace {
+
+/// A user's words may hold what is no text.
+std::string text_of(const nlohmann::ordered_json& record) {
+  return record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// Whether this is the beginning of such a header, and no more.
+bool is_torn_header(const std::string& content, const nlohmann::ordered_json& header) {
+  if (content.empty() || content.find('\n') != std::string::npos) return false;
+  constexpr std::size_t told_by = 40;
+  const std::string whole = text_of(header);
+  const std::size_t compared = std::min({content.size(), whole.size(), told_by});
+  return content.size() < whole.size() && content.compare(0, compared, whole, 0, compared) == 0;
+}
+
+std::string shortened(std::string text) {
+  constexpr std::size_t most = 60;
+  if (text.size() > most) text = text.substr(0, most) + "...";
+  return text;
+}
+
+}  // namespace
+
 journal::journal(const std::filesystem::path& path, const nlohmann::ordered_json& header) : path_(path) {
   constexpr mode_t readable_by_all = 0666;
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, readable_by_all);
@@ -22,15 +47,16 @@ journal::journal(const std::filesystem::path& path, const nlohmann::ordered_json
     struct stat status {};
     if (::fstat(file_, &status) != 0) refuse(std::strerror(errno));
     if (!S_ISREG(status.st_mode)) refuse("it is no regular file");
-    if (::flock(file_, LOCK_EX | LOCK_NB) != 0) refuse("another process is writing it");
-    read();
+    // A file system without locks has to do without: that is no reason to refuse.
+    if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) refuse("another process is writing it");
+    read(header);
+    if (!ends_.empty()) check(header);
+    if (was_torn_ && ::ftruncate(file_, static_cast<off_t>(size_)) != 0) refuse(std::strerror(errno));
     is_new_ = ends_.empty();
     if (is_new_) {
       header_ = header;
       append(std::array{header});
-      ends_ = {static_cast<std::size_t>(::lseek(file_, 0, SEEK_END))};
-    } else {
-      check(header);
+      ends_ = {size_};
     }
   } catch (...) {
     ::close(file_);
@@ -40,20 +66,25 @@ journal::journal(const std::filesystem::path& path, const nlohmann::ordered_json
 
 journal::~journal() { ::close(file_); }
 
-void journal::read() {
+void journal::read(const nlohmann::ordered_json& header) {
   std::string content;
   constexpr std::size_t block = std::size_t{1} << 16U;
   std::array<char, block> buffer;
   for (ssize_t got = 0; (got = ::read(file_, buffer.data(), buffer.size())) != 0;) {
+    if (got < 0 && errno == EINTR) continue;
     if (got < 0) refuse(std::strerror(errno));
     content.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  if (is_torn_header(content, header)) {
+    content.clear();
+    was_torn_ = true;
   }
   std::size_t begin = 0;
   for (std::size_t end = 0; (end = content.find('\n', begin)) != std::string::npos; begin = end + 1) {
     auto record =
         nlohmann::ordered_json::parse(content.begin() + static_cast<std::ptrdiff_t>(begin),
                                       content.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
-    if (!record.is_object())
+    if (!record.is_object() || !record.contains("record") || !record["record"].is_string())
       refuse("line " + std::to_string(ends_.size() + 1) + " of it is no record: choose another name");
     if (ends_.empty())
       header_ = std::move(record);
@@ -61,31 +92,40 @@ void journal::read() {
       found_.push_back(std::move(record));
     ends_.push_back(end + 1);
   }
+  size_ = begin;
   if (begin == content.size()) return;
   // Whatever has no end of line in a file that is not ours is not ours to remove.
   if (ends_.empty()) refuse("it exists and holds no results of a sweep: choose another name");
   was_torn_ = true;
-  if (::ftruncate(file_, static_cast<off_t>(begin)) != 0) refuse(std::strerror(errno));
 }
 
 void journal::check(const nlohmann::ordered_json& header) const {
-  if (header_.value("schema", "") != header.value("schema", "") || !header_.contains("study"))
+  if (!header_.contains("schema") || header_["schema"] != header["schema"] || !header_.contains("study") ||
+      !header_["study"].is_object())
     refuse("it exists and holds no results of a sweep: choose another name");
-  if (header_["study"] != header["study"])
-    refuse(
-        "it holds the results of another study (or the study has been changed since): choose another name");
+  for (const auto& [name, value] : header["study"].items()) {
+    const nlohmann::ordered_json before = header_["study"].value(name, nlohmann::ordered_json());
+    if (before != value)
+      refuse("it holds results of another " + name + ", " + shortened(before.dump()) + ", not " +
+             shortened(value.dump()) + ": choose another name");
+  }
 }
 
 void journal::drop_last(std::size_t count) {
   if (count == 0) return;
   found_.resize(found_.size() - count);
   ends_.resize(ends_.size() - count);
-  if (::ftruncate(file_, static_cast<off_t>(ends_.back())) != 0) refuse(std::strerror(errno));
+  size_ = ends_.back();
+  if (::ftruncate(file_, static_cast<off_t>(size_)) != 0) refuse(std::strerror(errno));
 }
 
 void journal::append(std::span<const nlohmann::ordered_json> records) {
   std::string text;
-  for (const nlohmann::ordered_json& record : records) text += record.dump() + '\n';
+  for (const nlohmann::ordered_json& record : records) text += text_of(record) + '\n';
+  struct stat now {};
+  if (::fstat(file_, &now) != 0) refuse(std::strerror(errno));
+  if (now.st_nlink == 0) refuse("it was deleted or replaced meanwhile");
+  if (static_cast<std::size_t>(now.st_size) != size_) refuse("somebody else has changed it meanwhile");
   const off_t before = ::lseek(file_, 0, SEEK_END);
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t written = ::write(file_, text.data() + done, text.size() - done);
@@ -98,6 +138,7 @@ void journal::append(std::span<const nlohmann::ordered_json> records) {
     }
     done += static_cast<std::size_t>(written);
   }
+  size_ += text.size();
   if (::fdatasync(file_) != 0) refuse(std::strerror(errno));
 }
 

@@ -30,11 +30,12 @@ class journal {
 
   /// Removes the last `count` of those that were found.
   void drop_last(std::size_t count);
-  /// Appends all of them or none, and waits until the disk has them. Throws `nearfar::error`.
+  /// Appends all of them or none, and waits until the disk has them. Throws `nearfar::error`, also if the
+  /// file was deleted or changed by somebody else.
   void append(std::span<const nlohmann::ordered_json> records);
 
  private:
-  void read();
+  void read(const nlohmann::ordered_json& header);
   void check(const nlohmann::ordered_json& header) const;
   [[noreturn]] void refuse(const std::string& why) const;
 
@@ -42,6 +43,7 @@ class journal {
   int file_ = -1;
   std::vector<nlohmann::ordered_json> found_;
   std::vector<std::size_t> ends_;  // of the header and of each record found, in bytes
+  std::size_t size_ = 0;
   nlohmann::ordered_json header_;
   bool is_new_ = false;
   bool was_torn_ = false;

@@ -86,7 +86,10 @@ void output_file::write(std::string_view text) {
 void output_file::commit() {
   stream_.close();
   if (!stream_) refuse();
-  if (written_ != path_) std::filesystem::rename(written_, path_);
+  if (written_ == path_) return;
+  std::error_code failed;
+  std::filesystem::rename(written_, path_, failed);
+  if (failed) throw error("cannot write '" + path_.string() + "': " + failed.message());
 }
 
 std::string output_file::keep() {
@@ -97,6 +100,11 @@ std::string output_file::keep() {
     std::filesystem::rename(written_, path_);
     return path_.string();
   }
+  return written_.string();
+}
+
+std::string output_file::leave() {
+  stream_.close();
   return written_.string();
 }
 

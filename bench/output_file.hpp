@@ -31,6 +31,8 @@ class output_file {
   /// Leaves the file for whoever ends before it is complete: in its place if nothing is there, else where it
   /// is. Returns its name.
   std::string keep();
+  /// Leaves it where it is, whatever state it is in. Returns its name.
+  std::string leave();
 
  private:
   [[noreturn]] void refuse() const;

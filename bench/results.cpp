@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <utility>
 
 #include "bench/statistics.hpp"
@@ -57,7 +58,8 @@ void to_json(nlohmann::ordered_json& to, const sample& from) {
         {"iterations", from.iterations},
         {"iterations_per_rank", from.iterations_per_rank},
         {"in_first_half", or_null(from.in_first_half)}};
-  to.update(from.counts);
+  for (const auto& [name, value] : from.counts.items())
+    if (!to.contains(name)) to[name] = value;
   to.update({{"ns_per_acquisition", from.ns_per_acquisition()},
              {"measured", from.measured},
              {"drift", or_null(from.drift())},
@@ -96,11 +98,26 @@ sample sample_of(const nlohmann::ordered_json& record) {
   }
 }
 
+namespace {
+
+std::filesystem::path not_of_a_sweep(std::filesystem::path path) {
+  std::ifstream existing(path);
+  std::string header;
+  if (std::getline(existing, header) && header.find("\"study\":") != std::string::npos)
+    throw error("'" + path.string() + "' holds the results of a sweep: choose another name");
+  return path;
+}
+
+}  // namespace
+
 results_file::results_file(std::filesystem::path path, std::string_view schema)
-    : file_(std::move(path), '"' + std::string(schema.substr(0, schema.find('/') + 1)),
+    : file_(not_of_a_sweep(std::move(path)), '"' + std::string(schema.substr(0, schema.find('/') + 1)),
             "nearfar results of this kind") {}
 
-void results_file::write(const nlohmann::ordered_json& record) { file_.write(record.dump() + '\n'); }
+void results_file::write(const nlohmann::ordered_json& record) {
+  // A user's words may hold what is no text.
+  file_.write(record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
+}
 
 void results_file::commit() { file_.commit(); }
 

@@ -81,7 +81,7 @@ template <typename T>
 class results_file {
  public:
   /// Throws `nearfar::error` if the file cannot be written, or if something other than nearfar's results of
-  /// this schema, in any version, is there.
+  /// this schema, in any version, is there, or those of a sweep, which took more than one run.
   explicit results_file(std::filesystem::path path, std::string_view schema = results_schema);
 
   /// Appends one record.
@@ -90,6 +90,8 @@ class results_file {
   void commit();
   /// As `output_file::keep`.
   std::string keep() { return file_.keep(); }
+  /// As `output_file::leave`.
+  std::string leave() { return file_.leave(); }
 
  private:
   output_file file_;

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -37,9 +38,21 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// Without an exception where there is no stderr.
+void say(const std::string& line) { std::fputs(line.c_str(), stderr); }
+
+/// On one line, whatever a user's words hold.
+std::string printable(std::string_view text) {
+  std::string shown(text);
+  std::replace_if(
+      shown.begin(), shown.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; },
+      '?');
+  return shown;
+}
+
 /// One line on stderr for an error that every rank has; every rank ends with the same status.
 int report(const launch& how, std::string_view text, int status) {
-  if (how.rank == 0) fmt::print(stderr, "nearfar: {}\n", text);
+  if (how.rank == 0) say(fmt::format("nearfar: {}\n", printable(text)));
   if (mpi::is_active()) MPI_Finalize();
   return status;
 }
@@ -47,7 +60,8 @@ int report(const launch& how, std::string_view text, int status) {
 /// One line on stderr for an error of this rank alone. Others may wait for it in MPI, where only an abort
 /// reaches them.
 int report_alone(const launch& how, std::string_view text) {
-  fmt::print(stderr, "nearfar: {}{}\n", how.under_mpi ? fmt::format("rank {}: ", how.rank) : "", text);
+  say(fmt::format("nearfar: {}{}\n", how.under_mpi ? fmt::format("rank {}: ", how.rank) : "",
+                  printable(text)));
   if (mpi::is_active()) MPI_Abort(MPI_COMM_WORLD, failure);
   return failure;
 }
@@ -156,6 +170,6 @@ int run(const command::launch& how, int argc, char** argv) {
 int main(int argc, char** argv) {
   const int status = run(command::launch::from_environment(), argc, argv);
   if (status != command::success || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return status;
-  fmt::print(stderr, "nearfar: the output could not be written: {}\n", std::strerror(errno));
+  std::fprintf(stderr, "nearfar: the output could not be written: %s\n", std::strerror(errno));
   return command::failure;
 }

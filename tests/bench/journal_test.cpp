@@ -29,13 +29,13 @@ class journals : public ::testing::Test {
   /// A journal of an earlier run, with these numbers.
   void write(std::initializer_list<int> numbers) const {
     journal file(path_, header_);
-    for (const int number : numbers) file.append(std::array{record{{"number", number}}});
+    for (const int number : numbers) file.append(std::array{record{{"record", "sample"}, {"number", number}}});
   }
 
   std::filesystem::path folder_ =
       std::filesystem::temp_directory_path() / ("nearfar-journals-" + std::to_string(getpid()));
   std::filesystem::path path_ = folder_ / "journal.jsonl";
-  record header_{{"schema", "test/1"}, {"study", {{"world", "threads"}}}};
+  record header_{{"schema", "test/1"}, {"record", "provenance"}, {"study", {{"world", "threads"}}}};
 };
 
 TEST_F(journals, keep_what_was_written) {
@@ -58,10 +58,30 @@ TEST_F(journals, cut_off_at_any_byte_lose_that_record_only) {
       journal again(path_, header_);
       EXPECT_EQ(again.was_torn(), kept.size() != length);
       EXPECT_EQ(content(), kept) << length;
-      again.append(std::array{record{{"number", 9}}});
+      again.append(std::array{record{{"record", "sample"}, {"number", 9}}});
     }
-    EXPECT_EQ(content(), kept + "{\"number\":9}\n");
+    EXPECT_EQ(content(), kept + "{\"record\":\"sample\",\"number\":9}\n");
   }
+}
+
+TEST_F(journals, whose_header_was_cut_off_begin_anew) {
+  write({1});
+  const std::string whole = content();
+  for (const std::size_t length : {std::size_t{1}, std::size_t{20}, whole.find('\n')}) {
+    put(whole.substr(0, length));
+    const journal again(path_, header_);
+    EXPECT_TRUE(again.is_new());
+    EXPECT_EQ(content(), header_.dump() + "\n");
+  }
+}
+
+TEST_F(journals, notice_that_the_file_went_away) {
+  journal file(path_, header_);
+  std::filesystem::remove(path_);
+  EXPECT_THROW(file.append(std::array{record{{"record", "sample"}}}), error);
+  journal another(path_, header_);
+  put("");
+  EXPECT_THROW(another.append(std::array{record{{"record", "sample"}}}), error);
 }
 
 TEST_F(journals, can_forget_the_last_records) {
@@ -70,7 +90,7 @@ TEST_F(journals, can_forget_the_last_records) {
     journal again(path_, header_);
     again.drop_last(2);
     EXPECT_EQ(again.found().size(), 1U);
-    again.append(std::array{record{{"number", 4}}});
+    again.append(std::array{record{{"record", "sample"}, {"number", 4}}});
   }
   const journal last(path_, header_);
   ASSERT_EQ(last.found().size(), 2U);

@@ -313,9 +313,10 @@ class Bench(InEmptyFolder):
             check=False,
         )  # fmt: skip
         self.assertEqual(ended.returncode, 2, ended.stderr)
-        self.assertIn("cannot write 'r.jsonl': File too large", ended.stderr)
+        self.assertIn("cannot write 'r.jsonl': File too large; what was measured before is in 'r.jsonl.part", ended.stderr)
         self.assertRegex(ended.stdout, r"\nmcs +[\d.]+ ")
-        self.assertEqual(self.left_behind(), [])
+        (kept,) = self.left_behind()
+        self.assertEqual(nearfar("report", kept, cwd=self.folder).returncode, 0)
 
     def test_two_runs_with_one_output(self):
         arguments = [COMMAND, "bench", "ecsb", "--ranks", "1", "--locks", "mcs", *SHORT, "--output", "r.jsonl"]
@@ -619,6 +620,17 @@ class Axes(InEmptyFolder):
         self.assertRegex(ended.stdout, r"\nmcs +3 +- +\d")
         self.assertRegex(ended.stdout, r"\ncohort +1 +7 +\d")
 
+    def test_a_rank_that_has_no_part_is_not_missed(self):
+        """For longer than one that takes part may be silent."""
+        ended = under_mpi(2, "bench", "ecsb", "--ranks", "1", "--locks", "tas", "--stall-limit", "1", "--duration", "0.5",
+                          "--repetitions", "40")  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+
+    def test_a_world_that_cannot_be_made_ends_all_ranks(self):
+        ended = under_mpi(2, "bench", "ecsb", "--ranks", "1,2", "--topology", "node:1 core:1", "--locks", "tas", *SHORT)
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertEqual(ended.stderr.count("nearfar: "), 1, ended.stderr)
+
     def test_under_mpi_the_first_ranks_take_part(self):
         ended = under_mpi(3, "bench", "ecsb", "--ranks", "1,2,3", "--locks", "dash", *SHORT, "--output", "r.jsonl",
                           cwd=self.folder)  # fmt: skip
@@ -740,6 +752,107 @@ class Sweep(InEmptyFolder):
         self.assertEqual(self.records()[-1]["samples"], 12)
         self.assertEqual(nearfar("report", "r.jsonl", cwd=self.folder).returncode, 0)
 
+    def test_an_early_end_adds_nothing(self):
+        """A run that is ended before its first repetition leaves the file as it was."""
+        self.sweep()
+        before = (self.folder / "r.jsonl").read_text()
+        long = {"world": "threads", "benchmark": "ecsb", "locks": "mcs", "ranks": 1, "duration": 30}
+        (self.folder / "long.json").write_text(json.dumps(long))
+        for _ in range(2):
+            run = subprocess.Popen([COMMAND, "sweep", "long.json", "--output", "r.jsonl", "--repetitions", "4"],
+                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
+            self.assertIn("are there already", run.stderr.readline())
+            run.terminate()
+            run.communicate()
+            self.assertEqual(run.returncode, 128 + signal.SIGTERM)
+            self.assertEqual((self.folder / "r.jsonl").read_text(), before)
+
+    def test_parts_that_overlap_are_measured_once(self):
+        study = {"world": "threads", "benchmark": "ecsb", "duration": 0.01, "locks": ["mcs", "mcs"], "repetitions": 2,
+                 "studies": [{"ranks": [1, 2]}, {"ranks": [2, 2.0], "locks": ["mcs", "tas"]}]}  # fmt: skip
+        for _ in range(2):
+            self.assertEqual(self.sweep(study=study).returncode, 0)
+            self.assert_complete(2 * 3)
+
+    def test_other_circumstances_do_not_go_on(self):
+        machine = json.loads(nearfar("sim", "machines", "coolmuc2").stdout)
+        (self.folder / "m.json").write_text(json.dumps(machine))
+        study = {"world": "simulated", "machine": "m.json", "benchmark": "ecsb", "locks": "dash", "nodes": 1,
+                 "ranks_per_node": 2, "duration": 0.0005, "repetitions": 1}  # fmt: skip
+        self.assertEqual(self.sweep(study=study).returncode, 0)
+        before = (self.folder / "r.jsonl").read_text()
+
+        def assert_refused(saying, *more, study=study):
+            ended = self.sweep("--repetitions", "2", *more, study=study)
+            self.assertEqual(ended.returncode, 2, ended.stdout + ended.stderr)
+            self.assertIn(saying, ended.stderr)
+            self.assertEqual((self.folder / "r.jsonl").read_text(), before)
+
+        assert_refused("results of another seed, 1, not 9", "--seed", "9")
+        assert_refused("results of another world", study=self.STUDY)
+        assert_refused("with {\"duration\":0.0005}, not {\"duration\":0.001}", study={**study, "duration": 0.001})
+        ended = nearfar("bench", "ecsb", "--ranks", "1", "--locks", "mcs", *SHORT, "--output", "r.jsonl", cwd=self.folder)
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("holds the results of a sweep", ended.stderr)
+        (self.folder / "m.json").write_text(json.dumps({**machine, "description": "another"}))
+        assert_refused("results of another machine")
+
+    def test_a_file_that_goes_away_is_noticed(self):
+        study = {"world": "threads", "benchmark": "ecsb", "duration": 0.01, "locks": "mcs", "ranks": 1, "repetitions": 1000}
+        (self.folder / "study.json").write_text(json.dumps(study))
+        for harm in [lambda path: path.unlink(), lambda path: path.write_text("")]:
+            run = subprocess.Popen([COMMAND, "sweep", "study.json", "--output", "r.jsonl"], cwd=self.folder,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
+            output = self.folder / "r.jsonl"
+            while not (output.exists() and '"sample"' in output.read_text()):
+                time.sleep(0.005)
+            harm(output)
+            errors = run.communicate()[1]
+            self.assertEqual(run.returncode, 2, errors)
+            self.assertIn("meanwhile", errors)
+            output.unlink(missing_ok=True)
+
+    def test_a_header_that_was_cut_off_is_begun_anew(self):
+        self.sweep()
+        whole = (self.folder / "r.jsonl").read_text()
+        for length in [1, 100, whole.index("\n")]:
+            (self.folder / "r.jsonl").write_text(whole[:length])
+            self.assertEqual(self.sweep().returncode, 0)
+            self.assert_complete()
+
+    def test_ends_cleanly_between_records(self):
+        """Repetitions of some milliseconds: a sample is likely under way when the signal comes."""
+        study = {"world": "simulated", "benchmark": "ecsb", "locks": "dash", "nodes": 1, "ranks_per_node": 2,
+                 "duration": 0.00005, "repetitions": 100000}  # fmt: skip
+        (self.folder / "study.json").write_text(json.dumps(study))
+        for _ in range(10):
+            before = len(self.records()) if (self.folder / "r.jsonl").exists() else 0
+            run = subprocess.Popen([COMMAND, "sweep", "study.json", "--output", "r.jsonl"], cwd=self.folder,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+            while not (self.folder / "r.jsonl").exists() or self.folder.joinpath("r.jsonl").read_text().count("\n") < before + 20:
+                time.sleep(0.01)
+            run.send_signal(signal.SIGINT)
+            run.wait()
+            self.assertEqual(self.records()[-1]["record"], "interrupted")
+        self.assertEqual(len(set(self.points())), len(self.points()))
+        self.assertEqual(nearfar("report", "r.jsonl", cwd=self.folder).returncode, 0)
+
+    def test_what_another_study_left_stays(self):
+        """An incomplete repetition that is not the last in the file is no reason to remove what is."""
+        upb = {"world": "threads", "benchmark": "upb", "locks": "mcs", "ranks": 2, "lock_count": 10, "repetitions": 2}
+        ecsb = {"world": "threads", "benchmark": "ecsb", "locks": "mcs", "ranks": 2, "duration": 0.01, "repetitions": 2}
+        both = {"world": "threads", "locks": "mcs", "ranks": 2, "repetitions": 2,
+                "studies": [{"benchmark": "upb", "lock_count": 10}, {"benchmark": "ecsb", "duration": 0.01}]}  # fmt: skip
+        self.sweep(study=upb)
+        whole = (self.folder / "r.jsonl").read_text().splitlines(keepends=True)
+        (self.folder / "r.jsonl").write_text("".join(whole[:-2]))
+        self.assertEqual(self.sweep(study=ecsb).returncode, 0)
+        before = (self.folder / "r.jsonl").read_text()
+        ended = self.sweep(study=both)
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertIn("3 of the 4 samples of repetition 1 of upb mcs", ended.stderr)
+        self.assertEqual((self.folder / "r.jsonl").read_text(), before)
+
     def test_one_process_at_a_time(self):
         (self.folder / "study.json").write_text(json.dumps({**self.STUDY, "repetitions": 1000}))
         run = subprocess.Popen([COMMAND, "sweep", "study.json", "--output", "r.jsonl"], cwd=self.folder,
@@ -778,12 +891,24 @@ class Sweep(InEmptyFolder):
         self.assert_refused("--duration must be", study={"benchmark": "ecsb", "duration": -1})
         self.assert_refused("is an empty list", study={"benchmark": "ecsb", "duration": []})
         self.assert_refused("must be a number, a name, or a list", study={"benchmark": "ecsb", "duration": {"a": 1}})
+        self.assert_refused("out of range", study={"benchmark": "ecsb", "repetitions": -4294967295})
         self.assert_refused("'repetitions' is 1.5", study={"benchmark": "ecsb", "repetitions": 1.5})
         self.assert_refused("--ranks must be", study={"benchmark": "ecsb", "ranks": 0})
         self.assert_refused("unknown lock 'cohrt'", study={"benchmark": "ecsb", "locks": "cohrt"})
         self.assert_refused("unknown world 'moon'", study={"benchmark": "ecsb", "world": "moon"})
         self.assert_refused("cannot run lock 'mpi_win'", study={"benchmark": "ecsb", "locks": "mpi_win"})
         self.assert_refused("it is no object", text="[]")
+        self.assert_refused("too large", text='{"benchmark": "ecsb", "duration": 1e999}')
+        self.assert_refused("too long", text=" " * (1 << 20))
+        self.assert_refused("--duration takes one value", study={"benchmark": "ecsb", "duration": [0.1, 0.2]})
+        self.assert_refused("more than 100000 points", study={"benchmark": "ecsb", "max_local_passes": list(range(255)),
+                                                              "ranks": list(range(1, 1000))})  # fmt: skip
+        self.assert_refused("different efforts", study={"benchmark": "ecsb", "locks": "mcs", "ranks": 1,
+                                                        "studies": [{"duration": 0.1}, {"duration": 0.2}]})  # fmt: skip
+        self.assert_refused("--topology is for real hardware", study={"benchmark": "ecsb", "world": "simulated",
+                                                                      "topology": "node:2"})  # fmt: skip
+        self.assert_refused("1 to 4096", study={"benchmark": "ecsb", "world": "threads", "ranks": 5000})
+        self.assertEqual(nearfar("sweep", ".", "--list", cwd=self.folder).returncode, 2)
 
     def test_other_files_are_left_alone(self):
         for text in ["mine\n", "mine", '{"a": 1}\n', '{"schema": "nearfar.results/1", "record": "provenance"}\n']:

@@ -20,7 +20,7 @@ constexpr int end_of_wait = SIGUSR2;
 
 interruption::interruption(int rank, keeper keep) {
   sigemptyset(&awaited_);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU}) {
     // Who started the process may want a signal ignored, as nohup does.
     struct sigaction now {};
     if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
@@ -32,6 +32,7 @@ interruption::interruption(int rank, keeper keep) {
 }
 
 interruption::~interruption() {
+  over_ = true;
   pthread_kill(thread_.native_handle(), end_of_wait);
   thread_.join();
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
@@ -39,7 +40,7 @@ interruption::~interruption() {
 
 void interruption::wait(int rank, const keeper& keep) const {
   int signal = 0;
-  if (sigwait(&awaited_, &signal) != 0 || signal == end_of_wait) return;
+  if (sigwait(&awaited_, &signal) != 0 || over_) return;
   constexpr int of_signals = 128;
   if (rank != 0) {
     constexpr std::chrono::milliseconds grace{500};

@@ -2,6 +2,7 @@
 /// What becomes of a benchmark that is told to end: by ctrl-C, a batch system's limit, a closed terminal.
 #pragma once
 
+#include <atomic>
 #include <csignal>
 #include <functional>
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace nearfar::command {
 
-/// Waits for SIGINT, SIGTERM and SIGHUP on a thread of its own, which may do what a signal handler must not.
+/// Waits for SIGINT, SIGTERM, SIGHUP and what batch systems send before those on a thread of its own, which may do what a signal handler must not.
 /// Then the process ends with 128 + signal. To be made before any other thread.
 class interruption {
  public:
@@ -27,6 +28,7 @@ class interruption {
 
   sigset_t before_{};
   sigset_t awaited_{};
+  std::atomic<bool> over_ = false;
   std::thread thread_;
 };
 

@@ -86,6 +86,10 @@ void stall_guard::beat() {
   dog_->arm(allowance());
 }
 
+void stall_guard::rest() {
+  if (dog_) dog_->rest();
+}
+
 std::chrono::nanoseconds stall_guard::allowance() const {
   return limits_->of_step() + (rank_ == 0 ? 0s : limits_->until_first_ends());
 }

@@ -48,6 +48,8 @@ class stall_guard {
   void begin(const std::string& what);
   /// What has begun goes on.
   void beat();
+  /// Nothing is to be expected of this process until the next beginning.
+  void rest();
 
   /// Ends the job, on a rank of MPI that has stalled: by rank 0, if it stalls too, as it must if it is well.
   [[noreturn]] void end(const stalled& stall, const mpi::communicator& ranks);

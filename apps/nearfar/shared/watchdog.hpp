@@ -28,6 +28,9 @@ class watchdog {
     changed_.notify_all();
   }
 
+  /// No alarm is due until it is armed again.
+  void rest() { arm(std::chrono::nanoseconds::max()); }
+
  private:
   void watch(const std::stop_token& stopped) {
     std::unique_lock hold(guard_);

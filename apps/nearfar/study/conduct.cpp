@@ -87,13 +87,14 @@ class conductor {
   }
 
   void warn() const {
-    std::set<const void*> said;
+    std::set<const bench::object*> said;
+    std::set<std::pair<const bench::benchmark*, const placement*>> warned;
     for (const std::size_t index : playable_) {
       const configuration& each = (*all_)[index];
       if (!each.object->is_sound() && said.insert(each.object).second)
         fmt::print(stderr, "nearfar: {} '{}' is unsound and may hang or give wrong results: {}\n",
                    each.benchmark->kind->name, each.object->name, each.object->unsound);
-      if (!each.benchmark->scenarios || !said.insert(&place_of(each)).second) continue;
+      if (!each.benchmark->scenarios || !warned.insert({each.benchmark, &place_of(each)}).second) continue;
       const bench::scenario_set& scenarios = *each.benchmark->scenarios;
       const std::size_t played = scenarios.playable(place_of(each).where).size();
       if (played < scenarios.names.size())
@@ -132,9 +133,7 @@ class conductor {
                                 {"statements", statements},
                                 {"steady", {{"drift", bench::steady_drift}, {"turns", bench::steady_turns}}}};
     if (objects.contains("lock")) more["locks"] = objects["lock"];
-    if (plan_->mode == output_mode::growing)
-      more["study"] = {
-          {"world", plan_->world}, {"machine", plan_->machine}, {"topology", plan_->hardware.topology}};
+    if (plan_->mode == output_mode::growing) more["study"] = circumstances();
     return {.benchmark = plan_->title,
             .world = plan_->world,
             .topology = largest->second.where.tree_text(),
@@ -145,6 +144,18 @@ class conductor {
             .start_time = utc_time(),
             .machine = on_->description(),
             .more = more};
+  }
+
+  /// What must be the same for figures to be put beside each other: a run with others cannot go on.
+  [[nodiscard]] nlohmann::ordered_json circumstances() const {
+    if (on_->kind() == bench::world_kind::engine)
+      return {{"world", plan_->world}, {"machine", on_->description()}, {"seed", plan_->seed}};
+    const hardware_options& hardware = plan_->hardware;
+    return {{"world", plan_->world},
+            {"topology", hardware.topology},
+            {"no_bind", hardware.no_bind},
+            {"polls_per_progress", hardware.ratios.polls_per_progress},
+            {"polls_per_yield", hardware.ratios.polls_per_yield}};
   }
 
   [[nodiscard]] bool is_oversubscribed() const {
@@ -175,9 +186,7 @@ class conductor {
 
   /// What tells a sample's configuration from the others.
   static std::string identity(const bench::sample& of) {
-    return nlohmann::ordered_json{of.benchmark, of.object, of.parameters, of.axes,
-                                  of.effort,    of.nodes,  of.ranks}
-        .dump();
+    return nlohmann::ordered_json{of.benchmark, of.object, of.parameters, of.axes, of.nodes, of.ranks}.dump();
   }
 
   /// Repetitions that an earlier run has ended are not played again.
@@ -193,18 +202,31 @@ class conductor {
     std::map<std::pair<std::size_t, int>, std::vector<const bench::sample*>> by_repetition;
     for (const bench::sample& each : found) {
       const auto index = index_of.find(identity(each));
-      if (index != index_of.end()) by_repetition[{index->second, each.repetition}].push_back(&each);
+      if (index == index_of.end()) continue;
+      bench::sample like;
+      complete(like, (*all_)[index->second], 0);
+      if (like.effort != each.effort)
+        throw usage_error(fmt::format("'{}' has results of {} with {}, not {}: choose another name",
+                                      plan_->output, text_of((*all_)[index->second]), each.effort.dump(),
+                                      like.effort.dump()));
+      by_repetition[{index->second, each.repetition}].push_back(&each);
     }
     std::size_t repetitions_found = 0;
     for (const auto& [place, samples] : by_repetition) {
-      if (samples.size() < samples_of(place.first)) {
-        // Only the last repetition of a run that was killed can lack some.
+      if (samples.size() != samples_of(place.first)) {
+        // What a kill has cut off is the last in the file, and all of it is measured again.
+        const bool is_last = samples.size() < samples_of(place.first) && samples.back() == &found.back() &&
+                             samples.front() == &found.back() - (samples.size() - 1);
+        if (!is_last)
+          throw usage_error(fmt::format("'{}' has {} of the {} samples of repetition {} of {}: choose another name",
+                                        plan_->output, samples.size(), samples_of(place.first), place.second,
+                                        text_of((*all_)[place.first])));
         out_->drop_last(samples.size());
         continue;
       }
       played_.insert(place);
       finished_[place.first] += 1;
-      ++repetitions_found;
+      if (place.second < plan_->repetitions) ++repetitions_found;
       for (const bench::sample* each : samples) out_->adopt(place.first, *each);
     }
     fmt::print(stderr, "nearfar: {} of {} repetitions are there already\n", repetitions_found,
@@ -238,9 +260,12 @@ class conductor {
     if (plan_->precision == 0 || finished_[index] < least_for_interval) return false;
     std::map<std::string, std::vector<double>> by_scenario;
     const bench::column& judged = (*all_)[index].benchmark->columns.front();
-    for (const result& each : out_->results())
-      if (each.configuration == index)
-        by_scenario[each.sample.scenario.value_or("")].push_back(judged.of(each.sample).value_or(0));
+    for (const result& each : out_->results()) {
+      if (each.configuration != index) continue;
+      const std::optional<double> value = judged.of(each.sample);
+      if (!value || !each.sample.verified) return false;
+      by_scenario[each.sample.scenario.value_or("")].push_back(*value);
+    }
     return std::all_of(by_scenario.begin(), by_scenario.end(), [&](const auto& each) {
       const bench::median_interval interval = bench::median_of(each.second);
       return interval.is_confidence &&

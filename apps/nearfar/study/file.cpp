@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "apps/nearfar/shared/command.hpp"
@@ -62,11 +64,18 @@ class study_reader {
   }
 
   [[nodiscard]] json parse() const {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path_, ignored)) refuse("it is a directory");
     std::ifstream file(path_, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (!file) refuse("it cannot be read");
+    constexpr std::streamsize most = std::streamsize{1} << 20U;
+    std::string text(static_cast<std::size_t>(most), '\0');
+    if (!file || (!file.read(text.data(), most) && !file.eof())) refuse("it cannot be read");
+    if (file.gcount() == most) refuse("it is too long for a study");
+    text.resize(static_cast<std::size_t>(file.gcount()));
     try {
       return json::parse(text, nullptr, true, true);
+    } catch (const json::out_of_range&) {
+      refuse("a number in it is too large");
     } catch (const json::parse_error& wrong) {
       const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(wrong.byte, text.size()));
       refuse(fmt::format("line {} is not JSON", std::count(text.begin(), end, '\n') + 1));
@@ -96,9 +105,9 @@ class study_reader {
                                                        : found->is_number_integer();
     if (!fits) refuse(fmt::format("'{}' is {}, which is no such number", key, found->dump()));
     if constexpr (std::is_same_v<Number, int>) {
-      constexpr std::int64_t most = 1'000'000'000;
+      constexpr std::uint64_t most = 1'000'000'000;
       if (found->get<std::int64_t>() > most)
-        refuse(fmt::format("'{}' is {}, which is too much", key, found->dump()));
+        refuse(fmt::format("'{}' is {}, which is out of range", key, found->dump()));
     }
     to = found->get<Number>();
     from.erase(found);

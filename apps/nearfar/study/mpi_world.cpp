@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <thread>
@@ -76,8 +79,7 @@ class mpi_stage final : public stage {
     mpi::options how{.ratios = what.hardware.ratios, .topology = topology_of(what)};
     if (const auto limits = limits_of(what, all)) how.stall_limit = limits->wait;
     for (const configuration& each : all)
-      if (!teams_.contains(each.where.ranks))
-        teams_.try_emplace(each.where.ranks, cues_.rank(), each.where.ranks, how);
+      if (!teams_.contains(each.where.ranks)) make_team(each.where.ranks, how);
   }
 
   [[nodiscard]] bool conducts() const { return cues_.rank() == 0; }
@@ -99,6 +101,8 @@ class mpi_stage final : public stage {
   /// On the ranks that do not conduct, until it is over. Returns the conductor's status.
   [[nodiscard]] int follow() {
     while (true) {
+      // The conductor may let others play for long; should it hang, its own guard ends the job.
+      guard_->rest();
       const cue next = exchange({});
       if (next.index == cue::over) return static_cast<int>(next.status);
       try {
@@ -117,6 +121,26 @@ class mpi_stage final : public stage {
   void end(int status) { exchange({cue::over, status}); }
 
  private:
+  /// What is wrong on some ranks ends it on all.
+  void make_team(int count, const mpi::options& how) {
+    std::string wrong;
+    try {
+      teams_.try_emplace(count, cues_.rank(), count, how);
+    } catch (const mpi::mpi_error&) {
+      throw;
+    } catch (const error& failed) {
+      wrong = failed.what();
+    }
+    constexpr int nobody = std::numeric_limits<int>::max();
+    int first = wrong.empty() ? nobody : cues_.rank();
+    mpi::check(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, cues_.get()), "MPI_Allreduce");
+    if (first == nobody) return;
+    constexpr std::size_t longest = 400;
+    wrong.resize(longest);
+    mpi::check(MPI_Bcast(wrong.data(), static_cast<int>(longest), MPI_CHAR, first, cues_.get()), "MPI_Bcast");
+    throw usage_error(wrong.c_str());
+  }
+
   std::vector<bench::sample> play_mine(std::size_t index) {
     const configuration& of = (*all_)[index];
     mpi::world* const mine = teams_.at(of.where.ranks).world();
@@ -158,6 +182,18 @@ void fit(std::vector<configuration>& all, int ranks) {
   }
 }
 
+/// Ranks may read different files of one name. Throws `usage_error` on all of them.
+void agree_on_points(const std::vector<configuration>& all) {
+  std::string text;
+  for (const configuration& each : all) text += text_of(each) + "\n";
+  const std::uint64_t mine = std::hash<std::string>{}(text);
+  std::uint64_t of_first = mine;
+  mpi::check(MPI_Bcast(&of_first, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD), "MPI_Bcast");
+  int same = of_first == mine ? 1 : 0;
+  mpi::check(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce");
+  if (same == 0) throw usage_error("the ranks have different studies, as from files of the same name on different nodes");
+}
+
 int conduct_others(const plan& what, const std::vector<configuration>& all, mpi_stage& on,
                    study_output& output) {
   try {
@@ -191,6 +227,7 @@ int run_in_mpi(const plan& asked) {
   const mpi_session session;
   const mpi::communicator of_stalls = mpi::communicator::duplicate(MPI_COMM_WORLD);
   fit(all, of_stalls.size());
+  agree_on_points(all);
   std::optional<error> refused;
   int status = success;
   {

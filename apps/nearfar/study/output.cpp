@@ -65,8 +65,10 @@ void study_output::close() {
 }
 
 std::string study_output::stop(nlohmann::ordered_json why) {
-  const std::scoped_lock hold(busy_);
+  std::unique_lock hold(busy_);
   if (!std::exchange(open_, false)) return {};
+  // The caller ends the process: until it has, nobody may add a sample behind the last record.
+  [[maybe_unused]] const std::mutex* const for_ever = hold.release();
   bar_.reset();
   std::string known;
   try {

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/study/worlds.hpp"
 
 namespace nearfar::command {
@@ -67,8 +69,34 @@ std::vector<bench::axis_value> values_on(const bench::axis& of, const request& a
 std::vector<bench::point> points_on(const std::vector<bench::axis>& axes, const request& asked,
                                     bool is_simulated) {
   std::vector<bench::values_on_axis> along;
-  for (const bench::axis& each : axes) along.push_back({&each, values_on(each, asked, is_simulated)});
+  std::size_t count = 1;
+  for (const bench::axis& each : axes) {
+    along.push_back({&each, values_on(each, asked, is_simulated)});
+    if (each.is_effort && along.back().values.size() > 1)
+      throw usage_error(
+          fmt::format("{} takes one value: figures of different ones are of the same thing", each.option()));
+    count *= along.back().values.size();
+    if (count > most_points) refuse_so_many();
+  }
   return bench::points_of(along);
+}
+
+/// Beyond what anybody waits for.
+constexpr std::size_t most_points = 100'000;
+
+[[noreturn]] void refuse_so_many() {
+  throw usage_error(fmt::format("these are more than {} points: ask for fewer values", most_points));
+}
+
+/// What tells points from each other: all but efforts.
+std::string identity_of(const configuration& of) {
+  std::string text = fmt::format("{} {} {} {} {}", of.benchmark->name, of.object->name, of.where.ranks,
+                                 of.where.nodes, of.where.ranks_per_node);
+  for (const auto& [name, value] : of.parameters.values())
+    text += fmt::format(" {} {}", name, bench::text_of(value));
+  for (const bench::axis& each : of.benchmark->axes)
+    if (!each.is_effort) text += fmt::format(" {} {}", each.name, bench::text_of(of.axes.at(each.name)));
+  return text;
 }
 
 /// What the object takes of each, every combination once.
@@ -96,17 +124,35 @@ double configuration::seconds() const { return benchmark->seconds == nullptr ? 0
 std::vector<configuration> configurations_of(const plan& what) {
   const bool is_simulated = what.world == "simulated";
   std::vector<configuration> result;
+  std::map<std::string, std::size_t> places;
+  // Parts of a study may overlap.
+  const auto add = [&](const configuration& made) {
+    const auto [place, is_new] = places.try_emplace(identity_of(made), result.size());
+    if (is_new) {
+      result.push_back(made);
+      return;
+    }
+    configuration& same = result[place->second];
+    if (same.axes != made.axes)
+      throw usage_error(
+          fmt::format("{} {} is asked for with different efforts, as of duration: say one of them",
+                      made.benchmark->name, made.object->name));
+    same.is_named = same.is_named || made.is_named;
+  };
   for (const request& asked : what.requests) {
     const bench::benchmark& benchmark = *asked.benchmark;
     const auto points = points_on(benchmark.axes, asked, is_simulated);
     const auto parameters = points_on(benchmark.kind->parameters, asked, is_simulated);
     for (const bench::point& each : parameters)
       if (const std::string why = benchmark.kind->refuse(each); !why.empty()) throw usage_error(why);
-    for (const chosen_object& object : objects_of(asked))
+    const std::vector<chosen_object> objects = objects_of(asked);
+    if (points.size() * parameters.size() * objects.size() * asked.shapes.size() > most_points)
+      refuse_so_many();
+    for (const chosen_object& object : objects)
       for (const shape& where : asked.shapes)
         for (const bench::point& at : points)
           for (const bench::point& taken : parameters_of(*object.what, parameters))
-            result.push_back({&benchmark, object.what, at, taken, where, object.is_named});
+            add({&benchmark, object.what, at, taken, where, object.is_named});
   }
   return result;
 }
@@ -118,13 +164,21 @@ void check(const plan& what) {
   constexpr int most_repetitions = 1'000'000;
   require(what.repetitions > 0 && what.repetitions <= most_repetitions,
           fmt::format("--repetitions must be 1 to {}, not {}", most_repetitions, what.repetitions));
-  require(what.precision >= 0 && what.precision < 1,
-          fmt::format("--precision must be a share of the median from 0 (none) to 1, such as 0.02, not {}",
-                      what.precision));
+  require(
+      what.precision >= 0 && what.precision < 1,
+      fmt::format("--precision must be a share of the median from 0 (none) to below 1, such as 0.02, not {}",
+                  what.precision));
   const std::vector<std::string> worlds{"mpi", "threads", "simulated"};
   require(std::find(worlds.begin(), worlds.end(), what.world) != worlds.end(),
           fmt::format("unknown world '{}'{}; there are: mpi, threads, simulated", what.world,
                       suggestion(what.world, worlds)));
+  require(what.world == "simulated" || what.machine.empty(),
+          "a machine is simulated: it needs world 'simulated'");
+  require(what.world != "simulated" || what.hardware.topology.empty(),
+          "--topology is for real hardware; a simulated world has that of its machine");
+  if (what.world == "threads")
+    for (const request& each : what.requests)
+      for (const shape& where : each.shapes) check_threads(where.ranks, "--ranks");
   const hardware_options& hardware = what.hardware;
   require(hardware.ratios.polls_per_progress > 0 && hardware.ratios.polls_per_yield > 0,
           "--polls-per-progress and --polls-per-yield must be 1 or more");

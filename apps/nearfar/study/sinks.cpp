@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "bench/journal.hpp"
+#include "nearfar/core/error.hpp"
 
 namespace nearfar::command {
 
@@ -19,7 +20,11 @@ class whole_file final : public record_sink {
   }
 
   void write(const std::vector<nlohmann::ordered_json>& records) override {
-    for (const auto& each : records) file_.write(each);
+    try {
+      for (const auto& each : records) file_.write(each);
+    } catch (const error& full) {
+      throw error(fmt::format("{}; what was measured before is in '{}'", full.what(), file_.leave()));
+    }
   }
   void complete() override { file_.commit(); }
   std::string keep(const nlohmann::ordered_json& why) override {
@@ -72,7 +77,8 @@ class growing_file final : public record_sink {
   }
 
   std::string keep(const nlohmann::ordered_json& why) override {
-    file_.append(std::array{why});
+    // What an earlier run left is as it was if this one has added nothing.
+    if (goes_on_ || file_.is_new()) file_.append(std::array{why});
     return path_;
   }
 
@@ -83,17 +89,17 @@ class growing_file final : public record_sink {
     goes_on_ = true;
     if (file_.is_new()) return;
     nlohmann::ordered_json record{{"schema", bench::results_schema}, {"record", "resumed"}};
-    for (const char* field : {"commit", "host", "argv", "start_time"}) record[field] = header_[field];
+    for (const char* field : {"commit", "host", "seed", "argv", "start_time"}) record[field] = header_[field];
     record["records_expected"] = expected_;
     file_.append(std::array{record});
   }
 
   void warn_of_differences() const {
     if (file_.is_new()) return;
-    for (const char* field : {"commit", "host", "flags", "mpi_library"})
-      if (file_.header()[field] != header_[field])
-        fmt::print(stderr, "nearfar: '{}' was begun with another {}: {}, now {}\n", path_, field,
-                   file_.header()[field].dump(), header_[field].dump());
+    for (const char* field : {"commit", "host", "flags", "mpi_library", "binding", "topology", "oversubscribed"})
+      if (const auto before = file_.header().value(field, nlohmann::ordered_json()); before != header_[field])
+        fmt::print(stderr, "nearfar: '{}' was begun with another {}: {}, now {}\n", path_, field, before.dump(),
+                   header_[field].dump());
   }
 
   std::string path_;

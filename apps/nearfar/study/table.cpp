@@ -131,7 +131,6 @@ class benchmark_table {
   }
 
   void print_legend() const {
-    const group& first = lines_.begin()->second;
     std::vector<std::string> others;
     for (const bench::column& each : benchmark_->columns) {
       if (!each.has_interval) {
@@ -148,6 +147,17 @@ class benchmark_table {
     if (layout_->oversubscribed)
       fmt::print("# more ranks than processors: times include waiting for the scheduler\n");
     if (benchmark_->scenarios) print_comment({"scenario: " + benchmark_->scenarios->meaning});
+  }
+
+  [[nodiscard]] const char* kind_of_interval(const bench::column& of) const {
+    std::set<bool> kinds;
+    for (const auto& [key, samples] : lines_) {
+      const auto value = over(samples, of);
+      kinds.insert(value && value->is_confidence);
+    }
+    if (kinds.size() == 2) return "95 % interval of the median, or the range of fewer than 6 repetitions";
+    return *kinds.begin() ? "95 % interval of the median"
+                          : "range, as fewer than 6 repetitions give no 95 % interval";
   }
 
   void print_heads() const {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "apps/nearfar/shared/command.hpp"
-#include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/study/conduct.hpp"
 #include "apps/nearfar/study/hardware.hpp"
 #include "nearfar/memory/threads/world.hpp"
@@ -78,10 +77,8 @@ class threads_stage final : public stage {
 
 int run_in_threads(const plan& asked) {
   plan what = asked;
-  for (request& each : what.requests) {
+  for (request& each : what.requests)
     if (each.shapes.empty()) each.shapes = {{.ranks = hardware().allowed_cpus()}};
-    for (const shape& where : each.shapes) check_threads(where.ranks, "--ranks");
-  }
   const std::vector<configuration> all = configurations_of(what);
   study_output output(what);
   const interruption by_signal(0, keeper_of(output));  // first, for what the threads of others inherit

@@ -29,11 +29,19 @@ struct sweep_options {
   bool only_list = false;
 };
 
-int list_points(plan what) {
-  if (launch::from_environment().rank != 0) return success;
+/// What the study comes to where nothing is said of ranks yet. Throws `usage_error`, which names the study.
+std::vector<configuration> points_of(const std::string& study, plan what) {
   for (request& each : what.requests)
     if (each.shapes.empty()) each.shapes = {shape{}};
-  const std::vector<configuration> all = configurations_of(what);
+  try {
+    return configurations_of(what);
+  } catch (const usage_error& wrong) {
+    throw usage_error(fmt::format("'{}': {}", study, wrong.what()));
+  }
+}
+
+int list_points(const plan& what, const std::vector<configuration>& all) {
+  if (launch::from_environment().rank != 0) return success;
   double seconds = 0;
   for (const configuration& each : all) {
     fmt::print("{}\n", text_of(each));
@@ -47,16 +55,15 @@ int list_points(plan what) {
 
 int run_sweep(const sweep_options& options) {
   plan what = read_study(options.study, options.what);
-  if (what.machine.empty()) what.machine = default_machine;
+  if (what.machine.empty() && what.world == "simulated") what.machine = default_machine;
   if (options.repetitions) what.repetitions = *options.repetitions;
   if (options.precision) what.precision = *options.precision;
   if (options.seed) what.seed = *options.seed;
   what.title = "sweep";
   what.mode = output_mode::growing;
-  if (options.only_list) {
-    check(what);
-    return list_points(what);
-  }
+  check(what);
+  const std::vector<configuration> all = points_of(options.study, what);
+  if (options.only_list) return list_points(what, all);
   if (what.output.empty())
     throw usage_error("'nearfar sweep' needs --output RESULTS.jsonl, which it appends to and goes on from");
   return run(what);
