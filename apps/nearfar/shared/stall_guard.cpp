@@ -14,6 +14,7 @@
 
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/provenance.hpp"
+#include "nearfar/memory/mpi/call.hpp"
 
 namespace nearfar::command {
 
