@@ -28,7 +28,7 @@ bool is_torn_header(const std::string& content, const nlohmann::ordered_json& he
   constexpr std::size_t told_by = 40;
   const std::string whole = text_of(header);
   const std::size_t compared = std::min({content.size(), whole.size(), told_by});
-  return content.size() < whole.size() && content.compare(0, compared, whole, 0, compared) == 0;
+  return content.compare(0, compared, whole, 0, compared) == 0;
 }
 
 std::string shortened(std::string text) {
@@ -48,7 +48,8 @@ journal::journal(const std::filesystem::path& path, const nlohmann::ordered_json
     if (::fstat(file_, &status) != 0) refuse(std::strerror(errno));
     if (!S_ISREG(status.st_mode)) refuse("it is no regular file");
     // A file system without locks has to do without: that is no reason to refuse.
-    if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) refuse("another process is writing it");
+    if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      refuse("another process is writing it");
     read(header);
     if (!ends_.empty()) check(header);
     if (was_torn_ && ::ftruncate(file_, static_cast<off_t>(size_)) != 0) refuse(std::strerror(errno));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "bench/statistics.hpp"
@@ -101,6 +102,8 @@ sample sample_of(const nlohmann::ordered_json& record) {
 namespace {
 
 std::filesystem::path not_of_a_sweep(std::filesystem::path path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return path;
   std::ifstream existing(path);
   std::string header;
   if (std::getline(existing, header) && header.find("\"study\":") != std::string::npos)

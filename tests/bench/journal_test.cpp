@@ -29,7 +29,8 @@ class journals : public ::testing::Test {
   /// A journal of an earlier run, with these numbers.
   void write(std::initializer_list<int> numbers) const {
     journal file(path_, header_);
-    for (const int number : numbers) file.append(std::array{record{{"record", "sample"}, {"number", number}}});
+    for (const int number : numbers)
+      file.append(std::array{record{{"record", "sample"}, {"number", number}}});
   }
 
   std::filesystem::path folder_ =
@@ -100,8 +101,9 @@ TEST_F(journals, can_forget_the_last_records) {
 TEST_F(journals, leave_other_files_as_they_are) {
   record other = header_;
   other["study"] = "another";
-  for (const std::string& text : {std::string("mine\n"), std::string("mine"), std::string("{}\n"),
-                                  other.dump() + "\n", header_.dump()}) {
+  for (const std::string& text :
+       {std::string("mine\n"), std::string("mine"), std::string("{}\n"), std::string("{}\n{\"b\":2}"),
+        other.dump() + "\n", other.dump() + "\n{\"x\":1}", "x" + header_.dump()}) {
     put(text);
     EXPECT_THROW(journal(path_, header_), error) << text;
     EXPECT_EQ(content(), text);

@@ -10,8 +10,9 @@
 
 namespace nearfar::command {
 
-/// Waits for SIGINT, SIGTERM, SIGHUP and what batch systems send before those on a thread of its own, which may do what a signal handler must not.
-/// Then the process ends with 128 + signal. To be made before any other thread.
+/// Waits for SIGINT, SIGTERM, SIGHUP and what batch systems send before those on a thread of its own, which
+/// may do what a signal handler must not. Then the process ends with 128 + signal. To be made before any
+/// other thread.
 class interruption {
  public:
   /// `keep` gets the signal's name and returns what the user has to know besides, or nothing.

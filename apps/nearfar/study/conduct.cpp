@@ -218,9 +218,9 @@ class conductor {
         const bool is_last = samples.size() < samples_of(place.first) && samples.back() == &found.back() &&
                              samples.front() == &found.back() - (samples.size() - 1);
         if (!is_last)
-          throw usage_error(fmt::format("'{}' has {} of the {} samples of repetition {} of {}: choose another name",
-                                        plan_->output, samples.size(), samples_of(place.first), place.second,
-                                        text_of((*all_)[place.first])));
+          throw usage_error(fmt::format(
+              "'{}' has {} of the {} samples of repetition {} of {}: choose another name", plan_->output,
+              samples.size(), samples_of(place.first), place.second, text_of((*all_)[place.first])));
         out_->drop_last(samples.size());
         continue;
       }

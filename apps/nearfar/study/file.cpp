@@ -106,7 +106,7 @@ class study_reader {
     if (!fits) refuse(fmt::format("'{}' is {}, which is no such number", key, found->dump()));
     if constexpr (std::is_same_v<Number, int>) {
       constexpr std::uint64_t most = 1'000'000'000;
-      if (found->get<std::int64_t>() > most)
+      if (found->is_number_unsigned() ? found->get<std::uint64_t>() > most : found->get<std::int64_t>() < 0)
         refuse(fmt::format("'{}' is {}, which is out of range", key, found->dump()));
     }
     to = found->get<Number>();

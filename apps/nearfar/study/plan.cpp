@@ -15,6 +15,13 @@ namespace nearfar::command {
 
 namespace {
 
+/// Beyond what anybody waits for.
+constexpr std::size_t most_points = 100'000;
+
+[[noreturn]] void refuse_so_many() {
+  throw usage_error(fmt::format("these are more than {} points: ask for fewer values", most_points));
+}
+
 struct chosen_object {
   const bench::object* what;
   bool is_named;
@@ -79,13 +86,6 @@ std::vector<bench::point> points_on(const std::vector<bench::axis>& axes, const 
     if (count > most_points) refuse_so_many();
   }
   return bench::points_of(along);
-}
-
-/// Beyond what anybody waits for.
-constexpr std::size_t most_points = 100'000;
-
-[[noreturn]] void refuse_so_many() {
-  throw usage_error(fmt::format("these are more than {} points: ask for fewer values", most_points));
 }
 
 /// What tells points from each other: all but efforts.

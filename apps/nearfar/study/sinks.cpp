@@ -96,10 +96,10 @@ class growing_file final : public record_sink {
 
   void warn_of_differences() const {
     if (file_.is_new()) return;
-    for (const char* field : {"commit", "host", "flags", "mpi_library", "binding", "topology", "oversubscribed"})
+    for (const char* field : {"commit", "host", "flags", "mpi_library"})
       if (const auto before = file_.header().value(field, nlohmann::ordered_json()); before != header_[field])
-        fmt::print(stderr, "nearfar: '{}' was begun with another {}: {}, now {}\n", path_, field, before.dump(),
-                   header_[field].dump());
+        fmt::print(stderr, "nearfar: '{}' was begun with another {}: {}, now {}\n", path_, field,
+                   before.dump(), header_[field].dump());
   }
 
   std::string path_;

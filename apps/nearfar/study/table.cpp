@@ -137,11 +137,7 @@ class benchmark_table {
         others.push_back(fmt::format("{}: {}", each.head, each.meaning));
         continue;
       }
-      const auto typical = over(first, each);
-      fmt::print("# {}: {}; low, high: {}\n", each.head, each.meaning,
-                 typical && typical->is_confidence
-                     ? "95 % interval of the median"
-                     : "range, as fewer than 6 repetitions give no 95 % interval");
+      fmt::print("# {}: {}; low, high: {}\n", each.head, each.meaning, kind_of_interval(each));
     }
     if (!others.empty()) print_comment(others);
     if (layout_->oversubscribed)
