@@ -28,7 +28,8 @@ std::optional<std::int64_t> whole_in(std::string_view text) {
   if (const auto plain = number_in<std::int64_t>(text)) return plain;
   constexpr double exact = 9007199254740992.0;
   const auto real = number_in<double>(text);
-  if (!real || !(*real >= -exact && *real <= exact)) return std::nullopt;
+  const bool fits = real && *real >= -exact && *real <= exact;  // not so for NaN
+  if (!fits) return std::nullopt;
   const auto whole = static_cast<std::int64_t>(*real);
   return static_cast<double>(whole) == *real ? std::optional(whole) : std::nullopt;
 }

@@ -50,9 +50,7 @@ std::filesystem::path make_partial(const std::string& path) {
 }  // namespace
 
 output_file::output_file(std::filesystem::path path, std::string_view mark, std::string_view kind)
-    : path_(std::move(path)) {
-  path_ = behind_links(std::move(path_));
-  written_ = path_;
+    : path_(behind_links(std::move(path))), written_(path_) {
   std::error_code ignored;
   const bool exists = std::filesystem::exists(path_, ignored);
   if (std::filesystem::is_directory(path_, ignored))
