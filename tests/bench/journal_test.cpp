@@ -17,10 +17,13 @@ namespace {
 using record = nlohmann::ordered_json;
 
 class journals : public ::testing::Test {
- protected:
+ public:
   journals() { std::filesystem::create_directory(folder_); }
+  journals(const journals&) = delete;
+  journals& operator=(const journals&) = delete;
   ~journals() override { std::filesystem::remove_all(folder_); }
 
+ protected:
   [[nodiscard]] std::string content() const {
     std::ifstream file(path_);
     return {std::istreambuf_iterator<char>(file), {}};

@@ -126,12 +126,22 @@ class BadInput(InEmptyFolder):
         ended = nearfar("bench", "ecsb", "--ranks", "2", "--locks", "mcs", *SHORT, "--output", str(good))
         self.assertEqual(ended.returncode, 0, ended.stderr)
         text = good.read_text()
-        (self.folder / "cut.jsonl").write_text(text[:-20])
-        self.assert_refused("report", "cut.jsonl", saying="cut.jsonl")
-        (self.folder / "short.jsonl").write_text("".join(text.splitlines(keepends=True)[:-1]))
-        self.assert_refused("report", "short.jsonl", saying="short.jsonl")
+        (self.folder / "empty.jsonl").write_text(text.splitlines(keepends=True)[0])
+        self.assert_refused("report", "empty.jsonl", saying="empty.jsonl")
         (self.folder / "other.jsonl").write_text(text.replace("nearfar.results/1", "nearfar.results/99"))
         self.assert_refused("report", "other.jsonl", saying="nearfar.results/99")
+
+
+class Unfinished(InEmptyFolder):
+    def test_results_count_with_what_they_hold(self):
+        arguments = ["bench", "ecsb", "--ranks", "2", "--locks", "mcs", *SHORT, "--output", "good.jsonl"]
+        self.assertEqual(nearfar(*arguments, cwd=self.folder).returncode, 0)
+        text = (self.folder / "good.jsonl").read_text()
+        for name, part in [("cut", text[:-20]), ("short", "".join(text.splitlines(keepends=True)[:-1]))]:
+            (self.folder / f"{name}.jsonl").write_text(part)
+            ended = nearfar("report", f"{name}.jsonl", cwd=self.folder)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertIn(f"{name}.jsonl: the run ended after 1 of 2 samples", ended.stderr)
 
 
 class Help(unittest.TestCase):
@@ -756,7 +766,7 @@ class Sweep(InEmptyFolder):
         """A run that is ended before its first repetition leaves the file as it was."""
         self.sweep()
         before = (self.folder / "r.jsonl").read_text()
-        long = {"world": "threads", "benchmark": "ecsb", "locks": "mcs", "ranks": 1, "duration": 30}
+        long = {"world": "threads", "benchmark": "ecsb", "locks": "tas", "ranks": 1, "duration": 30}
         (self.folder / "long.json").write_text(json.dumps(long))
         for _ in range(2):
             run = subprocess.Popen([COMMAND, "sweep", "long.json", "--output", "r.jsonl", "--repetitions", "4"],
