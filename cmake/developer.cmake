@@ -73,3 +73,10 @@ if(NEARFAR_SANITIZE)
   endif()
   set_target_properties(${unused} PROPERTIES EXCLUDE_FROM_ALL TRUE)
 endif()
+
+# AddressSanitizer doubles what the optimiser takes, and these compute little.
+if(NEARFAR_SANITIZE MATCHES "address")
+  foreach(target nearfar_command nearfar_schedules)
+    target_compile_options(${target} PRIVATE -O0)
+  endforeach()
+endif()
