@@ -884,6 +884,14 @@ class Sweep(InEmptyFolder):
             self.assertEqual(ended.returncode, 0, ended.stderr)
             self.assert_complete(2 * (2 + 1 + 4))
 
+    def test_all_ranks_are_the_same_as_their_number(self):
+        study = {"benchmark": "ecsb", "locks": "dash", "duration": 0.01, "repetitions": 2, "studies": [{}, {"ranks": 2}]}
+        (self.folder / "study.json").write_text(json.dumps(study))
+        for _ in range(2):
+            ended = under_mpi(2, "sweep", "study.json", "--output", "r.jsonl", cwd=self.folder)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assert_complete(2)
+
     def assert_refused(self, saying, study=None, text=None):
         (self.folder / "study.json").write_text(json.dumps(study) if text is None else text)
         ended = nearfar("sweep", "study.json", "--output", "r.jsonl", cwd=self.folder)

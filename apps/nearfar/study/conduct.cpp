@@ -12,6 +12,7 @@
 
 #include "apps/nearfar/shared/command.hpp"
 #include "bench/statistics.hpp"
+#include "nearfar/memory/mpi/call.hpp"
 
 namespace nearfar::command {
 
@@ -289,11 +290,14 @@ class conductor {
 
 }  // namespace
 
-void conduct(const plan& what, const std::vector<configuration>& all, stage& on, study_output& out) {
-  conductor(what, all, on, out).run();
-}
-
-int conclude(study_output& out) {
+int conduct(const plan& what, const std::vector<configuration>& all, stage& on, study_output& out) {
+  try {
+    conductor(what, all, on, out).run();
+  } catch (const error& failed) {
+    // Else the guard keeps and prints it, with what it knows.
+    if (!ends_job(failed)) out.print();
+    throw;
+  }
   out.print();
   if (out.all_verified()) return success;
   fmt::print(
@@ -301,6 +305,11 @@ int conclude(study_output& out) {
       "nearfar: the work of a benchmark did not happen as it should: its results are void (marked in the "
       "table)\n");
   return failure;
+}
+
+bool ends_job(const error& failed) {
+  return dynamic_cast<const mpi::mpi_error*>(&failed) != nullptr ||
+         dynamic_cast<const stalled*>(&failed) != nullptr;
 }
 
 std::string text_of(const configuration& of) {

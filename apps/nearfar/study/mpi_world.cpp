@@ -107,11 +107,8 @@ class mpi_stage final : public stage {
       if (next.index == cue::over) return static_cast<int>(next.status);
       try {
         (void)play_mine(static_cast<std::size_t>(next.index));
-      } catch (const mpi::mpi_error&) {
-        throw;
-      } catch (const stalled&) {
-        throw;
-      } catch (const error&) {
+      } catch (const error& failed) {
+        if (ends_job(failed)) throw;
         // The conductor has it too, says it, and ends the study.
       }
     }
@@ -126,9 +123,8 @@ class mpi_stage final : public stage {
     std::string wrong;
     try {
       teams_.try_emplace(count, cues_.rank(), count, how);
-    } catch (const mpi::mpi_error&) {
-      throw;
     } catch (const error& failed) {
+      if (ends_job(failed)) throw;
       wrong = failed.what();
     }
     constexpr int nobody = std::numeric_limits<int>::max();
@@ -198,17 +194,11 @@ void agree_on_points(const std::vector<configuration>& all) {
 int conduct_others(const plan& what, const std::vector<configuration>& all, mpi_stage& on,
                    study_output& output) {
   try {
-    conduct(what, all, on, output);
-    const int status = conclude(output);
+    const int status = conduct(what, all, on, output);
     on.end(status);
     return status;
-  } catch (const mpi::mpi_error&) {
-    throw;
-  } catch (const stalled&) {
-    throw;
-  } catch (const error&) {
-    output.print();
-    on.end(bad_input);
+  } catch (const error& failed) {
+    if (!ends_job(failed)) on.end(bad_input);
     throw;
   }
 }
@@ -228,6 +218,7 @@ int run_in_mpi(const plan& asked) {
   const mpi_session session;
   const mpi::communicator of_stalls = mpi::communicator::duplicate(MPI_COMM_WORLD);
   fit(all, of_stalls.size());
+  all = without_repeats(all);
   agree_on_points(all);
   std::optional<error> refused;
   int status = success;

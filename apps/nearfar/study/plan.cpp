@@ -121,24 +121,28 @@ bench::point configuration::at() const {
 
 double configuration::seconds() const { return benchmark->seconds == nullptr ? 0 : benchmark->seconds(axes); }
 
+std::vector<configuration> without_repeats(const std::vector<configuration>& all) {
+  std::vector<configuration> result;
+  std::map<std::string, std::size_t> places;
+  for (const configuration& each : all) {
+    const auto [place, is_new] = places.try_emplace(identity_of(each), result.size());
+    if (is_new) {
+      result.push_back(each);
+      continue;
+    }
+    configuration& same = result[place->second];
+    if (same.axes != each.axes)
+      throw usage_error(
+          fmt::format("{} {} is asked for with different efforts, as of duration: say one of them",
+                      each.benchmark->name, each.object->name));
+    same.is_named = same.is_named || each.is_named;
+  }
+  return result;
+}
+
 std::vector<configuration> configurations_of(const plan& what) {
   const bool is_simulated = what.world == "simulated";
   std::vector<configuration> result;
-  std::map<std::string, std::size_t> places;
-  // Parts of a study may overlap.
-  const auto add = [&](const configuration& made) {
-    const auto [place, is_new] = places.try_emplace(identity_of(made), result.size());
-    if (is_new) {
-      result.push_back(made);
-      return;
-    }
-    configuration& same = result[place->second];
-    if (same.axes != made.axes)
-      throw usage_error(
-          fmt::format("{} {} is asked for with different efforts, as of duration: say one of them",
-                      made.benchmark->name, made.object->name));
-    same.is_named = same.is_named || made.is_named;
-  };
   for (const request& asked : what.requests) {
     const bench::benchmark& benchmark = *asked.benchmark;
     const auto points = points_on(benchmark.axes, asked, is_simulated);
@@ -152,9 +156,9 @@ std::vector<configuration> configurations_of(const plan& what) {
       for (const shape& where : asked.shapes)
         for (const bench::point& at : points)
           for (const bench::point& taken : parameters_of(*object.what, parameters))
-            add({&benchmark, object.what, at, taken, where, object.is_named});
+            result.push_back({&benchmark, object.what, at, taken, where, object.is_named});
   }
-  return result;
+  return without_repeats(result);
 }
 
 void check(const plan& what) {

@@ -77,6 +77,10 @@ struct plan {
 /// not conduct needs no more. Throws `usage_error`.
 [[nodiscard]] std::vector<configuration> configurations_of(const plan& what);
 
+/// Each point once, where it comes first: parts of a study may overlap. Throws `usage_error` for one that is
+/// asked for with different efforts.
+[[nodiscard]] std::vector<configuration> without_repeats(const std::vector<configuration>& all);
+
 /// Throws `usage_error` for what no world can do.
 void check(const plan& what);
 

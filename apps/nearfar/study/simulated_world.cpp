@@ -57,13 +57,7 @@ int run_simulated(const plan& what) {
   study_output output(what);
   const interruption by_signal(0, keeper_of(output));
   simulated_stage on(what, all);
-  try {
-    conduct(what, all, on, output);
-  } catch (const error&) {
-    output.print();
-    throw;
-  }
-  return conclude(output);
+  return conduct(what, all, on, output);
 }
 
 }  // namespace nearfar::command

@@ -84,13 +84,7 @@ int run_in_threads(const plan& asked) {
   const interruption by_signal(0, keeper_of(output));  // first, for what the threads of others inherit
   stall_guard guard = guard_over(output, what, limits_of(what, all), 0);
   threads_stage on(what, all, guard);
-  try {
-    conduct(what, all, on, output);
-  } catch (const error&) {
-    output.print();
-    throw;
-  }
-  return conclude(output);
+  return conduct(what, all, on, output);
 }
 
 }  // namespace nearfar::command
