@@ -915,6 +915,8 @@ class Sweep(InEmptyFolder):
         self.assert_refused("unknown lock 'cohrt'", study={"benchmark": "ecsb", "locks": "cohrt"})
         self.assert_refused("unknown world 'moon'", study={"benchmark": "ecsb", "world": "moon"})
         self.assert_refused("cannot run lock 'mpi_win'", study={"benchmark": "ecsb", "locks": "mpi_win"})
+        self.assert_refused("must be a number, a name", study={"benchmark": "ecsb", "locks": "tas,,mcs"})
+        self.assert_refused("'locks' is there twice", text='{"benchmark": "ecsb", "locks": "tas", "locks": "mcs"}')
         self.assert_refused("it is no object", text="[]")
         self.assert_refused("too large", text='{"benchmark": "ecsb", "duration": 1e999}')
         self.assert_refused("too long", text=" " * (1 << 20))
@@ -940,6 +942,17 @@ class Sweep(InEmptyFolder):
         ended = nearfar("sweep", "study.json", cwd=self.folder)
         self.assertEqual(ended.returncode, 2)
         self.assertIn("--output", ended.stderr)
+
+    def test_a_parameter_without_effect_is_said(self):
+        ended = self.sweep("--list", study={"benchmark": "ecsb", "locks": "mcs,tas"})
+        self.assertIn("# 2 points", ended.stdout)
+        for locks, expected in [("mcs", 1), ("mcs,cohort", 0)]:
+            study = {"benchmark": "ecsb", "locks": locks, "max_local_passes": 4, "duration": 0.01, "ranks": 1,
+                     "repetitions": 1, "world": "threads"}  # fmt: skip
+            (self.folder / "study.json").write_text(json.dumps(study))
+            ended = nearfar("sweep", "study.json", "--output", locks + ".jsonl", cwd=self.folder)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertEqual(ended.stderr.count("--max-local-passes has no effect"), expected, ended.stderr)
 
     def test_list_shows_the_points(self):
         ended = self.sweep("--list")

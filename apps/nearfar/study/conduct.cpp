@@ -102,6 +102,24 @@ class conductor {
         fmt::print(stderr, "nearfar: {} of the {} scenarios of {} can be played here; all need {}\n", played,
                    scenarios.names.size(), each.benchmark->name, scenarios.needs);
     }
+    warn_of_parameters();
+  }
+
+  /// A parameter that is given and that nothing takes is rather a misunderstanding.
+  void warn_of_parameters() const {
+    std::set<std::string> said;
+    for (const request& asked : plan_->requests)
+      for (const bench::axis& parameter : asked.benchmark->kind->parameters) {
+        const auto given = asked.values.find(parameter.name);
+        if (given == asked.values.end() || given->second.empty()) continue;
+        const bool is_taken = std::any_of(playable_.begin(), playable_.end(), [&](std::size_t index) {
+          const configuration& each = (*all_)[index];
+          return each.benchmark->kind == asked.benchmark->kind && each.object->takes(parameter.name);
+        });
+        if (!is_taken && said.insert(parameter.name).second)
+          fmt::print(stderr, "nearfar: {} has no effect: none of the {} takes it\n", parameter.option(),
+                     asked.benchmark->kind->plural);
+      }
   }
 
   [[nodiscard]] std::size_t samples_of(std::size_t index) const {

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -20,12 +23,40 @@ namespace {
 
 using json = nlohmann::json;
 
-/// What a scalar is as a word of the command line.
-std::optional<std::string> word_of(const json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number()) return value.dump();
-  return std::nullopt;
+/// What a scalar is as words of the command line, where commas separate them.
+std::vector<std::string> split(const json& value) {
+  if (value.is_number()) return {value.dump()};
+  if (!value.is_string()) return {};
+  std::vector<std::string> words;
+  std::string_view rest = value.get_ref<const std::string&>();
+  for (;;) {
+    const std::size_t end = rest.find(',');
+    words.emplace_back(rest.substr(0, end));
+    if (end == std::string_view::npos) return words;
+    rest.remove_prefix(end + 1);
+  }
 }
+
+/// Notices keys that an object has twice, of which the parser would keep the last.
+class key_check {
+ public:
+  bool operator()(int /*depth*/, json::parse_event_t event, const json& parsed) {
+    if (event == json::parse_event_t::object_start) {
+      seen_.emplace_back();
+    } else if (event == json::parse_event_t::object_end) {
+      seen_.pop_back();
+    } else if (event == json::parse_event_t::key) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      if (!seen_.back().insert(key).second && repeated_.empty()) repeated_ = key;
+    }
+    return true;
+  }
+  [[nodiscard]] const std::string& repeated() const noexcept { return repeated_; }
+
+ private:
+  std::vector<std::set<std::string>> seen_;
+  std::string repeated_;
+};
 
 class study_reader {
  public:
@@ -73,7 +104,10 @@ class study_reader {
     if (file.gcount() == most) refuse("it is too long for a study");
     text.resize(static_cast<std::size_t>(file.gcount()));
     try {
-      return json::parse(text, nullptr, true, true);
+      key_check keys;
+      const json whole = json::parse(text, std::ref(keys), true, true);
+      if (!keys.repeated().empty()) refuse(fmt::format("'{}' is there twice", keys.repeated()));
+      return whole;
     } catch (const json::out_of_range&) {
       refuse("a number in it is too large");
     } catch (const json::parse_error& wrong) {
@@ -117,10 +151,10 @@ class study_reader {
   [[nodiscard]] std::vector<std::string> words_of(const json& value, const std::string& where) const {
     std::vector<std::string> words;
     for (const json& each : value.is_array() ? value : json::array({value})) {
-      const auto word = word_of(each);
-      if (!word)
+      const std::vector<std::string> more = split(each);
+      if (more.empty() || std::find(more.begin(), more.end(), "") != more.end())
         refuse(fmt::format("{} is {}, and must be a number, a name, or a list of them", where, each.dump()));
-      words.push_back(*word);
+      words.insert(words.end(), more.begin(), more.end());
     }
     if (words.empty()) refuse(fmt::format("{} is an empty list", where));
     return words;

@@ -86,12 +86,12 @@ class benchmark_table {
     if (!all_steady)
       fmt::print(
           "# not steady: from the first to the second half of the measured time the throughput changes by "
-          "more than {:.0f} %, or a rank has fewer than {} turns on average; take a longer --duration\n",
-          bench::steady_drift * 100, bench::steady_turns);
+          "more than {:.0f} %, or a rank has fewer than {} turns on average{}\n",
+          bench::steady_drift * 100, bench::steady_turns, cure());
   }
 
  private:
-  static constexpr std::size_t width_of_name = 24;
+  static constexpr std::size_t width_of_short_names = 24;
   static constexpr std::size_t width_of_scenario = 9;
   static constexpr std::size_t width_of_interval = 11;
   static constexpr std::size_t width_of_figure = 9;
@@ -156,8 +156,22 @@ class benchmark_table {
                           : "range, as fewer than 6 repetitions give no 95 % interval";
   }
 
+  /// What makes figures steady.
+  [[nodiscard]] std::string cure() const {
+    const auto effort = std::find_if(benchmark_->axes.begin(), benchmark_->axes.end(),
+                                     [](const bench::axis& each) { return each.is_effort; });
+    return effort == benchmark_->axes.end() ? "" : fmt::format("; take a larger {}", effort->option());
+  }
+
+  [[nodiscard]] std::size_t width_of_names() const {
+    std::size_t width = width_of_short_names;
+    for (const auto& [key, samples] : lines_)
+      width = std::max(width, configuration_of(key.first).object->name.size() + 1);
+    return width;
+  }
+
   void print_heads() const {
-    std::string line = fmt::format("{:<{}}", "# " + benchmark_->kind->name, width_of_name);
+    std::string line = fmt::format("{:<{}}", "# " + benchmark_->kind->name, width_of_names());
     if (benchmark_->scenarios) line += fmt::format("{:>{}}", "scenario", width_of_scenario);
     for (const auto& [name, width] : coordinates_) line += fmt::format("{:>{}}", name, width);
     for (const bench::column& each : benchmark_->columns) {
@@ -171,7 +185,7 @@ class benchmark_table {
 
   void print_line(std::size_t index, const std::string& scenario, const group& samples) const {
     const configuration& of = configuration_of(index);
-    std::string line = fmt::format("{:<{}}", of.object->name, width_of_name);
+    std::string line = fmt::format("{:<{}}", of.object->name, width_of_names());
     if (benchmark_->scenarios) line += fmt::format("{:>{}}", scenario, width_of_scenario);
     const std::vector<coordinate> here = coordinates_of(of, *samples.front());
     for (const auto& [name, width] : coordinates_) {

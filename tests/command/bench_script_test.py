@@ -1,0 +1,43 @@
+"""The main job of README: scripts/bench, with short runs and the command of the build that is tested."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SCRIPTS = pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"]) / "scripts"
+LIBRARY = os.environ["NEARFAR_MPI_NAME"]
+
+
+class BenchScript(unittest.TestCase):
+    def test_ends_with_a_page(self):
+        has_nodes = subprocess.run([SCRIPTS / "two-nodes", "check"], capture_output=True).returncode == 0
+        with tempfile.TemporaryDirectory() as folder:
+            # It keeps its results beside the scripts.
+            shutil.copytree(SCRIPTS, pathlib.Path(folder) / "scripts")
+            ended = subprocess.run(
+                [pathlib.Path(folder) / "scripts" / "bench"],
+                env={
+                    **os.environ,
+                    "NEARFAR_BENCH_MPI": LIBRARY,
+                    "NEARFAR_BENCH_COMMAND": os.environ["NEARFAR_COMMAND"],
+                    "NEARFAR_BENCH_DURATION": "0.01",
+                    "NEARFAR_BENCH_REPETITIONS": "1",
+                    "NEARFAR_BENCH_LOCKS": "mcs",
+                    "NEARFAR_BENCH_UPB_LOCKS": "mpi_win",
+                },
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+            )
+            self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+            page = pathlib.Path(ended.stdout.splitlines()[-1])
+            self.assertEqual(page.parent, pathlib.Path(folder).resolve() / "build" / "bench" / "report")
+            self.assertIn("ECSB", page.read_text())
+            self.assertEqual("UPB" in page.read_text(), has_nodes or LIBRARY == "mpich")
+
+
+if __name__ == "__main__":
+    unittest.main()
