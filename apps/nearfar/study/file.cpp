@@ -105,7 +105,7 @@ class study_reader {
     text.resize(static_cast<std::size_t>(file.gcount()));
     try {
       key_check keys;
-      const json whole = json::parse(text, std::ref(keys), true, true);
+      json whole = json::parse(text, std::ref(keys), true, true);
       if (!keys.repeated().empty()) refuse(fmt::format("'{}' is there twice", keys.repeated()));
       return whole;
     } catch (const json::out_of_range&) {
