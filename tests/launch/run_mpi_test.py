@@ -46,7 +46,14 @@ def processes(mark):
 
 
 def ranks_of(found):
-    return [process for process in found if os.readlink(f"/proc/{process}/exe") == os.path.realpath(COMMAND)]
+    return [process for process in found if program_of(process) == os.path.realpath(COMMAND)]
+
+
+def program_of(process):
+    try:
+        return os.readlink(f"/proc/{process}/exe")
+    except FileNotFoundError:  # it has ended meanwhile
+        return None
 
 
 class Ends(unittest.TestCase):
