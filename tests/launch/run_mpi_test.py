@@ -19,9 +19,13 @@ def by_rank(first, second):
     return ["sh", "-c", f"if [ ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} = 0 ]; then {first}; fi; {second}"]
 
 
+marks = []
+
+
 def started(*program):
     """Marked by its environment, by which its processes are found however they are related."""
     mark = f"NEARFAR_TEST_MARK={os.getpid()}.{time.monotonic_ns()}"
+    marks.append(mark)
     name, value = mark.split("=")
     run = subprocess.Popen(
         [*RUN, *program],
@@ -57,6 +61,15 @@ def program_of(process):
 
 
 class Ends(unittest.TestCase):
+    def tearDown(self):
+        # Those of a test that has failed would disturb the next.
+        while marks:
+            for process in processes(marks.pop()):
+                try:
+                    os.kill(process, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+
     def wait_until(self, what):
         deadline = time.monotonic() + 60
         while not what():
