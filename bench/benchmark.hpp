@@ -68,7 +68,7 @@ struct scenario_set {
 /// Called, outside of what is timed, whenever all ranks have got on: a stalled run is told from a long one.
 using heartbeat = std::function<void()>;
 
-/// Runs one repetition in a world. Collective; every rank gets the same samples. Names of the object and of
+/// Runs one repetition in a world. Collective; the samples of rank 0 count. Names of the object and of
 /// its parameters, and all else that the command knows, are filled in by the caller.
 template <world W>
 using runner = std::function<std::vector<sample>(W&, const object&, const point&, const heartbeat&)>;

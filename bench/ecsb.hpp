@@ -23,7 +23,8 @@ namespace nearfar::bench {
 /// Share of a run's time that warms up and is not measured.
 inline constexpr double warm_up_share = 0.1;
 
-/// Runs one repetition for `duration`, warm-up included. Collective; every rank gets the sample.
+/// Runs one repetition for `duration`, warm-up included. Collective; rank 0 gets the sample, the others one
+/// without durations and without what each rank did.
 template <world W>
 [[nodiscard]] sample run_ecsb(W& w, const lock_entry& entry, const lock_parameters& parameters,
                               std::chrono::duration<double> duration) {
@@ -37,11 +38,11 @@ template <world W>
   sample result;
   result.benchmark = "ecsb";
   result.object = entry.name;
-  result.iterations_per_rank = w.gather_to_all(mine.iterations);
+  result.iterations_per_rank = w.gather_to_first(mine.iterations);
   result.iterations =
       std::accumulate(result.iterations_per_rank.begin(), result.iterations_per_rank.end(), std::int64_t{0});
-  const auto durations = w.gather_to_all(mine.measured.count());
-  result.duration = std::chrono::nanoseconds(*std::max_element(durations.begin(), durations.end()));
+  for (const std::int64_t measured : w.gather_to_first(mine.measured.count()))
+    result.duration = std::max(result.duration, std::chrono::nanoseconds(measured));
   const auto sums = w.sum_over_ranks({mine.contended, mine.local_handovers, mine.checked, mine.followed_other,
                                       mine.knows_contention ? 0 : 1, mine.in_first_half});
   const bool is_known = sums[4] == 0;

@@ -54,7 +54,7 @@ struct refusal {
     if (w.rank() == 0) lock->unlock();
 
     sample result;
-    result.iterations_per_rank = w.gather_to_all(refused);
+    result.iterations_per_rank = w.gather_to_first(refused);
     const auto sums = w.sum_over_ranks({w.rank() == 0 ? 0 : span.count(), refused});
     result.duration = std::chrono::nanoseconds(sums[0]);
     result.iterations = sums[1];

@@ -58,7 +58,6 @@ team::team(nearfar::locality where, std::size_t bytes, stack_pool& stacks)
   memory_ = static_cast<std::byte*>(mapped);
   fibres_.resize(ranks);
   exchanged_.resize(ranks);
-  exchanged_sums_.resize(ranks);
 }
 
 team::~team() {
@@ -69,6 +68,7 @@ team::~team() {
 void team::start(const rank_body& body) {
   body_ = body;
   described_.clear();
+  in_sums_ = 0;
   for (int rank = 0; rank < size(); ++rank)
     fibres_[static_cast<std::size_t>(rank)] = std::make_unique<fibre>(*stacks_, [this, rank] {
       world w(*this, rank);
@@ -101,12 +101,21 @@ std::vector<std::int64_t> team::gather_to_all(std::int64_t mine) {
   return all;
 }
 
-std::vector<std::int64_t> team::sum_over_ranks(std::vector<std::int64_t> mine) {
-  exchanged_sums_[static_cast<std::size_t>(running_)] = mine;
+std::vector<std::int64_t> team::gather_to_first(std::int64_t mine) {
+  exchanged_[static_cast<std::size_t>(running_)] = mine;
   barrier();
-  std::fill(mine.begin(), mine.end(), 0);
-  for (const auto& of_rank : exchanged_sums_)
-    for (std::size_t i = 0; i < mine.size(); ++i) mine[i] += of_rank.at(i);
+  std::vector<std::int64_t> all;
+  if (running_ == 0) all = exchanged_;
+  barrier();
+  return all;
+}
+
+std::vector<std::int64_t> team::sum_over_ranks(std::vector<std::int64_t> mine) {
+  if (in_sums_ == 0) sums_.assign(mine.size(), 0);
+  for (std::size_t i = 0; i < mine.size(); ++i) sums_.at(i) += mine[i];
+  in_sums_ = (in_sums_ + 1) % size();
+  barrier();
+  mine = sums_;
   barrier();
   return mine;
 }

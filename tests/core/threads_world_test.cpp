@@ -174,6 +174,8 @@ TEST(threads_world, collects_from_all_ranks_and_has_its_topology) {
       4,
       [&](world& w) {
         EXPECT_EQ(w.gather_to_all(10 + w.rank()), (std::vector<std::int64_t>{10, 11, 12, 13}));
+        EXPECT_EQ(w.gather_to_first(10 + w.rank()),
+                  w.rank() == 0 ? (std::vector<std::int64_t>{10, 11, 12, 13}) : std::vector<std::int64_t>());
         EXPECT_EQ(w.sum_over_ranks({1, w.rank()}), (std::vector<std::int64_t>{4, 6}));
         EXPECT_EQ(w.locality(), chosen.topology->place(4));
         EXPECT_EQ(w.locality().same(level::node, w.rank(), 0), w.rank() < 2);

@@ -51,6 +51,9 @@ TEST(world, collects_values_of_all_ranks) {
     for (std::int64_t round = 0; round < 3; ++round) {
       EXPECT_EQ(w.gather_to_all(10 * round + w.rank()),
                 (std::vector<std::int64_t>{10 * round, 10 * round + 1, 10 * round + 2}));
+      EXPECT_EQ(w.gather_to_first(10 * round + w.rank()),
+                w.rank() == 0 ? (std::vector<std::int64_t>{10 * round, 10 * round + 1, 10 * round + 2})
+                              : std::vector<std::int64_t>());
       EXPECT_EQ(w.sum_over_ranks({round, w.rank()}), (std::vector<std::int64_t>{3 * round, 3}));
     }
   });

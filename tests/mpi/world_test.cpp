@@ -78,6 +78,7 @@ TEST(world, has_the_ranks_of_its_communicator) {
   const auto all = common_world().gather_to_all(10 + rank);
   ASSERT_EQ(all.size(), static_cast<std::size_t>(size));
   for (int r = 0; r < size; ++r) EXPECT_EQ(all[static_cast<std::size_t>(r)], 10 + r);
+  EXPECT_EQ(common_world().gather_to_first(10 + rank), rank == 0 ? all : std::vector<std::int64_t>());
   EXPECT_EQ(common_world().sum_over_ranks({1, rank}),
             (std::vector<std::int64_t>{size, size * (size - 1) / 2}));
 }

@@ -122,6 +122,8 @@ concept world = requires(W& w, const W& constant, typename W::template near<std:
   w.barrier();
   { w.all_alike(std::int64_t{}) } -> std::same_as<bool>;
   { w.gather_to_all(std::int64_t{}) } -> std::same_as<std::vector<std::int64_t>>;
+  // The same for rank 0 alone; the others get nothing. What many ranks keep of each other does not scale.
+  { w.gather_to_first(std::int64_t{}) } -> std::same_as<std::vector<std::int64_t>>;
   { constant.now() } -> std::same_as<std::chrono::nanoseconds>;
 };
 

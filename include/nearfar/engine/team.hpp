@@ -85,6 +85,7 @@ class team {
   // Collective helpers over `barrier`.
 
   [[nodiscard]] std::vector<std::int64_t> gather_to_all(std::int64_t mine);
+  [[nodiscard]] std::vector<std::int64_t> gather_to_first(std::int64_t mine);
   [[nodiscard]] std::vector<std::int64_t> sum_over_ranks(std::vector<std::int64_t> mine);
   /// Whether every rank passes the same value.
   [[nodiscard]] bool all_alike(std::int64_t mine);
@@ -146,7 +147,8 @@ class team {
   rank_body body_;
   std::vector<std::unique_ptr<fibre>> fibres_;
   std::vector<std::int64_t> exchanged_;
-  std::vector<std::vector<std::int64_t>> exchanged_sums_;
+  std::vector<std::int64_t> sums_;
+  int in_sums_ = 0;  // ranks whose values are in `sums_`
   std::uint64_t disagreements_ = 0;
   std::vector<described> described_;
   std::source_location site_;

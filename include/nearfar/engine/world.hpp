@@ -113,6 +113,9 @@ class world {
   [[nodiscard]] std::vector<std::int64_t> gather_to_all(std::int64_t mine) {
     return team_->gather_to_all(mine);
   }
+  [[nodiscard]] std::vector<std::int64_t> gather_to_first(std::int64_t mine) {
+    return team_->gather_to_first(mine);
+  }
   [[nodiscard]] std::vector<std::int64_t> sum_over_ranks(std::vector<std::int64_t> mine) {
     return team_->sum_over_ranks(std::move(mine));
   }

@@ -184,6 +184,17 @@ std::vector<std::int64_t> world::gather_to_all(std::int64_t mine) {
   return std::move(exchanged_);
 }
 
+std::vector<std::int64_t> world::gather_to_first(std::int64_t mine) {
+  exchanged_.assign(rank_ == 0 ? index(size_) : 1, mine);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Igather(rank_ == 0 ? MPI_IN_PLACE : exchanged_.data(), 1, MPI_INT64_T, exchanged_.data(), 1,
+                    MPI_INT64_T, 0, comm_.get(), &request),
+        "MPI_Igather");
+  complete(request, {"the other ranks in a collective operation"});
+  if (rank_ != 0) exchanged_.clear();
+  return std::move(exchanged_);
+}
+
 std::vector<std::int64_t> world::reduce_over_ranks(std::vector<std::int64_t> values, MPI_Op operation) {
   exchanged_ = std::move(values);
   MPI_Request request = MPI_REQUEST_NULL;

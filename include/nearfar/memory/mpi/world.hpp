@@ -107,6 +107,9 @@ class world : public waiting<world> {
   /// `mine` of every rank, in rank order. Collective.
   [[nodiscard]] std::vector<std::int64_t> gather_to_all(std::int64_t mine);
 
+  /// The same for rank 0; the others get nothing. Collective.
+  [[nodiscard]] std::vector<std::int64_t> gather_to_first(std::int64_t mine);
+
   /// Whether the machine, not an override, puts all ranks on one node.
   [[nodiscard]] bool one_physical_node() const { return physical_node_.size() == size_; }
 

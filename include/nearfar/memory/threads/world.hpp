@@ -163,6 +163,16 @@ class world : public waiting<world> {
     return result;
   }
 
+  /// The same for rank 0; the others get nothing. Collective.
+  [[nodiscard]] std::vector<std::int64_t> gather_to_first(std::int64_t mine) {
+    team_->exchanged_[static_cast<std::size_t>(rank_)] = mine;
+    barrier();
+    std::vector<std::int64_t> result;
+    if (rank_ == 0) result = team_->exchanged_;
+    barrier();
+    return result;
+  }
+
   /// Whether `mine` is the same on every rank. Collective.
   [[nodiscard]] bool all_alike(std::int64_t mine) {
     const std::vector<std::int64_t> all = gather_to_all(mine);
