@@ -19,6 +19,10 @@ bool releases(std::memory_order order) {
          order == std::memory_order_seq_cst;
 }
 
+/// Between the versions of writes that come one after the other: room for as many in between as halving
+/// leaves.
+constexpr version_number stride = version_number{1} << 24U;
+
 /// What MPI calls one operation: atomicity is promised among accumulates of the same.
 std::size_t kind_of_accumulate(action what) {
   switch (what) {
@@ -52,13 +56,15 @@ execution::touched execution::apply_near(rank_state& of, const engine::operation
 
 execution::touched execution::store_near(rank_state& of, const engine::operation& what, shared& word,
                                          std::size_t place) {
-  // Room for as many writes in between as halving leaves.
-  constexpr version_number stride = version_number{1} << 24U;
   const std::uint64_t last = word.history.back().value;
   const std::uint64_t earlier = word.history[place - 1].value;
   const bool is_newest = place == word.history.size();
   shared::stored stored{.value = result_of(what, earlier), .by_event = events_.size()};
   const version_number before = word.history[place - 1].version;
+  if (!is_newest && word.history[place].version - before < 2) {
+    spread_versions(word);
+    return store_near(of, what, word, place);
+  }
   stored.version = is_newest ? before + stride : before + (word.history[place].version - before) / 2;
   // A read-modify-write continues the release sequence of what it read.
   stored.is_atomic = what.what != action::store;
@@ -73,6 +79,23 @@ execution::touched execution::store_near(rank_state& of, const engine::operation
   const bool is_atomic = stored.is_atomic;
   word.history.insert(word.history.begin() + static_cast<std::ptrdiff_t>(place), std::move(stored));
   return {.before = last, .read = is_atomic ? earlier : last, .after = word.history.back().value};
+}
+
+void execution::spread_versions(shared& word) {
+  std::vector<version_number> old;
+  for (shared::stored& one : word.history) {
+    old.push_back(one.version);
+    one.version = stride * (old.size() - 1);
+  }
+  word.version = word.history.back().version;
+  // A view holds the version of a write, or that of the initial value.
+  const auto adapt = [&](view& known) {
+    const auto place = std::lower_bound(old.begin(), old.end(), known.at(word.in_view)) - old.begin();
+    known.replace(word.in_view, stride * static_cast<version_number>(place));
+  };
+  for (shared& other : shared_)
+    for (std::size_t i = 0; i + 1 < other.history.size(); ++i) adapt(other.history[i].message);
+  for_each_view(*this, [&](std::uint64_t, view& known) { adapt(known); });
 }
 
 void execution::check_race(int rank, const shared& word, const engine::operation& what, const view& seen) {
@@ -206,6 +229,9 @@ execution::touched execution::apply_other(rank_state& of, int rank, shared& word
       --word.value;
       break;
     }
+    case kind::leave_library:
+      word.value = 1;
+      break;
     case kind::begin_exclusive:
       of.seen.join(word.message);
       word.value = 1;
@@ -239,25 +265,26 @@ execution::touched execution::apply_other(rank_state& of, int rank, shared& word
   return {before, before, word.value};
 }
 
-void execution::record(const process& by, const access& of, shared& word, touched values, event_set& past) {
-  event taken{.by = by, .touched = of, .before = values.before, .read = values.read, .happens_before = past};
-  if (word.last_write >= 0) {
-    taken.happens_before.join(events_[static_cast<std::size_t>(word.last_write)].happens_before);
-    taken.happens_before.insert(static_cast<std::size_t>(word.last_write));
-  }
-  if (of.writes)
-    for (const int read : word.reads) {
-      taken.happens_before.join(events_[static_cast<std::size_t>(read)].happens_before);
-      taken.happens_before.insert(static_cast<std::size_t>(read));
+void execution::record(const process& by, const footprint& of, std::uint64_t read, event_set& past) {
+  event taken{.by = by, .touched = of, .read = read, .happens_before = past};
+  const auto follow = [&](int earlier) {
+    taken.happens_before.join(events_[static_cast<std::size_t>(earlier)].happens_before);
+    taken.happens_before.insert(static_cast<std::size_t>(earlier));
+  };
+  const int number = static_cast<int>(events_.size());
+  for (const access& each : of) {
+    shared& word = at(each.word);
+    if (word.last_write >= 0) follow(word.last_write);
+    if (!each.writes) {
+      word.reads.push_back(number);
+      continue;
     }
+    for (const int earlier : word.reads) follow(earlier);
+    word.last_write = number;
+    word.reads.clear();
+  }
   past = taken.happens_before;
   past.insert(events_.size());
-  if (of.writes) {
-    word.last_write = static_cast<int>(events_.size());
-    word.reads.clear();
-  } else {
-    word.reads.push_back(static_cast<int>(events_.size()));
-  }
   events_.push_back(std::move(taken));
 }
 

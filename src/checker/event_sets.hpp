@@ -2,30 +2,41 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace nearfar::checker {
 
-/// A set of event indices that grows with them.
+/// A set of event indices that grows with them. Those of short executions need no memory of their own.
 class event_set {
  public:
-  void clear() noexcept { words_.clear(); }
-  void insert(std::size_t event) {
-    if (event / 64 >= words_.size()) words_.resize(event / 64 + 1);
-    words_[event / 64] |= std::uint64_t{1} << (event % 64);
-  }
+  void clear() noexcept { *this = {}; }
+  void insert(std::size_t event) { word(event / bits) |= std::uint64_t{1} << (event % bits); }
   void join(const event_set& other) {
-    if (other.words_.size() > words_.size()) words_.resize(other.words_.size());
-    for (std::size_t i = 0; i < other.words_.size(); ++i) words_[i] |= other.words_[i];
+    for (std::size_t i = 0; i < few; ++i) first_[i] |= other.first_[i];
+    if (other.more_.size() > more_.size()) more_.resize(other.more_.size());
+    for (std::size_t i = 0; i < other.more_.size(); ++i) more_[i] |= other.more_[i];
   }
   [[nodiscard]] bool contains(std::size_t event) const noexcept {
-    return event / 64 < words_.size() && (words_[event / 64] >> (event % 64) & 1U) != 0;
+    const std::size_t place = event / bits;
+    if (place >= few + more_.size()) return false;
+    return ((place < few ? first_[place] : more_[place - few]) >> (event % bits) & 1U) != 0;
   }
 
  private:
-  std::vector<std::uint64_t> words_;
+  static constexpr std::size_t bits = 64;
+  static constexpr std::size_t few = 2;
+
+  [[nodiscard]] std::uint64_t& word(std::size_t place) {
+    if (place < few) return first_[place];
+    if (place - few >= more_.size()) more_.resize(place - few + 1);
+    return more_[place - few];
+  }
+
+  std::array<std::uint64_t, few> first_{};
+  std::vector<std::uint64_t> more_;
 };
 
 }  // namespace nearfar::checker

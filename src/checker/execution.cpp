@@ -14,6 +14,7 @@ using engine::action;
 constexpr std::uint64_t mailbox = std::uint64_t{1} << 60U;
 constexpr std::uint64_t exclusive = std::uint64_t{2} << 60U;
 constexpr std::uint64_t guard = std::uint64_t{3} << 60U;
+constexpr std::uint64_t library = std::uint64_t{4} << 60U;  // 1 while its rank waits outside
 
 constexpr std::uint64_t name_of_other(std::uint64_t kind, int id, int rank) {
   return kind + (static_cast<std::uint64_t>(id) << 20U) + static_cast<std::uint64_t>(rank);
@@ -27,12 +28,19 @@ execution::execution(const program& what, const options& how, engine::stack_pool
       options_(&how),
       ranks_(static_cast<std::size_t>(what.where.size())),
       slot_of_cell_(what.bytes / sizeof(std::uint64_t) * ranks_.size(), -1),
-      outside_(ranks_.size()),
       wanted_by_node_(static_cast<std::size_t>(what.where.groups(level::node))),
       passes_over_node_(wanted_by_node_.size()) {}
 
 void execution::restart() {
   abandon();
+  ++runs_;
+  if (shown_ != nullptr) shown_->clear();
+  schedule_before_ = std::move(schedule_);
+  asked_before_ = std::move(asked_);
+  asked_.clear();
+  asked_so_far_ = 0;
+  is_as_before_ = true;
+  has_poison_ = false;
   for (const shared& word : shared_)
     if (word.cell != nullptr) slot_of_cell_[word.name] = -1;
   shared_.clear();
@@ -49,10 +57,37 @@ void execution::restart() {
   start([this](engine::world& w) { program_->body(w, *this); });
   const engine::current_team scope(*this);
   for (int rank = 0; rank < size(); ++rank) run_on(rank);
-  for (int rank = 0; rank < size(); ++rank)
-    outside_[static_cast<std::size_t>(rank)] = is_outside_library(rank) ? 1 : 0;
   collect_enabled();
   note_blocked();
+  compare_with_run_before();
+}
+
+void execution::repeat() {
+  const std::vector<step> again = schedule_;
+  restart();
+  for (const step& next : again) {
+    if (found_) return;
+    take({next.rank, next.delivery}, next.choice);
+  }
+}
+
+std::uint64_t execution::poison() const {
+  // What looks like a flag, a rank or nobody may hide a fault or show one.
+  static constexpr std::array<std::uint64_t, different_runs> all{default_poison, 0, 1, ~std::uint64_t{0}};
+  return options_->poison.value_or(all[(runs_ - 1) % all.size()]);
+}
+
+void execution::compare_with_run_before() {
+  asked_.push_back(asked_so_far_);
+  const std::size_t taken = schedule_.size();
+  is_as_before_ = is_as_before_ && taken < asked_before_.size() &&
+                  (taken == 0 || schedule_.back() == schedule_before_[taken - 1]);
+  if (!is_as_before_ || asked_so_far_ == asked_before_[taken]) return;
+  const std::string text = "after the same steps ranks ask for something else than in another run: ";
+  if (has_poison_)
+    report(fault::poison, text + "they use a result of an operation that was not complete");
+  else
+    report(fault::exception, text + "the program depends on something that is not in its world");
 }
 
 // ---- words ------------------------------------------------------------------------------------------------
@@ -133,7 +168,8 @@ std::vector<std::size_t> execution::places(const rank_state& of, const engine::o
     // What could as well come before that write is explored there, unless what it reads then came later.
     const bool could_come_before = !of.past.contains(history[place].by_event) &&
                                    (place == 1 || history[place - 1].by_event < history[place].by_event);
-    if (could_come_before && options_->reduce == reduction::source_sets) continue;
+    if (could_come_before && options_->by == search::exhaustive && options_->reduce == reduction::source_sets)
+      continue;
     const std::uint64_t earlier = history[place - 1].value;
     const bool fails = what.what == action::compare_exchange && earlier != what.expected;
     if (is_load ? fits(earlier) : fails || !history[place].is_atomic)
@@ -156,6 +192,8 @@ std::uint64_t execution::name_of_next(const rank_state& of) const {
     case kind::begin_exclusive:
     case kind::end_exclusive:
       return name_of_other(exclusive, of.channel, of.peer);
+    case kind::leave_library:
+      return name_of_other(library, 0, static_cast<int>(&of - ranks_.data()));
     default:
       return guard;
   }
@@ -167,30 +205,51 @@ const execution::rma* execution::find_rma(const process& one) const {
   return nullptr;
 }
 
-access execution::next_access(const process& one) const {
-  if (one.delivery != 0) {
-    const engine::operation& what = find_rma(one)->what;
-    return {name_of_cell(what.word), is_write(what.what)};
-  }
-  return *pending_access(one.rank);
-}
-
-std::optional<access> execution::pending_access(int rank) const {
-  const rank_state& of = state(rank);
-  if (of.at != where::at_step || of.next == kind::none) return std::nullopt;
-  const bool writes = of.next == kind::access || of.next == kind::await ? is_write(of.operation.what) : true;
-  return access{name_of_next(of), writes};
+footprint execution::next_footprint(const process& one) const {
+  const rank_state& of = state(one.rank);
+  const bool is_cell = one.delivery == 0 && (of.next == kind::access || of.next == kind::await);
+  const engine::operation* what = is_cell ? &of.operation : nullptr;
+  if (one.delivery != 0) what = &find_rma(one)->what;
+  footprint result(what != nullptr ? access{name_of_cell(what->word), is_write(what->what)}
+                                   : access{name_of_next(of), true});
+  if (const int server = server_of(one); server >= 0) result.add({name_of_other(library, 0, server), false});
+  if (one.delivery == 0 && is_outside_library(one.rank))
+    result.add({name_of_other(library, 0, one.rank), true});  // where it comes back
+  return result;
 }
 
 const event_set& execution::past_of(const process& one) const {
   return one.delivery != 0 ? find_rma(one)->past : state(one.rank).past;
 }
 
-std::optional<bool> execution::wait_satisfied_by(int rank, std::uint64_t value) const {
-  const rank_state& of = state(rank);
+std::optional<bool> execution::could_go_before(const process& one, std::size_t event) const {
+  std::optional<bool> result;
+  for (const access& mine : next_footprint(one))
+    for (const access& theirs : events_[event].touched)
+      if (mine.conflicts_with(theirs))
+        if (const auto held = held_before(one, mine, event, theirs.before))
+          result = result.value_or(true) && *held;
+  return result;
+}
+
+/// The same for one of the words, which held `value` before the event.
+std::optional<bool> execution::held_before(const process& one, const access& mine, std::size_t event,
+                                           std::uint64_t value) const {
+  if (const int server = server_of(one); server >= 0 && mine.word == name_of_other(library, 0, server))
+    return value == 0;
+  const rank_state& of = state(one.rank);
+  if (one.delivery != 0 || mine.word != name_of_next(of)) return std::nullopt;
   switch (of.next) {
-    case kind::await:
-      return of.waiting->satisfied(value) || can_try_in_vain(of, value);
+    case kind::await: {
+      if (of.operation.what != action::load || options_->near == near_model::sequential)
+        return of.waiting->satisfied(value) || can_try_in_vain(of, value);
+      const shared& word = *find(mine.word);
+      const version_number seen = of.seen.at(word.in_view);
+      return std::any_of(word.history.begin(), word.history.end(), [&](const shared::stored& one_of) {
+        const bool was_there = &one_of == &word.history.front() || one_of.by_event < event;
+        return was_there && one_of.version >= seen && of.waiting->satisfied(one_of.value);
+      });
+    }
     case kind::await_signal:
       return value > 0;
     case kind::begin_exclusive:
@@ -209,7 +268,7 @@ int execution::choices(const process& one) const {
   return static_cast<int>(places(of, of.operation, of.waiting).size());
 }
 
-int execution::served_by(const process& one) const {
+int execution::server_of(const process& one) const {
   if (options_->mode != delivery_mode::progress) return -1;
   const rank_state& of = state(one.rank);
   const bool polls = one.delivery == 0 && of.next == kind::await && is_rma(of.operation.what);
@@ -231,7 +290,7 @@ bool execution::can_go_on(int rank) const {
       return false;
     case kind::await: {
       if (of.operation.what == action::load) return !places(of, of.operation, of.waiting).empty();
-      if (const int server = served_by({rank, 0}); server >= 0 && is_outside_library(server)) return false;
+      if (const int server = server_of({rank, 0}); server >= 0 && is_outside_library(server)) return false;
       return of.waiting->satisfied(*of.operation.word) || can_try_in_vain(of, *of.operation.word);
     }
     case kind::await_signal:
@@ -271,7 +330,7 @@ bool execution::can_deliver(int origin, const rma& one) const {
   if (options_->mode == delivery_mode::lazy &&
       (of.at != where::in_flush || of.flush_target != one.what.target))
     return false;
-  if (const int server = served_by({origin, one.number}); server >= 0 && is_outside_library(server))
+  if (const int server = server_of({origin, one.number}); server >= 0 && is_outside_library(server))
     return false;
   // MPI orders accumulates of one origin at one location, and nothing else.
   if (!is_accumulate(one.what.what)) return true;
@@ -305,6 +364,20 @@ bool execution::is_deadlocked() const {
   });
 }
 
+std::vector<process> execution::blocked() const {
+  std::vector<process> result;
+  for (int rank = 0; rank < size(); ++rank) {
+    const rank_state& of = state(rank);
+    const process itself{rank, 0};
+    if (of.at == where::at_step && of.next != kind::none && !is_enabled(itself)) result.push_back(itself);
+    for (const rma& one : of.outstanding) {
+      const int server = one.delivered ? -1 : server_of({rank, one.number});
+      if (server >= 0 && is_outside_library(server)) result.push_back({rank, one.number});
+    }
+  }
+  return result;
+}
+
 bool execution::is_enabled(const process& one) const {
   return std::find(enabled_.begin(), enabled_.end(), one) != enabled_.end();
 }
@@ -312,33 +385,27 @@ bool execution::is_enabled(const process& one) const {
 void execution::take(const process& one, int choice) {
   const engine::current_team scope(*this);
   schedule_.push_back({one.rank, one.delivery, choice});
-  const int server = served_by(one);
   if (one.delivery != 0)
     take_delivery(one);
   else
     take_rank_step(one.rank, choice);
-  events_.back().served_by = server;
-  for (int rank = 0; rank < size(); ++rank) {
-    char& was_outside = outside_[static_cast<std::size_t>(rank)];
-    const bool is_outside = is_outside_library(rank);
-    if (is_outside && (was_outside == 0 || one == process{rank, 0})) events_.back().left.push_back(rank);
-    was_outside = is_outside ? 1 : 0;
-  }
   collect_enabled();
   note_blocked();
+  compare_with_run_before();
 }
 
 void execution::take_rank_step(int rank, int choice) {
   rank_state& of = state(rank);
-  const access touches = *pending_access(rank);
+  footprint touches = next_footprint({rank, 0});
   const bool is_cell = of.next == kind::access || of.next == kind::await;
-  shared& word = at(touches.word, is_cell ? of.operation.word : nullptr);
+  shared& word = at(touches.word().word, is_cell ? of.operation.word : nullptr);
   const std::size_t slot = slot_of(word);
   const touched values = is_cell ? apply_access(of, rank, choice) : apply_other(of, rank, word, choice);
+  note_values(touches, values.before);
   const bool is_in_vain =
       of.next == kind::await && is_rma(of.operation.what) && !of.waiting->satisfied(values.read);
   const bool is_rma_step = is_cell && is_rma(of.operation.what) && of.waiting == nullptr;
-  record({rank, 0}, touches, shared_[slot], values, of.past);
+  record({rank, 0}, touches, values.read, of.past);
   if (is_rma_step) of.outstanding.back().past = of.past;
   if (shown_ != nullptr) {
     std::string text;
@@ -348,6 +415,9 @@ void execution::take_rank_step(int rank, int choice) {
         break;
       case kind::access:
         text = name(of.operation.what);
+        break;
+      case kind::leave_library:
+        text = "leave library";
         break;
       case kind::signal:
         text = "signal to rank " + std::to_string(of.peer);
@@ -368,11 +438,11 @@ void execution::take_rank_step(int rank, int choice) {
         text = "LEAVE";
         break;
     }
-    show(text, shared_[slot], values, touches.writes, -1, of.site);
+    show(text, shared_[slot], values, touches.word().writes, -1, of.site);
   }
   of.returned = values.read;
   of.observed =
-      mixed(mixed(of.observed, touches.word),
+      mixed(mixed(of.observed, touches.word().word),
             mixed(static_cast<std::uint64_t>(of.next) * 32 + static_cast<std::uint64_t>(of.operation.what),
                   is_cell && !is_rma_step ? values.read : 0));
   if (is_in_vain) {
@@ -388,15 +458,24 @@ void execution::take_delivery(const process& by) {
   rank_state& origin = state(by.rank);
   rma& one = *std::find_if(origin.outstanding.begin(), origin.outstanding.end(),
                            [&](const rma& candidate) { return candidate.number == by.delivery; });
-  const access touches{name_of_cell(one.what.word), is_write(one.what.what)};
+  footprint touches = next_footprint(by);
   const bool is_again = one.comes_again;
   const touched values = is_again ? deliver_again(one) : deliver(by.rank, one);
-  shared& word = at(touches.word, one.what.word);
-  record(by, touches, word, values, one.past);
+  note_values(touches, values.before);
+  record(by, touches, values.read, one.past);
   if (shown_ != nullptr)
-    show("deliver " + std::string(name(one.what.what)) + (is_again ? " again" : ""), word, values,
-         touches.writes, one.issued_after, one.site);
+    show("deliver " + std::string(name(one.what.what)) + (is_again ? " again" : ""),
+         at(touches.word().word, one.what.word), values, touches.word().writes, one.issued_after, one.site);
   if (origin.at == where::in_flush && !has_undelivered(origin, origin.flush_target)) run_on(by.rank);
+}
+
+void execution::note_values(footprint& of, std::uint64_t before) {
+  of.word().before = before;
+  for (access* each = of.begin() + 1; each < of.end(); ++each) {
+    shared& word = at(each->word);
+    each->before = word.value;
+    if (each->writes) word.value = 0;
+  }
 }
 
 void execution::run_on(int rank) {
@@ -458,7 +537,39 @@ std::uint64_t execution::state_hash() const {
       content = mixed(content, static_cast<std::uint64_t>(sender));
     words += mixed(word.name, content);
   }
-  return mixed(hash, words);
+  return mixed(mixed(hash, words), hash_of_knowledge());
+}
+
+std::uint64_t execution::hash_of_knowledge() const {
+  // Numbers of accesses depend on the order of those that commute; what matters is which are known.
+  struct question {
+    std::uint64_t name;
+    std::size_t place;
+    version_number number;
+  };
+  std::vector<question> questions;
+  std::uint64_t hash = 0;
+  for (const shared& word : shared_) {
+    if (word.name == guard) questions.push_back({word.name, word.in_view, word.version});
+    for (std::size_t origin = 0; options_->conflict == conflicts::reported && origin < word.by_origin.size();
+         ++origin) {
+      const std::uint64_t writer = mixed(word.name, origin);
+      std::uint64_t access = 0;
+      for (const version_number number : word.by_origin[origin].that_may_race(options_->promised)) {
+        const std::uint64_t name = mixed(writer, ++access);
+        if (number != 0) questions.push_back({name, word.in_view + origin, number});
+        // Whoever learns that a later access of this origin is complete learns it of this one too.
+        for (const rma& one : ranks_[origin].outstanding)
+          if (one.delivered && one.what.word == word.cell && one.access >= number)
+            hash += mixed(name, static_cast<std::uint64_t>(one.number));
+      }
+    }
+  }
+  for_each_view(*this, [&](std::uint64_t holder, const view& of) {
+    for (const question& one : questions)
+      if (of.at(one.place) >= one.number) hash += mixed(holder, mixed(one.name, 1));
+  });
+  return hash;
 }
 
 std::uint64_t execution::trace_hash() const {
@@ -468,7 +579,7 @@ std::uint64_t execution::trace_hash() const {
     names.push_back(mixed(
         mixed(mixed(static_cast<std::uint64_t>(one.by.rank), static_cast<std::uint64_t>(one.by.delivery)),
               ++steps_of[one.by]),
-        mixed(one.touched.word, one.read)));
+        mixed(one.touched.word().word, one.read)));
   std::uint64_t trace = 0;
   for (std::size_t i = 0; i < events_.size(); ++i) {
     std::uint64_t past = 0;

@@ -1,6 +1,7 @@
 // One run of a program under a schedule that is decided step by step from outside.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "nearfar/checker/checker.hpp"
 #include "nearfar/engine/team.hpp"
 #include "view.hpp"
+#include "words.hpp"
 
 namespace nearfar::checker {
 
@@ -29,25 +31,50 @@ struct process {
   [[nodiscard]] friend auto operator<=>(const process&, const process&) = default;
 };
 
-/// What dependence between steps is decided by.
+/// A word that a step touches.
 struct access {
   std::uint64_t word = 0;
   bool writes = false;
+  std::uint64_t before = 0;  ///< its value before the step, once that is taken
 
   [[nodiscard]] bool conflicts_with(const access& other) const noexcept {
     return word == other.word && (writes || other.writes);
   }
 };
 
+/// All that a step touches, by which dependence between steps is decided: the word of its operation first,
+/// and in mode `progress` perhaps the one that says whether a rank is in the library.
+class footprint {
+ public:
+  footprint() = default;
+  explicit footprint(const access& one) { add(one); }
+
+  void add(const access& one) { accesses_.at(count_++) = one; }
+  [[nodiscard]] access* begin() noexcept { return accesses_.data(); }
+  [[nodiscard]] access* end() noexcept { return accesses_.data() + count_; }
+  [[nodiscard]] const access* begin() const noexcept { return accesses_.data(); }
+  [[nodiscard]] const access* end() const noexcept { return accesses_.data() + count_; }
+  [[nodiscard]] access& word() noexcept { return accesses_.front(); }
+  [[nodiscard]] const access& word() const noexcept { return accesses_.front(); }
+
+  [[nodiscard]] bool conflicts_with(const footprint& other) const noexcept {
+    return std::any_of(begin(), end(), [&](const access& mine) {
+      return std::any_of(other.begin(), other.end(),
+                         [&](const access& theirs) { return mine.conflicts_with(theirs); });
+    });
+  }
+
+ private:
+  std::array<access, 2> accesses_{};
+  std::size_t count_ = 0;
+};
+
 /// A step that was taken.
 struct event {
   process by;
-  access touched;
-  std::uint64_t before = 0;  ///< value of the word before the step
+  footprint touched;
   std::uint64_t read = 0;    ///< value that the step read, stale perhaps
   event_set happens_before;  ///< earlier events only
-  int served_by = -1;        ///< rank that had to be in the library for the step; -1: none
-  std::vector<int> left{};   ///< ranks that the step made wait outside the library
 };
 
 class execution final : public engine::team, public monitor {
@@ -55,17 +82,23 @@ class execution final : public engine::team, public monitor {
   execution(const program& what, const options& how, engine::stack_pool& stacks);
   ~execution() { abandon(); }
 
-  /// Starts the program anew and runs it up to each rank's first step.
+  /// Starts the program anew and runs it up to each rank's first step. As long as the steps that are taken
+  /// are those of the run before, ranks have to ask for the same: otherwise that is a fault.
   void restart();
+  /// Takes all steps of this run again.
+  void repeat();
+  /// Whether some result has been poison.
+  [[nodiscard]] bool has_poison() const noexcept { return has_poison_; }
+  /// So many runs in a row differ in their poison.
+  static constexpr std::size_t different_runs = 4;
 
   /// Processes that can take a step, ranks first.
   [[nodiscard]] const std::vector<process>& enabled() const noexcept { return enabled_; }
   [[nodiscard]] bool is_enabled(const process& one) const;
-  /// The rank that serves the next step of an enabled process, so that the step is disabled while that rank
-  /// waits outside the library; -1: none.
-  [[nodiscard]] int served_by(const process& one) const;
-  /// What the next step of an enabled process touches.
-  [[nodiscard]] access next_access(const process& one) const;
+  /// Processes whose next step waits for a step of another process.
+  [[nodiscard]] std::vector<process> blocked() const;
+  /// What the next step of a process that is enabled or blocked touches.
+  [[nodiscard]] footprint next_footprint(const process& one) const;
   /// Whether the next step of a process gives up the critical section.
   [[nodiscard]] bool leaves(const process& one) const {
     return one.delivery == 0 && state(one.rank).at == where::at_step && state(one.rank).next == kind::leave;
@@ -75,11 +108,9 @@ class execution final : public engine::team, public monitor {
   /// How many values the next step of an enabled process may return.
   [[nodiscard]] int choices(const process& one) const;
 
-  /// Of the rank that waits for a word (whether enabled or not): whether it could have gone on when the word
-  /// held `value`. Nothing if the rank's next step is no such wait.
-  [[nodiscard]] std::optional<bool> wait_satisfied_by(int rank, std::uint64_t value) const;
-  /// What the next step of a rank touches although it may not be enabled; nothing if it has none.
-  [[nodiscard]] std::optional<access> pending_access(int rank) const;
+  /// Of a process that is enabled or blocked: whether what its next step waits for held before an event that
+  /// it conflicts with. Nothing if the words of the event are none that it waits for.
+  [[nodiscard]] std::optional<bool> could_go_before(const process& one, std::size_t event) const;
   /// Events that happen before whatever a process does next.
   [[nodiscard]] const event_set& past_of(const process& one) const;
 
@@ -131,6 +162,7 @@ class execution final : public engine::team, public monitor {
     none,
     access,  // of a near cell, a direct access, or an RMA operation that is delivered at once
     await,
+    leave_library,  // before a wait without progress, in mode `progress`
     signal,
     await_signal,
     begin_exclusive,
@@ -171,6 +203,7 @@ class execution final : public engine::team, public monitor {
     view seen;
     event_set past;
     std::uint64_t observed = 0;
+    std::uint64_t asked = 0;  // hash of all that the rank has asked for
     bool is_asking = false;
     bool is_blocked = false;
     std::optional<engine::operation> postponed;
@@ -187,6 +220,13 @@ class execution final : public engine::team, public monitor {
     version_number fetch = 0;
     version_number load = 0;                     // in place; noted only where it matters
     std::array<version_number, 3> accumulate{};  // that may write: replace, sum, compare-and-swap
+
+    /// Those with which another access may be a conflict; 0 for the others.
+    [[nodiscard]] std::array<version_number, 7> that_may_race(const promises& promised) const {
+      const version_number read = promised.racing_gets ? 0 : 1;
+      return {plain,         get * read,    fetch * read, promised.racing_loads ? 0 : load,
+              accumulate[0], accumulate[1], accumulate[2]};
+    }
   };
 
   /// A word, a mailbox, an epoch or the guard.
@@ -227,6 +267,8 @@ class execution final : public engine::team, public monitor {
 
   [[nodiscard]] std::uint64_t name_of_cell(const std::uint64_t* cell) const;
   [[nodiscard]] std::uint64_t name_of_next(const rank_state& of) const;
+  [[nodiscard]] std::optional<bool> held_before(const process& one, const access& mine, std::size_t event,
+                                                std::uint64_t value) const;
   shared& at(std::uint64_t name, std::uint64_t* cell = nullptr);
   [[nodiscard]] const shared* find(std::uint64_t name) const;
   [[nodiscard]] std::size_t slot_of(const shared& word) const {
@@ -234,11 +276,20 @@ class execution final : public engine::team, public monitor {
   }
 
   void stop_at(kind next);
+  void note_asked(const engine::operation& what);
+  void note_asked(std::uint64_t what);
+  /// Compares with the run before what all ranks have asked for after the steps so far.
+  void compare_with_run_before();
+  void check_buffers(const rank_state& of, const rma& one);
+  /// What poison this run has.
+  [[nodiscard]] std::uint64_t poison() const;
   void run_on(int rank);
   void open_barrier();
   void collect_enabled();
   void note_blocked();
   [[nodiscard]] bool can_go_on(int rank) const;
+  /// The rank that has to be in the library for a step; -1: none.
+  [[nodiscard]] int server_of(const process& one) const;
   [[nodiscard]] bool is_outside_library(int rank) const;
   [[nodiscard]] bool can_deliver(int origin, const rma& one) const;
   [[nodiscard]] const rma* find_rma(const process& one) const;
@@ -272,8 +323,10 @@ class execution final : public engine::team, public monitor {
   [[nodiscard]] std::vector<std::size_t> places(const rank_state& of, const engine::operation& what,
                                                 const engine::wait* waiting) const;
   void take_rank_step(int rank, int choice);
+  /// Notes what the words of a step held, and that a rank that waited outside the library is back.
+  void note_values(footprint& of, std::uint64_t before);
   void take_delivery(const process& by);
-  void record(const process& by, const access& of, shared& word, touched values, event_set& past);
+  void record(const process& by, const footprint& of, std::uint64_t read, event_set& past);
   void show(const std::string& operation, const shared& word, touched values, bool writes, int issued_after,
             const std::source_location& at);
 
@@ -290,6 +343,24 @@ class execution final : public engine::team, public monitor {
   shared& used_as(const engine::operation& what, bool near);
   void check_bypass(int rank);
   void report(fault what, std::string text);
+  /// Calls `action` with a name and with the view that is held there, for all that somebody may come to know.
+  template <typename Execution, typename Action>
+  static void for_each_view(Execution& of, Action action) {
+    std::uint64_t holder = 0;
+    for (auto& one : of.ranks_) {
+      action(++holder, one.seen);
+      for (auto& operation : one.outstanding) action(++holder, operation.seen);
+    }
+    for (auto& word : of.shared_) {
+      action(mixed(word.name, 0), word.message);
+      if (!word.history.empty()) action(mixed(word.name, 1), word.history.back().message);
+      for (std::size_t i = 0; i < word.mail.size(); ++i) action(mixed(word.name, i + 2), word.mail[i].second);
+    }
+  }
+  /// Hash of what ranks know of one another, as far as it matters for faults.
+  [[nodiscard]] std::uint64_t hash_of_knowledge() const;
+  /// Makes room between the versions of a near cell.
+  void spread_versions(shared& word);
   [[nodiscard]] std::string word_text(const shared& word) const;
   [[nodiscard]] std::string word_text(const engine::operation& of) const;
   [[nodiscard]] std::string waiting_text(int rank) const;
@@ -302,12 +373,18 @@ class execution final : public engine::team, public monitor {
   std::vector<std::int32_t> slot_of_cell_;
   std::map<std::uint64_t, std::size_t> slot_of_other_;
   std::vector<process> enabled_;
-  std::vector<char> outside_;
   std::vector<event> events_;
   std::vector<step> schedule_;
   std::vector<shown_step>* shown_ = nullptr;
   std::set<mutation>* noted_ = nullptr;
   std::optional<violation> found_;
+  std::uint64_t runs_ = 0;
+  bool has_poison_ = false;
+  bool is_as_before_ = false;
+  std::vector<step> schedule_before_;
+  std::uint64_t asked_so_far_ = 0;    // hash of what all ranks have asked for
+  std::vector<std::uint64_t> asked_;  // the same after each step
+  std::vector<std::uint64_t> asked_before_;
   int ended_ = 0;
   int at_barrier_ = 0;
   int inside_ = -1;

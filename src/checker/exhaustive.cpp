@@ -20,14 +20,11 @@ struct node {
   std::vector<process> backtrack;  // to be explored from here
   struct sleeper {
     process who;
-    access next;
-    std::vector<int> left;  // ranks that its step made wait outside the library
+    footprint next;
   };
   std::vector<sleeper> sleep;  // explored elsewhere already
   process chosen;
-  access chosen_access;
-  int served_by = -1;     // of the chosen step
-  std::vector<int> left;  // by the chosen step, with any choice
+  footprint touched;  // by the chosen step
   int choice = 0;
   int choices = 1;
 
@@ -54,6 +51,8 @@ class search_of_traces {
         ++result.executions;
         if (how_->keep_traces) result.traces.insert(run_->trace_hash());
         if (how_->keep_end_states) result.end_states.insert(run_->state_hash());
+        repeat_now_and_then(*run_, result.executions);
+        if ((result.found = run_->found())) return;
       } else {
         ++result.pruned;
       }
@@ -66,7 +65,7 @@ class search_of_traces {
   /// Takes the steps of the path; the last one is new.
   void replay_path() {
     run_->restart();
-    for (std::size_t i = 0; i < path_.size(); ++i) {
+    for (std::size_t i = 0; i < path_.size() && !run_->found(); ++i) {
       if (i + 1 == path_.size())
         take(path_[i]);
       else
@@ -78,18 +77,12 @@ class search_of_traces {
   void take(node& at) {
     prepare(at);
     run_->take(at.chosen, at.choice);
-    const std::vector<int>& left = run_->events().back().left;
-    if (left.empty()) return;
-    at.left.insert(at.left.end(), left.begin(), left.end());
-    if (how_->reduce == reduction::source_sets) reverse_services_of(left);
   }
 
   /// At a node whose chosen step is to be taken for the first time.
   void prepare(node& at) {
     if (at.choice != 0) return;
-    at.chosen_access = run_->next_access(at.chosen);
-    at.served_by = run_->served_by(at.chosen);
-    at.left.clear();
+    at.touched = run_->next_footprint(at.chosen);
     at.choices = run_->choices(at.chosen);
     if (how_->reduce == reduction::source_sets) reverse_races_of(at.chosen);
   }
@@ -107,7 +100,12 @@ class search_of_traces {
       next.enabled = run_->enabled();
       if (!path_.empty()) next.sleep = still_asleep(path_.back());
       const process* first = choose(next);
-      if (first == nullptr) return false;
+      if (first == nullptr) {
+        // Whoever is blocked does not go on here any more, but may where it came earlier.
+        if (how_->reduce == reduction::source_sets)
+          for (const process& one : run_->blocked()) reverse_races_of(one);
+        return false;
+      }
       next.chosen = *first;
       next.backtrack = how_->reduce == reduction::source_sets ? std::vector{next.chosen} : next.enabled;
       path_.push_back(std::move(next));
@@ -136,9 +134,7 @@ class search_of_traces {
   [[nodiscard]] std::vector<node::sleeper> still_asleep(const node& at) const {
     std::vector<node::sleeper> result;
     for (const node::sleeper& one : at.sleep)
-      if (!one.next.conflicts_with(at.chosen_access) && !contains(one.left, at.served_by) &&
-          run_->is_enabled(one.who))
-        result.push_back(one);
+      if (!one.next.conflicts_with(at.touched) && run_->is_enabled(one.who)) result.push_back(one);
     return result;
   }
 
@@ -148,7 +144,7 @@ class search_of_traces {
       node& last = path_.back();
       if (++last.choice < last.choices) return true;
       last.choice = 0;
-      last.sleep.push_back({last.chosen, last.chosen_access, last.left});
+      last.sleep.push_back({last.chosen, last.touched});
       const auto next = std::find_if(last.backtrack.begin(), last.backtrack.end(),
                                      [&](const process& one) { return !last.sleeps(one); });
       if (next != last.backtrack.end()) {
@@ -160,48 +156,33 @@ class search_of_traces {
     return false;
   }
 
-  /// The last step made ranks wait outside the library, who served earlier steps: those come later, or never,
-  /// when it is taken first.
-  void reverse_services_of(const std::vector<int>& left) {
-    const std::vector<event>& events = run_->events();
-    for (std::size_t i = events.size() - 1; i-- > 0;)
-      if (contains(left, events[i].served_by) && !events.back().happens_before.contains(i))
-        reverse(i, nullptr, {}, {});
-  }
-
   /// For each earlier step that the next step of `who` races with, sees to it that the state before is also
   /// left by a step that leads to the opposite order.
   void reverse_races_of(const process& who) {
     const std::vector<event>& events = run_->events();
     const event_set& past = run_->past_of(who);
-    const access next = run_->next_access(who);
+    const footprint next = run_->next_footprint(who);
     std::vector<std::size_t> conflicts;  // later ones first
     for (std::size_t i = events.size(); i-- > 0;) {
       if (events[i].by == who || past.contains(i) || !events[i].touched.conflicts_with(next)) continue;
-      const std::optional<bool> could =
-          who.delivery == 0 ? run_->wait_satisfied_by(who.rank, events[i].before) : std::nullopt;
+      const std::optional<bool> could = run_->could_go_before(who, i);
       if (could) {
         // A wait races with every write before which it could have ended, also where others lie between: a
         // write in between may have disabled it.
-        if (*could) reverse(i, &who, next, past);
+        if (*could) reverse(i, who, next, past);
       } else {
         const bool is_direct = std::none_of(conflicts.begin(), conflicts.end(), [&](std::size_t later) {
           return events[later].happens_before.contains(i);
         });
-        if (is_direct) reverse(i, &who, next, past);
+        if (is_direct) reverse(i, who, next, past);
       }
-      conflicts.push_back(i);
+      if (could.value_or(true)) conflicts.push_back(i);
     }
-    // What a rank serves could have come before the steps that made it wait outside the library.
-    const int server = run_->served_by(who);
-    for (std::size_t i = 0; server >= 0 && i < events.size(); ++i)
-      if (contains(events[i].left, server) && !past.contains(i)) reverse(i, &who, next, past);
   }
 
   /// Adds to the node before event `earlier` a process that begins a continuation in which `who`'s step comes
-  /// before that event: an initial of the events that do not depend on it, followed by that step. No `who` if
-  /// that step is the last event.
-  void reverse(std::size_t earlier, const process* who, const access& next, const event_set& past) {
+  /// before that event: an initial of the events that do not depend on it, followed by that step.
+  void reverse(std::size_t earlier, const process& who, const footprint& next, const event_set& past) {
     const std::vector<event>& events = run_->events();
     node& before = path_[earlier];
     std::vector<std::size_t> others;
@@ -214,11 +195,10 @@ class search_of_traces {
       if (is_initial) initials.push_back(events[i].by);
       others.push_back(i);
     }
-    const bool is_initial =
-        who != nullptr && std::none_of(others.begin(), others.end(), [&](std::size_t one) {
-          return past.contains(one) || events[one].touched.conflicts_with(next);
-        });
-    if (is_initial) initials.insert(initials.begin(), *who);
+    const bool is_initial = std::none_of(others.begin(), others.end(), [&](std::size_t one) {
+      return past.contains(one) || events[one].touched.conflicts_with(next);
+    });
+    if (is_initial) initials.insert(initials.begin(), who);
     for (const process& one : initials)
       if (contains(before.backtrack, one)) return;
     for (const process& one : initials)

@@ -48,7 +48,8 @@ void search_states(execution& run, const options& how, const budget& within, rep
     }
     if (!is_here) {
       run.restart();
-      for (std::size_t i = 0; i + 1 < path.size(); ++i) take(path[i].steps[path[i].next - 1]);
+      for (std::size_t i = 0; i + 1 < path.size() && !run.found(); ++i) take(path[i].steps[path[i].next - 1]);
+      if (run.found()) return finish();
     }
     take(last.steps[last.next++]);
     ++result.steps;
@@ -63,6 +64,8 @@ void search_states(execution& run, const options& how, const budget& within, rep
         return finish();
       }
       if (how.keep_end_states) result.end_states.insert(run.state_hash());
+      repeat_now_and_then(run, result.executions);
+      if (run.found()) return finish();
     } else if (run.events().size() > how.most_steps) {
       run.report_livelock();
       return finish();

@@ -84,6 +84,7 @@ void search_randomly(execution& run, const options& how, const budget& within, r
     ++result.executions;
     result.steps += run.events().size();
     expected = std::max(expected, run.events().size());
+    if (!run.found()) repeat_now_and_then(run, result.executions);
     if (run.found()) {
       result.found = run.found();
       return;

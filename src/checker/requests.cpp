@@ -33,7 +33,25 @@ void execution::stop_at(kind next) {
   me.at = where::at_step;
   me.next = next;
   me.site = current_site();
+  note_asked(static_cast<std::uint64_t>(next));
+  if (next == kind::access || next == kind::await)
+    note_asked(me.operation);
+  else
+    note_asked(name_of_next(me));
+  for (const rma& one : me.outstanding) check_buffers(me, one);
   suspend();
+}
+
+void execution::note_asked(const engine::operation& what) {
+  note_asked(mixed(name_of_cell(what.word), static_cast<std::uint64_t>(what.what)));
+  note_asked(mixed(what.operand, what.expected));
+}
+
+void execution::note_asked(std::uint64_t what) {
+  // Ranks that a step lets run on do so in any order.
+  std::uint64_t& asked = self().asked;
+  asked = mixed(asked, what);
+  asked_so_far_ += asked;
 }
 
 bool execution::changes(change how, std::string_view operation) {
@@ -121,7 +139,11 @@ void execution::issue(const engine::operation& what) {
 void execution::issue_step(const engine::operation& what) {
   check_operands(what);
   rank_state& me = self();
-  if (what.result != nullptr) write_word(what.result, options_->poison);
+  if (what.result != nullptr) {
+    write_word(what.result, poison());
+    has_poison_ = true;
+  }
+  note_asked(what);
   me.outstanding.push_back({.what = what,
                             .number = ++me.issued,
                             .seen = me.seen,
@@ -174,15 +196,7 @@ void execution::complete(rank_state& of, const rma& one) {
   of.seen.join(one.seen);
   const engine::operation& what = one.what;
   of.seen.raise(find(name_of_cell(what.word))->in_view + static_cast<std::size_t>(running()), one.access);
-  for (const auto& [buffer, value] :
-       {std::pair(what.origin, what.operand), std::pair(what.compare, what.expected)}) {
-    if (buffer == nullptr) continue;
-    const std::string text = "an origin buffer of " + std::string(name(what.what)) + " to " + word_text(what);
-    if (fibre_of(running()).is_dangling(buffer, of.frame))
-      report(fault::origin, text + " went out of scope before its flush");
-    else if (read_word(buffer) != value)
-      report(fault::origin, text + " was changed before its flush");
-  }
+  check_buffers(of, one);
   if (what.result == nullptr) return;
   if (fibre_of(running()).is_dangling(what.result, of.frame)) {
     report(fault::origin, "the result of " + std::string(name(what.what)) + " to " + word_text(what) +
@@ -191,6 +205,18 @@ void execution::complete(rank_state& of, const rma& one) {
   }
   write_word(what.result, one.old);
   of.observed = mixed(of.observed, one.old);
+}
+
+void execution::check_buffers(const rank_state& of, const rma& one) {
+  const engine::operation& what = one.what;
+  for (const auto& [buffer, value] :
+       {std::pair(what.origin, what.operand), std::pair(what.compare, what.expected)}) {
+    if (buffer == nullptr) continue;
+    const bool is_gone = fibre_of(running()).is_dangling(buffer, of.frame);
+    if (!is_gone && read_word(buffer) == value) continue;
+    report(fault::origin, "an origin buffer of " + std::string(name(what.what)) + " to " + word_text(what) +
+                              (is_gone ? " went out of scope" : " was changed") + " before its flush");
+  }
 }
 
 // ---- waits, messages, epochs ------------------------------------------------------------------------------
@@ -217,8 +243,14 @@ std::uint64_t execution::await(const engine::wait& what) {
     engine::wait changed = what;
     if (read.what == action::load && changes(change::relaxed, text)) changed.read = relaxed(read);
     if (!is_rma(read.what) && changes(change::unaware, text)) changed.progresses = false;
+    const std::source_location site = current_site();
     // A far poll flushes its target, and with it whatever is under way to there.
     if (is_rma(read.what)) complete_at(read.target);
+    if (!changed.progresses && options_->mode == delivery_mode::progress) {
+      engine::team::at(site);
+      stop_at(kind::leave_library);
+    }
+    engine::team::at(site);
     me.operation = changed.read;
     me.waiting = &changed;
     me.failed_tries = 0;

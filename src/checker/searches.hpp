@@ -26,6 +26,15 @@ class budget {
   std::chrono::steady_clock::time_point start_;
 };
 
+/// Takes the steps of a run that has come to its end again, with other poison: the first one of a search
+/// thoroughly, later ones now and then. What is found is the run's.
+inline void repeat_now_and_then(execution& run, std::uint64_t number) {
+  constexpr std::uint64_t interval = 32;
+  std::size_t times = number % interval == 0 ? 1 : 0;
+  if (number == 1) times = execution::different_runs - 1;
+  for (std::size_t i = 0; i < times && !run.found(); ++i) run.repeat();
+}
+
 void search_exhaustively(execution& run, const options& how, const budget& within, report& result);
 void search_states(execution& run, const options& how, const budget& within, report& result);
 void search_randomly(execution& run, const options& how, const budget& within, report& result);

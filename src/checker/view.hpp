@@ -22,6 +22,9 @@ class view {
     if (word >= versions_.size()) versions_.resize(word + 1);
     versions_[word] = std::max(versions_[word], version);
   }
+  void replace(std::size_t word, version_number version) {
+    if (word < versions_.size()) versions_[word] = version;
+  }
   void join(const view& other) {
     if (other.versions_.size() > versions_.size()) versions_.resize(other.versions_.size());
     for (std::size_t i = 0; i < other.versions_.size(); ++i)

@@ -131,6 +131,71 @@ TEST(faults, poison_in_any_operand) {
                       sequential, fault::poison, "rank 0 passes to " + operation + " the result"));
 }
 
+TEST(faults, poison_in_an_expression_or_a_decision) {
+  const std::vector<std::function<void(scene&, word)>> uses{
+      [](scene& s, word got) { s.cells.x.store(got + 1, relaxed); },
+      [](scene& s, word got) {
+        if (got == 0) s.cells.x.store(1, relaxed);
+      },
+      [](scene& s, word got) { (got == 1 ? s.cells.x : s.cells.y).store(1, relaxed); },
+      [](scene& s, word got) {
+        if (got != default_poison) s.far.put(1, &words::b, one);
+      },
+  };
+  for (const auto& use : uses)
+    for (const bool complete : {false, true}) {
+      const program what = program_of(2, [&](scene& s) {
+        if (s.rank() != 0) return (void)s.cells.z.load(relaxed);
+        word got = 0;
+        s.far.get(1, &words::a, got);
+        if (complete) s.far.flush(1);
+        use(s, got);
+        s.far.flush(1);
+      });
+      for (const auto mode : all_modes) {
+        options how = by(near_model::sequential, mode);
+        if (complete) {
+          EXPECT_TRUE(is_right(what, how));
+          continue;
+        }
+        EXPECT_TRUE(finds(what, how, fault::poison, "result of an operation that was not complete"));
+        how.by = search::random;
+        how.most_executions = 100;
+        const report at_random = check(what, how);
+        ASSERT_TRUE(at_random.found);
+        EXPECT_EQ(at_random.found->what, fault::poison);
+        const replayed again = replay(what, how, at_random.found->schedule);
+        ASSERT_TRUE(again.found);
+        EXPECT_EQ(again.found->what, fault::poison);
+        EXPECT_EQ(again.steps.size(), at_random.found->schedule.size());
+      }
+    }
+}
+
+TEST(faults, a_program_that_is_not_the_same_in_each_run) {
+  int runs = 0;
+  const program what = program_of(2, [&](scene& s) {
+    if (s.rank() == 0) s.cells.x.store(static_cast<word>(++runs), relaxed);
+    if (s.rank() == 1) s.cells.x.store(1, relaxed);
+  });
+  EXPECT_TRUE(finds(what, sequential, fault::exception, "something that is not in its world"));
+}
+
+TEST(faults, origin_changed_and_restored) {
+  const auto changes = [](scene& s) {
+    if (s.rank() != 0) return;
+    word value = 1;
+    s.far.put(1, &words::a, value);
+    value = 2;
+    s.cells.x.store(1, relaxed);
+    value = 1;
+    s.far.flush(1);
+  };
+  for (const auto mode : all_modes)
+    EXPECT_TRUE(finds(program_of(2, changes), by(near_model::sequential, mode), fault::origin,
+                      "an origin buffer of put to words.a of rank 1 was changed before its flush"));
+}
+
 // ---- conflicts --------------------------------------------------------------------------------------------
 
 TEST(faults, conflict_of_puts) {

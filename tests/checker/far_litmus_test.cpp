@@ -11,7 +11,9 @@ namespace {
 
 TEST(completion, results_are_poison_until_the_flush_of_their_target) {
   for (const auto mode : all_modes) {
-    const outcomes seen = far_outcomes(mode, 2, 4, [](scene& s) {
+    options how = by(near_model::sequential, mode);
+    how.poison = default_poison;
+    const outcomes seen = outcomes_of(2, 4, how, [](scene& s) {
       if (s.rank() != 0) return;
       word old = 7;
       s.far.fetch_add(1, &words::a, three, old);

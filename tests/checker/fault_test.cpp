@@ -96,6 +96,25 @@ TEST(faults, order_of_far_operations_that_tell_nothing) {
 
 // ---- nobody goes on ---------------------------------------------------------------------------------------
 
+TEST(faults, order_in_a_state_that_looks_like_one_without_fault) {
+  // Rank 1 sees the same values whether it reads the first or the second 1, which alone tells it something.
+  const auto enters = [](scene& s) {
+    auto& [x, y, z, narrow, byte] = s.cells;
+    if (s.rank() == 1) {
+      s.w.await(x, is_set);
+      s.w.await(y, is_set);
+    }
+    s.watch.enter();
+    if (s.rank() == 0) x.store(1, relaxed);
+    s.watch.leave();
+    if (s.rank() == 0) {
+      x.store(1, release);
+      y.store(1, relaxed);
+    }
+  };
+  EXPECT_TRUE(finds(program_of(2, enters), by(near_model::sequential), fault::order, "rank 1 is inside"));
+}
+
 TEST(faults, deadlock_says_who_waits_for_what) {
   const auto waits = [](scene& s) {
     if (s.rank() == 0) s.w.await(s.cells.x, is_set);

@@ -162,6 +162,28 @@ TEST(coherence, two_words_stored_by_two_ranks_may_end_crosswise) {
   EXPECT_EQ(near_outcomes(strong, 2, 2, program(relaxed)), (outcomes{{1, 2}, {2, 1}, {2, 2}}));
 }
 
+TEST(coherence, holds_however_many_stores_come_before_one_that_was_there_first) {
+  constexpr word stores = 60;
+  word last = 0;
+  const program what = program_of(2, [&](scene& s) {
+    if (s.rank() == 1) s.cells.x.store(stores + 1, relaxed);
+    if (s.rank() == 1) return;
+    for (word value = 1; value <= stores; ++value) s.cells.x.store(value, relaxed);
+    last = s.cells.x.load(relaxed);
+  });
+  std::vector<step> schedule{{1, 0, 0}};
+  for (word value = 1; value <= stores; ++value) schedule.push_back({0, 0, 1});
+  options how = by(near_model::release_acquire, lazy, search::random);
+  for (const auto& [choice, expected] : {std::pair(0, stores + 1), std::pair(1, stores)}) {
+    std::vector<step> with_load = schedule;
+    with_load.push_back({0, 0, choice});
+    EXPECT_EQ(replay(what, how, with_load).refused, 0U);
+    EXPECT_EQ(last, expected);
+  }
+  schedule.push_back({0, 0, 2});
+  EXPECT_EQ(replay(what, how, schedule).refused, 1U) << "its own store is the oldest that it may read";
+}
+
 TEST(independent_reads, may_disagree_by_release_and_acquire_only) {
   const auto program = [](scene& s) {
     if (s.rank() < 2) {

@@ -45,6 +45,49 @@ TEST(far_waits, return_a_value_that_satisfies) {
     }
 }
 
+// ---- waits that a later write disabled --------------------------------------------------------------------
+
+TEST(disabled_waits, are_taken_where_they_could_be) {
+  const auto throws_at_seven = [](scene& s) {
+    auto& [x, y, done, narrow, byte] = s.cells;
+    switch (s.rank()) {
+      case 0:
+        if (x.load(relaxed) == 7) throw error("seven");
+        x.store(3, relaxed);
+        s.w.await(done, [](word value) { return value == 1; });
+        y.store(7, relaxed);
+        break;
+      case 1:
+        s.w.await(y, [](word value) { return value == 2 || value == 7; });
+        x.store(7, relaxed);
+        break;
+      default:
+        y.store(2, relaxed);
+        (void)x.load(relaxed);
+        y.store(3, relaxed);
+        done.store(1, release);
+    }
+  };
+  for (const auto near : {near_model::sequential, near_model::release_acquire})
+    EXPECT_TRUE(finds(program_of(3, throws_at_seven), by(near), fault::exception, "seven"));
+}
+
+TEST(disabled_waits, may_have_ended_by_a_value_that_was_never_the_newest) {
+  const outcomes seen = outcomes_of(3, 2, by(near_model::release_acquire), [](scene& s) {
+    auto& x = s.cells.x;
+    if (s.rank() == 0) {
+      x.store(1, relaxed);
+      x.store(3, relaxed);
+    } else if (s.rank() == 1) {
+      s.r[0] = s.w.await(x, [](word value) { return value == 2 || value == 3; });
+    } else {
+      x.store(2, relaxed);
+      s.r[1] = x.load(relaxed);
+    }
+  });
+  EXPECT_EQ(seen, (outcomes{{2, 1}, {2, 2}, {2, 3}, {3, 1}, {3, 2}, {3, 3}}));
+}
+
 // ---- progress of the target -------------------------------------------------------------------------------
 
 /// Rank 1 waits for a put of rank 0 in a loop that makes the library progress or does not; `first` is done

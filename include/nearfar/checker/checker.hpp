@@ -142,6 +142,7 @@ struct violation {
   std::vector<step> schedule;
 };
 
+/// Looks like no rank, count or flag, and is noticed at once when it is used as an operand.
 inline constexpr std::uint64_t default_poison = 0xBADC0DE5'BADC0DE5U;
 
 struct options {
@@ -162,10 +163,9 @@ struct options {
   // Random search.
   std::uint64_t seed = 1;
   int priority_changes = 3;  ///< of every second schedule; the others are uniform
-  /// What results hold until their operation is complete. The default looks like no rank, count or flag, and
-  /// is noticed when it is used as an operand; a program that only branches on it may get away with one
-  /// value, so that a second one, such as 1, is worth a try.
-  std::uint64_t poison = default_poison;
+  /// What results hold until their operation is complete; none: one value after another, from run to run.
+  /// Runs with equal schedules must be equal whatever it is, or a result was used before it was there.
+  std::optional<std::uint64_t> poison{};
   /// What is broken on purpose.
   std::optional<mutation> broken{};
   // For tests of the checker itself.
