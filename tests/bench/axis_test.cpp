@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -99,6 +100,37 @@ TEST(objects, are_those_of_the_catalogue) {
         for (const axis& one : kind->parameters) is_stated = is_stated || one.name == name;
         EXPECT_TRUE(is_stated) << each.name << ": " << name;
       }
+    }
+  }
+}
+
+// What is stated becomes options, keys of a study, and fields of a record.
+TEST(benchmarks, state_names_that_users_can_tell_apart) {
+  std::set<std::string> benchmarks_so_far;
+  for (const benchmark& one : benchmarks()) {
+    SCOPED_TRACE(one.name);
+    EXPECT_TRUE(benchmarks_so_far.insert(one.name).second);
+    EXPECT_FALSE(one.summary.empty() || one.title.empty() || one.source.empty());
+    std::set<std::string> taken{"benchmark",   "studies",      "world",         "machine",
+                                "ranks",       "nodes",        "topology",      "seed",
+                                "repetitions", "output",       "precision",     "ranks_per_node",
+                                "stall_limit", one.kind->name, one.kind->plural};
+    int efforts = 0;
+    for (const auto* axes : {&one.axes, &one.kind->parameters})
+      for (const axis& each : *axes) {
+        EXPECT_TRUE(taken.insert(each.name).second) << each.name;
+        EXPECT_FALSE(each.meaning.empty()) << each.name;
+        EXPECT_EQ(each.parse(text_of(each.standard)), each.standard) << each.name;
+        efforts += each.is_effort ? 1 : 0;
+      }
+    EXPECT_LE(efforts, 1);
+    std::set<std::string> columns;
+    std::set<std::string> heads;
+    ASSERT_FALSE(one.columns.empty());
+    for (const column& each : one.columns) {
+      EXPECT_TRUE(columns.insert(each.name).second) << each.name;
+      EXPECT_TRUE(heads.insert(each.head).second) << each.head;
+      EXPECT_NE(each.of, nullptr) << each.name;
     }
   }
 }

@@ -88,6 +88,7 @@ class BadInput(InEmptyFolder):
         self.assert_refused("bench", "ecsb", "--duration", "0", saying="--duration")
         self.assert_refused("bench", "ecsb", "--duration", "1e-300", saying=["--duration", "1e-300"])
         self.assert_refused("bench", "ecsb", "--duration", "nan", saying="--duration")
+        self.assert_refused("bench", "ecsb", "--precision", "abc", saying=["--precision", "must be a number"])
         self.assert_refused("bench", "ecsb", "--repetitions", "0", saying="--repetitions")
         self.assert_refused("bench", "ecsb", "--max-local-passes", "255", saying="--max-local-passes")
         self.assert_refused("bench", "ecsb", "--repetitions", str(10**20), saying="--repetitions")

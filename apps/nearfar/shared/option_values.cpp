@@ -16,7 +16,7 @@ namespace {
 
 /// Whether all of `text` is a number that `Value` can hold.
 template <typename Value>
-bool is_whole(const std::string& text) {
+bool is_number(const std::string& text) {
   Value value{};
   const char* const end = text.data() + text.size();
   const auto [last, problem] = std::from_chars(text.data(), end, value);
@@ -30,14 +30,18 @@ std::string refuse_empty(const std::string& text) {
 }
 
 std::string refuse_no_unsigned(const std::string& text) {
-  if (is_whole<std::uint64_t>(text)) return nothing_wrong();
+  if (is_number<std::uint64_t>(text)) return nothing_wrong();
   return fmt::format("must be a whole number from 0 to {}, not '{}'",
                      std::numeric_limits<std::uint64_t>::max(), text);
 }
 
 std::string refuse_no_integer(const std::string& text) {
-  return is_whole<std::int64_t>(text) ? nothing_wrong()
-                                      : fmt::format("must be a whole number, not '{}'", text);
+  return is_number<std::int64_t>(text) ? nothing_wrong()
+                                       : fmt::format("must be a whole number, not '{}'", text);
+}
+
+std::string refuse_no_number(const std::string& text) {
+  return is_number<double>(text) ? nothing_wrong() : fmt::format("must be a number, not '{}'", text);
 }
 
 }  // namespace
@@ -51,6 +55,8 @@ void refuse_careless_values(CLI::App& app) {
       option->check(refuse_no_unsigned);
     else if (type.rfind("INT", 0) == 0)
       option->check(refuse_no_integer);
+    else if (type.rfind("FLOAT", 0) == 0)
+      option->check(refuse_no_number);
     else
       option->check(refuse_empty);
   }
@@ -62,7 +68,7 @@ CLI::Validator at_least_one() {
   return result.operation([](const std::string& text) {
     std::int64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
-    return is_whole<std::int64_t>(text) && value >= 1
+    return is_number<std::int64_t>(text) && value >= 1
                ? std::string()
                : fmt::format("must be a whole number of 1 or more, not '{}'", text);
   });

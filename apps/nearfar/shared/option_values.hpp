@@ -6,8 +6,8 @@
 
 namespace nearfar::command {
 
-/// Makes every option of `app` and its subcommands refuse an empty value, and whole numbers that its type
-/// cannot hold: the parser takes -1 for 2^64 - 1, and 2^64 for a number that fits.
+/// Makes every option of `app` and its subcommands refuse an empty value, and numbers that are none or that
+/// its type cannot hold: the parser takes -1 for 2^64 - 1, and 2^64 for a number that fits.
 void refuse_careless_values(CLI::App& app);
 
 /// For whole numbers of 1 or more. The parser's own check names the limits of `double`.
