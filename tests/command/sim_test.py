@@ -127,7 +127,8 @@ class Benchmarks(InEmptyFolder):
         for option, value in [("--nodes", "0"), ("--nodes", "-1"), ("--ranks-per-node", "0")]:
             self.assert_refused("sim", "ecsb", option, value, saying=option)
         self.assert_refused("sim", "ecsb", "--ranks-per-node", "29", saying=["29", "coolmuc2", "28 cores"])
-        self.assert_refused("sim", "ecsb", "--nodes", "100000", "--ranks-per-node", "28", saying="65536")
+        self.assert_refused("sim", "ecsb", "--nodes", "100000", "--ranks-per-node", "28", saying="1048576")
+        self.assert_refused("sim", "upb", "--nodes", "30000", "--lock-count", "1e6", saying="MiB are free")
         self.assert_refused("sim", "ecsb", *SHAPE, "--locks", "mcs", saying="one node only")
         self.assert_refused("sim", "ecsb", *SHAPE, "--duration", "0", saying="--duration")
         self.assert_refused("sim", "ecsb", *SHAPE, "--locks", "cohrt", saying="did you mean 'cohort'")

@@ -17,6 +17,7 @@
 #include "apps/nearfar/loops/loops.hpp"
 #include "apps/nearfar/loops/options.hpp"
 #include "apps/nearfar/shared/benchmarks.hpp"
+#include "apps/nearfar/shared/free_memory.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/progress_bar.hpp"

@@ -88,17 +88,6 @@ inline constexpr length_range bytes_of_padding{.least = 0, .digits = 9};
                                                      const std::vector<std::string>& texts,
                                                      const length_range& range = lengths_of_vectors);
 
-/// Memory that can be had without swapping, and how much of it one container or loop may take.
-struct free_memory {
-  std::size_t bytes;
-  std::size_t usable;
-
-  /// What the system and, where it sets a limit, the control group say; nothing if they do not.
-  [[nodiscard]] static std::optional<free_memory> now();
-  /// "N MiB of memory: M MiB are free", of what is needed.
-  [[nodiscard]] std::string text_for(std::size_t needed) const;
-};
-
 /// What --placement and --huge-pages say. Throws `usage_error`.
 [[nodiscard]] page_placement parse_placement(const std::string& text, bool huge_pages);
 

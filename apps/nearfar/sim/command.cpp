@@ -89,7 +89,7 @@ void add_machines(CLI::App& sim, int& status) {
 }  // namespace
 
 locality locality_of(const simulation::machine& machine, cluster_shape shape) {
-  constexpr int most_ranks = 65536;
+  constexpr int most_ranks = 1 << 20;
   if (shape.nodes < 1) throw usage_error(fmt::format("--nodes must be 1 or more, not {}", shape.nodes));
   if (shape.ranks_per_node < 1)
     throw usage_error(fmt::format("--ranks-per-node must be 1 or more, not {}", shape.ranks_per_node));

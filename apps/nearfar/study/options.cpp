@@ -33,7 +33,7 @@ std::vector<shape> shape_options::on_hardware() const {
 }
 
 std::vector<shape> shape_options::on_clusters() const {
-  constexpr double most = 65536;
+  constexpr double most = 1 << 20;
   std::vector<shape> shapes;
   for (const int count : counts_of("nodes", most, nodes))
     for (const int each : counts_of("ranks_per_node", most, ranks_per_node))

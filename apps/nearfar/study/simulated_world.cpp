@@ -1,8 +1,13 @@
 // Plans on a simulated cluster, in virtual time.
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/free_memory.hpp"
 #include "apps/nearfar/shared/machine_file.hpp"
 #include "apps/nearfar/sim/simulated.hpp"
 #include "apps/nearfar/study/conduct.hpp"
@@ -23,12 +28,13 @@ class simulated_stage final : public stage {
   [[nodiscard]] std::string machine() const override { return machine_.name; }
   [[nodiscard]] nlohmann::ordered_json description() const override { return to_json(machine_); }
   [[nodiscard]] placement place(const shape& of) override {
+    refuse_what_does_not_fit(of);
     return {.where = locality_of(machine_, cluster_of(of))};
   }
 
   [[nodiscard]] std::vector<bench::sample> play(std::size_t index, int repetition) override {
     const configuration& of = (*all_)[index];
-    const std::int64_t objects = of.benchmark->objects == nullptr ? 1 : of.benchmark->objects(of.axes);
+    const std::int64_t objects = objects_of(of);
     std::vector<bench::sample> samples;
     simulation::run(
         machine_, locality_of(machine_, cluster_of(of.where)),
@@ -41,6 +47,26 @@ class simulated_stage final : public stage {
   }
 
  private:
+  /// Without this a run that is too large would be killed by the system, and say nothing.
+  void refuse_what_does_not_fit(const shape& of) const {
+    // What runs of up to 65,520 ranks, and of 4,000 locks, have taken, and some more.
+    constexpr std::size_t bytes_of_rank = std::size_t{24} << 10U;
+    constexpr std::size_t bytes_of_object = 1024;
+    std::int64_t objects = 1;
+    for (const configuration& each : *all_)
+      if (each.where == of) objects = std::max(objects, objects_of(each));
+    const auto ranks = static_cast<std::size_t>(of.nodes) * static_cast<std::size_t>(of.ranks_per_node);
+    const std::size_t needed = ranks * (bytes_of_rank + static_cast<std::size_t>(objects) * bytes_of_object);
+    const std::optional<free_memory> memory = free_memory::now();
+    if (memory && needed > memory->usable)
+      throw usage_error(
+          fmt::format("{} nodes of {} ranks need {}", of.nodes, of.ranks_per_node, memory->text_for(needed)));
+  }
+
+  static std::int64_t objects_of(const configuration& of) {
+    return of.benchmark->objects == nullptr ? 1 : of.benchmark->objects(of.axes);
+  }
+
   static cluster_shape cluster_of(const shape& of) {
     return {.nodes = of.nodes, .ranks_per_node = of.ranks_per_node};
   }

@@ -17,6 +17,7 @@
 
 #include "apps/nearfar/loops/options.hpp"
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/free_memory.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "bench/loops/loop_case.hpp"
