@@ -52,7 +52,8 @@ class search_of_traces {
         if (how_->keep_traces) result.traces.insert(run_->trace_hash());
         if (how_->keep_end_states) result.end_states.insert(run_->state_hash());
         repeat_now_and_then(*run_, result.executions);
-        if ((result.found = run_->found())) return;
+        result.found = run_->found();
+        if (result.found) return;
       } else {
         ++result.pruned;
       }
