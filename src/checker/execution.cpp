@@ -357,11 +357,14 @@ void execution::collect_enabled() {
 
 bool execution::is_deadlocked() const {
   if (all_ended()) return false;
-  return std::all_of(enabled_.begin(), enabled_.end(), [this](const process& one) {
-    const rank_state& of = state(one.rank);
-    return one.delivery == 0 && of.next == kind::await && of.operation.what == action::load &&
-           !of.waiting->satisfied(*of.operation.word);
-  });
+  return std::all_of(enabled_.begin(), enabled_.end(),
+                     [this](const process& one) { return waits_for_past(one); });
+}
+
+bool execution::waits_for_past(const process& one) const {
+  const rank_state& of = state(one.rank);
+  return one.delivery == 0 && of.next == kind::await && of.operation.what == action::load &&
+         !of.waiting->satisfied(*of.operation.word);
 }
 
 std::vector<process> execution::blocked() const {

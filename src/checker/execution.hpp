@@ -116,9 +116,11 @@ class execution final : public engine::team, public monitor {
 
   [[nodiscard]] const std::vector<event>& events() const noexcept { return events_; }
   [[nodiscard]] bool all_ended() const noexcept { return ended_ == size(); }
-  /// Some rank has not ended and none can go on, but for waits that only a value overwritten by now could
-  /// end: C++ lets a rank see such a value, but promises only that it sees the last one.
+  /// Some rank has not ended and none can go on, but for those that wait for the past.
   [[nodiscard]] bool is_deadlocked() const;
+  /// Whether an enabled process waits for a value and only one that was overwritten by now could end that:
+  /// C++ lets a rank see such a value, but promises only that it sees the last one.
+  [[nodiscard]] bool waits_for_past(const process& one) const;
   [[nodiscard]] const std::optional<violation>& found() const noexcept { return found_; }
   [[nodiscard]] const std::vector<step>& schedule() const noexcept { return schedule_; }
   /// Record the fault.

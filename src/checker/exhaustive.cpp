@@ -117,14 +117,15 @@ class search_of_traces {
 
   /// The rank that went last, if it can go on: fewer changes make shorter reports. Whoever holds the critical
   /// section gives it up last of all: of the schedules that are one trace, overtaking shows in those in which
-  /// the others have come as far as they can.
+  /// the others have come as far as they can. Whoever waits for the past comes after all others, as it may
+  /// wait until they can go on no more.
   [[nodiscard]] const process* choose(const node& at) const {
     const process* best = nullptr;
-    int most = -1;
+    int most = 0;
     for (const process& one : at.enabled) {
       if (at.sleeps(one)) continue;
       const bool goes_on = !path_.empty() && one.rank == path_.back().chosen.rank;
-      const int merit = (run_->leaves(one) ? 0 : 2) + (goes_on ? 1 : 0);
+      const int merit = run_->waits_for_past(one) ? 1 : (run_->leaves(one) ? 2 : 4) + (goes_on ? 1 : 0);
       if (merit > most) best = &one;
       most = std::max(most, merit);
     }

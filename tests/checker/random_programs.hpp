@@ -2,6 +2,8 @@
 /// Small programs drawn at random, to compare searches on.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -11,18 +13,61 @@
 
 namespace nearfar::checker::testing {
 
+/// What a rank waits for a word to hold.
+struct condition {
+  enum class kind : std::uint8_t { differs, equals, at_least, is_either };
+  kind what = kind::differs;
+  word first = 0;
+  word second = 0;  ///< of `is_either`
+
+  [[nodiscard]] bool operator()(word value) const {
+    switch (what) {
+      case kind::differs:
+        return value != first;
+      case kind::equals:
+        return value == first;
+      case kind::at_least:
+        return value >= first;
+      case kind::is_either:
+        return value == first || value == second;
+    }
+    return false;
+  }
+};
+
 /// What a rank of a random program does next.
 struct instruction {
   engine::action what = engine::action::load;
-  bool waits = false;   ///< for a value other than 0
+  bool waits = false;   ///< until what it reads is as `until` says
   bool flushes = true;  ///< after an RMA operation
   bool progresses = true;
   int place = 0;  ///< which of the words
   std::size_t value = 1;
   std::memory_order order = relaxed;
-  bool is_signal = false;  ///< one that is sent, or awaited if `waits`
+  bool is_signal = false;               ///< one that is sent, or awaited if `waits`
+  std::memory_order failure = relaxed;  ///< of a compare_exchange
+  condition until{};
+  bool is_fence = false;
 };
 using random_program = std::vector<std::vector<instruction>>;
+/// Of one rank.
+inline constexpr std::size_t most_instructions = 8;
+
+/// What remains of an order in a store, and in a load.
+[[nodiscard]] constexpr std::memory_order store_order(std::memory_order order) {
+  return order == acquire || order == acq_rel ? release : order;
+}
+[[nodiscard]] constexpr std::memory_order load_order(std::memory_order order) {
+  return order == release || order == acq_rel ? acquire : order;
+}
+
+/// Whom a signal is for; from whom one is awaited.
+[[nodiscard]] inline int receiver_of(const instruction& signal, std::size_t ranks) {
+  return static_cast<int>(signal.value % ranks);
+}
+[[nodiscard]] inline int sender_of(const instruction& awaited, std::size_t ranks) {
+  return awaited.value == 3 ? any_rank : static_cast<int>(awaited.value % ranks);
+}
 
 /// What programs are drawn from.
 struct ingredients {
@@ -33,6 +78,7 @@ struct ingredients {
   bool waits = false;
   bool may_deadlock = false;  ///< waits for words that any rank may write, also 0
   bool conflicts = false;     ///< puts and writes in place of any word by any rank
+  bool signals = false;       ///< of `drawn_widely`; `drawn` has them where it may deadlock
 };
 
 class random_draw {
@@ -66,6 +112,7 @@ class random_draw {
       next.value = static_cast<std::size_t>(1 + draw.below(3));
       next.flushes = draw.below(2) == 0;
       next.order = draw.of({relaxed, relaxed, acquire, release, acq_rel});
+      next.failure = load_order(next.order);
       if (from.waits && (!is_first || from.may_deadlock) && draw.below(3) == 0) {
         next.waits = true;
         next.place = from.may_deadlock ? draw.below(3) : 2;
@@ -99,8 +146,94 @@ class random_draw {
   return result;
 }
 
+/// A condition that `value` meets, mostly.
+[[nodiscard]] inline condition drawn_condition(random_draw& draw, word value) {
+  using enum condition::kind;
+  const word other = static_cast<word>(draw.below(4));
+  switch (draw.below(7)) {
+    case 0:
+      return {};
+    case 1:
+      return {.what = differs, .first = other};
+    case 2:
+      return {.what = at_least, .first = value};
+    case 3:
+    case 4:
+      return {.what = is_either, .first = value, .second = draw.below(2) == 0 ? 0 : other};
+    default:
+      return {.what = equals, .first = value};
+  }
+}
+
+/// From all that there is: waits for any value of any word and signals, at any place, most of which end. Far
+/// words are written by accumulates of all ranks, or in any way by one rank, unless conflicts are wanted.
+[[nodiscard]] inline random_program drawn_widely(std::uint64_t seed, const ingredients& from) {
+  using engine::action;
+  random_draw draw(seed);
+  random_program result(static_cast<std::size_t>(from.ranks));
+  const auto is_near_next = [&] { return from.near && (!from.far || draw.below(2) == 0); };
+  const auto value = [&] { return static_cast<std::size_t>(draw.of({0, 1, 1, 2, 2, 3})); };
+  const int places = draw.of({1, 2, 2, 2});
+  const auto place = [&] { return draw.below(places); };
+  std::array<int, 3> writer{};
+  for (int& of_word : writer) of_word = draw.below(2) == 0 ? any_rank : draw.below(from.ranks);
+  for (int rank = 0; rank < from.ranks; ++rank) {
+    const int length = 2 + draw.below(from.length - 1) - draw.below(2);
+    for (int i = 0; i < length; ++i) {
+      instruction next{.flushes = draw.below(2) == 0, .place = place(), .value = value()};
+      next.order = draw.of({relaxed, relaxed, acquire, release, acq_rel});
+      next.failure = draw.of({relaxed, acquire});
+      const int owner = writer[static_cast<std::size_t>(next.place)];
+      if (is_near_next())
+        next.what = draw.of({action::load, action::store, action::store, action::exchange, action::exchange,
+                             action::compare_exchange, action::add});
+      else if ((owner == rank && draw.below(2) == 0) || (from.conflicts && draw.below(2) == 0))
+        next.what = draw.of({action::put, action::write_direct});
+      else if (owner != rank && owner != any_rank && !from.conflicts)
+        next.what = draw.of({action::get, action::fetch, action::read_direct});
+      else
+        next.what = draw.of({action::get, action::fetch, action::swap, action::fetch_add, action::replace,
+                             action::sum, action::compare_and_swap, action::read_direct});
+      result[static_cast<std::size_t>(rank)].push_back(next);
+    }
+  }
+  const auto insert = [&](std::size_t rank, const instruction& next) {
+    auto& steps = result[rank];
+    if (steps.size() == most_instructions) return;
+    steps.insert(steps.begin() + draw.below(static_cast<int>(steps.size()) + 1), next);
+  };
+  const auto any = [&] { return static_cast<std::size_t>(draw.below(from.ranks)); };
+  for (int left = from.waits ? 1 + draw.below(2) : 0; left > 0; --left) {
+    const std::size_t rank = any();
+    const auto& others = result[any()];
+    instruction wait{.waits = true, .place = place()};
+    bool near = is_near_next();
+    word expected = value();
+    // For what another rank writes, if that is the case of what is drawn.
+    if (&others != &result[rank] && !others.empty()) {
+      const auto& written = others[static_cast<std::size_t>(draw.below(static_cast<int>(others.size())))];
+      if (!written.waits && is_write(written.what)) {
+        near = is_near(written.what);
+        wait.place = written.place;
+        expected = written.value;
+      }
+    }
+    wait.what = near ? action::load : draw.of({action::read_direct, action::get, action::fetch});
+    wait.progresses = wait.what != action::read_direct || draw.below(3) != 0;
+    wait.until = drawn_condition(draw, expected);
+    insert(rank, wait);
+  }
+  for (int left = from.signals ? 1 + draw.below(2) : 0; left > 0; --left) {
+    const std::size_t sender = any();
+    const std::size_t receiver = any();
+    insert(sender, {.value = receiver, .is_signal = true});
+    if (draw.below(8) != 0)
+      insert(receiver, {.waits = true, .value = draw.below(2) == 0 ? sender : 3, .is_signal = true});
+  }
+  return result;
+}
+
 /// Registers that a random program notes its observations in.
-inline constexpr std::size_t most_instructions = 8;
 [[nodiscard]] inline std::size_t registers_of(const random_program& of) {
   return of.size() * most_instructions + 6;
 }
@@ -113,32 +246,27 @@ inline void run(scene& s, const random_program& of) {
   world::near<word>* const cells[] = {&s.cells.x, &s.cells.y, &s.cells.z};
   far<word> words::*const fields[] = {&words::a, &words::b, &words::c};
   std::array<word, most_instructions> results{};
-  const auto store_order = [](std::memory_order order) {
-    return order == acquire || order == acq_rel ? release : order;
-  };
-  const auto load_order = [](std::memory_order order) {
-    return order == release || order == acq_rel ? acquire : order;
-  };
   for (std::size_t i = 0; i < of[rank].size(); ++i) {
     const instruction& next = of[rank][i];
     auto& cell = *cells[next.place];
     const auto field = fields[next.place];
     const word& value = constants[next.value];
     word& result = results[i];
+    if (next.is_fence) throw error("the engine has no fences");
     if (next.is_signal) {
       if (next.waits)
-        s.signals.await_signal(next.value == 3 ? any_rank : static_cast<int>(next.value) % s.w.size());
+        s.signals.await_signal(sender_of(next, of.size()));
       else
-        s.signals.signal(static_cast<int>(next.value) % s.w.size());
+        s.signals.signal(receiver_of(next, of.size()));
       continue;
     }
     if (next.waits) {
-      if (next.what == action::load) result = s.w.await(cell, is_set);
+      if (next.what == action::load) result = s.w.await(cell, next.until);
       if (next.what == action::read_direct)
-        result = next.progresses ? s.w.await_direct(s.far, target, field, is_set)
-                                 : s.w.await_direct_without_progress(s.far, target, field, is_set);
-      if (next.what == action::get) result = s.w.await_get(s.far, target, field, is_set);
-      if (next.what == action::fetch) result = s.w.await_fetch(s.far, target, field, is_set);
+        result = next.progresses ? s.w.await_direct(s.far, target, field, next.until)
+                                 : s.w.await_direct_without_progress(s.far, target, field, next.until);
+      if (next.what == action::get) result = s.w.await_get(s.far, target, field, next.until);
+      if (next.what == action::fetch) result = s.w.await_fetch(s.far, target, field, next.until);
       continue;
     }
     switch (next.what) {
@@ -152,7 +280,7 @@ inline void run(scene& s, const random_program& of) {
         result = cell.exchange(value, next.order);
         break;
       case action::compare_exchange:
-        (void)cell.compare_exchange(result, value, next.order, load_order(next.order));
+        (void)cell.compare_exchange(result, value, next.order, next.failure);
         break;
       case action::add:
         result = cell.fetch_add(value, next.order);
@@ -204,7 +332,6 @@ struct search_result {
 [[nodiscard]] inline search_result searched(const random_program& of, options how) {
   search_result result;
   outcome observed;
-  how.keep_traces = how.keep_end_states = true;
   const std::size_t words_at = of.size() * most_instructions;
   const program what{.where = one_node(static_cast<int>(of.size())), .body = [&](world& w, monitor& watch) {
                        if (w.rank() == 0) observed.assign(registers_of(of), 0);
@@ -226,17 +353,40 @@ struct search_result {
   return result;
 }
 
-/// The program as text, for failures.
+[[nodiscard]] inline std::string text_of(const instruction& next, std::size_t ranks) {
+  constexpr std::array orders{"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
+  constexpr std::array tests{" != ", " == ", " >= ", " in "};
+  const auto order_name = [&](std::memory_order order) {
+    return std::string(orders[static_cast<std::size_t>(order)]);
+  };
+  if (next.is_fence) return "fence " + order_name(next.order);
+  if (next.is_signal && next.waits) {
+    const int sender = sender_of(next, ranks);
+    return "await signal of " + (sender == any_rank ? "any" : std::to_string(sender));
+  }
+  if (next.is_signal) return "signal " + std::to_string(receiver_of(next, ranks));
+  std::string text =
+      std::string(name(next.what)) + " " + std::string(1, (is_near(next.what) ? "xyz" : "abc")[next.place]);
+  if (next.waits) {
+    text =
+        "await " + text + tests[static_cast<std::size_t>(next.until.what)] + std::to_string(next.until.first);
+    if (next.until.what == condition::kind::is_either) text += "," + std::to_string(next.until.second);
+    return text + (next.progresses ? "" : " without progress");
+  }
+  if (is_write(next.what)) text += " " + std::to_string(next.value);
+  if (next.what == engine::action::load) text += " " + order_name(load_order(next.order));
+  if (next.what == engine::action::store) text += " " + order_name(store_order(next.order));
+  if (is_near(next.what) && is_read(next.what) && is_write(next.what)) text += " " + order_name(next.order);
+  if (next.what == engine::action::compare_exchange) text += "/" + order_name(next.failure);
+  if (is_rma(next.what) && (next.flushes || next.what == engine::action::put)) text += " flush";
+  return text;
+}
+/// The program as text, for failures: a line for each rank.
 [[nodiscard]] inline std::string text_of(const random_program& of) {
   std::string text;
-  for (const auto& rank : of) {
-    for (const instruction& next : rank) {
-      text += next.waits ? "await " : "";
-      text += next.is_signal ? "signal" : std::string(name(next.what));
-      text += " " + std::to_string(next.place) + " value " + std::to_string(next.value) + " order " +
-              std::to_string(static_cast<int>(next.order)) + (next.flushes ? " flush" : "") +
-              (next.progresses ? "" : " no progress") + "; ";
-    }
+  for (std::size_t rank = 0; rank < of.size(); ++rank) {
+    text += "rank " + std::to_string(rank) + ": ";
+    for (const instruction& next : of[rank]) text += text_of(next, of.size()) + "; ";
     text += "\n";
   }
   return text;

@@ -33,6 +33,7 @@ inline constexpr auto relaxed = std::memory_order_relaxed;
 inline constexpr auto acquire = std::memory_order_acquire;
 inline constexpr auto release = std::memory_order_release;
 inline constexpr auto acq_rel = std::memory_order_acq_rel;
+inline constexpr auto seq_cst = std::memory_order_seq_cst;
 
 inline constexpr auto eager = delivery_mode::eager;
 inline constexpr auto lazy = delivery_mode::lazy;

@@ -26,6 +26,7 @@ void compare(std::uint64_t seed, const ingredients& from, options how, tally& co
   SCOPED_TRACE("seed " + std::to_string(seed) + ", mode " + std::to_string(static_cast<int>(how.mode)) +
                "\n" + text_of(program));
   how.most_executions = limit;
+  how.keep_traces = how.keep_end_states = true;
   const search_result quick = searched(program, how);
   how.reduce = reduction::sleep_sets_only;
   const search_result plain = searched(program, how);
