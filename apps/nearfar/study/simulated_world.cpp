@@ -28,8 +28,9 @@ class simulated_stage final : public stage {
   [[nodiscard]] std::string machine() const override { return machine_.name; }
   [[nodiscard]] nlohmann::ordered_json description() const override { return to_json(machine_); }
   [[nodiscard]] placement place(const shape& of) override {
+    placement result{.where = locality_of(machine_, cluster_of(of))};
     refuse_what_does_not_fit(of);
-    return {.where = locality_of(machine_, cluster_of(of))};
+    return result;
   }
 
   [[nodiscard]] std::vector<bench::sample> play(std::size_t index, int repetition) override {
