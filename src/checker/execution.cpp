@@ -82,9 +82,12 @@ void execution::compare_with_run_before() {
   const std::size_t taken = schedule_.size();
   is_as_before_ = is_as_before_ && taken < asked_before_.size() &&
                   (taken == 0 || schedule_.back() == schedule_before_[taken - 1]);
-  if (!is_as_before_ || asked_so_far_ == asked_before_[taken]) return;
+  if (is_as_before_ && asked_so_far_ != asked_before_[taken]) report_difference();
+}
+
+void execution::report_difference() {
   const std::string text = "after the same steps ranks ask for something else than in another run: ";
-  if (has_poison_)
+  if (has_poison_ && !options_->poison)
     report(fault::poison, text + "they use a result of an operation that was not complete");
   else
     report(fault::exception, text + "the program depends on something that is not in its world");
@@ -386,6 +389,9 @@ bool execution::is_enabled(const process& one) const {
 }
 
 void execution::take(const process& one, int choice) {
+  // What a rank waits for is known by asking only: a step of the run before may not be there any more.
+  const bool waits = one.delivery == 0 && state(one.rank).waiting != nullptr;
+  if (is_as_before_ && waits && (!is_enabled(one) || choice >= choices(one))) return report_difference();
   const engine::current_team scope(*this);
   schedule_.push_back({one.rank, one.delivery, choice});
   if (one.delivery != 0)

@@ -282,6 +282,7 @@ class execution final : public engine::team, public monitor {
   void note_asked(std::uint64_t what);
   /// Compares with the run before what all ranks have asked for after the steps so far.
   void compare_with_run_before();
+  void report_difference();
   void check_buffers(const rank_state& of, const rma& one);
   /// What poison this run has.
   [[nodiscard]] std::uint64_t poison() const;

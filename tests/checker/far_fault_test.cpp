@@ -172,6 +172,24 @@ TEST(faults, poison_in_an_expression_or_a_decision) {
     }
 }
 
+TEST(faults, poison_in_what_a_rank_waits_for) {
+  const auto waits = [](bool complete) {
+    return [complete](scene& s) {
+      if (s.rank() != 0) return (void)s.cells.z.load(relaxed);
+      word got = 0;
+      s.far.get(1, &words::a, got);
+      if (complete) s.far.flush(1);
+      s.w.await(s.cells.x, [&got](word value) { return got + value != 1; });
+      s.far.flush(1);
+    };
+  };
+  for (const auto mode : all_modes) {
+    const options how = by(near_model::sequential, mode);
+    EXPECT_TRUE(finds(program_of(2, waits(false)), how, fault::poison, "was not complete"));
+    EXPECT_TRUE(is_right(program_of(2, waits(true)), how));
+  }
+}
+
 TEST(faults, a_program_that_is_not_the_same_in_each_run) {
   int runs = 0;
   const program what = program_of(2, [&](scene& s) {
