@@ -337,14 +337,15 @@ class Bench(InEmptyFolder):
         self.check(self.records("r.jsonl"), 2)
 
     def test_compare_finds_a_regression(self):
-        """Of a run that is made slower by hand: every figure doubled."""
-        ended = nearfar("bench", "ecsb", "--ranks", "1", "--locks", "mcs", "--duration", "0.02", "--output", "a.jsonl",
+        """Of two runs whose times are made up: those of the second are twice those of the first."""
+        ended = nearfar("bench", "ecsb", "--ranks", "1", "--locks", "mcs", "--duration", "0.02", "--output", "r.jsonl",
                         cwd=self.folder)  # fmt: skip
         self.assertEqual(ended.returncode, 0, ended.stderr)
-        slower = [json.loads(line) for line in (self.folder / "a.jsonl").read_text().splitlines()]
-        for record in slower[1:]:
-            record["duration_ns"] *= 2
-        (self.folder / "b.jsonl").write_text("".join(json.dumps(record) + "\n" for record in slower))
+        records = [json.loads(line) for line in (self.folder / "r.jsonl").read_text().splitlines()]
+        for name, factor in [("a", 1), ("b", 2)]:
+            for number, record in enumerate(records[1:]):
+                record["duration_ns"] = sum(record["iterations_per_rank"]) * factor * (100 + number)
+            (self.folder / f"{name}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
         ended = nearfar("compare", "a.jsonl", "b.jsonl", cwd=self.folder)
         self.assertEqual(ended.returncode, 1, ended.stderr)
         self.assertRegex(ended.stdout, r"\necsb mcs .* 2\.000 .*  REGRESSION\n")
