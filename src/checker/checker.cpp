@@ -10,7 +10,7 @@ namespace nearfar::checker {
 namespace {
 
 /// Follows a schedule as far as it can be followed, then lets whoever can go on.
-std::size_t follow_once(execution& run, const options& how, const std::vector<step>& schedule) {
+std::size_t follow_once(execution& run, const std::vector<step>& schedule) {
   std::size_t refused = 0;
   run.restart();
   for (const step& next : schedule) {
@@ -22,22 +22,16 @@ std::size_t follow_once(execution& run, const options& how, const std::vector<st
     }
     run.take(who, next.choice);
   }
-  while (!run.found() && !run.all_ended() && !run.is_deadlocked() && run.events().size() <= how.most_steps)
-    run.take(run.enabled().front(), 0);
-  if (run.found()) return refused;
-  if (run.is_deadlocked())
-    run.report_deadlock();
-  else if (!run.all_ended())
-    run.report_livelock();
+  while (!run.is_over()) run.take(run.enabled().front(), 0);
   return refused;
 }
 
 /// The same; again if that finds nothing, since what comes of a result that is used too early depends on what
 /// it holds.
-std::size_t follow(execution& run, const options& how, const std::vector<step>& schedule) {
-  std::size_t refused = follow_once(run, how, schedule);
+std::size_t follow(execution& run, const std::vector<step>& schedule) {
+  std::size_t refused = follow_once(run, schedule);
   for (std::size_t i = 1; i < execution::different_runs && run.has_poison() && !run.found(); ++i)
-    refused = follow_once(run, how, schedule);
+    refused = follow_once(run, schedule);
   return refused;
 }
 
@@ -81,7 +75,7 @@ replayed replay(const program& what, const options& how, const std::vector<step>
   execution run(what, how, stacks);
   replayed result;
   run.show_steps(&result.steps);
-  result.refused = follow(run, how, schedule);
+  result.refused = follow(run, schedule);
   result.found = run.found();
   return result;
 }
@@ -91,7 +85,7 @@ violation minimised(const program& what, const options& how, const violation& fo
   execution run(what, how, stacks);
   violation best = found;
   const auto try_schedule = [&](const std::vector<step>& candidate) {
-    follow(run, how, candidate);
+    follow(run, candidate);
     if (!run.found() || run.found()->what != found.what) return false;
     // The fault may lie before the end; what was taken is what counts.
     if (cost_of(run.found()->schedule) >= cost_of(best.schedule)) return false;

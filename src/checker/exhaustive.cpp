@@ -16,7 +16,7 @@ template <typename T>
 
 /// One state on the path that is explored, and what is left to do there.
 struct node {
-  std::vector<process> enabled;
+  std::vector<process> enabled;    // with something to try
   std::vector<process> backtrack;  // to be explored from here
   struct sleeper {
     process who;
@@ -24,10 +24,11 @@ struct node {
   };
   std::vector<sleeper> sleep;  // explored elsewhere already
   process chosen;
-  footprint touched;  // by the chosen step
-  int choice = 0;
-  int choices = 1;
+  footprint touched;         // by the chosen step
+  std::vector<int> choices;  // of the chosen step, to be tried one after the other
+  std::size_t tried = 0;
 
+  [[nodiscard]] int choice() const { return choices[tried]; }
   [[nodiscard]] bool sleeps(const process& one) const {
     return std::any_of(sleep.begin(), sleep.end(), [&](const sleeper& other) { return other.who == one; });
   }
@@ -70,41 +71,37 @@ class search_of_traces {
       if (i + 1 == path_.size())
         take(path_[i]);
       else
-        run_->take(path_[i].chosen, path_[i].choice);
+        run_->take(path_[i].chosen, path_[i].choice());
     }
   }
 
   /// A step at the end of the path.
   void take(node& at) {
     prepare(at);
-    run_->take(at.chosen, at.choice);
+    run_->take(at.chosen, at.choice());
   }
 
   /// At a node whose chosen step is to be taken for the first time.
   void prepare(node& at) {
-    if (at.choice != 0) return;
+    if (!at.choices.empty()) return;
     at.touched = run_->next_footprint(at.chosen);
-    at.choices = run_->choices(at.chosen);
+    at.choices = worth_trying(at.chosen);
     if (how_->reduce == reduction::source_sets) reverse_races_of(at.chosen);
   }
 
   /// Goes on to the end of an execution. False if it turned out to be one that was explored before.
   bool extend_path() {
-    while (!run_->found()) {
-      if (run_->is_deadlocked()) run_->report_deadlock();
-      if (run_->enabled().empty() || run_->found()) return true;
-      if (run_->events().size() > how_->most_steps) {
-        run_->report_livelock();
-        return true;
-      }
+    while (!run_->is_over()) {
       node next;
-      next.enabled = run_->enabled();
-      if (!path_.empty()) next.sleep = still_asleep(path_.back());
+      std::vector<process> others = run_->blocked();
+      for (const process& one : run_->enabled())
+        (is_worth_trying(one) ? next.enabled : others).push_back(one);
+      if (!path_.empty()) next.sleep = still_asleep(path_.back(), next);
       const process* first = choose(next);
       if (first == nullptr) {
-        // Whoever is blocked does not go on here any more, but may where it came earlier.
+        // The others do not go on here any more, but may where they came earlier.
         if (how_->reduce == reduction::source_sets)
-          for (const process& one : run_->blocked()) reverse_races_of(one);
+          for (const process& one : others) reverse_races_of(one);
         return false;
       }
       next.chosen = *first;
@@ -113,6 +110,19 @@ class search_of_traces {
       take(path_.back());
     }
     return true;
+  }
+
+  /// The choices of an enabled process that no other order of steps shows too. Searched by sleep sets alone,
+  /// all are tried, so that the two searches check each other.
+  [[nodiscard]] std::vector<int> worth_trying(const process& one) const {
+    std::vector<int> result;
+    for (int choice = 0; choice < run_->choices(one); ++choice)
+      if (how_->reduce != reduction::source_sets || !run_->is_newest_elsewhere(one, choice))
+        result.push_back(choice);
+    return result;
+  }
+  [[nodiscard]] bool is_worth_trying(const process& one) const {
+    return !run_->is_newest_elsewhere(one, 0) || !worth_trying(one).empty();
   }
 
   /// The rank that went last, if it can go on: fewer changes make shorter reports. Whoever holds the critical
@@ -132,11 +142,11 @@ class search_of_traces {
     return best;
   }
 
-  /// What slept before the step of `at` and does not depend on it.
-  [[nodiscard]] std::vector<node::sleeper> still_asleep(const node& at) const {
+  /// What slept before the step of `at`, does not depend on it, and could be taken now.
+  [[nodiscard]] static std::vector<node::sleeper> still_asleep(const node& at, const node& now) {
     std::vector<node::sleeper> result;
     for (const node::sleeper& one : at.sleep)
-      if (!one.next.conflicts_with(at.touched) && run_->is_enabled(one.who)) result.push_back(one);
+      if (!one.next.conflicts_with(at.touched) && contains(now.enabled, one.who)) result.push_back(one);
     return result;
   }
 
@@ -144,8 +154,9 @@ class search_of_traces {
   bool next_alternative() {
     while (!path_.empty()) {
       node& last = path_.back();
-      if (++last.choice < last.choices) return true;
-      last.choice = 0;
+      if (++last.tried < last.choices.size()) return true;
+      last.tried = 0;
+      last.choices.clear();
       last.sleep.push_back({last.chosen, last.touched});
       const auto next = std::find_if(last.backtrack.begin(), last.backtrack.end(),
                                      [&](const process& one) { return !last.sleeps(one); });

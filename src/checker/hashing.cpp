@@ -29,12 +29,15 @@ void search_states(execution& run, const options& how, const budget& within, rep
     result.complete = !result.found;
   };
 
-  run.restart();
-  if (run.is_deadlocked()) run.report_deadlock();
-  if (run.found()) return finish();
-  if (run.all_ended()) {
+  const auto note_end = [&] {
     ++result.executions;
     if (how.keep_end_states) result.end_states.insert(run.state_hash());
+  };
+
+  run.restart();
+  if (run.is_over()) {
+    if (!run.found()) note_end();
+    return finish();
   }
   visited.insert(run.state_hash());
   path.push_back({steps_of()});
@@ -54,21 +57,14 @@ void search_states(execution& run, const options& how, const budget& within, rep
     take(last.steps[last.next++]);
     ++result.steps;
     is_here = false;
+    const bool is_over = run.is_over();
     if (run.found()) return finish();
     if (!visited.insert(run.state_hash()).second) {
       ++result.pruned;
-    } else if (run.enabled().empty()) {
-      ++result.executions;
-      if (run.is_deadlocked()) {
-        run.report_deadlock();
-        return finish();
-      }
-      if (how.keep_end_states) result.end_states.insert(run.state_hash());
+    } else if (is_over) {
+      note_end();
       repeat_now_and_then(run, result.executions);
       if (run.found()) return finish();
-    } else if (run.events().size() > how.most_steps) {
-      run.report_livelock();
-      return finish();
     } else {
       path.push_back({steps_of()});
       is_here = true;

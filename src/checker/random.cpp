@@ -69,8 +69,7 @@ void search_randomly(execution& run, const options& how, const budget& within, r
     const bool by_priority = number % 2 == 1;
     priorities order(random, how.priority_changes, expected);
     run.restart();
-    while (!run.found() && !run.all_ended() && !run.is_deadlocked() &&
-           run.events().size() <= how.most_steps) {
+    while (!run.is_over()) {
       const std::vector<process>& enabled = run.enabled();
       const process next =
           by_priority ? order.choose(enabled, run.events().size()) : enabled[random.below(enabled.size())];
@@ -79,8 +78,6 @@ void search_randomly(execution& run, const options& how, const budget& within, r
       const bool is_stale = choices > 1 && random.below(2) == 1;
       run.take(next, is_stale ? static_cast<int>(random.below(static_cast<std::size_t>(choices))) : 0);
     }
-    if (!run.found() && run.is_deadlocked()) run.report_deadlock();
-    if (!run.found() && run.events().size() > how.most_steps) run.report_livelock();
     ++result.executions;
     result.steps += run.events().size();
     expected = std::max(expected, run.events().size());

@@ -11,6 +11,7 @@ import textwrap
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("NEARFAR_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
+RULES = "docs/verification.md"
 DOCUMENTS = ["docs/adding-a-benchmark.md", "docs/numa.md"]
 QUOTE = re.compile(r"<!-- (examples/\w+\.cpp): ([^>]*) -->\n```cpp\n(.*?)```", re.DOTALL)
 
@@ -49,6 +50,19 @@ class Fragments(unittest.TestCase):
             for file in (SOURCE / "examples").glob("*.cpp") for name in regions(file.read_text())
         }  # fmt: skip
         self.assertEqual(marked, quoted, "a marked region of an example is in no document")
+
+    def test_rules_name_tests_that_are_there(self):
+        there = set()
+        for file in (SOURCE / "tests/checker").glob("*.cpp"):
+            there |= {".".join(names) for names in re.findall(r"^TEST\((\w+), (\w+)\)", file.read_text(), re.MULTILINE)}
+        named = set()
+        for line in (SOURCE / RULES).read_text().splitlines():
+            if re.fullmatch(r"\|[^|]*\| (\[.*\]|[\d.]+) \|[^|]*\|", line):
+                tests = re.findall(r"`(\w+\.\w+)`", line)
+                self.assertTrue(tests, f"{RULES} names no test for: {line}")
+                named |= set(tests)
+        self.assertGreater(len(named), 30)
+        self.assertEqual(named - there, set(), f"{RULES} names tests that are not in tests/checker")
 
     def test_files_that_documents_name_are_there(self):
         for document in DOCUMENTS:

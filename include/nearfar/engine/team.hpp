@@ -32,12 +32,33 @@ struct word_name {
   int rank = 0;
 };
 
+/// What worlds ask for, from the fibre of the rank that asks.
+class operations {
+ public:
+  /// Does a near or direct operation; returns what the word held before.
+  virtual std::uint64_t perform(const operation& what) = 0;
+  /// Starts an RMA operation.
+  virtual void issue(const operation& what) = 0;
+  /// Completes this rank's RMA operations at `target`.
+  virtual void flush(int target) = 0;
+  /// Waits; returns the value that satisfied.
+  virtual std::uint64_t await(const wait& what) = 0;
+  virtual void signal(int channel, int to) = 0;
+  virtual void await_signal(int channel, int from) = 0;
+  virtual void begin_exclusive(int epoch, int home) = 0;
+  virtual void end_exclusive(int epoch, int home) = 0;
+
+ protected:
+  operations() = default;
+  ~operations() = default;
+};
+
 /// The ranks of one world, run by one thread. A substrate (the simulated cluster, the model checker) derives
 /// from it and decides when each operation happens and which rank goes on.
 ///
 /// A run is a function of the substrate's parameters and the body alone: nothing here looks at a real clock
 /// or address.
-class team {
+class team : public operations {
  public:
   using rank_body = std::function<void(world&)>;
 
@@ -55,7 +76,7 @@ class team {
   /// The rank that runs now.
   [[nodiscard]] int running() const noexcept { return running_; }
 
-  // What worlds ask for, from the fibre of the rank that asks.
+  // What worlds ask for besides `operations`.
 
   /// Where in the program the operation stands that is asked for next: algorithms are told apart by their
   /// lines in schedules, and broken by them in tests.
@@ -64,18 +85,9 @@ class team {
     return *this;
   }
 
-  /// Does a near or direct operation; returns what the word held before.
-  virtual std::uint64_t perform(const operation& what) = 0;
-  /// Starts an RMA operation.
-  virtual void issue(const operation& what) = 0;
-  /// Completes this rank's RMA operations at `target`.
-  virtual void flush(int target) = 0;
-  /// Waits; returns the value that satisfied.
-  virtual std::uint64_t await(const wait& what) = 0;
-  virtual void signal(int channel, int to) = 0;
-  virtual void await_signal(int channel, int from) = 0;
-  virtual void begin_exclusive(int epoch, int home) = 0;
-  virtual void end_exclusive(int epoch, int home) = 0;
+  /// That place.
+  [[nodiscard]] const std::source_location& current_site() const noexcept { return site_; }
+
   virtual void delay(std::chrono::nanoseconds span) = 0;
   virtual void barrier() = 0;
   [[nodiscard]] virtual std::chrono::nanoseconds now() = 0;
@@ -124,8 +136,6 @@ class team {
   [[nodiscard]] std::size_t word_index(const void* word) const noexcept {
     return static_cast<std::size_t>(static_cast<const std::byte*>(word) - memory_) / sizeof(std::uint64_t);
   }
-
-  [[nodiscard]] const std::source_location& current_site() const noexcept { return site_; }
 
   static constexpr int nobody_runs = -1;
 

@@ -1,0 +1,97 @@
+// Hashes by which searches know states and traces again.
+
+#include <map>
+#include <vector>
+
+#include "execution.hpp"
+#include "words.hpp"
+
+namespace nearfar::checker {
+
+std::uint64_t execution::state_hash() const {
+  std::uint64_t hash =
+      mixed(static_cast<std::uint64_t>(section_.inside()) + 1, static_cast<std::uint64_t>(ended_));
+  for (const rank_state& one : ranks_) {
+    hash = mixed(hash, one.observed);
+    hash = mixed(hash, static_cast<std::uint64_t>(one.at));
+    if (one.next != nullptr) hash = mixed(hash, one.next->hash());
+    for (const rma& operation : one.outstanding)
+      hash = mixed(hash, operation.delivered ? mixed(operation.comes_again ? 3 : 1, operation.old) : 2);
+  }
+  std::uint64_t words = 0;
+  for (const shared_word& word : words_.words()) {
+    if (word.cell != nullptr && word.version != 0) words += mixed(word.name, *word.cell);
+    for (const rank_state& one : ranks_)
+      for (const rma& operation : one.outstanding)
+        if (operation.comes_again && operation.what.word == word.cell)
+          words += mixed(word.name, operation.access == word.last_accumulate ? 5 : 4);
+    if (word.cell != nullptr) continue;
+    std::uint64_t content = word.value;
+    for (const auto& [sender, known] : word.mail)
+      content = mixed(content, static_cast<std::uint64_t>(sender));
+    words += mixed(word.name, content);
+  }
+  return mixed(mixed(hash, words), hash_of_knowledge());
+}
+
+std::uint64_t execution::hash_of_knowledge() const {
+  // Numbers of accesses depend on the order of those that commute; what matters is which are known.
+  struct question {
+    std::uint64_t name;
+    std::size_t place;
+    version_number number;
+  };
+  std::vector<question> questions;
+  std::uint64_t hash = 0;
+  for (const shared_word& word : words_.words()) {
+    if (word.name == guard_name()) questions.push_back({word.name, word.in_view, word.version});
+    for (std::size_t origin = 0; options_->conflict == conflicts::reported && origin < word.by_origin.size();
+         ++origin) {
+      const std::uint64_t writer = mixed(word.name, origin);
+      std::uint64_t access = 0;
+      for (const version_number number : word.by_origin[origin].that_may_race(options_->promised)) {
+        const std::uint64_t name = mixed(writer, ++access);
+        if (number != 0) questions.push_back({name, word.in_view + origin, number});
+        // Whoever learns that a later access of this origin is complete learns it of this one too.
+        for (const rma& one : ranks_[origin].outstanding)
+          if (one.delivered && one.what.word == word.cell && one.access >= number)
+            hash += mixed(name, static_cast<std::uint64_t>(one.number));
+      }
+    }
+  }
+  const auto note = [&](std::uint64_t holder, const view& of) {
+    for (const question& one : questions)
+      if (of.at(one.place) >= one.number) hash += mixed(holder, mixed(one.name, 1));
+  };
+  std::uint64_t holder = 0;
+  for (const rank_state& one : ranks_) {
+    note(++holder, one.seen);
+    for (const rma& operation : one.outstanding) note(++holder, operation.seen);
+  }
+  for (const shared_word& word : words_.words()) {
+    note(mixed(word.name, 0), word.message);
+    if (!word.history.empty()) note(mixed(word.name, 1), word.history.back().message);
+    for (std::size_t i = 0; i < word.mail.size(); ++i) note(mixed(word.name, i + 2), word.mail[i].second);
+  }
+  return hash;
+}
+
+std::uint64_t execution::trace_hash() const {
+  std::map<process, std::uint64_t> steps_of;
+  std::vector<std::uint64_t> names;
+  for (const event& one : events_)
+    names.push_back(mixed(
+        mixed(mixed(static_cast<std::uint64_t>(one.by.rank), static_cast<std::uint64_t>(one.by.delivery)),
+              ++steps_of[one.by]),
+        mixed(one.touched.word().word, one.read)));
+  std::uint64_t trace = 0;
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    std::uint64_t past = 0;
+    for (std::size_t j = 0; j < i; ++j)
+      if (events_[i].happens_before.contains(j)) past += mixed(names[j], 1);
+    trace += mixed(names[i], past);
+  }
+  return trace;
+}
+
+}  // namespace nearfar::checker

@@ -1,0 +1,172 @@
+#include "mutator.hpp"
+
+#include <string>
+
+#include "words.hpp"
+
+namespace nearfar::checker {
+
+using engine::action;
+
+namespace {
+
+bool orders(const engine::operation& what) { return what.order != std::memory_order_relaxed; }
+
+engine::operation relaxed(engine::operation what) {
+  what.order = what.failure = std::memory_order_relaxed;
+  return what;
+}
+
+/// The operation without the buffers that may be gone when it is done later.
+engine::operation without_buffers(engine::operation what) {
+  what.origin = what.compare = nullptr;
+  what.result = nullptr;
+  return what;
+}
+
+bool is_read_modify_write(action what) { return is_read(what) && is_write(what); }
+
+}  // namespace
+
+bool mutator::changes(change how, std::string_view operation) {
+  const std::source_location& here = team_->current_site();
+  if (noted_ != nullptr) noted_->insert({site::of(here), how, std::string(operation)});
+  return *broken_ && (*broken_)->how == how && (*broken_)->where.is(here);
+}
+
+template <typename Ask>
+void mutator::ask_in_turn(bool is_plain_write, Ask ask) {
+  const auto operation = is_plain_write ? std::nullopt : std::exchange(self().operation, std::nullopt);
+  const auto signal = std::exchange(self().signal, std::nullopt);
+  ask();
+  if (operation && is_rma(operation->what.what)) {
+    next_at(operation->site).issue(operation->what);
+    next_->flush(operation->what.target);
+  } else if (operation) {
+    next_at(operation->site).perform(operation->what);
+  }
+  if (signal) next_at(signal->site).signal(signal->what.first, signal->what.second);
+}
+
+// ---- near and direct operations ---------------------------------------------------------------------------
+
+std::uint64_t mutator::perform(const engine::operation& what) {
+  const std::string_view text = name(what.what);
+  const bool is_plain_write = is_write(what.what) && !is_read(what.what);
+  if (is_plain_write && changes(change::dropped, text)) return 0;
+  if (is_plain_write && changes(change::postponed, text)) {
+    self().operation = {what, team_->current_site()};
+    return 0;
+  }
+  std::uint64_t result = 0;
+  const bool is_relaxed = is_near(what.what) && orders(what) && changes(change::relaxed, text);
+  const bool is_split = !is_relaxed && is_read_modify_write(what.what) && changes(change::split, text);
+  ask_in_turn(is_plain_write, [&] {
+    result = is_split ? split_near(what) : next_->perform(is_relaxed ? relaxed(what) : what);
+  });
+  return result;
+}
+
+std::uint64_t mutator::split_near(const engine::operation& what) {
+  const std::source_location here = team_->current_site();
+  engine::operation part = what;
+  part.what = action::load;
+  const std::uint64_t old = next_->perform(part);
+  part.what = action::store;
+  part.operand = result_of(what, old);
+  if (what.what != action::compare_exchange || old == what.expected) next_at(here).perform(part);
+  return old;
+}
+
+// ---- RMA --------------------------------------------------------------------------------------------------
+
+void mutator::issue(const engine::operation& what) {
+  const std::string_view text = name(what.what);
+  const bool is_plain_write = !is_read(what.what);
+  if (is_plain_write && changes(change::dropped, text)) return;
+  if (is_plain_write && changes(change::postponed, text)) {
+    self().operation = {without_buffers(what), team_->current_site()};
+    return;
+  }
+  const bool is_split = is_read_modify_write(what.what) && changes(change::split, text);
+  const bool is_blind = !is_split && what.what == action::compare_and_swap && changes(change::blind, text);
+  ask_in_turn(false, [&] {
+    if (is_split) return split_rma(what);
+    if (!is_blind) return next_->issue(what);
+    engine::operation put = without_buffers(what);
+    put.what = action::put;
+    write_word(what.result, what.expected);
+    next_->issue(put);
+  });
+}
+
+void mutator::split_rma(const engine::operation& what) {
+  const std::source_location here = team_->current_site();
+  engine::operation part = without_buffers(what);
+  part.what = action::get;
+  part.result = &self().result;
+  next_->issue(part);
+  next_->flush(what.target);
+  const std::uint64_t old = self().result;
+  part.what = action::put;
+  part.result = nullptr;
+  part.operand = result_of(what, old);
+  if (what.what != action::compare_and_swap || old == what.expected) next_at(here).issue(part);
+  write_word(what.result, old);
+}
+
+void mutator::flush(int target) {
+  if (!changes(change::dropped, "flush")) next_->flush(target);
+}
+
+// ---- waits, messages, epochs ------------------------------------------------------------------------------
+
+std::uint64_t mutator::await(const engine::wait& what) {
+  const engine::operation& read = what.read;
+  const std::string text = "await " + std::string(name(read.what));
+  engine::wait changed = what;
+  const bool is_dropped = changes(change::dropped, text);
+  if (!is_dropped) {
+    if (read.what == action::load && changes(change::relaxed, text)) changed.read = relaxed(read);
+    if (!is_rma(read.what) && changes(change::unaware, text)) changed.progresses = false;
+  }
+  std::uint64_t result = 0;
+  ask_in_turn(false, [&] {
+    if (!is_dropped) {
+      result = next_->await(changed);
+    } else if (!is_rma(read.what)) {
+      result = next_->perform(read);
+    } else {
+      engine::operation once = read;
+      once.result = &self().result;
+      next_->issue(once);
+      next_->flush(read.target);
+      result = self().result;
+    }
+  });
+  return result;
+}
+
+void mutator::signal(int channel, int to) {
+  if (changes(change::dropped, "signal")) return;
+  if (changes(change::postponed, "signal")) {
+    self().signal = {{channel, to}, team_->current_site()};
+    return;
+  }
+  ask_in_turn(false, [&] { next_->signal(channel, to); });
+}
+
+void mutator::await_signal(int channel, int from) {
+  if (changes(change::dropped, "await signal")) return;
+  ask_in_turn(false, [&] { next_->await_signal(channel, from); });
+}
+
+void mutator::begin_exclusive(int epoch, int home) {
+  if (!changes(change::dropped, "begin exclusive")) next_->begin_exclusive(epoch, home);
+}
+
+void mutator::end_exclusive(int epoch, int home) {
+  if (!changes(change::dropped, "end exclusive")) next_->end_exclusive(epoch, home);
+}
+
+}  // namespace nearfar::checker

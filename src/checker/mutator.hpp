@@ -1,0 +1,70 @@
+// Breaks what ranks ask for at one place of the program, as a mutation says.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <source_location>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nearfar/checker/mutation.hpp"
+#include "nearfar/engine/team.hpp"
+
+namespace nearfar::checker {
+
+/// Passes on what it does not change.
+class mutator final : public engine::operations {
+ public:
+  mutator(engine::team& of, engine::operations& next, const std::optional<mutation>& broken)
+      : team_(&of), next_(&next), broken_(&broken), ranks_(static_cast<std::size_t>(of.size())) {}
+
+  /// Forgets what was put off.
+  void clear() { ranks_.assign(ranks_.size(), {}); }
+  /// Collects what could be changed at which site; only while asked for.
+  void note_sites(std::set<mutation>* into) { noted_ = into; }
+
+  std::uint64_t perform(const engine::operation& what) override;
+  void issue(const engine::operation& what) override;
+  void flush(int target) override;
+  std::uint64_t await(const engine::wait& what) override;
+  void signal(int channel, int to) override;
+  void await_signal(int channel, int from) override;
+  void begin_exclusive(int epoch, int home) override;
+  void end_exclusive(int epoch, int home) override;
+
+ private:
+  template <typename What>
+  struct put_off {
+    What what;
+    std::source_location site;
+  };
+  struct rank_state {
+    std::uint64_t result = 0;  // of an operation that the program does not know of
+    std::optional<put_off<engine::operation>> operation;
+    std::optional<put_off<std::pair<int, int>>> signal;  // channel, receiver
+  };
+
+  [[nodiscard]] rank_state& self() { return ranks_[static_cast<std::size_t>(team_->running())]; }
+  /// Whether the operation that is being asked for is to be changed in this way.
+  [[nodiscard]] bool changes(change how, std::string_view operation);
+  /// What is asked for next, at this place: other ranks may have asked since.
+  [[nodiscard]] engine::operations& next_at(const std::source_location& site) {
+    team_->at(site);
+    return *next_;
+  }
+  std::uint64_t split_near(const engine::operation& what);
+  void split_rma(const engine::operation& what);
+  /// Asks, and then for what was put off until then; an operation waits for one that
+  /// is no plain write.
+  template <typename Ask>
+  void ask_in_turn(bool is_plain_write, Ask ask);
+
+  engine::team* team_;
+  engine::operations* next_;
+  const std::optional<mutation>* broken_;
+  std::vector<rank_state> ranks_;
+  std::set<mutation>* noted_ = nullptr;
+};
+
+}  // namespace nearfar::checker

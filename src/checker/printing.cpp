@@ -1,0 +1,100 @@
+// What people read: faults, who waits for what, the steps of a schedule.
+
+#include "execution.hpp"
+
+namespace nearfar::checker {
+
+std::string_view name(fault what) noexcept {
+  switch (what) {
+    case fault::exclusion:
+      return "exclusion";
+    case fault::order:
+      return "order";
+    case fault::deadlock:
+      return "deadlock";
+    case fault::livelock:
+      return "livelock";
+    case fault::bypass:
+      return "bypass";
+    case fault::incomplete:
+      return "incomplete";
+    case fault::origin:
+      return "origin";
+    case fault::poison:
+      return "poison";
+    case fault::conflict:
+      return "conflict";
+    case fault::mixed:
+      return "mixed";
+    case fault::exception:
+      return "exception";
+  }
+  return "?";
+}
+
+void execution::report(fault what, std::string text) {
+  if (!found_) found_ = violation{what, std::move(text), schedule_};
+}
+
+void execution::report_deadlock() {
+  std::string text = "no rank can go on:";
+  for (int rank = 0; rank < size(); ++rank)
+    if (state(rank).at != where::ended)
+      text += " rank " + std::to_string(rank) + " " + waiting_text(rank) + ";";
+  text.pop_back();
+  report(fault::deadlock, std::move(text));
+}
+
+void execution::report_livelock() {
+  report(fault::livelock, "more than " + std::to_string(options_->most_steps) +
+                              " steps: something repeats without waiting through its world");
+}
+
+std::string execution::word_text(const std::uint64_t* cell) const {
+  const engine::word_name known = name_of(cell);
+  return known.text + " of rank " + std::to_string(known.rank);
+}
+
+std::string execution::word_text(const engine::operation& of) const { return word_text(of.word); }
+
+std::string execution::waiting_text(int rank) const {
+  const rank_state& of = state(rank);
+  if (of.at == where::at_barrier) return "waits in a barrier";
+  if (of.at == where::in_flush)
+    return "waits in a flush of rank " + std::to_string(of.flush_target) +
+           ", which does not enter the library";
+  return of.next->waiting_text();
+}
+
+namespace {
+
+/// "lock/mcs_lock.hpp:72"; nothing for what no line asks for.
+std::string site_text(const std::source_location& at) {
+  const site place = site::of(at);
+  constexpr std::string_view own = "nearfar/";
+  const std::string file = place.file.starts_with(own) ? place.file.substr(own.size()) : place.file;
+  return place.line == 0 ? "" : file + ":" + std::to_string(place.line);
+}
+
+}  // namespace
+
+void execution::show(std::string operation, const std::uint64_t* cell, int acts_on, touched values,
+                     bool writes, int issued_after, const std::source_location& at) {
+  shown_step shown;
+  shown.taken = schedule_.back();
+  shown.operation = std::move(operation);
+  shown.acts_on = acts_on;
+  shown.issued_after = issued_after;
+  shown.site = site_text(at);
+  if (cell != nullptr) {
+    shown.word = word_text(cell);
+    shown.detail = std::to_string(values.read);
+    if (values.read != values.before)
+      shown.detail += " (stale, " + std::to_string(values.before) + " by now)";
+    else if (writes)
+      shown.detail = std::to_string(values.before) + " -> " + std::to_string(values.after);
+  }
+  shown_->push_back(std::move(shown));
+}
+
+}  // namespace nearfar::checker

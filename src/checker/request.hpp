@@ -1,0 +1,258 @@
+// What a rank asks for next: a class for each kind of step, with all that the searches, schedules and
+// messages have to know of it. An object lives on the stack of the rank that asks, until its step is taken.
+//
+// A new kind of step is one class here, and the function of `execution` that ranks call for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nearfar/engine/operation.hpp"
+#include "shared_memory.hpp"
+
+namespace nearfar::checker {
+
+class execution;
+
+/// Names of what is no cell, beside mailboxes and epochs: the guard of the critical section, and whether a
+/// rank waits outside the library (1) or may carry out operations of others (0).
+[[nodiscard]] std::uint64_t guard_name();
+[[nodiscard]] std::uint64_t library_name(int rank);
+
+/// Of all that an operation asks for but its word.
+[[nodiscard]] std::uint64_t hash_of_operands(const engine::operation& what);
+
+class request {
+ public:
+  request(const request&) = delete;
+  request& operator=(const request&) = delete;
+  virtual ~request() = default;
+
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+
+  /// As schedules show it; what is taken in vain, because the rank asks for it again.
+  [[nodiscard]] virtual std::string text(bool /*in_vain*/) const { return std::string(name_); }
+  /// The same for a rank that cannot go on.
+  [[nodiscard]] virtual std::string waiting_text() const { return "is stopped"; }
+  /// Of the kind of step.
+  [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
+
+  /// The word that it acts on.
+  [[nodiscard]] virtual std::uint64_t word() const = 0;
+  /// The word itself, unless it is a mailbox, an epoch or a guard.
+  [[nodiscard]] virtual std::uint64_t* cell() const { return nullptr; }
+  /// Whether steps of others that act on this word cannot be exchanged with it.
+  [[nodiscard]] virtual bool writes() const { return true; }
+  /// In whose memory, or to whom.
+  [[nodiscard]] virtual int acts_on() const { return rank_; }
+  /// What else tells it from other requests of this kind.
+  [[nodiscard]] virtual std::uint64_t operands() const { return word(); }
+
+  /// Whether it may have to wait for steps of others.
+  [[nodiscard]] virtual bool waits() const { return false; }
+  [[nodiscard]] virtual bool can_be_taken() const { return true; }
+  /// Whether it could have been taken before an event, when the word held `value`; nothing if it never waits.
+  [[nodiscard]] virtual std::optional<bool> could_be_taken(std::size_t /*event*/,
+                                                           std::uint64_t /*value*/) const {
+    return std::nullopt;
+  }
+  /// Whether only a value that was overwritten by now lets it be taken.
+  [[nodiscard]] virtual bool waits_for_past() const { return false; }
+  /// Whether the rank is not in the communication library as long as this waits.
+  [[nodiscard]] virtual bool is_outside_library() const { return false; }
+  /// The rank that carries it out, and has to be in the library for it; -1: none.
+  [[nodiscard]] virtual int server() const { return -1; }
+
+  /// How many results it may have, if it can be taken.
+  [[nodiscard]] virtual int choices() const { return 1; }
+  /// Whether the result of this choice is the newest in another order of steps.
+  [[nodiscard]] virtual bool is_newest_elsewhere(int /*choice*/) const { return false; }
+  /// Takes it; the rank's result is what was read.
+  virtual touched take(int choice) = 0;
+  /// What the rank observes by it.
+  [[nodiscard]] virtual std::uint64_t observed(const touched& /*values*/) const { return 0; }
+  /// Whether the rank asks for the same again after this step.
+  [[nodiscard]] virtual bool is_asked_again(const touched& /*values*/) const { return false; }
+  /// After the step has become an event.
+  virtual void note_event() const {}
+  /// Whether it gives up the critical section.
+  [[nodiscard]] virtual bool leaves() const { return false; }
+
+ protected:
+  /// Of the rank that runs.
+  request(execution& of, std::string_view name);
+  [[nodiscard]] execution& run() const noexcept { return *run_; }
+  [[nodiscard]] std::string_view name() const noexcept { return name_; }
+
+ private:
+  [[nodiscard]] static constexpr std::uint64_t hash_of(std::string_view text) noexcept {
+    std::uint64_t result = 0xCBF29CE484222325U;
+    for (const char one : text) result = (result ^ static_cast<unsigned char>(one)) * 0x100000001B3U;
+    return result;
+  }
+
+  execution* run_;
+  int rank_;
+  std::string_view name_;
+  std::uint64_t hash_;
+};
+
+/// An operation on a word of memory.
+class cell_request : public request {
+ public:
+  [[nodiscard]] std::uint64_t word() const override;
+  [[nodiscard]] std::uint64_t* cell() const override { return what_.word; }
+  [[nodiscard]] bool writes() const override { return is_write(what_.what); }
+  [[nodiscard]] int acts_on() const override;
+  [[nodiscard]] std::uint64_t operands() const override;
+
+ protected:
+  cell_request(execution& of, std::string_view kind, const engine::operation& what)
+      : request(of, kind), what_(what) {}
+  [[nodiscard]] const engine::operation& what() const noexcept { return what_; }
+  [[nodiscard]] touched take_near(int choice, const engine::wait* waiting) const;
+  [[nodiscard]] int choices_of_near(const engine::wait* waiting) const;
+  [[nodiscard]] bool is_newest_elsewhere(int choice, const engine::wait* waiting) const;
+
+ private:
+  engine::operation what_;
+};
+
+/// Of a near cell, or of a far word in place.
+class access_request final : public cell_request {
+ public:
+  access_request(execution& of, const engine::operation& what) : cell_request(of, "access", what) {}
+  [[nodiscard]] std::string text(bool in_vain) const override;
+  [[nodiscard]] int choices() const override;
+  [[nodiscard]] bool is_newest_elsewhere(int choice) const override;
+  touched take(int choice) override;
+  [[nodiscard]] std::uint64_t observed(const touched& values) const override { return values.read; }
+};
+
+/// The rank's last RMA operation, delivered at once.
+class eager_delivery final : public cell_request {
+ public:
+  eager_delivery(execution& of, const engine::operation& what) : cell_request(of, "access", what) {}
+  [[nodiscard]] std::string text(bool in_vain) const override;
+  touched take(int choice) override;
+  void note_event() const override;
+};
+
+/// A wait for the value of a word.
+class wait_request final : public cell_request {
+ public:
+  wait_request(execution& of, const engine::wait& what)
+      : cell_request(of, "await", what.read), wait_(&what) {}
+  [[nodiscard]] std::string text(bool in_vain) const override;
+  [[nodiscard]] std::string waiting_text() const override;
+  [[nodiscard]] bool waits() const override { return true; }
+  [[nodiscard]] bool can_be_taken() const override;
+  [[nodiscard]] std::optional<bool> could_be_taken(std::size_t event, std::uint64_t value) const override;
+  [[nodiscard]] bool waits_for_past() const override;
+  [[nodiscard]] bool is_outside_library() const override { return !wait_->progresses; }
+  [[nodiscard]] int server() const override;
+  [[nodiscard]] int choices() const override;
+  [[nodiscard]] bool is_newest_elsewhere(int choice) const override;
+  touched take(int choice) override;
+  [[nodiscard]] std::uint64_t observed(const touched& values) const override { return values.read; }
+  [[nodiscard]] bool is_asked_again(const touched& values) const override;
+
+ private:
+  /// Whether a wait that repeats a swap has one more try that fails but changes the word.
+  [[nodiscard]] bool can_try_in_vain(std::uint64_t value) const;
+
+  const engine::wait* wait_;
+  int failed_tries_ = 0;  // each of which wrote the word
+};
+
+/// Before a wait without progress, in mode `progress`.
+class library_exit final : public request {
+ public:
+  explicit library_exit(execution& of) : request(of, "leave library") {}
+  [[nodiscard]] std::uint64_t word() const override;
+  touched take(int choice) override;
+};
+
+class signal_request final : public request {
+ public:
+  signal_request(execution& of, int channel, int to) : request(of, "signal"), channel_(channel), to_(to) {}
+  [[nodiscard]] std::string text(bool in_vain) const override;
+  [[nodiscard]] std::uint64_t word() const override;
+  [[nodiscard]] int acts_on() const override { return to_; }
+  touched take(int choice) override;
+
+ private:
+  int channel_;
+  int to_;
+};
+
+class signal_wait final : public request {
+ public:
+  signal_wait(execution& of, int channel, int from)
+      : request(of, "await signal"), channel_(channel), from_(from) {}
+  [[nodiscard]] std::string text(bool in_vain) const override;
+  [[nodiscard]] std::string waiting_text() const override;
+  [[nodiscard]] std::uint64_t word() const override;
+  [[nodiscard]] bool waits() const override { return true; }
+  [[nodiscard]] bool can_be_taken() const override;
+  [[nodiscard]] std::optional<bool> could_be_taken(std::size_t event, std::uint64_t value) const override;
+  [[nodiscard]] int choices() const override;
+  touched take(int choice) override;
+
+ private:
+  /// Whose messages may be received now; the longest waiting first.
+  [[nodiscard]] std::vector<int> senders() const;
+
+  int channel_;
+  int from_;
+};
+
+class epoch_begin final : public request {
+ public:
+  epoch_begin(execution& of, int epoch, int home)
+      : request(of, "begin exclusive epoch"), epoch_(epoch), home_(home) {}
+  [[nodiscard]] std::string waiting_text() const override;
+  [[nodiscard]] std::uint64_t word() const override;
+  [[nodiscard]] bool waits() const override { return true; }
+  [[nodiscard]] bool can_be_taken() const override;
+  [[nodiscard]] std::optional<bool> could_be_taken(std::size_t event, std::uint64_t value) const override;
+  touched take(int choice) override;
+
+ private:
+  int epoch_;
+  int home_;
+};
+
+class epoch_end final : public request {
+ public:
+  epoch_end(execution& of, int epoch, int home)
+      : request(of, "end exclusive epoch"), epoch_(epoch), home_(home) {}
+  [[nodiscard]] std::uint64_t word() const override;
+  touched take(int choice) override;
+
+ private:
+  int epoch_;
+  int home_;
+};
+
+/// Of the critical section.
+class section_entry final : public request {
+ public:
+  explicit section_entry(execution& of) : request(of, "ENTER") {}
+  [[nodiscard]] std::uint64_t word() const override;
+  touched take(int choice) override;
+};
+
+class section_exit final : public request {
+ public:
+  explicit section_exit(execution& of) : request(of, "LEAVE") {}
+  [[nodiscard]] std::uint64_t word() const override;
+  touched take(int choice) override;
+  [[nodiscard]] bool leaves() const override { return true; }
+};
+
+}  // namespace nearfar::checker

@@ -1,0 +1,27 @@
+// What the ranks of an execution ask for, as requests that the execution takes when a search says so.
+#pragma once
+
+#include "nearfar/engine/team.hpp"
+
+namespace nearfar::checker {
+
+class execution;
+
+class requests final : public engine::operations {
+ public:
+  explicit requests(execution& of) : run_(&of) {}
+
+  std::uint64_t perform(const engine::operation& what) override;
+  void issue(const engine::operation& what) override;
+  void flush(int target) override;
+  std::uint64_t await(const engine::wait& what) override;
+  void signal(int channel, int to) override;
+  void await_signal(int channel, int from) override;
+  void begin_exclusive(int epoch, int home) override;
+  void end_exclusive(int epoch, int home) override;
+
+ private:
+  execution* run_;
+};
+
+}  // namespace nearfar::checker

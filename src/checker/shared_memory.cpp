@@ -1,0 +1,293 @@
+#include "shared_memory.hpp"
+
+#include <algorithm>
+
+namespace nearfar::checker {
+
+using engine::action;
+
+namespace {
+
+bool acquires(std::memory_order order) {
+  return order == std::memory_order_acquire || order == std::memory_order_acq_rel ||
+         order == std::memory_order_seq_cst;
+}
+bool releases(std::memory_order order) {
+  return order == std::memory_order_release || order == std::memory_order_acq_rel ||
+         order == std::memory_order_seq_cst;
+}
+
+/// Between the versions of writes that come one after the other: room for as many in between as halving
+/// leaves.
+constexpr version_number stride = version_number{1} << 24U;
+
+/// What MPI calls one operation: atomicity is promised among accumulates of the same.
+std::size_t kind_of_accumulate(action what) {
+  switch (what) {
+    case action::swap:
+    case action::replace:
+      return 0;
+    case action::fetch_add:
+    case action::sum:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
+}  // namespace
+
+shared_memory::shared_memory(users& of, const options& how, const engine::team& where)
+    : users_(&of),
+      options_(&how),
+      first_(reinterpret_cast<const std::uint64_t*>(where.memory(0))),
+      ranks_(static_cast<std::size_t>(where.size())),
+      slot_of_cell_(where.bytes() / sizeof(std::uint64_t) * ranks_, -1) {}
+
+void shared_memory::clear() {
+  for (const shared_word& word : words_)
+    if (word.cell != nullptr) slot_of_cell_[word.name] = -1;
+  words_.clear();
+  places_in_views_ = 0;
+  slot_of_other_.clear();
+}
+
+shared_word& shared_memory::at(std::uint64_t name, std::uint64_t* cell) {
+  if (cell != nullptr) {
+    std::int32_t& slot = slot_of_cell_[name];
+    if (slot < 0) {
+      slot = static_cast<std::int32_t>(words_.size());
+      words_.emplace_back();
+      words_.back().name = name;
+      words_.back().cell = cell;
+      words_.back().in_view = places_in_views_++;
+      words_.back().history.emplace_back();
+      words_.back().history.back().value = *cell;
+    }
+    return words_[static_cast<std::size_t>(slot)];
+  }
+  const auto [place, is_new] = slot_of_other_.try_emplace(name, words_.size());
+  if (is_new) {
+    words_.emplace_back();
+    words_.back().name = name;
+    words_.back().in_view = places_in_views_++;
+  }
+  return words_[place->second];
+}
+
+void shared_memory::forget(const std::byte* from, std::size_t bytes) {
+  const std::size_t first = name_of(reinterpret_cast<const std::uint64_t*>(from));
+  for (std::size_t name = first; name < first + bytes / sizeof(std::uint64_t); ++name) {
+    std::int32_t& slot = slot_of_cell_[name];
+    if (slot < 0) continue;
+    words_[static_cast<std::size_t>(slot)] = shared_word{};
+    slot = -1;
+  }
+}
+
+const shared_word* shared_memory::find(std::uint64_t name) const {
+  if (name < slot_of_cell_.size()) {
+    const std::int32_t slot = slot_of_cell_[name];
+    return slot < 0 ? nullptr : &words_[static_cast<std::size_t>(slot)];
+  }
+  const auto place = slot_of_other_.find(name);
+  return place == slot_of_other_.end() ? nullptr : &words_[place->second];
+}
+
+shared_word& shared_memory::used_as(const engine::operation& what, bool near) {
+  shared_word& word = at(name_of(what.word), what.word);
+  if (!near && !word.far) {
+    word.by_origin.resize(ranks_);
+    word.in_view = places_in_views_;
+    places_in_views_ += ranks_;
+  }
+  (near ? word.near : word.far) = true;
+  if (word.near && word.far)
+    users_->report(fault::mixed, users_->word_text(what) + " is used by host atomics and as a far word");
+  return word;
+}
+
+std::vector<std::size_t> shared_memory::places(const view& seen, const engine::operation& what,
+                                               const engine::wait* waiting) const {
+  const auto fits = [&](std::uint64_t value) { return waiting == nullptr || waiting->satisfied(value); };
+  const bool is_load = what.what == action::load;
+  const shared_word* word = find(name_of(what.word));
+  if (word == nullptr) {
+    if (!is_load || fits(*what.word)) return {is_load ? 0U : 1U};
+    return {};
+  }
+  const std::vector<shared_word::stored>& history = word->history;
+  std::vector<std::size_t> result;
+  if (!is_load) result.push_back(history.size());
+  if (is_load && fits(history.back().value)) result.push_back(history.size() - 1);
+  if (options_->near == near_model::sequential) return result;
+  const version_number known = seen.at(word->in_view);
+  for (std::size_t place = history.size() - 1; place > 0 && history[place].version > known; --place) {
+    const std::uint64_t earlier = history[place - 1].value;
+    const bool fails = what.what == action::compare_exchange && earlier != what.expected;
+    if (is_load ? fits(earlier) : fails || !history[place].is_atomic)
+      result.push_back(is_load ? place - 1 : place);
+  }
+  return result;
+}
+
+touched shared_memory::apply_near(view& seen, const engine::operation& what, const engine::wait* waiting,
+                                  int choice, std::size_t event) {
+  shared_word& word = used_as(what, true);
+  const std::uint64_t last = word.history.back().value;
+  const std::size_t place = places(seen, what, waiting)[static_cast<std::size_t>(choice)];
+  if (what.what == action::store) return store_near(seen, what, word, place, event);
+  // A read-modify-write reads what it comes after.
+  const shared_word::stored& from = word.history[what.what == action::load ? place : place - 1];
+  const bool fails = what.what == action::compare_exchange && from.value != what.expected;
+  seen.raise(word.in_view, from.version);
+  if (acquires(fails ? what.failure : what.order)) seen.join(from.message);
+  if (what.what == action::load || fails) return {.before = last, .read = from.value, .after = last};
+  return store_near(seen, what, word, place, event);
+}
+
+touched shared_memory::store_near(view& seen, const engine::operation& what, shared_word& word,
+                                  std::size_t place, std::size_t event) {
+  const std::uint64_t last = word.history.back().value;
+  const std::uint64_t earlier = word.history[place - 1].value;
+  const bool is_newest = place == word.history.size();
+  shared_word::stored stored{.value = result_of(what, earlier), .by_event = event};
+  const version_number before = word.history[place - 1].version;
+  if (!is_newest && word.history[place].version - before < 2) {
+    spread_versions(word);
+    return store_near(seen, what, word, place, event);
+  }
+  stored.version = is_newest ? before + stride : before + (word.history[place].version - before) / 2;
+  // A read-modify-write continues the release sequence of what it read.
+  stored.is_atomic = what.what != action::store;
+  if (stored.is_atomic) stored.message = word.history[place - 1].message;
+  seen.raise(word.in_view, stored.version);
+  if (releases(what.order)) stored.message.join(seen);
+  stored.message.raise(word.in_view, stored.version);
+  if (is_newest) {
+    word.version = stored.version;
+    *word.cell = stored.value;
+  }
+  const bool is_atomic = stored.is_atomic;
+  word.history.insert(word.history.begin() + static_cast<std::ptrdiff_t>(place), std::move(stored));
+  return {.before = last, .read = is_atomic ? earlier : last, .after = word.history.back().value};
+}
+
+void shared_memory::spread_versions(shared_word& word) {
+  std::vector<version_number> old;
+  for (shared_word::stored& one : word.history) {
+    old.push_back(one.version);
+    one.version = stride * (old.size() - 1);
+  }
+  word.version = word.history.back().version;
+  // A view holds the version of a write, or that of the initial value.
+  const auto adapt = [&](view& known) {
+    const auto place = std::lower_bound(old.begin(), old.end(), known.at(word.in_view)) - old.begin();
+    known.replace(word.in_view, stride * static_cast<version_number>(place));
+  };
+  for (shared_word& other : words_) {
+    adapt(other.message);
+    for (shared_word::stored& one : other.history) adapt(one.message);
+    for (auto& [sender, known] : other.mail) adapt(known);
+  }
+  users_->for_each_view(adapt);
+}
+
+void shared_memory::check_race(int rank, const shared_word& word, const engine::operation& what,
+                               const view& seen) {
+  const bool is_plain = what.what == action::put || what.what == action::write_direct;
+  const bool is_get = what.what == action::get;
+  const promises& promised = options_->promised;
+  if (what.what == action::read_direct && promised.racing_loads) return;
+  for (std::size_t origin = 0; origin < word.by_origin.size(); ++origin) {
+    const accesses_of_origin& past = word.by_origin[origin];
+    const version_number complete = seen.at(word.in_view + origin);
+    const auto races = [&](bool matters, version_number access, std::string_view with) {
+      if (!matters || access <= complete) return false;
+      users_->report(fault::conflict, std::string(name(what.what)) + " of " + users_->word_text(what) +
+                                          " is not ordered with " + std::string(with) + " rank " +
+                                          std::to_string(origin) + ", which is not known to be complete");
+      return true;
+    };
+    const bool reads_only = is_get || what.what == action::fetch;
+    if (races(!reads_only || !promised.racing_gets, past.plain, "the write by")) return;
+    if (races(is_write(what.what) && !promised.racing_gets, past.get, "the get by")) return;
+    if (races(is_plain && !promised.racing_gets, past.fetch, "the fetch by")) return;
+    if (races(is_rma(what.what) && is_write(what.what), past.load, "the load by")) return;
+    for (std::size_t other = 0; other < past.accumulate.size(); ++other) {
+      // MPI orders those of one origin.
+      const bool is_mixed = is_write(what.what) && other != kind_of_accumulate(what.what) &&
+                            origin != static_cast<std::size_t>(rank);
+      const bool matters = is_accumulate(what.what) ? is_mixed && !promised.mixed_accumulates
+                                                    : !is_get || !promised.racing_gets;
+      if (races(matters, past.accumulate[other], "the accumulate by")) return;
+    }
+  }
+}
+
+shared_memory::far_access shared_memory::apply_far(int origin, const engine::operation& what, view& seen) {
+  shared_word& word = used_as(what, false);
+  const std::uint64_t before = *word.cell;
+  const std::uint64_t after = result_of(what, before);
+  const bool fails = what.what == action::compare_and_swap && before != what.expected;
+  const bool writes = is_write(what.what) && !fails;
+  if (options_->conflict != conflicts::enacted) check_race(origin, word, what, seen);
+  const version_number number = ++word.version;
+  accesses_of_origin& mine = word.by_origin[static_cast<std::size_t>(origin)];
+  if (what.what == action::put)
+    mine.plain = number;
+  else if (what.what == action::get)
+    mine.get = number;
+  else if (what.what == action::fetch)
+    mine.fetch = number;
+  else
+    mine.accumulate[kind_of_accumulate(what.what)] = number;
+  const view at_issue = what.what == action::put ? seen : view();
+  if (is_read(what.what)) seen.join(word.message);
+  if (writes) {
+    // Who reads it learns what the origin knew, but not that this write is over.
+    if (what.what == action::put)
+      word.message = at_issue;
+    else
+      word.message.join(seen);
+    if (is_accumulate(what.what)) word.last_accumulate = number;
+    *word.cell = after;
+  }
+  return {.values = {before, before, *word.cell}, .number = number, .wrote = writes};
+}
+
+touched shared_memory::apply_direct(int rank, const engine::operation& what, view& seen) {
+  shared_word& word = used_as(what, false);
+  const std::uint64_t before = *word.cell;
+  if (options_->conflict != conflicts::enacted) check_race(rank, word, what, seen);
+  if (what.what == action::read_direct) {
+    if (!options_->promised.racing_loads) {
+      word.by_origin[static_cast<std::size_t>(rank)].load = ++word.version;
+      seen.raise(word.in_view + static_cast<std::size_t>(rank), word.version);
+    }
+    seen.join(word.message);
+    return {before, before, before};
+  }
+  ++word.version;
+  word.by_origin[static_cast<std::size_t>(rank)].plain = word.version;
+  // Complete at once.
+  seen.raise(word.in_view + static_cast<std::size_t>(rank), word.version);
+  word.message = seen;
+  *word.cell = what.operand;
+  return {before, before, what.operand};
+}
+
+touched shared_memory::write_again(const engine::operation& what, version_number access,
+                                   std::uint64_t written) {
+  const std::uint64_t before = *what.word;
+  // Accumulates exclude each other.
+  if (!is_accumulate(what.what) || find(what.word)->last_accumulate == access) *what.word = written;
+  return {before, before, *what.word};
+}
+
+void shared_memory::note_complete(int origin, const engine::operation& what, version_number access,
+                                  view& seen) const {
+  seen.raise(find(what.word)->in_view + static_cast<std::size_t>(origin), access);
+}
+
+}  // namespace nearfar::checker

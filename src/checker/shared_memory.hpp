@@ -1,0 +1,146 @@
+// Words of near and far memory: what was written to them, what an access of one returns or changes, and what
+// whoever makes it learns. The rules are those of C++ and of MPI's RMA, docs/verification.md has them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nearfar/checker/checker.hpp"
+#include "nearfar/engine/team.hpp"
+#include "view.hpp"
+
+namespace nearfar::checker {
+
+/// The numbers of the last accesses that one rank has made to a far word, by what MPI says of their races.
+struct accesses_of_origin {
+  version_number plain = 0;  // puts and writes in place
+  version_number get = 0;
+  version_number fetch = 0;
+  version_number load = 0;                     // in place; noted only where it matters
+  std::array<version_number, 3> accumulate{};  // that may write: replace, sum, compare-and-swap
+
+  /// Those with which another access may be a conflict; 0 for the others.
+  [[nodiscard]] std::array<version_number, 7> that_may_race(const promises& promised) const {
+    const version_number read = promised.racing_gets ? 0 : 1;
+    return {plain,         get * read,    fetch * read, promised.racing_loads ? 0 : load,
+            accumulate[0], accumulate[1], accumulate[2]};
+  }
+};
+
+/// A word of memory, or what else ranks share: a mailbox, an epoch, the guard of the critical section.
+struct shared_word {
+  std::uint64_t name = 0;
+  std::uint64_t* cell = nullptr;
+  bool near = false;
+  bool far = false;
+  version_number version = 0;  // of the newest write; of a far word, the number of its accesses
+  std::size_t in_view = 0;     // where views keep what is known of it; of a far word, that and one for
+                               // each origin: the last of its accesses that is known to be complete
+  view message;                // what reading the last write makes known
+  std::vector<accesses_of_origin> by_origin;  // of a far word
+  version_number last_accumulate = 0;
+  struct stored {
+    std::uint64_t value = 0;
+    view message{};
+    std::size_t by_event = 0;  // of all but the initial value
+    version_number version = 0;
+    bool is_atomic = false;  // nothing may come between it and what it read
+  };
+  std::vector<stored> history;  // of a near cell, by version: C++'s modification order
+  int last_write = -1;
+  std::vector<int> reads;   // since then
+  std::uint64_t value = 0;  // of what is no cell
+  std::vector<std::pair<int, view>> mail;
+};
+
+/// Values of a word about a step.
+struct touched {
+  std::uint64_t before = 0;
+  std::uint64_t read = 0;
+  std::uint64_t after = 0;
+};
+
+class shared_memory {
+ public:
+  /// What the memory needs of those who use it.
+  class users {
+   public:
+    virtual void report(fault what, std::string text) = 0;
+    [[nodiscard]] virtual std::string word_text(const engine::operation& of) const = 0;
+    /// Calls `action` with each view that a rank holds, or an operation that is under way.
+    virtual void for_each_view(const std::function<void(view&)>& action) = 0;
+
+   protected:
+    users() = default;
+    ~users() = default;
+  };
+
+  shared_memory(users& of, const options& how, const engine::team& where);
+
+  /// As nothing had been accessed.
+  void clear();
+  /// The same for some words.
+  void forget(const std::byte* from, std::size_t bytes);
+
+  [[nodiscard]] std::uint64_t name_of(const std::uint64_t* cell) const noexcept {
+    return static_cast<std::uint64_t>(cell - first_);
+  }
+  /// A word by its name, made when it is asked for first. `cell` is what is no mailbox, epoch or guard.
+  shared_word& at(std::uint64_t name, std::uint64_t* cell = nullptr);
+  [[nodiscard]] const shared_word* find(std::uint64_t name) const;
+  [[nodiscard]] const shared_word* find(const std::uint64_t* cell) const { return find(name_of(cell)); }
+  [[nodiscard]] const std::vector<shared_word>& words() const noexcept { return words_; }
+
+  /// Places in the history of a near cell that a load may read, or before which a write may go (one past the
+  /// end for the newest), reading what is before it; the newest first.
+  [[nodiscard]] std::vector<std::size_t> places(const view& seen, const engine::operation& what,
+                                                const engine::wait* waiting) const;
+  /// The place of the write that comes right after what is accessed at `place`; one past the end if none
+  /// does.
+  [[nodiscard]] static std::size_t overlooked(const engine::operation& what, std::size_t place) noexcept {
+    return what.what == engine::action::load ? place + 1 : place;
+  }
+
+  /// Does what is asked of a near cell, at one of its `places`, by the event of this number.
+  touched apply_near(view& seen, const engine::operation& what, const engine::wait* waiting, int choice,
+                     std::size_t event);
+  touched apply_direct(int rank, const engine::operation& what, view& seen);
+  struct far_access {
+    touched values;
+    version_number number = 0;  // among those of the word
+    bool wrote = false;
+  };
+  /// `seen` is what the origin knew when it issued the operation.
+  far_access apply_far(int origin, const engine::operation& what, view& seen);
+  /// Writes once more what an access of this number wrote.
+  touched write_again(const engine::operation& what, version_number access, std::uint64_t written);
+  /// An access of this number is known to be complete.
+  void note_complete(int origin, const engine::operation& what, version_number access, view& seen) const;
+
+ private:
+  shared_word& used_as(const engine::operation& what, bool near);
+  touched store_near(view& seen, const engine::operation& what, shared_word& word, std::size_t place,
+                     std::size_t event);
+  /// Makes room between the versions of a near cell.
+  void spread_versions(shared_word& word);
+  /// Reports a conflict unless `seen` holds that all accesses of the word are complete with which MPI lets
+  /// none like this one race.
+  void check_race(int rank, const shared_word& word, const engine::operation& what, const view& seen);
+
+  users* users_;
+  const options* options_;
+  const std::uint64_t* first_;
+  std::size_t ranks_;
+  std::vector<shared_word> words_;
+  std::size_t places_in_views_ = 0;
+  std::vector<std::int32_t> slot_of_cell_;
+  std::map<std::uint64_t, std::size_t> slot_of_other_;
+};
+
+}  // namespace nearfar::checker
