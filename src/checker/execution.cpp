@@ -91,6 +91,7 @@ footprint execution::next_footprint(const process& one) const {
   } else {
     const request& next = *state(one.rank).next;
     result.add({next.word(), next.writes()});
+    if (next.is_before_or_behind_fences()) result.add({total_order, false});
   }
   if (const int server = server_of(one); server >= 0) result.add({library_name(server), false});
   if (one.delivery == 0 && is_outside_library(one.rank))
@@ -353,7 +354,7 @@ void execution::open_barrier() {
 
 void execution::for_each_view(const std::function<void(view&)>& action) {
   for (rank_state& one : ranks_) {
-    action(one.seen);
+    for (view* of : {&one.seen, &one.released, &one.unacquired}) action(*of);
     for (rma& operation : one.outstanding) action(operation.seen);
   }
 }

@@ -95,7 +95,7 @@ struct rma {
 
 enum class where : std::uint8_t { at_step, in_flush, at_barrier, ended };
 
-struct rank_state {
+struct rank_state : knowledge {
   where at = where::ended;
   request* next = nullptr;
   int flush_target = 0;
@@ -104,7 +104,6 @@ struct rank_state {
   const void* frame = nullptr;
   int issued = 0;
   std::vector<rma> outstanding;
-  view seen;
   event_set past;
   std::uint64_t observed = 0;
   std::uint64_t asked = 0;    // hash of all that the rank has asked for
@@ -178,6 +177,7 @@ class execution final : public engine::team, public monitor, public shared_memor
   void await_signal(int channel, int from) override;
   void begin_exclusive(int epoch, int home) override;
   void end_exclusive(int epoch, int home) override;
+  void fence(std::memory_order order) override;
   void delay(std::chrono::nanoseconds) override {}
   void barrier() override;
   [[nodiscard]] std::chrono::nanoseconds now() override {

@@ -165,6 +165,10 @@ void mutator::begin_exclusive(int epoch, int home) {
   if (!changes(change::dropped, "begin exclusive")) next_->begin_exclusive(epoch, home);
 }
 
+void mutator::fence(std::memory_order order) {
+  if (!changes(change::dropped, "fence")) next_->fence(order);
+}
+
 void mutator::end_exclusive(int epoch, int home) {
   if (!changes(change::dropped, "end exclusive")) next_->end_exclusive(epoch, home);
 }

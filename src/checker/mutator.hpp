@@ -32,6 +32,7 @@ class mutator final : public engine::operations {
   void await_signal(int channel, int from) override;
   void begin_exclusive(int epoch, int home) override;
   void end_exclusive(int epoch, int home) override;
+  void fence(std::memory_order order) override;
 
  private:
   template <typename What>

@@ -42,7 +42,7 @@ int cell_request::acts_on() const { return run().name_of(what_.word).rank; }
 std::uint64_t cell_request::operands() const { return mixed(word(), hash_of_operands(what_)); }
 
 touched cell_request::take_near(int choice, const engine::wait* waiting) const {
-  return run().words().apply_near(run().state(rank()).seen, what_, waiting, choice, run().events().size());
+  return run().words().apply_near(run().state(rank()), what_, waiting, choice, run().events().size());
 }
 
 int cell_request::choices_of_near(const engine::wait* waiting) const {
@@ -51,7 +51,9 @@ int cell_request::choices_of_near(const engine::wait* waiting) const {
 }
 
 bool cell_request::is_newest_elsewhere(int choice, const engine::wait* waiting) const {
-  const shared_word* word = is_near(what_.what) ? run().words().find(what_.word) : nullptr;
+  // What is in the total order has a place among fences as well, and so all is tried.
+  const bool may_be = is_near(what_.what) && !is_in_total_order(what_);
+  const shared_word* word = may_be ? run().words().find(what_.word) : nullptr;
   if (word == nullptr) return false;
   const rank_state& of = run().state(rank());
   const std::size_t place = shared_memory::overlooked(
@@ -136,6 +138,11 @@ touched wait_request::take(int choice) {
 
 bool wait_request::is_asked_again(const touched& values) const {
   return is_rma(what().what) && !wait_->satisfied(values.read);
+}
+
+touched fence_request::take(int /*choice*/) {
+  run().words().fence(run().state(rank()), std::memory_order_seq_cst);
+  return {};
 }
 
 // ---- the library ------------------------------------------------------------------------------------------

@@ -52,6 +52,9 @@ class request {
   /// What else tells it from other requests of this kind.
   [[nodiscard]] virtual std::uint64_t operands() const { return word(); }
 
+  /// Whether fences that are sequentially consistent cannot be exchanged with it either.
+  [[nodiscard]] virtual bool is_before_or_behind_fences() const { return false; }
+
   /// Whether it may have to wait for steps of others.
   [[nodiscard]] virtual bool waits() const { return false; }
   [[nodiscard]] virtual bool can_be_taken() const { return true; }
@@ -109,6 +112,7 @@ class cell_request : public request {
   [[nodiscard]] bool writes() const override { return is_write(what_.what); }
   [[nodiscard]] int acts_on() const override;
   [[nodiscard]] std::uint64_t operands() const override;
+  [[nodiscard]] bool is_before_or_behind_fences() const override { return is_in_total_order(what_); }
 
  protected:
   cell_request(execution& of, std::string_view kind, const engine::operation& what)
@@ -167,6 +171,14 @@ class wait_request final : public cell_request {
 
   const engine::wait* wait_;
   int failed_tries_ = 0;  // each of which wrote the word
+};
+
+/// A fence that is sequentially consistent. Others are no steps, as they concern their rank alone.
+class fence_request final : public request {
+ public:
+  explicit fence_request(execution& of) : request(of, "fence") {}
+  [[nodiscard]] std::uint64_t word() const override { return total_order; }
+  touched take(int choice) override;
 };
 
 /// Before a wait without progress, in mode `progress`.

@@ -71,6 +71,16 @@ void requests::end_exclusive(int epoch, int home) {
   run_->stop_before(ending);
 }
 
+void requests::fence(std::memory_order order) {
+  rank_state& me = run_->self();
+  me.observed = mixed(me.observed, mixed(total_order, static_cast<std::uint64_t>(order)));
+  run_->note_asked(mixed(total_order, static_cast<std::uint64_t>(order)));
+  if (run_->how().near == near_model::sequential) return;
+  if (order != std::memory_order_seq_cst) return run_->words().fence(me, order);
+  fence_request fencing(*run_);
+  run_->stop_before(fencing);
+}
+
 // ---- the same from the fibres of ranks --------------------------------------------------------------------
 
 std::uint64_t execution::perform(const engine::operation& what) {
@@ -111,6 +121,11 @@ void execution::begin_exclusive(int epoch, int home) {
 void execution::end_exclusive(int epoch, int home) {
   self().frame = __builtin_frame_address(0);
   mutator_.end_exclusive(epoch, home);
+}
+
+void execution::fence(std::memory_order order) {
+  self().frame = __builtin_frame_address(0);
+  mutator_.fence(order);
 }
 
 void execution::barrier() {

@@ -19,6 +19,7 @@ class requests final : public engine::operations {
   void await_signal(int channel, int from) override;
   void begin_exclusive(int epoch, int home) override;
   void end_exclusive(int epoch, int home) override;
+  void fence(std::memory_order order) override;
 
  private:
   execution* run_;

@@ -122,31 +122,39 @@ std::vector<std::size_t> shared_memory::places(const view& seen, const engine::o
   if (is_load && fits(history.back().value)) result.push_back(history.size() - 1);
   if (options_->near == near_model::sequential) return result;
   const version_number known = seen.at(word->in_view);
+  const shared_word* in_order = find(total_order);
+  const version_number passed = in_order != nullptr ? in_order->message.at(word->in_view) : 0;
   for (std::size_t place = history.size() - 1; place > 0 && history[place].version > known; --place) {
     const std::uint64_t earlier = history[place - 1].value;
     const bool fails = what.what == action::compare_exchange && earlier != what.expected;
+    // Nothing sequentially consistent comes before what others of its order have seen.
+    const bool is_ordered = (fails ? what.failure : what.order) == std::memory_order_seq_cst;
+    if (is_ordered && history[place].version <= passed) continue;
     if (is_load ? fits(earlier) : fails || !history[place].is_atomic)
       result.push_back(is_load ? place - 1 : place);
   }
   return result;
 }
 
-touched shared_memory::apply_near(view& seen, const engine::operation& what, const engine::wait* waiting,
+touched shared_memory::apply_near(knowledge& of, const engine::operation& what, const engine::wait* waiting,
                                   int choice, std::size_t event) {
+  if (is_in_total_order(what)) at(total_order);  // before there are references to others
   shared_word& word = used_as(what, true);
   const std::uint64_t last = word.history.back().value;
-  const std::size_t place = places(seen, what, waiting)[static_cast<std::size_t>(choice)];
-  if (what.what == action::store) return store_near(seen, what, word, place, event);
+  const std::size_t place = places(of.seen, what, waiting)[static_cast<std::size_t>(choice)];
+  if (what.what == action::store) return store_near(of, what, word, place, event);
   // A read-modify-write reads what it comes after.
   const shared_word::stored& from = word.history[what.what == action::load ? place : place - 1];
   const bool fails = what.what == action::compare_exchange && from.value != what.expected;
-  seen.raise(word.in_view, from.version);
-  if (acquires(fails ? what.failure : what.order)) seen.join(from.message);
+  const std::memory_order order = fails ? what.failure : what.order;
+  of.seen.raise(word.in_view, from.version);
+  (acquires(order) ? of.seen : of.unacquired).join(from.message);
+  note_in_order(order, word, from.version);
   if (what.what == action::load || fails) return {.before = last, .read = from.value, .after = last};
-  return store_near(seen, what, word, place, event);
+  return store_near(of, what, word, place, event);
 }
 
-touched shared_memory::store_near(view& seen, const engine::operation& what, shared_word& word,
+touched shared_memory::store_near(knowledge& of, const engine::operation& what, shared_word& word,
                                   std::size_t place, std::size_t event) {
   const std::uint64_t last = word.history.back().value;
   const std::uint64_t earlier = word.history[place - 1].value;
@@ -155,14 +163,15 @@ touched shared_memory::store_near(view& seen, const engine::operation& what, sha
   const version_number before = word.history[place - 1].version;
   if (!is_newest && word.history[place].version - before < 2) {
     spread_versions(word);
-    return store_near(seen, what, word, place, event);
+    return store_near(of, what, word, place, event);
   }
   stored.version = is_newest ? before + stride : before + (word.history[place].version - before) / 2;
   // A read-modify-write continues the release sequence of what it read.
   stored.is_atomic = what.what != action::store;
   if (stored.is_atomic) stored.message = word.history[place - 1].message;
-  seen.raise(word.in_view, stored.version);
-  if (releases(what.order)) stored.message.join(seen);
+  of.seen.raise(word.in_view, stored.version);
+  note_in_order(what.order, word, stored.version);
+  stored.message.join(releases(what.order) ? of.seen : of.released);
   stored.message.raise(word.in_view, stored.version);
   if (is_newest) {
     word.version = stored.version;
@@ -171,6 +180,22 @@ touched shared_memory::store_near(view& seen, const engine::operation& what, sha
   const bool is_atomic = stored.is_atomic;
   word.history.insert(word.history.begin() + static_cast<std::ptrdiff_t>(place), std::move(stored));
   return {.before = last, .read = is_atomic ? earlier : last, .after = word.history.back().value};
+}
+
+void shared_memory::note_in_order(std::memory_order order, const shared_word& word, version_number version) {
+  if (order != std::memory_order_seq_cst) return;
+  const std::size_t in_view = word.in_view;
+  at(total_order).message.raise(in_view, version);
+}
+
+void shared_memory::fence(knowledge& of, std::memory_order order) {
+  if (acquires(order)) of.seen.join(of.unacquired);
+  if (order == std::memory_order_seq_cst) {
+    view& passed = at(total_order).message;
+    of.seen.join(passed);
+    passed = of.seen;
+  }
+  if (releases(order)) of.released = of.seen;
 }
 
 void shared_memory::spread_versions(shared_word& word) {

@@ -33,6 +33,16 @@ struct accesses_of_origin {
   }
 };
 
+/// Name of what is no cell but the order of all that is sequentially consistent: its message is what fences
+/// have seen, and how far accesses of each word have come.
+inline constexpr std::uint64_t total_order = std::uint64_t{5} << 60U;
+
+[[nodiscard]] inline bool is_in_total_order(const engine::operation& what) noexcept {
+  return is_near(what.what) &&
+         (what.order == std::memory_order_seq_cst ||
+          (what.what == engine::action::compare_exchange && what.failure == std::memory_order_seq_cst));
+}
+
 /// A word of memory, or what else ranks share: a mailbox, an epoch, the guard of the critical section.
 struct shared_word {
   std::uint64_t name = 0;
@@ -57,6 +67,13 @@ struct shared_word {
   std::vector<int> reads;   // since then
   std::uint64_t value = 0;  // of what is no cell
   std::vector<std::pair<int, view>> mail;
+};
+
+/// What a rank knows, and what its fences are about.
+struct knowledge {
+  view seen;
+  view released;    // at its last releasing fence: what its relaxed stores make known from then on
+  view unacquired;  // what its relaxed loads have read: known from its next acquiring fence on
 };
 
 /// Values of a word about a step.
@@ -108,8 +125,9 @@ class shared_memory {
   }
 
   /// Does what is asked of a near cell, at one of its `places`, by the event of this number.
-  touched apply_near(view& seen, const engine::operation& what, const engine::wait* waiting, int choice,
+  touched apply_near(knowledge& of, const engine::operation& what, const engine::wait* waiting, int choice,
                      std::size_t event);
+  void fence(knowledge& of, std::memory_order order);
   touched apply_direct(int rank, const engine::operation& what, view& seen);
   struct far_access {
     touched values;
@@ -125,8 +143,10 @@ class shared_memory {
 
  private:
   shared_word& used_as(const engine::operation& what, bool near);
-  touched store_near(view& seen, const engine::operation& what, shared_word& word, std::size_t place,
+  touched store_near(knowledge& of, const engine::operation& what, shared_word& word, std::size_t place,
                      std::size_t event);
+  /// Notes how far accesses of the total order have come.
+  void note_in_order(std::memory_order order, const shared_word& word, version_number version);
   /// Makes room between the versions of a near cell.
   void spread_versions(shared_word& word);
   /// Reports a conflict unless `seen` holds that all accesses of the word are complete with which MPI lets

@@ -15,7 +15,9 @@ std::uint64_t cluster::perform(const engine::operation& what) {
   count_operation(me);
   const std::size_t line = line_of(checked_word(what.word));
   const std::uint64_t old = *what.word;
-  switch (what.what) {
+  // Processors make it an exchange.
+  const bool is_atomic_store = what.what == action::store && what.order == std::memory_order_seq_cst;
+  switch (is_atomic_store ? action::exchange : what.what) {
     case action::load:
     case action::read_direct:
       me.clock = lines_.read(line, rank, me.clock);
@@ -33,6 +35,13 @@ std::uint64_t cluster::perform(const engine::operation& what) {
       write(what.word, line, engine::result_of(what, old), me.clock);
   }
   return old;
+}
+
+void cluster::fence(std::memory_order order) {
+  if (order != std::memory_order_seq_cst) return;
+  rank_state& me = state_of(running());
+  ++statistics_.operations;
+  me.clock = std::max(me.clock, me.stores.all_done) + costs_.atomic;
 }
 
 picoseconds cluster::store(rank_state& me, int rank, std::size_t line) {

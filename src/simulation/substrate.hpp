@@ -34,6 +34,7 @@ class cluster final : public engine::team {
   void await_signal(int channel, int from) override;
   void begin_exclusive(int epoch, int home) override;
   void end_exclusive(int epoch, int home) override;
+  void fence(std::memory_order order) override;
   void delay(std::chrono::nanoseconds span) override;
   void barrier() override;
   [[nodiscard]] std::chrono::nanoseconds now() override;

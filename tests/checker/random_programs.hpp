@@ -79,6 +79,7 @@ struct ingredients {
   bool may_deadlock = false;  ///< waits for words that any rank may write, also 0
   bool conflicts = false;     ///< puts and writes in place of any word by any rank
   bool signals = false;       ///< of `drawn_widely`; `drawn` has them where it may deadlock
+  bool fences = false;        ///< of `drawn_widely`, and seq_cst accesses
 };
 
 class random_draw {
@@ -183,6 +184,16 @@ class random_draw {
       instruction next{.flushes = draw.below(2) == 0, .place = place(), .value = value()};
       next.order = draw.of({relaxed, relaxed, acquire, release, acq_rel});
       next.failure = draw.of({relaxed, acquire});
+      if (from.fences) {
+        next.is_fence = i > 0 && i + 1 < length && draw.below(3) == 0;
+        const std::memory_order strong = draw.of({seq_cst, seq_cst, acq_rel, acquire, release});
+        if (next.is_fence || draw.below(3) == 0) next.order = strong;
+        if (draw.below(3) == 0) next.failure = seq_cst;
+        if (next.is_fence) {
+          result[static_cast<std::size_t>(rank)].push_back(next);
+          continue;
+        }
+      }
       const int owner = writer[static_cast<std::size_t>(next.place)];
       if (is_near_next())
         next.what = draw.of({action::load, action::store, action::store, action::exchange, action::exchange,
@@ -252,7 +263,10 @@ inline void run(scene& s, const random_program& of) {
     const auto field = fields[next.place];
     const word& value = constants[next.value];
     word& result = results[i];
-    if (next.is_fence) throw error("the engine has no fences");
+    if (next.is_fence) {
+      s.w.fence(next.order);
+      continue;
+    }
     if (next.is_signal) {
       if (next.waits)
         s.signals.await_signal(sender_of(next, of.size()));

@@ -11,6 +11,7 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "nearfar/core/world.hpp"
@@ -27,7 +28,10 @@ class board {
   /// Thread `thread` of `what`, whose threads are the ranks of `cast`; its registers go to `observed`.
   void play(const program& what, std::size_t thread, const std::vector<int>& cast, outcome& observed) {
     std::size_t next_register = what.what->first_register(thread);
+    bool is_first = true;
     for (const auto& [word, written] : what.what->threads[thread]) {
+      if (!std::exchange(is_first, false) && what.how->between != std::memory_order_relaxed)
+        world_->fence(what.how->between);
       const medium& by = what.of(word);
       const int home = cast[by.home];
       if (written == 0)
@@ -113,6 +117,9 @@ class board {
       case writing::near_release:
         near(home, word).store(written, std::memory_order_release);
         return;
+      case writing::near_sequential:
+        near(home, word).store(written, std::memory_order_seq_cst);
+        return;
       case writing::near_exchange:
         (void)near(home, word).exchange(written, std::memory_order_acq_rel);
         return;
@@ -140,6 +147,8 @@ class board {
         return far_.read_direct(home, field);
       case reading::near_relaxed:
         return near(home, word).load(std::memory_order_relaxed);
+      case reading::near_sequential:
+        return near(home, word).load(std::memory_order_seq_cst);
       case reading::near_acquire:
         return near(home, word).load(std::memory_order_acquire);
       case reading::near_add:

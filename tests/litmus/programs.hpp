@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -75,6 +76,7 @@ enum class writing : std::uint8_t {
   near_relaxed,
   near_release,
   near_exchange,
+  near_sequential,
 };
 /// How it is read. Of those that could write, `add` adds zero and `compare_and_swap` puts zero for zero.
 enum class reading : std::uint8_t {
@@ -85,7 +87,8 @@ enum class reading : std::uint8_t {
   in_place,
   near_relaxed,
   near_acquire,
-  near_add
+  near_add,
+  near_sequential,
 };
 
 struct medium {
@@ -97,6 +100,8 @@ struct medium {
 struct form {
   std::string name;
   std::array<medium, word_count> words;
+  std::memory_order between =
+      std::memory_order_relaxed;  ///< of a fence between any two accesses; relaxed: none
 };
 
 /// Each rank owns the word that store buffering has it write; the last letters say otherwise.
@@ -128,6 +133,15 @@ struct form {
       alike("near relaxed", writing::near_relaxed, reading::near_relaxed),
       alike("near exchange, acquire", writing::near_exchange, reading::near_acquire),
       alike("near exchange, add", writing::near_exchange, reading::near_add),
+      alike("near sequential", writing::near_sequential, reading::near_sequential),
+      {"near relaxed, fences of acquire and release",
+       {{{writing::near_relaxed, reading::near_relaxed, 0},
+         {writing::near_relaxed, reading::near_relaxed, 1}}},
+       std::memory_order_acq_rel},
+      {"near relaxed, sequential fences",
+       {{{writing::near_relaxed, reading::near_relaxed, 0},
+         {writing::near_relaxed, reading::near_relaxed, 1}}},
+       std::memory_order_seq_cst},
       {"put, get; near release, acquire",
        {{{writing::put, reading::get, 0}, {writing::near_release, reading::near_acquire, 1}}}},
       {"near relaxed; replace, fetch",

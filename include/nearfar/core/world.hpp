@@ -112,6 +112,8 @@ concept world = requires(W& w, const W& constant, typename W::template near<std:
   { w.await_get(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
   { w.await_fetch(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
   { w.await_swap(far_words, rank, field, origin, predicate, pause) } -> std::same_as<std::uint64_t>;
+  // Orders near cells as `std::atomic_thread_fence` does.
+  w.fence(std::memory_order_seq_cst);
   w.delay(span);
   // One turn of a loop of the caller's own, which waits for another rank in a way that the world cannot see.
   w.rest();

@@ -2,6 +2,7 @@
 /// The ranks of an engine's world: their fibres, the memory they share, and what a substrate must decide.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -47,6 +48,8 @@ class operations {
   virtual void await_signal(int channel, int from) = 0;
   virtual void begin_exclusive(int epoch, int home) = 0;
   virtual void end_exclusive(int epoch, int home) = 0;
+  /// As `std::atomic_thread_fence`, among near cells.
+  virtual void fence(std::memory_order order) = 0;
 
  protected:
   operations() = default;

@@ -102,6 +102,9 @@ class world {
     return await_far<V>(site, segment.operation_of(action::read_direct, rank, field), predicate, false);
   }
 
+  void fence(std::memory_order order, std::source_location site = std::source_location::current()) {
+    team_->at(site).fence(order);
+  }
   void delay(std::chrono::nanoseconds span) { team_->delay(span); }
   /// A simulated cluster lets time pass and far operations in; the checker explores no loop that waits so.
   void rest() { delay(backoff{}.shortest); }

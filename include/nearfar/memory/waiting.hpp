@@ -11,6 +11,7 @@
 #include <string>
 
 #include "nearfar/core/backoff.hpp"
+#include "nearfar/core/fence.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/memory/atomic_cell.hpp"
 
@@ -101,6 +102,9 @@ class waiting {
       note_rest(current);
     }
   }
+
+  /// Orders near cells (`core/fence.hpp`).
+  static void fence(std::memory_order order) noexcept { nearfar::fence(order); }
 
   /// Lets `span` pass while progress goes on: the pause of a backoff.
   void delay(std::chrono::nanoseconds span) {

@@ -1,0 +1,133 @@
+// Fences and what is sequentially consistent: what C++ forbids by them does not happen, and what it leaves
+// open does. The same against the axioms, on programs drawn at random, is in oracle_test.cpp.
+#include "tests/checker/scene.hpp"
+
+namespace nearfar::checker::testing {
+namespace {
+
+constexpr auto weak = near_model::release_acquire;
+
+outcomes outcomes_in_weak_memory(int ranks, std::size_t registers, const body& of) {
+  return outcomes_of(ranks, registers, by(weak), of);
+}
+
+/// What a rank does about its own word and then about the other's.
+struct way {
+  std::memory_order store = relaxed;
+  std::memory_order between = relaxed;  ///< of a fence; relaxed: none
+  std::memory_order load = relaxed;
+};
+constexpr way fenced{.between = seq_cst};
+constexpr way in_order{.store = seq_cst, .load = seq_cst};
+
+bool may_both_miss(const std::array<way, 2>& ways) {
+  const outcomes seen = outcomes_in_weak_memory(2, 2, [&](scene& s) {
+    const auto rank = static_cast<std::size_t>(s.rank());
+    auto& mine = rank == 0 ? s.cells.x : s.cells.y;
+    auto& other = rank == 0 ? s.cells.y : s.cells.x;
+    mine.store(1, ways[rank].store);
+    if (ways[rank].between != relaxed) s.w.fence(ways[rank].between);
+    s.r[rank] = other.load(ways[rank].load);
+  });
+  for (const outcome& one_missed : {outcome{0, 1}, outcome{1, 0}, outcome{1, 1}})
+    EXPECT_TRUE(seen.contains(one_missed));
+  return seen.contains({0, 0});
+}
+
+TEST(store_buffering, misses_at_most_one_in_the_total_order) {
+  EXPECT_FALSE(may_both_miss({fenced, fenced}));
+  EXPECT_FALSE(may_both_miss({in_order, in_order}));
+  EXPECT_FALSE(may_both_miss({fenced, in_order}));
+}
+
+TEST(store_buffering, may_miss_both_if_anything_is_missing) {
+  EXPECT_TRUE(may_both_miss({fenced, way{}}));
+  EXPECT_TRUE(may_both_miss({fenced, way{.between = acq_rel}}));
+  EXPECT_TRUE(may_both_miss({in_order, way{.store = release, .load = seq_cst}}));
+  EXPECT_TRUE(may_both_miss({in_order, way{.store = seq_cst, .load = acquire}}));
+}
+
+TEST(message_passing, by_fences_is_fresh_with_both) {
+  const auto may_be_stale = [](std::memory_order first, std::memory_order second) {
+    const outcomes seen = outcomes_in_weak_memory(2, 2, [=](scene& s) {
+      if (s.rank() == 0) {
+        s.cells.x.store(1, relaxed);
+        s.w.fence(first);
+        s.cells.y.store(1, relaxed);
+      } else {
+        s.r[0] = s.cells.y.load(relaxed);
+        s.w.fence(second);
+        s.r[1] = s.cells.x.load(relaxed);
+      }
+    });
+    return seen.contains({1, 0});
+  };
+  EXPECT_FALSE(may_be_stale(release, acquire));
+  EXPECT_FALSE(may_be_stale(seq_cst, seq_cst));
+  EXPECT_TRUE(may_be_stale(acquire, acquire));
+  EXPECT_TRUE(may_be_stale(release, release));
+}
+
+TEST(independent_reads, agree_in_the_total_order) {
+  const auto may_disagree = [](std::memory_order order, bool fences) {
+    const outcomes seen = outcomes_in_weak_memory(4, 4, [=](scene& s) {
+      const auto rank = static_cast<std::size_t>(s.rank());
+      auto& first = rank % 2 == 0 ? s.cells.x : s.cells.y;
+      auto& second = rank % 2 == 0 ? s.cells.y : s.cells.x;
+      if (rank < 2) return first.store(1, order == acquire ? release : order);
+      s.r[2 * (rank - 2)] = first.load(order);
+      if (fences) s.w.fence(seq_cst);
+      s.r[2 * (rank - 2) + 1] = second.load(order);
+    });
+    return seen.contains({1, 0, 1, 0});
+  };
+  EXPECT_FALSE(may_disagree(seq_cst, false));
+  EXPECT_FALSE(may_disagree(relaxed, true));
+  EXPECT_TRUE(may_disagree(acquire, false));
+}
+
+TEST(fences, are_no_steps_unless_sequentially_consistent) {
+  const auto executions = [](std::memory_order order) {
+    return check(program_of(3, [=](scene& s) { s.w.fence(order); }), by(weak)).executions;
+  };
+  EXPECT_EQ(executions(acq_rel), 1U);
+  EXPECT_EQ(executions(seq_cst), 6U);
+}
+
+/// Who sees that the other does not want it enters: half of Dekker's algorithm and of Peterson's.
+program if_the_other_does_not(const std::array<way, 2>& ways) {
+  return program_of(2, [ways](scene& s) {
+    const auto rank = static_cast<std::size_t>(s.rank());
+    auto& mine = rank == 0 ? s.cells.x : s.cells.y;
+    auto& other = rank == 0 ? s.cells.y : s.cells.x;
+    s.watch.ask();
+    mine.store(1, ways[rank].store);
+    if (ways[rank].between != relaxed) s.w.fence(ways[rank].between);
+    if (other.load(ways[rank].load) == 0) {
+      s.watch.enter();
+      s.watch.leave();
+    }
+    mine.store(0, release);
+  });
+}
+
+TEST(fences, keep_two_from_entering) {
+  const way right{.between = seq_cst, .load = acquire};
+  const report result = check(if_the_other_does_not({right, right}), by(weak));
+  EXPECT_TRUE(result.complete) << (result.found ? result.found->text : "");
+  const report ordered = check(if_the_other_does_not({in_order, in_order}), by(weak));
+  EXPECT_TRUE(ordered.complete) << (ordered.found ? ordered.found->text : "");
+}
+
+TEST(fences, one_less_lets_two_enter) {
+  const way right{.between = seq_cst, .load = acquire};
+  for (const way& wrong : {way{.load = acquire}, way{.between = acq_rel, .load = acquire},
+                           way{.between = release, .load = acquire}})
+    for (const auto& ways : {std::array{right, wrong}, std::array{wrong, right}})
+      EXPECT_TRUE(finds(if_the_other_does_not(ways), by(weak), fault::exclusion, "is inside together with"));
+  // It keeps them apart, but who enters second need not see what was done inside.
+  EXPECT_TRUE(finds(if_the_other_does_not({fenced, fenced}), by(weak), fault::order, "need not see"));
+}
+
+}  // namespace
+}  // namespace nearfar::checker::testing
