@@ -93,15 +93,17 @@ class search_of_traces {
   bool extend_path() {
     while (!run_->is_over()) {
       node next;
-      std::vector<process> others = run_->blocked();
       for (const process& one : run_->enabled())
-        (is_worth_trying(one) ? next.enabled : others).push_back(one);
+        if (is_worth_trying(one)) next.enabled.push_back(one);
       if (!path_.empty()) next.sleep = still_asleep(path_.back(), next);
       const process* first = choose(next);
       if (first == nullptr) {
         // The others do not go on here any more, but may where they came earlier.
-        if (how_->reduce == reduction::source_sets)
-          for (const process& one : others) reverse_races_of(one);
+        if (how_->reduce == reduction::source_sets) {
+          for (const process& one : run_->blocked()) reverse_races_of(one);
+          for (const process& one : run_->enabled())
+            if (!contains(next.enabled, one)) reverse_races_of(one);
+        }
         return false;
       }
       next.chosen = *first;

@@ -50,11 +50,12 @@ int cell_request::choices_of_near(const engine::wait* waiting) const {
   return static_cast<int>(run().words().places(run().state(rank()).seen, what_, waiting).size());
 }
 
-bool cell_request::is_newest_elsewhere(int choice, const engine::wait* waiting) const {
+bool cell_request::is_newest_of_cell_elsewhere(int choice, const engine::wait* waiting) const {
   // What is in the total order has a place among fences as well, and so all is tried.
-  const bool may_be = is_near(what_.what) && !is_in_total_order(what_);
+  const bool may_be = is_near(what_.what) && !is_in_total_order(what_) &&
+                      run().how().near != near_model::sequential;
   const shared_word* word = may_be ? run().words().find(what_.word) : nullptr;
-  if (word == nullptr) return false;
+  if (word == nullptr || word->history.size() == 1) return false;
   const rank_state& of = run().state(rank());
   const std::size_t place = shared_memory::overlooked(
       what_, run().words().places(of.seen, what_, waiting)[static_cast<std::size_t>(choice)]);
@@ -67,7 +68,7 @@ bool cell_request::is_newest_elsewhere(int choice, const engine::wait* waiting) 
 std::string access_request::text(bool /*in_vain*/) const { return std::string(engine::name(what().what)); }
 int access_request::choices() const { return choices_of_near(nullptr); }
 bool access_request::is_newest_elsewhere(int choice) const {
-  return cell_request::is_newest_elsewhere(choice, nullptr);
+  return is_newest_of_cell_elsewhere(choice, nullptr);
 }
 touched access_request::take(int choice) {
   if (is_near(what().what)) return take_near(choice, nullptr);
@@ -121,7 +122,7 @@ bool wait_request::waits_for_past() const {
 int wait_request::server() const { return is_rma(what().what) ? what().target : -1; }
 int wait_request::choices() const { return choices_of_near(wait_); }
 bool wait_request::is_newest_elsewhere(int choice) const {
-  return cell_request::is_newest_elsewhere(choice, wait_);
+  return is_newest_of_cell_elsewhere(choice, wait_);
 }
 
 touched wait_request::take(int choice) {

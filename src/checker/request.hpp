@@ -120,7 +120,7 @@ class cell_request : public request {
   [[nodiscard]] const engine::operation& what() const noexcept { return what_; }
   [[nodiscard]] touched take_near(int choice, const engine::wait* waiting) const;
   [[nodiscard]] int choices_of_near(const engine::wait* waiting) const;
-  [[nodiscard]] bool is_newest_elsewhere(int choice, const engine::wait* waiting) const;
+  [[nodiscard]] bool is_newest_of_cell_elsewhere(int choice, const engine::wait* waiting) const;
 
  private:
   engine::operation what_;
