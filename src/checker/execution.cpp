@@ -247,8 +247,7 @@ void execution::take_rank_step(int rank, int choice) {
   if (shown_ != nullptr)
     show(next.text(is_again), next.cell(), next.acts_on(), values, touches.word().writes, -1, of.site);
   of.returned = values.read;
-  of.observed = mixed(mixed(of.observed, touches.word().word),
-                      mixed(next.hash(), mixed(next.operands(), next.observed(values))));
+  of.observed = mixed(mixed(of.observed, touches.word().word), mixed(next.hash(), next.observed(values)));
   if (is_again) return;
   of.next = nullptr;
   run_on(rank);

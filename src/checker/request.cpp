@@ -31,8 +31,7 @@ std::uint64_t hash_of_operands(const engine::operation& what) {
   return mixed(static_cast<std::uint64_t>(what.what), mixed(what.operand, what.expected));
 }
 
-request::request(execution& of, std::string_view name)
-    : run_(&of), rank_(of.running()), name_(name), hash_(hash_of(name)) {}
+request::request(execution& of, kind what) : run_(&of), rank_(of.running()), kind_(what) {}
 
 // ---- words ------------------------------------------------------------------------------------------------
 
@@ -52,8 +51,8 @@ int cell_request::choices_of_near(const engine::wait* waiting) const {
 
 bool cell_request::is_newest_of_cell_elsewhere(int choice, const engine::wait* waiting) const {
   // What is in the total order has a place among fences as well, and so all is tried.
-  const bool may_be = is_near(what_.what) && !is_in_total_order(what_) &&
-                      run().how().near != near_model::sequential;
+  const bool may_be =
+      is_near(what_.what) && !is_in_total_order(what_) && run().how().near != near_model::sequential;
   const shared_word* word = may_be ? run().words().find(what_.word) : nullptr;
   if (word == nullptr || word->history.size() == 1) return false;
   const rank_state& of = run().state(rank());

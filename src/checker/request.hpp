@@ -28,6 +28,16 @@ class execution;
 
 class request {
  public:
+  /// What schedules call it, and a hash of that.
+  struct kind {
+    // NOLINTNEXTLINE(google-explicit-constructor): a name is a kind
+    consteval kind(const char* text) : name(text) {
+      for (const char one : name) hash = (hash ^ static_cast<unsigned char>(one)) * 0x100000001B3U;
+    }
+    std::string_view name;
+    std::uint64_t hash = 0xCBF29CE484222325U;
+  };
+
   request(const request&) = delete;
   request& operator=(const request&) = delete;
   virtual ~request() = default;
@@ -35,11 +45,11 @@ class request {
   [[nodiscard]] int rank() const noexcept { return rank_; }
 
   /// As schedules show it; what is taken in vain, because the rank asks for it again.
-  [[nodiscard]] virtual std::string text(bool /*in_vain*/) const { return std::string(name_); }
+  [[nodiscard]] virtual std::string text(bool /*in_vain*/) const { return std::string(kind_.name); }
   /// The same for a rank that cannot go on.
   [[nodiscard]] virtual std::string waiting_text() const { return "is stopped"; }
   /// Of the kind of step.
-  [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
+  [[nodiscard]] std::uint64_t hash() const noexcept { return kind_.hash; }
 
   /// The word that it acts on.
   [[nodiscard]] virtual std::uint64_t word() const = 0;
@@ -87,21 +97,13 @@ class request {
 
  protected:
   /// Of the rank that runs.
-  request(execution& of, std::string_view name);
+  request(execution& of, kind what);
   [[nodiscard]] execution& run() const noexcept { return *run_; }
-  [[nodiscard]] std::string_view name() const noexcept { return name_; }
 
  private:
-  [[nodiscard]] static constexpr std::uint64_t hash_of(std::string_view text) noexcept {
-    std::uint64_t result = 0xCBF29CE484222325U;
-    for (const char one : text) result = (result ^ static_cast<unsigned char>(one)) * 0x100000001B3U;
-    return result;
-  }
-
   execution* run_;
   int rank_;
-  std::string_view name_;
-  std::uint64_t hash_;
+  kind kind_;
 };
 
 /// An operation on a word of memory.
@@ -115,8 +117,8 @@ class cell_request : public request {
   [[nodiscard]] bool is_before_or_behind_fences() const override { return is_in_total_order(what_); }
 
  protected:
-  cell_request(execution& of, std::string_view kind, const engine::operation& what)
-      : request(of, kind), what_(what) {}
+  cell_request(execution& of, kind what_kind, const engine::operation& what)
+      : request(of, what_kind), what_(what) {}
   [[nodiscard]] const engine::operation& what() const noexcept { return what_; }
   [[nodiscard]] touched take_near(int choice, const engine::wait* waiting) const;
   [[nodiscard]] int choices_of_near(const engine::wait* waiting) const;
