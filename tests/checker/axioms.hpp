@@ -33,8 +33,8 @@
 ///
 /// **Coherence**, of near cells in release_acquire: no access of a cell that is known to another comes behind
 /// it in the history, but that two reads of one write have no order. **Sequential consistency**, there too:
-/// the order S of [atomics.order] in C++20 exists. As the checker has it, S agrees with the order in time as well;
-/// the standard asks that it agree with "strongly happens before" only.
+/// the order S of [atomics.order] in C++20 exists. As the checker has it, S agrees with the order in time as
+/// well; the standard asks that it agree with "strongly happens before" only.
 ///
 /// **Deadlock**: some rank has not ended and no event can be added. A wait cannot go on if the last value of
 /// the word's history is not what it waits for: a load that is repeated reads that in the end. A flush or

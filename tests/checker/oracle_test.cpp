@@ -510,7 +510,8 @@ INSTANTIATE_TEST_SUITE_P(of, the_search, ::testing::ValuesIn(families),
                          [](const auto& one_of) { return std::string(one_of.param.name); });
 
 TEST(the_search, has_the_total_order_of_steps_where_the_standard_asks_for_less) {
-  // Rank 1 comes before the store of y in the total order, although a relaxed read shows it that it comes later.
+  // Rank 1 comes before the store of y in the total order, although a relaxed read shows it that it comes
+  // later.
   const random_program of{{store(y, 1, seq_cst), exchange(x, 2, release)},
                           {await(action::load, x, equals, 2), exchange(y, 2, seq_cst)}};
   const random_program unordered{{store(y, 1, seq_cst), exchange(x, 2)}, {load(x), exchange(y, 2, seq_cst)}};
