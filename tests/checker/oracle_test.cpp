@@ -462,7 +462,7 @@ constexpr family families[] = {
     {"near_waits_3_long", 1000, {.ranks = 3, .length = 3, .waits = true}},
     {"near_deadlocks", 200, {.ranks = 3, .length = 3, .waits = true, .may_deadlock = true}, drawn},
     {"fences", 3000, {.ranks = 2, .length = 5, .fences = true}},
-    {"fences_3", 2000, {.ranks = 3, .length = 4, .fences = true}},
+    {"fences_3", 500, {.ranks = 3, .length = 4, .fences = true}},
     {"fences_waits", 2000, {.ranks = 2, .length = 5, .waits = true, .fences = true}},
     {"fences_waits_3", 1000, {.ranks = 3, .length = 3, .waits = true, .signals = true, .fences = true}},
     {"far", 1000, {.ranks = 2, .length = 4, .near = false, .far = true}},
