@@ -91,7 +91,11 @@ footprint execution::next_footprint(const process& one) const {
   } else {
     const request& next = *state(one.rank).next;
     result.add({next.word(), next.writes()});
-    if (next.is_before_or_behind_fences()) result.add({total_order, false});
+    if (options_->near != near_model::sequential && next.is_before_or_behind_fences()) {
+      result.add({total_order, false});
+      // Loads of one word too: what one has seen is as far as the next goes back.
+      result.add({total_order + 1 + next.word(), true});
+    }
   }
   if (const int server = server_of(one); server >= 0) result.add({library_name(server), false});
   if (one.delivery == 0 && is_outside_library(one.rank))

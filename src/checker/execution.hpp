@@ -47,7 +47,8 @@ struct access {
 };
 
 /// All that a step touches, by which dependence between steps is decided: the word of its operation first,
-/// and in mode `progress` perhaps the one that says whether a rank is in the library.
+/// then perhaps those of the order of all that is sequentially consistent, and in mode `progress` the one
+/// that says whether a rank is in the library.
 class footprint {
  public:
   void add(const access& one) { accesses_.at(count_++) = one; }
@@ -66,7 +67,7 @@ class footprint {
   }
 
  private:
-  std::array<access, 2> accesses_{};
+  std::array<access, 4> accesses_{};
   std::size_t count_ = 0;
 };
 

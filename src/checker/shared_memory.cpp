@@ -122,7 +122,7 @@ std::vector<std::size_t> shared_memory::places(const view& seen, const engine::o
   if (is_load && fits(history.back().value)) result.push_back(history.size() - 1);
   if (options_->near == near_model::sequential) return result;
   const version_number known = seen.at(word->in_view);
-  const shared_word* in_order = find(total_order);
+  const shared_word* in_order = is_in_total_order(what) ? find(total_order) : nullptr;
   const version_number passed = in_order != nullptr ? in_order->message.at(word->in_view) : 0;
   for (std::size_t place = history.size() - 1; place > 0 && history[place].version > known; --place) {
     const std::uint64_t earlier = history[place - 1].value;

@@ -34,7 +34,8 @@ struct accesses_of_origin {
 };
 
 /// Name of what is no cell but the order of all that is sequentially consistent: its message is what fences
-/// have seen, and how far accesses of each word have come.
+/// have seen, and how far accesses of each word have come. The names behind it are the places of each word's
+/// accesses in it.
 inline constexpr std::uint64_t total_order = std::uint64_t{5} << 60U;
 
 [[nodiscard]] inline bool is_in_total_order(const engine::operation& what) noexcept {

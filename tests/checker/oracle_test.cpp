@@ -538,6 +538,18 @@ void expect_agreement(const random_program& of) {
   EXPECT_EQ(count.cut_short, 0);
 }
 
+TEST(what_was_missed, has_loads_of_one_word_in_either_order_of_all_that_is_sequentially_consistent) {
+  // The old value is read after what may have come with it was seen, so that no order of steps but one shows
+  // both.
+  const std::vector<instruction> writes{store(x, 1), store(y, 1)};
+  const std::vector<instruction> sees{load(y), load(x, seq_cst)};
+  const std::vector<instruction> reads{load(x, seq_cst)};
+  expect_agreement({writes, sees, reads});
+  expect_agreement({writes, reads, sees});
+  expect_agreement({reads, writes, sees});
+  expect_agreement({sees, reads, writes});
+}
+
 TEST(what_was_missed, goes_on_from_a_wait_that_was_satisfied_before_and_will_be_again) {
   expect_agreement({{await(action::load, x, differs, 3), await(action::load, y, equals, 2), exchange(y, 0)},
                     {load(y), store(y, 2)},
