@@ -12,6 +12,10 @@ namespace {
 /// Follows a schedule as far as it can be followed, then lets whoever can go on.
 std::size_t follow_once(execution& run, const std::vector<step>& schedule) {
   std::size_t refused = 0;
+  std::vector<int> victims;
+  for (const step& next : schedule)
+    if (next.delivery == step::crash) victims.push_back(next.rank);
+  run.let_crash(victims);
   run.restart();
   for (const step& next : schedule) {
     if (run.found()) break;
@@ -43,6 +47,43 @@ std::pair<std::size_t, std::size_t> cost_of(const std::vector<step>& schedule) {
   return {schedule.size(), changes};
 }
 
+/// All sets of at most so many ranks, small ones first.
+std::vector<std::vector<int>> sets_of_victims(int ranks, int most) {
+  std::vector<std::vector<int>> result{{}};
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (static_cast<int>(result[i].size()) == most) break;
+    for (int next = result[i].empty() ? 0 : result[i].back() + 1; next < ranks; ++next) {
+      std::vector<int> larger = result[i];
+      larger.push_back(next);
+      result.push_back(std::move(larger));
+    }
+  }
+  return result;
+}
+
+/// Who crashes is chosen first, so that each run that is not cut short has the same crashes.
+template <typename Search>
+void search_for_all_victims(execution& run, const program& what, const options& how, report& result,
+                            Search search) {
+  for (const std::vector<int>& victims : sets_of_victims(what.where.size(), how.crashes)) {
+    run.let_crash(victims);
+    result.complete = false;
+    search();
+    if (!result.complete) return;
+  }
+}
+
+/// After a search that was exhaustive.
+void demand(const program& what, report& of) {
+  if (!of.complete) return;
+  for (const std::string& one : what.demands) {
+    if (of.reached.contains(one)) continue;
+    of.complete = false;
+    of.found = violation{fault::unreached, "no schedule reaches: " + one, {}};
+    return;
+  }
+}
+
 }  // namespace
 
 report check(const program& what, const options& how) {
@@ -57,15 +98,18 @@ report check(const program& what, const options& how) {
   const budget within(how);
   switch (how.by) {
     case search::exhaustive:
-      search_exhaustively(run, how, within, result);
+      search_for_all_victims(run, what, how, result,
+                             [&] { search_exhaustively(run, what, how, within, result); });
       break;
     case search::hash:
-      search_states(run, how, within, result);
+      search_for_all_victims(run, what, how, result, [&] { search_states(run, how, within, result); });
       break;
     case search::random:
       search_randomly(run, how, within, result);
       break;
   }
+  result.reached.insert(run.reached().begin(), run.reached().end());
+  demand(what, result);
   result.time = within.elapsed();
   return result;
 }

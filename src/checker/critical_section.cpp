@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "words.hpp"
+
 namespace nearfar::checker {
 
 critical_section::critical_section(shared_memory::users& of, const program& what)
@@ -15,11 +17,31 @@ void critical_section::clear() {
   asking_.assign(asking_.size(), {});
   std::fill(wanted_by_node_.begin(), wanted_by_node_.end(), 0);
   std::fill(passes_over_node_.begin(), passes_over_node_.end(), 0);
-  inside_ = last_inside_ = -1;
+  last_inside_ = -1;
 }
 
-void critical_section::ask(int rank, std::size_t steps) {
-  asking(rank) = {.is_asking = true, .asked_at = steps};
+void critical_section::ask(int rank, holding how, std::size_t steps) {
+  const std::optional<std::size_t> left_by = asking(rank).left_by;
+  asking(rank) = {.how = how, .is_asking = true, .left_by = left_by, .asked_at = steps};
+}
+
+void critical_section::leave(int rank) { asking(rank).is_inside = false; }
+
+bool critical_section::shares_with_another(int rank, const event_set& past) const {
+  for (int other = 0; other < size(); ++other) {
+    const request_for_it& one = asking(other);
+    if (other == rank || one.how != holding::shared) continue;
+    // Who has left, but not before this one entered, could have stayed until then.
+    if (one.is_inside || (one.left_by && !past.contains(*one.left_by))) return true;
+  }
+  return false;
+}
+
+std::uint64_t critical_section::identity() const {
+  std::uint64_t hash = 0;
+  for (const request_for_it& one : asking_)
+    hash = mixed(hash, one.is_inside ? 1 + static_cast<std::uint64_t>(one.how) : 0);
+  return hash;
 }
 
 void critical_section::note(int rank, bool is_blocked, std::size_t steps) {
@@ -28,18 +50,22 @@ void critical_section::note(int rank, bool is_blocked, std::size_t steps) {
   if (is_blocked && of.blocked_at == 0) of.blocked_at = steps;
 }
 
-void critical_section::enter(int rank, bool knows_what_was_done) {
-  if (inside_ >= 0)
-    users_->report(fault::exclusion, "rank " + std::to_string(rank) + " is inside together with rank " +
-                                         std::to_string(inside_));
-  else if (!knows_what_was_done)
-    users_->report(fault::order, "rank " + std::to_string(rank) + " is inside but need not see what rank " +
-                                     std::to_string(last_inside_) +
+void critical_section::enter(int rank, holding how, std::optional<int> unknown) {
+  const auto text_of = [](int one) { return "rank " + std::to_string(one); };
+  asking(rank).how = how;
+  for (int other = 0; other < size(); ++other) {
+    const request_for_it& one = asking(other);
+    if (!one.is_inside || (how == holding::shared && one.how == holding::shared)) continue;
+    users_->report(fault::exclusion, text_of(rank) + " is inside together with " + text_of(other));
+  }
+  if (unknown)
+    users_->report(fault::order, text_of(rank) + " is inside but need not see what " + text_of(*unknown) +
                                      " did before: a release or an acquire is missing");
-  if (program_->bypass == bypass_bound::fifo) check_order_of_arrival(rank);
+  check_overtaking(rank);
   if (program_->bypass == bypass_bound::local_passes) check_local_passes(rank);
-  inside_ = last_inside_ = rank;
+  last_inside_ = rank;
   asking(rank).is_asking = false;
+  asking(rank).is_inside = true;
 }
 
 void critical_section::note_left(int rank, const std::function<bool(int)>& has_ended) {
@@ -60,13 +86,27 @@ void critical_section::note_left(int rank, const std::function<bool(int)>& has_e
   }
 }
 
-void critical_section::check_order_of_arrival(int rank) {
+std::optional<int> critical_section::limit_of(holding waiting, holding entering) const {
+  const overtaking_limits& limits = program_->overtaking;
+  if (waiting == holding::shared)
+    return entering == holding::shared ? limits.readers_past_reader : limits.writers_past_reader;
+  if (entering == holding::shared) return limits.readers_past_writer;
+  return program_->bypass == bypass_bound::fifo ? 0 : limits.writers_past_writer;
+}
+
+void critical_section::check_overtaking(int rank) {
+  const holding how = asking(rank).how;
+  const std::size_t asked_at = asking(rank).asked_at;
   for (int other = 0; other < size(); ++other) {
-    const request_for_it& one = asking(other);
-    if (other == rank || !one.is_asking || one.blocked_at == 0 || one.blocked_at >= asking(rank).asked_at)
-      continue;
-    users_->report(fault::bypass, "rank " + std::to_string(rank) + " asked when rank " +
-                                      std::to_string(other) + " was waiting already, and enters before it");
+    request_for_it& one = asking(other);
+    if (other == rank || !one.is_asking || one.blocked_at == 0 || one.blocked_at >= asked_at) continue;
+    int& count = how == holding::shared ? one.overtaken_by_readers : one.overtaken_by_writers;
+    const std::optional<int> limit = limit_of(one.how, how);
+    if (++count <= limit.value_or(count)) continue;
+    std::string text = "rank " + std::to_string(rank) + " asked when rank " + std::to_string(other) +
+                       " was waiting already, and enters before it";
+    if (*limit > 0) text += ", as " + std::to_string(*limit) + " did before";
+    users_->report(fault::bypass, std::move(text));
   }
 }
 

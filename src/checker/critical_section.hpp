@@ -4,13 +4,17 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "event_sets.hpp"
 #include "nearfar/checker/checker.hpp"
 #include "shared_memory.hpp"
 
 namespace nearfar::checker {
+
+enum class holding : std::uint8_t { exclusive, shared };
 
 class critical_section {
  public:
@@ -18,21 +22,34 @@ class critical_section {
 
   void clear();
   /// A rank is about to ask for it, after so many steps.
-  void ask(int rank, std::size_t steps);
+  void ask(int rank, holding how, std::size_t steps);
   [[nodiscard]] bool is_asked_for_by(int rank) const { return asking(rank).is_asking; }
   /// Whether a rank that asks waits for a step of another, after so many steps.
   void note(int rank, bool is_blocked, std::size_t steps);
-  void enter(int rank, bool knows_what_was_done);
-  void leave() { inside_ = -1; }
+  /// `unknown` is a rank of whose leaving it does not know, although it should.
+  void enter(int rank, holding how, std::optional<int> unknown);
+  void leave(int rank);
+  /// The rank is no more.
+  void crash(int rank) { asking(rank) = {}; }
+  /// The event by which a rank has left.
+  void note_leaving(int rank, std::size_t event) { asking(rank).left_by = event; }
+  /// Whether a rank that has just entered, after the events `past`, shares the section with another, if not
+  /// in this order of steps then in one that is as good.
+  [[nodiscard]] bool shares_with_another(int rank, const event_set& past) const;
   /// The rank has no more to say of its leaving. `has_ended` tells of each rank whether it has.
   void note_left(int rank, const std::function<bool(int)>& has_ended);
-  /// The rank inside, or -1.
-  [[nodiscard]] int inside() const noexcept { return inside_; }
+  /// Who is inside, as a hash.
+  [[nodiscard]] std::uint64_t identity() const;
 
  private:
   struct request_for_it {
+    holding how = holding::exclusive;
     bool is_asking = false;
     bool is_blocked = false;
+    bool is_inside = false;
+    std::optional<std::size_t> left_by{};
+    int overtaken_by_writers = 0;
+    int overtaken_by_readers = 0;
     std::size_t asked_at = 0;
     std::size_t blocked_at = 0;
   };
@@ -42,13 +59,13 @@ class critical_section {
     return asking_[static_cast<std::size_t>(rank)];
   }
   [[nodiscard]] int size() const noexcept { return program_->where.size(); }
-  void check_order_of_arrival(int rank);
+  [[nodiscard]] std::optional<int> limit_of(holding waiting, holding entering) const;
+  void check_overtaking(int rank);
   void check_local_passes(int rank);
 
   shared_memory::users* users_;
   const program* program_;
   std::vector<request_for_it> asking_;
-  int inside_ = -1;
   int last_inside_ = -1;
   std::vector<char> wanted_by_node_;
   std::vector<int> passes_over_node_;

@@ -16,7 +16,15 @@ execution::execution(const program& what, const options& how, engine::stack_pool
       words_(*this, how, *this),
       section_(*this, what),
       requests_(*this),
-      mutator_(*this, requests_, how.broken) {}
+      mutator_(*this, requests_, how.broken),
+      is_victim_(ranks_.size()),
+      has_crashed_(ranks_.size()) {}
+
+void execution::let_crash(const std::vector<int>& victims) {
+  victims_ = victims;
+  is_victim_.assign(is_victim_.size(), 0);
+  for (const int rank : victims) is_victim_[static_cast<std::size_t>(rank)] = 1;
+}
 
 void execution::restart() {
   abandon();
@@ -34,6 +42,10 @@ void execution::restart() {
   events_.clear();
   schedule_.clear();
   found_.reset();
+  history_ = {};
+  last_return_ = 0;
+  has_crashed_.assign(has_crashed_.size(), 0);
+  has_crash_ = is_blocked_by_crash_ = false;
   ranks_.assign(ranks_.size(), {});
   ended_ = at_barrier_ = 0;
   start([this](engine::world& w) { program_->body(w, *this); });
@@ -85,32 +97,40 @@ const rma* execution::find_rma(const process& one) const {
 
 footprint execution::next_footprint(const process& one) const {
   footprint result;
-  if (one.delivery != 0) {
+  if (one.is_crash()) {
+    result.add({life_name(one.rank), use::write});
+    if (options_->mode == delivery_mode::progress) result.add({library_name(one.rank), use::write});
+    return result;
+  }
+  if (one.is_delivery()) {
     const engine::operation& what = find_rma(one)->what;
-    result.add({words_.name_of(what.word), is_write(what.what)});
+    result.add({words_.name_of(what.word), is_write(what.what) ? use::write : use::read});
   } else {
     const request& next = *state(one.rank).next;
-    result.add({next.word(), next.writes()});
+    next.touch(result);
     if (options_->near != near_model::sequential && next.is_before_or_behind_fences()) {
-      result.add({total_order, false});
+      result.add({total_order, use::read});
       // Loads of one word too: what one has seen is as far as the next goes back.
-      result.add({total_order + 1 + next.word(), true});
+      result.add({total_order + 1 + next.word(), use::write});
     }
   }
-  if (const int server = server_of(one); server >= 0) result.add({library_name(server), false});
-  if (one.delivery == 0 && is_outside_library(one.rank))
-    result.add({library_name(one.rank), true});  // where it comes back
+  if (const int server = server_of(one); server >= 0) result.add({library_name(server), use::read});
+  if (one.is_rank() && is_outside_library(one.rank))
+    result.add({library_name(one.rank), use::write});  // where it comes back
+  // The last delivery that a flush waits for lets its rank go on.
+  if (may_crash(one.rank)) result.add({life_name(one.rank), use::read});
   return result;
 }
 
 const event_set& execution::past_of(const process& one) const {
-  return one.delivery != 0 ? find_rma(one)->past : state(one.rank).past;
+  if (one.is_crash()) return nothing_;
+  return one.is_delivery() ? find_rma(one)->past : state(one.rank).past;
 }
 
 std::optional<bool> execution::could_go_before(const process& one, std::size_t event) const {
   std::optional<bool> result;
-  for (const access& mine : next_footprint(one))
-    for (const access& theirs : events_[event].touched)
+  for (const word_access& mine : next_footprint(one))
+    for (const word_access& theirs : events_[event].touched)
       if (mine.conflicts_with(theirs))
         if (const auto held = held_before(one, mine, event, theirs.before))
           result = result.value_or(true) && *held;
@@ -118,28 +138,29 @@ std::optional<bool> execution::could_go_before(const process& one, std::size_t e
 }
 
 /// The same for one of the words, which held `value` before the event.
-std::optional<bool> execution::held_before(const process& one, const access& mine, std::size_t event,
+std::optional<bool> execution::held_before(const process& one, const word_access& mine, std::size_t event,
                                            std::uint64_t value) const {
   if (const int server = server_of(one); server >= 0 && mine.word == library_name(server)) return value == 0;
-  if (one.delivery != 0 || mine.word != state(one.rank).next->word()) return std::nullopt;
-  return state(one.rank).next->could_be_taken(event, value);
+  if (!one.is_rank()) return std::nullopt;
+  return state(one.rank).next->could_be_taken(mine.word, event, value);
 }
 
 int execution::choices(const process& one) const {
-  return one.delivery != 0 ? 1 : state(one.rank).next->choices();
+  return one.is_rank() ? state(one.rank).next->choices() : 1;
 }
 
 bool execution::is_newest_elsewhere(const process& one, int choice) const {
-  return one.delivery == 0 && state(one.rank).next->is_newest_elsewhere(choice);
+  return one.is_rank() && state(one.rank).next->is_newest_elsewhere(choice);
 }
 
 int execution::server_of(const process& one) const {
-  return server_of(one.rank, one.delivery != 0 ? find_rma(one)->what.target : state(one.rank).next->server());
+  if (one.is_crash()) return -1;
+  return server_of(one.rank, one.is_delivery() ? find_rma(one)->what.target : state(one.rank).next->server());
 }
 
 bool execution::is_outside_library(int rank) const {
   const rank_state& of = state(rank);
-  return of.next != nullptr && of.next->is_outside_library();
+  return has_crashed(rank) || (of.next != nullptr && of.next->is_outside_library());
 }
 
 bool execution::can_go_on(int rank) const {
@@ -152,7 +173,7 @@ bool execution::can_deliver(int origin, const rma& one) const {
   // Delivered eagerly, an operation is a step of its rank.
   if (one.delivered || options_->mode == delivery_mode::eager) return false;
   const rank_state& of = state(origin);
-  if (options_->mode == delivery_mode::lazy &&
+  if (options_->mode == delivery_mode::lazy && of.at != where::crashed &&
       (of.at != where::in_flush || of.flush_target != one.what.target))
     return false;
   if (const int server = server_of({origin, one.number}); server >= 0 && is_outside_library(server))
@@ -178,21 +199,63 @@ void execution::collect_enabled() {
   for (int rank = 0; rank < size(); ++rank)
     for (const rma& one : state(rank).outstanding)
       if (can_deliver(rank, one)) enabled_.push_back({rank, one.number});
+  for (int rank = 0; rank < size(); ++rank)
+    if (may_crash(rank) && !has_crashed(rank) && state(rank).at != where::at_barrier)
+      enabled_.push_back({rank, step::crash});
+}
+
+bool execution::is_done(int rank) const {
+  const where at = state(rank).at;
+  return at == where::ended || at == where::crashed || (at == where::at_barrier && has_crash_);
 }
 
 bool execution::is_over() {
   if (found_) return true;
-  const bool nobody_can_go_on = std::all_of(enabled_.begin(), enabled_.end(),
-                                            [this](const process& one) { return waits_for_past(one); });
-  if (nobody_can_go_on && ended_ != size())
-    report_deadlock();
-  else if (!enabled_.empty() && events_.size() > options_->most_steps)
+  const bool nobody_can_go_on = std::all_of(enabled_.begin(), enabled_.end(), [this](const process& one) {
+    // What the dead have issued need never arrive.
+    return waits_for_past(one) || (one.is_delivery() && has_crashed(one.rank));
+  });
+  if (nobody_can_go_on && !is_all_done()) {
+    if (!has_crash_ || program_->is_nonblocking)
+      report_deadlock();
+    else
+      is_blocked_by_crash_ = enabled_.empty();
+  } else if (!enabled_.empty() && is_livelock()) {
     report_livelock();
+  }
+  if (enabled_.empty() && !found_) judge_history();
   return found_ || enabled_.empty();
 }
 
+bool execution::is_livelock() const {
+  if (events_.size() > options_->most_steps) return true;
+  const std::size_t most = program_->most_steps_between_returns;
+  return most != 0 && events_.size() - last_return_ > most;
+}
+
+void execution::judge_history() {
+  if (!program_->judge) return;
+  try {
+    if (auto text = program_->judge(history_)) report(fault::history, std::move(*text));
+  } catch (const std::exception& thrown) {
+    report(fault::exception, std::string("who judges the history threw: ") + thrown.what());
+  }
+}
+
+bool execution::is_all_done() const {
+  if (!has_crash_) return ended_ == size();
+  for (int rank = 0; rank < size(); ++rank)
+    if (!is_done(rank)) return false;
+  return true;
+}
+
 bool execution::waits_for_past(const process& one) const {
-  return one.delivery == 0 && state(one.rank).next->waits_for_past();
+  return one.is_rank() && state(one.rank).next->waits_for_past();
+}
+
+bool execution::is_last_resort(const process& one) const {
+  if (one.is_rank()) return waits_for_past(one) || state(one.rank).next->is_out_of_patience();
+  return one.is_crash() || has_crashed(one.rank);
 }
 
 std::vector<process> execution::blocked() const {
@@ -225,11 +288,13 @@ void execution::note_blocked() {
 
 void execution::take(const process& one, int choice) {
   // What a rank waits for is known by asking only: a step of the run before may not be there any more.
-  const bool waits = one.delivery == 0 && state(one.rank).next != nullptr && state(one.rank).next->waits();
+  const bool waits = one.is_rank() && state(one.rank).next != nullptr && state(one.rank).next->waits();
   if (is_as_before_ && waits && (!is_enabled(one) || choice >= choices(one))) return report_difference();
   const engine::current_team scope(*this);
   schedule_.push_back({one.rank, one.delivery, choice});
-  if (one.delivery != 0)
+  if (one.is_crash())
+    take_crash(one.rank);
+  else if (one.is_delivery())
     take_delivery(one);
   else
     take_rank_step(one.rank, choice);
@@ -242,14 +307,14 @@ void execution::take_rank_step(int rank, int choice) {
   rank_state& of = state(rank);
   request& next = *of.next;
   footprint touches = next_footprint({rank, 0});
-  words_.at(touches.word().word, next.cell());
+  for (word_access& each : touches) each.before = value_of(each.word);
   const touched values = next.take(choice);
-  note_values(touches, values.before);
+  note_return(touches);
   record({rank, 0}, touches, values.read, of.past);
   next.note_event();
   const bool is_again = next.is_asked_again(values);
   if (shown_ != nullptr)
-    show(next.text(is_again), next.cell(), next.acts_on(), values, touches.word().writes, -1, of.site);
+    show(next.text(is_again), next.cell(), next.acts_on(), values, touches.word().writes(), -1, of.site);
   of.returned = values.read;
   of.observed = mixed(mixed(of.observed, touches.word().word), mixed(next.hash(), next.observed(values)));
   if (is_again) return;
@@ -263,13 +328,27 @@ void execution::take_delivery(const process& by) {
                            [&](const rma& candidate) { return candidate.number == by.delivery; });
   footprint touches = next_footprint(by);
   const bool is_again = one.comes_again;
+  for (word_access& each : touches) each.before = value_of(each.word);
   const touched values = is_again ? deliver_again(one) : deliver(by.rank, one);
-  note_values(touches, values.before);
   record(by, touches, values.read, one.past);
   if (shown_ != nullptr)
     show("deliver " + std::string(name(one.what.what)) + (is_again ? " again" : ""), one.what.word,
-         name_of(one.what.word).rank, values, touches.word().writes, one.issued_after, one.site);
+         name_of(one.what.word).rank, values, touches.word().writes(), one.issued_after, one.site);
   if (origin.at == where::in_flush && !has_undelivered(origin, origin.flush_target)) run_on(by.rank);
+}
+
+void execution::take_crash(int rank) {
+  rank_state& of = state(rank);
+  event_set past;
+  record({rank, step::crash}, next_footprint({rank, step::crash}), 0, past);
+  if (shown_ != nullptr) show("CRASH", nullptr, rank, {}, false, -1, {});
+  has_crash_ = true;
+  has_crashed_[static_cast<std::size_t>(rank)] = 1;
+  if (options_->mode == delivery_mode::progress) words_.at(library_name(rank)).value = 1;
+  section_.crash(rank);
+  if (of.at == where::ended) return;
+  of.at = where::crashed;
+  of.next = nullptr;
 }
 
 touched execution::deliver(int origin, rma& one) {
@@ -279,21 +358,30 @@ touched execution::deliver(int origin, rma& one) {
   one.access = done.number;
   one.delivered = true;
   one.comes_again = done.wrote && options_->conflict == conflicts::enacted;
+  note_writer(one);
   return done.values;
 }
 
 touched execution::deliver_again(rma& one) {
   one.comes_again = false;
+  note_writer(one);
   return words_.write_again(one.what, one.access, one.written);
 }
 
-void execution::note_values(footprint& of, std::uint64_t before) {
-  of.word().before = before;
-  for (access* each = of.begin() + 1; each < of.end(); ++each) {
-    shared_word& word = words_.at(each->word);
-    each->before = word.value;
-    if (each->writes) word.value = 0;
-  }
+void execution::note_writer(rma& one) {
+  if (!one.what.is_of_object()) return;
+  std::uint64_t& writer = words_.writer_of(one.what.word);
+  (is_write(one.what.what) ? writer : one.writer) = is_write(one.what.what) ? one.writer : writer;
+}
+
+std::uint64_t execution::value_of(std::uint64_t name) {
+  const shared_word& word = words_.at(name);
+  return word.cell != nullptr ? *word.cell : word.value;
+}
+
+void execution::note_return(const footprint& of) {
+  for (const word_access& each : of)
+    if (is_library_name(each.word) && each.writes()) words_.at(each.word).value = 0;
 }
 
 void execution::record(const process& by, const footprint& of, std::uint64_t read, event_set& past) {
@@ -303,16 +391,14 @@ void execution::record(const process& by, const footprint& of, std::uint64_t rea
     taken.happens_before.insert(static_cast<std::size_t>(earlier));
   };
   const int number = static_cast<int>(events_.size());
-  for (const access& each : of) {
+  for (const word_access& each : of) {
     shared_word& word = words_.at(each.word);
-    if (word.last_write >= 0) follow(word.last_write);
-    if (!each.writes) {
-      word.reads.push_back(number);
-      continue;
+    if (each.how != word.last_use || each.writes()) {
+      word.events_before = std::exchange(word.last_events, {});
+      word.last_use = each.how;
     }
-    for (const int earlier : word.reads) follow(earlier);
-    word.last_write = number;
-    word.reads.clear();
+    for (const int earlier : word.events_before) follow(earlier);
+    word.last_events.push_back(number);
   }
   past = taken.happens_before;
   past.insert(events_.size());

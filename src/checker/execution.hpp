@@ -1,19 +1,20 @@
 // One run of a program under a schedule that is decided step by step from outside.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
 #include <source_location>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "critical_section.hpp"
 #include "event_sets.hpp"
+#include "footprint.hpp"
 #include "mutator.hpp"
 #include "nearfar/checker/checker.hpp"
 #include "nearfar/engine/team.hpp"
@@ -25,50 +26,18 @@
 namespace nearfar::checker {
 
 /// Who takes a step: a rank, or one of its RMA operations, which is delivered as if by a process of its own.
-/// Named by origin and number at the origin, since a name that depends on the order of other steps would make
-/// equal traces look different.
+/// A crash is a third. Named by origin and number at the origin, since a name that depends on the order of
+/// other steps would make equal traces look different.
 struct process {
   int rank = 0;
-  int delivery = 0;
+  int delivery = 0;  // as that of a step
+
+  [[nodiscard]] bool is_rank() const noexcept { return delivery == 0; }
+  [[nodiscard]] bool is_delivery() const noexcept { return delivery > 0; }
+  [[nodiscard]] bool is_crash() const noexcept { return delivery == step::crash; }
 
   [[nodiscard]] friend bool operator==(const process&, const process&) = default;
   [[nodiscard]] friend auto operator<=>(const process&, const process&) = default;
-};
-
-/// A word that a step touches.
-struct access {
-  std::uint64_t word = 0;
-  bool writes = false;
-  std::uint64_t before = 0;  ///< its value before the step, once that is taken
-
-  [[nodiscard]] bool conflicts_with(const access& other) const noexcept {
-    return word == other.word && (writes || other.writes);
-  }
-};
-
-/// All that a step touches, by which dependence between steps is decided: the word of its operation first,
-/// then perhaps those of the order of all that is sequentially consistent, and in mode `progress` the one
-/// that says whether a rank is in the library.
-class footprint {
- public:
-  void add(const access& one) { accesses_.at(count_++) = one; }
-  [[nodiscard]] access* begin() noexcept { return accesses_.data(); }
-  [[nodiscard]] access* end() noexcept { return accesses_.data() + count_; }
-  [[nodiscard]] const access* begin() const noexcept { return accesses_.data(); }
-  [[nodiscard]] const access* end() const noexcept { return accesses_.data() + count_; }
-  [[nodiscard]] access& word() noexcept { return accesses_.front(); }
-  [[nodiscard]] const access& word() const noexcept { return accesses_.front(); }
-
-  [[nodiscard]] bool conflicts_with(const footprint& other) const noexcept {
-    return std::any_of(begin(), end(), [&](const access& mine) {
-      return std::any_of(other.begin(), other.end(),
-                         [&](const access& theirs) { return mine.conflicts_with(theirs); });
-    });
-  }
-
- private:
-  std::array<access, 4> accesses_{};
-  std::size_t count_ = 0;
 };
 
 /// A step that was taken.
@@ -88,13 +57,14 @@ struct rma {
   version_number access = 0;  // its number among those of the word, once delivered
   std::uint64_t old = 0;
   std::uint64_t written = 0;
-  view seen;       // at issue; with what it read, once delivered
-  event_set past;  // at issue; with its delivery, once delivered
+  std::uint64_t writer = 0;  // of a word of an object: who writes it, or wrote what was read
+  view seen;                 // at issue; with what it read, once delivered
+  event_set past;            // at issue; with its delivery, once delivered
   int issued_after = -1;
   std::source_location site;
 };
 
-enum class where : std::uint8_t { at_step, in_flush, at_barrier, ended };
+enum class where : std::uint8_t { at_step, in_flush, at_barrier, ended, crashed };
 
 struct rank_state : knowledge {
   where at = where::ended;
@@ -107,14 +77,19 @@ struct rank_state : knowledge {
   std::vector<rma> outstanding;
   event_set past;
   std::uint64_t observed = 0;
-  std::uint64_t asked = 0;    // hash of all that the rank has asked for
-  std::source_location site;  // of the next step
+  std::optional<std::uint64_t> called{};  // the object of an operation that has not returned
+  std::uint64_t asked = 0;                // hash of all that the rank has asked for
+  std::source_location site;              // of the next step
 };
 
 class execution final : public engine::team, public monitor, public shared_memory::users {
  public:
   execution(const program& what, const options& how, engine::stack_pool& stacks);
   ~execution() { abandon(); }
+
+  /// The ranks that crash in every run from now on.
+  void let_crash(const std::vector<int>& victims);
+  [[nodiscard]] const std::vector<int>& victims() const noexcept { return victims_; }
 
   /// Starts the program anew and runs it up to each rank's first step. As long as the steps that are taken
   /// are those of the run before, ranks have to ask for the same: otherwise that is a fault.
@@ -135,7 +110,7 @@ class execution final : public engine::team, public monitor, public shared_memor
   [[nodiscard]] footprint next_footprint(const process& one) const;
   /// Whether the next step of a process gives up the critical section.
   [[nodiscard]] bool leaves(const process& one) const {
-    return one.delivery == 0 && state(one.rank).next != nullptr && state(one.rank).next->leaves();
+    return one.is_rank() && state(one.rank).next != nullptr && state(one.rank).next->leaves();
   }
   /// Takes it. `choice` must be below the number of choices, which the event tells.
   void take(const process& one, int choice);
@@ -155,12 +130,18 @@ class execution final : public engine::team, public monitor, public shared_memor
   /// Whether an enabled process waits for a value and only one that was overwritten by now could end that:
   /// C++ lets a rank see such a value, but promises only that it sees the last one.
   [[nodiscard]] bool waits_for_past(const process& one) const;
+  /// Whether others should go on first: it does, or its time is over.
+  [[nodiscard]] bool is_last_resort(const process& one) const;
   [[nodiscard]] const std::optional<violation>& found() const noexcept { return found_; }
   [[nodiscard]] const std::vector<step>& schedule() const noexcept { return schedule_; }
+  /// Whether a run that is over has left somebody waiting for a rank that has crashed.
+  [[nodiscard]] bool is_blocked_by_crash() const noexcept { return is_blocked_by_crash_; }
   /// Whether no step is left to take, or a fault was found; a deadlock and too many steps are recorded here.
   [[nodiscard]] bool is_over();
   /// Steps as people read them; collected only while asked for.
   void show_steps(std::vector<shown_step>* into) { shown_ = into; }
+  /// What the program has said that it reached, in all runs.
+  [[nodiscard]] const std::set<std::string>& reached() const noexcept { return reached_; }
   /// Collects what could be changed at which site; only while asked for.
   void note_sites(std::set<mutation>* into) { mutator_.note_sites(into); }
 
@@ -174,8 +155,10 @@ class execution final : public engine::team, public monitor, public shared_memor
   void issue(const engine::operation& what) override;
   void flush(int target) override;
   std::uint64_t await(const engine::wait& what) override;
+  engine::waited await_any(std::span<const engine::wait> any, engine::deadline until) override;
   void signal(int channel, int to) override;
   void await_signal(int channel, int from) override;
+  bool await_signal_until(int channel, int from, std::chrono::nanoseconds until) override;
   void begin_exclusive(int epoch, int home) override;
   void end_exclusive(int epoch, int home) override;
   void fence(std::memory_order order) override;
@@ -185,22 +168,35 @@ class execution final : public engine::team, public monitor, public shared_memor
     return std::chrono::nanoseconds(static_cast<std::int64_t>(events_.size()));
   }
   void cleared(const std::byte* from, std::size_t bytes) override { words_.forget(from, bytes); }
+  void access(const engine::plain_access& what) override;
+  void taken(const std::byte* from, std::size_t bytes) override;
+  void given_back(const std::byte* from, std::size_t bytes) override;
+  void confirmed(const std::uint64_t* writers, std::size_t words) override;
 
   // monitor
-  void ask() override { section_.ask(running(), events_.size()); }
+  void ask() override { section_.ask(running(), holding::exclusive, events_.size()); }
   void enter() override;
   void leave() override;
+  void ask_shared() override { section_.ask(running(), holding::shared, events_.size()); }
+  void enter_shared() override;
+  void leave_shared() override;
+  void call(std::uint64_t object, int method, value_list arguments) override;
+  void returned(value_list result) override;
+  void reach(std::string_view what) override { reached_.emplace(what); }
   void expect_complete(const char* function) override;
 
   // shared_memory::users
   void report(fault what, std::string text) override;
-  [[nodiscard]] std::string word_text(const engine::operation& of) const override;
+  [[nodiscard]] std::string word_text(const std::uint64_t* cell) const override;
   void for_each_view(const std::function<void(view&)>& action) override;
 
   // For requests.
   [[nodiscard]] const options& how() const noexcept { return *options_; }
   [[nodiscard]] shared_memory& words() noexcept { return words_; }
   [[nodiscard]] critical_section& section() noexcept { return section_; }
+  [[nodiscard]] history& past_operations() noexcept { return history_; }
+  /// An operation has returned.
+  void note_progress() { last_return_ = events_.size(); }
   [[nodiscard]] rank_state& state(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const rank_state& state(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
   touched deliver(int origin, rma& one);
@@ -212,8 +208,8 @@ class execution final : public engine::team, public monitor, public shared_memor
   friend class requests;
 
   [[nodiscard]] rank_state& self() { return state(running()); }
-  [[nodiscard]] std::optional<bool> held_before(const process& one, const access& mine, std::size_t event,
-                                                std::uint64_t value) const;
+  [[nodiscard]] std::optional<bool> held_before(const process& one, const word_access& mine,
+                                                std::size_t event, std::uint64_t value) const;
 
   /// The running rank's result once a step that it asks for has been taken.
   std::uint64_t stop_before(request& next);
@@ -223,6 +219,13 @@ class execution final : public engine::team, public monitor, public shared_memor
   void report_difference();
   void check_operands(const engine::operation& what);
   void check_buffers(const rank_state& of, const rma& one);
+  /// The running rank has read a word that this one has written.
+  void note_read(const engine::operation& what, std::uint64_t writer);
+  /// A name for what the running rank writes as a whole.
+  [[nodiscard]] std::uint64_t next_writer();
+  [[nodiscard]] static int rank_of_writer(std::uint64_t writer);
+  static constexpr unsigned bits_of_operation = 32;
+  void give_up_section(holding how);
   void complete(rank_state& of, const rma& one);
   void complete_at(int target);
   /// What poison this run has.
@@ -244,8 +247,18 @@ class execution final : public engine::team, public monitor, public shared_memor
 
   touched deliver_again(rma& one);
   void take_rank_step(int rank, int choice);
-  /// Notes what the words of a step held, and that a rank that waited outside the library is back.
-  void note_values(footprint& of, std::uint64_t before);
+  void take_crash(int rank);
+  [[nodiscard]] bool may_crash(int rank) const { return is_victim_[static_cast<std::size_t>(rank)] != 0; }
+  [[nodiscard]] bool has_crashed(int rank) const { return has_crashed_[static_cast<std::size_t>(rank)] != 0; }
+  /// Whether nothing is left to do for it.
+  [[nodiscard]] bool is_done(int rank) const;
+  [[nodiscard]] bool is_all_done() const;
+  /// What a word holds; its number, if it is no cell.
+  [[nodiscard]] std::uint64_t value_of(std::uint64_t name);
+  /// After a step: a rank that waited outside the library is back.
+  void note_return(const footprint& of);
+  /// Who has written the word of an object, when it was delivered.
+  void note_writer(rma& one);
   void take_delivery(const process& by);
   void record(const process& by, const footprint& of, std::uint64_t read, event_set& past);
   void show(std::string operation, const std::uint64_t* cell, int acts_on, touched values, bool writes,
@@ -254,7 +267,9 @@ class execution final : public engine::team, public monitor, public shared_memor
   /// Some rank has not ended and none can go on, but for those that wait for the past.
   void report_deadlock();
   void report_livelock();
-  [[nodiscard]] std::string word_text(const std::uint64_t* cell) const;
+  [[nodiscard]] bool is_livelock() const;
+  /// At the end of a run.
+  void judge_history();
   [[nodiscard]] std::string waiting_text(int rank) const;
   /// Hash of what ranks know of one another, as far as it matters for faults.
   [[nodiscard]] std::uint64_t hash_of_knowledge() const;
@@ -278,6 +293,15 @@ class execution final : public engine::team, public monitor, public shared_memor
   std::uint64_t asked_so_far_ = 0;    // hash of what all ranks have asked for
   std::vector<std::uint64_t> asked_;  // the same after each step
   std::vector<std::uint64_t> asked_before_;
+  std::set<std::string> reached_;
+  history history_;
+  std::size_t last_return_ = 0;  // how many steps there were
+  std::vector<int> victims_;
+  std::vector<char> is_victim_;
+  std::vector<char> has_crashed_;
+  bool has_crash_ = false;
+  bool is_blocked_by_crash_ = false;
+  event_set nothing_;  // happens before a crash
   int ended_ = 0;
   int at_barrier_ = 0;
 };

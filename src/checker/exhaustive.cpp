@@ -1,6 +1,16 @@
-// Exhaustive search over traces: source sets and sleep sets, by repeated execution.
+// Exhaustive search over traces: source sets and sleep sets, by repeated execution, on several processors if
+// asked for. Each worker has an execution and a path of its own; the nodes of paths are shared, and whoever
+// has nothing left takes a branch from the path of another. Branches of a node are ordered: each sleeps on
+// those before it, whoever explores them and when.
 
 #include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "searches.hpp"
@@ -14,104 +24,258 @@ template <typename T>
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-/// One state on the path that is explored, and what is left to do there.
+/// A state that is explored, of which several processors may take branches.
 struct node {
   std::vector<process> enabled;    // with something to try
   std::vector<process> backtrack;  // to be explored from here
+  std::size_t taken = 0;           // of these, by whoever explores
   struct sleeper {
     process who;
     footprint next;
   };
   std::vector<sleeper> sleep;  // explored elsewhere already
-  process chosen;
-  footprint touched;         // by the chosen step
-  std::vector<int> choices;  // of the chosen step, to be tried one after the other
-  std::size_t tried = 0;
 
-  [[nodiscard]] int choice() const { return choices[tried]; }
   [[nodiscard]] bool sleeps(const process& one) const {
     return std::any_of(sleep.begin(), sleep.end(), [&](const sleeper& other) { return other.who == one; });
   }
+  /// What is to be explored next, if anything is left.
+  [[nodiscard]] std::optional<std::size_t> take_next() {
+    while (taken < backtrack.size())
+      if (const std::size_t next = taken++; !sleeps(backtrack[next])) return next;
+    return std::nullopt;
+  }
+};
+
+/// A branch from a node, on the path from the first state to the one that is explored now.
+struct branch {
+  std::shared_ptr<node> from;
+  std::size_t number = 0;  // in `backtrack` of the node
+  process chosen{};
+  footprint touched{};                 // by the chosen step
+  std::vector<node::sleeper> sleep{};  // of the node, and the branches before this one
+  std::vector<int> choices{};          // of the chosen step, to be tried one after the other
+  std::size_t tried = 0;
+  bool is_prepared = false;
+  bool is_mine = true;  // and so are the choices that are left
+
+  [[nodiscard]] int choice() const { return choices[tried]; }
+};
+
+using branches = std::vector<branch>;
+
+/// What the workers of a search share.
+class shared_search {
+ public:
+  /// `explored`: so many paths, by searches before this one.
+  shared_search(std::size_t workers, const budget& within, std::uint64_t explored)
+      : within_(&within), paths_(workers), explored_(explored) {}
+
+  /// Guards nodes and paths.
+  [[nodiscard]] std::unique_lock<std::mutex> lock() {
+    return paths_.size() > 1 ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+  }
+  [[nodiscard]] branches& path_of(std::size_t worker) { return paths_[worker]; }
+
+  /// There is something to explore in a node that may be on others' paths. Locked.
+  void tell() {
+    if (idle_ > 0) more_.notify_all();
+  }
+
+  /// Makes the path of a worker one that leads to a branch that nobody has explored; false once there is
+  /// nothing left anywhere. `lock` holds the lock.
+  [[nodiscard]] bool find_work(std::size_t worker, std::unique_lock<std::mutex>& lock) {
+    for (;;) {
+      if (is_stopped_) return false;
+      if (go_back(paths_[worker])) return true;
+      paths_[worker].clear();
+      if (paths_.size() > 1 && steal(worker)) return true;
+      if (++idle_ == paths_.size()) {
+        is_stopped_ = true;
+        more_.notify_all();
+        return false;
+      }
+      more_.wait(lock);
+      --idle_;
+    }
+  }
+
+  void stop() {
+    const auto held = lock();
+    is_stopped_ = true;
+    more_.notify_all();
+  }
+  /// A path has been explored to its end. Whether the search has to end here.
+  [[nodiscard]] bool is_spent() {
+    const auto held = lock();
+    return within_->is_spent(++explored_);
+  }
+
+ private:
+  /// To the next branch from the end of the path back.
+  static bool go_back(branches& path) {
+    while (!path.empty()) {
+      branch& last = path.back();
+      if (last.is_mine && last.is_prepared && ++last.tried < last.choices.size()) return true;
+      if (const auto next = last.from->take_next()) {
+        last = {.from = last.from, .number = *next, .chosen = last.from->backtrack[*next]};
+        return true;
+      }
+      path.pop_back();
+    }
+    return false;
+  }
+
+  /// The first branch that is left on the path of another: what is left there is most likely much.
+  bool steal(std::size_t worker) {
+    for (const branches& other : paths_)
+      for (std::size_t i = 0; i < other.size(); ++i) {
+        const auto next = other[i].from->take_next();
+        if (!next) continue;
+        branches& mine = paths_[worker];
+        mine.assign(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+        for (branch& one : mine) one.is_mine = false;
+        mine.back() = {
+            .from = mine.back().from, .number = *next, .chosen = mine.back().from->backtrack[*next]};
+        return true;
+      }
+    return false;
+  }
+
+  const budget* within_;
+  std::mutex mutex_;
+  std::condition_variable more_;
+  std::vector<branches> paths_;
+  std::size_t idle_ = 0;
+  bool is_stopped_ = false;
+  std::uint64_t explored_;
 };
 
 class search_of_traces {
  public:
-  search_of_traces(execution& run, const options& how) : run_(&run), how_(&how) {}
+  search_of_traces(execution& run, const options& how, shared_search& shared, std::size_t worker)
+      : run_(&run), how_(&how), shared_(&shared), worker_(worker), path_(&shared.path_of(worker)) {}
 
-  void go(const budget& within, report& result) {
-    do {
-      replay_path();
-      const bool is_new = extend_path();
-      result.steps += run_->events().size();
-      if (run_->found()) {
-        ++result.executions;
-        result.found = run_->found();
-        return;
-      }
-      if (is_new) {
-        ++result.executions;
-        if (how_->keep_traces) result.traces.insert(run_->trace_hash());
-        if (how_->keep_end_states) result.end_states.insert(run_->state_hash());
-        repeat_now_and_then(*run_, result.executions);
-        result.found = run_->found();
-        if (result.found) return;
-      } else {
-        ++result.pruned;
-      }
-      if (within.is_spent(result)) return;
-    } while (next_alternative());
-    result.complete = true;
+  /// The first worker begins at the first state, others where something is left.
+  void go(report& result) {
+    if (worker_ == 0) explore(result);
+    while (has_work()) explore(result);
   }
 
  private:
+  [[nodiscard]] bool has_work() {
+    auto held = shared_->lock();
+    return shared_->find_work(worker_, held);
+  }
+
+  void explore(report& result) {
+    replay_path();
+    const bool is_new = extend_path();
+    result.steps += run_->events().size();
+    if (is_new && !run_->found()) note_end(result);
+    if (run_->found()) {
+      ++result.executions;
+      result.found = run_->found();
+    } else if (is_new) {
+      ++result.executions;
+      repeat_now_and_then(*run_, result.executions);
+      result.found = run_->found();
+    } else {
+      ++result.pruned;
+    }
+    if (result.found) return shared_->stop();
+    if (shared_->is_spent()) {
+      is_cut_short_ = true;
+      shared_->stop();
+    }
+  }
+
+  void note_end(report& result) {
+    if (run_->is_blocked_by_crash()) ++result.blocked;
+    if (how_->keep_traces) result.traces.insert(run_->trace_hash());
+    if (how_->keep_end_states) result.end_states.insert(run_->state_hash());
+  }
+
   /// Takes the steps of the path; the last one is new.
   void replay_path() {
     run_->restart();
-    for (std::size_t i = 0; i < path_.size() && !run_->found(); ++i) {
-      if (i + 1 == path_.size())
-        take(path_[i]);
+    for (std::size_t i = 0; i < path_->size() && !run_->found(); ++i) {
+      if (i + 1 == path_->size())
+        take((*path_)[i]);
       else
-        run_->take(path_[i].chosen, path_[i].choice());
+        run_->take((*path_)[i].chosen, (*path_)[i].choice());
     }
   }
 
   /// A step at the end of the path.
-  void take(node& at) {
+  void take(branch& at) {
     prepare(at);
     run_->take(at.chosen, at.choice());
   }
 
-  /// At a node whose chosen step is to be taken for the first time.
-  void prepare(node& at) {
-    if (!at.choices.empty()) return;
-    at.touched = run_->next_footprint(at.chosen);
-    at.choices = worth_trying(at.chosen);
+  /// Of a branch whose step is to be taken for the first time.
+  void prepare(branch& at) {
+    if (at.is_prepared) return;
+    branch prepared = at;
+    prepared.touched = run_->next_footprint(at.chosen);
+    prepared.choices = worth_trying(at.chosen);
+    prepared.sleep = at.from->sleep;
+    for (std::size_t i = 0; i < at.number; ++i) {
+      const process before = backtrack_of(at, i);
+      if (!at.from->sleeps(before)) prepared.sleep.push_back({before, run_->next_footprint(before)});
+    }
+    prepared.is_prepared = true;
+    {
+      const auto held = shared_->lock();
+      at = std::move(prepared);
+    }
     if (how_->reduce == reduction::source_sets) reverse_races_of(at.chosen);
+  }
+  [[nodiscard]] process backtrack_of(const branch& at, std::size_t number) const {
+    const auto held = shared_->lock();
+    return at.from->backtrack[number];
   }
 
   /// Goes on to the end of an execution. False if it turned out to be one that was explored before.
   bool extend_path() {
     while (!run_->is_over()) {
-      node next;
+      auto next = std::make_shared<node>();
       for (const process& one : run_->enabled())
-        if (is_worth_trying(one)) next.enabled.push_back(one);
-      if (!path_.empty()) next.sleep = still_asleep(path_.back(), next);
-      const process* first = choose(next);
+        if (is_worth_trying(one)) next->enabled.push_back(one);
+      if (!path_->empty()) next->sleep = still_asleep(path_->back(), *next);
+      const process* first = choose(*next);
       if (first == nullptr) {
         // The others do not go on here any more, but may where they came earlier.
         if (how_->reduce == reduction::source_sets) {
           for (const process& one : run_->blocked()) reverse_races_of(one);
           for (const process& one : run_->enabled())
-            if (!contains(next.enabled, one)) reverse_races_of(one);
+            if (!contains(next->enabled, one)) reverse_races_of(one);
         }
         return false;
       }
-      next.chosen = *first;
-      next.backtrack = how_->reduce == reduction::source_sets ? std::vector{next.chosen} : next.enabled;
-      path_.push_back(std::move(next));
-      take(path_.back());
+      const process chosen = *first;
+      next->backtrack =
+          how_->reduce == reduction::source_sets ? std::vector{chosen} : in_order(*next, chosen);
+      next->taken = 1;
+      push({.from = std::move(next), .chosen = chosen});
+      take(path_->back());
     }
+    // Who waits for the dead may have gone on where it came earlier.
+    if (run_->is_blocked_by_crash() && how_->reduce == reduction::source_sets)
+      for (const process& one : run_->blocked()) reverse_races_of(one);
     return true;
+  }
+
+  void push(branch next) {
+    const auto held = shared_->lock();
+    if (next.from->backtrack.size() > 1) shared_->tell();
+    path_->push_back(std::move(next));
+  }
+
+  /// All that is enabled, the chosen one first.
+  [[nodiscard]] static std::vector<process> in_order(const node& at, const process& chosen) {
+    std::vector<process> all = at.enabled;
+    std::stable_partition(all.begin(), all.end(), [&](const process& one) { return one == chosen; });
+    return all;
   }
 
   /// The choices of an enabled process that no other order of steps shows too. Searched by sleep sets alone,
@@ -136,8 +300,8 @@ class search_of_traces {
     int most = 0;
     for (const process& one : at.enabled) {
       if (at.sleeps(one)) continue;
-      const bool goes_on = !path_.empty() && one.rank == path_.back().chosen.rank;
-      const int merit = run_->waits_for_past(one) ? 1 : (run_->leaves(one) ? 2 : 4) + (goes_on ? 1 : 0);
+      const bool goes_on = !path_->empty() && one.rank == path_->back().chosen.rank;
+      const int merit = run_->is_last_resort(one) ? 1 : (run_->leaves(one) ? 2 : 4) + (goes_on ? 1 : 0);
       if (merit > most) best = &one;
       most = std::max(most, merit);
     }
@@ -145,30 +309,11 @@ class search_of_traces {
   }
 
   /// What slept before the step of `at`, does not depend on it, and could be taken now.
-  [[nodiscard]] static std::vector<node::sleeper> still_asleep(const node& at, const node& now) {
+  [[nodiscard]] static std::vector<node::sleeper> still_asleep(const branch& at, const node& now) {
     std::vector<node::sleeper> result;
     for (const node::sleeper& one : at.sleep)
       if (!one.next.conflicts_with(at.touched) && contains(now.enabled, one.who)) result.push_back(one);
     return result;
-  }
-
-  /// Moves on to the next step to be tried, from the end of the path back.
-  bool next_alternative() {
-    while (!path_.empty()) {
-      node& last = path_.back();
-      if (++last.tried < last.choices.size()) return true;
-      last.tried = 0;
-      last.choices.clear();
-      last.sleep.push_back({last.chosen, last.touched});
-      const auto next = std::find_if(last.backtrack.begin(), last.backtrack.end(),
-                                     [&](const process& one) { return !last.sleeps(one); });
-      if (next != last.backtrack.end()) {
-        last.chosen = *next;
-        return true;
-      }
-      path_.pop_back();
-    }
-    return false;
   }
 
   /// For each earlier step that the next step of `who` races with, sees to it that the state before is also
@@ -199,7 +344,6 @@ class search_of_traces {
   /// before that event: an initial of the events that do not depend on it, followed by that step.
   void reverse(std::size_t earlier, const process& who, const footprint& next, const event_set& past) {
     const std::vector<event>& events = run_->events();
-    node& before = path_[earlier];
     std::vector<std::size_t> others;
     std::vector<process> initials;
     for (std::size_t i = earlier + 1; i < events.size(); ++i) {
@@ -214,26 +358,70 @@ class search_of_traces {
       return past.contains(one) || events[one].touched.conflicts_with(next);
     });
     if (is_initial) initials.insert(initials.begin(), who);
+    const auto held = shared_->lock();
+    node& before = *(*path_)[earlier].from;
     for (const process& one : initials)
       if (contains(before.backtrack, one)) return;
     for (const process& one : initials)
       if (contains(before.enabled, one)) {
         before.backtrack.push_back(one);
-        return;
+        return shared_->tell();
       }
     for (const process& one : before.enabled)
       if (!contains(before.backtrack, one)) before.backtrack.push_back(one);
+    shared_->tell();
   }
 
+ public:
+  [[nodiscard]] bool is_cut_short() const noexcept { return is_cut_short_; }
+
+ private:
   execution* run_;
   const options* how_;
-  std::vector<node> path_;
+  shared_search* shared_;
+  std::size_t worker_;
+  branches* path_;
+  bool is_cut_short_ = false;
 };
+
+/// What one worker has found, added to what others have.
+void add(report& to, report&& one) {
+  to.executions += one.executions;
+  to.pruned += one.pruned;
+  to.steps += one.steps;
+  to.blocked += one.blocked;
+  to.traces.merge(one.traces);
+  to.end_states.merge(one.end_states);
+  to.reached.merge(one.reached);
+  if (!to.found) to.found = std::move(one.found);
+}
 
 }  // namespace
 
-void search_exhaustively(execution& run, const options& how, const budget& within, report& result) {
-  search_of_traces(run, how).go(within, result);
+void search_exhaustively(execution& run, const program& what, const options& how, const budget& within,
+                         report& result) {
+  const auto workers = static_cast<std::size_t>(std::max(how.jobs, 1));
+  shared_search shared(workers, within, result.executions + result.pruned);
+  std::vector<report> found(workers);
+  std::atomic<bool> is_cut_short = false;
+  const auto work = [&](std::size_t worker, execution& own) {
+    search_of_traces search(own, how, shared, worker);
+    search.go(found[worker]);
+    if (search.is_cut_short()) is_cut_short = true;
+  };
+  std::vector<std::thread> others;
+  for (std::size_t worker = 1; worker < workers; ++worker)
+    others.emplace_back([&, worker] {
+      engine::stack_pool stacks;
+      execution own(what, how, stacks);
+      own.let_crash(run.victims());
+      work(worker, own);
+      found[worker].reached = own.reached();
+    });
+  work(0, run);
+  for (std::thread& other : others) other.join();
+  for (report& one : found) add(result, std::move(one));
+  result.complete = !result.found && !is_cut_short;
 }
 
 }  // namespace nearfar::checker

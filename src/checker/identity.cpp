@@ -9,8 +9,7 @@
 namespace nearfar::checker {
 
 std::uint64_t execution::state_hash() const {
-  std::uint64_t hash =
-      mixed(static_cast<std::uint64_t>(section_.inside()) + 1, static_cast<std::uint64_t>(ended_));
+  std::uint64_t hash = mixed(section_.identity(), static_cast<std::uint64_t>(ended_));
   for (const rank_state& one : ranks_) {
     hash = mixed(hash, one.observed);
     hash = mixed(hash, static_cast<std::uint64_t>(one.at));
@@ -20,12 +19,14 @@ std::uint64_t execution::state_hash() const {
   }
   std::uint64_t words = 0;
   for (const shared_word& word : words_.words()) {
-    if (word.cell != nullptr && word.version != 0) words += mixed(word.name, *word.cell);
+    if (word.cell != nullptr && word.version != 0) words += mixed(word.name, mixed(*word.cell, word.writer));
+    for (std::size_t i = 1; i * sizeof *word.cell < word.plain_bytes; ++i)
+      words += mixed(word.name + i, word.cell[i]);
     for (const rank_state& one : ranks_)
       for (const rma& operation : one.outstanding)
         if (operation.comes_again && operation.what.word == word.cell)
           words += mixed(word.name, operation.access == word.last_accumulate ? 5 : 4);
-    if (word.cell != nullptr) continue;
+    if (word.cell != nullptr || (word.value == 0 && word.mail.empty())) continue;
     std::uint64_t content = word.value;
     for (const auto& [sender, known] : word.mail)
       content = mixed(content, static_cast<std::uint64_t>(sender));
@@ -44,9 +45,9 @@ std::uint64_t execution::hash_of_knowledge() const {
   std::vector<question> questions;
   std::uint64_t hash = 0;
   for (const shared_word& word : words_.words()) {
-    if (word.name == guard_name()) questions.push_back({word.name, word.in_view, word.version});
-    for (std::size_t origin = 0; options_->conflict == conflicts::reported && origin < word.by_origin.size();
-         ++origin) {
+    const bool may_race = word.used == usage::far && !word.is_of_object;
+    if (may_race && options_->conflict == conflicts::enacted) continue;
+    for (std::size_t origin = 0; origin < word.by_origin.size(); ++origin) {
       const std::uint64_t writer = mixed(word.name, origin);
       std::uint64_t access = 0;
       for (const version_number number : word.by_origin[origin].that_may_race(options_->promised)) {

@@ -19,7 +19,8 @@ engine::operation relaxed(engine::operation what) {
 
 /// The operation without the buffers that may be gone when it is done later.
 engine::operation without_buffers(engine::operation what) {
-  what.origin = what.compare = nullptr;
+  what.compare = nullptr;
+  if (!what.is_of_object()) what.origin = nullptr;
   what.result = nullptr;
   return what;
 }
@@ -32,6 +33,15 @@ bool mutator::changes(change how, std::string_view operation) {
   const std::source_location& here = team_->current_site();
   if (noted_ != nullptr) noted_->insert({site::of(here), how, std::string(operation)});
   return *broken_ && (*broken_)->how == how && (*broken_)->where.is(here);
+}
+
+mutator::put_off<engine::operation> mutator::postponed(const engine::operation& what) const {
+  put_off<engine::operation> result{what, team_->current_site()};
+  if (!what.is_of_object()) return result;
+  const auto* first = static_cast<const std::byte*>(what.origin);
+  result.object.assign(first, first + what.bytes);
+  result.what.origin = result.object.data();
+  return result;
 }
 
 template <typename Ask>
@@ -55,7 +65,7 @@ std::uint64_t mutator::perform(const engine::operation& what) {
   const bool is_plain_write = is_write(what.what) && !is_read(what.what);
   if (is_plain_write && changes(change::dropped, text)) return 0;
   if (is_plain_write && changes(change::postponed, text)) {
-    self().operation = {what, team_->current_site()};
+    self().operation = postponed(what);
     return 0;
   }
   std::uint64_t result = 0;
@@ -85,7 +95,7 @@ void mutator::issue(const engine::operation& what) {
   const bool is_plain_write = !is_read(what.what);
   if (is_plain_write && changes(change::dropped, text)) return;
   if (is_plain_write && changes(change::postponed, text)) {
-    self().operation = {without_buffers(what), team_->current_site()};
+    self().operation = postponed(without_buffers(what));
     return;
   }
   const bool is_split = is_read_modify_write(what.what) && changes(change::split, text);
@@ -121,29 +131,51 @@ void mutator::flush(int target) {
 
 // ---- waits, messages, epochs ------------------------------------------------------------------------------
 
+engine::wait mutator::changed(const engine::wait& what, std::string_view text) {
+  engine::wait result = what;
+  if (what.read.what == action::load && changes(change::relaxed, text)) result.read = relaxed(what.read);
+  if (!is_rma(what.read.what) && changes(change::unaware, text)) result.progresses = false;
+  return result;
+}
+
+std::uint64_t mutator::read_once(const engine::operation& read) {
+  if (!is_rma(read.what)) return next_->perform(read);
+  engine::operation once = read;
+  once.result = &self().result;
+  next_->issue(once);
+  next_->flush(read.target);
+  return self().result;
+}
+
 std::uint64_t mutator::await(const engine::wait& what) {
-  const engine::operation& read = what.read;
-  const std::string text = "await " + std::string(name(read.what));
-  engine::wait changed = what;
+  const std::string text = "await " + std::string(name(what.read.what));
   const bool is_dropped = changes(change::dropped, text);
-  if (!is_dropped) {
-    if (read.what == action::load && changes(change::relaxed, text)) changed.read = relaxed(read);
-    if (!is_rma(read.what) && changes(change::unaware, text)) changed.progresses = false;
-  }
+  const engine::wait instead = is_dropped ? what : changed(what, text);
   std::uint64_t result = 0;
+  ask_in_turn(false, [&] { result = is_dropped ? read_once(what.read) : next_->await(instead); });
+  return result;
+}
+
+engine::waited mutator::await_any(std::span<const engine::wait> any, engine::deadline until) {
+  const std::string text = "await " + std::string(name(any.front().read.what));
+  const bool is_dropped = changes(change::dropped, text);
+  std::vector<engine::wait> instead(any.begin(), any.end());
+  if (!is_dropped)
+    for (engine::wait& one : instead) one = changed(one, text);
+  engine::waited result;
   ask_in_turn(false, [&] {
-    if (!is_dropped) {
-      result = next_->await(changed);
-    } else if (!is_rma(read.what)) {
-      result = next_->perform(read);
-    } else {
-      engine::operation once = read;
-      once.result = &self().result;
-      next_->issue(once);
-      next_->flush(read.target);
-      result = self().result;
-    }
+    if (is_dropped)
+      result = {0, read_once(any.front().read)};
+    else
+      result = next_->await_any(instead, until);
   });
+  return result;
+}
+
+bool mutator::await_signal_until(int channel, int from, std::chrono::nanoseconds until) {
+  if (changes(change::dropped, "await signal")) return true;
+  bool result = false;
+  ask_in_turn(false, [&] { result = next_->await_signal_until(channel, from, until); });
   return result;
 }
 

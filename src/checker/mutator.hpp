@@ -28,8 +28,10 @@ class mutator final : public engine::operations {
   void issue(const engine::operation& what) override;
   void flush(int target) override;
   std::uint64_t await(const engine::wait& what) override;
+  engine::waited await_any(std::span<const engine::wait> any, engine::deadline until) override;
   void signal(int channel, int to) override;
   void await_signal(int channel, int from) override;
+  bool await_signal_until(int channel, int from, std::chrono::nanoseconds until) override;
   void begin_exclusive(int epoch, int home) override;
   void end_exclusive(int epoch, int home) override;
   void fence(std::memory_order order) override;
@@ -39,6 +41,7 @@ class mutator final : public engine::operations {
   struct put_off {
     What what;
     std::source_location site;
+    std::vector<std::byte> object{};  // that is written, if it is one
   };
   struct rank_state {
     std::uint64_t result = 0;  // of an operation that the program does not know of
@@ -54,6 +57,11 @@ class mutator final : public engine::operations {
     team_->at(site);
     return *next_;
   }
+  /// A wait as it is asked for, or as it is changed.
+  [[nodiscard]] engine::wait changed(const engine::wait& what, std::string_view text);
+  /// What a wait reads, once.
+  std::uint64_t read_once(const engine::operation& read);
+  [[nodiscard]] put_off<engine::operation> postponed(const engine::operation& what) const;
   std::uint64_t split_near(const engine::operation& what);
   void split_rma(const engine::operation& what);
   /// Asks, and then for what was put off until then; an operation waits for one that

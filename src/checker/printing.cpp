@@ -24,6 +24,16 @@ std::string_view name(fault what) noexcept {
       return "poison";
     case fault::conflict:
       return "conflict";
+    case fault::race:
+      return "race";
+    case fault::torn:
+      return "torn";
+    case fault::gone:
+      return "gone";
+    case fault::history:
+      return "history";
+    case fault::unreached:
+      return "unreached";
     case fault::mixed:
       return "mixed";
     case fault::exception:
@@ -39,13 +49,15 @@ void execution::report(fault what, std::string text) {
 void execution::report_deadlock() {
   std::string text = "no rank can go on:";
   for (int rank = 0; rank < size(); ++rank)
-    if (state(rank).at != where::ended)
-      text += " rank " + std::to_string(rank) + " " + waiting_text(rank) + ";";
+    if (!is_done(rank)) text += " rank " + std::to_string(rank) + " " + waiting_text(rank) + ";";
   text.pop_back();
   report(fault::deadlock, std::move(text));
 }
 
 void execution::report_livelock() {
+  if (events_.size() <= options_->most_steps)
+    return report(fault::livelock, "more than " + std::to_string(program_->most_steps_between_returns) +
+                                       " steps in which no operation returns");
   report(fault::livelock, "more than " + std::to_string(options_->most_steps) +
                               " steps: something repeats without waiting through its world");
 }
@@ -54,8 +66,6 @@ std::string execution::word_text(const std::uint64_t* cell) const {
   const engine::word_name known = name_of(cell);
   return known.text + " of rank " + std::to_string(known.rank);
 }
-
-std::string execution::word_text(const engine::operation& of) const { return word_text(of.word); }
 
 std::string execution::waiting_text(int rank) const {
   const rank_state& of = state(rank);

@@ -26,6 +26,15 @@ class random_numbers {
   std::uint64_t state_;
 };
 
+/// As many ranks as may crash, or less.
+std::vector<int> victims_by(random_numbers& random, int most, int ranks) {
+  std::vector<int> all;
+  for (int rank = 0; rank < ranks; ++rank) all.push_back(rank);
+  for (std::size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random.below(i)]);
+  all.resize(random.below(static_cast<std::size_t>(std::min(most, ranks)) + 1));
+  return all;
+}
+
 /// Runs the enabled process of the highest priority; at a few random steps that process is put last.
 class priorities {
  public:
@@ -68,6 +77,7 @@ void search_randomly(execution& run, const options& how, const budget& within, r
     random_numbers random(how.seed + number * 0xD1B54A32D192ED03U);
     const bool by_priority = number % 2 == 1;
     priorities order(random, how.priority_changes, expected);
+    if (how.crashes > 0) run.let_crash(victims_by(random, how.crashes, run.size()));
     run.restart();
     while (!run.is_over()) {
       const std::vector<process>& enabled = run.enabled();
@@ -79,6 +89,7 @@ void search_randomly(execution& run, const options& how, const budget& within, r
       run.take(next, is_stale ? static_cast<int>(random.below(static_cast<std::size_t>(choices))) : 0);
     }
     ++result.executions;
+    if (run.is_blocked_by_crash()) ++result.blocked;
     result.steps += run.events().size();
     expected = std::max(expected, run.events().size());
     if (!run.found()) repeat_now_and_then(run, result.executions);

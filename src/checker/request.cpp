@@ -25,7 +25,10 @@ std::string of_rank(const std::string& what, int rank) { return what + " of rank
 }  // namespace
 
 std::uint64_t guard_name() { return std::uint64_t{3} << 60U; }
+bool is_library_name(std::uint64_t name) { return name >> 60U == 4; }
 std::uint64_t library_name(int rank) { return name_of_other(std::uint64_t{4} << 60U, 0, rank); }
+
+std::uint64_t life_name(int rank) { return name_of_other(std::uint64_t{8} << 60U, 0, rank); }
 
 std::uint64_t hash_of_operands(const engine::operation& what) {
   return mixed(static_cast<std::uint64_t>(what.what), mixed(what.operand, what.expected));
@@ -41,6 +44,7 @@ int cell_request::acts_on() const { return run().name_of(what_.word).rank; }
 std::uint64_t cell_request::operands() const { return mixed(word(), hash_of_operands(what_)); }
 
 touched cell_request::take_near(int choice, const engine::wait* waiting) const {
+  run().words().check_lifetime(rank(), what_.word, run().state(rank()).seen);
   return run().words().apply_near(run().state(rank()), what_, waiting, choice, run().events().size());
 }
 
@@ -84,11 +88,14 @@ void eager_delivery::note_event() const {
 }
 
 std::string wait_request::text(bool in_vain) const {
-  return "await " + std::string(engine::name(what().what)) + (in_vain ? ", in vain" : "");
+  return "await " + std::string(engine::name(what().what)) +
+         (has_timed_out_ ? ", timed out"
+          : in_vain      ? ", in vain"
+                         : "");
 }
 
 std::string wait_request::waiting_text() const {
-  return "waits for " + run().word_text(what()) + ", which is " + std::to_string(*what().word);
+  return "waits for " + run().word_text(what().word) + ", which is " + std::to_string(*what().word);
 }
 
 bool wait_request::can_try_in_vain(std::uint64_t value) const {
@@ -97,48 +104,143 @@ bool wait_request::can_try_in_vain(std::uint64_t value) const {
 }
 
 bool wait_request::can_be_taken() const {
-  if (what().what == action::load) return choices() > 0;
   if (const int serving = run().server_of(*this); serving >= 0 && run().is_outside_library(serving))
     return false;
-  return wait_->satisfied(*what().word) || can_try_in_vain(*what().word);
+  if (what().what == action::load) return choices() > 0;
+  return has_deadline_ || wait_->satisfied(*what().word) || can_try_in_vain(*what().word);
 }
 
-std::optional<bool> wait_request::could_be_taken(std::size_t event, std::uint64_t value) const {
-  if (what().what != action::load || run().how().near == near_model::sequential)
-    return wait_->satisfied(value) || can_try_in_vain(value);
-  const shared_word& word = *run().words().find(what().word);
-  const version_number seen = run().state(rank()).seen.at(word.in_view);
-  return std::any_of(word.history.begin(), word.history.end(), [&](const shared_word::stored& one) {
-    const bool was_there = &one == &word.history.front() || one.by_event < event;
-    return was_there && one.version >= seen && wait_->satisfied(one.value);
-  });
+std::optional<bool> wait_request::could_be_taken(std::uint64_t word, std::size_t event,
+                                                 std::uint64_t value) const {
+  if (has_deadline_ || word != this->word()) return std::nullopt;
+  if (what().what != action::load) return wait_->satisfied(value) || can_try_in_vain(value);
+  return run().words().could_satisfy(run().state(rank()).seen, *wait_, event, value);
 }
 
 bool wait_request::waits_for_past() const {
-  return what().what == action::load && !wait_->satisfied(*what().word);
+  return what().what == action::load && !has_deadline_ && !wait_->satisfied(*what().word);
 }
 
+bool wait_request::is_out_of_patience() const { return has_deadline_ && !wait_->satisfied(*what().word); }
+
 int wait_request::server() const { return is_rma(what().what) ? what().target : -1; }
-int wait_request::choices() const { return choices_of_near(wait_); }
+
+int wait_request::choices() const {
+  if (what().what == action::load) return choices_of_near(filter());
+  // A swap in vain is the last one, or not.
+  return has_deadline_ && can_try_in_vain(*what().word) ? 2 : 1;
+}
+
 bool wait_request::is_newest_elsewhere(int choice) const {
-  return is_newest_of_cell_elsewhere(choice, wait_);
+  return is_newest_of_cell_elsewhere(choice, filter());
 }
 
 touched wait_request::take(int choice) {
+  const bool tries_again = can_try_in_vain(*what().word) && choice == 0;
+  const touched values = poll(choice);
+  has_timed_out_ = has_deadline_ && !tries_again && !wait_->satisfied(values.read);
+  if (tries_again) ++failed_tries_;
+  return values;
+}
+
+touched wait_request::poll(int choice) {
   view& seen = run().state(rank()).seen;
   shared_memory& words = run().words();
-  if (is_near(what().what)) return take_near(choice, wait_);
+  if (is_near(what().what)) return take_near(choice, filter());
   if (is_direct(what().what)) return words.apply_direct(rank(), what(), seen);
   // Each far poll is complete when the next begins.
   const shared_memory::far_access done = words.apply_far(rank(), what(), seen);
   words.note_complete(rank(), what(), done.number, seen);
-  if (is_asked_again(done.values)) ++failed_tries_;
   return done.values;
 }
 
 bool wait_request::is_asked_again(const touched& values) const {
-  return is_rma(what().what) && !wait_->satisfied(values.read);
+  return !has_timed_out_ && is_rma(what().what) && !wait_->satisfied(values.read);
 }
+
+// ---- several words ----------------------------------------------------------------------------------------
+
+std::string any_wait::text(bool /*in_vain*/) const {
+  if (has_timed_out_) return "await any, timed out";
+  return "await " + std::string(engine::name(any_[which_].read.what)) + ", one of " +
+         std::to_string(any_.size());
+}
+
+std::string any_wait::waiting_text() const {
+  std::string text = "waits for";
+  for (const engine::wait& one : any_)
+    text += (&one == any_.data() ? " " : " or ") + run().word_text(one.read.word) + ", which is " +
+            std::to_string(*one.read.word);
+  return text;
+}
+
+std::uint64_t any_wait::word() const { return run().words().name_of(any_.front().read.word); }
+int any_wait::acts_on() const { return run().name_of(cell()).rank; }
+
+void any_wait::touch(footprint& into) const {
+  for (const engine::wait& one : any_) into.add({run().words().name_of(one.read.word), use::read});
+}
+
+std::uint64_t any_wait::operands() const {
+  std::uint64_t hash = 0;
+  for (const engine::wait& one : any_) hash = mixed(hash, run().words().name_of(one.read.word));
+  return hash;
+}
+
+int any_wait::values(const engine::wait& one) const {
+  if (!is_near(one.read.what)) return one.satisfied(*one.read.word) ? 1 : 0;
+  return static_cast<int>(run().words().places(run().state(rank()).seen, one.read, &one).size());
+}
+
+int any_wait::all_values() const {
+  int result = 0;
+  for (const engine::wait& one : any_) result += values(one);
+  return result;
+}
+
+bool any_wait::can_time_out() const {
+  return has_deadline_ && std::all_of(any_.begin(), any_.end(), [&](const engine::wait& one) {
+           return run().words().can_read_other(run().state(rank()).seen, one);
+         });
+}
+
+std::optional<bool> any_wait::could_be_taken(std::uint64_t word, std::size_t /*event*/,
+                                             std::uint64_t /*value*/) const {
+  // Another word may have let it go on then.
+  const bool is_mine = std::any_of(any_.begin(), any_.end(), [&](const engine::wait& one) {
+    return run().words().name_of(one.read.word) == word;
+  });
+  return is_mine && !has_deadline_ ? std::optional(true) : std::nullopt;
+}
+
+bool any_wait::waits_for_past() const {
+  return !has_deadline_ && std::none_of(any_.begin(), any_.end(), [](const engine::wait& one) {
+    return one.satisfied(*one.read.word);
+  });
+}
+
+touched any_wait::take(int choice) {
+  for (which_ = 0; which_ < any_.size() && choice >= values(any_[which_]); ++which_)
+    choice -= values(any_[which_]);
+  has_timed_out_ = which_ == any_.size();
+  if (has_timed_out_) which_ = 0;
+  const engine::operation& read = any_[which_].read;
+  if (has_timed_out_) return {*read.word, 0, *read.word};
+  rank_state& of = run().state(rank());
+  if (!is_near(read.what)) return run().words().apply_direct(rank(), read, of.seen);
+  run().words().check_lifetime(rank(), read.word, of.seen);
+  return run().words().apply_near(of, read, &any_[which_], choice, run().events().size());
+}
+
+std::optional<std::size_t> any_wait::which() const {
+  return has_timed_out_ ? std::nullopt : std::optional(which_);
+}
+
+std::uint64_t any_wait::observed(const touched& values) const {
+  return mixed(has_timed_out_ ? any_.size() : which_, values.read);
+}
+
+// ---- fences -----------------------------------------------------------------------------------------------
 
 touched fence_request::take(int /*choice*/) {
   run().words().fence(run().state(rank()), std::memory_order_seq_cst);
@@ -166,17 +268,18 @@ touched signal_request::take(int /*choice*/) {
 }
 
 std::string signal_wait::text(bool /*in_vain*/) const {
-  return from_ == any_rank ? "await signal" : of_rank("await signal", from_);
+  const std::string text = from_ == any_rank ? "await signal" : of_rank("await signal", from_);
+  return has_timed_out_ ? text + ", timed out" : text;
 }
 std::string signal_wait::waiting_text() const {
   return from_ == any_rank ? "waits for a signal" : of_rank("waits for a signal", from_);
 }
 std::uint64_t signal_wait::word() const { return name_of_other(mailbox, channel_, rank()); }
-bool signal_wait::can_be_taken() const { return !senders().empty(); }
-std::optional<bool> signal_wait::could_be_taken(std::size_t /*event*/, std::uint64_t value) const {
-  return value > 0;
+std::optional<bool> signal_wait::could_be_taken(std::uint64_t word, std::size_t /*event*/,
+                                                std::uint64_t value) const {
+  return has_deadline_ || word != this->word() ? std::nullopt : std::optional(value > 0);
 }
-int signal_wait::choices() const { return static_cast<int>(senders().size()); }
+int signal_wait::choices() const { return static_cast<int>(senders().size()) + (has_deadline_ ? 1 : 0); }
 
 std::vector<int> signal_wait::senders() const {
   std::vector<int> result;
@@ -192,8 +295,11 @@ std::vector<int> signal_wait::senders() const {
 }
 
 touched signal_wait::take(int choice) {
-  const int sender = senders()[static_cast<std::size_t>(choice)];
+  const std::vector<int> from = senders();
   shared_word& box = run().words().at(word());
+  has_timed_out_ = static_cast<std::size_t>(choice) == from.size();
+  if (has_timed_out_) return {box.value, box.value, box.value};
+  const int sender = from[static_cast<std::size_t>(choice)];
   const auto mail =
       std::find_if(box.mail.begin(), box.mail.end(), [&](const auto& one) { return one.first == sender; });
   run().state(rank()).seen.join(mail->second);
@@ -210,8 +316,9 @@ bool epoch_begin::can_be_taken() const {
   const shared_word* held = run().words().find(word());
   return held == nullptr || held->value == 0;
 }
-std::optional<bool> epoch_begin::could_be_taken(std::size_t /*event*/, std::uint64_t value) const {
-  return value == 0;
+std::optional<bool> epoch_begin::could_be_taken(std::uint64_t word, std::size_t /*event*/,
+                                                std::uint64_t value) const {
+  return word == this->word() ? std::optional(value == 0) : std::nullopt;
 }
 touched epoch_begin::take(int /*choice*/) {
   shared_word& held = run().words().at(word());
@@ -230,22 +337,65 @@ touched epoch_end::take(int /*choice*/) {
 
 // ---- the critical section ---------------------------------------------------------------------------------
 
-std::uint64_t section_entry::word() const { return guard_name(); }
 touched section_entry::take(int /*choice*/) {
   shared_word& guard = run().words().at(word());
-  run().section().enter(rank(), run().state(rank()).seen.at(guard.in_view) >= guard.version);
-  const std::uint64_t before = std::exchange(guard.value, static_cast<std::uint64_t>(rank()) + 1);
+  run().words().tell_ranks_apart(guard);
+  const bool is_exclusive = how_ == holding::exclusive;
+  run().section().enter(rank(), how_,
+                        shared_memory::first_unknown(guard, run().state(rank()).seen, is_exclusive));
+  const std::uint64_t before = guard.value;
+  if (is_exclusive) guard.value = static_cast<std::uint64_t>(rank()) + 1;
   return {before, before, guard.value};
 }
 
-std::uint64_t section_exit::word() const { return guard_name(); }
+void section_entry::note_event() const {
+  if (how_ == holding::shared && run().section().shares_with_another(rank(), run().state(rank()).past))
+    run().reach(shared_by_two);
+}
+
 touched section_exit::take(int /*choice*/) {
   shared_word& guard = run().words().at(word());
-  run().section().leave();
-  ++guard.version;
-  run().state(rank()).seen.raise(guard.in_view, guard.version);
-  const std::uint64_t before = std::exchange(guard.value, 0);
-  return {before, before, 0};
+  run().words().tell_ranks_apart(guard);
+  run().section().leave(rank());
+  run().words().note_ordered(guard, rank(), how_ == holding::exclusive, run().state(rank()).seen);
+  const std::uint64_t before = guard.value;
+  if (how_ == holding::exclusive) guard.value = 0;
+  return {before, before, guard.value};
+}
+
+void section_exit::note_event() const { run().section().note_leaving(rank(), run().events().size() - 1); }
+
+// ---- histories --------------------------------------------------------------------------------------------
+
+namespace {
+
+std::uint64_t object_name(std::uint64_t object) { return (std::uint64_t{7} << 60U) + object; }
+
+}  // namespace
+
+std::string operation_call::text(bool /*in_vain*/) const {
+  return "CALL " + std::to_string(method_) + " of " + std::to_string(object_) + " (" + arguments_->text() +
+         ")";
+}
+std::uint64_t operation_call::word() const { return object_name(object_); }
+std::uint64_t operation_call::operands() const {
+  std::uint64_t hash = mixed(object_, static_cast<std::uint64_t>(method_));
+  for (const std::uint64_t one : *arguments_) hash = mixed(hash, one);
+  return hash;
+}
+touched operation_call::take(int /*choice*/) {
+  run().past_operations().call(rank(), object_, method_, *arguments_, run().events().size());
+  return {};
+}
+
+std::string operation_return::text(bool /*in_vain*/) const {
+  return "RETURN" + (result_->empty() ? "" : " " + result_->text());
+}
+std::uint64_t operation_return::word() const { return object_name(object_); }
+touched operation_return::take(int /*choice*/) {
+  run().past_operations().returned(rank(), *result_, run().events().size());
+  run().note_progress();
+  return {};
 }
 
 }  // namespace nearfar::checker

@@ -7,10 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "critical_section.hpp"
+#include "footprint.hpp"
+#include "nearfar/checker/history.hpp"
 #include "nearfar/engine/operation.hpp"
 #include "shared_memory.hpp"
 
@@ -22,6 +26,15 @@ class execution;
 /// rank waits outside the library (1) or may carry out operations of others (0).
 [[nodiscard]] std::uint64_t guard_name();
 [[nodiscard]] std::uint64_t library_name(int rank);
+[[nodiscard]] bool is_library_name(std::uint64_t name);
+
+/// Whether a rank has crashed, as a word that its steps read.
+[[nodiscard]] std::uint64_t life_name(int rank);
+
+/// Bytes of a value that an operation writes or reads: those of a word, or of what an object has in it.
+[[nodiscard]] inline std::size_t width_of(const engine::operation& what) noexcept {
+  return what.is_of_object() ? what.bytes : sizeof *what.word;
+}
 
 /// Of all that an operation asks for but its word.
 [[nodiscard]] std::uint64_t hash_of_operands(const engine::operation& what);
@@ -51,8 +64,10 @@ class request {
   /// Of the kind of step.
   [[nodiscard]] std::uint64_t hash() const noexcept { return kind_.hash; }
 
-  /// The word that it acts on.
+  /// The word that it acts on, or the first of them.
   [[nodiscard]] virtual std::uint64_t word() const = 0;
+  /// All of them, and how.
+  virtual void touch(footprint& into) const { into.add({word(), writes() ? use::write : use::read}); }
   /// The word itself, unless it is a mailbox, an epoch or a guard.
   [[nodiscard]] virtual std::uint64_t* cell() const { return nullptr; }
   /// Whether steps of others that act on this word cannot be exchanged with it.
@@ -68,13 +83,16 @@ class request {
   /// Whether it may have to wait for steps of others.
   [[nodiscard]] virtual bool waits() const { return false; }
   [[nodiscard]] virtual bool can_be_taken() const { return true; }
-  /// Whether it could have been taken before an event, when the word held `value`; nothing if it never waits.
-  [[nodiscard]] virtual std::optional<bool> could_be_taken(std::size_t /*event*/,
+  /// Whether it could have been taken before an event, when a word of both held `value`; nothing if it never
+  /// waits for that word.
+  [[nodiscard]] virtual std::optional<bool> could_be_taken(std::uint64_t /*word*/, std::size_t /*event*/,
                                                            std::uint64_t /*value*/) const {
     return std::nullopt;
   }
   /// Whether only a value that was overwritten by now lets it be taken.
   [[nodiscard]] virtual bool waits_for_past() const { return false; }
+  /// Whether it can be taken only because its time is over.
+  [[nodiscard]] virtual bool is_out_of_patience() const { return false; }
   /// Whether the rank is not in the communication library as long as this waits.
   [[nodiscard]] virtual bool is_outside_library() const { return false; }
   /// The rank that carries it out, and has to be in the library for it; -1: none.
@@ -148,17 +166,22 @@ class eager_delivery final : public cell_request {
   void note_event() const override;
 };
 
-/// A wait for the value of a word.
+/// A wait for the value of a word: of near memory, or by far operations that are repeated.
+///
+/// With a deadline it is one poll, at whichever step: if that does not read what is waited for, the time is
+/// over. A far poll is complete when it does: as long as its target keeps it waiting, no deadline helps.
 class wait_request final : public cell_request {
  public:
-  wait_request(execution& of, const engine::wait& what)
-      : cell_request(of, "await", what.read), wait_(&what) {}
+  wait_request(execution& of, const engine::wait& what, bool has_deadline)
+      : cell_request(of, "await", what.read), wait_(&what), has_deadline_(has_deadline) {}
   [[nodiscard]] std::string text(bool in_vain) const override;
   [[nodiscard]] std::string waiting_text() const override;
   [[nodiscard]] bool waits() const override { return true; }
   [[nodiscard]] bool can_be_taken() const override;
-  [[nodiscard]] std::optional<bool> could_be_taken(std::size_t event, std::uint64_t value) const override;
+  [[nodiscard]] std::optional<bool> could_be_taken(std::uint64_t word, std::size_t event,
+                                                   std::uint64_t value) const override;
   [[nodiscard]] bool waits_for_past() const override;
+  [[nodiscard]] bool is_out_of_patience() const override;
   [[nodiscard]] bool is_outside_library() const override { return !wait_->progresses; }
   [[nodiscard]] int server() const override;
   [[nodiscard]] int choices() const override;
@@ -167,12 +190,58 @@ class wait_request final : public cell_request {
   [[nodiscard]] std::uint64_t observed(const touched& values) const override { return values.read; }
   [[nodiscard]] bool is_asked_again(const touched& values) const override;
 
+  /// Once it is taken.
+  [[nodiscard]] bool has_timed_out() const noexcept { return has_timed_out_; }
+
  private:
+  /// The wait, unless any value is as good as another.
+  [[nodiscard]] const engine::wait* filter() const { return has_deadline_ ? nullptr : wait_; }
+  touched poll(int choice);
   /// Whether a wait that repeats a swap has one more try that fails but changes the word.
   [[nodiscard]] bool can_try_in_vain(std::uint64_t value) const;
 
   const engine::wait* wait_;
+  bool has_deadline_;
+  bool has_timed_out_ = false;
   int failed_tries_ = 0;  // each of which wrote the word
+};
+
+/// A wait for the first of several words in place.
+class any_wait final : public request {
+ public:
+  any_wait(execution& of, std::span<const engine::wait> any, bool has_deadline)
+      : request(of, "await any"), any_(any), has_deadline_(has_deadline) {}
+  [[nodiscard]] std::string text(bool in_vain) const override;
+  [[nodiscard]] std::string waiting_text() const override;
+  [[nodiscard]] std::uint64_t word() const override;
+  [[nodiscard]] std::uint64_t* cell() const override { return any_[which_].read.word; }
+  [[nodiscard]] bool writes() const override { return false; }
+  void touch(footprint& into) const override;
+  [[nodiscard]] int acts_on() const override;
+  [[nodiscard]] std::uint64_t operands() const override;
+  [[nodiscard]] bool waits() const override { return true; }
+  [[nodiscard]] bool can_be_taken() const override { return choices() > 0; }
+  [[nodiscard]] std::optional<bool> could_be_taken(std::uint64_t word, std::size_t event,
+                                                   std::uint64_t value) const override;
+  [[nodiscard]] bool waits_for_past() const override;
+  [[nodiscard]] bool is_out_of_patience() const override { return has_deadline_ && all_values() == 0; }
+  [[nodiscard]] int choices() const override { return all_values() + (can_time_out() ? 1 : 0); }
+  touched take(int choice) override;
+  [[nodiscard]] std::uint64_t observed(const touched& values) const override;
+
+  /// Once it is taken: which of them; nothing if its time was over.
+  [[nodiscard]] std::optional<std::size_t> which() const;
+
+ private:
+  /// How many values one of them may read that end it.
+  [[nodiscard]] int values(const engine::wait& one) const;
+  [[nodiscard]] int all_values() const;
+  [[nodiscard]] bool can_time_out() const;
+
+  std::span<const engine::wait> any_;
+  bool has_deadline_;
+  bool has_timed_out_ = false;
+  std::size_t which_ = 0;
 };
 
 /// A fence that is sequentially consistent. Others are no steps, as they concern their rank alone.
@@ -204,18 +273,27 @@ class signal_request final : public request {
   int to_;
 };
 
+/// With a deadline it may end at any step: a message that was sent need not be there yet.
 class signal_wait final : public request {
  public:
-  signal_wait(execution& of, int channel, int from)
-      : request(of, "await signal"), channel_(channel), from_(from) {}
+  signal_wait(execution& of, int channel, int from, bool has_deadline)
+      : request(of, "await signal"), channel_(channel), from_(from), has_deadline_(has_deadline) {}
   [[nodiscard]] std::string text(bool in_vain) const override;
   [[nodiscard]] std::string waiting_text() const override;
   [[nodiscard]] std::uint64_t word() const override;
   [[nodiscard]] bool waits() const override { return true; }
-  [[nodiscard]] bool can_be_taken() const override;
-  [[nodiscard]] std::optional<bool> could_be_taken(std::size_t event, std::uint64_t value) const override;
+  [[nodiscard]] bool can_be_taken() const override { return choices() > 0; }
+  [[nodiscard]] std::optional<bool> could_be_taken(std::uint64_t word, std::size_t event,
+                                                   std::uint64_t value) const override;
+  [[nodiscard]] bool is_out_of_patience() const override { return has_deadline_ && choices() == 1; }
   [[nodiscard]] int choices() const override;
   touched take(int choice) override;
+  [[nodiscard]] std::uint64_t observed(const touched& /*values*/) const override {
+    return has_timed_out_ ? 1 : 0;
+  }
+
+  /// Once it is taken.
+  [[nodiscard]] bool has_timed_out() const noexcept { return has_timed_out_; }
 
  private:
   /// Whose messages may be received now; the longest waiting first.
@@ -223,6 +301,8 @@ class signal_wait final : public request {
 
   int channel_;
   int from_;
+  bool has_deadline_;
+  bool has_timed_out_ = false;
 };
 
 class epoch_begin final : public request {
@@ -233,7 +313,8 @@ class epoch_begin final : public request {
   [[nodiscard]] std::uint64_t word() const override;
   [[nodiscard]] bool waits() const override { return true; }
   [[nodiscard]] bool can_be_taken() const override;
-  [[nodiscard]] std::optional<bool> could_be_taken(std::size_t event, std::uint64_t value) const override;
+  [[nodiscard]] std::optional<bool> could_be_taken(std::uint64_t word, std::size_t event,
+                                                   std::uint64_t value) const override;
   touched take(int choice) override;
 
  private:
@@ -256,17 +337,66 @@ class epoch_end final : public request {
 /// Of the critical section.
 class section_entry final : public request {
  public:
-  explicit section_entry(execution& of) : request(of, "ENTER") {}
-  [[nodiscard]] std::uint64_t word() const override;
+  section_entry(execution& of, holding how) : request(of, kind_of(how)), how_(how) {}
+  [[nodiscard]] std::uint64_t word() const override { return guard_name(); }
+  [[nodiscard]] bool writes() const override { return how_ == holding::exclusive; }
   touched take(int choice) override;
+  void note_event() const override;
+
+ private:
+  [[nodiscard]] static kind kind_of(holding how) {
+    return how == holding::exclusive ? kind("ENTER") : kind("ENTER SHARED");
+  }
+
+  holding how_;
 };
 
 class section_exit final : public request {
  public:
-  explicit section_exit(execution& of) : request(of, "LEAVE") {}
-  [[nodiscard]] std::uint64_t word() const override;
+  section_exit(execution& of, holding how) : request(of, kind_of(how)), how_(how) {}
+  [[nodiscard]] std::uint64_t word() const override { return guard_name(); }
+  [[nodiscard]] bool writes() const override { return how_ == holding::exclusive; }
   touched take(int choice) override;
+  void note_event() const override;
   [[nodiscard]] bool leaves() const override { return true; }
+
+ private:
+  [[nodiscard]] static kind kind_of(holding how) {
+    return how == holding::exclusive ? kind("LEAVE") : kind("LEAVE SHARED");
+  }
+
+  holding how_;
+};
+
+/// The beginning of an operation whose history is judged.
+class operation_call final : public request {
+ public:
+  operation_call(execution& of, std::uint64_t object, int method, const value_list& arguments)
+      : request(of, "CALL"), object_(object), method_(method), arguments_(&arguments) {}
+  [[nodiscard]] std::string text(bool in_vain) const override;
+  [[nodiscard]] std::uint64_t word() const override;
+  void touch(footprint& into) const override { into.add({word(), use::call}); }
+  [[nodiscard]] std::uint64_t operands() const override;
+  touched take(int choice) override;
+
+ private:
+  std::uint64_t object_;
+  int method_;
+  const value_list* arguments_;
+};
+
+class operation_return final : public request {
+ public:
+  operation_return(execution& of, std::uint64_t object, const value_list& result)
+      : request(of, "RETURN"), object_(object), result_(&result) {}
+  [[nodiscard]] std::string text(bool in_vain) const override;
+  [[nodiscard]] std::uint64_t word() const override;
+  void touch(footprint& into) const override { into.add({word(), use::finish}); }
+  touched take(int choice) override;
+
+ private:
+  std::uint64_t object_;
+  const value_list* result_;
 };
 
 }  // namespace nearfar::checker

@@ -1,5 +1,6 @@
 #include "requests.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "execution.hpp"
@@ -7,23 +8,74 @@
 
 namespace nearfar::checker {
 
+namespace {
+
+/// One word of the object that an operation is about.
+engine::operation word_of(const engine::operation& what, std::size_t number) {
+  constexpr std::size_t size = sizeof(std::uint64_t);
+  engine::operation part = what;
+  part.word += number;
+  part.bytes = std::min(size, what.bytes - number * size);
+  if (what.origin != nullptr) {
+    part.origin = static_cast<const std::byte*>(what.origin) + number * size;
+    part.operand = read_word(part.origin, part.bytes);
+  }
+  if (what.result != nullptr) part.result = static_cast<std::byte*>(what.result) + number * size;
+  if (what.writers != nullptr) part.writers += number;
+  return part;
+}
+
+}  // namespace
+
 std::uint64_t requests::perform(const engine::operation& what) {
   run_->check_operands(what);
+  if (what.is_of_object()) {
+    perform_on_object(what);
+    return 0;
+  }
   access_request access(*run_, what);
   return run_->stop_before(access);
 }
 
+void requests::perform_on_object(const engine::operation& what) {
+  const std::source_location site = run_->current_site();
+  const std::uint64_t writer = run_->next_writer();
+  for (std::size_t i = 0; i < what.words(); ++i) {
+    const engine::operation part = word_of(what, i);
+    run_->at(site);
+    access_request access(*run_, part);
+    const std::uint64_t value = run_->stop_before(access);
+    if (is_write(part.what)) {
+      run_->words().writer_of(part.word) = writer;
+    } else {
+      write_word(part.result, value, part.bytes);
+      run_->note_read(part, run_->words().writer_of(part.word));
+    }
+  }
+}
+
 void requests::issue(const engine::operation& what) {
   run_->check_operands(what);
+  if (!what.is_of_object()) return issue_word(what, 0);
+  const std::source_location site = run_->current_site();
+  const std::uint64_t writer = run_->next_writer();
+  for (std::size_t i = 0; i < what.words(); ++i) {
+    run_->at(site);
+    issue_word(word_of(what, i), writer);
+  }
+}
+
+void requests::issue_word(const engine::operation& what, std::uint64_t writer) {
   rank_state& me = run_->self();
   if (what.result != nullptr) {
-    write_word(what.result, run_->poison());
+    write_word(what.result, run_->poison(), width_of(what));
     run_->has_poison_ = true;
   }
   const std::uint64_t word = run_->words().name_of(what.word);
   run_->note_asked(mixed(word, hash_of_operands(what)));
   me.outstanding.push_back({.what = what,
                             .number = ++me.issued,
+                            .writer = writer,
                             .seen = me.seen,
                             .past = me.past,
                             .issued_after = static_cast<int>(run_->schedule().size()) - 1,
@@ -36,10 +88,9 @@ void requests::issue(const engine::operation& what) {
 
 void requests::flush(int target) { run_->complete_at(target); }
 
-std::uint64_t requests::await(const engine::wait& what) {
+void requests::prepare(const engine::wait& what) {
   run_->check_operands(what.read);
   const std::source_location site = run_->current_site();
-  // A far poll flushes its target, and with it whatever is under way to there.
   if (is_rma(what.read.what)) run_->complete_at(what.read.target);
   if (!what.progresses && run_->how().mode == delivery_mode::progress) {
     run_->at(site);
@@ -47,8 +98,28 @@ std::uint64_t requests::await(const engine::wait& what) {
     run_->stop_before(leaving);
   }
   run_->at(site);
-  wait_request waiting(*run_, what);
+}
+
+std::uint64_t requests::await(const engine::wait& what) {
+  prepare(what);
+  wait_request waiting(*run_, what, false);
   return run_->stop_before(waiting);
+}
+
+engine::waited requests::await_any(std::span<const engine::wait> any, engine::deadline until) {
+  const engine::wait& first = any.front();
+  if (any.size() == 1) {
+    prepare(first);
+    wait_request waiting(*run_, first, until.has_value());
+    const std::uint64_t value = run_->stop_before(waiting);
+    if (waiting.has_timed_out()) return {};
+    return {0, value};
+  }
+  for (const engine::wait& one : any)
+    if (is_rma(one.read.what)) throw misuse("a wait for the first of several words reads them in place");
+  any_wait waiting(*run_, any, until.has_value());
+  const std::uint64_t value = run_->stop_before(waiting);
+  return {waiting.which(), value};
 }
 
 void requests::signal(int channel, int to) {
@@ -57,8 +128,14 @@ void requests::signal(int channel, int to) {
 }
 
 void requests::await_signal(int channel, int from) {
-  signal_wait receiving(*run_, channel, from);
+  signal_wait receiving(*run_, channel, from, false);
   run_->stop_before(receiving);
+}
+
+bool requests::await_signal_until(int channel, int from, std::chrono::nanoseconds /*until*/) {
+  signal_wait receiving(*run_, channel, from, true);
+  run_->stop_before(receiving);
+  return !receiving.has_timed_out();
 }
 
 void requests::begin_exclusive(int epoch, int home) {
@@ -103,6 +180,16 @@ std::uint64_t execution::await(const engine::wait& what) {
   return mutator_.await(what);
 }
 
+engine::waited execution::await_any(std::span<const engine::wait> any, engine::deadline until) {
+  self().frame = __builtin_frame_address(0);
+  return mutator_.await_any(any, until);
+}
+
+bool execution::await_signal_until(int channel, int from, std::chrono::nanoseconds until) {
+  self().frame = __builtin_frame_address(0);
+  return mutator_.await_signal_until(channel, from, until);
+}
+
 void execution::signal(int channel, int to) {
   self().frame = __builtin_frame_address(0);
   mutator_.signal(channel, to);
@@ -134,22 +221,70 @@ void execution::barrier() {
   suspend();
 }
 
+void execution::access(const engine::plain_access& what) {
+  words_.access_plain(running(), what, self().seen, current_site());
+  std::uint64_t& observed = self().observed;
+  const std::byte* bytes = reinterpret_cast<const std::byte*>(what.first);
+  for (std::size_t at = 0; at < what.bytes; at += sizeof(std::uint64_t))
+    observed = mixed(observed, read_word(bytes + at, std::min(sizeof(std::uint64_t), what.bytes - at)));
+}
+
+void execution::taken(const std::byte* from, std::size_t bytes) {
+  words_.lend(running(), from, bytes, self().seen);
+}
+
+void execution::given_back(const std::byte* from, std::size_t bytes) {
+  words_.take_back(running(), from, bytes, self().seen);
+}
+
+void execution::confirmed(const std::uint64_t* writers, std::size_t words) {
+  const auto text_of = [](std::uint64_t writer) {
+    return writer == 0 ? std::string("nobody") : "rank " + std::to_string(rank_of_writer(writer));
+  };
+  for (std::size_t i = 1; i < words; ++i)
+    if (writers[i] != writers[0])
+      return report(fault::torn, "rank " + std::to_string(running()) +
+                                     " takes for one value what consists of words of two, written by " +
+                                     text_of(writers[0]) + " and by " + text_of(writers[i]));
+}
+
 void execution::enter() {
-  section_entry entering(*this);
+  section_entry entering(*this, holding::exclusive);
   stop_before(entering);
 }
 
-void execution::leave() {
+void execution::enter_shared() {
+  section_entry entering(*this, holding::shared);
+  stop_before(entering);
+}
+
+void execution::leave() { give_up_section(holding::exclusive); }
+void execution::leave_shared() { give_up_section(holding::shared); }
+
+void execution::give_up_section(holding how) {
   const int rank = running();
-  section_exit leaving(*this);
+  section_exit leaving(*this, how);
   stop_before(leaving);
-  section_.note_left(rank, [this](int other) { return state(other).at == where::ended; });
+  section_.note_left(rank, [this](int other) { return is_done(other); });
+}
+
+void execution::call(std::uint64_t object, int method, value_list arguments) {
+  if (self().called) throw misuse("a rank that has called an operation calls another before it returns");
+  self().called = object;
+  operation_call calling(*this, object, method, arguments);
+  stop_before(calling);
+}
+
+void execution::returned(value_list result) {
+  if (!self().called) throw misuse("a rank returns from an operation that it has not called");
+  operation_return returning(*this, *std::exchange(self().called, std::nullopt), result);
+  stop_before(returning);
 }
 
 void execution::expect_complete(const char* function) {
   for (const rma& one : self().outstanding)
     report(fault::incomplete, "rank " + std::to_string(running()) + ": " + std::string(name(one.what.what)) +
-                                  " to " + word_text(one.what) + " was not flushed when " + function +
+                                  " to " + word_text(one.what.word) + " was not flushed when " + function +
                                   " returned");
 }
 
@@ -203,12 +338,28 @@ void execution::complete(rank_state& of, const rma& one) {
   check_buffers(of, one);
   if (what.result == nullptr) return;
   if (fibre_of(running()).is_dangling(what.result, of.frame)) {
-    report(fault::origin, "the result of " + std::string(name(what.what)) + " to " + word_text(what) +
+    report(fault::origin, "the result of " + std::string(name(what.what)) + " to " + word_text(what.word) +
                               " went out of scope before its flush");
     return;
   }
-  write_word(what.result, one.old);
+  write_word(what.result, one.old, width_of(what));
   of.observed = mixed(of.observed, one.old);
+  note_read(what, one.writer);
+}
+
+void execution::note_read(const engine::operation& what, std::uint64_t writer) {
+  if (what.writers == nullptr) return;
+  *what.writers = writer;
+  self().observed = mixed(self().observed, writer);
+}
+
+std::uint64_t execution::next_writer() {
+  return (static_cast<std::uint64_t>(running()) + 1) << bits_of_operation |
+         static_cast<std::uint64_t>(++self().issued);
+}
+
+int execution::rank_of_writer(std::uint64_t writer) {
+  return static_cast<int>(writer >> bits_of_operation) - 1;
 }
 
 void execution::check_buffers(const rank_state& of, const rma& one) {
@@ -217,9 +368,10 @@ void execution::check_buffers(const rank_state& of, const rma& one) {
        {std::pair(what.origin, what.operand), std::pair(what.compare, what.expected)}) {
     if (buffer == nullptr) continue;
     const bool is_gone = fibre_of(running()).is_dangling(buffer, of.frame);
-    if (!is_gone && read_word(buffer) == value) continue;
-    report(fault::origin, "an origin buffer of " + std::string(name(what.what)) + " to " + word_text(what) +
-                              (is_gone ? " went out of scope" : " was changed") + " before its flush");
+    if (!is_gone && read_word(buffer, width_of(what)) == value) continue;
+    report(fault::origin, "an origin buffer of " + std::string(name(what.what)) + " to " +
+                              word_text(what.word) + (is_gone ? " went out of scope" : " was changed") +
+                              " before its flush");
   }
 }
 

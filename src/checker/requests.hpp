@@ -15,13 +15,20 @@ class requests final : public engine::operations {
   void issue(const engine::operation& what) override;
   void flush(int target) override;
   std::uint64_t await(const engine::wait& what) override;
+  engine::waited await_any(std::span<const engine::wait> any, engine::deadline until) override;
   void signal(int channel, int to) override;
   void await_signal(int channel, int from) override;
+  bool await_signal_until(int channel, int from, std::chrono::nanoseconds until) override;
   void begin_exclusive(int epoch, int home) override;
   void end_exclusive(int epoch, int home) override;
   void fence(std::memory_order order) override;
 
  private:
+  void perform_on_object(const engine::operation& what);
+  void issue_word(const engine::operation& what, std::uint64_t writer);
+  /// Before a wait for `what`: a far poll flushes its target, and with it whatever is under way to there.
+  void prepare(const engine::wait& what);
+
   execution* run_;
 };
 

@@ -14,7 +14,9 @@ class budget {
   explicit budget(const options& how) : how_(&how), start_(std::chrono::steady_clock::now()) {}
   /// To be asked after each execution.
   [[nodiscard]] bool is_spent(const report& so_far) const {
-    const std::uint64_t all = so_far.executions + so_far.pruned;
+    return is_spent(so_far.executions + so_far.pruned);
+  }
+  [[nodiscard]] bool is_spent(std::uint64_t all) const {
     if (how_->on_progress && all % 1024 == 0) how_->on_progress(all);
     if (how_->most_executions != 0 && all >= how_->most_executions) return true;
     return all % 64 == 0 && elapsed() >= how_->most_time;
@@ -35,7 +37,8 @@ inline void repeat_now_and_then(execution& run, std::uint64_t number) {
   for (std::size_t i = 0; i < times && !run.found(); ++i) run.repeat();
 }
 
-void search_exhaustively(execution& run, const options& how, const budget& within, report& result);
+void search_exhaustively(execution& run, const program& what, const options& how, const budget& within,
+                         report& result);
 void search_states(execution& run, const options& how, const budget& within, report& result);
 void search_randomly(execution& run, const options& how, const budget& within, report& result);
 

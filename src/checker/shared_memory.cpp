@@ -35,12 +35,34 @@ std::size_t kind_of_accumulate(action what) {
   }
 }
 
+/// Names of whether pools have lent words begin here.
+constexpr std::uint64_t name_of_lifetime = std::uint64_t{6} << 60U;
+
+/// An access of an object that no promise lets race.
+bool has_to_be_ordered(const engine::operation& what) {
+  return what.is_of_object() && what.writers == nullptr;
+}
+
+std::string text_of(usage how) {
+  switch (how) {
+    case usage::near:
+      return "by host atomics";
+    case usage::far:
+      return "as a far word";
+    case usage::plain:
+      return "without atomicity";
+    case usage::none:
+      break;
+  }
+  return "in no way";
+}
+
 }  // namespace
 
 shared_memory::shared_memory(users& of, const options& how, const engine::team& where)
     : users_(&of),
       options_(&how),
-      first_(reinterpret_cast<const std::uint64_t*>(where.memory(0))),
+      first_(reinterpret_cast<std::uint64_t*>(where.memory(0))),
       ranks_(static_cast<std::size_t>(where.size())),
       slot_of_cell_(where.bytes() / sizeof(std::uint64_t) * ranks_, -1) {}
 
@@ -50,19 +72,20 @@ void shared_memory::clear() {
   words_.clear();
   places_in_views_ = 0;
   slot_of_other_.clear();
+  slot_of_lifetime_.clear();
 }
 
-shared_word& shared_memory::at(std::uint64_t name, std::uint64_t* cell) {
-  if (cell != nullptr) {
+shared_word& shared_memory::at(std::uint64_t name) {
+  if (name < slot_of_cell_.size()) {
     std::int32_t& slot = slot_of_cell_[name];
     if (slot < 0) {
       slot = static_cast<std::int32_t>(words_.size());
       words_.emplace_back();
       words_.back().name = name;
-      words_.back().cell = cell;
+      words_.back().cell = first_ + name;
       words_.back().in_view = places_in_views_++;
       words_.back().history.emplace_back();
-      words_.back().history.back().value = *cell;
+      words_.back().history.back().value = first_[name];
     }
     return words_[static_cast<std::size_t>(slot)];
   }
@@ -78,6 +101,7 @@ shared_word& shared_memory::at(std::uint64_t name, std::uint64_t* cell) {
 void shared_memory::forget(const std::byte* from, std::size_t bytes) {
   const std::size_t first = name_of(reinterpret_cast<const std::uint64_t*>(from));
   for (std::size_t name = first; name < first + bytes / sizeof(std::uint64_t); ++name) {
+    if (!slot_of_lifetime_.empty()) slot_of_lifetime_[name] = -1;
     std::int32_t& slot = slot_of_cell_[name];
     if (slot < 0) continue;
     words_[static_cast<std::size_t>(slot)] = shared_word{};
@@ -94,18 +118,112 @@ const shared_word* shared_memory::find(std::uint64_t name) const {
   return place == slot_of_other_.end() ? nullptr : &words_[place->second];
 }
 
-shared_word& shared_memory::used_as(const engine::operation& what, bool near) {
-  shared_word& word = at(name_of(what.word), what.word);
-  if (!near && !word.far) {
-    word.by_origin.resize(ranks_);
-    word.in_view = places_in_views_;
-    places_in_views_ += ranks_;
-  }
-  (near ? word.near : word.far) = true;
-  if (word.near && word.far)
-    users_->report(fault::mixed, users_->word_text(what) + " is used by host atomics and as a far word");
+void shared_memory::tell_ranks_apart(shared_word& of) {
+  if (!of.by_origin.empty()) return;
+  of.by_origin.resize(ranks_);
+  of.in_view = places_in_views_;
+  places_in_views_ += ranks_;
+}
+
+shared_word& shared_memory::used_as(const std::uint64_t* cell, usage how) {
+  shared_word& word = at(name_of(cell));
+  if (how != usage::near) tell_ranks_apart(word);
+  if (word.used == usage::none) word.used = how;
+  if (word.used != how)
+    users_->report(fault::mixed, users_->word_text(cell) + " is used " + text_of(std::min(word.used, how)) +
+                                     " and " + text_of(std::max(word.used, how)));
   return word;
 }
+
+// ---- what has to be ordered -------------------------------------------------------------------------------
+
+std::optional<int> shared_memory::first_unknown(const shared_word& of, const view& seen, bool reads_matter) {
+  for (std::size_t origin = 0; origin < of.by_origin.size(); ++origin) {
+    const accesses_of_origin& past = of.by_origin[origin];
+    const version_number known = seen.at(of.in_view + origin);
+    if (past.plain > known || (reads_matter && past.ordered > known)) return static_cast<int>(origin);
+  }
+  return std::nullopt;
+}
+
+void shared_memory::note_ordered(shared_word& of, int rank, bool writes, view& seen) {
+  const auto origin = static_cast<std::size_t>(rank);
+  accesses_of_origin& mine = of.by_origin[origin];
+  (writes ? mine.plain : mine.ordered) = ++of.version;
+  seen.raise(of.in_view + origin, of.version);
+}
+
+void shared_memory::access_plain(int rank, const engine::plain_access& what, view& seen,
+                                 const std::source_location& here) {
+  shared_word& word = used_as(what.first, usage::plain);
+  word.plain_bytes = what.bytes;
+  const auto place = [](const std::source_location& of) {
+    return " (" + site::of(of).file + ":" + std::to_string(of.line()) + ")";
+  };
+  if (const auto other = first_unknown(word, seen, what.writes)) {
+    const accesses_of_origin& past = word.by_origin[static_cast<std::size_t>(*other)];
+    const bool is_write = past.plain > seen.at(word.in_view + static_cast<std::size_t>(*other));
+    users_->report(fault::race, std::string(what.writes ? "the store to " : "the load of ") +
+                                    users_->word_text(what.first) + " by rank " + std::to_string(rank) +
+                                    place(here) + " is not ordered with the " +
+                                    (is_write ? "store" : "load") + " by rank " + std::to_string(*other) +
+                                    place(is_write ? past.plain_site : past.ordered_site));
+  }
+  note_ordered(word, rank, what.writes, seen);
+  accesses_of_origin& mine = word.by_origin[static_cast<std::size_t>(rank)];
+  (what.writes ? mine.plain_site : mine.ordered_site) = here;
+  for (std::size_t i = 0; i * sizeof(std::uint64_t) < what.bytes; ++i)
+    check_lifetime(rank, what.first + i, seen);
+}
+
+// ---- memory that pools lend -------------------------------------------------------------------------------
+
+shared_word* shared_memory::lifetime_of(const std::uint64_t* cell) {
+  if (slot_of_lifetime_.empty()) return nullptr;
+  const std::int32_t slot = slot_of_lifetime_[name_of(cell)];
+  return slot < 0 ? nullptr : &words_[static_cast<std::size_t>(slot)];
+}
+
+void shared_memory::note_lifetime(int owner, const std::byte* from, std::size_t bytes, bool is_lent,
+                                  view& seen) {
+  if (slot_of_lifetime_.empty()) slot_of_lifetime_.assign(slot_of_cell_.size(), -1);
+  const auto* first = reinterpret_cast<const std::uint64_t*>(from);
+  for (const std::uint64_t* cell = first; cell < first + bytes / sizeof *first; ++cell) {
+    const std::uint64_t name = name_of(cell);
+    shared_word& lifetime = at(name_of_lifetime + name);
+    slot_of_lifetime_[name] = static_cast<std::int32_t>(&lifetime - words_.data());
+    tell_ranks_apart(lifetime);
+    if (const auto other = first_unknown(lifetime, seen, true); other && !is_lent)
+      users_->report(fault::gone, users_->word_text(cell) + " is given back while a use of it by rank " +
+                                      std::to_string(*other) + " is not known to be over");
+    note_ordered(lifetime, owner, true, seen);
+    lifetime.value = is_lent ? 1 : 0;
+  }
+}
+
+void shared_memory::lend(int owner, const std::byte* from, std::size_t bytes, view& seen) {
+  note_lifetime(owner, from, bytes, true, seen);
+}
+
+void shared_memory::take_back(int owner, const std::byte* from, std::size_t bytes, view& seen) {
+  note_lifetime(owner, from, bytes, false, seen);
+}
+
+void shared_memory::check_lifetime(int rank, const std::uint64_t* cell, view& seen) {
+  shared_word* lifetime = lifetime_of(cell);
+  if (lifetime == nullptr) return;
+  const auto report = [&](std::string_view why) {
+    users_->report(fault::gone, "rank " + std::to_string(rank) + " uses " + users_->word_text(cell) +
+                                    ", which its pool has " + std::string(why));
+  };
+  if (lifetime->value == 0)
+    report("back");
+  else if (first_unknown(*lifetime, seen, false))
+    report("had back and lent again, for all that the rank knows");
+  note_ordered(*lifetime, rank, false, seen);
+}
+
+// ---- near cells -------------------------------------------------------------------------------------------
 
 std::vector<std::size_t> shared_memory::places(const view& seen, const engine::operation& what,
                                                const engine::wait* waiting) const {
@@ -136,10 +254,29 @@ std::vector<std::size_t> shared_memory::places(const view& seen, const engine::o
   return result;
 }
 
+bool shared_memory::can_read_other(const view& seen, const engine::wait& waiting) const {
+  const shared_word* word = find(waiting.read.word);
+  if (!is_near(waiting.read.what) || word == nullptr) return !waiting.satisfied(*waiting.read.word);
+  const std::vector<std::size_t> all = places(seen, waiting.read, nullptr);
+  return std::any_of(all.begin(), all.end(),
+                     [&](std::size_t place) { return !waiting.satisfied(word->history[place].value); });
+}
+
+bool shared_memory::could_satisfy(const view& seen, const engine::wait& waiting, std::size_t event,
+                                  std::uint64_t value) const {
+  if (options_->near == near_model::sequential) return waiting.satisfied(value);
+  const shared_word& word = *find(waiting.read.word);
+  const version_number known = seen.at(word.in_view);
+  return std::any_of(word.history.begin(), word.history.end(), [&](const shared_word::stored& one) {
+    const bool was_there = &one == &word.history.front() || one.by_event < event;
+    return was_there && one.version >= known && waiting.satisfied(one.value);
+  });
+}
+
 touched shared_memory::apply_near(knowledge& of, const engine::operation& what, const engine::wait* waiting,
                                   int choice, std::size_t event) {
   if (is_in_total_order(what)) at(total_order);  // before there are references to others
-  shared_word& word = used_as(what, true);
+  shared_word& word = used_as(what.word, usage::near);
   const std::uint64_t last = word.history.back().value;
   const std::size_t place = places(of.seen, what, waiting)[static_cast<std::size_t>(choice)];
   if (what.what == action::store) return store_near(of, what, word, place, event);
@@ -218,6 +355,15 @@ void shared_memory::spread_versions(shared_word& word) {
   users_->for_each_view(adapt);
 }
 
+// ---- far words --------------------------------------------------------------------------------------------
+
+void shared_memory::check_order(const shared_word& word, const engine::operation& what, const view& seen) {
+  if (!has_to_be_ordered(what)) return;
+  if (const auto other = first_unknown(word, seen, is_write(what.what)))
+    users_->report(fault::race, std::string(name(what.what)) + " of " + users_->word_text(what.word) +
+                                    " is not ordered with an access by rank " + std::to_string(*other));
+}
+
 void shared_memory::check_race(int rank, const shared_word& word, const engine::operation& what,
                                const view& seen) {
   const bool is_plain = what.what == action::put || what.what == action::write_direct;
@@ -229,7 +375,7 @@ void shared_memory::check_race(int rank, const shared_word& word, const engine::
     const version_number complete = seen.at(word.in_view + origin);
     const auto races = [&](bool matters, version_number access, std::string_view with) {
       if (!matters || access <= complete) return false;
-      users_->report(fault::conflict, std::string(name(what.what)) + " of " + users_->word_text(what) +
+      users_->report(fault::conflict, std::string(name(what.what)) + " of " + users_->word_text(what.word) +
                                           " is not ordered with " + std::string(with) + " rank " +
                                           std::to_string(origin) + ", which is not known to be complete");
       return true;
@@ -251,16 +397,20 @@ void shared_memory::check_race(int rank, const shared_word& word, const engine::
 }
 
 shared_memory::far_access shared_memory::apply_far(int origin, const engine::operation& what, view& seen) {
-  shared_word& word = used_as(what, false);
+  shared_word& word = used_as(what.word, usage::far);
   const std::uint64_t before = *word.cell;
   const std::uint64_t after = result_of(what, before);
   const bool fails = what.what == action::compare_and_swap && before != what.expected;
   const bool writes = is_write(what.what) && !fails;
+  word.is_of_object = what.is_of_object();
+  check_order(word, what, seen);
   if (options_->conflict != conflicts::enacted) check_race(origin, word, what, seen);
   const version_number number = ++word.version;
   accesses_of_origin& mine = word.by_origin[static_cast<std::size_t>(origin)];
   if (what.what == action::put)
     mine.plain = number;
+  else if (has_to_be_ordered(what))
+    mine.ordered = number;
   else if (what.what == action::get)
     mine.get = number;
   else if (what.what == action::fetch)
@@ -278,15 +428,22 @@ shared_memory::far_access shared_memory::apply_far(int origin, const engine::ope
     if (is_accumulate(what.what)) word.last_accumulate = number;
     *word.cell = after;
   }
-  return {.values = {before, before, *word.cell}, .number = number, .wrote = writes};
+  const touched values{before, before, *word.cell};
+  check_lifetime(origin, what.word, seen);
+  return {.values = values, .number = number, .wrote = writes};
 }
 
 touched shared_memory::apply_direct(int rank, const engine::operation& what, view& seen) {
-  shared_word& word = used_as(what, false);
+  shared_word& word = used_as(what.word, usage::far);
   const std::uint64_t before = *word.cell;
+  word.is_of_object = what.is_of_object();
+  check_order(word, what, seen);
   if (options_->conflict != conflicts::enacted) check_race(rank, word, what, seen);
+  check_lifetime(rank, what.word, seen);
   if (what.what == action::read_direct) {
-    if (!options_->promised.racing_loads) {
+    if (has_to_be_ordered(what)) {
+      note_ordered(word, rank, false, seen);
+    } else if (!options_->promised.racing_loads) {
       word.by_origin[static_cast<std::size_t>(rank)].load = ++word.version;
       seen.raise(word.in_view + static_cast<std::size_t>(rank), word.version);
     }

@@ -7,29 +7,36 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <source_location>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "footprint.hpp"
 #include "nearfar/checker/checker.hpp"
 #include "nearfar/engine/team.hpp"
 #include "view.hpp"
 
 namespace nearfar::checker {
 
-/// The numbers of the last accesses that one rank has made to a far word, by what MPI says of their races.
+/// The numbers of the last accesses that one rank has made to a far word, by what MPI says of their races; of
+/// what is not atomic, the last store and load.
 struct accesses_of_origin {
   version_number plain = 0;  // puts and writes in place
   version_number get = 0;
   version_number fetch = 0;
   version_number load = 0;                     // in place; noted only where it matters
+  version_number ordered = 0;                  // reads that no write may race with, promised or not
   std::array<version_number, 3> accumulate{};  // that may write: replace, sum, compare-and-swap
+  std::source_location plain_site{};           // of cells without atomicity
+  std::source_location ordered_site{};
 
   /// Those with which another access may be a conflict; 0 for the others.
-  [[nodiscard]] std::array<version_number, 7> that_may_race(const promises& promised) const {
+  [[nodiscard]] std::array<version_number, 8> that_may_race(const promises& promised) const {
     const version_number read = promised.racing_gets ? 0 : 1;
-    return {plain,         get * read,    fetch * read, promised.racing_loads ? 0 : load,
-            accumulate[0], accumulate[1], accumulate[2]};
+    return {plain,   get * read,    fetch * read,  promised.racing_loads ? 0 : load,
+            ordered, accumulate[0], accumulate[1], accumulate[2]};
   }
 };
 
@@ -44,18 +51,23 @@ inline constexpr std::uint64_t total_order = std::uint64_t{5} << 60U;
           (what.what == engine::action::compare_exchange && what.failure == std::memory_order_seq_cst));
 }
 
+/// How a word of memory is used.
+enum class usage : std::uint8_t { none, near, far, plain };
+
 /// A word of memory, or what else ranks share: a mailbox, an epoch, the guard of the critical section.
 struct shared_word {
   std::uint64_t name = 0;
   std::uint64_t* cell = nullptr;
-  bool near = false;
-  bool far = false;
+  usage used = usage::none;
   version_number version = 0;  // of the newest write; of a far word, the number of its accesses
   std::size_t in_view = 0;     // where views keep what is known of it; of a far word, that and one for
                                // each origin: the last of its accesses that is known to be complete
   view message;                // what reading the last write makes known
   std::vector<accesses_of_origin> by_origin;  // of a far word
   version_number last_accumulate = 0;
+  bool is_of_object = false;
+  std::uint64_t writer = 0;     // of an object's word
+  std::size_t plain_bytes = 0;  // of a cell without atomicity
   struct stored {
     std::uint64_t value = 0;
     view message{};
@@ -64,8 +76,10 @@ struct shared_word {
     bool is_atomic = false;  // nothing may come between it and what it read
   };
   std::vector<stored> history;  // of a near cell, by version: C++'s modification order
-  int last_write = -1;
-  std::vector<int> reads;   // since then
+  // The last events that touched it, and those before: of each, some that can be exchanged, or one.
+  use last_use = use::write;
+  std::vector<int> last_events;
+  std::vector<int> events_before;
   std::uint64_t value = 0;  // of what is no cell
   std::vector<std::pair<int, view>> mail;
 };
@@ -90,7 +104,7 @@ class shared_memory {
   class users {
    public:
     virtual void report(fault what, std::string text) = 0;
-    [[nodiscard]] virtual std::string word_text(const engine::operation& of) const = 0;
+    [[nodiscard]] virtual std::string word_text(const std::uint64_t* cell) const = 0;
     /// Calls `action` with each view that a rank holds, or an operation that is under way.
     virtual void for_each_view(const std::function<void(view&)>& action) = 0;
 
@@ -109,8 +123,8 @@ class shared_memory {
   [[nodiscard]] std::uint64_t name_of(const std::uint64_t* cell) const noexcept {
     return static_cast<std::uint64_t>(cell - first_);
   }
-  /// A word by its name, made when it is asked for first. `cell` is what is no mailbox, epoch or guard.
-  shared_word& at(std::uint64_t name, std::uint64_t* cell = nullptr);
+  /// A word by its name, made when it is asked for first.
+  shared_word& at(std::uint64_t name);
   [[nodiscard]] const shared_word* find(std::uint64_t name) const;
   [[nodiscard]] const shared_word* find(const std::uint64_t* cell) const { return find(name_of(cell)); }
   [[nodiscard]] const std::vector<shared_word>& words() const noexcept { return words_; }
@@ -119,6 +133,12 @@ class shared_memory {
   /// end for the newest), reading what is before it; the newest first.
   [[nodiscard]] std::vector<std::size_t> places(const view& seen, const engine::operation& what,
                                                 const engine::wait* waiting) const;
+  /// Whether one poll of a wait may read what it does not wait for.
+  [[nodiscard]] bool can_read_other(const view& seen, const engine::wait& waiting) const;
+  /// Whether a load of a near cell that waits could have read what it waits for before an event, when the
+  /// cell held `value`.
+  [[nodiscard]] bool could_satisfy(const view& seen, const engine::wait& waiting, std::size_t event,
+                                   std::uint64_t value) const;
   /// The place of the write that comes right after what is accessed at `place`; one past the end if none
   /// does.
   [[nodiscard]] static std::size_t overlooked(const engine::operation& what, std::size_t place) noexcept {
@@ -139,11 +159,34 @@ class shared_memory {
   far_access apply_far(int origin, const engine::operation& what, view& seen);
   /// Writes once more what an access of this number wrote.
   touched write_again(const engine::operation& what, version_number access, std::uint64_t written);
+  /// An access of a cell without atomicity: a race unless it is ordered with all others.
+  void access_plain(int rank, const engine::plain_access& what, view& seen, const std::source_location& here);
+  /// Who has written this word of an object last.
+  std::uint64_t& writer_of(const std::uint64_t* cell) { return at(name_of(cell)).writer; }
+
+  // Memory that pools lend.
+
+  void lend(int owner, const std::byte* from, std::size_t bytes, view& seen);
+  void take_back(int owner, const std::byte* from, std::size_t bytes, view& seen);
+  /// A rank uses a word.
+  void check_lifetime(int rank, const std::uint64_t* cell, view& seen);
+
+  // What has to be ordered: accesses of one thing, of which only reads may come side by side.
+
+  /// The first rank one of whose writes, or reads if those matter, is not known.
+  [[nodiscard]] static std::optional<int> first_unknown(const shared_word& of, const view& seen,
+                                                        bool reads_matter);
+  void note_ordered(shared_word& of, int rank, bool writes, view& seen);
+  /// Makes room to know the accesses of each rank.
+  void tell_ranks_apart(shared_word& of);
+
   /// An access of this number is known to be complete.
   void note_complete(int origin, const engine::operation& what, version_number access, view& seen) const;
 
  private:
-  shared_word& used_as(const engine::operation& what, bool near);
+  shared_word& used_as(const std::uint64_t* cell, usage how);
+  [[nodiscard]] shared_word* lifetime_of(const std::uint64_t* cell);
+  void note_lifetime(int owner, const std::byte* from, std::size_t bytes, bool is_lent, view& seen);
   touched store_near(knowledge& of, const engine::operation& what, shared_word& word, std::size_t place,
                      std::size_t event);
   /// Notes how far accesses of the total order have come.
@@ -153,14 +196,17 @@ class shared_memory {
   /// Reports a conflict unless `seen` holds that all accesses of the word are complete with which MPI lets
   /// none like this one race.
   void check_race(int rank, const shared_word& word, const engine::operation& what, const view& seen);
+  /// Of an object: reports a race that no promise allows.
+  void check_order(const shared_word& word, const engine::operation& what, const view& seen);
 
   users* users_;
   const options* options_;
-  const std::uint64_t* first_;
+  std::uint64_t* first_;
   std::size_t ranks_;
   std::vector<shared_word> words_;
   std::size_t places_in_views_ = 0;
   std::vector<std::int32_t> slot_of_cell_;
+  std::vector<std::int32_t> slot_of_lifetime_;  // as many, once a pool lends a word
   std::map<std::uint64_t, std::size_t> slot_of_other_;
 };
 

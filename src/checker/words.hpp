@@ -1,15 +1,19 @@
 // Words as bits.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 namespace nearfar::checker {
 
-inline void write_word(void* to, std::uint64_t value) { std::memcpy(to, &value, sizeof value); }
-inline std::uint64_t read_word(const void* from) {
+/// All of them, or the first `bytes` bytes; the others are zero.
+inline void write_word(void* to, std::uint64_t value, std::size_t bytes = sizeof(std::uint64_t)) {
+  std::memcpy(to, &value, bytes);
+}
+inline std::uint64_t read_word(const void* from, std::size_t bytes = sizeof(std::uint64_t)) {
   std::uint64_t value = 0;
-  std::memcpy(&value, from, sizeof value);
+  std::memcpy(&value, from, bytes);
   return value;
 }
 

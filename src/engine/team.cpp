@@ -132,12 +132,12 @@ bool team::all_alike(std::int64_t mine) {
   return alike;
 }
 
-void team::describe(std::size_t offset, const layout_names& layout) {
+void team::describe(std::size_t offset, const layout_names& layout, std::size_t count) {
   const auto ordinal = std::count_if(described_.begin(), described_.end(), [&](const described& one) {
     return one.layout->owner == layout.owner && one.offset != offset;
   });
   std::erase_if(described_, [&](const described& one) { return one.offset == offset; });
-  described_.push_back({offset, &layout, static_cast<int>(ordinal)});
+  described_.push_back({offset, &layout, count, static_cast<int>(ordinal)});
 }
 
 word_name team::name_of(const void* word) const {
@@ -148,12 +148,20 @@ word_name team::name_of(const void* word) const {
   for (const described& one : described_)
     if (one.offset <= offset && (owner == nullptr || one.offset > owner->offset)) owner = &one;
   if (owner == nullptr) return result;
-  for (const field_name& field : owner->layout->fields) {
-    if (owner->offset + field.offset != offset) continue;
-    result.text = owner->layout->owner;
-    if (owner->ordinal > 0) result.text += "#" + std::to_string(owner->ordinal + 1);
-    result.text += "." + std::string(field.name);
-  }
+  const std::size_t index = (offset - owner->offset) / owner->layout->bytes;
+  const std::size_t in_element = (offset - owner->offset) % owner->layout->bytes;
+  if (index >= owner->count) return result;
+  const field_name* within = nullptr;
+  for (const field_name& field : owner->layout->fields)
+    if (field.offset <= in_element && (within == nullptr || field.offset > within->offset)) within = &field;
+  if (within == nullptr || in_element >= within->offset + within->bytes) return result;
+  result.text = owner->layout->owner;
+  if (owner->ordinal > 0) result.text += "#" + std::to_string(owner->ordinal + 1);
+  if (owner->count > 1) result.text += "[" + std::to_string(index) + "]";
+  result.text += "." + std::string(within->name);
+  // Of what has several words all but the first have a number.
+  if (const std::size_t number = (in_element - within->offset) / sizeof(std::uint64_t); number > 0)
+    result.text += "+" + std::to_string(number);
   return result;
 }
 

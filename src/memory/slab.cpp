@@ -58,9 +58,24 @@ std::size_t slab_bytes(std::size_t bytes, int ranks, const char* option) {
   return (std::max<std::size_t>(bytes, 1) + slot_bytes - 1) / slot_bytes * slot_bytes;
 }
 
-void detail::throw_no_room(std::size_t count, const slab_request& wanted) {
+namespace detail {
+
+void throw_no_room(std::size_t count, const slab_request& wanted) {
   throw out_of_memory(std::string("no room for ") + wanted.what + " of " + std::to_string(count) + " " +
                       wanted.unit + " on each rank: " + wanted.cure);
 }
+
+void throw_no_elements() { throw misuse("an array of no elements: ask for one at least"); }
+
+void throw_no_such_element(std::size_t index, std::size_t count) {
+  throw misuse("there is no element " + std::to_string(index) + " in an array of " + std::to_string(count));
+}
+
+std::size_t bytes_of(std::size_t count, std::size_t element_bytes) noexcept {
+  constexpr std::size_t most = PTRDIFF_MAX / slot_bytes * slot_bytes;
+  return count > most / element_bytes ? most : count * element_bytes;
+}
+
+}  // namespace detail
 
 }  // namespace nearfar

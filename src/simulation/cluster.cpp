@@ -34,7 +34,8 @@ cluster::cluster(const machine& on, const nearfar::locality& where, const option
       ranks_(index(where.size())),
       node_of_(index(where.size())),
       lines_(where, costs_, bytes()),
-      watchers_(bytes() / cache_line * index(where.size())),
+      watching_(bytes() / cache_line * index(where.size()), where.size()),
+      fills_(costs_.lines_at_once),
       units_(bytes() / sizeof(std::uint64_t) * index(where.size())),
       interfaces_(index(where.groups(level::node))),
       words_(bytes() / sizeof(std::uint64_t) * index(where.size())),
@@ -76,6 +77,8 @@ void cluster::dispatch(const event& next) {
       return arrive(next.subject(), next.at);
     case event_kind::effect:
       return take_effect(next.subject(), next.at);
+    case event_kind::deadline:
+      return reach_deadline(static_cast<int>(next.subject()), next.at);
     case event_kind::progress: {
       const int rank = static_cast<int>(next.subject());
       rank_state& it = state_of(rank);
@@ -111,14 +114,36 @@ void cluster::give_way(rank_state& me) {
   suspend();
 }
 
-void cluster::block(rank_state& me, activity doing) {
+void cluster::block(rank_state& me, activity doing, picoseconds until) {
   if (abandoning_) throw engine::fibre::cancelled();
   me.doing = doing;
+  me.until = until;
+  if (until != never) queue_deadline(running());
   // What arrived since it entered the library, when others had their turn.
   if (is_inside(doing) && !me.pending.empty()) drain(running(), me.clock);
   suspend();
   me.doing = activity::computing;
   me.clock = std::max(me.clock, me.handler_free);
+}
+
+void cluster::queue_deadline(int rank) {
+  rank_state& it = state_of(rank);
+  // An earlier one, of a wait that has ended since, queues this one when it comes: so a rank that waits and
+  // waits with late deadlines has one event in the queue, and not one for each wait.
+  if (!it.deadlines.empty() && it.deadlines.back() <= it.until) return;
+  it.deadlines.push_back(it.until);
+  // That it is queued promises nothing: the wait may have ended long before.
+  constexpr bool is_poll = true;
+  queue_.push(it.until, event_kind::deadline, static_cast<std::uint32_t>(rank), is_poll);
+}
+
+void cluster::reach_deadline(int rank, picoseconds at) {
+  rank_state& it = state_of(rank);
+  it.deadlines.pop_back();
+  if (it.until == never) return;
+  if (it.until > at) return queue_deadline(rank);
+  end_wait(rank);
+  go_on(rank, at);
 }
 
 void cluster::serve(rank_state& me) {
@@ -138,9 +163,7 @@ void cluster::stay_inside(rank_state& me, activity doing, picoseconds until) {
 
 void cluster::delay(std::chrono::nanoseconds span) {
   rank_state& me = state_of(running());
-  serve(me);
-  stay_inside(me, activity::delaying,
-              me.clock + std::max<picoseconds>(0, span.count()) * picoseconds_per_nanosecond);
+  pause(me, me.clock + std::max<picoseconds>(0, span.count()) * picoseconds_per_nanosecond);
 }
 
 void cluster::barrier() {
@@ -179,6 +202,11 @@ std::size_t cluster::checked_word(const void* word) const {
   return at;
 }
 
+cluster::line_range cluster::checked_lines(const std::uint64_t* first, std::size_t bytes) const {
+  const std::byte* last = reinterpret_cast<const std::byte*>(first) + (bytes - 1);
+  return {line_of(checked_word(first)), line_of(checked_word(last))};
+}
+
 distance cluster::distance_between(int origin, int target) const noexcept {
   if (origin == target) return distance::self;
   return node_of_[index(origin)] == node_of_[index(target)] ? distance::node : distance::remote;
@@ -198,6 +226,10 @@ std::string cluster::waits_text(int rank) const {
     const engine::word_name word = name_of(what.word);
     return word.text + " of rank " + std::to_string(word.rank);
   };
+  const auto wait_text = [&](const engine::wait& one) {
+    return word_text(one.read) + " by " + std::string(engine::name(one.read.what)) + ", which is " +
+           std::to_string(*one.read.word);
+  };
   switch (it.polls_far ? activity::far_polling : it.doing) {
     case activity::computing:
     case activity::delaying:
@@ -205,11 +237,12 @@ std::string cluster::waits_text(int rank) const {
       break;
     case activity::bare_polling:
     case activity::polling:
-    case activity::far_polling:
-      if (it.wait == nullptr) break;
-      return who + "waits for " + word_text(it.wait->read) + " by " +
-             std::string(engine::name(it.wait->read.what)) + ", which is " +
-             std::to_string(*it.wait->read.word);
+    case activity::far_polling: {
+      if (it.waits.empty()) break;
+      std::string text = who + "waits for " + wait_text(it.waits.front());
+      for (const engine::wait& other : it.waits.subspan(1)) text += ", or for " + wait_text(other);
+      return text;
+    }
     case activity::flushing: {
       std::string text = who + "flushes rank " + std::to_string(it.waits_at) + " and waits for";
       for (const std::uint32_t which : it.outstanding)

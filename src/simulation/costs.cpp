@@ -57,10 +57,13 @@ costs costs_of(const machine& on) {
   result.move = {
       span_of(on, "near.same_core", on.near.same_core), span_of(on, "near.same_cache", on.near.same_cache),
       span_of(on, "near.same_numa", on.near.same_numa), span_of(on, "near.same_node", on.near.same_node)};
+  if (on.near.lines_at_once == 0) refuse(on, "near.lines_at_once must be at least 1");
+  result.lines_at_once = on.near.lines_at_once;
   result.progress = span_of(on, "library.progress", on.library.progress);
   result.flush = span_of(on, "library.flush", on.library.flush);
   result.exclusive = span_of(on, "library.exclusive", on.library.exclusive);
   result.injection_gap = span_of(on, "network.injection_gap", on.network.injection_gap);
+  result.per_byte = span_of(on, "network.per_byte", on.network.per_byte);
   if (!std::isfinite(on.network.jitter) || on.network.jitter < 0)
     refuse(on, "network.jitter must be a share of the latency, at least 0, not " +
                    std::to_string(on.network.jitter));

@@ -32,10 +32,12 @@ struct costs {
   picoseconds hit = 0;
   picoseconds atomic = 0;
   std::array<picoseconds, line_source_count> move{};
+  std::size_t lines_at_once = 1;
   picoseconds progress = 0;
   picoseconds flush = 0;
   picoseconds exclusive = 0;
   picoseconds injection_gap = 0;
+  picoseconds per_byte = 0;
   double jitter = 0;
   /// From one poll of a waiting rank to its next, on average over those that also drive progress.
   picoseconds poll_period = 1;
@@ -46,6 +48,11 @@ struct costs {
 
   [[nodiscard]] const transfer_times& of(distance how_far, transfer what) const noexcept {
     return transfers[static_cast<std::size_t>(how_far)][static_cast<std::size_t>(what)];
+  }
+  /// What the wire takes for an object beyond what it takes for a word.
+  [[nodiscard]] picoseconds on_the_wire(std::size_t bytes) const noexcept {
+    return bytes > sizeof(std::uint64_t) ? static_cast<picoseconds>(bytes - sizeof(std::uint64_t)) * per_byte
+                                         : 0;
   }
 };
 

@@ -16,6 +16,7 @@ enum class event_kind : std::uint8_t {
   arrival,   ///< a transfer reaches its target
   effect,    ///< a transfer is carried out
   progress,  ///< a polling rank looks into the library
+  deadline,  ///< a rank has waited long enough, if it still waits
 };
 
 /// Sixteen bytes, as the queue's speed is that of moving events: below the time lie sequence number, kind,

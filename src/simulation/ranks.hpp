@@ -2,9 +2,13 @@
 /// What the simulation knows of each rank and of each operation under way.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "costs.hpp"
@@ -28,6 +32,16 @@ enum class activity : std::uint8_t {
 };
 
 [[nodiscard]] constexpr bool is_inside(activity doing) noexcept { return doing >= activity::far_polling; }
+
+/// A deadline that does not come.
+inline constexpr picoseconds never = std::numeric_limits<picoseconds>::max();
+
+/// A deadline by the ranks' clocks; `never` if it is beyond what they can show, which is 106 days.
+[[nodiscard]] constexpr picoseconds instant_of(std::chrono::nanoseconds since_start) noexcept {
+  constexpr picoseconds last = never / picoseconds_per_nanosecond;
+  if (since_start.count() >= last) return never;
+  return std::max<picoseconds>(0, since_start.count()) * picoseconds_per_nanosecond;
+}
 
 inline constexpr std::uint32_t no_flight = std::numeric_limits<std::uint32_t>::max();
 
@@ -104,6 +118,8 @@ struct rank_state {
   store_buffer stores;
   activity doing = activity::computing;
   bool polls_far = false;
+  bool watches = false;   ///< is in the lists of the lines of what it waits for
+  bool is_timed = false;  ///< waits, and has a deadline
 
   flight_queue pending;                    ///< arrived, and to be carried out by this rank
   std::vector<std::uint32_t> outstanding;  ///< issued and not flushed
@@ -115,13 +131,16 @@ struct rank_state {
   std::vector<delivered> mailbox;
   picoseconds received_service = 0;
 
-  // While it waits for a word:
-  const engine::wait* wait = nullptr;
-  std::uint32_t next_watcher = 0;  ///< of the same line: rank + 1, or 0
+  // While it waits for words:
+  std::span<const engine::wait> waits;
   picoseconds polls_from = 0;
   picoseconds poll_period = 1;
+  picoseconds until = never;  ///< when it goes on in any case, while it is suspended
   picoseconds progresses_from = 0;
   picoseconds progress_at = no_time;  ///< when its next look into the library matters
+  std::uint32_t begins_with = 0;      ///< which of several words the next wait looks at first, as a fraction
+  /// Times of its queued deadlines: each is earlier than the one queued before it.
+  std::vector<picoseconds> deadlines;
 
   // Questions for the time between which none passed.
   picoseconds asked_at = no_time;

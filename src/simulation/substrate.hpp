@@ -2,7 +2,12 @@
 /// The simulated cluster as a substrate of the engine.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cache_lines.hpp"
@@ -13,6 +18,7 @@
 #include "random_stream.hpp"
 #include "ranks.hpp"
 #include "sparse_array.hpp"
+#include "watch_lists.hpp"
 
 namespace nearfar::simulation {
 
@@ -30,22 +36,34 @@ class cluster final : public engine::team {
   void issue(const engine::operation& what) override;
   void flush(int target) override;
   std::uint64_t await(const engine::wait& what) override;
+  [[nodiscard]] engine::waited await_any(std::span<const engine::wait> any, engine::deadline until) override;
   void signal(int channel, int to) override;
   void await_signal(int channel, int from) override;
+  [[nodiscard]] bool await_signal_until(int channel, int from, std::chrono::nanoseconds until) override;
   void begin_exclusive(int epoch, int home) override;
   void end_exclusive(int epoch, int home) override;
   void fence(std::memory_order order) override;
   void delay(std::chrono::nanoseconds span) override;
   void barrier() override;
   [[nodiscard]] std::chrono::nanoseconds now() override;
+  void access(const engine::plain_access& what) override;
 
  private:
+  /// Those that an object covers.
+  struct line_range {
+    std::size_t first;
+    std::size_t last;
+
+    [[nodiscard]] std::size_t count() const noexcept { return last - first + 1; }
+  };
+
   [[nodiscard]] static std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
   [[nodiscard]] rank_state& state_of(int rank) noexcept { return ranks_[index(rank)]; }
   [[nodiscard]] static std::size_t line_of(std::size_t word) noexcept {
     return word / (cache_line / sizeof(std::uint64_t));
   }
   [[nodiscard]] std::size_t checked_word(const void* word) const;
+  [[nodiscard]] line_range checked_lines(const std::uint64_t* first, std::size_t bytes) const;
   [[nodiscard]] distance distance_between(int origin, int target) const noexcept;
 
   // Scheduling.
@@ -58,8 +76,10 @@ class cluster final : public engine::team {
     give_way(me);
   }
   void give_way(rank_state& me);
-  /// Suspends the running rank until an event resumes it.
-  void block(rank_state& me, activity doing);
+  /// Suspends the running rank until an event resumes it, or its deadline comes.
+  void block(rank_state& me, activity doing, picoseconds until = never);
+  void queue_deadline(int rank);
+  void reach_deadline(int rank, picoseconds at);
   void wake(int rank, picoseconds at) {
     queue_.push(at, event_kind::resume, static_cast<std::uint32_t>(rank), state_of(rank).polls_far);
   }
@@ -72,6 +92,10 @@ class cluster final : public engine::team {
   }
   /// Lets time pass inside the library, until `until` at least.
   void stay_inside(rank_state& me, activity doing, picoseconds until);
+  void pause(rank_state& me, picoseconds until) {
+    serve(me);
+    stay_inside(me, activity::delaying, until);
+  }
   /// Ends the run, since the ranks would go on for ever; says so in the exception.
   void give_up(rank_state& me, const std::string& why);
   [[nodiscard]] std::string stuck_text() const;
@@ -84,24 +108,78 @@ class cluster final : public engine::team {
   void write(std::uint64_t* word, std::size_t line, std::uint64_t value, picoseconds visible) {
     if (*word != value) unchanged_ = 0;
     *word = value;
-    if (watchers_[line] != 0) notify(word, line, value, visible);
+    if (watching_.is_watched(line)) notify({word, 1}, line, visible);
   }
-  void notify(const std::uint64_t* word, std::size_t line, std::uint64_t value, picoseconds visible);
-  std::uint64_t await_in_place(rank_state& me, const engine::wait& what);
-  std::uint64_t await_far(rank_state& me, const engine::wait& what);
-  std::uint64_t await_swap(rank_state& me, const engine::wait& what);
+  /// Tells who watches the line that some of its words have been written.
+  void notify(std::span<const std::uint64_t> written, std::size_t line, picoseconds visible);
+
+  // Objects and plain cells.
+
+  void perform_on_object(rank_state& me, const engine::operation& what);
+  void carry_value(std::uint32_t which);
+  void hand_over_value(std::uint32_t which);
+  void move_object(std::uint32_t which, picoseconds at);
+  picoseconds move_object_in_place(rank_state& me, std::uint32_t which);
+  [[nodiscard]] picoseconds copying(const engine::operation& what) const;
+  [[nodiscard]] picoseconds sent_back(const flight& it, picoseconds at);
+  /// When the running rank, which begins now, has read them all.
+  [[nodiscard]] picoseconds read_lines(const rank_state& me, const line_range& of);
+  /// As `store` of each.
+  picoseconds store_lines(rank_state& me, const line_range& of);
+  void write_object(const engine::operation& what, const void* value, picoseconds visible);
+  void notify_all(std::span<const std::uint64_t> written, picoseconds visible);
+
+  // Waits.
+
+  /// As `engine::waited`, in two registers: most waits are short.
+  struct outcome {
+    std::size_t which = none;
+    std::uint64_t value = 0;
+
+    static constexpr std::size_t none = ~std::size_t{0};
+    [[nodiscard]] bool is_satisfied() const noexcept { return which != none; }
+  };
+  outcome await_one(rank_state& me, const engine::wait& what, picoseconds until);
+  // `count` is 1, of which the compiler makes no loops, or `std::dynamic_extent`.
+  template <std::size_t count>
+  outcome await_in_place(rank_state& me, std::span<const engine::wait, count> any, picoseconds until);
+  outcome await_far(rank_state& me, const engine::wait& what, picoseconds until);
+  outcome await_swap(rank_state& me, const engine::wait& what, picoseconds until);
+  template <std::size_t count>
+  outcome poll(rank_state& me, std::span<const engine::wait, count> any, std::size_t begins_with);
   std::uint64_t poll_far(const engine::wait& what);
-  void watch(rank_state& me, const engine::wait& what, std::size_t line, picoseconds period, activity doing);
+  template <std::size_t count>
+  void watch(rank_state& me, std::span<const engine::wait, count> any, picoseconds period, activity doing,
+             picoseconds until);
+  /// A suspended rank's wait is over: nothing that happens to its words or at its deadline wakes it any more.
+  void end_wait(int rank) {
+    rank_state& it = state_of(rank);
+    if (std::exchange(it.watches, false)) watching_.remove(rank);
+    it.until = never;
+  }
+  [[nodiscard]] bool receive(int channel, int from, picoseconds until);
+  void count_wait(rank_state& me, picoseconds until) {
+    // One with a deadline is over some time, and a loop of such waits may wait for ever.
+    if (until == never)
+      ++statistics_.operations;
+    else
+      count_operation(me);
+  }
   void count_fruitless(rank_state& me);
   void count_operation(rank_state& me) {
     ++statistics_.operations;
+    // What a wait with a deadline repeats is repeated until then only.
+    if (me.is_timed) return;
     if (++unchanged_ > most_fruitless_) give_up(me, "and others read on and on, and nothing changes");
   }
 
   // Transfers.
 
   [[nodiscard]] std::uint32_t new_flight(const flight& of);
-  void free_flight(std::uint32_t which) { free_flights_.push_back(which); }
+  void free_flight(std::uint32_t which) {
+    if (flights_[which].what.is_of_object()) values_[which] = {};
+    free_flights_.push_back(which);
+  }
   void append(flight_queue& to, std::uint32_t which);
   std::uint32_t take_first(flight_queue& from);
   void keep_order(const rank_state& me, std::uint32_t which);
@@ -126,10 +204,12 @@ class cluster final : public engine::team {
   event handed_;
   bool is_handed_ = false;
   cache_lines lines_;
-  sparse_array<std::uint32_t> watchers_;  // by line: rank + 1 of the first that waits there
-  sparse_array<picoseconds> units_;       // by word: until when the network interface is busy with it
-  std::vector<picoseconds> interfaces_;   // by node: when the next message may leave
+  watch_lists watching_;
+  std::vector<picoseconds> fills_;   // scratch: when the lines that are on their way to one core are there
+  sparse_array<picoseconds> units_;  // by word: until when the network interface is busy with it
+  std::vector<picoseconds> interfaces_;  // by node: when the next message may leave
   std::vector<flight> flights_;
+  std::vector<std::vector<std::byte>> values_;  // by flight: of the object that it puts or has got
   std::vector<std::uint32_t> free_flights_;
   std::vector<epoch_state> epochs_;
   std::size_t words_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <ranges>
+#include <utility>
 
 #include "substrate.hpp"
 
@@ -13,6 +14,13 @@ using engine::action;
 namespace {
 
 void fill(void* result, std::uint64_t value) { std::memcpy(result, &value, sizeof value); }
+
+void fill_with_poison(const engine::operation& what) {
+  if (!what.is_of_object()) return fill(what.result, poison);
+  auto* to = static_cast<std::byte*>(what.result);
+  for (std::size_t done = 0; done < what.bytes; done += sizeof poison)
+    std::memcpy(to + done, &poison, std::min(sizeof poison, what.bytes - done));
+}
 
 }  // namespace
 
@@ -56,6 +64,7 @@ void cluster::issue(const engine::operation& what) {
   rank_state& me = state_of(rank);
   count_operation(me);
   (void)checked_word(what.word);
+  if (what.is_of_object()) (void)checked_lines(what.word, what.bytes);
   const distance how_far = distance_between(rank, what.target);
   const transfer_times& times = costs_.of(how_far, transfer_of(what.what));
   // What is done in place takes its turn when it gets to the word.
@@ -63,12 +72,13 @@ void cluster::issue(const engine::operation& what) {
     serve(me);
   else
     enter(me);
-  if (what.result != nullptr) fill(what.result, poison);
+  if (what.result != nullptr) fill_with_poison(what);
   const std::uint32_t which = new_flight({.what = what,
                                           .times = &times,
                                           .origin = rank,
                                           .remote = how_far == distance::remote,
                                           .is_poll = me.polls_far});
+  if (what.is_of_object()) carry_value(which);
   me.clock += times.overhead;
   if (times.by == executor::origin) {
     do_in_place(me, which);
@@ -99,9 +109,17 @@ void cluster::do_in_place(rank_state& me, std::uint32_t which) {
   me.clock += flights_[which].times->latency;
   turn(me);
   flight& it = flights_[which];
+  picoseconds visible = 0;
+  const auto finish = [&] {
+    it.done = true;
+    it.known_at = std::max(me.clock, visible) + it.times->completion;
+  };
+  if (it.what.is_of_object()) {
+    visible = move_object_in_place(me, which);
+    return finish();
+  }
   const std::size_t line = line_of(word_index(it.what.word));
   it.old = *it.what.word;
-  picoseconds visible = 0;
   switch (it.what.what) {
     case action::get:
     case action::fetch:
@@ -117,18 +135,18 @@ void cluster::do_in_place(rank_state& me, std::uint32_t which) {
       visible = me.clock;
   }
   if (engine::is_write(it.what.what)) write(it.what.word, line, engine::result_of(it.what, it.old), visible);
-  it.done = true;
-  it.known_at = std::max(me.clock, visible) + it.times->completion;
+  finish();
 }
 
 void cluster::launch(const rank_state& me, std::uint32_t which) {
   const flight& it = flights_[which];
-  picoseconds arrival = me.clock + it.times->latency;
+  const picoseconds takes = engine::is_write(it.what.what) ? costs_.on_the_wire(it.what.bytes) : 0;
+  picoseconds arrival = me.clock + it.times->latency + (it.times->by == executor::nic ? takes : 0);
   if (it.remote) {
     picoseconds& free = interfaces_[index(node_of_[index(it.origin)])];
     const picoseconds departure = std::max(me.clock, free);
-    free = departure + costs_.injection_gap;
-    arrival = departure + jittered(it.times->latency);
+    free = departure + costs_.injection_gap + takes;
+    arrival = departure + jittered(it.times->latency) + takes;
   }
   queue_.push(arrival, event_kind::arrival, which, it.is_poll);
 }
@@ -170,6 +188,7 @@ void cluster::drain(int rank, picoseconds at) {
     const flight& one = flights_[which];
     it.handler_free = std::max({it.handler_free, it.inside_from, at}) +
                       (one.is == flight::role::memory ? one.times->service : costs_.exclusive);
+    if (one.what.is_of_object()) it.handler_free += copying(one.what);
     queue_.push(it.handler_free, event_kind::effect, which, one.is_poll);
   }
 }
@@ -178,6 +197,7 @@ void cluster::take_effect(std::uint32_t which, picoseconds at) {
   flight& it = flights_[which];
   switch (it.is) {
     case flight::role::memory: {
+      if (it.what.is_of_object()) return move_object(which, at);
       it.old = *it.what.word;
       const std::uint64_t value = engine::result_of(it.what, it.old);
       const bool leaves_alone = it.what.what == action::compare_and_swap && value == it.old;
@@ -247,7 +267,10 @@ void cluster::flush(int target) {
   me.clock += costs_.flush;
   std::erase_if(me.outstanding, [&](std::uint32_t which) {
     if (!is_at_target(which)) return false;
-    if (const flight& one = flights_[which]; one.what.result != nullptr) fill(one.what.result, one.old);
+    if (const flight& one = flights_[which]; one.what.is_of_object())
+      hand_over_value(which);
+    else if (one.what.result != nullptr)
+      fill(one.what.result, one.old);
     free_flight(which);
     return true;
   });
@@ -325,6 +348,7 @@ void cluster::deliver(std::uint32_t which, picoseconds at) {
                           (there.waits_at == any_rank || there.waits_at == it.origin);
   if (is_awaited) {
     there.awaited = 0;
+    end_wait(it.what.target);
     there.received_service = it.times->service;
     wake(it.what.target, std::max(at, there.clock));
   } else {
@@ -333,10 +357,18 @@ void cluster::deliver(std::uint32_t which, picoseconds at) {
   free_flight(which);
 }
 
-void cluster::await_signal(int channel, int from) {
+void cluster::await_signal(int channel, int from) { (void)receive(channel, from, never); }
+
+bool cluster::await_signal_until(int channel, int from, std::chrono::nanoseconds until) {
+  return receive(channel, from, instant_of(until));
+}
+
+bool cluster::receive(int channel, int from, picoseconds until) {
   rank_state& me = state_of(running());
+  // What has arrived by now is there, however long ago the deadline was.
+  if (until != never) turn(me);
   serve(me);
-  ++statistics_.operations;
+  count_wait(me, until);
   const auto first = std::find_if(me.mailbox.begin(), me.mailbox.end(), [&](const delivered& one) {
     return one.channel == channel && (from == any_rank || one.from == from);
   });
@@ -344,12 +376,17 @@ void cluster::await_signal(int channel, int from) {
     me.received_service = first->service;
     me.mailbox.erase(first);
   } else {
+    if (me.clock >= until) return false;
     me.waits_for = channel;
     me.waits_at = from;
     me.awaited = 1;
-    block(me, activity::awaiting_signal);
+    me.is_timed = until != never;
+    block(me, activity::awaiting_signal, until);
+    me.is_timed = false;
+    if (std::exchange(me.awaited, 0) != 0) return false;
   }
   me.clock += me.received_service;
+  return true;
 }
 
 }  // namespace nearfar::simulation

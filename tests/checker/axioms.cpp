@@ -221,9 +221,10 @@ class enumeration {
     stop(rank + 1);
     holds_for_all(in_.steps[rank], [&](index at) {
       const event& next = in_.events[at];
-      const bool waits = next.of.waits && next.what != event::kind::arrival;
+      const bool waits = next.of.waits && !next.of.has_deadline && next.what != event::kind::arrival;
       stopped_[rank] = at;
-      if (waits || (next.what == event::kind::flush && outside_ != 0)) stop(rank + 1);
+      const bool is_served = next.what == event::kind::flush || (next.of.has_deadline && next.needs_target);
+      if (waits || (is_served && outside_ != 0)) stop(rank + 1);
       return true;
     });
   }
@@ -324,7 +325,7 @@ class enumeration {
     const std::size_t earlier = (place - 1) / 2;  // writes
     const index behind = earlier == 0 ? none : history[earlier - 1];
     const word value = behind == none ? 0 : in_.events[behind].written_over(now.read[behind]);
-    if (each.of.waits && !each.of.until(value)) return false;
+    if (each.of.waits && !each.of.has_deadline && !each.of.until(value)) return false;
     if (each.compares() && wrote != (value == 0)) return false;
     now.place[at] = place;
     now.behind[at] = behind;
@@ -402,7 +403,9 @@ class enumeration {
     outcome result(stopped_.size() * most_instructions);
     holds_for_all(now.placed, [&](index at) {
       const event& each = in_.events[at];
-      if (each.reads()) result[each.rank * most_instructions + each.number] = now.read[at];
+      if (!each.reads()) return true;
+      const bool is_late = each.of.has_deadline && !each.of.until(now.read[at]);
+      result[each.rank * most_instructions + each.number] = is_late ? too_late : now.read[at];
       return true;
     });
     result.insert(result.end(), now.last.begin(), now.last.end());
@@ -414,7 +417,8 @@ class enumeration {
       if (at == none || in_.events[at].what == event::kind::flush) return true;
       const event& next = in_.events[at];
       if (next.what == event::kind::access)
-        return !next.of.until(now.last[next.accessed()]) || (is_target_outside_ && has(served_, at));
+        return (!next.of.has_deadline && !next.of.until(now.last[next.accessed()])) ||
+               (is_target_outside_ && has(served_, at));
       for (std::size_t sender = 0; sender < stopped_.size(); ++sender)
         if (signal_for(now, next, sender) != none) return false;
       return true;

@@ -48,6 +48,7 @@ struct instruction {
   std::memory_order failure = relaxed;  ///< of a compare_exchange
   condition until{};
   bool is_fence = false;
+  bool has_deadline = false;  ///< of a wait
 };
 using random_program = std::vector<std::vector<instruction>>;
 /// Of one rank.
@@ -80,6 +81,7 @@ struct ingredients {
   bool conflicts = false;     ///< puts and writes in place of any word by any rank
   bool signals = false;       ///< of `drawn_widely`; `drawn` has them where it may deadlock
   bool fences = false;        ///< of `drawn_widely`, and seq_cst accesses
+  bool deadlines = false;     ///< of half of the waits of `drawn_widely`
 };
 
 class random_draw {
@@ -232,6 +234,7 @@ class random_draw {
     wait.what = near ? action::load : draw.of({action::read_direct, action::get, action::fetch});
     wait.progresses = wait.what != action::read_direct || draw.below(3) != 0;
     wait.until = drawn_condition(draw, expected);
+    if (from.deadlines && draw.below(2) == 0) wait.has_deadline = wait.progresses = true;
     insert(rank, wait);
   }
   for (int left = from.signals ? 1 + draw.below(2) : 0; left > 0; --left) {
@@ -272,6 +275,17 @@ inline void run(scene& s, const random_program& of) {
         s.signals.await_signal(sender_of(next, of.size()));
       else
         s.signals.signal(receiver_of(next, of.size()));
+      continue;
+    }
+    if (next.waits && next.has_deadline) {
+      constexpr std::chrono::nanoseconds soon{1};
+      std::optional<word> read;
+      if (next.what == action::load) read = s.w.await_until(soon, cell, next.until);
+      if (next.what == action::read_direct)
+        read = s.w.await_direct_until(soon, s.far, target, field, next.until);
+      if (next.what == action::get) read = s.w.await_get_until(soon, s.far, target, field, next.until);
+      if (next.what == action::fetch) read = s.w.await_fetch_until(soon, s.far, target, field, next.until);
+      result = read.value_or(too_late);
       continue;
     }
     if (next.waits) {
@@ -385,7 +399,7 @@ struct search_result {
     text =
         "await " + text + tests[static_cast<std::size_t>(next.until.what)] + std::to_string(next.until.first);
     if (next.until.what == condition::kind::is_either) text += "," + std::to_string(next.until.second);
-    return text + (next.progresses ? "" : " without progress");
+    return text + (next.has_deadline ? " until a deadline" : next.progresses ? "" : " without progress");
   }
   if (is_write(next.what)) text += " " + std::to_string(next.value);
   if (next.what == engine::action::load) text += " " + order_name(load_order(next.order));

@@ -40,6 +40,9 @@ inline constexpr auto lazy = delivery_mode::lazy;
 inline constexpr auto progress = delivery_mode::progress;
 inline constexpr std::array all_modes{eager, lazy, progress};
 
+/// In place of what a wait reads, if its time was over.
+inline constexpr word too_late = 9;
+
 [[nodiscard]] inline bool is_set(word value) { return value != 0; }
 
 /// Schedules name a word after the class around its struct.

@@ -145,17 +145,17 @@ TEST(schedule, a_file_keeps_all_that_replay_needs) {
                            .max_local_passes = 7,
                            .mode = checker::delivery_mode::progress,
                            .near = checker::near_model::sequential,
+                           .crashes = 2,
                            .tier = checker::search::random,
                            .step_limit = 321,
                            .seed = 0xFFFFFFFFFFFFFFFFU,
                            .depth = 5};
-  const recorded_schedule before{
-      .of = unusual,
-      .found = {.what = fault::bypass, .text = "\"quoted\", \n & <odd>", .schedule = {{0, 0, 0}, {2, 9, 1}}}};
+  const recorded_schedule before{.of = unusual,
+                                 .found = {.what = fault::bypass,
+                                           .text = "\"quoted\", \n & <odd>",
+                                           .schedule = {{0, 0, 0}, {2, 9, 1}, {1, -1, 0}}}};
   EXPECT_EQ(parse_schedule(to_text(before, {}), "x.json"), before);
-  for (const fault what :
-       {fault::exclusion, fault::order, fault::deadlock, fault::livelock, fault::bypass, fault::incomplete,
-        fault::origin, fault::poison, fault::conflict, fault::mixed, fault::exception}) {
+  for (const fault what : checker::all_faults) {
     recorded_schedule other = before;
     other.found.what = what;
     EXPECT_EQ(parse_schedule(to_text(other, {}), "x.json"), other);

@@ -1,4 +1,4 @@
-// error: use of deleted function 'void nearfar::threads::far_segment<World, T>::accumulate\(
+// error: use of deleted function 'void nearfar::threads::far_array<World, T>::accumulate\(
 #include "nearfar/memory/threads/world.hpp"
 
 using nearfar::far;

@@ -1,4 +1,4 @@
-// error: use of deleted function 'nearfar::threads::far_segment<World, T>::far_segment\(const
+// error: use of deleted function 'nearfar::threads::far_segment<[^>]*>::far_segment\(const
 #include "nearfar/memory/threads/world.hpp"
 
 using nearfar::far;

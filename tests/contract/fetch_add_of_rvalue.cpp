@@ -1,4 +1,4 @@
-// error: use of deleted function 'void nearfar::threads::far_segment<World, T>::fetch_add\(
+// error: use of deleted function 'void nearfar::threads::far_array<World, T>::fetch_add\(
 #include "nearfar/memory/threads/world.hpp"
 
 using nearfar::far;

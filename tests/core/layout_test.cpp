@@ -2,17 +2,28 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+
+#include "nearfar/core/maybe_torn.hpp"
 
 namespace {
 
+using nearfar::element;
 using nearfar::far;
+using nearfar::far_element;
 using nearfar::far_layout;
+using nearfar::far_object;
+using nearfar::far_object_value;
 using nearfar::far_value;
+using nearfar::maybe_torn;
+using nearfar::near_element;
 using nearfar::near_layout;
 using nearfar::nobody;
 using nearfar::offset_of;
+using nearfar::plain_value;
 using nearfar::slot_bytes;
 using nearfar::to_rank;
 using nearfar::to_word;
@@ -41,6 +52,21 @@ TEST(layout, zeroed_memory_says_nobody) {
   }
 }
 
+TEST(layout, rank_alone_means_its_first_element) {
+  const element first = 3;
+  EXPECT_EQ(first, (element{3, 0}));
+  EXPECT_FALSE(first == (element{3, 1}));
+  EXPECT_FALSE(first == (element{2, 0}));
+}
+
+TEST(layout, copy_that_may_be_torn_gives_what_was_written_to_it) {
+  maybe_torn<std::array<int, 3>> copy;
+  EXPECT_EQ(copy.unconfirmed(), (std::array{0, 0, 0}));
+  copy.buffer() = {1, 2, 3};
+  EXPECT_EQ(copy.unconfirmed(), (std::array{1, 2, 3}));
+  EXPECT_EQ(copy.confirmed(), (std::array{1, 2, 3}));
+}
+
 // RMA-safe layouts only: what these admit is what MPI moves as one word, aligned as MPICH needs it.
 struct alignas(16) too_little_alignment {
   far<std::uint64_t> word[8];
@@ -63,5 +89,40 @@ static_assert(!far_value<std::uint8_t> && !far_value<std::uint32_t> && !far_valu
 static_assert(near_layout<words> && !near_layout<half_a_slot>);
 static_assert(slot_bytes % 16 == 0, "MPICH 4.0.2 over UCX misplaces writes in windows of other sizes");
 static_assert(sizeof(far<std::uint64_t>) == 8);
+
+// Objects are whole words, so that what is beside them is out of reach.
+template <std::size_t Bytes>
+using bytes = std::array<std::uint8_t, Bytes>;
+static_assert(sizeof(far_object<bytes<1>>) == 8 && sizeof(far_object<bytes<8>>) == 8);
+static_assert(sizeof(far_object<bytes<12>>) == 16 && sizeof(far_object<bytes<4096>>) == 4096);
+static_assert(alignof(far_object<bytes<1>>) == 8);
+struct alignas(16) aligned_too_far {
+  std::uint64_t words[2];
+};
+static_assert(far_object_value<bytes<12>> && far_object_value<int*> && far_object_value<double>);
+static_assert(!far_object_value<std::unique_ptr<int>> && !far_object_value<const int> &&
+              !far_object_value<int&> && !far_object_value<aligned_too_far>);
+
+// An array's elements need no slots of their own, a segment's do.
+struct words_of_two_structs : half_a_slot {
+  far<std::uint64_t> other;
+};
+struct word_and_object {
+  far<std::uint64_t> word;
+  far_object<bytes<12>> object;
+};
+struct half_a_word {
+  std::uint32_t half;
+};
+static_assert(far_element<half_a_slot> && far_element<word_and_object> && far_element<words>);
+static_assert(!far_element<words_of_two_structs> && !far_element<with_virtual> && !far_element<half_a_word>);
+struct with_destructor {
+  ~with_destructor();
+};
+struct alignas(2 * nearfar::cache_line) two_lines_apart {};
+static_assert(near_element<half_a_slot> && near_element<half_a_word>);
+static_assert(!near_element<with_destructor> && !near_element<two_lines_apart>);
+static_assert(plain_value<half_a_word> && plain_value<aligned_too_far>);
+static_assert(!plain_value<std::unique_ptr<int>> && !plain_value<const int> && !plain_value<two_lines_apart>);
 
 }  // namespace

@@ -27,6 +27,7 @@ inline machine free_machine() {
   result.name = "free";
   result.near = {0, 0, 0, 0, 0, 0};
   result.library = {.progress = 0, .polls_per_progress = 1, .flush = 0, .exclusive = 0};
+  result.network.per_byte = 0;
   for (const transfer kind : all_transfers) result.cost(distance::remote, kind).by = executor::nic;
   return result;
 }
@@ -62,6 +63,17 @@ std::int64_t span_of(world& w, What what) {
   const nanoseconds start = w.now();
   what();
   return (w.now() - start).count();
+}
+
+/// Why a run that must not come to its end was given up.
+template <typename Body>
+std::string deadlock_text(int ranks, const std::string& spec, Body body, options chosen = {}) {
+  try {
+    run(plain_machine(), placed(spec, ranks), body, chosen);
+  } catch (const engine::deadlock& found) {
+    return found.what();
+  }
+  return "no deadlock";
 }
 
 inline constexpr std::uint64_t one = 1;

@@ -11,17 +11,6 @@ namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
 const auto is_set = [](std::uint64_t value) { return value != 0; };
 
-/// What went wrong in a run that must not come to its end.
-template <typename Body>
-std::string deadlock_text(int ranks, const std::string& spec, Body body, options chosen = {}) {
-  try {
-    run(plain_machine(), placed(spec, ranks), body, chosen);
-  } catch (const engine::deadlock& found) {
-    return found.what();
-  }
-  return "no deadlock";
-}
-
 TEST(waits, end_at_the_poll_after_the_store_when_the_line_is_here) {
   machine on = free_machine();
   on.near = {.hit = 10, .atomic = 0, .same_core = 0, .same_cache = 300, .same_numa = 0, .same_node = 0};

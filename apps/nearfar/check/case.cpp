@@ -47,9 +47,15 @@ std::string obstacle(const check_case& of) {
   if (of.acquisitions < 1) return fmt::format("--acquisitions must be 1 or more, not {}", of.acquisitions);
   if (of.home < 0 || of.home >= of.ranks)
     return fmt::format("--home must be a rank, 0 to {}, not {}", of.ranks - 1, of.home);
+  if (of.crashes < 0 || of.crashes > of.ranks)
+    return fmt::format("--crashes must be 0 to the number of ranks, {}, not {}", of.ranks, of.crashes);
   if (of.max_local_passes < 0 || of.max_local_passes > most_local_passes)
     return fmt::format("--max-local-passes must be 0 to {}, not {}", most_local_passes, of.max_local_passes);
   return "";
+}
+
+std::string crashes_text(const check_case& of) {
+  return of.crashes == 0 ? "" : fmt::format(", {} may crash", counted(of.crashes, "rank"));
 }
 
 std::size_t usual_step_limit(const check_case& of) {
@@ -78,6 +84,7 @@ checker::options options_of(const check_case& of) {
   how.near = of.near;
   how.conflict = of.conflict;
   how.promised = of.promised;
+  how.crashes = of.crashes;
   how.by = of.tier;
   how.most_steps = of.step_limit != 0 ? of.step_limit : usual_step_limit(of);
   how.seed = of.seed;
@@ -95,6 +102,7 @@ std::string arguments_of(const check_case& of) {
   if (of.conflict != usual.conflict)
     text += fmt::format(" --conflicts {}", name_in(conflict_names, of.conflict));
   if (of.promised != usual.promised) text += fmt::format(" --promises {}", promises_text(of.promised));
+  if (of.crashes != usual.crashes) text += fmt::format(" --crashes {}", of.crashes);
   if (of.try_first) text += " --try-first";
   if (of.home != usual.home) text += fmt::format(" --home {}", of.home);
   if (of.max_local_passes != usual.max_local_passes)

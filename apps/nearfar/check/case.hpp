@@ -32,6 +32,7 @@ struct check_case {
   checker::near_model near = checker::near_model::release_acquire;
   checker::conflicts conflict = checker::conflicts::reported;
   checker::promises promised{};
+  int crashes = 0;  ///< ranks that may stop for good
   checker::search tier = checker::search::exhaustive;
   std::size_t step_limit = 0;  ///< of one schedule; 0 for `usual_step_limit`
   // Of random schedules.
@@ -89,6 +90,9 @@ template <typename Value, std::size_t Count>
 
 /// Why it cannot be checked; empty if it can.
 [[nodiscard]] std::string obstacle(const check_case& of);
+
+/// ", one rank may crash"; nothing if none may.
+[[nodiscard]] std::string crashes_text(const check_case& of);
 
 /// The ranks in order, evenly over the nodes: three on two nodes are 0 and 1, and 2. Throws `nearfar::error`
 /// where `obstacle` has something to say.

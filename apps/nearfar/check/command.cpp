@@ -35,6 +35,7 @@ struct check_command_options {
   std::string promises;
   std::uint64_t executions = 0;
   double time_limit = 0;
+  int jobs = 1;
   bool has_nodes = false;
   bool prints_json = false;
   check_files files;
@@ -95,7 +96,7 @@ void complete(check_command_options& options) {
 }
 
 check_limits limits_of(const check_command_options& options) {
-  check_limits within{.executions = options.executions};
+  check_limits within{.executions = options.executions, .jobs = options.jobs};
   if (options.time_limit > 0)
     within.time = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(options.time_limit));
@@ -134,8 +135,8 @@ std::vector<const bench::lock_entry*> choose_locks(const check_command_options& 
 
 void print_head(const check_command_options& options) {
   const bool is_random = options.of.tier == checker::search::random;
-  fmt::print("# nearfar check, {}: {}, near cells {}\n", options.tier, shape_text(options.of),
-             name_in(near_names, options.of.near));
+  fmt::print("# nearfar check, {}: {}, near cells {}{}\n", options.tier, shape_text(options.of),
+             name_in(near_names, options.of.near), crashes_text(options.of));
   if (options.of.conflict == checker::conflicts::enacted)
     fmt::print(
         "# conflicts are no faults here, but what comes of them is: writes come again until their flush\n");
@@ -161,6 +162,7 @@ std::string result_text(const checked& one) {
     text += ", complete";
   else if (!is_random)
     text += " before the limit";
+  if (one.result.blocked != 0) text += fmt::format("; {} end blocked by a crash", one.result.blocked);
   if (one.entry->one_node_only) text += "; on one node";
   return text;
 }
@@ -233,7 +235,8 @@ int run_check_command(const CLI::App& command, check_command_options options) {
                                         "--time-limit",   "--depth",
                                         "--step-limit",   "--max-local-passes",
                                         "--try-first",    "--conflicts",
-                                        "--promises"};
+                                        "--promises",     "--crashes",
+                                        "--jobs"};
   options.has_nodes = command.count("--nodes") != 0;
   if (!options.replay.empty()) {
     refuse_beside(command, "--replay", bounds, "takes everything from the file");
@@ -296,6 +299,12 @@ void add_bounds(CLI::App& command, check_command_options& options) {
       ->capture_default_str();
   command
       .add_option(
+          "--crashes", options.of.crashes,
+          "Ranks that may stop for good, each at any step: what they have not flushed arrives or does "
+          "not. Who then waits for one is blocked, which is counted; anything worse is a violation")
+      ->capture_default_str();
+  command
+      .add_option(
           "--tier", options.tier,
           "'exhaustive' every trace, by source sets; 'hash' every state, slower and simpler, a check of "
           "the other; 'random' many schedules")
@@ -309,6 +318,11 @@ void add_bounds(CLI::App& command, check_command_options& options) {
   command.add_option("--executions", options.executions,
                      "End each search after that many; default: none, and 10000 random ones");
   command.add_option("--time-limit", options.time_limit, "End each search after that many seconds");
+  command
+      .add_option("--jobs", options.jobs,
+                  "Processors that search exhaustively; the same answer, but perhaps another violation first")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
   command
       .add_option(
           "--step-limit", options.of.step_limit,

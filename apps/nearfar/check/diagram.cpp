@@ -108,7 +108,7 @@ class drawing {
   }
   /// The line that the step's dot is on: where it takes effect.
   [[nodiscard]] static int lane_of(const shown_step& step) {
-    return step.taken.delivery != 0 ? step.acts_on : step.taken.rank;
+    return step.taken.is_delivery() ? step.acts_on : step.taken.rank;
   }
   [[nodiscard]] bool has_labels() const { return lane_ == wide_lane; }
 
@@ -229,7 +229,7 @@ class drawing {
     const int from = step.taken.rank;
     if (step.operation.starts_with("signal to")) {
       draw_signal(i);
-    } else if (step.taken.delivery != 0) {
+    } else if (step.taken.is_delivery()) {
       const double issued = y(static_cast<double>(step.issued_after) + 0.5);
       if (from == step.acts_on)  // to its own memory: a bow beside the line
         out_ += fmt::format(
@@ -277,7 +277,7 @@ class drawing {
   void draw_step(std::size_t i) {
     const shown_step& step = steps()[i];
     const int lane = lane_of(step);
-    const std::string_view kind = is_bad(i) ? "bad" : step.taken.delivery != 0 ? "delivery" : "step";
+    const std::string_view kind = is_bad(i) ? "bad" : step.taken.is_delivery() ? "delivery" : "step";
     out_ += fmt::format(
         "<circle class=\"{}\" id=\"step{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" "
         "r=\"{}\"><title>{}</title></circle>\n",

@@ -37,6 +37,7 @@ nlohmann::ordered_json record_of(const checked& one) {
   nlohmann::ordered_json record = {{"schema", check_schema}, {"record", "result"}};
   record.update(to_json(one.of));
   record["executions"] = one.result.executions;
+  record["blocked"] = one.result.blocked;
   record["pruned"] = one.result.pruned;
   record["steps"] = one.result.steps;
   record["complete"] = one.result.complete;
@@ -72,6 +73,7 @@ checked run_check(const check_case& of, const bench::lock_entry& entry, const ch
   checker::options how = options_of(of);
   how.most_executions = within.executions;
   how.most_time = within.time;
+  how.jobs = within.jobs;
   how.on_progress = [&](std::uint64_t executions) {
     shown.show(fmt::format("{}: {} executions", label, executions));
   };

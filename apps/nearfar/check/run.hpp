@@ -23,6 +23,7 @@ inline constexpr const char* check_schema = "nearfar.check/1";
 struct check_limits {
   std::uint64_t executions = 0;  ///< 0: no limit
   std::chrono::nanoseconds time = std::chrono::nanoseconds::max();
+  int jobs = 1;
 };
 
 /// Files that are written only when asked for; empty: not.

@@ -20,10 +20,6 @@ using checker::fault;
 
 constexpr std::size_t most_columns = 110;
 
-constexpr std::array all_faults{fault::exclusion, fault::order,      fault::deadlock, fault::livelock,
-                                fault::bypass,    fault::incomplete, fault::origin,   fault::poison,
-                                fault::conflict,  fault::mixed,      fault::exception};
-
 /// What stands in a step's line.
 struct line {
   std::string number;
@@ -42,9 +38,9 @@ line line_of(const checker::shown_step& step, std::size_t index) {
               .values = step.detail,
               .site = step.site};
   // The program's own marks, which no line of the lock asks for.
-  if (step.operation == "ENTER" || step.operation == "LEAVE") result.site.clear();
+  if (step.operation.starts_with("ENTER") || step.operation.starts_with("LEAVE")) result.site.clear();
   // Steps count from 1, and what was issued before the first step was issued after step 0.
-  if (step.taken.delivery != 0) result.operation += fmt::format(" [{}]", step.issued_after + 1);
+  if (step.taken.is_delivery()) result.operation += fmt::format(" [{}]", step.issued_after + 1);
   return result;
 }
 
@@ -106,6 +102,7 @@ check_case parse_case(const nlohmann::json& object, const std::string& file) {
   of.mode = named_member(object, "mode", mode_names, file);
   of.near = named_member(object, "near", near_names, file);
   of.conflict = named_member(object, "conflicts", conflict_names, file);
+  if (object.contains("crashes")) of.crashes = member<int>(object, "crashes", file);
   const auto promised = parse_promises(member<std::string>(object, "promises", file));
   if (!promised) throw error(fmt::format("'{}' is no schedule: 'promises' names an unknown one", file));
   of.promised = *promised;
@@ -145,8 +142,22 @@ std::string_view meaning(fault what) noexcept {
              "before the flush of an earlier write has returned, even if its value has been seen "
              "('--conflicts "
              "enact' shows what may follow)";
+    case fault::race:
+      return "two ranks use what is not atomic, one of them writes, and nothing orders the two: undefined";
+    case fault::torn:
+      return "words of several values were taken for one value: a reader has not found out that others were "
+             "writing";
+    case fault::gone:
+      return "memory of a pool is used by who has not got it, or not any more";
+    case fault::history:
+      return "the results of operations that overlap are those of no order in which they could come one "
+             "after "
+             "another";
+    case fault::unreached:
+      return "what the program is there to show happens in no schedule";
     case fault::mixed:
-      return "host atomics and RMA on one word, which are not coherent on every transport";
+      return "host atomics and RMA on one word, which are not coherent on every transport, or accesses of it "
+             "without atomicity";
     case fault::exception:
       return "the program threw";
   }
@@ -189,12 +200,14 @@ std::string steps_text(const std::vector<checker::shown_step>& steps, bool has_f
 }
 
 std::string violation_text(const check_case& of, const checker::replayed& shown) {
-  std::string text = fmt::format("{}, {}, mode {}, near cells {}{}:\n\n", of.lock, shape_text(of),
-                                 name_in(mode_names, of.mode), name_in(near_names, of.near),
-                                 of.conflict == checker::conflicts::enacted ? ", conflicts enacted" : "");
+  std::string text =
+      fmt::format("{}, {}, mode {}, near cells {}{}:\n\n", of.lock, shape_text(of),
+                  name_in(mode_names, of.mode), name_in(near_names, of.near),
+                  std::string(of.conflict == checker::conflicts::enacted ? ", conflicts enacted" : "") +
+                      crashes_text(of));
   text += steps_text(shown.steps, shown.found.has_value());
   const bool has_delivery = std::any_of(shown.steps.begin(), shown.steps.end(),
-                                        [](const auto& s) { return s.taken.delivery != 0; });
+                                        [](const auto& s) { return s.taken.is_delivery(); });
   if (has_delivery) text += "\n  [n]: the operation was issued between the rank's steps, after step n\n";
   if (!shown.found) return text;
   text +=
@@ -221,6 +234,7 @@ nlohmann::ordered_json to_json(const check_case& of) {
           {"near", name_in(near_names, of.near)},
           {"conflicts", name_in(conflict_names, of.conflict)},
           {"promises", promises_text(of.promised)},
+          {"crashes", of.crashes},
           {"tier", name_in(tier_names, of.tier)},
           {"step_limit", of.step_limit != 0 ? of.step_limit : usual_step_limit(of)},
           {"seed", of.seed},
@@ -260,9 +274,9 @@ recorded_schedule parse_schedule(const std::string& text, const std::string& fil
   recorded_schedule result;
   result.of = parse_case(object, file);
   const auto what = member<std::string>(object, "fault", file);
-  const auto known =
-      std::find_if(all_faults.begin(), all_faults.end(), [&](const fault one) { return name(one) == what; });
-  if (known == all_faults.end())
+  const auto known = std::find_if(checker::all_faults.begin(), checker::all_faults.end(),
+                                  [&](const fault one) { return name(one) == what; });
+  if (known == checker::all_faults.end())
     throw error(fmt::format("'{}' is no schedule: 'fault' cannot be '{}'", file, what));
   result.found.what = *known;
   result.found.text = member<std::string>(object, "explanation", file);
@@ -271,7 +285,8 @@ recorded_schedule parse_schedule(const std::string& text, const std::string& fil
     const checker::step step{.rank = member<int>(one, "rank", file),
                              .delivery = member<int>(one, "delivery", file),
                              .choice = member<int>(one, "choice", file)};
-    if (step.rank < 0 || step.rank >= result.of.ranks || step.delivery < 0 || step.choice < 0)
+    if (step.rank < 0 || step.rank >= result.of.ranks || step.delivery < checker::step::crash ||
+        step.choice < 0)
       throw error(fmt::format("'{}' is no schedule: there is no step {}", file, one.dump()));
     result.found.schedule.push_back(step);
   }

@@ -49,7 +49,7 @@ class bare_world {
   [[nodiscard]] std::size_t allocate_far(std::size_t) const noexcept { return 0; }
   void release_far(std::size_t, std::size_t) const noexcept {}
   /// Of this rank only: a segment reads what is its own.
-  [[nodiscard]] std::byte* far_memory(int) const noexcept { return far_.base(); }
+  [[nodiscard]] std::byte* direct_memory(int) const noexcept { return far_.base(); }
 
  private:
   mpi::window backing_;

@@ -19,11 +19,14 @@ inline constexpr std::array<const char*, 3> executor_names{"origin", "nic", "tar
 struct bounds {
   double low = 0;
   double high = std::numeric_limits<double>::max();
+  bool may_be_absent = false;  ///< in files older than the field, which then has a nominal value
 };
 /// Nanoseconds: up to a second for one step.
 inline constexpr bounds a_time{0, 1e9};
 inline constexpr bounds a_share{0, 1};
 inline constexpr bounds a_count{1, 65536};
+inline constexpr bounds a_newer_time{0, 1e9, true};
+inline constexpr bounds a_newer_count{1, 65536, true};
 /// 0: the level is not modelled.
 inline constexpr bounds an_optional_count{0, 65536};
 
@@ -43,11 +46,13 @@ void visit_fields(Machine& of, Visit&& visit) {
   visit("near.same_cache", of.near.same_cache, a_time);
   visit("near.same_numa", of.near.same_numa, a_time);
   visit("near.same_node", of.near.same_node, a_time);
+  visit("near.lines_at_once", of.near.lines_at_once, a_newer_count);
   visit("library.progress", of.library.progress, a_time);
   visit("library.polls_per_progress", of.library.polls_per_progress, a_count);
   visit("library.flush", of.library.flush, a_time);
   visit("library.exclusive", of.library.exclusive, a_time);
   visit("network.injection_gap", of.network.injection_gap, a_time);
+  visit("network.per_byte", of.network.per_byte, a_newer_time);
   visit("network.jitter", of.network.jitter, a_share);
   for (std::size_t far = 0; far < simulation::distance_count; ++far) {
     for (std::size_t what = 0; what < simulation::transfer_count; ++what) {

@@ -113,6 +113,10 @@ class field_collector : public nlohmann::json_sax<nlohmann::json> {
     return group == groups_.end() ? 1 : group->second;
   }
   [[nodiscard]] bool is_group(const std::string& field) const { return groups_.contains(field); }
+  /// Whether the object that a field belongs to is there without it.
+  [[nodiscard]] bool is_absent(const std::string& field) const {
+    return !fields_.contains(field) && !is_group(field) && is_group(field.substr(0, field.rfind('.')));
+  }
   [[nodiscard]] const std::map<std::string, int>& groups() const { return groups_; }
 
  private:
@@ -139,6 +143,7 @@ class field_reader {
   template <typename Number>
     requires std::is_arithmetic_v<Number>
   void operator()(const std::string& name, Number& member, bounds allowed) {
+    if (allowed.may_be_absent && from_->is_absent(name)) return;
     const found_field& found = find(name);
     const double* number = std::get_if<double>(&found.value);
     if (number == nullptr)

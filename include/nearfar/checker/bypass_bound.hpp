@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace nearfar::checker {
 
@@ -12,6 +13,15 @@ enum class bypass_bound : std::uint8_t {
   fifo,          ///< none that asks after the other has begun to wait
   local_passes,  ///< `max_local_passes` of another node in a row, once no rank outside that node has steps to
                  ///< take
+};
+
+/// How many ranks that ask after another has begun to wait may enter before it does; nothing: no promise.
+/// Writers hold exclusively, readers share.
+struct overtaking_limits {
+  std::optional<int> writers_past_writer{};
+  std::optional<int> readers_past_writer{};
+  std::optional<int> writers_past_reader{};
+  std::optional<int> readers_past_reader{};
 };
 
 }  // namespace nearfar::checker

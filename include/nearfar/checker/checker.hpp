@@ -14,6 +14,7 @@
 /// 2010, doi 10.1145/1736020.1736040).
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -21,9 +22,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nearfar/checker/bypass_bound.hpp"
+#include "nearfar/checker/history.hpp"
 #include "nearfar/checker/mutation.hpp"
 #include "nearfar/engine/world.hpp"
 #include "nearfar/topology/locality.hpp"
@@ -80,7 +83,7 @@ enum class reduction : std::uint8_t {
 };
 
 /// The eyes of the checker in a program, in this order for each acquisition: `ask`, then lock, `enter`,
-/// `leave`, unlock, `done`. Asking again needs no order. Called by the rank it concerns.
+/// `leave`, unlock. Asking again needs no order. Called by the rank it concerns.
 class monitor {
  public:
   /// The rank is about to ask for the critical section.
@@ -90,6 +93,16 @@ class monitor {
   virtual void enter() = 0;
   /// The rank is about to give up what it holds. A step.
   virtual void leave() = 0;
+  /// The same for ranks that share the critical section among themselves, as readers do.
+  virtual void ask_shared() = 0;
+  virtual void enter_shared() = 0;
+  virtual void leave_shared() = 0;
+  /// The rank calls an operation of an object, and the operation returns: what `program::judge` judges.
+  /// Steps: what returns before another is called comes before it.
+  virtual void call(std::uint64_t object, int method, value_list arguments) = 0;
+  virtual void returned(value_list result) = 0;
+  /// The program has come to where it may be demanded to come (`program::demands`).
+  virtual void reach(std::string_view what) = 0;
   /// An interface function has returned: nothing it started may be incomplete.
   virtual void expect_complete(const char* function) = 0;
 
@@ -97,6 +110,9 @@ class monitor {
   monitor() = default;
   ~monitor() = default;
 };
+
+/// Reached when two ranks share the critical section.
+inline constexpr std::string_view shared_by_two = "two ranks share the critical section";
 
 /// What is checked.
 struct program {
@@ -107,16 +123,33 @@ struct program {
   int max_local_passes = 0;
   /// Memory of each rank in bytes.
   std::size_t bytes = std::size_t{8} << 10U;
+  /// Of ranks that hold exclusively and that share.
+  overtaking_limits overtaking{};
+  /// What some schedule has to reach: one that proves nothing because nothing happens in it is no proof. An
+  /// exhaustive search that ends without is a fault.
+  std::vector<std::string> demands{};
+  /// Whether the living have to go on when others have crashed; if not, those that wait for one are blocked,
+  /// which is counted and no fault.
+  bool is_nonblocking = false;
+  /// What is wrong with the history of a run, if anything; `linearizable_by` (linearizability.hpp) makes one.
+  std::function<std::optional<std::string>(const history&)> judge{};
+  /// Steps of all ranks, without an operation that returns while some are called, after which it is a
+  /// livelock: what lock-free operations promise is that there is such a number. 0: no limit.
+  std::size_t most_steps_between_returns = 0;
 };
 
 /// One step of a schedule.
 struct step {
   int rank = 0;
-  /// 0 for the rank's own next step; k for the delivery of its k-th RMA operation.
+  /// 0 for the rank's own next step; k for the delivery of its k-th RMA operation; `crash`.
   int delivery = 0;
   /// Which of the values that a load may return: 0 the newest, 1 the one before ...
   int choice = 0;
 
+  /// In place of a delivery: the rank stops for good.
+  static constexpr int crash = -1;
+
+  [[nodiscard]] bool is_delivery() const noexcept { return delivery > 0; }
   [[nodiscard]] friend bool operator==(const step&, const step&) = default;
 };
 
@@ -131,9 +164,18 @@ enum class fault : std::uint8_t {
   poison,      ///< a result was used before its operation was complete
   conflict,    ///< an access that races with another as MPI forbids: a write, in place or by put, before an
                ///< earlier write is known to be complete; with fewer promises others too
-  mixed,       ///< a word used by host atomics and by RMA
+  race,        ///< two accesses of what is not atomic, one of them a write, none known to the other
+  torn,        ///< a value was taken for whole that consists of words of several
+  gone,        ///< memory was used that its pool had back, or had lent anew, for all that the rank knows
+  history,     ///< operations return what no order of them explains
+  unreached,   ///< no schedule reaches what the program demands
+  mixed,       ///< a word used by host atomics and by RMA, or without atomicity
   exception,   ///< the program threw
 };
+inline constexpr std::array all_faults{
+    fault::exclusion, fault::order,     fault::deadlock, fault::livelock, fault::bypass, fault::incomplete,
+    fault::origin,    fault::poison,    fault::conflict, fault::race,     fault::torn,   fault::gone,
+    fault::history,   fault::unreached, fault::mixed,    fault::exception};
 [[nodiscard]] std::string_view name(fault what) noexcept;
 
 struct violation {
@@ -155,6 +197,11 @@ struct options {
   /// Swaps in vain that change the word, of each wait that repeats one: two ranks would overwrite each
   /// other's for ever.
   int most_failed_swaps = 1;
+  /// Ranks that may stop for good, each at any step, its last one included. What such a rank has issued and
+  /// not flushed arrives later or never. Its memory stays, but it carries out nothing for others any more,
+  /// and nobody is told: as on MPI, what helps is a deadline. Who waits in a barrier then has come to its
+  /// end.
+  int crashes = 0;
   /// Steps of one schedule after which it is a livelock.
   std::size_t most_steps = 20000;
   /// Schedules after which the search gives up (exhaustive, hash) or ends (random); 0: no limit.
@@ -171,6 +218,9 @@ struct options {
   // For tests of the checker itself.
   bool keep_traces = false;
   bool keep_end_states = false;
+  /// Processors that search exhaustively by source sets. The answer is the same, but for the violation that
+  /// is found first; `program::body` and what it refers to must be safe to run in so many threads.
+  int jobs = 1;
   /// Called now and then with the number of executions so far.
   std::function<void(std::uint64_t)> on_progress{};
 };
@@ -179,9 +229,11 @@ struct report {
   std::uint64_t executions = 0;  ///< run to their end
   std::uint64_t pruned = 0;      ///< found to lead to nothing new
   std::uint64_t steps = 0;
-  bool complete = false;  ///< the search was exhaustive and reached its end
+  std::uint64_t blocked = 0;  ///< of these, in the end somebody waits for a rank that has crashed
+  bool complete = false;      ///< the search was exhaustive and reached its end
   std::chrono::nanoseconds time{};
   std::optional<violation> found;
+  std::set<std::string> reached;       ///< of what programs say that they reach
   std::set<std::uint64_t> traces;      ///< by hash, if kept
   std::set<std::uint64_t> end_states;  ///< by hash, if kept
 };

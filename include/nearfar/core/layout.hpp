@@ -2,6 +2,7 @@
 /// Sizes that decide where words live, and the words that live in far memory.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -31,20 +32,57 @@ struct far {
   T word{};
 };
 
-/// A struct of far words that a segment can hold: one for each rank, at the same displacement in every
-/// window.
+/// What a far object may hold: anything that can be copied byte by byte.
 template <typename T>
-concept far_layout = std::is_standard_layout_v<T> && std::is_trivially_copyable_v<T> &&
-                     std::default_initializable<T> && sizeof(T) % slot_bytes == 0 && alignof(T) >= slot_bytes;
+concept far_object_value = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
+                           std::same_as<T, std::remove_cv_t<T>> && alignof(T) <= sizeof(std::uint64_t);
 
-/// A struct of near cells that a segment can hold: one for each rank, on cache lines of its own.
+/// A value of any size in far memory, put and got as a whole and never by atomic operations. Nothing makes
+/// that one step: its words arrive in any order.
+template <far_object_value T>
+struct far_object {
+  using value_type = T;
+  std::array<std::uint64_t, (sizeof(T) + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t)> words{};
+};
+
+/// A struct of far words and far objects that an array can hold.
 template <typename T>
-concept near_layout = std::default_initializable<T> && std::is_trivially_destructible_v<T> &&
-                      sizeof(T) % cache_line == 0 && alignof(T) >= cache_line;
+concept far_element = std::is_standard_layout_v<T> && std::is_trivially_copyable_v<T> &&
+                      std::default_initializable<T> && alignof(T) >= sizeof(std::uint64_t);
+
+/// One that a segment can hold: one for each rank, at the same displacement in every window.
+template <typename T>
+concept far_layout = far_element<T> && sizeof(T) % slot_bytes == 0 && alignof(T) >= slot_bytes;
+
+/// What a plain cell may hold: near memory outlives its cells without destroying them.
+template <typename T>
+concept plain_value = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
+                      std::same_as<T, std::remove_cv_t<T>> && alignof(T) <= cache_line;
+
+/// A struct of near cells that an array can hold. Its author decides whether elements share cache lines.
+template <typename T>
+concept near_element =
+    std::default_initializable<T> && std::is_trivially_destructible_v<T> && alignof(T) <= cache_line;
+
+/// One that a segment can hold: one for each rank, on cache lines of its own.
+template <typename T>
+concept near_layout = near_element<T> && sizeof(T) % cache_line == 0 && alignof(T) >= cache_line;
+
+/// Where an element of an array is: in whose memory, and which of those there. A rank alone means the first,
+/// and segments have no other.
+struct element {
+  // NOLINTNEXTLINE(google-explicit-constructor): a rank is a place in a segment
+  constexpr element(int in_memory_of, std::size_t number = 0) noexcept : rank(in_memory_of), index(number) {}
+
+  int rank;
+  std::size_t index;
+
+  [[nodiscard]] friend bool operator==(const element&, const element&) = default;
+};
 
 /// Offset in bytes of the member that `field` points to.
-template <typename T, typename V>
-[[nodiscard]] inline std::ptrdiff_t offset_of(const T& object, far<V> T::*field) noexcept {
+template <typename T, typename Field>
+[[nodiscard]] inline std::ptrdiff_t offset_of(const T& object, Field T::*field) noexcept {
   return reinterpret_cast<const std::byte*>(&(object.*field)) - reinterpret_cast<const std::byte*>(&object);
 }
 

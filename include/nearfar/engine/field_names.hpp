@@ -16,12 +16,14 @@ namespace nearfar::engine {
 /// One field of a layout.
 struct field_name {
   std::size_t offset;
+  std::size_t bytes;
   std::string_view name;
 };
 
 /// A struct that ranks share: "mcs_lock" of `mcs_lock<W>::node`, and its fields.
 struct layout_names {
   std::string owner;
+  std::size_t bytes = 0;  ///< of one
   std::vector<field_name> fields;
 };
 
@@ -134,11 +136,13 @@ template <typename T>
   static const layout_names names = [] {
     layout_names result;
     result.owner = detail::owner_name<T>();
+    result.bytes = sizeof(T);
     constexpr auto pointers = detail::field_pointers<T>();
     const auto* base = reinterpret_cast<const std::byte*>(&detail::prototype<T>.value);
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
       (result.fields.push_back(
            {static_cast<std::size_t>(reinterpret_cast<const std::byte*>(std::get<Index>(pointers)) - base),
+            sizeof(*std::get<Index>(pointers)),
             detail::last_name<detail::boxed{std::get<Index>(pointers)}>()}),
        ...);
     }(std::make_index_sequence<std::tuple_size_v<decltype(pointers)>>{});

@@ -1,5 +1,5 @@
 /// \file
-/// Near cell of the engine's world: every operation is a scheduling point.
+/// Near cells of the engine's world: every operation on an atomic one is a scheduling point.
 #pragma once
 
 #include <atomic>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <source_location>
 
+#include "nearfar/core/layout.hpp"
 #include "nearfar/engine/team.hpp"
 
 namespace nearfar::engine {
@@ -71,6 +72,33 @@ class near_cell {
   }
 
   mutable std::uint64_t word_ = 0;
+};
+
+/// A value that is not atomic. Accesses are no scheduling points: of two that are not ordered the checker
+/// knows whichever comes first.
+template <plain_value T>
+class plain_cell {
+ public:
+  plain_cell() = default;
+  plain_cell(const plain_cell&) = delete;
+  plain_cell& operator=(const plain_cell&) = delete;
+
+  [[nodiscard]] T load(std::source_location site = std::source_location::current()) const {
+    access(false, site);
+    return value_;
+  }
+  void store(const T& value, std::source_location site = std::source_location::current()) {
+    access(true, site);
+    value_ = value;
+  }
+
+ private:
+  void access(bool writes, const std::source_location& site) const {
+    team::current().at(site).access(
+        {.first = reinterpret_cast<const std::uint64_t*>(this), .bytes = sizeof(T), .writes = writes});
+  }
+
+  alignas(std::uint64_t) T value_{};
 };
 
 }  // namespace nearfar::engine

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -52,7 +54,7 @@ enum class action : std::uint8_t {
 /// As schedules show it.
 [[nodiscard]] std::string_view name(action what) noexcept;
 
-/// One operation on one word. Values are the word's bits, zero-extended.
+/// One operation on one word, or on an object of several. Values are the word's bits, zero-extended.
 struct operation {
   action what = action::load;
   int target = 0;                          ///< in whose memory the word is
@@ -66,6 +68,15 @@ struct operation {
   const void* origin = nullptr;
   const void* compare = nullptr;
   void* result = nullptr;
+  // Of a far object, put, got, or accessed in place: `word` is its first, `origin` or `result` the value.
+  std::size_t bytes = 0;             ///< of the value; 0: a word and no object
+  std::uint64_t* writers = nullptr;  ///< of a read that may race: room for a name of who wrote each word
+
+  [[nodiscard]] bool is_of_object() const noexcept { return bytes != 0; }
+  /// Words that it is about.
+  [[nodiscard]] std::size_t words() const noexcept {
+    return is_of_object() ? (bytes + sizeof *word - 1) / sizeof *word : 1;
+  }
 };
 
 /// What the word holds after `of`, when it held `old`.
@@ -110,6 +121,13 @@ class word_predicate {
   bool (*call_)(const void*, std::uint64_t);
 };
 
+/// An access of what is not atomic.
+struct plain_access {
+  const std::uint64_t* first = nullptr;
+  std::size_t bytes = 0;
+  bool writes = false;
+};
+
 /// A wait for a word: `read` (a load, a direct read, a get, a fetch or a swap) is repeated until what it read
 /// satisfies the predicate.
 struct wait {
@@ -117,6 +135,12 @@ struct wait {
   word_predicate satisfied;
   bool progresses = true;  ///< whether the waiting rank enters the communication library meanwhile
   backoff pause{};         ///< between swaps
+};
+
+/// Which of several waits ended, and by which value; none: the deadline came first.
+struct waited {
+  std::optional<std::size_t> which;
+  std::uint64_t value = 0;
 };
 
 }  // namespace nearfar::engine

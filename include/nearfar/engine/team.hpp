@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <source_location>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,10 +35,14 @@ struct word_name {
   int rank = 0;
 };
 
+/// By the clock of the world; none: a wait without end.
+using deadline = std::optional<std::chrono::nanoseconds>;
+
 /// What worlds ask for, from the fibre of the rank that asks.
 class operations {
  public:
-  /// Does a near or direct operation; returns what the word held before.
+  /// Does a near or direct operation; returns what the word held before. Of an object the value is read from
+  /// `origin` or written to `result`, and nothing is returned.
   virtual std::uint64_t perform(const operation& what) = 0;
   /// Starts an RMA operation.
   virtual void issue(const operation& what) = 0;
@@ -44,8 +50,12 @@ class operations {
   virtual void flush(int target) = 0;
   /// Waits; returns the value that satisfied.
   virtual std::uint64_t await(const wait& what) = 0;
+  /// Waits for one of several, at the latest until the deadline. Several are for words in place.
+  [[nodiscard]] virtual waited await_any(std::span<const wait> any, deadline until) = 0;
   virtual void signal(int channel, int to) = 0;
   virtual void await_signal(int channel, int from) = 0;
+  /// Whether there was one before the deadline.
+  [[nodiscard]] virtual bool await_signal_until(int channel, int from, std::chrono::nanoseconds until) = 0;
   virtual void begin_exclusive(int epoch, int home) = 0;
   virtual void end_exclusive(int epoch, int home) = 0;
   /// As `std::atomic_thread_fence`, among near cells.
@@ -96,6 +106,13 @@ class team : public operations {
   [[nodiscard]] virtual std::chrono::nanoseconds now() = 0;
   /// Memory of a rank has been zeroed, for words that have nothing to do with those before.
   virtual void cleared(const std::byte* /*from*/, std::size_t /*bytes*/) {}
+  /// The running rank accesses what is not atomic.
+  virtual void access(const plain_access& /*what*/) {}
+  /// The running rank takes memory of its own out of a pool, or gives it back.
+  virtual void taken(const std::byte* /*from*/, std::size_t /*bytes*/) {}
+  virtual void given_back(const std::byte* /*from*/, std::size_t /*bytes*/) {}
+  /// The running rank takes for whole what consists of words that these have written.
+  virtual void confirmed(const std::uint64_t* /*writers*/, std::size_t /*words*/) {}
 
   // Collective helpers over `barrier`.
 
@@ -110,8 +127,8 @@ class team : public operations {
     return memory_ + static_cast<std::size_t>(rank) * bytes_;
   }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  /// Remembers what is at `offset` in every rank's memory.
-  void describe(std::size_t offset, const layout_names& layout);
+  /// Remembers what is at `offset` in every rank's memory: `count` elements.
+  void describe(std::size_t offset, const layout_names& layout, std::size_t count = 1);
   /// Name of a word in the ranks' memory.
   [[nodiscard]] word_name name_of(const void* word) const;
 
@@ -146,6 +163,7 @@ class team : public operations {
   struct described {
     std::size_t offset;
     const layout_names* layout;
+    std::size_t count;
     int ordinal;
   };
 

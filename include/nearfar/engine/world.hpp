@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -14,12 +15,14 @@
 #include <optional>
 #include <source_location>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "nearfar/core/agreement.hpp"
 #include "nearfar/core/backoff.hpp"
 #include "nearfar/core/checks.hpp"
+#include "nearfar/core/condition.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/engine/near_cell.hpp"
@@ -30,12 +33,18 @@
 
 namespace nearfar::engine {
 
-/// A `T` of far words for each rank, reached by operations that take effect when the substrate says so.
+/// Elements of far words for each rank, reached by operations that take effect when the substrate says so.
+template <far_element T>
+class far_array;
 template <far_layout T>
 class far_segment;
-/// As `nearfar::near_segment`, known by name to schedules.
+/// As those of `nearfar`, known by name to schedules.
+template <near_element T>
+class named_near_array;
 template <near_layout T>
 class named_near_segment;
+template <far_object_value T>
+class maybe_torn;
 
 /// One rank's view of its team; lives in that rank's fibre.
 class world {
@@ -43,9 +52,17 @@ class world {
   template <typename T>
   using near = near_cell<T>;
   template <typename T>
+  using plain = plain_cell<T>;
+  template <typename T>
+  using near_array = named_near_array<T>;
+  template <typename T>
   using near_segment = named_near_segment<T>;
   template <typename T>
+  using far_array = engine::far_array<T>;
+  template <typename T>
   using far_segment = engine::far_segment<T>;
+  template <typename T>
+  using maybe_torn = engine::maybe_torn<T>;
   class signal_channel;
   class exclusive_epoch;
 
@@ -72,34 +89,77 @@ class world {
     return near_cell<T>::decoded(team_->at(site).await({.read = cell.awaited(), .satisfied = satisfied}));
   }
   template <typename T, typename V, std::predicate<V> Predicate>
-  V await_direct(const far_segment<T>& segment, int rank, far<V> T::*field, Predicate predicate,
+  V await_direct(const far_array<T>& array, element where, far<V> T::*field, Predicate predicate,
                  std::source_location site = std::source_location::current()) {
-    return await_far<V>(site, segment.operation_of(action::read_direct, rank, field), predicate, true);
+    return await_far<V>(site, array.operation_of(action::read_direct, where, field), predicate, true);
   }
   template <typename T, typename V, std::predicate<V> Predicate>
-  V await_get(far_segment<T>& segment, int rank, far<V> T::*field, Predicate predicate,
+  V await_get(far_array<T>& array, element where, far<V> T::*field, Predicate predicate,
               std::source_location site = std::source_location::current()) {
-    return await_far<V>(site, segment.operation_of(action::get, rank, field), predicate, true);
+    return await_far<V>(site, array.operation_of(action::get, where, field), predicate, true);
   }
   template <typename T, typename V, std::predicate<V> Predicate>
-  V await_fetch(far_segment<T>& segment, int rank, far<V> T::*field, Predicate predicate,
+  V await_fetch(far_array<T>& array, element where, far<V> T::*field, Predicate predicate,
                 std::source_location site = std::source_location::current()) {
-    return await_far<V>(site, segment.operation_of(action::fetch, rank, field), predicate, true);
+    return await_far<V>(site, array.operation_of(action::fetch, where, field), predicate, true);
   }
   template <typename T, typename V, std::predicate<V> Predicate>
-  V await_swap(far_segment<T>& segment, int rank, far<V> T::*field, const V& origin, Predicate predicate,
+  V await_swap(far_array<T>& array, element where, far<V> T::*field, const V& origin, Predicate predicate,
                backoff pause, std::source_location site = std::source_location::current()) {
-    operation swap = segment.operation_of(action::swap, rank, field);
-    swap.operand = static_cast<std::uint64_t>(origin);
-    return await_far<V>(site, swap, predicate, true, pause);
+    return await_far<V>(site, array.swap_of(where, field, origin), predicate, true, pause);
   }
   /// As `await_direct` in a library whose `MPI_Win_sync` makes no progress: the fault that the published
   /// locks had. For the study of faults; no lock waits so.
   template <typename T, typename V, std::predicate<V> Predicate>
-  V await_direct_without_progress(const far_segment<T>& segment, int rank, far<V> T::*field,
+  V await_direct_without_progress(const far_array<T>& array, element where, far<V> T::*field,
                                   Predicate predicate,
                                   std::source_location site = std::source_location::current()) {
-    return await_far<V>(site, segment.operation_of(action::read_direct, rank, field), predicate, false);
+    return await_far<V>(site, array.operation_of(action::read_direct, where, field), predicate, false);
+  }
+
+  // Waiting until a deadline at the latest. In the checker that may come at any step.
+
+  template <typename T, std::predicate<T> Predicate>
+  std::optional<T> await_until(std::chrono::nanoseconds until, const near_cell<T>& cell, Predicate predicate,
+                               std::source_location site = std::source_location::current()) {
+    return await_one_until<T>(site, until, cell.awaited(), predicate);
+  }
+  template <typename T, typename V, std::predicate<V> Predicate>
+  std::optional<V> await_direct_until(std::chrono::nanoseconds until, const far_array<T>& array,
+                                      element where, far<V> T::*field, Predicate predicate,
+                                      std::source_location site = std::source_location::current()) {
+    return await_one_until<V>(site, until, array.operation_of(action::read_direct, where, field), predicate);
+  }
+  template <typename T, typename V, std::predicate<V> Predicate>
+  std::optional<V> await_get_until(std::chrono::nanoseconds until, far_array<T>& array, element where,
+                                   far<V> T::*field, Predicate predicate,
+                                   std::source_location site = std::source_location::current()) {
+    return await_one_until<V>(site, until, array.operation_of(action::get, where, field), predicate);
+  }
+  template <typename T, typename V, std::predicate<V> Predicate>
+  std::optional<V> await_fetch_until(std::chrono::nanoseconds until, far_array<T>& array, element where,
+                                     far<V> T::*field, Predicate predicate,
+                                     std::source_location site = std::source_location::current()) {
+    return await_one_until<V>(site, until, array.operation_of(action::fetch, where, field), predicate);
+  }
+  template <typename T, typename V, std::predicate<V> Predicate>
+  std::optional<V> await_swap_until(std::chrono::nanoseconds until, far_array<T>& array, element where,
+                                    far<V> T::*field, const V& origin, Predicate predicate, backoff pause,
+                                    std::source_location site = std::source_location::current()) {
+    return await_one_until<V>(site, until, array.swap_of(where, field, origin), predicate, pause);
+  }
+
+  /// Waits for the first of several conditions (`core/condition.hpp`).
+  template <typename... Condition>
+  satisfied_condition await_any(Condition... any) {
+    const waited first = await_first({}, any...);
+    return {*first.which, first.value};
+  }
+  template <typename... Condition>
+  std::optional<satisfied_condition> await_any_until(std::chrono::nanoseconds until, Condition... any) {
+    const waited first = await_first(until, any...);
+    if (!first.which) return std::nullopt;
+    return satisfied_condition{*first.which, first.value};
   }
 
   void fence(std::memory_order order, std::source_location site = std::source_location::current()) {
@@ -129,6 +189,12 @@ class world {
   [[nodiscard]] std::size_t allocate_far(std::size_t bytes) { return allocate(bytes, "far memory"); }
   void release_near(std::size_t offset, std::size_t bytes) { memory_.release(offset, bytes); }
   void release_far(std::size_t offset, std::size_t bytes) { memory_.release(offset, bytes); }
+  /// Memory of this rank that a pool lends, or has got back.
+  void taken(const std::byte* from, std::size_t bytes) { team_->taken(from, bytes); }
+  void given_back(const std::byte* from, std::size_t bytes,
+                  std::source_location site = std::source_location::current()) {
+    team_->at(site).given_back(from, bytes);
+  }
   [[nodiscard]] std::byte* near_memory(int rank) const {
     if (rank < 0 || rank >= size() || !locality().same(level::node, rank_, rank))
       throw unreachable_rank("rank " + std::to_string(rank) + " shares no memory with rank " +
@@ -149,6 +215,44 @@ class world {
         {.read = read, .satisfied = satisfied, .progresses = progresses, .pause = pause}));
   }
 
+  template <typename V, typename Predicate>
+  std::optional<V> await_one_until(const std::source_location& site, std::chrono::nanoseconds until,
+                                   const operation& read, Predicate& predicate, backoff pause = {}) {
+    const auto satisfied = [&](std::uint64_t word) { return predicate(static_cast<V>(word)); };
+    const std::array one{wait{.read = read, .satisfied = satisfied, .pause = pause}};
+    const waited result = team_->at(site).await_any(one, until);
+    if (!result.which) return std::nullopt;
+    return static_cast<V>(result.value);
+  }
+
+  template <typename Cell, typename Predicate>
+  [[nodiscard]] static operation read_of(const near_condition<Cell, Predicate>& one) {
+    return one.cell->awaited();
+  }
+  template <typename Array, typename T, typename V, typename Predicate>
+  [[nodiscard]] static operation read_of(const direct_condition<Array, far<V> T::*, Predicate>& one) {
+    return one.array->operation_of(action::read_direct, one.where, one.field);
+  }
+  template <typename Cell, typename Predicate>
+  [[nodiscard]] static auto value_test(const near_condition<Cell, Predicate>& one) {
+    return [&one](std::uint64_t word) { return one.predicate(Cell::decoded(word)); };
+  }
+  template <typename Array, typename T, typename V, typename Predicate>
+  [[nodiscard]] static auto value_test(const direct_condition<Array, far<V> T::*, Predicate>& one) {
+    return [&one](std::uint64_t word) { return one.predicate(static_cast<V>(word)); };
+  }
+  template <typename... Condition>
+  waited await_first(deadline until, const Condition&... any) {
+    static_assert(sizeof...(any) > 0, "wait for one condition at least");
+    const std::tuple tests{value_test(any)...};
+    return std::apply(
+        [&](const auto&... satisfied) {
+          const std::array waits{wait{.read = read_of(any), .satisfied = satisfied}...};
+          return team_->at(std::get<0>(std::tie(any...)).site).await_any(waits, until);
+        },
+        tests);
+  }
+
   [[nodiscard]] std::size_t allocate(std::size_t bytes, const char* what) {
     const std::size_t offset = allocate_alike(*this, memory_, bytes, {what, "bytes", "give the team more"});
     team_->cleared(team_->memory(rank_) + offset, bytes);
@@ -166,77 +270,131 @@ class world {
   slab ids_;
 };
 
-template <near_layout T>
-class named_near_segment : public nearfar::near_segment<world, T> {
+template <near_element T>
+class named_near_array : public nearfar::near_array<world, T> {
  public:
-  explicit named_near_segment(world& w) : nearfar::near_segment<world, T>(w) {
+  named_near_array(world& w, std::size_t count) : nearfar::near_array<world, T>(w, count) {
     const auto* at = reinterpret_cast<const std::byte*>(&this->at(w.rank()));
-    if (w.rank() == 0) w.substrate().describe(static_cast<std::size_t>(at - w.near_memory(0)), names_of<T>());
+    if (w.rank() == 0)
+      w.substrate().describe(static_cast<std::size_t>(at - w.near_memory(0)), names_of<T>(), count);
   }
 };
 
-template <far_layout T>
-class far_segment {
+template <near_layout T>
+class named_near_segment : public named_near_array<T> {
  public:
-  explicit far_segment(world& w) : world_(&w), offset_(w.allocate_far(sizeof(T))) {
-    if (w.rank() == 0) w.substrate().describe(offset_, names_of<T>());
+  explicit named_near_segment(world& w) : named_near_array<T>(w, 1) {}
+};
+
+/// As `nearfar::maybe_torn`, but known to consist of words by different writers.
+template <far_object_value T>
+class maybe_torn {
+ public:
+  using value_type = T;
+
+  [[nodiscard]] const T& confirmed(std::source_location site = std::source_location::current()) const {
+    team::current().at(site).confirmed(writers_.data(), writers_.size());
+    return value_;
   }
-  far_segment(const far_segment&) = delete;
-  far_segment& operator=(const far_segment&) = delete;
-  ~far_segment() { world_->release_far(offset_, sizeof(T)); }
+  [[nodiscard]] const T& unconfirmed() const noexcept { return value_; }
+  [[nodiscard]] T& buffer() noexcept { return value_; }
+  [[nodiscard]] std::uint64_t* writers() noexcept { return writers_.data(); }
+
+ private:
+  T value_{};
+  std::array<std::uint64_t, std::tuple_size_v<decltype(far_object<T>::words)>> writers_{};
+};
+
+template <far_element T>
+class far_array {
+ public:
+  far_array(world& w, std::size_t count)
+      : world_(&w), place_(count, sizeof(T), [&](std::size_t bytes) { return w.allocate_far(bytes); }) {
+    if (w.rank() == 0) w.substrate().describe(place_.offset(), names_of<T>(), count);
+  }
+  far_array(const far_array&) = delete;
+  far_array& operator=(const far_array&) = delete;
+  ~far_array() { world_->release_far(place_.offset(), place_.bytes()); }
+
+  [[nodiscard]] std::size_t count() const noexcept { return place_.count(); }
 
   template <typename V>
-  void put(int target, far<V> T::*field, const V& origin,
+  void put(element where, far<V> T::*field, const V& origin,
            std::source_location site = std::source_location::current()) {
-    issue(site, action::put, target, field, &origin);
+    issue(site, action::put, where, field, &origin);
   }
   template <typename V>
-  void put(int target, far<V> T::*field, V&& origin) = delete;
+  void put(element where, far<V> T::*field, V&& origin) = delete;
 
   template <typename V>
-  void get(int target, far<V> T::*field, V& result,
+  void get(element where, far<V> T::*field, V& result,
            std::source_location site = std::source_location::current()) {
-    issue<V>(site, action::get, target, field, nullptr, &result);
+    issue<V>(site, action::get, where, field, nullptr, &result);
   }
   template <typename V>
-  void fetch(int target, far<V> T::*field, V& result,
+  void fetch(element where, far<V> T::*field, V& result,
              std::source_location site = std::source_location::current()) {
-    issue<V>(site, action::fetch, target, field, nullptr, &result);
+    issue<V>(site, action::fetch, where, field, nullptr, &result);
   }
 
   template <typename V>
-  void swap(int target, far<V> T::*field, const V& origin, V& result,
+  void swap(element where, far<V> T::*field, const V& origin, V& result,
             std::source_location site = std::source_location::current()) {
-    issue(site, action::swap, target, field, &origin, &result);
+    issue(site, action::swap, where, field, &origin, &result);
   }
   template <typename V>
-  void swap(int target, far<V> T::*field, V&& origin, V& result) = delete;
+  void swap(element where, far<V> T::*field, V&& origin, V& result) = delete;
 
   template <typename V>
-  void fetch_add(int target, far<V> T::*field, const V& origin, V& result,
+  void fetch_add(element where, far<V> T::*field, const V& origin, V& result,
                  std::source_location site = std::source_location::current()) {
-    issue(site, action::fetch_add, target, field, &origin, &result);
+    issue(site, action::fetch_add, where, field, &origin, &result);
   }
   template <typename V>
-  void fetch_add(int target, far<V> T::*field, V&& origin, V& result) = delete;
+  void fetch_add(element where, far<V> T::*field, V&& origin, V& result) = delete;
 
   template <typename V>
-  void compare_and_swap(int target, far<V> T::*field, const V& expected, const V& desired, V& result,
+  void compare_and_swap(element where, far<V> T::*field, const V& expected, const V& desired, V& result,
                         std::source_location site = std::source_location::current()) {
-    issue(site, action::compare_and_swap, target, field, &desired, &result, &expected);
+    issue(site, action::compare_and_swap, where, field, &desired, &result, &expected);
   }
   template <typename V>
-  void compare_and_swap(int target, far<V> T::*field, V&& expected, const V& desired, V& result) = delete;
+  void compare_and_swap(element where, far<V> T::*field, V&& expected, const V& desired, V& result) = delete;
   template <typename V>
-  void compare_and_swap(int target, far<V> T::*field, const V& expected, V&& desired, V& result) = delete;
+  void compare_and_swap(element where, far<V> T::*field, const V& expected, V&& desired, V& result) = delete;
 
   template <typename V>
-  void accumulate(int target, far<V> T::*field, const V& origin, far_op op,
+  void accumulate(element where, far<V> T::*field, const V& origin, far_op op,
                   std::source_location site = std::source_location::current()) {
-    issue(site, op == far_op::replace ? action::replace : action::sum, target, field, &origin);
+    issue(site, op == far_op::replace ? action::replace : action::sum, where, field, &origin);
   }
   template <typename V>
-  void accumulate(int target, far<V> T::*field, V&& origin, far_op op) = delete;
+  void accumulate(element where, far<V> T::*field, V&& origin, far_op op) = delete;
+
+  template <typename V>
+  void put(element where, far_object<V> T::*field, const V& origin,
+           std::source_location site = std::source_location::current()) {
+    operation started = operation_of(action::put, where, field);
+    started.origin = &origin;
+    world_->substrate().at(site).issue(started);
+  }
+  template <typename V>
+  void put(element where, far_object<V> T::*field, V&& origin) = delete;
+  template <typename V>
+  void get(element where, far_object<V> T::*field, V& result,
+           std::source_location site = std::source_location::current()) {
+    operation started = operation_of(action::get, where, field);
+    started.result = &result;
+    world_->substrate().at(site).issue(started);
+  }
+  template <typename V>
+  void get(element where, far_object<V> T::*field, maybe_torn<V>& result,
+           std::source_location site = std::source_location::current()) {
+    operation started = operation_of(action::get, where, field);
+    started.result = &result.buffer();
+    started.writers = result.writers();
+    world_->substrate().at(site).issue(started);
+  }
 
   void flush(int target, std::source_location site = std::source_location::current()) {
     world_->substrate().at(site).flush(checked_rank(*world_, target));
@@ -244,35 +402,86 @@ class far_segment {
 
   /// The word of a rank of this node, read in place.
   template <typename V>
-  [[nodiscard]] V read_direct(int rank, far<V> T::*field,
+  [[nodiscard]] V read_direct(element where, far<V> T::*field,
                               std::source_location site = std::source_location::current()) const {
     return static_cast<V>(
-        world_->substrate().at(site).perform(operation_of(action::read_direct, rank, field)));
+        world_->substrate().at(site).perform(operation_of(action::read_direct, where, field)));
   }
   /// The word of a rank of this node, written in place; only when every far write to it is known to be
   /// complete.
   template <typename V>
-  void write_direct(int rank, far<V> T::*field, V value,
+  void write_direct(element where, far<V> T::*field, V value,
                     std::source_location site = std::source_location::current()) {
-    operation write = operation_of(action::write_direct, rank, field);
+    operation write = operation_of(action::write_direct, where, field);
     write.operand = static_cast<std::uint64_t>(value);
     world_->substrate().at(site).perform(write);
   }
 
+  template <typename V>
+  [[nodiscard]] V read_direct(element where, far_object<V> T::*field,
+                              std::source_location site = std::source_location::current()) const {
+    V result{};
+    operation read = operation_of(action::read_direct, where, field);
+    read.result = &result;
+    world_->substrate().at(site).perform(read);
+    return result;
+  }
+  template <typename V>
+  void read_direct(element where, far_object<V> T::*field, maybe_torn<V>& result,
+                   std::source_location site = std::source_location::current()) const {
+    operation read = operation_of(action::read_direct, where, field);
+    read.result = &result.buffer();
+    read.writers = result.writers();
+    world_->substrate().at(site).perform(read);
+  }
+  template <typename V>
+  void write_direct(element where, far_object<V> T::*field, const V& value,
+                    std::source_location site = std::source_location::current()) {
+    operation write = operation_of(action::write_direct, where, field);
+    write.origin = &value;
+    world_->substrate().at(site).perform(write);
+  }
+
+  /// This rank's element, as pools lend it.
+  [[nodiscard]] std::byte* own_element(std::size_t index) const {
+    return address(world_->far_memory(world_->rank()), checked_element({world_->rank(), index}, count()));
+  }
+  static constexpr std::size_t element_bytes = sizeof(T);
+
  private:
   friend class world;
 
+  [[nodiscard]] std::byte* address(std::byte* memory, element where) const {
+    return memory + place_.offset() + where.index * sizeof(T);
+  }
+  [[nodiscard]] T& object(action what, element where) const {
+    std::byte* memory = is_direct(what) ? world_->near_memory(where.rank) : world_->far_memory(where.rank);
+    return *reinterpret_cast<T*>(address(memory, checked_element(where, count())));
+  }
   template <typename V>
-  [[nodiscard]] operation operation_of(action what, int rank, far<V> T::*field) const {
-    std::byte* memory = is_direct(what) ? world_->near_memory(rank) : world_->far_memory(rank);
-    auto& object = *reinterpret_cast<T*>(memory + offset_);
-    return {.what = what, .target = rank, .word = reinterpret_cast<std::uint64_t*>(&(object.*field).word)};
+  [[nodiscard]] operation operation_of(action what, element where, far<V> T::*field) const {
+    return {.what = what,
+            .target = where.rank,
+            .word = reinterpret_cast<std::uint64_t*>(&(object(what, where).*field).word)};
+  }
+  template <typename V>
+  [[nodiscard]] operation operation_of(action what, element where, far_object<V> T::*field) const {
+    return {.what = what,
+            .target = where.rank,
+            .word = (object(what, where).*field).words.data(),
+            .bytes = sizeof(V)};
+  }
+  template <typename V>
+  [[nodiscard]] operation swap_of(element where, far<V> T::*field, const V& origin) const {
+    operation swap = operation_of(action::swap, where, field);
+    swap.operand = static_cast<std::uint64_t>(origin);
+    return swap;
   }
 
   template <typename V>
-  void issue(const std::source_location& site, action what, int target, far<V> T::*field, const V* origin,
+  void issue(const std::source_location& site, action what, element where, far<V> T::*field, const V* origin,
              V* result = nullptr, const V* compare = nullptr) {
-    operation started = operation_of(what, target, field);
+    operation started = operation_of(what, where, field);
     if (origin != nullptr) started.operand = static_cast<std::uint64_t>(*origin);
     if (compare != nullptr) started.expected = static_cast<std::uint64_t>(*compare);
     started.origin = origin;
@@ -282,7 +491,13 @@ class far_segment {
   }
 
   world* world_;
-  std::size_t offset_;
+  array_place place_;
+};
+
+template <far_layout T>
+class far_segment : public far_array<T> {
+ public:
+  explicit far_segment(world& w) : far_array<T>(w, 1) {}
 };
 
 /// Undelivered signals belong to the substrate; a channel has an id that all ranks agree on.
@@ -298,6 +513,10 @@ class world::signal_channel {
   }
   void await_signal(int rank, std::source_location site = std::source_location::current()) {
     world_->team_->at(site).await_signal(static_cast<int>(id_), rank);
+  }
+  [[nodiscard]] bool await_signal_until(std::chrono::nanoseconds until, int rank,
+                                        std::source_location site = std::source_location::current()) {
+    return world_->team_->at(site).await_signal_until(static_cast<int>(id_), rank, until);
   }
 
  private:

@@ -6,32 +6,58 @@
 #include <new>
 #include <utility>
 
+#include "nearfar/core/checks.hpp"
 #include "nearfar/core/layout.hpp"
+#include "nearfar/memory/slab.hpp"
 
 namespace nearfar {
 
-/// A `T` of near cells for each rank, in memory that the ranks of one node share. Constructing it is
-/// collective and synchronises; destroying it is collective in the sense that every rank must do so before
-/// the next construction, but waits for nobody: the memory stays valid as long as the world.
-template <typename World, near_layout T>
-class near_segment {
+/// Elements of near cells for each rank, as many as are asked for when it is made, in memory that the ranks
+/// of one node share. Constructing it is collective and synchronises; destroying it is collective in the
+/// sense that every rank must do so before the next construction, but waits for nobody: the memory stays
+/// valid as long as the world.
+template <typename World, near_element T>
+class near_array {
  public:
-  explicit near_segment(World& world) : world_(&world), offset_(world.allocate_near(sizeof(T))) {
-    ::new (world.near_memory(world.rank()) + offset_) T;
+  /// `count` > 0 elements for each rank, the same on every rank (`collective_mismatch` otherwise). Throws
+  /// `out_of_memory` if the world has not that much, `misuse` for 0.
+  near_array(World& world, std::size_t count)
+      : world_(&world),
+        place_(count, sizeof(T), [&](std::size_t bytes) { return world.allocate_near(bytes); }) {
+    for (std::size_t index = 0; index < count; ++index)
+      ::new (world.near_memory(world.rank()) + place_.offset() + index * sizeof(T)) T;
     world.barrier();
   }
-  near_segment(const near_segment&) = delete;
-  near_segment& operator=(const near_segment&) = delete;
-  ~near_segment() { world_->release_near(offset_, sizeof(T)); }
+  near_array(const near_array&) = delete;
+  near_array& operator=(const near_array&) = delete;
+  ~near_array() { world_->release_near(place_.offset(), place_.bytes()); }
 
-  /// The struct of `rank`, which must be on this rank's node.
-  [[nodiscard]] T& at(int rank) const {
-    return *std::launder(reinterpret_cast<T*>(world_->near_memory(rank) + offset_));
+  /// Elements of each rank.
+  [[nodiscard]] std::size_t count() const noexcept { return place_.count(); }
+
+  /// An element of a rank that must be on this rank's node.
+  [[nodiscard]] T& at(element where) const {
+    if constexpr (checked_build) where = checked_element(where, count());
+    return *std::launder(
+        reinterpret_cast<T*>(world_->near_memory(where.rank) + place_.offset() + where.index * sizeof(T)));
   }
+
+  /// This rank's element, as pools lend it.
+  [[nodiscard]] std::byte* own_element(std::size_t index) const {
+    return reinterpret_cast<std::byte*>(&at({world_->rank(), index}));
+  }
+  static constexpr std::size_t element_bytes = sizeof(T);
 
  private:
   World* world_;
-  std::size_t offset_;
+  array_place place_;
+};
+
+/// One for each rank.
+template <typename World, near_layout T>
+class near_segment : public near_array<World, T> {
+ public:
+  explicit near_segment(World& world) : near_array<World, T>(world, 1) {}
 };
 
 }  // namespace nearfar

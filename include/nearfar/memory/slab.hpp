@@ -55,8 +55,39 @@ struct slab_request {
 namespace detail {
 
 [[noreturn]] void throw_no_room(std::size_t count, const slab_request& wanted);
+[[noreturn]] void throw_no_elements();
+[[noreturn]] void throw_no_such_element(std::size_t index, std::size_t count);
+
+/// Of an array; more than there can be where no number can say it.
+[[nodiscard]] std::size_t bytes_of(std::size_t count, std::size_t element_bytes) noexcept;
 
 }  // namespace detail
+
+/// `where`, if it is one of `count` elements; otherwise throws `misuse`. Its rank is left to the world.
+[[nodiscard]] inline element checked_element(element where, std::size_t count) {
+  if (where.index >= count) detail::throw_no_such_element(where.index, count);
+  return where;
+}
+
+/// Offset and length of an array's elements in a world's memory.
+class array_place {
+ public:
+  /// `allocate` is collective and the world's, so that all ranks throw alike: also if there are no elements.
+  template <typename Allocate>
+  array_place(std::size_t count, std::size_t element_bytes, Allocate allocate)
+      : count_(count), bytes_(detail::bytes_of(count, element_bytes)), offset_(allocate(bytes_)) {
+    if (count == 0) detail::throw_no_elements();
+  }
+
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::size_t offset() const noexcept { return offset_; }
+
+ private:
+  std::size_t count_;
+  std::size_t bytes_;
+  std::size_t offset_;
+};
 
 /// Offset at which every rank of `w` has `count` units free, which are taken. Collective. Throws on every
 /// rank alike: `collective_mismatch` if the ranks ask for different things or have released different ones,

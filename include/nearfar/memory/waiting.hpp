@@ -5,12 +5,18 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "nearfar/core/backoff.hpp"
+#include "nearfar/core/condition.hpp"
 #include "nearfar/core/fence.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/memory/atomic_cell.hpp"
@@ -52,73 +58,129 @@ struct ongoing_wait {
 [[nodiscard, gnu::cold]] ongoing_wait after_look_at_clock(ongoing_wait current, int rank,
                                                           std::chrono::nanoseconds limit);
 
+/// The deadline of waits that have none: nothing of it is left in their loops.
+struct wait_for_ever {
+  [[nodiscard]] static constexpr bool is_over() noexcept { return false; }
+  [[nodiscard]] static constexpr std::chrono::nanoseconds at_latest(std::chrono::nanoseconds time) noexcept {
+    return time;
+  }
+};
+
+/// A deadline on the clock of the worlds, which is the steady one.
+struct wait_until {
+  std::chrono::nanoseconds deadline;
+
+  [[nodiscard]] bool is_over() const noexcept {
+    return std::chrono::steady_clock::now().time_since_epoch() >= deadline;
+  }
+  /// `time`, or the deadline if that comes first.
+  [[nodiscard]] constexpr std::chrono::nanoseconds at_latest(std::chrono::nanoseconds time) const noexcept {
+    return std::min(time, deadline);
+  }
+};
+
 /// Waiting loops over a world's `progress()`. The count of polls outlives each wait, so that many short waits
 /// drive progress as often as one long wait; without that, ranks that hand a lock to and fro quickly would
 /// never let a far operation in.
 ///
 /// With a limit every wait throws `stalled` that lasts longer; only a rest looks at the clock, and not every
 /// one, so that a poll costs the same.
+///
+/// A wait whose name ends in `_until` gives up, with nothing as its result, once `now()` has reached its
+/// first argument. It tries at least once, and once more after it has seen that it is late: what is there in
+/// time is taken. It notices at its next rest, and so may be late by some polls, or by one far operation and
+/// what that waits for. When it gives up nothing that it started is in flight.
 template <typename Derived>
 class waiting {
  public:
   /// Waits until `predicate` holds for the near cell's value and returns that value. The load acquires, so it
   /// is ordered after everything that precedes the store (release) that wrote the value.
   template <typename T, std::predicate<T> Predicate>
-  T await(const atomic_cell<T>& cell, Predicate predicate, awaited what = {"a near cell"}) {
-    return poll([&] { return cell.load(std::memory_order_acquire); }, predicate, what);
+  T await(const atomic_cell<T>& cell, Predicate predicate, awaited what = {near_cell}) {
+    return *poll([&] { return value_of(cell); }, predicate, what, wait_for_ever{});
+  }
+  template <typename T, std::predicate<T> Predicate>
+  [[nodiscard]] std::optional<T> await_until(std::chrono::nanoseconds until, const atomic_cell<T>& cell,
+                                             Predicate predicate) {
+    return poll([&] { return value_of(cell); }, predicate, {near_cell}, wait_until{until});
   }
 
-  /// The same for a far word in the memory of `rank`, which must be on this node: read directly while others
-  /// put to it.
-  template <typename Segment, typename T, typename V, std::predicate<V> Predicate>
-  V await_direct(const Segment& segment, int rank, far<V> T::*field, Predicate predicate) {
-    return poll([&] { return segment.read_direct(rank, field); }, predicate, {far_word, rank});
+  /// The same for a far word in the memory of a rank of this node: read directly while others put to it.
+  template <typename Array, typename T, typename V, std::predicate<V> Predicate>
+  V await_direct(const Array& array, element where, far<V> T::*field, Predicate predicate) {
+    return *poll([&] { return array.read_direct(where, field); }, predicate, {far_word, where.rank},
+                 wait_for_ever{});
+  }
+  template <typename Array, typename T, typename V, std::predicate<V> Predicate>
+  [[nodiscard]] std::optional<V> await_direct_until(std::chrono::nanoseconds until, const Array& array,
+                                                    element where, far<V> T::*field, Predicate predicate) {
+    return poll([&] { return array.read_direct(where, field); }, predicate, {far_word, where.rank},
+                wait_until{until});
   }
 
   /// The same by one-sided `get` and `flush`, for a far word anywhere. Each poll is a far operation.
-  template <typename Segment, typename T, typename V, std::predicate<V> Predicate>
-  V await_get(Segment& segment, int rank, far<V> T::*field, Predicate predicate) {
-    return poll_far<V>([&](V& value) { segment.get(rank, field, value); }, segment, rank, predicate);
+  template <typename Array, typename T, typename V, std::predicate<V> Predicate>
+  V await_get(Array& array, element where, far<V> T::*field, Predicate predicate) {
+    return *poll_far<V>([&](V& value) { array.get(where, field, value); }, array, where, predicate,
+                        wait_for_ever{});
+  }
+  template <typename Array, typename T, typename V, std::predicate<V> Predicate>
+  [[nodiscard]] std::optional<V> await_get_until(std::chrono::nanoseconds until, Array& array, element where,
+                                                 far<V> T::*field, Predicate predicate) {
+    return poll_far<V>([&](V& value) { array.get(where, field, value); }, array, where, predicate,
+                       wait_until{until});
   }
 
   /// The same by atomic `fetch` and `flush`.
-  template <typename Segment, typename T, typename V, std::predicate<V> Predicate>
-  V await_fetch(Segment& segment, int rank, far<V> T::*field, Predicate predicate) {
-    return poll_far<V>([&](V& value) { segment.fetch(rank, field, value); }, segment, rank, predicate);
+  template <typename Array, typename T, typename V, std::predicate<V> Predicate>
+  V await_fetch(Array& array, element where, far<V> T::*field, Predicate predicate) {
+    return *poll_far<V>([&](V& value) { array.fetch(where, field, value); }, array, where, predicate,
+                        wait_for_ever{});
+  }
+  template <typename Array, typename T, typename V, std::predicate<V> Predicate>
+  [[nodiscard]] std::optional<V> await_fetch_until(std::chrono::nanoseconds until, Array& array,
+                                                   element where, far<V> T::*field, Predicate predicate) {
+    return poll_far<V>([&](V& value) { array.fetch(where, field, value); }, array, where, predicate,
+                       wait_until{until});
   }
 
   /// Swaps `origin` into the far word, again and again with growing pauses, until what it replaced satisfies:
-  /// the wait of a test-and-set. It pauses first, as it is for ranks whose first attempt failed.
-  template <typename Segment, typename T, typename V, std::predicate<V> Predicate>
-  V await_swap(Segment& segment, int rank, far<V> T::*field, const V& origin, Predicate predicate,
+  /// the wait of a test-and-set. It pauses first, as it is for ranks whose first attempt failed. With a
+  /// deadline no pause goes beyond that.
+  template <typename Array, typename T, typename V, std::predicate<V> Predicate>
+  V await_swap(Array& array, element where, far<V> T::*field, const V& origin, Predicate predicate,
                backoff pause) {
-    wait current{{far_word, rank}};
-    for (auto span = pause.shortest;; span = pause.after(span)) {
-      delay(span);
-      V old{};
-      segment.swap(rank, field, origin, old);
-      segment.flush(rank);
-      if (predicate(old)) return old;
-      note_rest(current);
-    }
+    return *swap_repeatedly(array, where, field, origin, predicate, pause, wait_for_ever{});
+  }
+  template <typename Array, typename T, typename V, std::predicate<V> Predicate>
+  [[nodiscard]] std::optional<V> await_swap_until(std::chrono::nanoseconds until, Array& array, element where,
+                                                  far<V> T::*field, const V& origin, Predicate predicate,
+                                                  backoff pause) {
+    return swap_repeatedly(array, where, field, origin, predicate, pause, wait_until{until});
+  }
+
+  /// Waits for the first of several conditions (`when`, in `core/condition.hpp`), polled in turn.
+  template <typename... Condition>
+  satisfied_condition await_any(const Condition&... any) {
+    return *poll_any(wait_for_ever{}, any...);
+  }
+  template <typename... Condition>
+  [[nodiscard]] std::optional<satisfied_condition> await_any_until(std::chrono::nanoseconds until,
+                                                                   const Condition&... any) {
+    return poll_any(wait_until{until}, any...);
   }
 
   /// Orders near cells (`core/fence.hpp`).
   static void fence(std::memory_order order) noexcept { nearfar::fence(order); }
 
   /// Lets `span` pass while progress goes on: the pause of a backoff.
-  void delay(std::chrono::nanoseconds span) {
-    const auto end = std::chrono::steady_clock::now() + span;
-    do {
-      idle();
-    } while (std::chrono::steady_clock::now() < end);
-  }
+  void delay(std::chrono::nanoseconds span) { delay_until(now() + span); }
 
   /// One turn of a loop of the caller's own: drives progress now, and lets others run if processors are
   /// short.
   void rest() {
     static_cast<Derived*>(this)->progress();
-    if (oversubscribed_) sched_yield();
+    yield();
   }
 
   /// The world's clock.
@@ -130,8 +192,6 @@ class waiting {
   [[nodiscard]] bool oversubscribed() const noexcept { return oversubscribed_; }
 
  protected:
-  using wait = ongoing_wait;
-
   void set_waiting(wait_ratios ratios, bool oversubscribed,
                    std::optional<std::chrono::nanoseconds> stall_limit) noexcept {
     oversubscribed_ = oversubscribed;
@@ -143,7 +203,50 @@ class waiting {
   /// From here on waits last as long as they last: for destructors, which must not throw.
   void wait_without_limit() noexcept { stall_limit_.reset(); }
 
-  /// One turn of a waiting loop. Returns whether it rested.
+  /// The loop of every wait: reads, with `pause()` between two reads, until `predicate` holds for the value,
+  /// which is returned, or until `until` is over. `pause` says whether it rested: only then is there time to
+  /// see whether the wait has lasted too long.
+  template <typename Read, typename Predicate, typename Pause, typename Until>
+  auto repeat(Read read, Predicate& predicate, Pause pause, awaited what, Until until)
+      -> std::optional<decltype(read())> {
+    ongoing_wait current{what};
+    for (bool is_last = false;;) {
+      const auto value = read();
+      if (predicate(value)) return value;
+      if (is_last) return std::nullopt;
+      if (pause()) [[unlikely]] {
+        note_rest(current);
+        is_last = until.is_over();
+      }
+    }
+  }
+
+  /// With reads that cost next to nothing.
+  template <typename Read, typename Predicate, typename Until>
+  auto poll(Read read, Predicate predicate, awaited what, Until until) {
+    return repeat(
+        read, predicate, [this] { return idle(); }, what, until);
+  }
+
+  /// With reads that drive progress themselves.
+  template <typename Read, typename Predicate, typename Until>
+  auto poll_with_progress(Read read, Predicate predicate, awaited what, Until until) {
+    const auto pause = [this] {
+      yield();
+      return true;
+    };
+    return repeat(read, predicate, pause, what, until);
+  }
+
+ private:
+  static constexpr const char* near_cell = "a near cell";
+  static constexpr const char* far_word = "a far word";
+
+  void yield() const noexcept {
+    if (oversubscribed_) sched_yield();
+  }
+
+  /// One turn of a polling loop. Returns whether it rested.
   bool idle() {
     if (polls_left_-- != 0) [[likely]]
       return false;
@@ -152,51 +255,110 @@ class waiting {
     return true;
   }
 
-  /// The same of a wait that may be given up.
-  void idle(wait& current) {
-    if (idle()) [[unlikely]]
-      note_rest(current);
+  void delay_until(std::chrono::nanoseconds end) {
+    do {
+      idle();
+    } while (now() < end);
   }
 
   /// Throws `stalled` when `current` has lasted too long. A look at the clock takes a third of a rest, or
   /// less, so most rests are only counted.
-  void note_rest(wait& current) {
+  void note_rest(ongoing_wait& current) {
     constexpr unsigned rests_per_look = 16;
     if (++current.rests % rests_per_look == 0 && stall_limit_)
       current = after_look_at_clock(current, static_cast<const Derived*>(this)->rank(), *stall_limit_);
   }
 
- private:
-  static constexpr const char* far_word = "a far word";
-
-  template <typename Read, typename Predicate>
-  auto poll(Read read, Predicate& predicate, awaited what) {
-    wait current{what};
-    for (;;) {
-      const auto value = read();
-      if (predicate(value)) return value;
-      idle(current);
-    }
+  /// Reads by a far operation, which `start(value)` starts.
+  template <typename V, typename Start, typename Array, typename Predicate, typename Pause, typename Until>
+  std::optional<V> repeat_far(Start start, Array& array, element where, Predicate& predicate, Pause pause,
+                              Until until) {
+    const auto read = [&] {
+      V value{};
+      start(value);
+      array.flush(where.rank);
+      return value;
+    };
+    return repeat(read, predicate, pause, {far_word, where.rank}, until);
   }
 
-  template <typename V, typename Start, typename Segment, typename Predicate>
-  V poll_far(Start start, Segment& segment, int rank, Predicate& predicate) {
-    V value{};
-    wait current{{far_word, rank}};
-    for (;;) {
-      start(value);
-      segment.flush(rank);
-      if (predicate(value)) return value;
-      // A far poll takes longer than a progress call, and may starve the one it waits for without one.
+  template <typename V, typename Start, typename Array, typename Predicate, typename Until>
+  std::optional<V> poll_far(Start start, Array& array, element where, Predicate& predicate, Until until) {
+    // A far poll takes longer than a progress call, and may starve the one it waits for without one.
+    const auto pause = [this] {
       rest();
-      note_rest(current);
-    }
+      return true;
+    };
+    return repeat_far<V>(start, array, where, predicate, pause, until);
+  }
+
+  template <typename Array, typename T, typename V, typename Predicate, typename Until>
+  std::optional<V> swap_repeatedly(Array& array, element where, far<V> T::*field, const V& origin,
+                                   Predicate& predicate, backoff times, Until until) {
+    auto span = times.shortest;
+    const auto pause = [&] {
+      delay_until(until.at_latest(now() + span));
+      span = times.after(span);
+      return true;
+    };
+    pause();
+    return repeat_far<V>([&](V& old) { array.swap(where, field, origin, old); }, array, where, predicate,
+                         pause, until);
+  }
+
+  template <typename Until, typename... Condition>
+  std::optional<satisfied_condition> poll_any(Until until, const Condition&... any) {
+    static_assert(sizeof...(any) > 0, "wait for one condition at least");
+    // Steps of the golden ratio come near every condition soon, in every n-th wait, too: a count would let a
+    // loop of two such waits, of two conditions each, begin each of them with the same condition for ever.
+    start_of_any_ += 0x9e37'79b9U;
+    const auto first = static_cast<std::size_t>(std::uint64_t{start_of_any_} * sizeof...(any) >> 32U);
+    const auto found =
+        poll([&] { return first_held(first, std::index_sequence_for<Condition...>(), any...); },
+             [](const auto& held) { return held.has_value(); }, {"one of several conditions"}, until);
+    return found ? *found : std::nullopt;
+  }
+
+  /// The first that holds of the conditions from number `first` on, then of those before it.
+  template <std::size_t... Number, typename... Condition>
+  [[nodiscard]] static std::optional<satisfied_condition> first_held(
+      std::size_t first, std::index_sequence<Number...> /*numbers*/, const Condition&... any) {
+    std::optional<satisfied_condition> found;
+    const auto holds = [&found](std::size_t number, const auto& one) {
+      const auto value = value_of(one);
+      if (one.predicate(value)) found = {number, zero_extended(value)};
+      return found.has_value();
+    };
+    if (!((Number >= first && holds(Number, any)) || ...))
+      static_cast<void>(((Number < first && holds(Number, any)) || ...));
+    return found;
+  }
+
+  template <typename T>
+  [[nodiscard]] static T value_of(const atomic_cell<T>& cell) noexcept {
+    return cell.load(std::memory_order_acquire);
+  }
+  template <typename T, typename Predicate>
+  [[nodiscard]] static T value_of(const near_condition<atomic_cell<T>, Predicate>& one) noexcept {
+    return value_of(*one.cell);
+  }
+  template <typename Array, typename T, typename V, typename Predicate>
+  [[nodiscard]] static V value_of(const direct_condition<Array, far<V> T::*, Predicate>& one) {
+    return one.array->read_direct(one.where, one.field);
+  }
+  template <std::integral T>
+  [[nodiscard]] static constexpr std::uint64_t zero_extended(T value) noexcept {
+    if constexpr (std::same_as<T, bool>)
+      return value ? 1 : 0;
+    else
+      return static_cast<std::make_unsigned_t<T>>(value);
   }
 
   bool oversubscribed_ = false;
   std::optional<std::chrono::nanoseconds> stall_limit_;
   unsigned polls_per_rest_ = wait_ratios{}.polls_per_progress;
   unsigned polls_left_ = polls_per_rest_;
+  std::uint32_t start_of_any_ = 0;
 };
 
 }  // namespace nearfar

@@ -42,6 +42,8 @@ struct near_costs {
   double same_cache = 30;
   double same_numa = 50;
   double same_node = 100;  ///< another NUMA domain or package
+  /// Lines of one object that are on their way to a core at once: the line fill buffers of its cache.
+  unsigned lines_at_once = 10;
 };
 
 /// The communication library's own costs, in nanoseconds.
@@ -54,6 +56,7 @@ struct library_costs {
 
 struct network_costs {
   double injection_gap = 0;  ///< between two messages that leave one node
+  double per_byte = 0.08;    ///< of an object beyond its first word, on the wire
   double jitter = 0;         ///< standard deviation of a remote latency, as a share of it
 };
 

@@ -1,12 +1,13 @@
 #include "nearfar/memory/mpi/world.hpp"
 
 #include <mpi.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -295,14 +296,12 @@ void world::free_handles() {
 }
 
 void world::complete(MPI_Request& request, awaited what) {
-  int done = 0;
-  wait current{what};
-  for (;;) {
+  const auto test = [&request] {
+    int done = 0;
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done != 0) return;
-    if (oversubscribed()) sched_yield();
-    note_rest(current);
-  }
+    return done != 0;
+  };
+  static_cast<void>(poll_with_progress(test, std::identity{}, what, wait_for_ever{}));
 }
 
 world::signal_channel::signal_channel(world& w)
@@ -311,23 +310,32 @@ world::signal_channel::signal_channel(world& w)
                           {"a signal channel", "message tags", "destroy locks that are no longer used"})) {}
 
 void world::signal_channel::await_signal(int rank) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Irecv(nullptr, 0, MPI_BYTE, rank == any_rank ? next_sender() : rank, tag(), world_->comm_.get(),
-                  &request),
-        "MPI_Irecv");
-  world_->complete(request, {"a signal", rank});
+  take_signal(rank == any_rank ? *find_signal(any_rank, wait_for_ever{}) : rank);
 }
 
-int world::signal_channel::next_sender() {
-  wait current{{"a signal", any_rank}};
-  for (;;) {
+bool world::signal_channel::await_signal_until(std::chrono::nanoseconds until, int rank) {
+  const std::optional<int> sender = find_signal(rank, wait_until{until});
+  if (sender) take_signal(*sender);
+  return sender.has_value();
+}
+
+template <typename Until>
+std::optional<int> world::signal_channel::find_signal(int rank, Until until) {
+  MPI_Status status;
+  const auto probe = [&] {
     int found = 0;
-    MPI_Status status;
-    check(MPI_Iprobe(MPI_ANY_SOURCE, tag(), world_->comm_.get(), &found, &status), "MPI_Iprobe");
-    if (found != 0) return status.MPI_SOURCE;
-    if (world_->oversubscribed()) sched_yield();
-    world_->note_rest(current);
-  }
+    check(MPI_Iprobe(rank == any_rank ? MPI_ANY_SOURCE : rank, tag(), world_->comm_.get(), &found, &status),
+          "MPI_Iprobe");
+    return found != 0;
+  };
+  if (!world_->poll_with_progress(probe, std::identity{}, {"a signal", rank}, until)) return std::nullopt;
+  return status.MPI_SOURCE;
+}
+
+void world::signal_channel::take_signal(int rank) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Irecv(nullptr, 0, MPI_BYTE, rank, tag(), world_->comm_.get(), &request), "MPI_Irecv");
+  world_->complete(request, {"a signal", rank});
 }
 
 world::exclusive_epoch::exclusive_epoch(world& w, int home)

@@ -14,11 +14,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <source_location>
 #include <vector>
 
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/layout.hpp"
+#include "nearfar/core/maybe_torn.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/memory/atomic_cell.hpp"
 #include "nearfar/memory/mpi/call.hpp"
@@ -26,6 +28,7 @@
 #include "nearfar/memory/mpi/handles.hpp"
 #include "nearfar/memory/mpi/transport.hpp"
 #include "nearfar/memory/near_segment.hpp"
+#include "nearfar/memory/plain_cell.hpp"
 #include "nearfar/memory/slab.hpp"
 #include "nearfar/memory/waiting.hpp"
 #include "nearfar/topology/locality.hpp"
@@ -62,9 +65,17 @@ class world : public waiting<world> {
   template <typename T>
   using near = atomic_cell<T>;
   template <typename T>
+  using plain = plain_cell<T>;
+  template <typename T>
+  using near_array = nearfar::near_array<world, T>;
+  template <typename T>
   using near_segment = nearfar::near_segment<world, T>;
   template <typename T>
+  using far_array = mpi::far_array<world, T>;
+  template <typename T>
   using far_segment = mpi::far_segment<world, T>;
+  template <typename T>
+  using maybe_torn = nearfar::maybe_torn<T>;
   class signal_channel;
   class exclusive_epoch;
   using release_scope = plain_release_scope;
@@ -122,8 +133,13 @@ class world : public waiting<world> {
   [[nodiscard]] std::size_t allocate_far(std::size_t bytes);
   void release_near(std::size_t offset, std::size_t bytes) { near_slab_.release(offset, bytes); }
   void release_far(std::size_t offset, std::size_t bytes) { far_slab_.release(offset, bytes); }
+  /// What a pool tells. AddressSanitizer would know of one process' accesses only.
+  static void taken(const std::byte* /*from*/, std::size_t /*bytes*/) noexcept {}
+  static void given_back(const std::byte* /*from*/, std::size_t /*bytes*/,
+                         std::source_location /*site*/ = std::source_location::current()) noexcept {}
   [[nodiscard]] std::byte* near_memory(int rank) const { return reachable(near_memory_, rank); }
   [[nodiscard]] std::byte* far_memory(int rank) const { return reachable(far_memory_, rank); }
+  [[nodiscard]] std::byte* direct_memory(int rank) const { return far_memory(rank); }
   [[nodiscard]] MPI_Win far_window() const noexcept { return far_window_.get(); }
   /// Displacement of the far memory of `rank` in the far window.
   [[nodiscard]] MPI_Aint far_displacement(int rank) const {
@@ -197,11 +213,17 @@ class world::signal_channel {
   /// Waits for a signal from `rank`, or from whoever sends one if it is `any_rank`; ordered after what the
   /// sender completed before.
   void await_signal(int rank);
+  /// The same until the deadline at the latest. Returns whether there was one; later ones stay for the next
+  /// wait.
+  [[nodiscard]] bool await_signal_until(std::chrono::nanoseconds until, int rank);
 
  private:
-  /// Waits for a signal without taking it. A receive from MPI_ANY_SOURCE would do both, but on MPICH 5.0.2
-  /// over UCX it never ends once there are several nodes.
-  [[nodiscard]] int next_sender();
+  /// Waits for a signal without taking it; says who sent it. A receive from MPI_ANY_SOURCE would do both, but
+  /// on MPICH 5.0.2 over UCX it never ends once there are several nodes. A receive that is given up would
+  /// have to be cancelled, and may take a signal all the same.
+  template <typename Until>
+  [[nodiscard]] std::optional<int> find_signal(int rank, Until until);
+  void take_signal(int rank);
   [[nodiscard]] int tag() const noexcept { return static_cast<int>(tag_); }
 
   world* world_;

@@ -6,16 +6,18 @@
 #include <cstddef>
 
 #include "nearfar/core/layout.hpp"
+#include "nearfar/core/maybe_torn.hpp"
+#include "nearfar/memory/far_elements.hpp"
 
 namespace nearfar::threads {
 
-/// A `T` of far words for each rank of a team. Operations are complete at once and `flush` does nothing;
-/// algorithms call it all the same, since in other worlds nothing is complete without.
+/// Elements of far words and far objects for each rank of a team. Operations are complete at once and `flush`
+/// does nothing; algorithms call it all the same, since in other worlds nothing is complete without.
 ///
 /// Orders. Elsewhere a flush returns when the operation has taken effect for everybody, and what the rank
 /// starts after it takes effect later. So of two ranks that write a word each and then read the other's, at
 /// least one sees what the other wrote. Release and acquire do not promise that: the store may still be on
-/// its way when the load after it is done. Hence all operations, in place or not, are sequentially
+/// its way when the load after it is done. Hence all operations on words, in place or not, are sequentially
 /// consistent:
 ///  - (1) they have one order S, in which those of one rank follow its program and each read finds the last
 ///    write before it ([atomics.order]/4; words are zeroed before a barrier, and touched by nothing else).
@@ -28,95 +30,105 @@ namespace nearfar::threads {
 /// which of two words was written first. They would also be a second full barrier after every swap, one that
 /// a get does not need, and unknown to ThreadSanitizer. On x86 this costs an exchange for each store, and
 /// nothing for loads and atomics.
-template <typename World, far_layout T>
-class far_segment {
+///
+/// Objects are too large for that: each of their words releases and acquires as in (2), and one fence after a
+/// whole put and before a whole get has a place in S (memory/far_elements.hpp).
+template <typename World, far_element T>
+class far_array : public far_elements<World, T> {
+  using elements = far_elements<World, T>;
+
  public:
-  explicit far_segment(World& world) : world_(&world), offset_(world.allocate_far(sizeof(T))) {}
-  far_segment(const far_segment&) = delete;
-  far_segment& operator=(const far_segment&) = delete;
-  ~far_segment() { world_->release_far(offset_, sizeof(T)); }
+  using elements::elements;
 
   template <typename V>
-  void put(int target, far<V> T::*field, const V& origin) {
-    word(target, field).store(origin, order);
+  void put(element where, far<V> T::*field, const V& origin) {
+    word(where, field).store(origin, order);
   }
   template <typename V>
-  void put(int target, far<V> T::*field, V&& origin) = delete;
+  void put(element where, far<V> T::*field, V&& origin) = delete;
 
   template <typename V>
-  void get(int target, far<V> T::*field, V& result) {
-    result = word(target, field).load(order);
+  void get(element where, far<V> T::*field, V& result) {
+    result = word(where, field).load(order);
   }
 
   template <typename V>
-  void fetch(int target, far<V> T::*field, V& result) {
-    get(target, field, result);
+  void fetch(element where, far<V> T::*field, V& result) {
+    get(where, field, result);
   }
 
   template <typename V>
-  void swap(int target, far<V> T::*field, const V& origin, V& result) {
-    result = word(target, field).exchange(origin, order);
+  void swap(element where, far<V> T::*field, const V& origin, V& result) {
+    result = word(where, field).exchange(origin, order);
   }
   template <typename V>
-  void swap(int target, far<V> T::*field, V&& origin, V& result) = delete;
+  void swap(element where, far<V> T::*field, V&& origin, V& result) = delete;
 
   template <typename V>
-  void fetch_add(int target, far<V> T::*field, const V& origin, V& result) {
-    result = word(target, field).fetch_add(origin, order);
+  void fetch_add(element where, far<V> T::*field, const V& origin, V& result) {
+    result = word(where, field).fetch_add(origin, order);
   }
   template <typename V>
-  void fetch_add(int target, far<V> T::*field, V&& origin, V& result) = delete;
+  void fetch_add(element where, far<V> T::*field, V&& origin, V& result) = delete;
 
   template <typename V>
-  void compare_and_swap(int target, far<V> T::*field, const V& expected, const V& desired, V& result) {
+  void compare_and_swap(element where, far<V> T::*field, const V& expected, const V& desired, V& result) {
     V old = expected;
-    word(target, field).compare_exchange_strong(old, desired, order);
+    word(where, field).compare_exchange_strong(old, desired, order);
     result = old;
   }
   template <typename V>
-  void compare_and_swap(int target, far<V> T::*field, V&& expected, const V& desired, V& result) = delete;
+  void compare_and_swap(element where, far<V> T::*field, V&& expected, const V& desired, V& result) = delete;
   template <typename V>
-  void compare_and_swap(int target, far<V> T::*field, const V& expected, V&& desired, V& result) = delete;
+  void compare_and_swap(element where, far<V> T::*field, const V& expected, V&& desired, V& result) = delete;
 
   template <typename V>
-  void accumulate(int target, far<V> T::*field, const V& origin, far_op operation) {
+  void accumulate(element where, far<V> T::*field, const V& origin, far_op operation) {
     if (operation == far_op::replace)
-      word(target, field).store(origin, order);
+      word(where, field).store(origin, order);
     else
-      word(target, field).fetch_add(origin, order);
+      word(where, field).fetch_add(origin, order);
   }
   template <typename V>
-  void accumulate(int target, far<V> T::*field, V&& origin, far_op operation) = delete;
+  void accumulate(element where, far<V> T::*field, V&& origin, far_op operation) = delete;
+
+  template <typename V>
+  void put(element where, far_object<V> T::*field, const V& origin) {
+    store_words(reached(where, field), origin);
+  }
+  template <typename V>
+  void put(element where, far_object<V> T::*field, V&& origin) = delete;
+
+  template <typename V>
+  void get(element where, far_object<V> T::*field, V& result) {
+    load_words(reached(where, field), result);
+  }
+  template <typename V>
+  void get(element where, far_object<V> T::*field, maybe_torn<V>& result) {
+    get(where, field, result.buffer());
+  }
 
   /// Nothing is left to complete: each operation had its place in S (1) when it returned.
   void flush(int /*target*/) const noexcept {}
 
-  /// The word of a rank of this node, read from memory.
-  template <typename V>
-  [[nodiscard]] V read_direct(int rank, far<V> T::*field) const {
-    return direct_word(rank, field).load(order);
-  }
-
-  /// The word of a rank of this node, written to memory; only while no other rank writes it.
-  template <typename V>
-  void write_direct(int rank, far<V> T::*field, V value) {
-    direct_word(rank, field).store(value, order);
-  }
-
  private:
   static constexpr std::memory_order order = std::memory_order_seq_cst;  // (1) and (2)
 
-  template <typename V>
-  [[nodiscard]] std::atomic_ref<V> word(int rank, far<V> T::*field) const {
-    return std::atomic_ref<V>((reinterpret_cast<T*>(world_->far_memory(rank) + offset_)->*field).word);
+  template <typename Field>
+  [[nodiscard]] Field& reached(element where, Field T::*field) const {
+    return this->in(this->world().far_memory(where.rank), where, field);
   }
   template <typename V>
-  [[nodiscard]] std::atomic_ref<V> direct_word(int rank, far<V> T::*field) const {
-    return std::atomic_ref<V>((reinterpret_cast<T*>(world_->near_memory(rank) + offset_)->*field).word);
+  [[nodiscard]] std::atomic_ref<V> word(element where, far<V> T::*field) const {
+    return std::atomic_ref<V>(reached(where, field).word);
   }
+};
 
-  World* world_;
-  std::size_t offset_;
+/// One for each rank.
+template <typename World, far_layout T>
+class far_segment : public far_array<World, T> {
+ public:
+  explicit far_segment(World& world) : far_array<World, T>(world, 1) {}
 };
 
 }  // namespace nearfar::threads

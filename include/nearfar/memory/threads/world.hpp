@@ -14,6 +14,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -23,9 +24,12 @@
 #include "nearfar/core/agreement.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
+#include "nearfar/core/maybe_torn.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/memory/atomic_cell.hpp"
 #include "nearfar/memory/near_segment.hpp"
+#include "nearfar/memory/plain_cell.hpp"
+#include "nearfar/memory/sanitized_memory.hpp"
 #include "nearfar/memory/slab.hpp"
 #include "nearfar/memory/threads/far_segment.hpp"
 #include "nearfar/memory/waiting.hpp"
@@ -98,9 +102,17 @@ class world : public waiting<world> {
   template <typename T>
   using near = atomic_cell<T>;
   template <typename T>
+  using plain = plain_cell<T>;
+  template <typename T>
+  using near_array = nearfar::near_array<world, T>;
+  template <typename T>
   using near_segment = nearfar::near_segment<world, T>;
   template <typename T>
+  using far_array = threads::far_array<world, T>;
+  template <typename T>
   using far_segment = threads::far_segment<world, T>;
+  template <typename T>
+  using maybe_torn = nearfar::maybe_torn<T>;
   class signal_channel;
 
   world(team& of, int rank) : team_(&of), rank_(rank), slab_(of.options_.bytes) {
@@ -192,8 +204,15 @@ class world : public waiting<world> {
 
   [[nodiscard]] std::size_t allocate_near(std::size_t bytes) { return allocate(bytes, "near memory"); }
   [[nodiscard]] std::size_t allocate_far(std::size_t bytes) { return allocate(bytes, "far memory"); }
-  void release_near(std::size_t offset, std::size_t bytes) { slab_.release(offset, bytes); }
-  void release_far(std::size_t offset, std::size_t bytes) { slab_.release(offset, bytes); }
+  void release_near(std::size_t offset, std::size_t bytes) { release(offset, bytes); }
+  void release_far(std::size_t offset, std::size_t bytes) { release(offset, bytes); }
+  /// Memory of this rank that a pool lends, or has got back, of which AddressSanitizer is told: between the
+  /// two, accesses by any rank are its errors.
+  static void taken(const std::byte* from, std::size_t bytes) noexcept { allow_access(from, bytes); }
+  static void given_back(const std::byte* from, std::size_t bytes,
+                         std::source_location /*site*/ = std::source_location::current()) noexcept {
+    forbid_access(from, bytes);
+  }
   /// Memory of a rank of this rank's node.
   [[nodiscard]] std::byte* near_memory(int rank) const {
     if constexpr (checked_build)
@@ -201,6 +220,7 @@ class world : public waiting<world> {
         detail::throw_no_shared_memory(rank, rank_);
     return far_memory(rank);
   }
+  [[nodiscard]] std::byte* direct_memory(int rank) const { return near_memory(rank); }
   /// Memory of any rank, for far operations.
   [[nodiscard]] std::byte* far_memory(int rank) const {
     if constexpr (checked_build) rank = checked_rank(*this, rank);
@@ -214,6 +234,10 @@ class world : public waiting<world> {
     std::fill_n(far_memory(rank_) + offset, bytes, std::byte{0});
     barrier();
     return offset;
+  }
+  void release(std::size_t offset, std::size_t bytes) {
+    allow_access(far_memory(rank_) + offset, bytes);  // what a pool did not lend when it ended
+    slab_.release(offset, bytes);
   }
 
   team* team_;
@@ -241,23 +265,11 @@ class world::signal_channel {
   void signal(int rank) { mailbox(rank, world_->rank()).fetch_add(1, std::memory_order_release); }
 
   /// Waits for a signal from `rank`, or from whoever sends one if it is `any_rank`; pairs with (1).
-  void await_signal(int rank) {
-    if (rank != any_rank) {
-      std::uint32_t& taken = taken_[index(checked_rank(*world_, rank))];
-      world_->await(mailbox(world_->rank(), rank), [&](std::uint32_t sent) { return sent != taken; },
-                    {"a signal", rank});
-      ++taken;
-      return;
-    }
-    wait current{{"a signal", any_rank}};
-    for (;;) {
-      for (int from = 0; from < world_->size(); ++from) {
-        if (mailbox(world_->rank(), from).load(std::memory_order_acquire) == taken_[index(from)]) continue;
-        ++taken_[index(from)];
-        return;
-      }
-      world_->idle(current);
-    }
+  void await_signal(int rank) { static_cast<void>(take_signal(rank, wait_for_ever{})); }
+  /// The same until the deadline at the latest. Returns whether there was one; later ones stay for the next
+  /// wait.
+  [[nodiscard]] bool await_signal_until(std::chrono::nanoseconds until, int rank) {
+    return take_signal(rank, wait_until{until});
   }
 
  private:
@@ -269,6 +281,27 @@ class world::signal_channel {
   }
   [[nodiscard]] counter& mailbox(int to, int from) const {
     return reinterpret_cast<counter*>(world_->far_memory(to) + offset_)[from];
+  }
+
+  template <typename Until>
+  bool take_signal(int rank, Until until) {
+    const awaited what{"a signal", rank};
+    if (rank != any_rank) {
+      const counter& sent = mailbox(world_->rank(), checked_rank(*world_, rank));
+      std::uint32_t& taken = taken_[index(rank)];
+      return world_->poll([&] { return take_one(sent, taken); }, std::identity{}, what, until).has_value();
+    }
+    const auto take_any = [this] {
+      int from = 0;
+      while (from < world_->size() && !take_one(mailbox(world_->rank(), from), taken_[index(from)])) ++from;
+      return from < world_->size();
+    };
+    return world_->poll(take_any, std::identity{}, what, until).has_value();
+  }
+  [[nodiscard]] static bool take_one(const counter& sent, std::uint32_t& taken) {
+    if (sent.load(std::memory_order_acquire) == taken) return false;
+    ++taken;
+    return true;
   }
 
   world* world_;

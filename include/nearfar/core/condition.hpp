@@ -1,0 +1,52 @@
+/// \file
+/// What `await_any` of a world waits for: several words at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <utility>
+
+#include "nearfar/core/layout.hpp"
+
+namespace nearfar {
+
+/// A near cell whose value is to satisfy a predicate.
+template <typename Cell, typename Predicate>
+struct near_condition {
+  const Cell* cell;
+  Predicate predicate;
+  std::source_location site;
+};
+
+/// A far word in the memory of a rank of this node, read in place, whose value is to satisfy a predicate.
+template <typename Array, typename Field, typename Predicate>
+struct direct_condition {
+  const Array* array;
+  element where;
+  Field field;
+  Predicate predicate;
+  std::source_location site;
+};
+
+/// `cell` and the array below must outlive the wait.
+template <typename Cell, typename Predicate>
+[[nodiscard]] auto when(const Cell& cell, Predicate predicate,
+                        std::source_location site = std::source_location::current()) {
+  return near_condition<Cell, Predicate>{&cell, std::move(predicate), site};
+}
+
+template <typename Array, typename T, typename V, typename Predicate>
+[[nodiscard]] auto when(const Array& array, element where, far<V> T::*field, Predicate predicate,
+                        std::source_location site = std::source_location::current()) {
+  return direct_condition<Array, far<V> T::*, Predicate>{&array, where, field, std::move(predicate), site};
+}
+
+/// Which of several conditions held, in the order in which they were given, and for which value. If several
+/// hold at once the first does not come before the others for ever: waits start at another one each time.
+struct satisfied_condition {
+  std::size_t index;
+  std::uint64_t value;  ///< the word's bits, zero-extended
+};
+
+}  // namespace nearfar

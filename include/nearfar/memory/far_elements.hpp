@@ -1,0 +1,136 @@
+/// \file
+/// What far arrays of the worlds on real hardware have in common: where their elements are, and how objects
+/// are read and written in place.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "nearfar/core/checks.hpp"
+#include "nearfar/core/fence.hpp"
+#include "nearfar/core/layout.hpp"
+#include "nearfar/core/maybe_torn.hpp"
+#include "nearfar/memory/slab.hpp"
+
+namespace nearfar {
+
+// Objects are copied word by word, each word atomically, since an optimistic reader races with the writer by
+// design. (1) and (2) pair: who reads one word of a value also sees what its writer did before it wrote that
+// value, such as the version that says that one is being written. (3) and (4) pair: of two ranks that each
+// write something and then read what the other writes, at least one sees it, as with words.
+
+/// Writes `value` into the words of a far object; bytes beyond its end become 0.
+template <far_object_value V>
+void store_words(far_object<V>& object, const V& value) noexcept {
+  const auto* from = reinterpret_cast<const std::byte*>(&value);
+  std::size_t left = sizeof(V);
+  for (std::uint64_t& to : object.words) {
+    const std::size_t bytes = std::min(left, sizeof to);
+    std::uint64_t word = 0;
+    std::memcpy(&word, from, bytes);
+    std::atomic_ref(to).store(word, std::memory_order_release);  // (1)
+    from += bytes;
+    left -= bytes;
+  }
+  fence(std::memory_order_seq_cst);  // (3)
+}
+
+/// The reverse. The words may be of several values if others write meanwhile.
+template <far_object_value V>
+void load_words(far_object<V>& object, V& value) noexcept {
+  fence(std::memory_order_seq_cst);  // (4)
+  auto* to = reinterpret_cast<std::byte*>(&value);
+  std::size_t left = sizeof(V);
+  for (std::uint64_t& from : object.words) {
+    const std::size_t bytes = std::min(left, sizeof from);
+    const std::uint64_t word = std::atomic_ref(from).load(std::memory_order_acquire);  // (2)
+    std::memcpy(to, &word, bytes);
+    to += bytes;
+    left -= bytes;
+  }
+}
+
+/// Elements of far words and far objects for each rank, as many as are asked for when it is made.
+/// Constructing it is collective and synchronises; destroying it is collective in the sense that every rank
+/// must do so before the next construction, but waits for nobody.
+template <typename World, far_element T>
+class far_elements {
+ public:
+  /// `count` > 0 elements for each rank, the same on every rank (`collective_mismatch` otherwise). Throws
+  /// `out_of_memory` if the world has not that much, `misuse` for 0.
+  far_elements(World& world, std::size_t count)
+      : world_(&world),
+        place_(count, sizeof(T), [&](std::size_t bytes) { return world.allocate_far(bytes); }) {}
+  far_elements(const far_elements&) = delete;
+  far_elements& operator=(const far_elements&) = delete;
+
+  /// Elements of each rank.
+  [[nodiscard]] std::size_t count() const noexcept { return place_.count(); }
+
+  /// This rank's element, as pools lend it.
+  [[nodiscard]] std::byte* own_element(std::size_t index) const {
+    return world_->far_memory(world_->rank()) + offset_in_memory({world_->rank(), index});
+  }
+  static constexpr std::size_t element_bytes = sizeof(T);
+
+  /// The word of a rank of this node (this rank included), read from memory, while others may put to it.
+  /// Ordered before everything after it, so that what the writer completed before its put can be read.
+  template <typename V>
+  [[nodiscard]] V read_direct(element where, far<V> T::*field) const {
+    return std::atomic_ref<V>(direct(where, field).word).load(std::memory_order_seq_cst);
+  }
+  /// The word of a rank of this node, written to memory. Only when every far write to it is known to be
+  /// complete (core/world.hpp): one that was merely seen may be written again.
+  template <typename V>
+  void write_direct(element where, far<V> T::*field, V value) {
+    std::atomic_ref<V>(direct(where, field).word).store(value, std::memory_order_seq_cst);
+  }
+
+  /// The same with an object, which nobody may write meanwhile.
+  template <typename V>
+  [[nodiscard]] V read_direct(element where, far_object<V> T::*field) const {
+    V result{};
+    load_words(direct(where, field), result);
+    return result;
+  }
+  /// The same while others may write it: whether its words are of one value is for the caller to find out.
+  template <typename V>
+  void read_direct(element where, far_object<V> T::*field, maybe_torn<V>& result) const {
+    load_words(direct(where, field), result.buffer());
+  }
+  template <typename V>
+  void write_direct(element where, far_object<V> T::*field, const V& value) {
+    store_words(direct(where, field), value);
+  }
+
+ protected:
+  ~far_elements() { world_->release_far(place_.offset(), place_.bytes()); }
+
+  [[nodiscard]] World& world() const noexcept { return *world_; }
+
+  /// From the beginning of a rank's far memory. `misuse` in checked builds if there is no such element.
+  [[nodiscard]] std::size_t offset_in_memory(element where) const {
+    if constexpr (checked_build) where = checked_element(where, count());
+    return place_.offset() + where.index * sizeof(T);
+  }
+
+  /// A field in far memory of the element's rank that begins at `memory`.
+  template <typename Field>
+  [[nodiscard]] Field& in(std::byte* memory, element where, Field T::*field) const {
+    return reinterpret_cast<T*>(memory + offset_in_memory(where))->*field;
+  }
+  /// A field of a rank of this node.
+  template <typename Field>
+  [[nodiscard]] Field& direct(element where, Field T::*field) const {
+    return in(world_->direct_memory(where.rank), where, field);
+  }
+
+ private:
+  World* world_;
+  array_place place_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,26 @@
+/// \file
+/// Plain cell of the worlds that run on real hardware: a value and nothing else.
+#pragma once
+
+#include "nearfar/core/layout.hpp"
+
+namespace nearfar {
+
+/// A value in near memory that is not atomic, for what one rank hands to another by an atomic. Two accesses
+/// that nothing orders, one of them a store, are undefined behaviour: ThreadSanitizer sees them in a team of
+/// threads, the model checker in every schedule.
+template <plain_value T>
+class plain_cell {
+ public:
+  plain_cell() = default;
+  plain_cell(const plain_cell&) = delete;
+  plain_cell& operator=(const plain_cell&) = delete;
+
+  [[nodiscard]] T load() const noexcept { return value_; }
+  void store(const T& value) noexcept { value_ = value; }
+
+ private:
+  T value_{};
+};
+
+}  // namespace nearfar

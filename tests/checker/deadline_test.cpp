@@ -1,0 +1,206 @@
+// Waits that end by a deadline, and waits for the first of several words.
+#include "tests/checker/scene.hpp"
+
+namespace nearfar::checker::testing {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr auto weak = near_model::release_acquire;
+constexpr auto strong = near_model::sequential;
+constexpr nanoseconds soon{1};
+
+template <typename T>
+word or_late(const std::optional<T>& value) {
+  return value ? static_cast<word>(*value) : too_late;
+}
+
+TEST(deadlines, may_pass_before_any_step) {
+  const outcomes either{{1}, {too_late}};
+  const auto near = [](scene& s) {
+    if (s.rank() == 0) return s.cells.x.store(1, release);
+    s.r[0] = or_late(s.w.await_until(soon, s.cells.x, is_set));
+  };
+  EXPECT_EQ(outcomes_of(2, 1, by(strong), near), either);
+  EXPECT_EQ(outcomes_of(2, 1, by(weak), near), either);
+  for (const delivery_mode mode : all_modes) {
+    EXPECT_EQ(far_outcomes(mode, 2, 1,
+                           [](scene& s) {
+                             if (s.rank() == 0) return s.put(1, &words::a, one);
+                             s.r[0] = or_late(s.w.await_direct_until(soon, s.far, 1, &words::a, is_set));
+                           }),
+              either);
+    EXPECT_EQ(far_outcomes(mode, 2, 1,
+                           [](scene& s) {
+                             if (s.rank() == 0) return s.put(1, &words::a, one);
+                             s.r[0] = or_late(s.w.await_get_until(soon, s.far, 1, &words::a, is_set));
+                           }),
+              either);
+    EXPECT_EQ(far_outcomes(mode, 2, 1,
+                           [](scene& s) {
+                             if (s.rank() == 0) return s.replace(1, &words::a, one);
+                             s.r[0] = or_late(s.w.await_fetch_until(soon, s.far, 1, &words::a, is_set));
+                           }),
+              either);
+  }
+}
+
+TEST(deadlines, do_not_hide_a_value_that_is_known) {
+  const auto body = [](scene& s) {
+    if (s.rank() == 0) {
+      s.cells.x.store(1, relaxed);
+      s.cells.y.store(1, release);
+    } else {
+      s.w.await(s.cells.y, is_set);
+      s.r[0] = or_late(s.w.await_until(soon, s.cells.x, is_set));
+    }
+  };
+  EXPECT_EQ(outcomes_of(2, 1, by(strong), body), outcomes{{1}});
+  EXPECT_EQ(outcomes_of(2, 1, by(weak), body), outcomes{{1}});
+}
+
+TEST(deadlines, may_pass_while_a_value_is_on_its_way) {
+  // The store is over, but nothing makes it known.
+  const auto body = [](scene& s) {
+    if (s.rank() == 0) {
+      s.cells.x.store(1, relaxed);
+      s.cells.y.store(1, relaxed);
+    } else {
+      s.w.await(s.cells.y, is_set);
+      s.r[0] = or_late(s.w.await_until(soon, s.cells.x, is_set));
+    }
+  };
+  EXPECT_EQ(outcomes_of(2, 1, by(strong), body), outcomes{{1}});
+  EXPECT_EQ(outcomes_of(2, 1, by(weak), body), (outcomes{{1}, {too_late}}));
+}
+
+TEST(deadlines, end_no_swap_that_took_effect) {
+  for (const delivery_mode mode : all_modes) {
+    // Whoever is late has not taken the word, whoever is in time has: never both, perhaps neither.
+    const outcomes seen = far_outcomes(mode, 2, 3, [](scene& s) {
+      const auto rank = static_cast<std::size_t>(s.rank());
+      s.r[rank] = or_late(
+          s.w.await_swap_until(soon, s.far, 0, &words::a, one, [](word old) { return old == 0; }, {}));
+      s.r[2] = s.at_end(0, &words::a);
+    });
+    EXPECT_TRUE(seen.contains({0, too_late, 1}));
+    EXPECT_TRUE(seen.contains({too_late, 0, 1}));
+    EXPECT_FALSE(seen.contains({0, 0, 1}));
+    EXPECT_FALSE(seen.contains({too_late, too_late, 0})) << "one of them finds it free";
+  }
+}
+
+TEST(deadlines, leave_a_signal_that_was_not_taken) {
+  const auto body = [](scene& s) {
+    if (s.rank() == 0) return s.signals.signal(1);
+    s.r[0] = s.signals.await_signal_until(soon, 0) ? 1 : too_late;
+    if (s.r[0] == too_late) s.signals.await_signal(0);
+    s.r[1] = 1;
+  };
+  EXPECT_EQ(outcomes_of(2, 2, by(strong), body), (outcomes{{1, 1}, {too_late, 1}}));
+}
+
+TEST(deadlines, keep_nobody_from_ending) {
+  const program waits = program_of(1, [](scene& s) {
+    if (s.w.await_until(soon, s.cells.x, is_set)) throw error("what came of nothing?");
+    if (s.signals.await_signal_until(soon, any_rank)) throw error("who sent that?");
+  });
+  EXPECT_TRUE(is_right(waits, by(weak)));
+  const program for_ever = program_of(1, [](scene& s) {
+    (void)s.w.await_until(soon, s.cells.x, is_set);
+    s.w.await(s.cells.x, is_set);
+  });
+  EXPECT_TRUE(finds(for_ever, by(weak), fault::deadlock, "rank 0 waits for cells.x"));
+}
+
+TEST(deadlines, do_not_end_a_far_wait_whose_target_does_not_answer) {
+  const program what = program_of(2, [](scene& s) {
+    if (s.rank() == 0) {
+      (void)s.w.await_get_until(soon, s.far, 1, &words::a, is_set);
+      s.put(1, &words::b, one);
+    } else {
+      s.w.await_direct_without_progress(s.far, 1, &words::b, is_set);
+    }
+  });
+  EXPECT_TRUE(is_right(what, by(strong, lazy)));
+  EXPECT_TRUE(finds(what, by(strong, progress), fault::deadlock, "no rank can go on"));
+}
+
+/// A rank leaves the place where it waits, and is granted all the same.
+TEST(deadlines, race_with_what_they_wait_for) {
+  const auto body = [](scene& s) {
+    if (s.rank() == 0) {
+      s.cells.y.store(1, release);
+      if (!s.w.await_until(soon, s.cells.z, is_set)) s.r[0] = too_late;
+    } else if (s.cells.y.exchange(0, acq_rel) != 0) {
+      s.cells.z.store(1, release);
+    }
+    s.w.barrier();
+    if (s.rank() == 0 && s.r[0] == too_late) s.r[0] += s.cells.z.load(acquire);
+  };
+  const outcomes all{{0}, {too_late}, {too_late + 1}};
+  EXPECT_EQ(outcomes_of(2, 1, by(strong), body), all);
+  EXPECT_EQ(outcomes_of(2, 1, by(weak), body), all);
+}
+
+// ---- the first of several ---------------------------------------------------------------------------------
+
+TEST(any_of_several, ends_by_each) {
+  const auto body = [](scene& s) {
+    if (s.rank() == 0) return s.cells.x.store(1, release);
+    if (s.rank() == 1) return s.cells.y.store(2, release);
+    const satisfied_condition first =
+        s.w.await_any(when(s.cells.x, is_set), when(s.cells.y, is_set), when(s.far, 2, &words::a, is_set));
+    s.r = {first.index, first.value};
+  };
+  const outcomes either{{0, 1}, {1, 2}};
+  EXPECT_EQ(outcomes_of(3, 2, by(strong), body), either);
+  EXPECT_EQ(outcomes_of(3, 2, by(weak), body), either);
+}
+
+TEST(any_of_several, includes_far_words_in_place) {
+  for (const delivery_mode mode : all_modes)
+    EXPECT_EQ(outcomes_of(2, 2, by(weak, mode),
+                          [](scene& s) {
+                            if (s.rank() == 0) return s.put(1, &words::a, two);
+                            const auto first =
+                                s.w.await_any(when(s.cells.x, is_set), when(s.far, 1, &words::a, is_set));
+                            s.r = {first.index, first.value};
+                          }),
+              outcomes({{1, 2}}));
+}
+
+TEST(any_of_several, may_be_none_in_time) {
+  const auto body = [](scene& s) {
+    if (s.rank() == 0) return s.cells.y.store(1, release);
+    const auto first = s.w.await_any_until(soon, when(s.cells.x, is_set), when(s.cells.y, is_set));
+    s.r[0] = first ? first->index : too_late;
+  };
+  EXPECT_EQ(outcomes_of(2, 1, by(strong), body), (outcomes{{1}, {too_late}}));
+  EXPECT_EQ(outcomes_of(2, 1, by(weak), body), (outcomes{{1}, {too_late}}));
+}
+
+TEST(any_of_several, is_taken_where_a_later_write_disables_it) {
+  // The flag is up for a moment only, so that the other has to end the wait, or the moment.
+  const auto body = [](scene& s) {
+    if (s.rank() == 0) {
+      s.cells.x.store(1, release);
+      s.cells.x.store(0, release);
+      s.cells.y.store(1, release);
+    } else {
+      s.r[0] = s.w.await_any(when(s.cells.x, is_set), when(s.cells.y, is_set)).index;
+    }
+  };
+  EXPECT_EQ(outcomes_of(2, 1, by(strong), body), (outcomes{{0}, {1}}));
+  EXPECT_EQ(outcomes_of(2, 1, by(weak), body), (outcomes{{0}, {1}}));
+}
+
+TEST(any_of_several, is_a_deadlock_where_none_comes) {
+  const program what = program_of(
+      1, [](scene& s) { s.w.await_any(when(s.cells.x, is_set), when(s.far, 0, &words::b, is_set)); });
+  EXPECT_TRUE(finds(what, by(weak), fault::deadlock,
+                    "waits for cells.x of rank 0, which is 0 or words.b of rank 0, which is 0"));
+}
+
+}  // namespace
+}  // namespace nearfar::checker::testing

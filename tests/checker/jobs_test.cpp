@@ -1,0 +1,90 @@
+// The exhaustive search by several threads finds what it finds by one.
+#include "nearfar/checker/lock_program.hpp"
+#include "nearfar/lock/mcs_lock.hpp"
+#include "tests/checker/random_programs.hpp"
+
+namespace nearfar::checker::testing {
+namespace {
+
+/// Of a program that may run in several threads, each of which has an execution of its own.
+program apart(const random_program& of) {
+  return {.where = one_node(static_cast<int>(of.size())), .body = [of](world& w, monitor& watch) {
+            thread_local outcome observed;
+            if (w.rank() == 0) observed.assign(registers_of(of), 0);
+            scene s(w, watch, observed);
+            run(s, of);
+          }};
+}
+
+void expect_the_same(const program& what, options how, const std::string& text) {
+  how.keep_traces = how.keep_end_states = true;
+  const report alone = check(what, how);
+  for (const int jobs : {2, 3, 7}) {
+    how.jobs = jobs;
+    const report together = check(what, how);
+    ASSERT_EQ(alone.complete, together.complete) << text;
+    if (!alone.complete) continue;
+    EXPECT_EQ(alone.executions, together.executions) << text;
+    EXPECT_EQ(alone.traces, together.traces) << text;
+    EXPECT_EQ(alone.end_states, together.end_states) << text;
+    EXPECT_EQ(alone.blocked, together.blocked) << text;
+  }
+}
+
+TEST(jobs, explore_each_trace_once) {
+  constexpr int programs = 150;
+  for (int seed = 1; seed <= programs; ++seed) {
+    const bool is_far = seed % 2 == 0;
+    const random_program of = drawn_widely(static_cast<std::uint64_t>(seed), {.ranks = 3,
+                                                                              .length = 3,
+                                                                              .far = is_far,
+                                                                              .waits = true,
+                                                                              .signals = true,
+                                                                              .fences = seed % 3 == 0,
+                                                                              .deadlines = true});
+    options how =
+        by(near_model::release_acquire, is_far ? all_modes[static_cast<std::size_t>(seed / 2 % 3)] : lazy);
+    how.crashes = seed % 5 == 0 ? 1 : 0;
+    expect_the_same(apart(of), how, testing::text_of(of));
+  }
+}
+
+auto mcs_locks() {
+  return [](world& w) { return std::make_unique<mcs_lock<world>>(w); };
+}
+
+TEST(jobs, check_locks) {
+  const program what = lock_program(one_node(2), 3, mcs_locks(), bypass_bound::fifo);
+  expect_the_same(what, by(near_model::release_acquire), "mcs");
+}
+
+TEST(jobs, find_faults_and_end) {
+  const random_program broken{
+      {{.what = engine::action::load, .waits = true, .until = {.what = condition::kind::equals, .first = 7}}},
+      {{.what = engine::action::store}},
+      {{.what = engine::action::store}}};
+  options how = by(near_model::release_acquire);
+  how.jobs = 4;
+  const report result = check(apart(broken), how);
+  ASSERT_TRUE(result.found);
+  EXPECT_EQ(result.found->what, fault::deadlock);
+  EXPECT_FALSE(result.complete);
+}
+
+TEST(jobs, keep_to_limits) {
+  const program what = program_of(3, [](scene& s) {
+    for (int i = 0; i < 4; ++i) s.cells.x.fetch_add(1, acq_rel);
+  });
+  options how = by(near_model::sequential);
+  how.jobs = 3;
+  how.most_executions = 100;
+  const report result = check(what, how);
+  EXPECT_FALSE(result.complete);
+  EXPECT_FALSE(result.found);
+  // Each finishes what it has begun.
+  EXPECT_GE(result.executions + result.pruned, 100U);
+  EXPECT_LE(result.executions + result.pruned, 103U);
+}
+
+}  // namespace
+}  // namespace nearfar::checker::testing

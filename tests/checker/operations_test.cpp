@@ -1,0 +1,180 @@
+// Operations of shared objects in programs: whether what they return is what some order of them explains,
+// and whether some operation returns again and again whatever the others do.
+#include "nearfar/checker/linearizability.hpp"
+#include "tests/checker/scene.hpp"
+
+namespace nearfar::checker::testing {
+namespace {
+
+constexpr auto weak = near_model::release_acquire;
+constexpr auto strong = near_model::sequential;
+constexpr std::uint64_t object = 1;
+
+using reg = register_specification;
+using counter = counter_specification;
+
+program judged(program what, std::function<std::optional<std::string>(const history&)> judge) {
+  what.judge = std::move(judge);
+  return what;
+}
+
+/// Rank 0 writes, the others read, twice.
+program written_and_read(int readers, std::memory_order store, std::memory_order load) {
+  return judged(program_of(1 + readers,
+                           [=](scene& s) {
+                             if (s.rank() == 0) {
+                               s.watch.call(object, reg::write, {1});
+                               s.cells.x.store(1, store);
+                               s.watch.returned({});
+                               return;
+                             }
+                             for (int i = 0; i < 2; ++i) {
+                               s.watch.call(object, reg::read, {});
+                               s.watch.returned({s.cells.x.load(load)});
+                             }
+                           }),
+                linearizable_by(reg{}));
+}
+
+TEST(operations, are_in_some_order) {
+  EXPECT_TRUE(is_right(written_and_read(1, relaxed, relaxed), by(strong)));
+  EXPECT_TRUE(is_right(written_and_read(2, relaxed, relaxed), by(strong)));
+  // A load may miss a store that is over, and even one that another rank has read already.
+  for (const std::memory_order load : {relaxed, acquire})
+    EXPECT_TRUE(finds(written_and_read(1, release, load), by(weak), fault::history, "write"));
+}
+
+/// In each of the searches the time between operations matters, though their steps are on different words.
+TEST(operations, precede_others_in_real_time) {
+  const program what = judged(program_of(2,
+                                         [](scene& s) {
+                                           // Says that it has written, and has not.
+                                           if (s.rank() == 0) {
+                                             s.watch.call(object, reg::write, {1});
+                                             s.watch.returned({});
+                                           } else {
+                                             s.watch.call(object, reg::read, {});
+                                             s.watch.returned({0});
+                                           }
+                                         }),
+                              linearizable_by(reg{}));
+  EXPECT_TRUE(finds(what, by(strong), fault::history, "read"));
+  EXPECT_TRUE(finds(what, by(weak), fault::history, "read"));
+}
+
+TEST(operations, have_orders_of_calls_and_returns_only_where_they_matter) {
+  const auto executions = [](std::array<std::uint64_t, 2> objects) {
+    return check(program_of(2,
+                            [=](scene& s) {
+                              s.watch.call(objects[static_cast<std::size_t>(s.rank())], counter::add, {1});
+                              s.watch.returned({});
+                            }),
+                 by(strong))
+        .executions;
+  };
+  // One before the other, the other before the one, or neither.
+  EXPECT_EQ(executions({1, 1}), 3U);
+  EXPECT_EQ(executions({1, 2}), 1U);
+}
+
+program counting(bool atomic) {
+  return judged(program_of(2,
+                           [=](scene& s) {
+                             s.watch.call(object, counter::add, {1});
+                             if (atomic)
+                               s.cells.x.fetch_add(1, acq_rel);
+                             else
+                               s.cells.x.store(s.cells.x.load(acquire) + 1, release);
+                             s.watch.returned({});
+                             s.watch.call(object, counter::read, {});
+                             s.watch.returned({s.cells.x.fetch_add(0, acq_rel)});
+                           }),
+                linearizable_by(counter{}));
+}
+
+TEST(operations, lose_nothing) {
+  for (const near_model near : {strong, weak}) {
+    EXPECT_TRUE(is_right(counting(true), by(near)));
+    EXPECT_TRUE(finds(counting(false), by(near), fault::history, "add"));
+  }
+}
+
+TEST(operations, may_have_taken_effect_when_their_rank_crashed) {
+  const auto writes_first = [](word told) {
+    return judged(program_of(2,
+                             [=](scene& s) {
+                               if (s.rank() == 0) {
+                                 s.watch.call(object, reg::write, {1});
+                                 // A store could come later in the cell's order than the other's addition of
+                                 // 0.
+                                 (void)s.cells.x.exchange(1, acq_rel);
+                                 s.watch.returned({});
+                               } else {
+                                 s.watch.call(object, reg::read, {});
+                                 s.watch.returned({s.cells.x.fetch_add(0, acquire) == 1 ? told : 0});
+                               }
+                             }),
+                  linearizable_by(reg{}));
+  };
+  options how = by(weak);
+  how.crashes = 1;
+  EXPECT_TRUE(is_right(writes_first(1), how));
+  EXPECT_TRUE(finds(writes_first(2), how, fault::history, "read"));
+}
+
+TEST(operations, come_and_go_in_turn) {
+  const auto with = [](bool calls_twice) {
+    return program_of(1, [=](scene& s) {
+      if (calls_twice) s.watch.call(object, counter::read, {});
+      if (calls_twice) s.watch.call(object, counter::read, {});
+      s.watch.returned({0});
+    });
+  };
+  EXPECT_TRUE(finds(with(true), by(strong), fault::exception, "calls another before it returns"));
+  EXPECT_TRUE(finds(with(false), by(strong), fault::exception, "that it has not called"));
+}
+
+// ---- lock-freedom -----------------------------------------------------------------------------------------
+
+program lock_free(program what, std::size_t most_steps) {
+  what.is_nonblocking = true;
+  what.most_steps_between_returns = most_steps;
+  return what;
+}
+
+/// Adds by compare-and-swap; the failed attempt of one is the success of another.
+void add_by_attempts(scene& s) {
+  s.watch.call(object, counter::add, {1});
+  for (word now = 0; !s.cells.x.compare_exchange(now, now + 1, acq_rel, acquire);) continue;
+  s.watch.returned({});
+}
+
+/// Raises a flag of its own and withdraws if it sees another's: alone it gets through, two may not.
+void add_politely(scene& s) {
+  auto& mine = s.rank() == 0 ? s.cells.x : s.cells.y;
+  auto& other = s.rank() == 0 ? s.cells.y : s.cells.x;
+  s.watch.call(object, counter::add, {1});
+  for (;;) {
+    mine.store(1, seq_cst);
+    if (other.load(seq_cst) == 0) break;
+    mine.store(0, seq_cst);
+  }
+  s.cells.z.fetch_add(1, acq_rel);
+  mine.store(0, seq_cst);
+  s.watch.returned({});
+}
+
+TEST(lock_freedom, is_that_some_operation_returns) {
+  options how = by(weak);
+  how.crashes = 1;
+  constexpr std::size_t most = 16;
+  EXPECT_TRUE(
+      is_right(judged(lock_free(program_of(2, add_by_attempts), most), linearizable_by(counter{})), how));
+  const report polite = check(lock_free(program_of(2, add_politely), most), by(strong));
+  ASSERT_TRUE(polite.found);
+  EXPECT_EQ(polite.found->what, fault::livelock);
+  EXPECT_EQ(polite.found->text, "more than 16 steps in which no operation returns");
+}
+
+}  // namespace
+}  // namespace nearfar::checker::testing

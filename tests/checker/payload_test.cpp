@@ -1,0 +1,413 @@
+// Memory of more than a word: arrays, objects that arrive word by word, cells without atomicity, pools.
+#include "nearfar/memory/pool.hpp"
+#include "tests/checker/scene.hpp"
+
+namespace nearfar::checker::testing {
+namespace {
+
+struct pair_of_words {
+  word first = 0;
+  word second = 0;
+};
+constexpr pair_of_words twice_one{1, 1};
+
+struct record {
+  far<word> version;
+  far_object<pair_of_words> value;
+};
+struct cell {
+  world::near<word> flag{};
+  world::plain<word> payload{};
+};
+
+program on_node(int ranks, std::function<void(world&, monitor&)> body) {
+  return {.where = one_node(ranks), .body = std::move(body)};
+}
+
+std::string text_of(const program& what, const options& how) {
+  const report result = check(what, how);
+  return result.found ? result.found->text : result.complete ? "nothing found" : "incomplete";
+}
+
+// ---- arrays -----------------------------------------------------------------------------------------------
+
+TEST(arrays, elements_are_apart_and_known_by_name) {
+  constexpr std::size_t count = 3;
+  const program what = on_node(2, [](world& w, monitor&) {
+    world::far_array<record> words(w, count);
+    world::near_array<cell> cells(w, count);
+    const int other = 1 - w.rank();
+    for (std::size_t i = 0; i < count; ++i) {
+      words.put({other, i}, &record::version, constants[i + 1]);
+      words.flush(other);
+      cells.at({w.rank(), i}).flag.store(i + 1, relaxed);
+    }
+    w.barrier();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (words.read_direct({w.rank(), i}, &record::version) != i + 1) throw error("another far value");
+      if (cells.at({other, i}).flag.load(relaxed) != i + 1) throw error("another near value");
+    }
+  });
+  EXPECT_TRUE(is_right(what, by(near_model::release_acquire)));
+  std::string names;
+  for (const shown_step& one : replay(what, by(near_model::sequential), {}).steps) names += one.word + "\n";
+  EXPECT_NE(names.find("record[2].version of rank 1"), std::string::npos) << names;
+  EXPECT_NE(names.find("cell[1].flag of rank 0"), std::string::npos) << names;
+}
+
+TEST(arrays, refuse_what_is_not_there) {
+  const auto with = [](std::size_t count, std::size_t index) {
+    return text_of(on_node(1,
+                           [=](world& w, monitor&) {
+                             world::far_array<record> words(w, count);
+                             (void)words.read_direct({0, index}, &record::version);
+                           }),
+                   by(near_model::sequential));
+  };
+  EXPECT_EQ(with(2, 1), "nothing found");
+  EXPECT_NE(with(2, 2).find("there is no element 2 in an array of 2"), std::string::npos) << with(2, 2);
+  EXPECT_NE(with(0, 0).find("an array of no elements"), std::string::npos) << with(0, 0);
+  EXPECT_NE(with(std::size_t{1} << 62U, 0).find("no room for far memory"), std::string::npos);
+}
+
+// ---- objects ----------------------------------------------------------------------------------------------
+
+template <std::size_t Bytes>
+struct block {
+  std::array<char, Bytes> letters{};
+};
+
+template <std::size_t Bytes>
+void arrives_as_it_was_sent(delivery_mode mode) {
+  struct holder {
+    far_object<block<Bytes>> value;
+    far<word> behind;
+  };
+  const program what = on_node(2, [](world& w, monitor&) {
+    world::far_array<holder> there(w, 2);
+    block<Bytes> sent;
+    for (std::size_t i = 0; i < Bytes; ++i) sent.letters[i] = static_cast<char>('a' + i % 26);
+    if (w.rank() == 0) {
+      there.put({1, 1}, &holder::value, sent);
+      there.flush(1);
+    }
+    w.barrier();
+    block<Bytes> got;
+    there.get({1, 1}, &holder::value, got);
+    there.flush(1);
+    if (got.letters != sent.letters) throw error("another value by get");
+    if (there.read_direct({1, 1}, &holder::value).letters != sent.letters) throw error("another in place");
+    for (const element other : {element{1, 0}, element{0, 1}})
+      if (there.read_direct(other, &holder::value).letters != block<Bytes>{}.letters)
+        throw error("a neighbour");
+    if (there.read_direct({1, 1}, &holder::behind) != 0) throw error("the word behind");
+    if (w.rank() == 1) there.write_direct({1, 1}, &holder::value, block<Bytes>{});
+  });
+  // The write in place races with the get of the other rank: everything before it must be right.
+  EXPECT_TRUE(finds(what, by(near_model::sequential, mode), fault::race, "is not ordered with")) << Bytes;
+}
+
+TEST(objects, arrive_as_they_were_sent) {
+  for (const delivery_mode mode : all_modes) {
+    arrives_as_it_was_sent<1>(mode);
+    arrives_as_it_was_sent<8>(mode);
+    arrives_as_it_was_sent<12>(mode);
+    arrives_as_it_was_sent<17>(mode);
+  }
+}
+
+/// What an optimistic reader finds, while another rank puts `twice_one` over zeros.
+outcomes seen_by_optimist(delivery_mode mode, bool in_place) {
+  outcomes seen;
+  outcome observed;
+  const program what = on_node(2, [&, in_place](world& w, monitor&) {
+    world::far_array<record> there(w, 1);
+    if (w.rank() == 0) {
+      there.put(1, &record::value, twice_one);
+      there.flush(1);
+    } else {
+      world::maybe_torn<pair_of_words> copy;
+      if (in_place) {
+        there.read_direct(1, &record::value, copy);
+      } else {
+        there.get(1, &record::value, copy);
+        there.flush(1);
+      }
+      observed = {copy.unconfirmed().first, copy.unconfirmed().second};
+    }
+    w.barrier();
+    if (w.rank() == 1) seen.insert(observed);
+  });
+  EXPECT_TRUE(is_right(what, by(near_model::sequential, mode)));
+  return seen;
+}
+
+TEST(objects, arrive_word_by_word) {
+  const outcomes all{{0, 0}, {0, 1}, {1, 0}, {1, 1}};
+  for (const delivery_mode mode : {lazy, progress}) {
+    EXPECT_EQ(seen_by_optimist(mode, false), all);
+    EXPECT_EQ(seen_by_optimist(mode, true), all);
+  }
+  // In order, but with others in between.
+  EXPECT_EQ(seen_by_optimist(eager, true), all);
+}
+
+TEST(objects, are_torn_if_taken_for_whole) {
+  const auto reads = [](bool confirms) {
+    return on_node(2, [=](world& w, monitor&) {
+      world::far_array<record> there(w, 1);
+      if (w.rank() == 0) {
+        there.put(1, &record::value, twice_one);
+        there.flush(1);
+        return;
+      }
+      world::maybe_torn<pair_of_words> copy;
+      there.read_direct(1, &record::value, copy);
+      if (confirms) (void)copy.confirmed();
+    });
+  };
+  for (const delivery_mode mode : all_modes) {
+    EXPECT_TRUE(finds(reads(true), by(near_model::sequential, mode), fault::torn, "by nobody"));
+    EXPECT_TRUE(is_right(reads(false), by(near_model::sequential, mode)));
+  }
+}
+
+TEST(objects, race_unless_ordered) {
+  const auto handed_over = [](bool flushed, bool awaited, bool in_place) {
+    return on_node(2, [=](world& w, monitor&) {
+      world::far_array<record> there(w, 1);
+      if (w.rank() == 0) {
+        there.put(1, &record::value, twice_one);
+        if (flushed) there.flush(1);
+        there.accumulate(1, &record::version, one, far_op::replace);
+        there.flush(1);
+        return;
+      }
+      if (awaited) w.await_direct(there, 1, &record::version, is_set);
+      pair_of_words copy;
+      if (in_place) {
+        copy = there.read_direct(1, &record::value);
+      } else {
+        there.get(1, &record::value, copy);
+        there.flush(1);
+      }
+      if (awaited && copy.second != 1) throw error("something else");
+    });
+  };
+  for (const delivery_mode mode : all_modes)
+    for (const bool in_place : {false, true}) {
+      const options how = by(near_model::sequential, mode);
+      EXPECT_TRUE(is_right(handed_over(true, true, in_place), how));
+      EXPECT_TRUE(finds(handed_over(true, false, in_place), how, fault::race, "record.value")) << in_place;
+      EXPECT_TRUE(finds(handed_over(false, true, in_place), how, fault::race, "record.value")) << in_place;
+    }
+}
+
+TEST(objects, may_be_written_again_once_every_reader_is_known_to_be_done) {
+  const auto writes_again = [](bool waits) {
+    return on_node(2, [=](world& w, monitor&) {
+      world::far_array<record> there(w, 1);
+      world::signal_channel done(w);
+      if (w.rank() == 0) {
+        if (waits) done.await_signal(1);
+        there.put(1, &record::value, twice_one);
+        there.flush(1);
+      } else {
+        pair_of_words copy;
+        there.get(1, &record::value, copy);
+        there.flush(1);
+        done.signal(0);
+      }
+    });
+  };
+  for (const delivery_mode mode : all_modes) {
+    EXPECT_TRUE(is_right(writes_again(true), by(near_model::sequential, mode)));
+    EXPECT_TRUE(finds(writes_again(false), by(near_model::sequential, mode), fault::race, "not ordered"));
+  }
+}
+
+// ---- a sequence lock --------------------------------------------------------------------------------------
+
+struct sequence_lock {
+  bool flushes_version = true;
+  bool flushes_value = true;
+  bool reads_version_again = true;
+  bool reads_version_before = true;
+};
+
+/// Rank 0 writes, rank 1 reads once and takes what it has got for whole if the version says so.
+program sequence(const sequence_lock& as) {
+  return {.where = one_node(2),
+          .body =
+              [as](world& w, monitor& watch) {
+                world::far_array<record> there(w, 1);
+                if (w.rank() == 0) {
+                  there.accumulate(1, &record::version, one, far_op::replace);
+                  if (as.flushes_version) there.flush(1);
+                  there.put(1, &record::value, twice_one);
+                  if (as.flushes_value) there.flush(1);
+                  there.accumulate(1, &record::version, two, far_op::replace);
+                  there.flush(1);
+                  return;
+                }
+                word before = 0;
+                word after = 0;
+                world::maybe_torn<pair_of_words> copy;
+                there.fetch(1, &record::version, before);
+                if (as.reads_version_before) there.flush(1);
+                there.get(1, &record::value, copy);
+                there.flush(1);
+                there.fetch(1, &record::version, after);
+                there.flush(1);
+                if (before % 2 != 0 || (as.reads_version_again && after != before)) return;
+                if (copy.confirmed().first == 1) watch.reach("a new value");
+                if (copy.confirmed().first == 0) watch.reach("an old value");
+              },
+          .demands = {"a new value", "an old value"}};
+}
+
+TEST(objects, are_whole_under_a_sequence_lock) {
+  for (const delivery_mode mode : all_modes) {
+    const options how = by(near_model::sequential, mode);
+    EXPECT_TRUE(is_right(sequence({}), how));
+    EXPECT_TRUE(finds(sequence({.reads_version_again = false}), how, fault::torn, "words of two"));
+    if (mode == eager) continue;  // which keeps the order of what is not flushed
+    EXPECT_TRUE(finds(sequence({.flushes_version = false}), how, fault::torn, "words of two"));
+    EXPECT_TRUE(finds(sequence({.flushes_value = false}), how, fault::torn, "words of two"));
+    EXPECT_TRUE(finds(sequence({.reads_version_before = false}), how, fault::torn, "words of two"));
+  }
+}
+
+// ---- without atomicity ------------------------------------------------------------------------------------
+
+program message(std::memory_order store, std::memory_order load, bool asks = true) {
+  return on_node(2, [=](world& w, monitor&) {
+    world::near_array<cell> cells(w, 1);
+    cell& shared = cells.at(0);
+    if (w.rank() == 0) {
+      shared.payload.store(7);
+      shared.flag.store(1, store);
+    } else if (!asks || shared.flag.load(load) == 1) {
+      if (shared.payload.load() != 7) throw error("another value");
+    }
+  });
+}
+
+TEST(plain_cells, are_handed_over_by_release_and_acquire) {
+  const options how = by(near_model::release_acquire);
+  EXPECT_TRUE(is_right(message(release, acquire), how));
+  EXPECT_TRUE(finds(message(relaxed, acquire), how, fault::race, "the load of cell.payload of rank 0 by"));
+  EXPECT_TRUE(finds(message(release, relaxed), how, fault::race, "is not ordered with the store by rank 0"));
+  const std::string text = text_of(message(relaxed, acquire), how);
+  EXPECT_NE(text.find("payload_test.cpp:"), text.rfind("payload_test.cpp:")) << "both places: " << text;
+}
+
+TEST(plain_cells, race_in_whatever_order_they_come) {
+  for (const near_model near : {near_model::sequential, near_model::release_acquire})
+    EXPECT_TRUE(finds(message(release, acquire, false), by(near), fault::race, "cell.payload"));
+  const auto both = [](bool store_0, bool store_1) {
+    return on_node(2, [=](world& w, monitor&) {
+      world::near_array<cell> cells(w, 1);
+      if (w.rank() == 0 ? store_0 : store_1)
+        cells.at(0).payload.store(1);
+      else
+        (void)cells.at(0).payload.load();
+    });
+  };
+  const options how = by(near_model::release_acquire);
+  EXPECT_TRUE(is_right(both(false, false), how));
+  for (const auto& [first, second] : {std::pair(true, false), std::pair(false, true), std::pair(true, true)})
+    EXPECT_TRUE(finds(both(first, second), how, fault::race, "not ordered"));
+}
+
+TEST(plain_cells, are_no_steps) {
+  const program what = on_node(3, [](world& w, monitor&) {
+    world::near_array<cell> cells(w, 1);
+    cells.at(w.rank()).payload.store(1);
+    (void)cells.at(w.rank()).payload.load();
+  });
+  EXPECT_EQ(check(what, by(near_model::release_acquire)).executions, 1U);
+}
+
+TEST(plain_cells, are_nothing_else) {
+  struct mixture {
+    world::near<word> cell{};
+  };
+  const program what = on_node(1, [](world& w, monitor&) {
+    world::near_array<mixture> cells(w, 1);
+    cells.at(0).cell.store(1, relaxed);
+    (void)reinterpret_cast<const world::plain<word>&>(cells.at(0).cell).load();
+  });
+  EXPECT_TRUE(
+      finds(what, by(near_model::sequential), fault::mixed, "is used by host atomics and without atomicity"));
+}
+
+// ---- pools ------------------------------------------------------------------------------------------------
+
+using lender = pool<world, world::far_array<record>>;
+
+/// Rank 1 tells rank 0 of an element of its own and takes it back; rank 0 uses it meanwhile.
+program lends(bool waits_for_user, bool takes_again) {
+  return on_node(2, [=](world& w, monitor&) {
+    world::far_array<record> there(w, 2);
+    lender own(w, there);
+    world::signal_channel told(w);
+    if (w.rank() == 0) {
+      told.await_signal(1);
+      word ignored = 0;
+      there.fetch({1, 0}, &record::version, ignored);
+      there.flush(1);
+      told.signal(1);
+      return;
+    }
+    const std::size_t lent = *own.take();
+    if (lent != 0) throw error("another element first");
+    there.write_direct({1, lent}, &record::version, word{1});
+    told.signal(0);
+    if (waits_for_user) told.await_signal(0);
+    own.give_back(lent);
+    if (takes_again && *own.take() != lent) throw error("another element than the last");
+  });
+}
+
+TEST(pools, show_use_after_giving_back) {
+  for (const delivery_mode mode : all_modes) {
+    const options how = by(near_model::sequential, mode);
+    EXPECT_TRUE(is_right(lends(true, true), how));
+    EXPECT_EQ(check(lends(false, false), how).found->what, fault::gone);
+    EXPECT_EQ(check(lends(false, true), how).found->what, fault::gone);
+  }
+}
+
+TEST(pools, have_what_was_not_taken) {
+  const program what = on_node(1, [](world& w, monitor&) {
+    world::far_array<record> there(w, 2);
+    lender own(w, there);
+    (void)own.take();
+    (void)there.read_direct({0, 1}, &record::version);
+  });
+  EXPECT_TRUE(finds(what, by(near_model::sequential), fault::gone,
+                    "record[1].version of rank 0, which its pool has back"));
+}
+
+/// A stack of free elements whose head has no tag: who read it before others took two and gave one back puts
+/// the wrong one on top.
+TEST(pools, let_a_place_be_used_again_at_once) {
+  std::vector<std::size_t> order;
+  const program what = on_node(1, [&](world& w, monitor&) {
+    world::far_array<record> there(w, 3);
+    lender own(w, there);
+    order.clear();
+    for (int i = 0; i < 3; ++i) order.push_back(*own.take());
+    if (own.take()) throw error("more than there are");
+    own.give_back(order[1]);
+    own.give_back(order[0]);
+    order.push_back(*own.take());
+    order.push_back(*own.take());
+  });
+  EXPECT_TRUE(is_right(what, by(near_model::sequential)));
+  EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 0, 1}));
+}
+
+}  // namespace
+}  // namespace nearfar::checker::testing

@@ -1,0 +1,186 @@
+// Ranks that share the critical section: who may be inside with whom, who overtakes whom, and whether the
+// program comes to where it is to come.
+#include "tests/checker/scene.hpp"
+
+namespace nearfar::checker::testing {
+namespace {
+
+constexpr auto weak = near_model::release_acquire;
+
+void read(scene& s) {
+  s.watch.enter_shared();
+  s.watch.leave_shared();
+}
+void write(scene& s) {
+  s.watch.enter();
+  s.watch.leave();
+}
+
+program demanding(program what, std::vector<std::string> demands) {
+  what.demands = std::move(demands);
+  return what;
+}
+
+TEST(sharing, is_for_those_who_share) {
+  const program readers = program_of(3, [](scene& s) { read(s); });
+  EXPECT_TRUE(is_right(readers, by(weak)));
+  EXPECT_EQ(check(readers, by(weak)).executions, 1U) << "readers commute";
+  const auto mixed = [](int writer) {
+    return program_of(2, [=](scene& s) { s.rank() == writer ? write(s) : read(s); });
+  };
+  EXPECT_TRUE(finds(mixed(0), by(weak), fault::exclusion, "is inside together with rank"));
+  EXPECT_TRUE(finds(mixed(1), by(weak), fault::exclusion, "is inside together with rank"));
+}
+
+/// A counter of readers in the upper half of a word, a writer's flag in the lower.
+class counting_lock {
+ public:
+  explicit counting_lock(scene& s, std::memory_order unlock = release) : s_(&s), unlock_(unlock) {}
+  void lock() {
+    for (word free = 0; !s_->cells.x.compare_exchange(free, 1, acquire, relaxed); free = 0)
+      s_->w.await(s_->cells.x, [](word now) { return now == 0; });
+  }
+  void unlock() { s_->cells.x.store(0, unlock_); }
+  void lock_shared() {
+    for (;;) {
+      word now = s_->w.await(s_->cells.x, [](word value) { return value % reader != 1; });
+      if (s_->cells.x.compare_exchange(now, now + reader, acquire, relaxed)) return;
+    }
+  }
+  void unlock_shared() { s_->cells.x.fetch_add(word{0} - reader, unlock_); }
+
+ private:
+  static constexpr word reader = 2;
+  scene* s_;
+  std::memory_order unlock_;
+};
+
+program under_lock(int writers, int readers, std::memory_order unlock = release) {
+  program result = program_of(writers + readers, [=](scene& s) {
+    counting_lock lock(s, unlock);
+    if (s.rank() < writers) {
+      s.watch.ask();
+      lock.lock();
+      write(s);
+      lock.unlock();
+    } else {
+      s.watch.ask_shared();
+      lock.lock_shared();
+      read(s);
+      lock.unlock_shared();
+    }
+  });
+  if (readers > 1) result.demands = {std::string(shared_by_two)};
+  return result;
+}
+
+TEST(sharing, under_a_lock_is_right) {
+  EXPECT_TRUE(is_right(under_lock(1, 1), by(weak)));
+  EXPECT_TRUE(is_right(under_lock(2, 1), by(weak)));
+  EXPECT_TRUE(is_right(under_lock(1, 2), by(weak)));
+}
+
+TEST(sharing, needs_to_see_what_was_done) {
+  EXPECT_TRUE(finds(under_lock(1, 1, relaxed), by(weak), fault::order, "need not see what rank"));
+  // A writer has to know of every reader that has left, a reader of no other reader.
+  const auto after = [](bool first_shares, bool second_shares) {
+    return program_of(2, [=](scene& s) {
+      if (s.rank() == 0) {
+        first_shares ? read(s) : write(s);
+        s.cells.x.store(1, relaxed);
+      } else {
+        s.w.await(s.cells.x, is_set);
+        second_shares ? read(s) : write(s);
+      }
+    });
+  };
+  EXPECT_TRUE(finds(after(true, false), by(weak), fault::order, "what rank 0 did before"));
+  EXPECT_TRUE(finds(after(false, true), by(weak), fault::order, "what rank 0 did before"));
+  EXPECT_TRUE(is_right(after(true, true), by(weak)));
+}
+
+TEST(demands, are_met_or_reported) {
+  const program met = demanding(program_of(2,
+                                           [](scene& s) {
+                                             if (s.cells.x.exchange(1, relaxed) == 1) s.watch.reach("second");
+                                           }),
+                                {"second"});
+  EXPECT_TRUE(is_right(met, by(weak)));
+  EXPECT_TRUE(check(met, by(weak)).reached.contains("second"));
+  const program unmet = demanding(program_of(2,
+                                             [](scene& s) {
+                                               if (s.cells.x.load(relaxed) == 1) s.watch.reach("nowhere");
+                                             }),
+                                  {"nowhere"});
+  EXPECT_TRUE(finds(unmet, by(weak), fault::unreached, "no schedule reaches: nowhere"));
+}
+
+TEST(demands, know_readers_that_could_have_stayed) {
+  // Of the two orders of readers, which commute, one trace is all there is: in it the first has left.
+  const program free = demanding(program_of(2, [](scene& s) { read(s); }), {std::string(shared_by_two)});
+  EXPECT_TRUE(is_right(free, by(weak)));
+  const program in_turn = demanding(program_of(2,
+                                               [](scene& s) {
+                                                 if (s.rank() == 1) s.w.await(s.cells.x, is_set);
+                                                 read(s);
+                                                 if (s.rank() == 0) s.cells.x.store(1, release);
+                                               }),
+                                    {std::string(shared_by_two)});
+  EXPECT_TRUE(finds(in_turn, by(weak), fault::unreached, std::string(shared_by_two)));
+  // A lock that lets one reader in at a time is right, but no readers' lock.
+  const program exclusive = demanding(program_of(2,
+                                                 [](scene& s) {
+                                                   counting_lock lock(s);
+                                                   lock.lock();
+                                                   read(s);
+                                                   lock.unlock();
+                                                 }),
+                                      {std::string(shared_by_two)});
+  EXPECT_TRUE(finds(exclusive, by(weak), fault::unreached, std::string(shared_by_two)));
+}
+
+/// Rank 0 waits for the two others; these enter after they have seen that it waits.
+program overtaken(bool waits_as_writer, bool overtaken_by_writers, const overtaking_limits& limits) {
+  program result = program_of(3, [=](scene& s) {
+    if (s.rank() == 0) {
+      waits_as_writer ? s.watch.ask() : s.watch.ask_shared();
+      s.cells.x.store(1, release);
+      s.w.await(s.cells.y, [](word others) { return others == 2; });
+      waits_as_writer ? write(s) : read(s);
+      return;
+    }
+    s.w.await(s.cells.x, is_set);
+    if (s.rank() == 2) s.w.await(s.cells.y, is_set);
+    overtaken_by_writers ? s.watch.ask() : s.watch.ask_shared();
+    overtaken_by_writers ? write(s) : read(s);
+    s.cells.y.fetch_add(1, acq_rel);
+  });
+  result.overtaking = limits;
+  return result;
+}
+
+TEST(overtaking, is_limited_for_each_pair_of_classes) {
+  const auto limit_of = [](overtaking_limits& of, bool writer, bool by_writers) -> std::optional<int>& {
+    if (writer) return by_writers ? of.writers_past_writer : of.readers_past_writer;
+    return by_writers ? of.writers_past_reader : of.readers_past_reader;
+  };
+  for (const bool writer : {false, true})
+    for (const bool by_writers : {false, true}) {
+      overtaking_limits others{.writers_past_writer = 0,
+                               .readers_past_writer = 0,
+                               .writers_past_reader = 0,
+                               .readers_past_reader = 0};
+      limit_of(others, writer, by_writers) = 2;
+      // The two overtake nobody but rank 0.
+      limit_of(others, by_writers, by_writers) = 2;
+      EXPECT_TRUE(is_right(overtaken(writer, by_writers, others), by(weak)));
+      overtaking_limits too_few;
+      limit_of(too_few, writer, by_writers) = 1;
+      EXPECT_TRUE(
+          finds(overtaken(writer, by_writers, too_few), by(weak), fault::bypass,
+                "rank 2 asked when rank 0 was waiting already, and enters before it, as 1 did before"));
+    }
+}
+
+}  // namespace
+}  // namespace nearfar::checker::testing
