@@ -12,6 +12,7 @@
 
 namespace {
 
+// [lock]
 /// Ranks draw numbers at rank 0 and wait until theirs is called. Over any world, as nearfar's own locks.
 template <nearfar::world W, bool FlushesHandOver>
 class ticket_lock {
@@ -42,7 +43,9 @@ class ticket_lock {
   typename W::template far_segment<words> words_;
   std::uint64_t mine_ = 0;
 };
+// [end]
 
+// [check]
 /// True if nothing is found.
 template <bool FlushesHandOver>
 bool check(const char* title) {
@@ -59,13 +62,11 @@ bool check(const char* title) {
     return result.complete;
   }
   const checker::violation shortest = checker::minimised(two_ranks_on_two_nodes, how, *result.found);
-  std::printf("%s: %s: %s\n", title, std::string(name(shortest.what)).c_str(), shortest.text.c_str());
-  for (const checker::shown_step& step :
-       checker::replay(two_ranks_on_two_nodes, how, shortest.schedule).steps)
-    std::printf("  rank %d  %-24s %-32s %s\n", step.taken.rank, step.operation.c_str(), step.word.c_str(),
-                step.detail.c_str());
+  std::printf("%s: %s: %s\n%s\n", title, std::string(name(shortest.what)).c_str(), shortest.text.c_str(),
+              checker::steps_text(checker::replay(two_ranks_on_two_nodes, how, shortest.schedule)).c_str());
   return false;
 }
+// [end]
 
 }  // namespace
 

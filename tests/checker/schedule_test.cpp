@@ -121,9 +121,9 @@ TEST(schedule, columns_name_rank_operation_word_and_values_within_110_columns) {
   EXPECT_NE(text.find("That is: " + std::string(meaning(found.what)).substr(0, 30)), std::string::npos)
       << text;
   // One line a step, the last marked.
-  EXPECT_EQ(lines_of(steps_text(of.shown.steps, true)).size(), of.shown.steps.size() + 1);
+  EXPECT_EQ(lines_of(checker::steps_text(of.shown)).size(), of.shown.steps.size() + 1);
   EXPECT_EQ(count_of("\n> ", text), 1U);
-  EXPECT_EQ(lines_of(steps_text(of.shown.steps, true)).back()[0], '>');
+  EXPECT_EQ(lines_of(checker::steps_text(of.shown)).back()[0], '>');
 }
 
 TEST(schedule, deliveries_say_after_which_step_they_were_issued) {

@@ -20,30 +20,6 @@ using checker::fault;
 
 constexpr std::size_t most_columns = 110;
 
-/// What stands in a step's line.
-struct line {
-  std::string number;
-  std::string rank;
-  std::string operation;
-  std::string word;
-  std::string values;
-  std::string site;
-};
-
-line line_of(const checker::shown_step& step, std::size_t index) {
-  line result{.number = std::to_string(index + 1),
-              .rank = std::to_string(step.taken.rank),
-              .operation = step.operation,
-              .word = step.word,
-              .values = step.detail,
-              .site = step.site};
-  // The program's own marks, which no line of the lock asks for.
-  if (step.operation.starts_with("ENTER") || step.operation.starts_with("LEAVE")) result.site.clear();
-  // Steps count from 1, and what was issued before the first step was issued after step 0.
-  if (step.taken.is_delivery()) result.operation += fmt::format(" [{}]", step.issued_after + 1);
-  return result;
-}
-
 /// The words of a text in lines of at most `columns`, each after `indent`.
 std::string wrapped(std::string_view text, std::string_view indent, std::size_t columns) {
   std::string result;
@@ -164,51 +140,13 @@ std::string_view meaning(fault what) noexcept {
   return "";
 }
 
-std::string steps_text(const std::vector<checker::shown_step>& steps, bool has_fault) {
-  const line head{"step", "rank", "operation", "word", "values", "asked for at"};
-  line widest = head;
-  std::vector<line> lines{head};
-  const auto widen = [](std::string& of, const std::string& by) {
-    if (by.size() > of.size()) of = by;
-  };
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    lines.push_back(line_of(steps[i], i));
-    widen(widest.number, lines.back().number);
-    widen(widest.rank, lines.back().rank);
-    widen(widest.operation, lines.back().operation);
-    widen(widest.word, lines.back().word);
-    widen(widest.values, lines.back().values);
-    widen(widest.site, lines.back().site);
-  }
-  const std::size_t without_site = 2 + widest.number.size() + 2 + widest.rank.size() + 2 +
-                                   widest.operation.size() + 2 + widest.word.size() + 2 +
-                                   widest.values.size();
-  const bool has_room = without_site + 2 + widest.site.size() <= most_columns;
-  std::string text;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const line& one = lines[i];
-    const bool is_last = has_fault && i != 0 && i + 1 == lines.size();
-    std::string written =
-        fmt::format("{} {:>{}}  {:>{}}  {:<{}}  {:<{}}  {:<{}}", is_last ? '>' : ' ', one.number,
-                    widest.number.size(), one.rank, widest.rank.size(), one.operation,
-                    widest.operation.size(), one.word, widest.word.size(), one.values, widest.values.size());
-    if (has_room) written += "  " + one.site;
-    written.erase(written.find_last_not_of(' ') + 1);
-    text += written + "\n";
-  }
-  return text;
-}
-
 std::string violation_text(const check_case& of, const checker::replayed& shown) {
   std::string text =
       fmt::format("{}, {}, mode {}, near cells {}{}:\n\n", of.lock, shape_text(of),
                   name_in(mode_names, of.mode), name_in(near_names, of.near),
                   std::string(of.conflict == checker::conflicts::enacted ? ", conflicts enacted" : "") +
                       crashes_text(of));
-  text += steps_text(shown.steps, shown.found.has_value());
-  const bool has_delivery = std::any_of(shown.steps.begin(), shown.steps.end(),
-                                        [](const auto& s) { return s.taken.is_delivery(); });
-  if (has_delivery) text += "\n  [n]: the operation was issued between the rank's steps, after step n\n";
+  text += checker::steps_text(shown);
   if (!shown.found) return text;
   text +=
       "\n" + wrapped(fmt::format("{}: {}", name(shown.found->what), shown.found->text), "  ", most_columns);

@@ -30,10 +30,6 @@ struct recorded_schedule {
 /// What kind of fault it is, in a sentence for who has not read the documentation.
 [[nodiscard]] std::string_view meaning(checker::fault what) noexcept;
 
-/// The steps in columns: number, rank, operation, word, values and, where there is room, the place in the
-/// program. The step at which a fault was found is marked. Each line ends with a newline.
-[[nodiscard]] std::string steps_text(const std::vector<checker::shown_step>& steps, bool has_fault);
-
 /// The steps, then what went wrong.
 [[nodiscard]] std::string violation_text(const check_case& of, const checker::replayed& shown);
 

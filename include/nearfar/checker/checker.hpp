@@ -263,6 +263,10 @@ struct replayed {
 /// Runs one schedule, then each rank in turn if the schedule ends before the program.
 [[nodiscard]] replayed replay(const program& what, const options& how, const std::vector<step>& schedule);
 
+/// The steps in columns: number, rank, operation, word, values and, where there is room, the place in the
+/// program. The step at which a fault was found is marked. Each line ends with a newline.
+[[nodiscard]] std::string steps_text(const replayed& shown);
+
 /// A schedule that shows a violation of the same kind with as few steps and changes between ranks as a greedy
 /// search finds.
 [[nodiscard]] violation minimised(const program& what, const options& how, const violation& found);
