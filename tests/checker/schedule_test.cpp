@@ -120,10 +120,12 @@ TEST(schedule, columns_name_rank_operation_word_and_values_within_110_columns) {
   EXPECT_NE(text.find(std::string(name(found.what)) + ": rank "), std::string::npos) << text;
   EXPECT_NE(text.find("That is: " + std::string(meaning(found.what)).substr(0, 30)), std::string::npos)
       << text;
-  // One line a step, the last marked.
-  EXPECT_EQ(lines_of(checker::steps_text(of.shown)).size(), of.shown.steps.size() + 1);
+  // One line a step behind the head, the last marked; then what the brackets of deliveries mean.
+  const std::vector<std::string> lines = lines_of(checker::steps_text(of.shown));
+  ASSERT_EQ(lines.size(), of.shown.steps.size() + 3);
   EXPECT_EQ(count_of("\n> ", text), 1U);
-  EXPECT_EQ(lines_of(checker::steps_text(of.shown)).back()[0], '>');
+  EXPECT_EQ(lines[of.shown.steps.size()][0], '>');
+  EXPECT_EQ(lines[lines.size() - 2], "");
 }
 
 TEST(schedule, deliveries_say_after_which_step_they_were_issued) {

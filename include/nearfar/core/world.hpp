@@ -4,6 +4,9 @@
 /// An algorithm is a template over a `world` and uses nothing else, so that one text runs on MPI, on threads,
 /// on a simulated cluster and in a model checker. The rules it keeps:
 ///  - a word is near (host atomics) or far (RMA), never both;
+///  - an object of more than a word is never seen as a whole while it is written: who reads it is ordered
+///  with
+///    its writers, or takes a `maybe_torn` copy and finds out by other means whether that is one value;
 ///  - no far operation is complete before its origin's `flush` returns, and its origin and result stay alive
 ///    until then (rvalues are refused at compile time);
 ///  - **seen is not complete**: ranks of its owner's node may read a far word in place at any time, but what
@@ -16,13 +19,18 @@
 ///  - constructors of segments and channels are collective: all ranks, same order.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <source_location>
 #include <vector>
 
 #include "nearfar/core/backoff.hpp"
+#include "nearfar/core/condition.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/topology/locality.hpp"
@@ -45,9 +53,10 @@ concept near_cell_of =
 
 namespace detail {
 
-/// The smallest layouts, with which the concept below tries a world's segments out.
+/// The smallest layouts, with which the concept below tries a world's arrays and segments out.
 struct alignas(slot_bytes) far_probe {
   far<std::uint64_t> word;
+  far_object<std::array<std::uint32_t, 3>> object;
 };
 
 template <typename W>
@@ -61,50 +70,87 @@ struct any_value {
 
 }  // namespace detail
 
-/// A struct of near cells for each rank, reachable by the ranks of the same node.
-template <typename S, typename W>
-concept near_segment_of = std::constructible_from<S, W&> && requires(S& segment, int rank) {
-  { segment.at(rank) } -> std::same_as<detail::near_probe<W>&>;
+/// A value in near memory without atomicity, for payloads: two accesses, one of them a write, must be ordered
+/// by happens-before.
+template <typename Cell, typename T>
+concept plain_cell_of = !std::copyable<Cell> && requires(Cell& cell, const Cell& constant, const T& value) {
+  { constant.load() } -> std::same_as<T>;
+  cell.store(value);
 };
 
-/// A struct of far words for each rank, reachable by every rank through one-sided operations.
+/// Structs of near cells, reachable by the ranks of the same node: of each rank as many as all ranks asked
+/// for when they made it.
 template <typename S, typename W>
-concept far_segment_of = std::constructible_from<S, W&> &&
-                         requires(S& segment, int rank, const std::uint64_t& origin, std::uint64_t& result,
-                                  far<std::uint64_t> detail::far_probe::*field) {
-                           segment.put(rank, field, origin);
-                           segment.get(rank, field, result);
-                           segment.fetch(rank, field, result);
-                           segment.swap(rank, field, origin, result);
-                           segment.fetch_add(rank, field, origin, result);
-                           segment.compare_and_swap(rank, field, origin, origin, result);
-                           segment.accumulate(rank, field, origin, far_op::replace);
-                           segment.flush(rank);
-                           { segment.read_direct(rank, field) } -> std::same_as<std::uint64_t>;
-                           segment.write_direct(rank, field, std::uint64_t{});
-                         };
+concept near_array_of =
+    std::constructible_from<S, W&, std::size_t> && requires(S& array, const S& constant, element where) {
+      { array.at(where) } -> std::same_as<detail::near_probe<W>&>;
+      { constant.count() } -> std::same_as<std::size_t>;
+    };
+
+/// Structs of far words and far objects, reachable by every rank through one-sided operations.
+template <typename S, typename W>
+concept far_array_of =
+    std::constructible_from<S, W&, std::size_t> &&
+    requires(S& array, const S& constant, element where, const std::uint64_t& origin, std::uint64_t& result,
+             far<std::uint64_t> detail::far_probe::*field) {
+      array.put(where, field, origin);
+      array.get(where, field, result);
+      array.fetch(where, field, result);
+      array.swap(where, field, origin, result);
+      array.fetch_add(where, field, origin, result);
+      array.compare_and_swap(where, field, origin, origin, result);
+      array.accumulate(where, field, origin, far_op::replace);
+      array.flush(where.rank);
+      { constant.read_direct(where, field) } -> std::same_as<std::uint64_t>;
+      array.write_direct(where, field, std::uint64_t{});
+      { constant.count() } -> std::same_as<std::size_t>;
+    } &&
+    requires(S& array, const S& constant, element where, const std::array<std::uint32_t, 3>& origin,
+             std::array<std::uint32_t, 3>& result,
+             typename W::template maybe_torn<std::array<std::uint32_t, 3>>& copy,
+             far_object<std::array<std::uint32_t, 3>> detail::far_probe::*field) {
+      array.put(where, field, origin);
+      // Ordered with every write, or an optimistic copy.
+      array.get(where, field, result);
+      array.get(where, field, copy);
+      { constant.read_direct(where, field) } -> std::same_as<std::array<std::uint32_t, 3>>;
+      constant.read_direct(where, field, copy);
+      array.write_direct(where, field, origin);
+      { copy.confirmed() } -> std::same_as<const std::array<std::uint32_t, 3>&>;
+    };
 
 /// A named stream of zero-byte messages, one for each lock, so that two locks' wake-ups are never confused.
 template <typename C, typename W>
-concept signal_channel_of = std::constructible_from<C, W&> && requires(C& channel, int rank) {
-  channel.signal(rank);
-  channel.await_signal(rank);
-};
+concept signal_channel_of =
+    std::constructible_from<C, W&> && requires(C& channel, int rank, std::chrono::nanoseconds deadline) {
+      channel.signal(rank);
+      channel.await_signal(rank);
+      { channel.await_signal_until(deadline, rank) } -> std::same_as<bool>;
+    };
 
 /// What every world offers. See the file's comment for the rules that go with it.
 template <typename W>
 concept world = requires(W& w, const W& constant, typename W::template near<std::uint64_t>& cell,
                          typename W::template far_segment<detail::far_probe>& far_words, int rank,
                          far<std::uint64_t> detail::far_probe::*field, const std::uint64_t& origin,
-                         detail::any_value predicate, backoff pause, std::chrono::nanoseconds span) {
+                         detail::any_value predicate, backoff pause, std::chrono::nanoseconds span,
+                         std::chrono::nanoseconds deadline) {
   // Place.
   { constant.rank() } -> std::same_as<int>;
   { constant.size() } -> std::same_as<int>;
   { constant.locality() } -> std::same_as<const locality&>;
   // Memory and messages.
   requires near_cell_of<typename W::template near<std::uint64_t>, std::uint64_t>;
-  requires near_segment_of<typename W::template near_segment<detail::near_probe<W>>, W>;
-  requires far_segment_of<typename W::template far_segment<detail::far_probe>, W>;
+  requires plain_cell_of<typename W::template plain<std::array<char, 3>>, std::array<char, 3>>;
+  requires near_array_of<typename W::template near_array<detail::near_probe<W>>, W>;
+  requires far_array_of<typename W::template far_array<detail::far_probe>, W>;
+  // Arrays of one element for each rank, which has cache lines of its own.
+  requires std::derived_from<typename W::template near_segment<detail::near_probe<W>>,
+                             typename W::template near_array<detail::near_probe<W>>>;
+  requires std::constructible_from<typename W::template near_segment<detail::near_probe<W>>, W&>;
+  requires std::derived_from<typename W::template far_segment<detail::far_probe>,
+                             typename W::template far_array<detail::far_probe>>;
+  requires std::constructible_from<typename W::template far_segment<detail::far_probe>, W&>;
   requires signal_channel_of<typename W::signal_channel, W>;
   // Waiting: the value that satisfied the predicate, ordered after the store that wrote it.
   { w.await(cell, predicate) } -> std::same_as<std::uint64_t>;
@@ -112,6 +158,30 @@ concept world = requires(W& w, const W& constant, typename W::template near<std:
   { w.await_get(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
   { w.await_fetch(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
   { w.await_swap(far_words, rank, field, origin, predicate, pause) } -> std::same_as<std::uint64_t>;
+  // The same until a deadline by the world's clock, at the latest; a value that is there wins over a deadline
+  // in the past. A far wait that is over has nothing in flight, so that no deadline helps where its target
+  // does not answer.
+  { w.await_until(deadline, cell, predicate) } -> std::same_as<std::optional<std::uint64_t>>;
+  {
+    w.await_direct_until(deadline, far_words, rank, field, predicate)
+  } -> std::same_as<std::optional<std::uint64_t>>;
+  {
+    w.await_get_until(deadline, far_words, rank, field, predicate)
+  } -> std::same_as<std::optional<std::uint64_t>>;
+  {
+    w.await_fetch_until(deadline, far_words, rank, field, predicate)
+  } -> std::same_as<std::optional<std::uint64_t>>;
+  {
+    w.await_swap_until(deadline, far_words, rank, field, origin, predicate, pause)
+  } -> std::same_as<std::optional<std::uint64_t>>;
+  // For the first of several words in place (core/condition.hpp).
+  {
+    w.await_any(when(cell, predicate), when(far_words, rank, field, predicate))
+  } -> std::same_as<satisfied_condition>;
+  { w.await_any_until(deadline, when(cell, predicate)) } -> std::same_as<std::optional<satisfied_condition>>;
+  // What pools tell (memory/pool.hpp).
+  w.taken(static_cast<const std::byte*>(nullptr), std::size_t{});
+  w.given_back(static_cast<const std::byte*>(nullptr), std::size_t{}, std::source_location());
   // Orders near cells as `std::atomic_thread_fence` does.
   w.fence(std::memory_order_seq_cst);
   w.delay(span);
