@@ -13,21 +13,21 @@ std::uint64_t cluster::perform(const engine::operation& what) {
   rank_state& me = state_of(rank);
   turn(me);
   count_operation(me);
-  if (what.is_of_object()) {
-    perform_on_object(me, what);
-    return 0;
-  }
   const std::size_t line = line_of(checked_word(what.word));
   const std::uint64_t old = *what.word;
   // Processors make it an exchange.
   const bool is_atomic_store = what.what == action::store && what.order == std::memory_order_seq_cst;
   switch (is_atomic_store ? action::exchange : what.what) {
-    case action::load:
     case action::read_direct:
+      if (what.is_of_object()) return read_object(me, what);
+      [[fallthrough]];
+    case action::load:
       me.clock = lines_.read(line, rank, me.clock);
       break;
-    case action::store:
-    case action::write_direct: {
+    case action::write_direct:
+      if (what.is_of_object()) return write_object(me, what);
+      [[fallthrough]];
+    case action::store: {
       const picoseconds visible = store(me, rank, line);
       write(what.word, line, what.operand, visible);
       break;

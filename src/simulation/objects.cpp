@@ -11,7 +11,7 @@ namespace nearfar::simulation {
 picoseconds cluster::read_lines(const rank_state& me, const line_range& of) {
   picoseconds begins = me.clock;
   picoseconds all_here = me.clock;
-  std::ranges::fill(fills_, me.clock);
+  std::fill_n(fills_.begin(), std::min(fills_.size(), of.count()), me.clock);
   for (std::size_t line = of.first; line <= of.last; ++line) {
     // The buffer of the line that is so many before this one.
     picoseconds& buffer = fills_[(line - of.first) % fills_.size()];
@@ -35,20 +35,23 @@ void cluster::notify_all(std::span<const std::uint64_t> written, picoseconds vis
     if (watching_.is_watched(line)) notify(written, line, visible);
 }
 
-void cluster::write_object(const engine::operation& what, const void* value, picoseconds visible) {
+void cluster::set_object(const engine::operation& what, const void* value, picoseconds visible) {
   if (std::memcmp(what.word, value, what.bytes) != 0) unchanged_ = 0;
   std::memcpy(what.word, value, what.bytes);
   notify_all({what.word, what.words()}, visible);
 }
 
-void cluster::perform_on_object(rank_state& me, const engine::operation& what) {
+std::uint64_t cluster::read_object(rank_state& me, const engine::operation& what) {
   const line_range lines = checked_lines(what.word, what.bytes);
-  if (engine::is_write(what.what)) {
-    write_object(what, what.origin, store_lines(me, lines));
-  } else {
-    std::memcpy(what.result, what.word, what.bytes);
-    me.clock = read_lines(me, lines);
-  }
+  std::memcpy(what.result, what.word, what.bytes);
+  me.clock = read_lines(me, lines);
+  return 0;
+}
+
+std::uint64_t cluster::write_object(rank_state& me, const engine::operation& what) {
+  const line_range lines = checked_lines(what.word, what.bytes);
+  set_object(what, what.origin, store_lines(me, lines));
+  return 0;
 }
 
 void cluster::access(const engine::plain_access& what) {
@@ -86,7 +89,7 @@ void cluster::move_object(std::uint32_t which, picoseconds at) {
       lines_.write_to_memory(line);
     else
       lines_.take(line, it.what.target);
-  write_object(it.what, values_[which].data(), at);
+  set_object(it.what, values_[which].data(), at);
   finish_flight(which, at);
 }
 
@@ -97,7 +100,7 @@ picoseconds cluster::move_object_in_place(rank_state& me, std::uint32_t which) {
   picoseconds visible = 0;
   if (engine::is_write(it.what.what)) {
     visible = store_lines(me, lines);
-    write_object(it.what, values_[which].data(), visible);
+    set_object(it.what, values_[which].data(), visible);
   } else {
     std::memcpy(values_[which].data(), it.what.word, it.what.bytes);
     me.clock = read_lines(me, lines);

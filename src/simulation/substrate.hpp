@@ -115,7 +115,9 @@ class cluster final : public engine::team {
 
   // Objects and plain cells.
 
-  void perform_on_object(rank_state& me, const engine::operation& what);
+  // In place; what they return is what `perform` does, of an object nothing.
+  std::uint64_t read_object(rank_state& me, const engine::operation& what);
+  std::uint64_t write_object(rank_state& me, const engine::operation& what);
   void carry_value(std::uint32_t which);
   void hand_over_value(std::uint32_t which);
   void move_object(std::uint32_t which, picoseconds at);
@@ -126,7 +128,7 @@ class cluster final : public engine::team {
   [[nodiscard]] picoseconds read_lines(const rank_state& me, const line_range& of);
   /// As `store` of each.
   picoseconds store_lines(rank_state& me, const line_range& of);
-  void write_object(const engine::operation& what, const void* value, picoseconds visible);
+  void set_object(const engine::operation& what, const void* value, picoseconds visible);
   void notify_all(std::span<const std::uint64_t> written, picoseconds visible);
 
   // Waits.
@@ -168,8 +170,6 @@ class cluster final : public engine::team {
   void count_fruitless(rank_state& me);
   void count_operation(rank_state& me) {
     ++statistics_.operations;
-    // What a wait with a deadline repeats is repeated until then only.
-    if (me.is_timed) return;
     if (++unchanged_ > most_fruitless_) give_up(me, "and others read on and on, and nothing changes");
   }
 

@@ -62,7 +62,11 @@ picoseconds cluster::jittered(picoseconds latency) {
 void cluster::issue(const engine::operation& what) {
   const int rank = running();
   rank_state& me = state_of(rank);
-  count_operation(me);
+  // What a wait with a deadline repeats is repeated until then only.
+  if (me.is_timed)
+    ++statistics_.operations;
+  else
+    count_operation(me);
   (void)checked_word(what.word);
   if (what.is_of_object()) (void)checked_lines(what.word, what.bytes);
   const distance how_far = distance_between(rank, what.target);

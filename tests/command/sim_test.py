@@ -215,6 +215,19 @@ class MachineFiles(InEmptyFolder):
         )
         self.refuse(text.replace('"by": "origin"', '"by": "me"', 1), self.line_of(text, "put"), ["origin, nic, target"])
 
+    def test_fields_that_older_files_lack_have_nominal_values(self):
+        machine = json.loads(self.text())
+        del machine["near"]["lines_at_once"], machine["network"]["per_byte"]
+        (self.folder / "older.json").write_text(json.dumps(machine))
+        read = json.loads(self.succeed("sim", "machines", "older.json"))
+        self.assertEqual(read["near"].pop("lines_at_once"), 10)
+        self.assertEqual(read["network"].pop("per_byte"), 0.08)
+        self.assertEqual(read, machine)
+        text = self.text().replace('"per_byte": ', '"per_byte": -')
+        self.refuse(text, self.line_of(text, "network"), ["'network.per_byte' is negative"])
+        text = self.text().replace('"per_byte": ', '"per_bite": ')
+        self.refuse(text, self.line_of(text, "network"), ["unknown field 'network.per_bite'"])
+
     def test_texts_that_are_no_json(self):
         text = self.text()
         lines = text.splitlines()

@@ -70,8 +70,11 @@ TEST(any_of_several, leaves_the_lines_of_all_when_it_ends) {
     // Rank 1 is between the others in the lists of both lines.
     w.delay(nanoseconds(w.rank() == 1 ? 200 : 100 * w.rank() - 100));
     if (w.rank() == 1) {
-      EXPECT_EQ(w.await_any(when(all.left, is_set), when(all.right, is_set), when(all.apart, is_set)).index,
-                1U);
+      // One word twice, too.
+      const std::size_t index = w.await_any(when(all.left, is_set), when(all.right, is_set),
+                                            when(all.right, is_set), when(all.apart, is_set))
+                                    .index;
+      EXPECT_TRUE(index == 1 || index == 2);
       EXPECT_EQ(w.now(), nanoseconds(1000));
     } else {
       const std::size_t index = w.await_any(when(all.left, is_set), when(all.apart, is_set)).index;

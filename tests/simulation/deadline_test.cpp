@@ -226,6 +226,33 @@ TEST(deadlines_of_signals, leave_a_signal_that_is_late) {
   });
 }
 
+TEST(deadlines_of_signals, that_are_over_leave_what_has_arrived_by_now) {
+  machine on = free_machine();
+  on.near.atomic = 100;
+  run(on, placed("node:1 core:2", 2), [](world& w) {
+    world::near_segment<two_cells> cells(w);
+    world::signal_channel channel(w);
+    if (w.rank() == 1) {
+      w.delay(nanoseconds(50));
+      channel.signal(0);
+    } else {
+      cells.at(0).first.fetch_add(1, relaxed);
+      EXPECT_EQ(w.now(), nanoseconds(100));
+      EXPECT_TRUE(channel.await_signal_until(nanoseconds(60), 1));
+    }
+  });
+}
+
+TEST(deadlines_of_signals, leave_the_rank_able_to_flush) {
+  run(plain_machine(), placed("node:2 core:1", 2), [](world& w) {
+    world::far_segment<two_words> words(w);
+    world::signal_channel channel(w);
+    EXPECT_FALSE(channel.await_signal_until(w.now() + nanoseconds(100), any_rank));
+    words.put(1 - w.rank(), &two_words::first, one);
+    words.flush(1 - w.rank());
+  });
+}
+
 TEST(deadlines_of_ranks, that_watch_one_word_let_each_other_be) {
   std::array<std::int64_t, 9> ends{};
   run(free_machine(), placed("node:1 core:9", 9), [&](world& w) {
@@ -341,6 +368,22 @@ TEST(deadlines_and_deadlocks, a_deadline_whose_wait_has_ended_keeps_nobody_alive
                           })
                 .find("repeat far operations"),
             std::string::npos);
+}
+
+TEST(deadlines_and_deadlocks, what_a_rank_has_waited_for_is_forgotten) {
+  for (const bool swaps : {false, true})
+    EXPECT_EQ(deadlock_text(2, "node:2 core:1",
+                            [&](world& w) {
+                              everything all(w);
+                              if (w.rank() == 1) return;
+                              EXPECT_FALSE(w.await_get_until(nanoseconds(100), all.words, 1,
+                                                             &two_words::first, is_set));
+                              if (swaps) {
+                                EXPECT_FALSE(all.await_until(everything::swap, w.now() + nanoseconds(100)));
+                              }
+                              all.channel.await_signal(1);
+                            }),
+              "no rank can go on\n  rank 0 waits for a signal from rank 1 on channel 0");
 }
 
 TEST(deadlines_and_deadlocks, a_deadline_that_no_clock_shows_is_none) {
