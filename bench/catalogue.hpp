@@ -39,6 +39,9 @@ struct lock_entry {
   std::vector<std::string> parameters;
   /// Works only where all ranks share one node.
   bool one_node_only = false;
+  /// Any two ranks of a node may change places, memory included: what only locks can say whose home makes no
+  /// difference but for where words are. Of schedules that differ in names alone the checker explores one.
+  bool treats_ranks_alike = false;
   /// Why it may hang or let two ranks in, where it does: a published form, kept for comparison. Such a lock
   /// runs only when it is named. Empty: sound.
   std::string unsound{};

@@ -11,7 +11,8 @@ void add_mcs(catalogue& to) {
           .bypass = checker::bypass_bound::fifo,
           .cost = "none; none (3 cache-line transfers)",
           .parameters = {},
-          .one_node_only = true},
+          .one_node_only = true,
+          .treats_ranks_alike = true},
          []<world W>(W& w, int home, const lock_parameters&) { return make_any_lock<mcs_lock<W>>(w, home); });
 }
 

@@ -127,6 +127,8 @@ class execution final : public engine::team, public monitor, public shared_memor
   [[nodiscard]] const event_set& past_of(const process& one) const;
 
   [[nodiscard]] const std::vector<event>& events() const noexcept { return events_; }
+  /// Whether the steps so far are the same, in the same partial order, if two ranks change names.
+  [[nodiscard]] bool may_be_exchanged(int a, int b) const;
   /// Whether an enabled process waits for a value and only one that was overwritten by now could end that:
   /// C++ lets a rank see such a value, but promises only that it sees the last one.
   [[nodiscard]] bool waits_for_past(const process& one) const;

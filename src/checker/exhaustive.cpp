@@ -24,11 +24,40 @@ template <typename T>
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
+/// Which ranks the program treats alike.
+class symmetry {
+ public:
+  symmetry(const execution& run, const program& of, const options& how)
+      : set_of_(static_cast<std::size_t>(run.size()), none) {
+    if (!how.use_symmetry || how.reduce != reduction::source_sets) return;
+    for (std::size_t set = 0; set < of.alike.size(); ++set)
+      for (const int rank : of.alike[set])
+        // Those that crash are alike, and those that do not.
+        set_of_.at(static_cast<std::size_t>(rank)) =
+            static_cast<int>(2 * set) + (contains(run.victims(), rank) ? 1 : 0);
+  }
+
+  /// The pairs of ranks that may change places now: what has happened so far stays the same.
+  [[nodiscard]] std::vector<std::pair<int, int>> exchanges_in(const execution& run) const {
+    std::vector<std::pair<int, int>> result;
+    for (std::size_t a = 0; a < set_of_.size(); ++a)
+      for (std::size_t b = a + 1; b < set_of_.size() && set_of_[a] != none; ++b)
+        if (set_of_[a] == set_of_[b] && run.may_be_exchanged(static_cast<int>(a), static_cast<int>(b)))
+          result.emplace_back(static_cast<int>(a), static_cast<int>(b));
+    return result;
+  }
+
+ private:
+  static constexpr int none = -1;
+  std::vector<int> set_of_;
+};
+
 /// A state that is explored, of which several processors may take branches.
 struct node {
-  std::vector<process> enabled;    // with something to try
-  std::vector<process> backtrack;  // to be explored from here
-  std::size_t taken = 0;           // of these, by whoever explores
+  std::vector<process> enabled;                // with something to try
+  std::vector<process> backtrack;              // to be explored from here
+  std::size_t taken = 0;                       // of these, by whoever explores
+  std::vector<std::pair<int, int>> exchanges;  // ranks that may change places here
   struct sleeper {
     process who;
     footprint next;
@@ -41,8 +70,22 @@ struct node {
   /// What is to be explored next, if anything is left.
   [[nodiscard]] std::optional<std::size_t> take_next() {
     while (taken < backtrack.size())
-      if (const std::size_t next = taken++; !sleeps(backtrack[next])) return next;
+      if (const std::size_t next = taken++; !sleeps(backtrack[next]) && !is_image(next)) return next;
     return std::nullopt;
+  }
+  /// Whether what begins with one is what begins with the other, under other names.
+  [[nodiscard]] bool are_images(const process& a, const process& b) const {
+    if (!a.is_rank() || !b.is_rank()) return false;
+    return contains(exchanges, std::pair(std::min(a.rank, b.rank), std::max(a.rank, b.rank)));
+  }
+
+ private:
+  /// Whether it is an image of a branch before it.
+  [[nodiscard]] bool is_image(std::size_t number) const {
+    const auto end = backtrack.begin() + static_cast<std::ptrdiff_t>(number);
+    return std::any_of(backtrack.begin(), end, [&](const process& one) {
+      return !sleeps(one) && are_images(one, backtrack[number]);
+    });
   }
 };
 
@@ -59,6 +102,10 @@ struct branch {
   bool is_mine = true;  // and so are the choices that are left
 
   [[nodiscard]] int choice() const { return choices[tried]; }
+  [[nodiscard]] bool sleeps(const process& one) const {
+    return std::any_of(sleep.begin(), sleep.end(),
+                       [&](const node::sleeper& other) { return other.who == one; });
+  }
 };
 
 using branches = std::vector<branch>;
@@ -67,8 +114,10 @@ using branches = std::vector<branch>;
 class shared_search {
  public:
   /// `explored`: so many paths, by searches before this one.
-  shared_search(std::size_t workers, const budget& within, std::uint64_t explored)
-      : within_(&within), paths_(workers), explored_(explored) {}
+  shared_search(std::size_t workers, symmetry names, const budget& within, std::uint64_t explored)
+      : names_(std::move(names)), within_(&within), paths_(workers), explored_(explored) {}
+
+  [[nodiscard]] const symmetry& names() const noexcept { return names_; }
 
   /// Guards nodes and paths.
   [[nodiscard]] std::unique_lock<std::mutex> lock() {
@@ -141,6 +190,7 @@ class shared_search {
     return false;
   }
 
+  symmetry names_;
   const budget* within_;
   std::mutex mutex_;
   std::condition_variable more_;
@@ -221,7 +271,10 @@ class search_of_traces {
     prepared.sleep = at.from->sleep;
     for (std::size_t i = 0; i < at.number; ++i) {
       const process before = backtrack_of(at, i);
-      if (!at.from->sleeps(before)) prepared.sleep.push_back({before, run_->next_footprint(before)});
+      if (at.from->sleeps(before)) continue;
+      for (const process& one : at.from->enabled)
+        if ((one == before || at.from->are_images(before, one)) && !prepared.sleeps(one))
+          prepared.sleep.push_back({one, run_->next_footprint(one)});
     }
     prepared.is_prepared = true;
     {
@@ -241,7 +294,9 @@ class search_of_traces {
       auto next = std::make_shared<node>();
       for (const process& one : run_->enabled())
         if (is_worth_trying(one)) next->enabled.push_back(one);
+      next->exchanges = shared_->names().exchanges_in(*run_);
       if (!path_->empty()) next->sleep = still_asleep(path_->back(), *next);
+      put_images_to_sleep(*next);
       const process* first = choose(*next);
       if (first == nullptr) {
         // The others do not go on here any more, but may where they came earlier.
@@ -263,6 +318,14 @@ class search_of_traces {
     if (run_->is_blocked_by_crash() && how_->reduce == reduction::source_sets)
       for (const process& one : run_->blocked()) reverse_races_of(one);
     return true;
+  }
+
+  /// What begins with the image of a sleeper was explored with the sleeper.
+  void put_images_to_sleep(node& at) const {
+    for (std::size_t i = 0; i < at.sleep.size(); ++i)
+      for (const process& one : at.enabled)
+        if (at.are_images(at.sleep[i].who, one) && !at.sleeps(one))
+          at.sleep.push_back({one, run_->next_footprint(one)});
   }
 
   void push(branch next) {
@@ -401,7 +464,7 @@ void add(report& to, report&& one) {
 void search_exhaustively(execution& run, const program& what, const options& how, const budget& within,
                          report& result) {
   const auto workers = static_cast<std::size_t>(std::max(how.jobs, 1));
-  shared_search shared(workers, within, result.executions + result.pruned);
+  shared_search shared(workers, symmetry(run, what, how), within, result.executions + result.pruned);
   std::vector<report> found(workers);
   std::atomic<bool> is_cut_short = false;
   const auto work = [&](std::size_t worker, execution& own) {

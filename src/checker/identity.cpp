@@ -1,6 +1,8 @@
 // Hashes by which searches know states and traces again.
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <vector>
 
 #include "execution.hpp"
@@ -75,6 +77,41 @@ std::uint64_t execution::hash_of_knowledge() const {
     for (std::size_t i = 0; i < word.mail.size(); ++i) note(mixed(word.name, i + 2), word.mail[i].second);
   }
   return hash;
+}
+
+bool execution::may_be_exchanged(int a, int b) const {
+  // The i-th step of one becomes the i-th of the other.
+  std::vector<std::size_t> of_a;
+  std::vector<std::size_t> of_b;
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    if (events_[i].by.rank == a) of_a.push_back(i);
+    if (events_[i].by.rank == b) of_b.push_back(i);
+  }
+  if (of_a.size() != of_b.size()) return false;
+  std::vector<std::size_t> image(events_.size());
+  std::iota(image.begin(), image.end(), std::size_t{0});
+  for (std::size_t i = 0; i < of_a.size(); ++i) {
+    image[of_a[i]] = of_b[i];
+    image[of_b[i]] = of_a[i];
+  }
+  const std::uint64_t words = bytes() / sizeof(std::uint64_t);
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    const event& mine = events_[i];
+    const event& other = events_[image[i]];
+    const bool does_the_same =
+        mine.by.delivery == other.by.delivery && mine.read == other.read &&
+        schedule_[i].choice == schedule_[image[i]].choice &&
+        std::equal(mine.touched.begin(), mine.touched.end(), other.touched.begin(), other.touched.end(),
+                   [&](const word_access& one, const word_access& its_image) {
+                     return one.how == its_image.how && renamed(one.word, a, b, words) == its_image.word;
+                   });
+    if (!does_the_same) return false;
+  }
+  for (std::size_t i = 0; i < events_.size(); ++i)
+    for (std::size_t j = 0; j < events_.size(); ++j)
+      if (events_[i].happens_before.contains(j) != events_[image[i]].happens_before.contains(image[j]))
+        return false;
+  return true;
 }
 
 std::uint64_t execution::trace_hash() const {

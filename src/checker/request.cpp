@@ -30,6 +30,30 @@ std::uint64_t library_name(int rank) { return name_of_other(std::uint64_t{4} << 
 
 std::uint64_t life_name(int rank) { return name_of_other(std::uint64_t{8} << 60U, 0, rank); }
 
+std::uint64_t renamed(std::uint64_t name, int a, int b, std::uint64_t words) {
+  const auto other = [&](std::uint64_t rank) {
+    if (rank == static_cast<std::uint64_t>(a)) return static_cast<std::uint64_t>(b);
+    return rank == static_cast<std::uint64_t>(b) ? static_cast<std::uint64_t>(a) : rank;
+  };
+  constexpr std::uint64_t kind_bits = std::uint64_t{15} << 60U;
+  constexpr std::uint64_t rank_bits = (std::uint64_t{1} << 20U) - 1;
+  const std::uint64_t kind = name & kind_bits;
+  const std::uint64_t rest = name & ~kind_bits;
+  const auto cell = [&](std::uint64_t of) { return other(of / words) * words + of % words; };
+  switch (kind >> 60U) {
+    case 0:
+    case 6:  // lifetimes
+      return kind + cell(rest);
+    case 5:  // the total order, and each word's place in it
+      return rest == 0 ? name : kind + 1 + cell(rest - 1);
+    case 3:  // the guard
+    case 7:  // objects
+      return name;
+    default:  // of a rank
+      return kind + (rest & ~rank_bits) + other(rest & rank_bits);
+  }
+}
+
 std::uint64_t hash_of_operands(const engine::operation& what) {
   return mixed(static_cast<std::uint64_t>(what.what), mixed(what.operand, what.expected));
 }

@@ -28,6 +28,9 @@ class execution;
 [[nodiscard]] std::uint64_t library_name(int rank);
 [[nodiscard]] bool is_library_name(std::uint64_t name);
 
+/// The name of a word once two ranks have changed names. Each has so many words of memory.
+[[nodiscard]] std::uint64_t renamed(std::uint64_t name, int a, int b, std::uint64_t words);
+
 /// Whether a rank has crashed, as a word that its steps read.
 [[nodiscard]] std::uint64_t life_name(int rank);
 

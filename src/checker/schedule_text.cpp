@@ -16,8 +16,12 @@ enum column : std::size_t { number, rank, operation, word, values, place, column
 using line = std::array<std::string, columns>;
 
 line line_of(const shown_step& step, std::size_t index) {
-  line result{std::to_string(index + 1), std::to_string(step.taken.rank), step.operation, step.word,
-              step.detail,               step.site};
+  line result{std::to_string(index + 1),
+              std::to_string(step.taken.rank),
+              step.operation,
+              step.word,
+              step.detail,
+              step.site};
   // The program's own marks, which no line of the algorithm asks for.
   for (const char* mark : {"ENTER", "LEAVE", "CALL", "RETURN"})
     if (step.operation.starts_with(mark)) result[place].clear();

@@ -357,7 +357,8 @@ struct search_result {
   outcomes seen;
 };
 
-[[nodiscard]] inline search_result searched(const random_program& of, options how) {
+[[nodiscard]] inline search_result searched(const random_program& of, options how,
+                                            std::vector<std::vector<int>> alike = {}) {
   search_result result;
   outcome observed;
   const std::size_t words_at = of.size() * most_instructions;
@@ -376,7 +377,8 @@ struct search_result {
                        observed[words_at + 5] = s.far.read_direct(w.rank(), &words::c);
                        result.seen.insert(observed);
                        w.barrier();
-                     }};
+                     },
+                     .alike = std::move(alike)};
   result.found = check(what, how);
   return result;
 }

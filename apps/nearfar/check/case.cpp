@@ -74,8 +74,14 @@ checker::program program_of(const check_case& of, const bench::lock_entry& entry
                         engine::world& w) { return factory(w, home, parameters); };
   // What a rank has observed does not say who overtook whom, so that states of equal hash may differ in it.
   const auto bypass = of.tier == checker::search::hash ? checker::bypass_bound::none : entry.bypass;
-  return checker::lock_program(locality_of(of), of.acquisitions, make, bypass, of.max_local_passes,
-                               of.try_first ? checker::attempts::try_first : checker::attempts::lock);
+  checker::program result =
+      checker::lock_program(locality_of(of), of.acquisitions, make, bypass, of.max_local_passes,
+                            of.try_first ? checker::attempts::try_first : checker::attempts::lock);
+  if (entry.treats_ranks_alike) {
+    result.alike.emplace_back();
+    for (int rank = 0; rank < of.ranks; ++rank) result.alike.front().push_back(rank);
+  }
+  return result;
 }
 
 checker::options options_of(const check_case& of) {

@@ -125,6 +125,10 @@ struct program {
   std::size_t bytes = std::size_t{8} << 10U;
   /// Of ranks that hold exclusively and that share.
   overtaking_limits overtaking{};
+  /// Sets of ranks that the program treats alike but for their names: any two may change places, with their
+  /// memory, and nothing else changes. Of schedules that differ so the exhaustive search explores one. Who says
+  /// it of ranks that are not alike hides faults.
+  std::vector<std::vector<int>> alike{};
   /// What some schedule has to reach: one that proves nothing because nothing happens in it is no proof. An
   /// exhaustive search that ends without is a fault.
   std::vector<std::string> demands{};
@@ -218,6 +222,8 @@ struct options {
   // For tests of the checker itself.
   bool keep_traces = false;
   bool keep_end_states = false;
+  /// Whether `program::alike` is used; no other search does, so that tests compare.
+  bool use_symmetry = true;
   /// Processors that search exhaustively by source sets. The answer is the same, but for the violation that
   /// is found first; `program::body` and what it refers to must be safe to run in so many threads.
   int jobs = 1;
