@@ -49,7 +49,7 @@ boost::context::stack_context stack_pool::take() {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   mapped_.push_back(memory);
-  mprotect(memory, guard, PROT_NONE);
+  if (mapped_.size() <= most_guarded) mprotect(memory, guard, PROT_NONE);
   free_.reserve(mapped_.size());
   boost::context::stack_context stack;
   stack.size = bytes_;

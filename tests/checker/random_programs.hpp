@@ -362,22 +362,24 @@ struct search_result {
   search_result result;
   outcome observed;
   const std::size_t words_at = of.size() * most_instructions;
-  const program what{.where = one_node(static_cast<int>(of.size())), .body = [&](world& w, monitor& watch) {
-                       if (w.rank() == 0) observed.assign(registers_of(of), 0);
-                       scene s(w, watch, observed);
-                       run(s, of);
-                       w.barrier();
-                       if (w.rank() != w.size() - 1) return w.barrier();
-                       // Everything is known now: these have one outcome each.
-                       observed[words_at] = s.cells.x.load(relaxed);
-                       observed[words_at + 1] = s.cells.y.load(relaxed);
-                       observed[words_at + 2] = s.cells.z.load(relaxed);
-                       observed[words_at + 3] = s.far.read_direct(w.rank(), &words::a);
-                       observed[words_at + 4] = s.far.read_direct(w.rank(), &words::b);
-                       observed[words_at + 5] = s.far.read_direct(w.rank(), &words::c);
-                       result.seen.insert(observed);
-                       w.barrier();
-                     },
+  const program what{.where = one_node(static_cast<int>(of.size())),
+                     .body =
+                         [&](world& w, monitor& watch) {
+                           if (w.rank() == 0) observed.assign(registers_of(of), 0);
+                           scene s(w, watch, observed);
+                           run(s, of);
+                           w.barrier();
+                           if (w.rank() != w.size() - 1) return w.barrier();
+                           // Everything is known now: these have one outcome each.
+                           observed[words_at] = s.cells.x.load(relaxed);
+                           observed[words_at + 1] = s.cells.y.load(relaxed);
+                           observed[words_at + 2] = s.cells.z.load(relaxed);
+                           observed[words_at + 3] = s.far.read_direct(w.rank(), &words::a);
+                           observed[words_at + 4] = s.far.read_direct(w.rank(), &words::b);
+                           observed[words_at + 5] = s.far.read_direct(w.rank(), &words::c);
+                           result.seen.insert(observed);
+                           w.barrier();
+                         },
                      .alike = std::move(alike)};
   result.found = check(what, how);
   return result;

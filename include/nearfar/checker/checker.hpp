@@ -126,8 +126,8 @@ struct program {
   /// Of ranks that hold exclusively and that share.
   overtaking_limits overtaking{};
   /// Sets of ranks that the program treats alike but for their names: any two may change places, with their
-  /// memory, and nothing else changes. Of schedules that differ so the exhaustive search explores one. Who says
-  /// it of ranks that are not alike hides faults.
+  /// memory, and nothing else changes. Of schedules that differ so the exhaustive search explores one. Who
+  /// says it of ranks that are not alike hides faults.
   std::vector<std::vector<int>> alike{};
   /// What some schedule has to reach: one that proves nothing because nothing happens in it is no proof. An
   /// exhaustive search that ends without is a fault.

@@ -12,7 +12,8 @@
 namespace nearfar::engine {
 
 /// Stacks of one size, kept for reuse, since a model checker starts fibres by the million. Pages are used as
-/// they are touched; below each stack lies one that faults.
+/// they are touched; below each stack lies one that faults, as long as there are not more than
+/// `most_guarded`.
 class stack_pool {
  public:
   explicit stack_pool(std::size_t bytes = default_bytes);
@@ -21,6 +22,9 @@ class stack_pool {
   ~stack_pool();
 
   static constexpr std::size_t default_bytes = std::size_t{256} << 10U;
+  /// A stack with a page that faults is two mappings, without it is one with its neighbours. Linux gives a
+  /// process 65,530 by default, and memory of other kinds cannot be had any more once these are used up.
+  static constexpr std::size_t most_guarded = 16384;
 
   [[nodiscard]] boost::context::stack_context take();
   void give_back(boost::context::stack_context stack);
