@@ -16,17 +16,21 @@ std::size_t follow_once(execution& run, const std::vector<step>& schedule) {
   for (const step& next : schedule)
     if (next.delivery == step::crash) victims.push_back(next.rank);
   run.let_crash(victims);
-  run.restart();
-  for (const step& next : schedule) {
-    if (run.found()) break;
-    const process who{next.rank, next.delivery};
-    if (!run.is_enabled(who) || next.choice >= run.choices(who)) {
-      ++refused;
-      continue;
+  try {
+    run.restart();
+    for (const step& next : schedule) {
+      if (run.found()) break;
+      const process who{next.rank, next.delivery};
+      if (!run.is_enabled(who) || next.choice >= run.choices(who)) {
+        ++refused;
+        continue;
+      }
+      run.take(who, next.choice);
     }
-    run.take(who, next.choice);
+    while (!run.is_over()) run.take(run.enabled().front(), 0);
+  } catch (...) {
+    run.report_thrown("what ranks wait by");
   }
-  while (!run.is_over()) run.take(run.enabled().front(), 0);
   return refused;
 }
 
@@ -73,6 +77,19 @@ void search_for_all_victims(execution& run, const program& what, const options& 
   }
 }
 
+void search_as_asked(execution& run, const program& what, const options& how, const budget& within,
+                     report& result) {
+  switch (how.by) {
+    case search::exhaustive:
+      return search_for_all_victims(run, what, how, result,
+                                    [&] { search_exhaustively(run, what, how, within, result); });
+    case search::hash:
+      return search_for_all_victims(run, what, how, result, [&] { search_states(run, how, within, result); });
+    case search::random:
+      return search_randomly(run, how, within, result);
+  }
+}
+
 /// After a search that was exhaustive.
 void demand(const program& what, report& of) {
   if (!of.complete) return;
@@ -86,7 +103,20 @@ void demand(const program& what, report& of) {
 
 }  // namespace
 
+/// Throws `error` for what cannot be asked.
+void refuse_nonsense(const program& what, const options& how) {
+  if (how.crashes < 0) throw error("the number of ranks that crash cannot be negative");
+  for (const std::vector<int>& set : what.alike)
+    for (const int rank : set)
+      if (rank < 0 || rank >= what.where.size())
+        throw error("there is no rank " + std::to_string(rank) + " that could be like others");
+  if (how.by == search::hash && (what.judge || what.most_steps_between_returns != 0))
+    throw error(
+        "the search by state hashes knows nothing of the order of operations: judge histories by another");
+}
+
 report check(const program& what, const options& how) {
+  refuse_nonsense(what, how);
   if (how.by == search::hash && how.near != near_model::sequential)
     throw error("the search by state hashes knows sequential near cells only");
   if (how.by == search::random && how.most_executions == 0 &&
@@ -96,17 +126,12 @@ report check(const program& what, const options& how) {
   execution run(what, how, stacks);
   report result;
   const budget within(how);
-  switch (how.by) {
-    case search::exhaustive:
-      search_for_all_victims(run, what, how, result,
-                             [&] { search_exhaustively(run, what, how, within, result); });
-      break;
-    case search::hash:
-      search_for_all_victims(run, what, how, result, [&] { search_states(run, how, within, result); });
-      break;
-    case search::random:
-      search_randomly(run, how, within, result);
-      break;
+  try {
+    search_as_asked(run, what, how, within, result);
+  } catch (...) {
+    run.report_thrown("what ranks wait by");
+    result.found = run.found();
+    result.complete = false;
   }
   result.reached.insert(run.reached().begin(), run.reached().end());
   demand(what, result);

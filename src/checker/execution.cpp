@@ -44,6 +44,7 @@ void execution::restart() {
   found_.reset();
   history_ = {};
   last_return_ = 0;
+  open_operations_ = 0;
   has_crashed_.assign(has_crashed_.size(), 0);
   has_crash_ = is_blocked_by_crash_ = false;
   ranks_.assign(ranks_.size(), {});
@@ -230,15 +231,25 @@ bool execution::is_over() {
 bool execution::is_livelock() const {
   if (events_.size() > options_->most_steps) return true;
   const std::size_t most = program_->most_steps_between_returns;
-  return most != 0 && events_.size() - last_return_ > most;
+  return most != 0 && open_operations_ > 0 && events_.size() - last_return_ > most;
+}
+
+void execution::report_thrown(const std::string& by) {
+  try {
+    throw;
+  } catch (const std::exception& thrown) {
+    report(fault::exception, by + " threw: " + thrown.what());
+  } catch (...) {
+    report(fault::exception, by + " threw something");
+  }
 }
 
 void execution::judge_history() {
   if (!program_->judge) return;
   try {
     if (auto text = program_->judge(history_)) report(fault::history, std::move(*text));
-  } catch (const std::exception& thrown) {
-    report(fault::exception, std::string("who judges the history threw: ") + thrown.what());
+  } catch (...) {
+    report_thrown("who judges the history");
   }
 }
 
@@ -346,6 +357,7 @@ void execution::take_crash(int rank) {
   has_crashed_[static_cast<std::size_t>(rank)] = 1;
   if (options_->mode == delivery_mode::progress) words_.at(library_name(rank)).value = 1;
   section_.crash(rank);
+  if (of.called && of.at != where::ended) --open_operations_;
   if (of.at == where::ended) return;
   of.at = where::crashed;
   of.next = nullptr;
@@ -415,10 +427,8 @@ void execution::run_on(int rank) {
     if (fibre_of(rank).thrown()) {
       try {
         std::rethrow_exception(fibre_of(rank).thrown());
-      } catch (const std::exception& thrown) {
-        report(fault::exception, "rank " + std::to_string(rank) + " threw: " + thrown.what());
       } catch (...) {
-        report(fault::exception, "rank " + std::to_string(rank) + " threw something");
+        report_thrown("rank " + std::to_string(rank));
       }
     }
   }

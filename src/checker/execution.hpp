@@ -138,6 +138,8 @@ class execution final : public engine::team, public monitor, public shared_memor
   [[nodiscard]] const std::vector<step>& schedule() const noexcept { return schedule_; }
   /// Whether a run that is over has left somebody waiting for a rank that has crashed.
   [[nodiscard]] bool is_blocked_by_crash() const noexcept { return is_blocked_by_crash_; }
+  /// In a handler, of what neither a rank nor the checker has thrown.
+  void report_thrown(const std::string& by);
   /// Whether no step is left to take, or a fault was found; a deadlock and too many steps are recorded here.
   [[nodiscard]] bool is_over();
   /// Steps as people read them; collected only while asked for.
@@ -197,8 +199,14 @@ class execution final : public engine::team, public monitor, public shared_memor
   [[nodiscard]] shared_memory& words() noexcept { return words_; }
   [[nodiscard]] critical_section& section() noexcept { return section_; }
   [[nodiscard]] history& past_operations() noexcept { return history_; }
-  /// An operation has returned.
-  void note_progress() { last_return_ = events_.size(); }
+  /// An operation has been called, or has returned.
+  void note_call() {
+    if (open_operations_++ == 0) last_return_ = events_.size();
+  }
+  void note_return_of_operation() {
+    --open_operations_;
+    last_return_ = events_.size();
+  }
   [[nodiscard]] rank_state& state(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const rank_state& state(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
   touched deliver(int origin, rma& one);
@@ -210,6 +218,12 @@ class execution final : public engine::team, public monitor, public shared_memor
   friend class requests;
 
   [[nodiscard]] rank_state& self() { return state(running()); }
+  /// Whether the running rank is no part of the run any more, and destructors still ask for something.
+  [[nodiscard]] bool is_unwound() const { return fibre_of(running()).is_cancelled(); }
+  /// Does so at once what such a rank asks for.
+  static std::uint64_t do_at_once(const engine::operation& what);
+  /// The value of the first of the waits that is satisfied; does not return if there is none.
+  engine::waited wait_at_once(std::span<const engine::wait> any);
   [[nodiscard]] std::optional<bool> held_before(const process& one, const word_access& mine,
                                                 std::size_t event, std::uint64_t value) const;
 
@@ -297,7 +311,8 @@ class execution final : public engine::team, public monitor, public shared_memor
   std::vector<std::uint64_t> asked_before_;
   std::set<std::string> reached_;
   history history_;
-  std::size_t last_return_ = 0;  // how many steps there were
+  int open_operations_ = 0;      // of the living
+  std::size_t last_return_ = 0;  // how many steps there were, or when the first of these was called
   std::vector<int> victims_;
   std::vector<char> is_victim_;
   std::vector<char> has_crashed_;

@@ -218,8 +218,13 @@ class search_of_traces {
   }
 
   void explore(report& result) {
-    replay_path();
-    const bool is_new = extend_path();
+    bool is_new = false;
+    try {
+      replay_path();
+      is_new = extend_path();
+    } catch (...) {
+      run_->report_thrown("what ranks wait by");
+    }
     result.steps += run_->events().size();
     if (is_new && !run_->found()) note_end(result);
     if (run_->found()) {
@@ -314,8 +319,8 @@ class search_of_traces {
       push({.from = std::move(next), .chosen = chosen});
       take(path_->back());
     }
-    // Who waits for the dead may have gone on where it came earlier.
-    if (run_->is_blocked_by_crash() && how_->reduce == reduction::source_sets)
+    // Who waits for the dead may have gone on where it came earlier, and so may what they were to carry out.
+    if (!run_->found() && how_->reduce == reduction::source_sets)
       for (const process& one : run_->blocked()) reverse_races_of(one);
     return true;
   }
@@ -461,8 +466,11 @@ void add(report& to, report&& one) {
 
 }  // namespace
 
-void search_exhaustively(execution& run, const program& what, const options& how, const budget& within,
+void search_exhaustively(execution& run, const program& what, const options& asked, const budget& within,
                          report& result) {
+  options how = asked;
+  // Source sets were found to miss that of two ranks one crashes where the other's crash keeps it waiting.
+  if (run.victims().size() > 1) how.reduce = reduction::sleep_sets_only;
   const auto workers = static_cast<std::size_t>(std::max(how.jobs, 1));
   shared_search shared(workers, symmetry(run, what, how), within, result.executions + result.pruned);
   std::vector<report> found(workers);

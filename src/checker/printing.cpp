@@ -58,8 +58,10 @@ void execution::report_livelock() {
   if (events_.size() <= options_->most_steps)
     return report(fault::livelock, "more than " + std::to_string(program_->most_steps_between_returns) +
                                        " steps in which no operation returns");
-  report(fault::livelock, "more than " + std::to_string(options_->most_steps) +
-                              " steps: something repeats without waiting through its world");
+  report(fault::livelock,
+         "more than " + std::to_string(options_->most_steps) +
+             " steps: something repeats without waiting through its world, or repeats a wait with a deadline"
+             " without end");
 }
 
 std::string execution::word_text(const std::uint64_t* cell) const {

@@ -178,6 +178,11 @@ touched wait_request::poll(int choice) {
   return done.values;
 }
 
+std::uint64_t wait_request::observed(const touched& values) const {
+  // Whether it goes on, and how often it may still try.
+  return mixed(values.read, 2 * static_cast<std::uint64_t>(failed_tries_) + (has_timed_out_ ? 1 : 0));
+}
+
 bool wait_request::is_asked_again(const touched& values) const {
   return !has_timed_out_ && is_rma(what().what) && !wait_->satisfied(values.read);
 }
@@ -409,6 +414,7 @@ std::uint64_t operation_call::operands() const {
 }
 touched operation_call::take(int /*choice*/) {
   run().past_operations().call(rank(), object_, method_, *arguments_, run().events().size());
+  run().note_call();
   return {};
 }
 
@@ -418,7 +424,7 @@ std::string operation_return::text(bool /*in_vain*/) const {
 std::uint64_t operation_return::word() const { return object_name(object_); }
 touched operation_return::take(int /*choice*/) {
   run().past_operations().returned(rank(), *result_, run().events().size());
-  run().note_progress();
+  run().note_return_of_operation();
   return {};
 }
 

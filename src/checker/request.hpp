@@ -190,7 +190,7 @@ class wait_request final : public cell_request {
   [[nodiscard]] int choices() const override;
   [[nodiscard]] bool is_newest_elsewhere(int choice) const override;
   touched take(int choice) override;
-  [[nodiscard]] std::uint64_t observed(const touched& values) const override { return values.read; }
+  [[nodiscard]] std::uint64_t observed(const touched& values) const override;
   [[nodiscard]] bool is_asked_again(const touched& values) const override;
 
   /// Once it is taken.

@@ -160,68 +160,96 @@ void requests::fence(std::memory_order order) {
 
 // ---- the same from the fibres of ranks --------------------------------------------------------------------
 
+// What a rank is asked for by the destructors of one whose run is over is done at once, and is no step.
+
+std::uint64_t execution::do_at_once(const engine::operation& what) {
+  const std::uint64_t old = *what.word;
+  if (is_write(what.what) && !what.is_of_object()) *what.word = result_of(what, old);
+  if (what.result != nullptr && !what.is_of_object()) write_word(what.result, old);
+  return old;
+}
+
+engine::waited execution::wait_at_once(std::span<const engine::wait> any) {
+  for (std::size_t i = 0; i < any.size(); ++i)
+    if (const std::uint64_t value = *any[i].read.word; any[i].satisfied(value)) return {i, value};
+  drop();
+}
+
 std::uint64_t execution::perform(const engine::operation& what) {
+  if (is_unwound()) return do_at_once(what);
   self().frame = __builtin_frame_address(0);
   return mutator_.perform(what);
 }
 
 void execution::issue(const engine::operation& what) {
+  if (is_unwound()) return static_cast<void>(do_at_once(what));
   self().frame = __builtin_frame_address(0);
   mutator_.issue(what);
 }
 
 void execution::flush(int target) {
+  if (is_unwound()) return;
   self().frame = __builtin_frame_address(0);
   mutator_.flush(target);
 }
 
 std::uint64_t execution::await(const engine::wait& what) {
+  if (is_unwound()) return wait_at_once({&what, 1}).value;
   self().frame = __builtin_frame_address(0);
   return mutator_.await(what);
 }
 
 engine::waited execution::await_any(std::span<const engine::wait> any, engine::deadline until) {
+  if (is_unwound()) return until ? engine::waited{} : wait_at_once(any);
   self().frame = __builtin_frame_address(0);
   return mutator_.await_any(any, until);
 }
 
 bool execution::await_signal_until(int channel, int from, std::chrono::nanoseconds until) {
+  if (is_unwound()) return false;
   self().frame = __builtin_frame_address(0);
   return mutator_.await_signal_until(channel, from, until);
 }
 
 void execution::signal(int channel, int to) {
+  if (is_unwound()) return;
   self().frame = __builtin_frame_address(0);
   mutator_.signal(channel, to);
 }
 
 void execution::await_signal(int channel, int from) {
+  if (is_unwound()) drop();
   self().frame = __builtin_frame_address(0);
   mutator_.await_signal(channel, from);
 }
 
 void execution::begin_exclusive(int epoch, int home) {
+  if (is_unwound()) return;
   self().frame = __builtin_frame_address(0);
   mutator_.begin_exclusive(epoch, home);
 }
 
 void execution::end_exclusive(int epoch, int home) {
+  if (is_unwound()) return;
   self().frame = __builtin_frame_address(0);
   mutator_.end_exclusive(epoch, home);
 }
 
 void execution::fence(std::memory_order order) {
+  if (is_unwound()) return;
   self().frame = __builtin_frame_address(0);
   mutator_.fence(order);
 }
 
 void execution::barrier() {
+  if (is_unwound()) drop();
   self().at = where::at_barrier;
   ++at_barrier_;
   suspend();
 }
 
 void execution::access(const engine::plain_access& what) {
+  if (is_unwound()) return;
   words_.access_plain(running(), what, self().seen, current_site());
   std::uint64_t& observed = self().observed;
   const std::byte* bytes = reinterpret_cast<const std::byte*>(what.first);
@@ -230,14 +258,17 @@ void execution::access(const engine::plain_access& what) {
 }
 
 void execution::taken(const std::byte* from, std::size_t bytes) {
+  if (is_unwound()) return;
   words_.lend(running(), from, bytes, self().seen);
 }
 
 void execution::given_back(const std::byte* from, std::size_t bytes) {
+  if (is_unwound()) return;
   words_.take_back(running(), from, bytes, self().seen);
 }
 
 void execution::confirmed(const std::uint64_t* writers, std::size_t words) {
+  if (is_unwound()) return;
   const auto text_of = [](std::uint64_t writer) {
     return writer == 0 ? std::string("nobody") : "rank " + std::to_string(rank_of_writer(writer));
   };
@@ -249,11 +280,13 @@ void execution::confirmed(const std::uint64_t* writers, std::size_t words) {
 }
 
 void execution::enter() {
+  if (is_unwound()) return;
   section_entry entering(*this, holding::exclusive);
   stop_before(entering);
 }
 
 void execution::enter_shared() {
+  if (is_unwound()) return;
   section_entry entering(*this, holding::shared);
   stop_before(entering);
 }
@@ -262,6 +295,7 @@ void execution::leave() { give_up_section(holding::exclusive); }
 void execution::leave_shared() { give_up_section(holding::shared); }
 
 void execution::give_up_section(holding how) {
+  if (is_unwound()) return;
   const int rank = running();
   section_exit leaving(*this, how);
   stop_before(leaving);
@@ -269,19 +303,24 @@ void execution::give_up_section(holding how) {
 }
 
 void execution::call(std::uint64_t object, int method, value_list arguments) {
+  if (is_unwound()) return;
   if (self().called) throw misuse("a rank that has called an operation calls another before it returns");
+  if (object >> 60U != 0) throw misuse("objects of histories are numbers below 2^60");
   self().called = object;
   operation_call calling(*this, object, method, arguments);
   stop_before(calling);
 }
 
 void execution::returned(value_list result) {
+  if (is_unwound()) return;
   if (!self().called) throw misuse("a rank returns from an operation that it has not called");
-  operation_return returning(*this, *std::exchange(self().called, std::nullopt), result);
+  operation_return returning(*this, *self().called, result);
   stop_before(returning);
+  self().called.reset();
 }
 
 void execution::expect_complete(const char* function) {
+  if (is_unwound()) return;
   for (const rma& one : self().outstanding)
     report(fault::incomplete, "rank " + std::to_string(running()) + ": " + std::string(name(one.what.what)) +
                                   " to " + word_text(one.what.word) + " was not flushed when " + function +

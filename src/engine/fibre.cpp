@@ -4,7 +4,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -49,7 +51,10 @@ boost::context::stack_context stack_pool::take() {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   mapped_.push_back(memory);
-  if (mapped_.size() <= most_guarded) mprotect(memory, guard, PROT_NONE);
+  if (mapped_.size() <= most_guarded)
+    mprotect(memory, guard, PROT_NONE);
+  else  // or neighbours, each of which is used a little, would become one page of 2 MiB
+    madvise(memory, bytes_ + guard, MADV_NOHUGEPAGE);
   free_.reserve(mapped_.size());
   boost::context::stack_context stack;
   stack.size = bytes_;
@@ -67,6 +72,8 @@ void stack_pool::give_back(boost::context::stack_context stack) {
 fibre::fibre(stack_pool& stacks, std::function<void()> body) : body_(std::move(body)) {
   pooled_stack allocator(stacks);
   const boost::context::stack_context stack = allocator.allocate();
+  stacks_ = &stacks;
+  stack_ = stack;
   stack_high_ = static_cast<const std::byte*>(stack.sp);
   stack_low_ = stack_high_ - stack.size;
   const boost::context::preallocated whole(stack.sp, stack.size, stack);
@@ -122,11 +129,47 @@ void fibre::suspend() {
   if (cancelled_) throw cancelled();
 }
 
+namespace {
+
+thread_local fibre* to_be_unwound = nullptr;
+
+/// A guard that waits in its destructor cannot be left by an exception: what ends there is not unwound.
+void install_terminate_handler() {
+  static const std::terminate_handler before = std::get_terminate();
+  static const bool is_installed = [] {
+    std::set_terminate([] {
+      if (to_be_unwound != nullptr) to_be_unwound->drop();
+      if (before != nullptr) before();
+      std::abort();
+    });
+    return true;
+  }();
+  static_cast<void>(is_installed);
+}
+
+}  // namespace
+
 void fibre::cancel() noexcept {
   if (ended_) return;
+  install_terminate_handler();
   cancelled_ = true;
+  to_be_unwound = this;
   // One that was never resumed sees at its beginning that it is to end.
   while (!ended_) resume();
+  to_be_unwound = nullptr;
+  if (!is_dropped_) return;
+  // Its destructor would unwind. Nothing will run on the stack any more.
+  (void)new boost::context::fiber(std::move(inside_));
+  stacks_->give_back(stack_);
+}
+
+void fibre::drop() noexcept {
+  ended_ = is_dropped_ = true;
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_start_switch_fiber(nullptr, outside_stack_, outside_stack_bytes_);
+#endif
+  outside_ = std::move(outside_).resume();
+  std::abort();  // nobody resumes what has ended
 }
 
 bool fibre::is_dangling(const void* object, const void* frame) const noexcept {

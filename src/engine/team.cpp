@@ -77,6 +77,7 @@ void team::start(const rank_body& body) {
 }
 
 void team::abandon() noexcept {
+  const current_team here(*this);  // destructors of ranks use it
   for (std::size_t rank = 0; rank < fibres_.size(); ++rank) {
     if (!fibres_[rank]) continue;
     running_ = static_cast<int>(rank);

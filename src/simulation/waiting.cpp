@@ -174,9 +174,15 @@ engine::waited cluster::await_any(std::span<const engine::wait> any, engine::dea
   rank_state& me = state_of(running());
   const picoseconds at = until ? instant_of(*until) : never;
   count_wait(me, at);
-  me.is_timed = at != never;
+  // A predicate may throw.
+  struct timed {
+    rank_state* of;
+    timed(rank_state& whose, bool is_timed) : of(&whose) { whose.is_timed = is_timed; }
+    timed(const timed&) = delete;
+    timed& operator=(const timed&) = delete;
+    ~timed() { of->is_timed = false; }
+  } const while_it_waits(me, at != never);
   const outcome found = any.size() == 1 ? await_one(me, any.front(), at) : await_in_place(me, any, at);
-  me.is_timed = false;
   if (!found.is_satisfied()) return {};
   return {found.which, found.value};
 }

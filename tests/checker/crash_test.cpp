@@ -1,4 +1,7 @@
 // Ranks that stop for good: at every step, with all that they have under way, and what the others can do.
+#include <mutex>
+
+#include "nearfar/lock/mcs_lock.hpp"
 #include "tests/checker/random_programs.hpp"
 
 namespace nearfar::checker::testing {
@@ -36,9 +39,9 @@ TEST(crashes, are_as_many_as_may_be) {
   // Of each rank whether it adds, and in which order those do that do.
   const auto executions = [&](int most) { return check(what, crashing(by(strong), most)).executions; };
   constexpr std::uint64_t nobody = 6;
-  constexpr std::uint64_t one_of_three = 3 * (2 + 6);
-  constexpr std::uint64_t two_of_three = 3 * (1 + 2 * 2 + 6);
-  constexpr std::uint64_t all = 1 + 3 * 1 + 3 * 2 + 6;
+  constexpr std::uint64_t one_of_three = 3U * (2 + 6);
+  constexpr std::uint64_t two_of_three = 3U * (1 + 4 + 6);
+  constexpr std::uint64_t all = 1 + 3 + 6 + 6;
   EXPECT_EQ(executions(0), nobody);
   EXPECT_EQ(executions(1), nobody + one_of_three);
   EXPECT_EQ(executions(2), nobody + one_of_three + two_of_three);
@@ -207,6 +210,65 @@ TEST(crashes, come_in_random_schedules) {
   EXPECT_EQ(result.found->what, fault::deadlock);
 }
 
+/// Whose destructors ask for something when the run is over without their rank.
+template <typename Ask>
+struct at_the_end {
+  explicit at_the_end(Ask what) : ask(std::move(what)) {}
+  at_the_end(const at_the_end&) = delete;
+  at_the_end& operator=(const at_the_end&) = delete;
+  ~at_the_end() { ask(); }
+  Ask ask;
+};
+
+TEST(crashes, leave_guards_to_destructors_that_cannot_wait) {
+  const program guarded{.where = one_node(2), .body = [](world& w, monitor& watch) {
+                          mcs_lock<world> lock(w);
+                          const std::lock_guard hold(lock);
+                          watch.enter();
+                          watch.leave();
+                        }};
+  EXPECT_TRUE(is_right(guarded, crashing(by(weak))));
+  const program waits = program_of(2, [](scene& s) {
+    const at_the_end last([&] {
+      s.cells.y.store(1, relaxed);
+      s.replace(1, &words::a, one);
+      s.w.await(s.cells.z, is_set);
+    });
+    if (s.rank() == 0) s.cells.x.store(1, relaxed);
+    s.cells.z.store(1, relaxed);
+  });
+  EXPECT_TRUE(is_right(waits, crashing(by(weak))));
+  const program stuck = program_of(1, [](scene& s) {
+    const at_the_end last([&] {
+      s.signals.signal(0);
+      s.w.await(s.cells.y, is_set);
+    });
+    s.w.await(s.cells.x, is_set);
+  });
+  EXPECT_TRUE(finds(stuck, by(weak), fault::deadlock, "waits for cells.x"));
+}
+
+TEST(crashes, of_two_ranks_may_come_while_one_waits_for_the_other_in_a_barrier) {
+  // Both are pending: each has called, neither has returned, and the barrier never opens.
+  const program what{.where = one_node(3),
+                     .body =
+                         [](world& w, monitor& watch) {
+                           world::near_segment<board::cells> cells(w);
+                           if (w.rank() < 2) {
+                             watch.call(0, 0, {});
+                             cells.at(w.rank()).x.store(1, relaxed);
+                             watch.returned({});
+                           }
+                           w.barrier();
+                         },
+                     .judge = [](const history& of) -> std::optional<std::string> {
+                       const auto all = of.operations();
+                       const bool both = all.size() == 2 && all[0].is_pending() && all[1].is_pending();
+                       return both ? std::optional<std::string>("both are pending") : std::nullopt;
+                     }};
+  EXPECT_TRUE(finds(what, crashing(by(strong), 2), fault::history, "both are pending"));
+}
+
 /// End states of random programs, by each search.
 std::set<std::uint64_t> ends_of(const random_program& of, const options& how) {
   outcome ignored(registers_of(of));
@@ -219,13 +281,13 @@ std::set<std::uint64_t> ends_of(const random_program& of, const options& how) {
   return result.complete ? result.end_states : std::set<std::uint64_t>{};
 }
 
-void compare_searches(const ingredients& from, int programs) {
+void compare_searches(const ingredients& from, int programs, int crashes = 1) {
   int compared = 0;
   for (int seed = 1; seed <= programs; ++seed) {
     const random_program of = drawn_widely(static_cast<std::uint64_t>(seed), from);
     for (const delivery_mode mode : all_modes) {
       if (!from.far && mode != lazy) continue;
-      options how = crashing(by(strong, mode));
+      options how = crashing(by(strong, mode), crashes);
       how.keep_end_states = true;
       const std::set<std::uint64_t> ends = ends_of(of, how);
       how.reduce = reduction::sleep_sets_only;
@@ -243,6 +305,7 @@ TEST(crashes, lead_to_the_same_states_in_every_search) {
   compare_searches({.ranks = 2, .length = 3, .waits = true, .deadlines = true}, 300);
   compare_searches({.ranks = 2, .length = 3, .far = true, .waits = true, .deadlines = true}, 150);
   compare_searches({.ranks = 3, .length = 2, .waits = true, .signals = true, .deadlines = true}, 100);
+  compare_searches({.ranks = 3, .length = 2, .far = true, .waits = true, .deadlines = true}, 60, 2);
 }
 
 }  // namespace

@@ -143,6 +143,34 @@ TEST(deadlines, race_with_what_they_wait_for) {
   EXPECT_EQ(outcomes_of(2, 1, by(weak), body), all);
 }
 
+TEST(deadlines, of_swaps_in_a_row_are_apart) {
+  // Late once and then in time: the search by states takes a try in vain for neither.
+  const auto body = [](scene& s) {
+    const auto is_free = [](word old) { return old == 0; };
+    if (s.rank() == 1) return s.replace(0, &words::a, zero);
+    s.replace(0, &words::a, two);
+    s.r[0] = or_late(s.w.await_swap_until(soon, s.far, 0, &words::a, one, is_free, {}));
+    s.r[1] = or_late(s.w.await_swap_until(soon, s.far, 0, &words::a, one, is_free, {}));
+  };
+  for (const delivery_mode mode : all_modes)
+    EXPECT_TRUE(far_outcomes(mode, 2, 2, body).contains({too_late, 0}));
+}
+
+TEST(deadlines, may_end_in_an_exception_of_who_asks) {
+  for (const int jobs : {1, 2})
+    for (const search tier : {search::exhaustive, search::random}) {
+      options how = by(weak, lazy, tier);
+      how.jobs = jobs;
+      how.most_executions = 10;
+      const report result = check(
+          program_of(1, [](scene& s) { s.w.await(s.cells.x, [](word) -> bool { throw error("no"); }); }),
+          how);
+      ASSERT_TRUE(result.found);
+      EXPECT_EQ(result.found->what, fault::exception);
+      EXPECT_EQ(result.found->text, "what ranks wait by threw: no");
+    }
+}
+
 // ---- the first of several ---------------------------------------------------------------------------------
 
 TEST(any_of_several, ends_by_each) {

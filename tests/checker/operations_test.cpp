@@ -176,5 +176,24 @@ TEST(lock_freedom, is_that_some_operation_returns) {
   EXPECT_EQ(polite.found->text, "more than 16 steps in which no operation returns");
 }
 
+TEST(lock_freedom, is_of_operations_that_are_called) {
+  const auto stores = [](bool calls) {
+    return lock_free(program_of(1,
+                                [=](scene& s) {
+                                  for (int i = 0; i < 12; ++i) s.cells.x.store(1, relaxed);
+                                  if (calls) s.watch.call(object, counter::add, {1});
+                                  if (calls) s.watch.returned({});
+                                  for (int i = 0; i < 12; ++i) s.cells.x.store(1, relaxed);
+                                }),
+                     10);
+  };
+  EXPECT_TRUE(is_right(stores(false), by(strong)));
+  EXPECT_TRUE(is_right(stores(true), by(strong)));
+}
+
+TEST(operations, are_not_for_the_search_by_states) {
+  EXPECT_THROW((void)check(counting(true), by(strong, lazy, search::hash)), error);
+}
+
 }  // namespace
 }  // namespace nearfar::checker::testing

@@ -205,6 +205,8 @@ struct options {
   /// not flushed arrives later or never. Its memory stays, but it carries out nothing for others any more,
   /// and nobody is told: as on MPI, what helps is a deadline. Who waits in a barrier then has come to its
   /// end.
+  /// Where more than one does, the exhaustive search reverses all steps and not only those that race, which
+  /// takes long.
   int crashes = 0;
   /// Steps of one schedule after which it is a livelock.
   std::size_t most_steps = 20000;
@@ -245,7 +247,8 @@ struct report {
 };
 
 /// Searches until it finds a violation or nothing is left. The same arguments give the same report, but for
-/// its time.
+/// its time, and with several jobs for how much was pruned and which violation was found. Throws `error` for
+/// what cannot be asked.
 [[nodiscard]] report check(const program& what, const options& how);
 
 /// One line of a schedule as people read it.

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "nearfar/checker/history.hpp"
@@ -21,12 +20,12 @@ class recorder {
  public:
   explicit recorder(W& w) : world_(&w) {}
 
-  void call(std::uint64_t object, int method, value_list arguments) {
-    mine_.call(world_->rank(), object, method, std::move(arguments), stamp());
+  void call(std::uint64_t object, int method, const value_list& arguments) {
+    mine_.call(world_->rank(), object, method, arguments, stamp());
   }
-  void returned(value_list result) {
+  void returned(const value_list& result) {
     const std::uint64_t at = stamp();
-    mine_.returned(world_->rank(), std::move(result), at);
+    mine_.returned(world_->rank(), result, at);
   }
 
   /// All ranks' operations at rank 0, nothing elsewhere. Collective; every rank's operations have to have

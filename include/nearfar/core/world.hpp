@@ -212,6 +212,12 @@ template <typename W>
   return rank;
 }
 
+/// The same for whom a signal is awaited from, which may be `any_rank`.
+template <typename W>
+[[nodiscard]] int checked_sender(const W& w, int rank) {
+  return rank == any_rank ? rank : checked_rank(w, rank);
+}
+
 /// A world whose transport has exclusive locks of its own, which `mpi_win_lock` turns into a lock.
 template <typename W>
 concept has_exclusive_epochs = world<W> && requires(typename W::exclusive_epoch& epoch, W& w, int home) {

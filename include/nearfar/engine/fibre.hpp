@@ -50,8 +50,12 @@ class fibre {
   void resume();
   /// Returns to whoever resumed. From inside; throws `cancelled` when the fibre is to end.
   void suspend();
-  /// Ends the function by an exception where it is suspended, so that its objects are destroyed.
+  /// Ends the function by an exception where it is suspended, so that its objects are destroyed. Where that
+  /// cannot pass, in a destructor that waits, the function is dropped.
   void cancel() noexcept;
+  /// Returns to whoever resumed, for good, without unwinding: what is on the stack is not destroyed. From
+  /// inside.
+  [[noreturn]] void drop() noexcept;
 
   [[nodiscard]] bool ended() const noexcept { return ended_; }
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_; }
@@ -83,8 +87,11 @@ class fibre {
   [[maybe_unused]] const void* outside_stack_ = nullptr;
   [[maybe_unused]] std::size_t outside_stack_bytes_ = 0;
   std::exception_ptr thrown_;
+  stack_pool* stacks_ = nullptr;
+  boost::context::stack_context stack_;
   bool ended_ = false;
   bool cancelled_ = false;
+  bool is_dropped_ = false;
 };
 
 }  // namespace nearfar::engine

@@ -146,6 +146,9 @@ class team : public operations {
     const int rank = running_;
     fibres_[static_cast<std::size_t>(rank)]->suspend();
   }
+  /// Ends the running rank where it is, without unwinding: for one that is being unwound, and whose
+  /// destructors wait for what will not happen. What they hold is lost.
+  [[noreturn]] void drop() { fibres_[static_cast<std::size_t>(running_)]->drop(); }
   [[nodiscard]] const fibre& fibre_of(int rank) const { return *fibres_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool has_ended(int rank) const { return fibre_of(rank).ended(); }
   /// Ends all ranks; then rethrows what the lowest rank threw, if one did.

@@ -120,32 +120,33 @@ class world {
   // Waiting until a deadline at the latest. In the checker that may come at any step.
 
   template <typename T, std::predicate<T> Predicate>
-  std::optional<T> await_until(std::chrono::nanoseconds until, const near_cell<T>& cell, Predicate predicate,
-                               std::source_location site = std::source_location::current()) {
+  [[nodiscard]] std::optional<T> await_until(std::chrono::nanoseconds until, const near_cell<T>& cell,
+                                             Predicate predicate,
+                                             std::source_location site = std::source_location::current()) {
     return await_one_until<T>(site, until, cell.awaited(), predicate);
   }
   template <typename T, typename V, std::predicate<V> Predicate>
-  std::optional<V> await_direct_until(std::chrono::nanoseconds until, const far_array<T>& array,
-                                      element where, far<V> T::*field, Predicate predicate,
-                                      std::source_location site = std::source_location::current()) {
+  [[nodiscard]] std::optional<V> await_direct_until(
+      std::chrono::nanoseconds until, const far_array<T>& array, element where, far<V> T::*field,
+      Predicate predicate, std::source_location site = std::source_location::current()) {
     return await_one_until<V>(site, until, array.operation_of(action::read_direct, where, field), predicate);
   }
   template <typename T, typename V, std::predicate<V> Predicate>
-  std::optional<V> await_get_until(std::chrono::nanoseconds until, far_array<T>& array, element where,
-                                   far<V> T::*field, Predicate predicate,
-                                   std::source_location site = std::source_location::current()) {
+  [[nodiscard]] std::optional<V> await_get_until(
+      std::chrono::nanoseconds until, far_array<T>& array, element where, far<V> T::*field,
+      Predicate predicate, std::source_location site = std::source_location::current()) {
     return await_one_until<V>(site, until, array.operation_of(action::get, where, field), predicate);
   }
   template <typename T, typename V, std::predicate<V> Predicate>
-  std::optional<V> await_fetch_until(std::chrono::nanoseconds until, far_array<T>& array, element where,
-                                     far<V> T::*field, Predicate predicate,
-                                     std::source_location site = std::source_location::current()) {
+  [[nodiscard]] std::optional<V> await_fetch_until(
+      std::chrono::nanoseconds until, far_array<T>& array, element where, far<V> T::*field,
+      Predicate predicate, std::source_location site = std::source_location::current()) {
     return await_one_until<V>(site, until, array.operation_of(action::fetch, where, field), predicate);
   }
   template <typename T, typename V, std::predicate<V> Predicate>
-  std::optional<V> await_swap_until(std::chrono::nanoseconds until, far_array<T>& array, element where,
-                                    far<V> T::*field, const V& origin, Predicate predicate, backoff pause,
-                                    std::source_location site = std::source_location::current()) {
+  [[nodiscard]] std::optional<V> await_swap_until(
+      std::chrono::nanoseconds until, far_array<T>& array, element where, far<V> T::*field, const V& origin,
+      Predicate predicate, backoff pause, std::source_location site = std::source_location::current()) {
     return await_one_until<V>(site, until, array.swap_of(where, field, origin), predicate, pause);
   }
 
@@ -156,7 +157,8 @@ class world {
     return {*first.which, first.value};
   }
   template <typename... Condition>
-  std::optional<satisfied_condition> await_any_until(std::chrono::nanoseconds until, Condition... any) {
+  [[nodiscard]] std::optional<satisfied_condition> await_any_until(std::chrono::nanoseconds until,
+                                                                   Condition... any) {
     const waited first = await_first(until, any...);
     if (!first.which) return std::nullopt;
     return satisfied_condition{*first.which, first.value};
@@ -512,11 +514,12 @@ class world::signal_channel {
     world_->team_->at(site).signal(static_cast<int>(id_), checked_rank(*world_, rank));
   }
   void await_signal(int rank, std::source_location site = std::source_location::current()) {
-    world_->team_->at(site).await_signal(static_cast<int>(id_), rank);
+    world_->team_->at(site).await_signal(static_cast<int>(id_), checked_sender(*world_, rank));
   }
   [[nodiscard]] bool await_signal_until(std::chrono::nanoseconds until, int rank,
                                         std::source_location site = std::source_location::current()) {
-    return world_->team_->at(site).await_signal_until(static_cast<int>(id_), rank, until);
+    return world_->team_->at(site).await_signal_until(static_cast<int>(id_), checked_sender(*world_, rank),
+                                                      until);
   }
 
  private:

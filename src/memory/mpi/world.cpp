@@ -310,10 +310,12 @@ world::signal_channel::signal_channel(world& w)
                           {"a signal channel", "message tags", "destroy locks that are no longer used"})) {}
 
 void world::signal_channel::await_signal(int rank) {
+  if constexpr (checked_build) rank = checked_sender(*world_, rank);
   take_signal(rank == any_rank ? *find_signal(any_rank, wait_for_ever{}) : rank);
 }
 
 bool world::signal_channel::await_signal_until(std::chrono::nanoseconds until, int rank) {
+  if constexpr (checked_build) rank = checked_sender(*world_, rank);
   const std::optional<int> sender = find_signal(rank, wait_until{until});
   if (sender) take_signal(*sender);
   return sender.has_value();

@@ -207,6 +207,7 @@ class world::signal_channel {
 
   /// Wakes `rank`. Eager: returns without waiting for the receiver.
   void signal(int rank) {
+    if constexpr (checked_build) rank = checked_rank(*world_, rank);
     check(MPI_Send(nullptr, 0, MPI_BYTE, rank, tag(), world_->comm_.get()), "MPI_Send");
   }
 

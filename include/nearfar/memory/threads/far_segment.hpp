@@ -109,7 +109,9 @@ class far_array : public far_elements<World, T> {
   }
 
   /// Nothing is left to complete: each operation had its place in S (1) when it returned.
-  void flush(int /*target*/) const noexcept {}
+  void flush([[maybe_unused]] int target) const noexcept(!checked_build) {
+    if constexpr (checked_build) (void)checked_rank(this->world(), target);
+  }
 
  private:
   static constexpr std::memory_order order = std::memory_order_seq_cst;  // (1) and (2)
