@@ -69,10 +69,9 @@ void stack_pool::give_back(boost::context::stack_context stack) {
   free_.push_back(stack);
 }
 
-fibre::fibre(stack_pool& stacks, std::function<void()> body) : body_(std::move(body)) {
+fibre::fibre(stack_pool& stacks, std::function<void()> body) : body_(std::move(body)), stacks_(&stacks) {
   pooled_stack allocator(stacks);
   const boost::context::stack_context stack = allocator.allocate();
-  stacks_ = &stacks;
   stack_ = stack;
   stack_high_ = static_cast<const std::byte*>(stack.sp);
   stack_low_ = stack_high_ - stack.size;
@@ -159,7 +158,7 @@ void fibre::cancel() noexcept {
   to_be_unwound = nullptr;
   if (!is_dropped_) return;
   // Its destructor would unwind. Nothing will run on the stack any more.
-  (void)new boost::context::fiber(std::move(inside_));
+  (void)new (std::nothrow) boost::context::fiber(std::move(inside_));
   stacks_->give_back(stack_);
 }
 

@@ -39,8 +39,8 @@ TEST(crashes, are_as_many_as_may_be) {
   // Of each rank whether it adds, and in which order those do that do.
   const auto executions = [&](int most) { return check(what, crashing(by(strong), most)).executions; };
   constexpr std::uint64_t nobody = 6;
-  constexpr std::uint64_t one_of_three = 3U * (2 + 6);
-  constexpr std::uint64_t two_of_three = 3U * (1 + 4 + 6);
+  constexpr std::uint64_t one_of_three = 24;  // 3 * (2 + 6)
+  constexpr std::uint64_t two_of_three = 33;  // 3 * (1 + 4 + 6)
   constexpr std::uint64_t all = 1 + 3 + 6 + 6;
   EXPECT_EQ(executions(0), nobody);
   EXPECT_EQ(executions(1), nobody + one_of_three);
