@@ -356,12 +356,24 @@ TEST(error, carries_code_and_text_of_mpi) {
 TEST(error, of_a_call_is_thrown_and_the_world_goes_on) {
   world& w = common_world();
   world::signal_channel channel(w);
+  MPI_Comm all = MPI_COMM_NULL;
+  mpi::check(MPI_Comm_dup(MPI_COMM_WORLD, &all), "MPI_Comm_dup");
+  mpi::check(MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   try {
-    channel.signal(w.size());
+    mpi::check(MPI_Send(nullptr, 0, MPI_BYTE, w.size(), 0, all), "MPI_Send");
     ADD_FAILURE() << "a message to a rank that does not exist";
   } catch (const mpi::mpi_error& caught) {
     EXPECT_EQ(caught.error_class, MPI_ERR_RANK) << caught.what();
     EXPECT_TRUE(std::string(caught.what()).starts_with("MPI_Send failed: ")) << caught.what();
+  }
+  mpi::check(MPI_Comm_free(&all), "MPI_Comm_free");
+  // Some numbers that are no ranks mean something to MPI: a message to nobody, which is there at once.
+  for (const int nobody : {w.size(), -2, -1}) {
+    if constexpr (!checked_build) break;
+    EXPECT_THROW(channel.signal(nobody), unreachable_rank) << nobody;
+    if (nobody == any_rank) continue;
+    EXPECT_THROW(channel.await_signal(nobody), unreachable_rank) << nobody;
+    EXPECT_THROW((void)channel.await_signal_until(w.now(), nobody), unreachable_rank) << nobody;
   }
   const int right = (w.rank() + 1) % w.size();
   const int left = (w.rank() + w.size() - 1) % w.size();
