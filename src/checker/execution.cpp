@@ -116,7 +116,7 @@ footprint execution::next_footprint(const process& one) const {
     }
   }
   if (const int server = server_of(one); server >= 0) result.add({library_name(server), use::read});
-  if (one.is_rank() && is_outside_library(one.rank))
+  if (one.is_rank() && state(one.rank).next->is_outside_library())
     result.add({library_name(one.rank), use::write});  // where it comes back
   // The last delivery that a flush waits for lets its rank go on.
   if (may_crash(one.rank)) result.add({life_name(one.rank), use::read});
@@ -166,7 +166,7 @@ bool execution::is_outside_library(int rank) const {
 
 bool execution::can_go_on(int rank) const {
   const rank_state& of = state(rank);
-  return of.next != nullptr && of.next->can_be_taken();
+  return of.next != nullptr && of.at != where::crashed && of.next->can_be_taken();
 }
 
 bool execution::can_deliver(int origin, const rma& one) const {
@@ -201,7 +201,7 @@ void execution::collect_enabled() {
     for (const rma& one : state(rank).outstanding)
       if (can_deliver(rank, one)) enabled_.push_back({rank, one.number});
   for (int rank = 0; rank < size(); ++rank)
-    if (may_crash(rank) && !has_crashed(rank) && state(rank).at != where::at_barrier)
+    if (may_crash(rank) && !has_crashed(rank) && (state(rank).at != where::at_barrier || has_crash_))
       enabled_.push_back({rank, step::crash});
 }
 
@@ -358,9 +358,8 @@ void execution::take_crash(int rank) {
   if (options_->mode == delivery_mode::progress) words_.at(library_name(rank)).value = 1;
   section_.crash(rank);
   if (of.called && of.at != where::ended) --open_operations_;
-  if (of.at == where::ended) return;
-  of.at = where::crashed;
-  of.next = nullptr;
+  // What it would have done next may have been done before: `next` stays.
+  if (of.at != where::ended) of.at = where::crashed;
 }
 
 touched execution::deliver(int origin, rma& one) {

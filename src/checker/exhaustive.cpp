@@ -466,11 +466,8 @@ void add(report& to, report&& one) {
 
 }  // namespace
 
-void search_exhaustively(execution& run, const program& what, const options& asked, const budget& within,
+void search_exhaustively(execution& run, const program& what, const options& how, const budget& within,
                          report& result) {
-  options how = asked;
-  // Source sets were found to miss that of two ranks one crashes where the other's crash keeps it waiting.
-  if (run.victims().size() > 1) how.reduce = reduction::sleep_sets_only;
   const auto workers = static_cast<std::size_t>(std::max(how.jobs, 1));
   shared_search shared(workers, symmetry(run, what, how), within, result.executions + result.pruned);
   std::vector<report> found(workers);
