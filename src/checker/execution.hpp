@@ -163,8 +163,8 @@ class execution final : public engine::team, public monitor, public shared_memor
   void signal(int channel, int to) override;
   void await_signal(int channel, int from) override;
   bool await_signal_until(int channel, int from, std::chrono::nanoseconds until) override;
-  void begin_exclusive(int epoch, int home) override;
-  void end_exclusive(int epoch, int home) override;
+  void begin_epoch(int epoch, int home, engine::epoch_kind how) override;
+  void end_epoch(int epoch, int home, engine::epoch_kind how) override;
   void fence(std::memory_order order) override;
   void delay(std::chrono::nanoseconds) override {}
   void barrier() override;
@@ -241,6 +241,8 @@ class execution final : public engine::team, public monitor, public shared_memor
   [[nodiscard]] std::uint64_t next_writer();
   [[nodiscard]] static int rank_of_writer(std::uint64_t writer);
   static constexpr unsigned bits_of_operation = 32;
+  /// Who has written what a get that is under way will bring.
+  static constexpr std::uint64_t writer_to_come = ~std::uint64_t{0};
   void give_up_section(holding how);
   void complete(rank_state& of, const rma& one);
   void complete_at(int target);

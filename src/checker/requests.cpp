@@ -71,6 +71,7 @@ void requests::issue_word(const engine::operation& what, std::uint64_t writer) {
     write_word(what.result, run_->poison(), width_of(what));
     run_->has_poison_ = true;
   }
+  if (what.writers != nullptr) *what.writers = execution::writer_to_come;
   const std::uint64_t word = run_->words().name_of(what.word);
   run_->note_asked(mixed(word, hash_of_operands(what)));
   me.outstanding.push_back({.what = what,
@@ -138,13 +139,13 @@ bool requests::await_signal_until(int channel, int from, std::chrono::nanosecond
   return !receiving.has_timed_out();
 }
 
-void requests::begin_exclusive(int epoch, int home) {
-  epoch_begin beginning(*run_, epoch, home);
+void requests::begin_epoch(int epoch, int home, engine::epoch_kind how) {
+  epoch_begin beginning(*run_, epoch, home, how);
   run_->stop_before(beginning);
 }
 
-void requests::end_exclusive(int epoch, int home) {
-  epoch_end ending(*run_, epoch, home);
+void requests::end_epoch(int epoch, int home, engine::epoch_kind how) {
+  epoch_end ending(*run_, epoch, home, how);
   run_->stop_before(ending);
 }
 
@@ -223,16 +224,16 @@ void execution::await_signal(int channel, int from) {
   mutator_.await_signal(channel, from);
 }
 
-void execution::begin_exclusive(int epoch, int home) {
+void execution::begin_epoch(int epoch, int home, engine::epoch_kind how) {
   if (is_unwound()) return;
   self().frame = __builtin_frame_address(0);
-  mutator_.begin_exclusive(epoch, home);
+  mutator_.begin_epoch(epoch, home, how);
 }
 
-void execution::end_exclusive(int epoch, int home) {
+void execution::end_epoch(int epoch, int home, engine::epoch_kind how) {
   if (is_unwound()) return;
   self().frame = __builtin_frame_address(0);
-  mutator_.end_exclusive(epoch, home);
+  mutator_.end_epoch(epoch, home, how);
 }
 
 void execution::fence(std::memory_order order) {
@@ -272,6 +273,10 @@ void execution::confirmed(const std::uint64_t* writers, std::size_t words) {
   const auto text_of = [](std::uint64_t writer) {
     return writer == 0 ? std::string("nobody") : "rank " + std::to_string(rank_of_writer(writer));
   };
+  if (std::find(writers, writers + words, writer_to_come) != writers + words)
+    return report(fault::poison,
+                  "rank " + std::to_string(running()) +
+                      " takes for a value what a get that is not complete has not brought yet");
   for (std::size_t i = 1; i < words; ++i)
     if (writers[i] != writers[0])
       return report(fault::torn, "rank " + std::to_string(running()) +

@@ -172,6 +172,28 @@ TEST(objects, are_torn_if_taken_for_whole) {
   }
 }
 
+TEST(objects, are_not_there_before_their_flush) {
+  // The second time the copy still holds what the first get has brought.
+  const auto reads = [](int times, bool flushes) {
+    return on_node(1, [=](world& w, monitor&) {
+      world::far_array<record> there(w, 1);
+      world::maybe_torn<pair_of_words> copy;
+      for (int i = 0; i < times; ++i) {
+        there.get(0, &record::value, copy);
+        if (flushes || i + 1 < times) there.flush(0);
+        (void)copy.confirmed();
+        there.flush(0);
+      }
+    });
+  };
+  for (const int times : {1, 2})
+    for (const delivery_mode mode : all_modes) {
+      EXPECT_TRUE(is_right(reads(times, true), by(near_model::sequential, mode)));
+      EXPECT_TRUE(
+          finds(reads(times, false), by(near_model::sequential, mode), fault::poison, "not complete"));
+    }
+}
+
 TEST(objects, race_unless_ordered) {
   const auto handed_over = [](bool flushed, bool awaited, bool in_place) {
     return on_node(2, [=](world& w, monitor&) {

@@ -205,8 +205,6 @@ struct options {
   /// not flushed arrives later or never. Its memory stays, but it carries out nothing for others any more,
   /// and nobody is told: as on MPI, what helps is a deadline. Who waits in a barrier then has come to its
   /// end.
-  /// Where more than one does, the exhaustive search reverses all steps and not only those that race, which
-  /// takes long.
   int crashes = 0;
   /// Steps of one schedule after which it is a livelock.
   std::size_t most_steps = 20000;
