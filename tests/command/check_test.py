@@ -272,6 +272,8 @@ class BadInput(Check):
 
     def test_what_does_not_go_together(self):
         self.assert_refused("--tier", "hash", "--near", "release_acquire", saying=["hash", "sequential"])
+        for tier in ["hash", "random"]:
+            self.assert_refused("--tier", tier, "--jobs", "2", saying=["--jobs", tier])
         self.assert_refused("--all", "--ranks", "2", saying="--ranks")
         self.assert_refused("--quick", saying="--all")
         self.assert_refused("--markdown", "x.md", saying="--all")

@@ -90,6 +90,9 @@ void complete(check_command_options& options) {
   if (!fits)
     throw usage_error(fmt::format("--time-limit must be a number of seconds, at most {}, not {}", longest,
                                   options.time_limit));
+  if (options.jobs > 1 && options.of.tier != checker::search::exhaustive)
+    throw usage_error(
+        fmt::format("--jobs belongs to --tier exhaustive: --tier {} uses one processor", options.tier));
   const bool is_random = options.of.tier == checker::search::random;
   if (is_random && options.executions == 0 && options.time_limit == 0)
     options.executions = default_executions;
