@@ -163,7 +163,7 @@ void cluster::stay_inside(rank_state& me, activity doing, picoseconds until) {
 
 void cluster::delay(std::chrono::nanoseconds span) {
   rank_state& me = state_of(running());
-  pause(me, me.clock + std::max<picoseconds>(0, span.count()) * picoseconds_per_nanosecond);
+  pause(me, later(me.clock, span));
 }
 
 void cluster::barrier() {
@@ -254,9 +254,9 @@ std::string cluster::waits_text(int rank) const {
       return who + "waits for a signal from " +
              (it.waits_at == any_rank ? std::string("any rank") : "rank " + std::to_string(it.waits_at)) +
              " on channel " + std::to_string(it.waits_for);
-    case activity::in_exclusive:
-      return who + "waits for the exclusive epoch " + std::to_string(it.waits_for) + " at rank " +
-             std::to_string(it.waits_at);
+    case activity::in_epoch:
+      return who + "waits for the " + std::string(engine::name(it.waits_as)) + " epoch " +
+             std::to_string(it.waits_for) + " at rank " + std::to_string(it.waits_at);
     case activity::in_barrier:
       return who + "waits in a barrier";
   }

@@ -57,7 +57,10 @@ costs costs_of(const machine& on) {
   result.move = {
       span_of(on, "near.same_core", on.near.same_core), span_of(on, "near.same_cache", on.near.same_cache),
       span_of(on, "near.same_numa", on.near.same_numa), span_of(on, "near.same_node", on.near.same_node)};
-  if (on.near.lines_at_once == 0) refuse(on, "near.lines_at_once must be at least 1");
+  constexpr unsigned most_lines = 4096;
+  if (on.near.lines_at_once == 0 || on.near.lines_at_once > most_lines)
+    refuse(on, "near.lines_at_once must be from 1 to " + std::to_string(most_lines) + ", not " +
+                   std::to_string(on.near.lines_at_once));
   result.lines_at_once = on.near.lines_at_once;
   result.progress = span_of(on, "library.progress", on.library.progress);
   result.flush = span_of(on, "library.flush", on.library.flush);

@@ -25,7 +25,7 @@ enum class activity : std::uint8_t {
   far_polling,
   flushing,
   awaiting_signal,
-  in_exclusive,
+  in_epoch,
   in_barrier,
   delaying,
   ended,
@@ -43,11 +43,18 @@ inline constexpr picoseconds never = std::numeric_limits<picoseconds>::max();
   return std::max<picoseconds>(0, since_start.count()) * picoseconds_per_nanosecond;
 }
 
+/// The end of a pause; pauses without end are cut off where no clock overflows, after 53 days.
+[[nodiscard]] constexpr picoseconds later(picoseconds from, std::chrono::nanoseconds span) noexcept {
+  constexpr picoseconds last = never / 2;
+  const picoseconds pause = instant_of(span);
+  return pause < last - from ? from + pause : std::max(from, last);
+}
+
 inline constexpr std::uint32_t no_flight = std::numeric_limits<std::uint32_t>::max();
 
 /// An operation or a message on its way.
 struct flight {
-  enum class role : std::uint8_t { memory, message, begin_exclusive, end_exclusive };
+  enum class role : std::uint8_t { memory, message, begin_epoch, end_epoch };
 
   engine::operation what;
   const transfer_times* times = nullptr;
@@ -56,6 +63,7 @@ struct flight {
   int origin = 0;
   int id = 0;  ///< of the channel or the epoch
   role is = role::memory;
+  engine::epoch_kind kind{};  ///< of the epoch
   bool remote = false;
   bool done = false;
   bool awaited = false;              ///< its origin is suspended until it is done
@@ -74,11 +82,30 @@ struct flight_queue {
   [[nodiscard]] bool empty() const noexcept { return first == no_flight; }
 };
 
-/// The lock of an exclusive epoch at its home.
+/// The lock of an epoch at its home, which grants requests in the order in which they arrive, those to share
+/// it together.
 struct epoch_state {
   picoseconds free_at = 0;
   flight_queue waiting;
-  bool held = false;
+  bool is_exclusive = false;
+  int sharers = 0;
+
+  /// Whether a request can be granted that none waits before.
+  [[nodiscard]] bool admits(engine::epoch_kind how) const noexcept {
+    return !is_exclusive && (how == engine::epoch_kind::shared || sharers == 0);
+  }
+  void add(engine::epoch_kind how) noexcept {
+    if (how == engine::epoch_kind::shared)
+      ++sharers;
+    else
+      is_exclusive = true;
+  }
+  void remove(engine::epoch_kind how) noexcept {
+    if (how == engine::epoch_kind::shared)
+      --sharers;
+    else
+      is_exclusive = false;
+  }
 };
 
 /// A message that nobody has received.
@@ -128,6 +155,7 @@ struct rank_state {
   picoseconds latest_known = 0;
   int waits_at = 0;   ///< target of a flush, sender of a signal, or home of an epoch
   int waits_for = 0;  ///< channel or epoch
+  engine::epoch_kind waits_as{};
   std::vector<delivered> mailbox;
   picoseconds received_service = 0;
 

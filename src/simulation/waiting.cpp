@@ -128,9 +128,9 @@ cluster::outcome cluster::await_far(rank_state& me, const engine::wait& what, pi
 cluster::outcome cluster::await_swap(rank_state& me, const engine::wait& what, picoseconds until) {
   me.waits = {&what, 1};
   outcome result;
-  for (auto span = what.pause.shortest;; span = std::min(span * 2, what.pause.longest)) {
+  for (auto span = what.pause.shortest;; span = what.pause.after(span)) {
     me.polls_far = true;
-    pause(me, std::min(me.clock + span.count() * picoseconds_per_nanosecond, until));
+    pause(me, std::min(later(me.clock, span), until));
     const bool is_last = me.clock >= until;
     result.value = poll_far(what);
     if (what.satisfied(result.value)) {

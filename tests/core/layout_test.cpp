@@ -120,8 +120,16 @@ struct with_destructor {
   ~with_destructor();
 };
 struct alignas(2 * nearfar::cache_line) two_lines_apart {};
+struct alignas(2 * slot_bytes) two_slots_apart {
+  far<std::uint64_t> word;
+};
+static_assert(!far_element<two_slots_apart>);
+struct with_throwing_constructor {
+  with_throwing_constructor() noexcept(false);
+};
 static_assert(near_element<half_a_slot> && near_element<half_a_word>);
-static_assert(!near_element<with_destructor> && !near_element<two_lines_apart>);
+static_assert(!near_element<with_destructor> && !near_element<two_lines_apart> &&
+              !near_element<with_throwing_constructor>);
 static_assert(plain_value<half_a_word> && plain_value<aligned_too_far>);
 static_assert(!plain_value<std::unique_ptr<int>> && !plain_value<const int> && !plain_value<two_lines_apart>);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -67,6 +68,12 @@ TEST(pool, lends_each_element_once) {
   EXPECT_EQ(lending.take(), 2);
   EXPECT_EQ(lending.take(), std::nullopt);
 }
+
+// What it lends must outlive it.
+static_assert(
+    std::constructible_from<pool<listening_world, array_of_four>, listening_world&, array_of_four&>);
+static_assert(
+    !std::constructible_from<pool<listening_world, array_of_four>, listening_world&, array_of_four>);
 
 TEST(pool, lends_first_what_it_got_back_last) {
   listening_world w;

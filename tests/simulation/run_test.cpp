@@ -94,6 +94,26 @@ TEST(runs, rethrow_what_the_lowest_rank_threw) {
             "rank 3");
 }
 
+TEST(runs, refuse_machines_that_cannot_be) {
+  for (const unsigned lines : {0U, ~0U}) {
+    machine on = plain_machine();
+    on.near.lines_at_once = lines;
+    EXPECT_THROW(run(on, placed("node:1 core:4", 4), [](world&) {}), error);
+  }
+}
+
+TEST(runs, pause_as_long_as_clocks_go) {
+  run(plain_machine(), placed("node:1 core:4", 2), [](world& w) {
+    if (w.rank() == 0) w.delay(nanoseconds::max());
+    const nanoseconds late = w.now();
+    w.delay(nanoseconds::max());
+    w.delay(nanoseconds::max());
+    EXPECT_GE(w.now(), late);
+    w.barrier();
+    EXPECT_GE(w.now(), late);
+  });
+}
+
 TEST(runs, destroy_what_abandoned_ranks_hold) {
   struct counted {
     explicit counted(int& of) : count(&of) { ++*count; }

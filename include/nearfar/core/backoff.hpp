@@ -13,9 +13,14 @@ struct backoff {
 
   /// The pause that follows one of `span`.
   [[nodiscard]] constexpr std::chrono::nanoseconds after(std::chrono::nanoseconds span) const noexcept {
-    const std::chrono::nanoseconds twice = span + span;
-    return twice < longest ? twice : longest;
+    return span > longest / 2 ? longest : span + span;
   }
 };
+
+/// `span` after `now`, or the last instant there is if that comes first.
+[[nodiscard]] constexpr std::chrono::nanoseconds later(std::chrono::nanoseconds now,
+                                                       std::chrono::nanoseconds span) noexcept {
+  return span < std::chrono::nanoseconds::max() - now ? now + span : std::chrono::nanoseconds::max();
+}
 
 }  // namespace nearfar

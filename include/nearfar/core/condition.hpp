@@ -42,6 +42,21 @@ template <typename Array, typename T, typename V, typename Predicate>
   return direct_condition<Array, far<V> T::*, Predicate>{&array, where, field, std::move(predicate), site};
 }
 
+namespace detail {
+
+template <typename T>
+inline constexpr bool is_condition = false;
+template <typename Cell, typename Predicate>
+inline constexpr bool is_condition<near_condition<Cell, Predicate>> = true;
+template <typename Array, typename Field, typename Predicate>
+inline constexpr bool is_condition<direct_condition<Array, Field, Predicate>> = true;
+
+}  // namespace detail
+
+/// What `when` makes.
+template <typename T>
+concept wait_condition = detail::is_condition<T>;
+
 /// Which of several conditions held, in the order in which they were given, and for which value. If several
 /// hold at once the first does not come before the others for ever: waits start at another one each time.
 struct satisfied_condition {

@@ -47,8 +47,9 @@ struct far_object {
 
 /// A struct of far words and far objects that an array can hold.
 template <typename T>
-concept far_element = std::is_standard_layout_v<T> && std::is_trivially_copyable_v<T> &&
-                      std::default_initializable<T> && alignof(T) >= sizeof(std::uint64_t);
+concept far_element =
+    std::is_standard_layout_v<T> && std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
+    alignof(T) >= sizeof(std::uint64_t) && alignof(T) <= slot_bytes;
 
 /// One that a segment can hold: one for each rank, at the same displacement in every window.
 template <typename T>
@@ -59,10 +60,11 @@ template <typename T>
 concept plain_value = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
                       std::same_as<T, std::remove_cv_t<T>> && alignof(T) <= cache_line;
 
-/// A struct of near cells that an array can hold. Its author decides whether elements share cache lines.
+/// A struct of near cells that an array can hold. Its author decides whether elements share cache lines. What
+/// makes one must not throw, as the other ranks wait for all of them.
 template <typename T>
-concept near_element =
-    std::default_initializable<T> && std::is_trivially_destructible_v<T> && alignof(T) <= cache_line;
+concept near_element = std::is_nothrow_default_constructible_v<T> && std::is_trivially_destructible_v<T> &&
+                       alignof(T) <= cache_line;
 
 /// One that a segment can hold: one for each rank, on cache lines of its own.
 template <typename T>

@@ -29,6 +29,7 @@ class pool {
     std::iota(there_.rbegin(), there_.rend(), std::size_t{0});
     for (const std::size_t index : there_) tell_given_back(index, site);
   }
+  pool(World& w, const Array&& array, std::source_location site = std::source_location::current()) = delete;
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
   /// The elements are the array's again.

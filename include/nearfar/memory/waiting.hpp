@@ -160,11 +160,11 @@ class waiting {
   }
 
   /// Waits for the first of several conditions (`when`, in `core/condition.hpp`), polled in turn.
-  template <typename... Condition>
+  template <wait_condition... Condition>
   satisfied_condition await_any(const Condition&... any) {
     return *poll_any(wait_for_ever{}, any...);
   }
-  template <typename... Condition>
+  template <wait_condition... Condition>
   [[nodiscard]] std::optional<satisfied_condition> await_any_until(std::chrono::nanoseconds until,
                                                                    const Condition&... any) {
     return poll_any(wait_until{until}, any...);
@@ -174,7 +174,7 @@ class waiting {
   static void fence(std::memory_order order) noexcept { nearfar::fence(order); }
 
   /// Lets `span` pass while progress goes on: the pause of a backoff.
-  void delay(std::chrono::nanoseconds span) { delay_until(now() + span); }
+  void delay(std::chrono::nanoseconds span) { delay_until(later(now(), span)); }
 
   /// One turn of a loop of the caller's own: drives progress now, and lets others run if processors are
   /// short.
@@ -297,7 +297,7 @@ class waiting {
                                    Predicate& predicate, backoff times, Until until) {
     auto span = times.shortest;
     const auto pause = [&] {
-      delay_until(until.at_latest(now() + span));
+      delay_until(until.at_latest(later(now(), span)));
       span = times.after(span);
       return true;
     };
