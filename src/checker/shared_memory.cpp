@@ -40,7 +40,7 @@ constexpr std::uint64_t name_of_lifetime = std::uint64_t{6} << 60U;
 
 /// An access of an object that no promise lets race.
 bool has_to_be_ordered(const engine::operation& what) {
-  return what.is_of_object() && what.writers == nullptr;
+  return what.is_of_object() && !what.is_of_values && what.writers == nullptr;
 }
 
 std::string text_of(usage how) {

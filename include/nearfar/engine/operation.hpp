@@ -54,6 +54,13 @@ enum class action : std::uint8_t {
 /// As schedules show it.
 [[nodiscard]] std::string_view name(action what) noexcept;
 
+/// How a rank holds a lock epoch: alone, or together with all that share it.
+enum class epoch_kind : std::uint8_t { exclusive, shared };
+
+[[nodiscard]] constexpr std::string_view name(epoch_kind how) noexcept {
+  return how == epoch_kind::exclusive ? "exclusive" : "shared";
+}
+
 /// One operation on one word, or on an object of several. Values are the word's bits, zero-extended.
 struct operation {
   action what = action::load;
@@ -71,6 +78,7 @@ struct operation {
   // Of a far object, put, got, or accessed in place: `word` is its first, `origin` or `result` the value.
   std::size_t bytes = 0;             ///< of the value; 0: a word and no object
   std::uint64_t* writers = nullptr;  ///< of a read that may race: room for a name of who wrote each word
+  bool is_of_values = false;         ///< each word is a value by itself, and may race as any word
 
   [[nodiscard]] bool is_of_object() const noexcept { return bytes != 0; }
   /// Words that it is about.

@@ -56,8 +56,9 @@ class operations {
   virtual void await_signal(int channel, int from) = 0;
   /// Whether there was one before the deadline.
   [[nodiscard]] virtual bool await_signal_until(int channel, int from, std::chrono::nanoseconds until) = 0;
-  virtual void begin_exclusive(int epoch, int home) = 0;
-  virtual void end_exclusive(int epoch, int home) = 0;
+  /// Waits until the rank holds the epoch of `home`. It ends it as it began it.
+  virtual void begin_epoch(int epoch, int home, epoch_kind how) = 0;
+  virtual void end_epoch(int epoch, int home, epoch_kind how) = 0;
   /// As `std::atomic_thread_fence`, among near cells.
   virtual void fence(std::memory_order order) = 0;
 

@@ -14,6 +14,7 @@
 #include <exception>
 #include <optional>
 #include <source_location>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -64,7 +65,7 @@ class world {
   template <typename T>
   using maybe_torn = engine::maybe_torn<T>;
   class signal_channel;
-  class exclusive_epoch;
+  class lock_epoch;
 
   world(team& of, int rank) : team_(&of), rank_(rank), memory_(of.bytes()), ids_(most_ids, 1) {}
   world(const world&) = delete;
@@ -151,12 +152,12 @@ class world {
   }
 
   /// Waits for the first of several conditions (`core/condition.hpp`).
-  template <typename... Condition>
+  template <wait_condition... Condition>
   satisfied_condition await_any(Condition... any) {
     const waited first = await_first({}, any...);
     return {*first.which, first.value};
   }
-  template <typename... Condition>
+  template <wait_condition... Condition>
   [[nodiscard]] std::optional<satisfied_condition> await_any_until(std::chrono::nanoseconds until,
                                                                    Condition... any) {
     const waited first = await_first(until, any...);
@@ -334,6 +335,18 @@ class far_array {
     issue<V>(site, action::get, where, field, nullptr, &result);
   }
   template <typename V>
+  void get_range(element first, far<V> T::*field, std::span<V> results,
+                 std::source_location site = std::source_location::current()) {
+    static_assert(sizeof(T) == sizeof(V), "elements of one word each, so that they are in one piece");
+    if (results.empty()) return;
+    (void)checked_element({first.rank, first.index + results.size() - 1}, count());
+    operation started = operation_of(action::get, first, field);
+    started.result = results.data();
+    started.bytes = results.size_bytes();
+    started.is_of_values = true;
+    world_->substrate().at(site).issue(started);
+  }
+  template <typename V>
   void fetch(element where, far<V> T::*field, V& result,
              std::source_location site = std::source_location::current()) {
     issue<V>(site, action::fetch, where, field, nullptr, &result);
@@ -385,17 +398,12 @@ class far_array {
   template <typename V>
   void get(element where, far_object<V> T::*field, V& result,
            std::source_location site = std::source_location::current()) {
-    operation started = operation_of(action::get, where, field);
-    started.result = &result;
-    world_->substrate().at(site).issue(started);
+    world_->substrate().at(site).issue(read_of(action::get, where, field, result));
   }
   template <typename V>
   void get(element where, far_object<V> T::*field, maybe_torn<V>& result,
            std::source_location site = std::source_location::current()) {
-    operation started = operation_of(action::get, where, field);
-    started.result = &result.buffer();
-    started.writers = result.writers();
-    world_->substrate().at(site).issue(started);
+    world_->substrate().at(site).issue(read_of(action::get, where, field, result));
   }
 
   void flush(int target, std::source_location site = std::source_location::current()) {
@@ -423,18 +431,13 @@ class far_array {
   [[nodiscard]] V read_direct(element where, far_object<V> T::*field,
                               std::source_location site = std::source_location::current()) const {
     V result{};
-    operation read = operation_of(action::read_direct, where, field);
-    read.result = &result;
-    world_->substrate().at(site).perform(read);
+    world_->substrate().at(site).perform(read_of(action::read_direct, where, field, result));
     return result;
   }
   template <typename V>
   void read_direct(element where, far_object<V> T::*field, maybe_torn<V>& result,
                    std::source_location site = std::source_location::current()) const {
-    operation read = operation_of(action::read_direct, where, field);
-    read.result = &result.buffer();
-    read.writers = result.writers();
-    world_->substrate().at(site).perform(read);
+    world_->substrate().at(site).perform(read_of(action::read_direct, where, field, result));
   }
   template <typename V>
   void write_direct(element where, far_object<V> T::*field, const V& value,
@@ -472,6 +475,19 @@ class far_array {
             .target = where.rank,
             .word = (object(what, where).*field).words.data(),
             .bytes = sizeof(V)};
+  }
+  template <typename V>
+  [[nodiscard]] operation read_of(action what, element where, far_object<V> T::*field, V& result) const {
+    operation read = operation_of(what, where, field);
+    read.result = &result;
+    return read;
+  }
+  template <typename V>
+  [[nodiscard]] operation read_of(action what, element where, far_object<V> T::*field,
+                                  maybe_torn<V>& result) const {
+    operation read = read_of(what, where, field, result.buffer());
+    read.writers = result.writers();
+    return read;
   }
   template <typename V>
   [[nodiscard]] operation swap_of(element where, far<V> T::*field, const V& origin) const {
@@ -529,21 +545,22 @@ class world::signal_channel {
 
 /// The lock that an MPI library has for a target's memory. As over MPI, a completed read behind the request
 /// makes sure that it is held.
-class world::exclusive_epoch {
+class world::lock_epoch {
  public:
-  exclusive_epoch(world& w, int home) : world_(&w), home_(agreed(w, home)), window_(w) {}
-  exclusive_epoch(const exclusive_epoch&) = delete;
-  exclusive_epoch& operator=(const exclusive_epoch&) = delete;
-  ~exclusive_epoch() { world_->ids_.release(id_, 1); }
+  lock_epoch(world& w, int home) : world_(&w), home_(agreed(w, home)), window_(w) {}
+  lock_epoch(const lock_epoch&) = delete;
+  lock_epoch& operator=(const lock_epoch&) = delete;
+  ~lock_epoch() { world_->ids_.release(id_, 1); }
 
   void begin(std::source_location site = std::source_location::current()) {
-    world_->team_->at(site).begin_exclusive(static_cast<int>(id_), home_);
-    std::uint64_t ignored = 0;
-    window_.get(home_, &window::word, ignored, site);
-    window_.flush(home_, site);
+    begin_as(epoch_kind::exclusive, site);
+  }
+  /// Together with others that do so.
+  void begin_shared(std::source_location site = std::source_location::current()) {
+    begin_as(epoch_kind::shared, site);
   }
   void end(std::source_location site = std::source_location::current()) {
-    world_->team_->at(site).end_exclusive(static_cast<int>(id_), home_);
+    world_->team_->at(site).end_epoch(static_cast<int>(id_), home_, begun_as_);
   }
 
  private:
@@ -553,17 +570,26 @@ class world::exclusive_epoch {
 
   /// `home`, if it is the same on every rank and one of them.
   [[nodiscard]] static int agreed(world& w, int home) {
-    expect_alike(w, "an exclusive epoch", {{"home", home}});
+    expect_alike(w, "a lock epoch", {{"home", home}});
     return checked_rank(w, home);
+  }
+
+  void begin_as(epoch_kind how, const std::source_location& site) {
+    begun_as_ = how;
+    world_->team_->at(site).begin_epoch(static_cast<int>(id_), home_, how);
+    std::uint64_t ignored = 0;
+    window_.get(home_, &window::word, ignored, site);
+    window_.flush(home_, site);
   }
 
   world* world_;
   int home_;
-  std::size_t id_ = world_->allocate_id("an exclusive epoch");
+  std::size_t id_ = world_->allocate_id("a lock epoch");
+  epoch_kind begun_as_ = epoch_kind::exclusive;
   engine::far_segment<window> window_;
 };
 
 static_assert(nearfar::world<world>);
-static_assert(has_exclusive_epochs<world>);
+static_assert(has_lock_epochs<world>);
 
 }  // namespace nearfar::engine

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/fence.hpp"
@@ -115,6 +116,14 @@ class far_elements {
   [[nodiscard]] std::size_t offset_in_memory(element where) const {
     if constexpr (checked_build) where = checked_element(where, count());
     return place_.offset() + where.index * sizeof(T);
+  }
+
+  /// `misuse` in checked builds if there are fewer elements from `first` on than results.
+  template <typename V>
+  void check_range(element first, far<V> T::* /*field*/, std::span<V> results) const {
+    static_assert(sizeof(T) == sizeof(V), "elements of one word each, so that they are in one piece");
+    if constexpr (checked_build)
+      if (!results.empty()) (void)checked_element({first.rank, first.index + results.size() - 1}, count());
   }
 
   /// A field in far memory of the element's rank that begins at `memory`.

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "nearfar/core/checks.hpp"
@@ -56,6 +57,16 @@ class far_array : public far_elements<World, T> {
   template <typename V>
   void get(element where, far<V> T::*field, V& result) {
     get_all(&result, {1, datatype<V>()}, where.rank, displacement(where, field));
+  }
+
+  /// The words of as many elements as there are results, each of one word: one operation, whose words are
+  /// read in any order, each as by `get`.
+  template <typename V>
+  void get_range(element first, far<V> T::*field, std::span<V> results) {
+    this->check_range(first, field, results);
+    if (results.empty()) return;
+    get_all(results.data(), {static_cast<int>(results.size()), datatype<V>()}, first.rank,
+            displacement(first, field));
   }
 
   /// Atomic read.

@@ -77,7 +77,7 @@ class world : public waiting<world> {
   template <typename T>
   using maybe_torn = nearfar::maybe_torn<T>;
   class signal_channel;
-  class exclusive_epoch;
+  class lock_epoch;
   using release_scope = plain_release_scope;
 
   /// Throws `transport_error` when this MPI installation cannot do what nearfar needs, `topology_error` when
@@ -233,27 +233,30 @@ class world::signal_channel {
 
 /// The lock that MPI has for a target's memory, which takes a window of its own since it cannot be had inside
 /// the far window's epoch. Making and destroying one is collective and synchronises.
-class world::exclusive_epoch {
+class world::lock_epoch {
  public:
-  exclusive_epoch(world& w, int home);
+  lock_epoch(world& w, int home);
 
+  void begin() { begin_as(MPI_LOCK_EXCLUSIVE); }
+  /// Together with others that do so.
+  void begin_shared() { begin_as(MPI_LOCK_SHARED); }
+  void end() { check(MPI_Win_unlock(home_, window_.get()), "MPI_Win_unlock"); }
+
+ private:
   /// MPI_Win_lock alone may return before the lock is held; the completed read behind it cannot
   /// (MPI 3.1, 11.5.3).
-  void begin() {
-    check(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, home_, 0, window_.get()), "MPI_Win_lock");
+  void begin_as(int lock_type) {
+    check(MPI_Win_lock(lock_type, home_, 0, window_.get()), "MPI_Win_lock");
     std::uint64_t ignored = 0;
     check(MPI_Get(&ignored, 1, MPI_UINT64_T, home_, 0, 1, MPI_UINT64_T, window_.get()), "MPI_Get");
     check(MPI_Win_flush(home_, window_.get()), "MPI_Win_flush");
   }
 
-  void end() { check(MPI_Win_unlock(home_, window_.get()), "MPI_Win_unlock"); }
-
- private:
   int home_;
   window window_;
 };
 
 static_assert(nearfar::world<world>);
-static_assert(has_exclusive_epochs<world>);
+static_assert(has_lock_epochs<world>);
 
 }  // namespace nearfar::mpi

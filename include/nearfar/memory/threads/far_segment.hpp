@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <span>
 
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/maybe_torn.hpp"
@@ -50,6 +51,15 @@ class far_array : public far_elements<World, T> {
   template <typename V>
   void get(element where, far<V> T::*field, V& result) {
     result = word(where, field).load(order);
+  }
+
+  template <typename V>
+  void get_range(element first, far<V> T::*field, std::span<V> results) {
+    this->check_range(first, field, results);
+    for (V& result : results) {
+      get(first, field, result);
+      ++first.index;
+    }
   }
 
   template <typename V>
