@@ -46,7 +46,9 @@ template <world W, far_handover_policy Policy = far_handover_policy{}>
 class far_handover {
  public:
   /// Collective.
-  explicit far_handover(W& w) : world_(&w), words_(w), owner_(owner_of<Policy.queued>(w)) {}
+  explicit far_handover(W& w) : far_handover(w, owner_of<Policy.queued>(w)) {}
+  /// The same where `owner` has the words of this rank's participant.
+  far_handover(W& w, int owner) : world_(&w), words_(w), owner_(owner) {}
 
   /// To be called before the participant can be known to a predecessor.
   void prepare() {
@@ -72,22 +74,16 @@ class far_handover {
     words_.flush(owner);
   }
 
-  /// As if a value had been handed over, by the participant to itself: only where a published lock keeps what
-  /// it was given in the word itself.
-  void write(const std::uint64_t& value)
-    requires(Policy.by != handover_by::sum)
-  {
-    if constexpr (Policy.writes == node_access::direct) {
-      words_.write_direct(owner_, &words::status, value);
-    } else {
-      words_.put(owner_, &words::status, value);
-      words_.flush(owner_);
-    }
+  /// Remembers a value for the participant: as published, in the word in which it was handed over.
+  void keep(const std::uint64_t& value) {
+    if constexpr (Policy.by == handover_by::sum)
+      kept_.store(words_, owner_, &words::kept, value);
+    else
+      write(value);
   }
-  /// What the word holds, by RMA; as for `write`.
-  [[nodiscard]] std::uint64_t read()
-    requires(Policy.by != handover_by::sum)
-  {
+  /// What `keep` was given last.
+  [[nodiscard]] std::uint64_t kept() {
+    if constexpr (Policy.by == handover_by::sum) return kept_.load(words_, owner_, &words::kept);
     std::uint64_t value = wait;
     words_.get(owner_, &words::status, value);
     words_.flush(owner_);
@@ -98,9 +94,19 @@ class far_handover {
   struct alignas(slot_bytes) words {
     far<std::uint64_t> status;
     far<std::uint64_t> seen;  ///< what a node remembers
+    far<std::uint64_t> kept;  ///< by sum, where the status tells nothing by itself
   };
   // An origin of far operations, so it must be an object.
   static constexpr std::uint64_t wait = 0;
+
+  void write(const std::uint64_t& value) {
+    if constexpr (Policy.writes == node_access::direct) {
+      words_.write_direct(owner_, &words::status, value);
+    } else {
+      words_.put(owner_, &words::status, value);
+      words_.flush(owner_);
+    }
+  }
 
   [[nodiscard]] std::uint64_t await_other_than(std::uint64_t before) {
     const auto is_given = [before](std::uint64_t value) { return value != before; };
@@ -115,6 +121,7 @@ class far_handover {
   W* world_;
   typename W::template far_segment<words> words_;
   participant_memory<Policy.queued> seen_;  ///< the total at the last grant
+  participant_memory<Policy.queued> kept_;
   int owner_;
 };
 

@@ -71,12 +71,10 @@ class far_queue {
   static constexpr participant queued = Policy.queued;
 
   /// `home` keeps the tail; `announced` is the rank that a predecessor shall be told. Collective.
-  far_queue(W& w, int home, int announced)
-      : world_(&w),
-        words_(w),
-        home_(checked_rank(w, home)),
-        owner_(owner_of<queued>(w)),
-        announced_(to_word(announced)) {}
+  far_queue(W& w, int home, int announced) : far_queue(w, home, announced, owner_of<queued>(w)) {}
+  /// The same where `owner` has the words of this rank's participant, which may be any part of a node.
+  far_queue(W& w, int home, int announced, int owner)
+      : world_(&w), words_(w), home_(checked_rank(w, home)), owner_(owner), announced_(to_word(announced)) {}
 
   /// Takes the last place. Returns the predecessor's owner, or `nobody` at the head.
   [[nodiscard]] rank_word enqueue() {

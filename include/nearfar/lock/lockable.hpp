@@ -1,14 +1,18 @@
 /// \file
-/// What every exclusive lock of nearfar is to its user: *BasicLockable*, *Lockable* where the algorithm can,
-/// with misuse checked and the way the lock came remembered.
+/// What every lock of nearfar is to its user: *BasicLockable*, *Lockable* where the algorithm can, with
+/// misuse checked and the way the lock came remembered. What readers share besides is in
+/// `shared_lockable.hpp`.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <exception>
 #include <initializer_list>
+#include <optional>
 
 #include "nearfar/core/agreement.hpp"
+#include "nearfar/core/backoff.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/world.hpp"
@@ -25,7 +29,7 @@ enum class handover : std::uint8_t {
 };
 
 /// The public face of a lock, over `Derived::acquire() -> handover`, `Derived::release()` and, if it exists,
-/// `Derived::try_acquire() -> bool`.
+/// `Derived::try_acquire() -> bool` and `Derived::try_acquire_until(deadline) -> optional<handover>`.
 ///
 /// Each rank has its own lock object for the lock that all ranks share; all objects are made collectively,
 /// and a rank may destroy its own while others still use theirs, but not while it holds the lock. An object
@@ -38,10 +42,9 @@ class lockable {
 
   /// Waits for the lock. Throws `already_held` in checked builds if this rank holds it.
   void lock() {
-    if (checked_build && held_) [[unlikely]]
-      detail::throw_already_held("lock()");
+    expect_nothing_held("lock()");
     last_ = self().acquire();
-    held_ = true;
+    held_ = holding::exclusive;
   }
 
   /// Takes the lock if it is free, without waiting for its holder. A far operation at the home rank may be
@@ -55,23 +58,30 @@ class lockable {
       { derived.try_acquire() } -> std::same_as<bool>;
     }
   {
-    if (checked_build && held_) [[unlikely]]
-      detail::throw_already_held("try_lock()");
-    if (!self().try_acquire()) {
-      world_->rest();
-      return false;
+    expect_nothing_held("try_lock()");
+    return note_attempt(self().try_acquire(), holding::exclusive);
+  }
+
+  /// As `lock`, but gives up at a time of the world's clock. Only of locks whose queue can be left.
+  [[nodiscard]] bool try_lock_until(std::chrono::nanoseconds deadline)
+    requires requires(Derived& derived) {
+      { derived.try_acquire_until(deadline) } -> std::same_as<std::optional<handover>>;
     }
-    last_ = handover::uncontended;
-    held_ = true;
-    return true;
+  {
+    expect_nothing_held("try_lock_until()");
+    return note_timed(self().try_acquire_until(deadline), holding::exclusive);
+  }
+  [[nodiscard]] bool try_lock_for(std::chrono::nanoseconds span)
+    requires requires(Derived& derived) { derived.try_acquire_until(span); }
+  {
+    return try_lock_until(later(world_->now(), span));
   }
 
   /// Gives the lock up; what this rank did before, including completed far operations, is visible to the next
   /// holder. Throws `not_held` in checked builds if this rank does not hold it.
   void unlock() {
-    if (checked_build && !held_) [[unlikely]]
-      detail::throw_not_held();
-    held_ = false;
+    expect_held(holding::exclusive);
+    held_ = holding::nothing;
     [[maybe_unused]] const typename W::release_scope scope(*world_);
     self().release();
   }
@@ -89,16 +99,47 @@ class lockable {
 
   /// To be called first in the destructor, which must be `noexcept(!checked_build)`.
   void expect_not_held() const {
-    if (checked_build && held_ && std::uncaught_exceptions() == 0) [[unlikely]]
+    if (checked_build && held_ != holding::nothing && std::uncaught_exceptions() == 0) [[unlikely]]
       detail::throw_destroyed_while_held();
   }
 
- private:
-  [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
+  // For what else can be held.
 
+  enum class holding : std::uint8_t { nothing, exclusive, shared };
+
+  void expect_nothing_held(const char* call) const {
+    if (checked_build && held_ != holding::nothing) [[unlikely]]
+      detail::throw_already_held(call);
+  }
+  void expect_held(holding what) const {
+    if (checked_build && held_ != what) [[unlikely]]
+      detail::throw_not_held();
+  }
+  void note_held(holding what) noexcept { held_ = what; }
+  void note_handover(handover how) noexcept { last_ = how; }
+  /// The outcome of an attempt; after one in vain others get to run.
+  [[nodiscard]] bool note_attempt(bool succeeded, holding what) {
+    if (!succeeded) {
+      world_->rest();
+      return false;
+    }
+    last_ = handover::uncontended;
+    held_ = what;
+    return true;
+  }
+  [[nodiscard]] bool note_timed(std::optional<handover> how, holding what) noexcept {
+    if (!how) return false;
+    last_ = *how;
+    held_ = what;
+    return true;
+  }
+  [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
+  [[nodiscard]] W& world_of() const noexcept { return *world_; }
+
+ private:
   W* world_;
   handover last_ = handover::uncontended;
-  bool held_ = false;
+  holding held_ = holding::nothing;
 };
 
 }  // namespace nearfar

@@ -14,8 +14,8 @@
 
 namespace nearfar {
 
-/// Exclusive lock for all ranks of a world whose transport has exclusive epochs. See the file's comment.
-template <has_exclusive_epochs W>
+/// Exclusive lock for all ranks of a world whose transport has lock epochs. See the file's comment.
+template <has_lock_epochs W>
 class mpi_win_lock : public lockable<mpi_win_lock<W>, W> {
  public:
   using world_type = W;
@@ -33,7 +33,7 @@ class mpi_win_lock : public lockable<mpi_win_lock<W>, W> {
   void release() { epoch_.end(); }
 
  private:
-  typename W::exclusive_epoch epoch_;
+  typename W::lock_epoch epoch_;
 };
 
 }  // namespace nearfar

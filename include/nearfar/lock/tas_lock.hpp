@@ -13,6 +13,10 @@
 /// by one operation only. Memory: 64 bytes of far memory for each rank.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
 #include "nearfar/core/backoff.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
@@ -54,6 +58,14 @@ class tas_lock : public lockable<tas_lock<W>, W> {
     words_.swap(home_, &word::state, taken, old);
     words_.flush(home_);
     return old == is_free;
+  }
+
+  [[nodiscard]] std::optional<handover> try_acquire_until(std::chrono::nanoseconds deadline) {
+    if (try_acquire()) return handover::uncontended;
+    const auto replaced = world_->await_swap_until(
+        deadline, words_, home_, &word::state, taken, [](std::uint64_t old) { return old == is_free; },
+        pause_);
+    return replaced ? std::optional(handover::waited) : std::nullopt;
   }
 
   void release() {

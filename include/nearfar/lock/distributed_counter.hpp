@@ -1,0 +1,310 @@
+/// \file
+/// Where the readers of `rma_rw_lock` are counted: one word on every T_DC-th node, with the writer's flag,
+/// the arrivals and the departures, b|x|y.
+///
+/// Source: the distributed counter of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA
+/// Locks", HPDC 2016, doi 10.1145/2907294.2907323. As there, a reader arrives by one fetch-and-add and leaves
+/// by one accumulate. That nobody backs off is nearfar's: the flag is a number of phases, as in the
+/// phase-fair locks of B. Brandenburg, J. Anderson, "Spin-based reader-writer synchronization for
+/// multiprocessor real-time systems", 2010, doi 10.1007/s11241-010-9097-2.
+///
+/// The word. Phases are numbered; odd ones belong to a writer, even ones to readers. Who holds the writers'
+/// lock, and nobody else, begins phases. A reader that arrives in an even phase is in; one that arrives in an
+/// odd one stays counted and is in when that phase ends, whether it has noticed by then or not. So when a
+/// writer ends the readers' phase by a fetch-and-add, the arrivals that this returns are those that are in or
+/// have been: they have left when the departures are as many, and later arrivals do not change that. When the
+/// writer's phase ends, both numbers go down by what has left, so that the arrivals are then those who
+/// waited.
+///
+/// A readers' phase that begins while writers wait is limited: only the first `max_readers` that arrive in it
+/// are in, those who waited among them, which is why that is never less than the ranks at the word. The
+/// others wait for the next one. Then the next writer lets the readers be until all of these have come, or
+/// none is in. Only what one word holds at one time can say which of the two it is.
+///
+/// A word is written by accumulates (sum) only, which exclude each other, so that it does not matter that
+/// what is seen may not be complete.
+///
+/// Numbers have 30 bits. They go down whenever writers come; where none does, the reader that finds a number
+/// large asks for it (`is_high`) and, holding the writers' lock, makes it smaller (`lower`).
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "nearfar/core/error.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/lockable.hpp"
+#include "nearfar/lock/phase_fair_lock.hpp"
+
+namespace nearfar {
+
+namespace detail {
+
+/// For each group of `nodes` nodes in order, the leader of the first. Throws `misuse` if `nodes` < 1.
+[[nodiscard]] std::vector<int> counter_hosts(const locality& where, int nodes);
+/// The most ranks that count at one of them.
+[[nodiscard]] int most_at_one_counter(const locality& where, int nodes);
+/// `max_readers`, or `at_one_counter` if that is more. Throws `misuse` if it is less than 1 or more than the
+/// numbers hold.
+[[nodiscard]] std::uint64_t checked_max_readers(int max_readers, int at_one_counter);
+
+}  // namespace detail
+
+/// Readers of one lock, among all ranks of a world. See the file's comment.
+///
+/// Cost in far operations: enter 1 fetch-and-add and leave 1 accumulate at the nearest counter; shut 1
+/// fetch-and-add and open 1 accumulate at each counter, in flight together; a reader that waits polls its
+/// counter, in place if that is on its node. Memory: 64 bytes of far memory for each rank.
+template <world W, std::uint64_t HighMark = std::uint64_t{1} << 29U>
+class distributed_counter {
+ public:
+  using world_type = W;
+
+  /// Collective. A counter for every `nodes` nodes (T_DC); `max_readers` is T_R.
+  distributed_counter(W& w, int nodes, int max_readers)
+      : world_(&w),
+        words_(w),
+        hosts_(detail::counter_hosts(w.locality(), nodes)),
+        max_readers_(
+            detail::checked_max_readers(max_readers, detail::most_at_one_counter(w.locality(), nodes))),
+        mine_(hosts_[static_cast<std::size_t>(w.locality().group(level::node, w.rank()) / nodes)]),
+        is_near_(w.locality().same(level::node, mine_, w.rank())),
+        seen_(hosts_.size()),
+        changes_(hosts_.size()) {}
+
+  // What readers do.
+
+  [[nodiscard]] handover enter() {
+    const count before = arrive();
+    if (is_in(before)) return handover::uncontended;
+    await_at(mine_, admission_after(before));
+    return handover::waited;
+  }
+
+  /// Looks first, so that nothing is left behind where readers would have to wait.
+  [[nodiscard]] bool try_enter() {
+    if (!is_in({is_near_ ? words_.read_direct(mine_, &word::state) : read(mine_)})) return false;
+    const count before = arrive();
+    if (is_in(before)) return true;
+    withdraw(before);
+    return false;
+  }
+
+  [[nodiscard]] std::optional<handover> try_enter_until(std::chrono::nanoseconds deadline) {
+    const count before = arrive();
+    if (is_in(before)) return handover::uncontended;
+    const auto has_come = admission_after(before);
+    const bool came =
+        is_near_ ? world_->await_direct_until(deadline, words_, mine_, &word::state, has_come).has_value()
+                 : world_->await_fetch_until(deadline, words_, mine_, &word::state, has_come).has_value();
+    if (came) return handover::waited;
+    withdraw(before);
+    return std::nullopt;
+  }
+
+  void leave() { add(mine_, one_departure); }
+
+  /// Whether the number of arrivals that this rank saw is large.
+  [[nodiscard]] bool is_high() const noexcept { return seen_high_; }
+
+  // What the holder of the writers' lock does.
+
+  /// Makes the numbers of this rank's counter smaller, in a readers' phase.
+  void lower() {
+    const count now{read(mine_)};
+    add(mine_, std::uint64_t{0} - now.departures() * (one_arrival + one_departure));
+    seen_high_ = false;
+  }
+
+  /// Ends the readers' phase and waits until all who are in have left.
+  void shut(readers_turn before) {
+    if (before != readers_turn::none) grant(before);
+    end_phase();
+    for (std::size_t i = 0; i < hosts_.size(); ++i)
+      if (const count at_end{seen_[i]}; !is_left_by(at_end, at_end.departures()))
+        await_at(hosts_[i],
+                 [this, at_end](std::uint64_t now) { return is_left_by(at_end, count{now}.departures()); });
+    ended_here_ = true;
+  }
+
+  /// This rank goes on writing in a phase that another has begun.
+  void take_over() noexcept { ended_here_ = false; }
+
+  /// Ends the readers' phase if nobody is in, or this rank only where it is (`is_in`); otherwise that goes on
+  /// under another number. Nobody else may want the writers' lock, so that the phase is not limited.
+  [[nodiscard]] bool try_shut(bool is_in) {
+    // Looks first: who has been let in, but has not noticed yet, would wait for ever if phases went by.
+    read_all();
+    if (!is_empty(is_in)) return false;
+    end_phase();
+    ended_here_ = is_empty(is_in);
+    if (ended_here_) return true;
+    for (std::size_t i = 0; i < hosts_.size(); ++i)
+      changes_[i] = count{seen_[i]}.ended().to_next_phase(false);
+    change_all();
+    return false;
+  }
+
+  /// Begins a readers' phase. `is_limited`: writers wait already.
+  void open(bool is_limited) {
+    if (!ended_here_) read_all();
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+      // All who were in have left, so that the departures no longer change.
+      const count seen{seen_[i]};
+      const count now = ended_here_ ? seen.ended() : seen;
+      const std::uint64_t left = ended_here_ ? entered(seen) : seen.departures();
+      changes_[i] = now.to_next_phase(is_limited) - left * (one_arrival + one_departure);
+    }
+    change_all();
+  }
+
+  /// Has this rank, which writes, arrive, so that it is in when its phase ends.
+  void enter_next_phase() { add(mine_, one_arrival); }
+
+ private:
+  struct alignas(slot_bytes) word {
+    far<std::uint64_t> state;
+  };
+  // From the lowest bit on: limited (1), phase (3), departures (30), arrivals (30).
+  static constexpr std::uint64_t limited_bit = 1;
+  static constexpr std::uint64_t one_phase = 2;
+  static constexpr std::uint64_t phases = 8;
+  static constexpr std::uint64_t one_departure = one_phase * phases;
+  static constexpr std::uint64_t numbers = std::uint64_t{1} << 30U;
+  static constexpr std::uint64_t one_arrival = one_departure * numbers;
+
+  struct count {
+    std::uint64_t bits = 0;
+
+    [[nodiscard]] bool is_limited() const noexcept { return (bits & limited_bit) != 0; }
+    [[nodiscard]] std::uint64_t phase() const noexcept { return bits / one_phase % phases; }
+    [[nodiscard]] bool is_of_readers() const noexcept { return phase() % 2 == 0; }
+    [[nodiscard]] std::uint64_t departures() const noexcept { return bits / one_departure % numbers; }
+    [[nodiscard]] std::uint64_t arrivals() const noexcept { return bits / one_arrival; }
+    /// After the readers' phase has been ended.
+    [[nodiscard]] count ended() const noexcept { return {bits + one_phase}; }
+    /// What to add for the next phase. Phases begin again at 0, without a carry.
+    [[nodiscard]] std::uint64_t to_next_phase(bool limited) const noexcept {
+      const std::uint64_t next = (phase() + 1) % phases;
+      return (next - phase()) * one_phase + (limited ? limited_bit : 0) - (bits & limited_bit);
+    }
+  };
+
+  /// Whether who arrived at `before` is in at once.
+  [[nodiscard]] bool is_in(count before) const noexcept {
+    return before.is_of_readers() && (!before.is_limited() || before.arrivals() < max_readers_);
+  }
+  /// Those who are in, or have been, when the readers' phase was ended at `at_end`.
+  [[nodiscard]] std::uint64_t entered(count at_end) const noexcept {
+    return at_end.is_limited() ? std::min(at_end.arrivals(), max_readers_) : at_end.arrivals();
+  }
+  [[nodiscard]] bool is_left_by(count at_end, std::uint64_t departures) const noexcept {
+    return departures == entered(at_end);
+  }
+  /// The readers' phase in which who arrived at `before`, and was not in, is.
+  [[nodiscard]] static std::uint64_t admitted_in(count before) noexcept {
+    return (before.phase() + (before.is_of_readers() ? 2 : 1)) % phases;
+  }
+  /// That phase may have ended, but the one after it cannot begin before who was admitted has left.
+  [[nodiscard]] static auto admission_after(count before) noexcept {
+    return [in = admitted_in(before)](std::uint64_t now) {
+      const std::uint64_t phase = count{now}.phase();
+      return phase == in || phase == (in + 1) % phases;
+    };
+  }
+
+  [[nodiscard]] count arrive() {
+    const count before{fetch_and_add(mine_, one_arrival)};
+    seen_high_ = before.arrivals() >= HighMark;
+    return before;
+  }
+
+  /// Takes back an arrival at `before` that was not in.
+  void withdraw(count before) {
+    const count now{fetch_and_add(mine_, std::uint64_t{0} - one_arrival)};
+    // It was in meanwhile, and a writer that has ended that phase waits for it: so it arrives and leaves.
+    if (now.phase() == (admitted_in(before) + 1) % phases) add(mine_, one_arrival + one_departure);
+  }
+
+  /// Whether by `seen_` nobody is in, or this rank only where it is.
+  [[nodiscard]] bool is_empty(bool is_in) const {
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+      const count seen{seen_[i]};
+      const std::uint64_t own = is_in && hosts_[i] == mine_ ? 1 : 0;
+      if (seen.arrivals() != seen.departures() + own) return false;
+    }
+    return true;
+  }
+
+  void grant(readers_turn turn) {
+    const auto is_over = [this, turn](std::uint64_t bits) {
+      const count now{bits};
+      if (now.arrivals() == now.departures()) return true;
+      return turn == readers_turn::limited && (!now.is_limited() || now.arrivals() >= max_readers_);
+    };
+    read_all();
+    for (std::size_t i = 0; i < hosts_.size(); ++i)
+      if (!is_over(seen_[i])) await_at(hosts_[i], is_over);
+  }
+
+  template <typename Predicate>
+  void await_at(int host, Predicate predicate) {
+    if (world_->locality().same(level::node, host, world_->rank()))
+      world_->await_direct(words_, host, &word::state, predicate);
+    else
+      world_->await_fetch(words_, host, &word::state, predicate);
+  }
+
+  /// Ends the readers' phase at all counters; `seen_` is what they were.
+  void end_phase() {
+    for (std::size_t i = 0; i < hosts_.size(); ++i)
+      words_.fetch_add(hosts_[i], &word::state, one_phase, seen_[i]);
+    flush_all();
+  }
+  void read_all() {
+    for (std::size_t i = 0; i < hosts_.size(); ++i) words_.fetch(hosts_[i], &word::state, seen_[i]);
+    flush_all();
+  }
+  void change_all() {
+    for (std::size_t i = 0; i < hosts_.size(); ++i)
+      words_.accumulate(hosts_[i], &word::state, changes_[i], far_op::sum);
+    flush_all();
+  }
+  void flush_all() {
+    for (const int host : hosts_) words_.flush(host);
+  }
+
+  [[nodiscard]] std::uint64_t read(int host) {
+    std::uint64_t value = 0;
+    words_.fetch(host, &word::state, value);
+    words_.flush(host);
+    return value;
+  }
+  [[nodiscard]] std::uint64_t fetch_and_add(int host, const std::uint64_t& addend) {
+    std::uint64_t before = 0;
+    words_.fetch_add(host, &word::state, addend, before);
+    words_.flush(host);
+    return before;
+  }
+  void add(int host, const std::uint64_t& addend) {
+    words_.accumulate(host, &word::state, addend, far_op::sum);
+    words_.flush(host);
+  }
+
+  W* world_;
+  typename W::template far_segment<word> words_;
+  std::vector<int> hosts_;
+  std::uint64_t max_readers_;
+  int mine_;
+  bool is_near_;
+  bool seen_high_ = false;
+  bool ended_here_ = false;  ///< `seen_` is what this rank saw when it ended the readers' phase
+  std::vector<std::uint64_t> seen_;
+  std::vector<std::uint64_t> changes_;
+};
+
+}  // namespace nearfar

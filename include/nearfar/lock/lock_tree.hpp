@@ -1,0 +1,59 @@
+/// \file
+/// The elements of a machine in which ranks queue for a hierarchical lock, and how fair these are.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "nearfar/core/agreement.hpp"
+#include "nearfar/lock/local_passes.hpp"
+#include "nearfar/topology/level.hpp"
+
+namespace nearfar {
+
+/// One level of queues: the ranks, or the elements inside, of each element queue in it.
+struct tree_level {
+  level at = level::node;
+  /// The lock is handed on inside an element that many times in a row at most before another one's turn: the
+  /// threshold T_L,i of Schmid, Besta, Hoefler 2016. The larger, the more throughput; the smaller, the
+  /// fairer.
+  int max_passes = default_max_local_passes;
+
+  [[nodiscard]] friend bool operator==(const tree_level&, const tree_level&) = default;
+};
+
+/// The levels of a hierarchical lock, outermost first; above them is one queue for the whole machine. Without
+/// any there is that one only, in which ranks queue.
+///
+/// What a level is good for: a hand-over inside an element costs less than one between two of them, and each
+/// level costs an uncontended acquisition a queue more. Levels of which every element has one rank, or of
+/// which an element has one element inside, are a queue for nothing.
+class lock_tree {
+ public:
+  /// Each node's ranks queue, then the nodes.
+  explicit lock_tree(int max_local_passes = default_max_local_passes);
+  /// Throws `misuse` unless the levels are in order, outermost first, each once, and each threshold 0 to
+  /// `most_passes`.
+  lock_tree(std::initializer_list<tree_level> levels);
+  explicit lock_tree(std::vector<tree_level> levels);
+
+  /// As users write it: "node", or "node=50/numa=10". Empty: no level. Throws `misuse` with what is wrong.
+  [[nodiscard]] static lock_tree parse(const std::string& text);
+  [[nodiscard]] std::string text() const;
+
+  [[nodiscard]] const std::vector<tree_level>& levels() const noexcept { return levels_; }
+  /// For comparison between ranks: each level's threshold, or -1 for a level that is not used.
+  [[nodiscard]] std::array<named_value, level_count> arguments() const noexcept;
+
+  static constexpr int most_passes = 1 << 20;
+
+  [[nodiscard]] friend bool operator==(const lock_tree&, const lock_tree&) = default;
+
+ private:
+  std::vector<tree_level> levels_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,180 @@
+/// \file
+/// A reader-writer lock made of two parts: a lock of the writers, which hands itself on in turns, and a gate
+/// of the readers, which the writers shut for a turn.
+///
+/// Source: the modular design of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks",
+/// HPDC 2016, doi 10.1145/2907294.2907323; turns in which all who wait get in from B. Brandenburg, J.
+/// Anderson, "Spin-based reader-writer synchronization for multiprocessor real-time systems", 2010, doi
+/// 10.1007/s11241-010-9097-2.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+
+#include "nearfar/core/agreement.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/lockable.hpp"
+#include "nearfar/lock/shared_lockable.hpp"
+#include "nearfar/lock/writers_turn.hpp"
+
+namespace nearfar {
+
+/// What a writer leaves to the readers before it shuts the gate.
+enum class readers_turn : std::uint8_t {
+  none,        ///< who waits when it is shut is let in the next time
+  limited,     ///< as many as may come in a phase that began while writers waited, as long as they come
+  until_idle,  ///< nobody is in
+};
+
+/// Who comes first where readers and writers want the lock.
+enum class rw_preference : std::uint8_t {
+  fair,     ///< turns, as the thresholds say
+  writers,  ///< no reader while a writer waits; readers may starve
+  readers,  ///< no writer while a reader is in; writers may starve
+};
+
+/// What writers queue in: exclusive, and told where a turn may end (`tree_root`).
+template <typename T>
+concept writers_of_rw_lock = requires(T& writers) {
+  typename T::world_type;
+  { writers.acquire() } -> std::same_as<handover>;
+  { writers.try_acquire() } -> std::same_as<bool>;
+  { writers.turn() } -> std::same_as<writers_turn>;
+};
+
+/// Where readers go in and out. All but the first three are for who holds the writers' lock.
+template <typename T>
+concept gate_of_rw_lock =
+    requires(T& gate, std::chrono::nanoseconds deadline, bool flag, readers_turn before) {
+      { gate.enter() } -> std::same_as<handover>;
+      { gate.try_enter() } -> std::same_as<bool>;
+      { gate.try_enter_until(deadline) } -> std::same_as<std::optional<handover>>;
+      gate.leave();
+      gate.shut(before);
+      { gate.try_shut(flag) } -> std::same_as<bool>;
+      gate.take_over();
+      gate.open(flag);
+      gate.enter_next_phase();
+    };
+
+/// The thresholds of turns, of any such lock.
+struct rw_thresholds {
+  /// Hand-overs in a row between outermost elements of the writers' lock before readers get a turn: T_L,1.
+  int max_writer_passes = 50;
+  /// Readers that one counter lets in, in a turn that begins while writers wait: T_R. Never less than the
+  /// ranks that share a counter, since all who wait get in.
+  int max_readers = 1000;
+  rw_preference prefers = rw_preference::fair;
+};
+
+namespace detail {
+
+/// `of`, if its numbers are at least 0 and 1; otherwise throws `misuse`.
+[[nodiscard]] const rw_thresholds& checked(const rw_thresholds& of);
+
+}  // namespace detail
+
+/// The algorithm of such a lock, without its construction. See the file's comment.
+///
+/// Exclusion: a writer is in only when the gate is shut and all who were let in have left, and whoever gets
+/// the writers' lock from it with the gate shut need not shut it again. Fairness: a waiting reader is let in
+/// when the turn of the writers ends, at the latest; a waiting writer after `max_readers` of each counter.
+template <typename Derived, writers_of_rw_lock Writers, gate_of_rw_lock Gate>
+class phase_fair_lock : public shared_lockable<Derived, typename Writers::world_type> {
+ public:
+  using world_type = typename Writers::world_type;
+
+  // The algorithm without the checks.
+
+  handover acquire() {
+    const handover how = writers_.acquire();
+    if (writers_.turn() == writers_turn::goes_on)
+      gate_.take_over();
+    else
+      gate_.shut(turn_before(writers_.turn()));
+    return how;
+  }
+  [[nodiscard]] bool try_acquire() { return try_shut(false); }
+  void release() { leave({.of = this, .is_shut = true, .ends_here = false}); }
+
+  handover acquire_shared() { return gate_.enter(); }
+  [[nodiscard]] bool try_acquire_shared() { return gate_.try_enter(); }
+  [[nodiscard]] std::optional<handover> try_acquire_shared_until(std::chrono::nanoseconds deadline) {
+    return gate_.try_enter_until(deadline);
+  }
+  void release_shared() {
+    gate_.leave();
+    if constexpr (requires { gate_.is_high(); })
+      if (gate_.is_high()) lower();
+  }
+
+  /// The turn of the writers ends here, as this rank is to be in at once.
+  void downgrade() {
+    gate_.enter_next_phase();
+    leave({.of = this, .is_shut = true, .ends_here = true});
+  }
+  [[nodiscard]] bool try_upgrade() {
+    if (!try_shut(true)) return false;
+    gate_.leave();
+    return true;
+  }
+
+ protected:
+  template <typename MakeWriters, typename MakeGate>
+  phase_fair_lock(world_type& w, std::initializer_list<named_value> arguments,
+                  const rw_thresholds& thresholds, MakeWriters make_writers, MakeGate make_gate)
+      : shared_lockable<Derived, world_type>(w, arguments),
+        prefers_(detail::checked(thresholds).prefers),
+        max_writer_passes_(static_cast<std::uint64_t>(thresholds.max_writer_passes)),
+        writers_(make_writers()),
+        gate_(make_gate()) {}
+  ~phase_fair_lock() = default;
+
+ private:
+  /// What the writers' lock asks when it leaves an outermost element.
+  struct root {
+    phase_fair_lock* of;
+    bool is_shut;
+    bool ends_here;
+
+    [[nodiscard]] bool may_pass_on(std::uint64_t passes) const noexcept {
+      if (ends_here || of->prefers_ == rw_preference::readers) return false;
+      return of->prefers_ == rw_preference::writers || passes < of->max_writer_passes_;
+    }
+    void turn_ends(bool is_wanted) {
+      if (is_shut) of->gate_.open(is_wanted && of->prefers_ != rw_preference::readers);
+    }
+  };
+
+  [[nodiscard]] readers_turn turn_before(writers_turn how) const noexcept {
+    if (prefers_ == rw_preference::readers) return readers_turn::until_idle;
+    return how == writers_turn::is_handed && prefers_ == rw_preference::fair ? readers_turn::limited
+                                                                             : readers_turn::none;
+  }
+
+  void leave(root at) { writers_.release(at, at.ends_here); }
+
+  [[nodiscard]] bool try_shut(bool is_in) {
+    if (!writers_.try_acquire()) return false;
+    if (gate_.try_shut(is_in)) return true;
+    leave({.of = this, .is_shut = false, .ends_here = true});
+    return false;
+  }
+
+  /// Keeps the numbers of the gate within bounds where no writer does. One that comes does it anyway.
+  void lower() {
+    if (!writers_.try_acquire()) return;
+    gate_.lower();
+    leave({.of = this, .is_shut = false, .ends_here = true});
+  }
+
+  rw_preference prefers_;
+  std::uint64_t max_writer_passes_;
+  Writers writers_;
+  Gate gate_;
+};
+
+}  // namespace nearfar

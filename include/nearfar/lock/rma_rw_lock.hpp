@@ -1,0 +1,80 @@
+/// \file
+/// RMA-RW: a reader-writer lock over RMA whose writers queue in a tree of MCS queues and whose readers are
+/// counted on several nodes.
+///
+/// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
+/// 10.1145/2907294.2907323, with the three structures and the thresholds of the paper: distributed queues
+/// (DQ, T_L,i) in a distributed tree (DT, T_R), and the distributed counter (DC, T_DC). Queues and hand-over
+/// are those of `rma_mcs_lock`; the counter's phases (`distributed_counter.hpp`) and their turns
+/// (`phase_fair_lock.hpp`) are nearfar's.
+///
+/// Choosing the thresholds: `docs/readers-writers.md`. A larger T_DC has fewer counters, so that writers come
+/// sooner and readers go farther; a larger T_R gives readers longer turns at the writers' cost; larger T_L,i
+/// keep the lock nearer, and let other writers and all readers wait longer.
+///
+/// Fairness: writers as in `rma_mcs_lock`; a reader that waits is overtaken by as many writers as one turn of
+/// theirs has, the product of all T_L,i + 1; a writer by max_readers at each counter for each turn before its
+/// own. Progress: an acquiring writer waits for its predecessors and for the readers of one phase, a reader
+/// for the writers of one turn.
+///
+/// Cost in far operations, each completed by a flush:
+///  - reader, no writer about: 1 fetch-and-add at its counter, 1 accumulate there when it leaves; one that
+///    waits polls in place if its counter is on its node, by fetch otherwise;
+///  - writer, uncontended: as `rma_mcs_lock`, and 1 fetch-and-add and 1 accumulate at each counter, each of
+///    the two at all counters at once; 1 get more at the root;
+///  - writer that the lock is handed to inside a turn: as `rma_mcs_lock`.
+/// Memory: 448 bytes of far memory for each rank with a tree of one level, 192 more for each further one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "nearfar/core/agreement.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/distributed_counter.hpp"
+#include "nearfar/lock/lock_tree.hpp"
+#include "nearfar/lock/phase_fair_lock.hpp"
+#include "nearfar/lock/rma_mcs_tree.hpp"
+
+namespace nearfar {
+
+/// The parameters of an `rma_rw_lock`.
+struct rma_rw_parameters {
+  lock_tree tree{};
+  rw_thresholds turns{};
+  /// Every how many nodes there is a counter: T_DC.
+  int nodes_per_counter = 1;
+};
+
+/// Reader-writer lock for all ranks of a world. See the file's comment.
+template <world W>
+class rma_rw_lock : public phase_fair_lock<rma_rw_lock<W>, rma_mcs_tree<W, handover_by::sum, true>,
+                                           distributed_counter<W>> {
+  using writers = rma_mcs_tree<W, handover_by::sum, true>;
+  using gate = distributed_counter<W>;
+
+ public:
+  /// Collective. `home` keeps the end of the outermost queue. Throws `misuse` for parameters out of range.
+  explicit rma_rw_lock(W& w, int home = 0, const rma_rw_parameters& of = {})
+      : rma_rw_lock(w, home, of, of.tree.arguments()) {}
+  ~rma_rw_lock() noexcept(!checked_build) { this->expect_not_held(); }
+
+ private:
+  rma_rw_lock(W& w, int home, const rma_rw_parameters& of, const std::array<named_value, level_count>& levels)
+      : rma_rw_lock::phase_fair_lock(
+            w,
+            {{"home", home},
+             levels[0],
+             levels[1],
+             levels[2],
+             levels[3],
+             levels[4],
+             {"max_writer_passes", of.turns.max_writer_passes},
+             {"max_readers", of.turns.max_readers},
+             {"prefers", static_cast<std::int64_t>(of.turns.prefers)},
+             {"nodes_per_counter", of.nodes_per_counter}},
+            of.turns, [&] { return writers(w, home, of.tree); },
+            [&] { return gate(w, of.nodes_per_counter, of.turns.max_readers); }) {}
+};
+
+}  // namespace nearfar

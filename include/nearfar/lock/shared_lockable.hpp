@@ -1,0 +1,98 @@
+/// \file
+/// What every reader-writer lock of nearfar is to its user: *SharedLockable* besides what exclusive locks
+/// are, with timed and changing forms where the algorithm allows them.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <optional>
+
+#include "nearfar/core/backoff.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/lockable.hpp"
+
+namespace nearfar {
+
+/// The public face of a reader-writer lock, over `Derived::acquire`, `release`, `acquire_shared() ->
+/// handover`, `release_shared()` and, where they exist, `try_acquire`, `try_acquire_shared() -> bool`,
+/// `try_acquire_shared_until(deadline) -> bool`, `downgrade()`, `try_upgrade() -> bool`.
+///
+/// Ranks that hold it shared are in at the same time; who holds it exclusively is alone. A rank holds it once
+/// and one way at a time.
+template <typename Derived, world W>
+class shared_lockable : public lockable<Derived, W> {
+  using base = lockable<Derived, W>;
+  using typename base::holding;
+
+ public:
+  /// Waits until no rank holds the lock exclusively, then shares it. Throws `already_held` in checked builds
+  /// if this rank holds it either way.
+  void lock_shared() {
+    this->expect_nothing_held("lock_shared()");
+    this->note_handover(this->self().acquire_shared());
+    this->note_held(holding::shared);
+  }
+
+  /// Shares the lock if no rank holds it exclusively or, if the lock is fair, waits for that; without waiting
+  /// for anybody.
+  [[nodiscard]] bool try_lock_shared()
+    requires requires(Derived& derived) {
+      { derived.try_acquire_shared() } -> std::same_as<bool>;
+    }
+  {
+    this->expect_nothing_held("try_lock_shared()");
+    return this->note_attempt(this->self().try_acquire_shared(), holding::shared);
+  }
+
+  /// The same, but waits until a time of the world's clock (`now()`).
+  [[nodiscard]] bool try_lock_shared_until(std::chrono::nanoseconds deadline)
+    requires requires(Derived& derived) {
+      { derived.try_acquire_shared_until(deadline) } -> std::same_as<std::optional<handover>>;
+    }
+  {
+    this->expect_nothing_held("try_lock_shared_until()");
+    return this->note_timed(this->self().try_acquire_shared_until(deadline), holding::shared);
+  }
+  [[nodiscard]] bool try_lock_shared_for(std::chrono::nanoseconds span)
+    requires requires(Derived& derived) { derived.try_acquire_shared_until(span); }
+  {
+    return try_lock_shared_until(later(this->world_of().now(), span));
+  }
+
+  /// Gives up what `lock_shared` took. Waits for nobody. Throws `not_held` in checked builds if this rank
+  /// does not share the lock.
+  void unlock_shared() {
+    this->expect_held(holding::shared);
+    this->note_held(holding::nothing);
+    [[maybe_unused]] const typename W::release_scope scope(this->world_of());
+    this->self().release_shared();
+  }
+
+  /// From exclusive to shared, without any other writer in between.
+  void unlock_and_lock_shared()
+    requires requires(Derived& derived) { derived.downgrade(); }
+  {
+    this->expect_held(holding::exclusive);
+    [[maybe_unused]] const typename W::release_scope scope(this->world_of());
+    this->self().downgrade();
+    this->note_held(holding::shared);
+  }
+
+  /// From shared to exclusive, if no other rank holds or wants the lock; otherwise it stays shared. Without
+  /// waiting for anybody: two ranks that both waited to be the only one would do so for ever.
+  [[nodiscard]] bool try_unlock_shared_and_lock()
+    requires requires(Derived& derived) {
+      { derived.try_upgrade() } -> std::same_as<bool>;
+    }
+  {
+    this->expect_held(holding::shared);
+    const bool succeeded = this->self().try_upgrade();
+    return this->note_attempt(succeeded, succeeded ? holding::exclusive : holding::shared);
+  }
+
+ protected:
+  using base::base;
+  ~shared_lockable() = default;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,78 @@
+#include "nearfar/lock/lock_tree.hpp"
+
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "nearfar/core/error.hpp"
+
+namespace nearfar {
+
+namespace {
+
+tree_level parse_level(std::string_view text) {
+  const std::size_t sign = text.find('=');
+  const std::optional<level> at = level_from_name(text.substr(0, sign));
+  if (!at)
+    throw misuse("a lock's tree has levels node, package, numa, cache, core, not '" +
+                 std::string(text.substr(0, sign)) + "'");
+  tree_level result{.at = *at};
+  if (sign == std::string_view::npos) return result;
+  const std::string_view number = text.substr(sign + 1);
+  const char* const end = number.data() + number.size();
+  const auto [last, problem] = std::from_chars(number.data(), end, result.max_passes);
+  if (problem != std::errc() || last != end)
+    throw misuse("the threshold of level " + std::string(name(*at)) + " must be a whole number, not '" +
+                 std::string(number) + "'");
+  return result;
+}
+
+}  // namespace
+
+lock_tree::lock_tree(int max_local_passes)
+    : lock_tree(std::vector{tree_level{level::node, checked_local_passes(max_local_passes)}}) {}
+
+lock_tree::lock_tree(std::initializer_list<tree_level> levels) : lock_tree(std::vector(levels)) {}
+
+lock_tree::lock_tree(std::vector<tree_level> levels) : levels_(std::move(levels)) {
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    const auto& [at, passes] = levels_[i];
+    if (i > 0 && index(levels_[i - 1].at) >= index(at))
+      throw misuse("the levels of a lock's tree go from the outside in, each once: not " +
+                   std::string(name(at)) + " after " + std::string(name(levels_[i - 1].at)));
+    if (passes < 0 || passes > most_passes)
+      throw misuse("the threshold of level " + std::string(name(at)) + " must be 0 to " +
+                   std::to_string(most_passes) + ", not " + std::to_string(passes));
+  }
+}
+
+lock_tree lock_tree::parse(const std::string& text) {
+  std::vector<tree_level> levels;
+  if (text.empty()) return lock_tree(std::move(levels));
+  for (std::string_view rest = text;;) {
+    const std::size_t end = rest.find('/');
+    levels.push_back(parse_level(rest.substr(0, end)));
+    if (end == std::string_view::npos) return lock_tree(std::move(levels));
+    rest.remove_prefix(end + 1);
+  }
+}
+
+std::string lock_tree::text() const {
+  std::string result;
+  for (const auto& [at, passes] : levels_)
+    result += (result.empty() ? "" : "/") + std::string(name(at)) + "=" + std::to_string(passes);
+  return result;
+}
+
+std::array<named_value, level_count> lock_tree::arguments() const noexcept {
+  std::array<named_value, level_count> result;
+  for (const level at : all_levels) result[index(at)] = {name(at), -1};
+  for (const auto& [at, passes] : levels_) result[index(at)].value = passes;
+  return result;
+}
+
+}  // namespace nearfar
