@@ -2,14 +2,15 @@
 
 #include "bench/benchmark.hpp"
 #include "bench/ecsb.hpp"
+#include "bench/rw_benchmarks.hpp"
 #include "bench/upb.hpp"
 
 namespace nearfar::bench {
 
 const std::vector<benchmark>& benchmarks() {
   static const std::vector<benchmark> all{
-      registered<ecsb>(),
-      registered<upb>(),
+      registered<ecsb>(),   registered<upb>(),     registered<rw_lb>(),   registered<rw_ecsb>(),
+      registered<rw_sob>(), registered<rw_wcsb>(), registered<rw_warb>(),
   };
   return all;
 }

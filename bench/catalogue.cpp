@@ -1,7 +1,5 @@
 #include "bench/catalogue.hpp"
 
-#include <algorithm>
-
 namespace nearfar::bench {
 
 const catalogue& catalogue::instance() {
@@ -17,18 +15,6 @@ catalogue::catalogue() {
   add_tas(*this);
   add_mcs(*this);
   add_cohort(*this);
-}
-
-const lock_entry* catalogue::find(std::string_view name) const {
-  const auto found =
-      std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.name == name; });
-  return found == entries_.end() ? nullptr : &*found;
-}
-
-std::vector<std::string> catalogue::names() const {
-  std::vector<std::string> result;
-  for (const lock_entry& entry : entries_) result.push_back(entry.name);
-  return result;
 }
 
 }  // namespace nearfar::bench

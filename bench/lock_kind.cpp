@@ -10,21 +10,6 @@ namespace nearfar::bench {
 
 namespace {
 
-object object_of(const lock_entry& entry) {
-  object result{.name = entry.name,
-                .summary = entry.summary,
-                .paper = entry.paper,
-                .facts = {{"fairness", entry.fairness}, {"far ops", entry.cost}},
-                .parameters = entry.parameters,
-                .worlds = {},
-                .one_node_only = entry.one_node_only,
-                .unsound = entry.unsound};
-  if (entry.exists_in<mpi::world>()) result.worlds.push_back(world_kind::mpi);
-  if (entry.exists_in<threads::world>()) result.worlds.push_back(world_kind::threads);
-  if (entry.exists_in<engine::world>()) result.worlds.push_back(world_kind::engine);
-  return result;
-}
-
 std::vector<axis> parameters_of_locks() {
   constexpr double most_passes = 254;
   constexpr double one_minute = 6e10;
@@ -65,7 +50,7 @@ object_kind make_locks() {
       .parameters = parameters_of_locks(),
       .refuse = refuse_parameters,
       .objects = {}};
-  for (const lock_entry& entry : catalogue::instance().entries()) result.objects.push_back(object_of(entry));
+  for (const lock_entry& entry : catalogue::instance().entries()) result.objects.push_back(entry.listed());
   return result;
 }
 

@@ -58,6 +58,9 @@ struct object_kind {
 /// The locks of the catalogue.
 [[nodiscard]] const object_kind& locks();
 
+/// The reader-writer locks.
+[[nodiscard]] const object_kind& rw_locks();
+
 /// All kinds that there are.
 [[nodiscard]] const std::vector<const object_kind*>& object_kinds();
 

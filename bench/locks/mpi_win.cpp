@@ -10,7 +10,7 @@ void add_mpi_win(catalogue& to) {
           .fairness = "as the MPI library has it",
           .cost = "the MPI library's; at least 3 at home",
           .parameters = {}},
-         []<has_exclusive_epochs W>(W& w, int home, const lock_parameters&) {
+         []<has_lock_epochs W>(W& w, int home, const lock_parameters&) {
            return make_any_lock<mpi_win_lock<W>>(w, home);
          });
 }

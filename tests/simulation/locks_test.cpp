@@ -26,7 +26,7 @@ template <typename Make>
 lock_entry entry_of(Make make) {
   lock_entry entry{
       .name = "under_test", .summary = "", .paper = "", .fairness = "", .cost = "", .parameters = {}};
-  std::get<bench::lock_factory<world>>(entry.factories) = make;
+  std::get<lock_entry::factory_in<world>>(entry.factories) = make;
   return entry;
 }
 

@@ -1,0 +1,118 @@
+/// \file
+/// A reader-writer lock whose type is known at run time only.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "bench/rw_loop.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/lockable.hpp"
+
+namespace nearfar::bench {
+
+/// One rank's object of a reader-writer lock, type-erased for tests and benchmarks. Loops that are timed are
+/// virtual as a whole, so that the lock is inlined in them.
+template <world W>
+class any_rw_lock {
+ public:
+  any_rw_lock() = default;
+  any_rw_lock(const any_rw_lock&) = delete;
+  any_rw_lock& operator=(const any_rw_lock&) = delete;
+  virtual ~any_rw_lock() noexcept(false) = default;
+
+  virtual void lock() = 0;
+  virtual void unlock() = 0;
+  virtual void lock_shared() = 0;
+  virtual void unlock_shared() = 0;
+
+  /// Which of the following there are; those that are not throw `std::logic_error`.
+  struct abilities {
+    bool tries = false;               ///< `try_lock`
+    bool tries_shared = false;        ///< `try_lock_shared`
+    bool tries_until = false;         ///< `try_lock_until`
+    bool tries_shared_until = false;  ///< `try_lock_shared_until`
+    bool downgrades = false;          ///< `unlock_and_lock_shared`
+    bool upgrades = false;            ///< `try_unlock_shared_and_lock`
+  };
+  [[nodiscard]] virtual abilities can() const = 0;
+  [[nodiscard]] virtual bool try_lock() = 0;
+  [[nodiscard]] virtual bool try_lock_shared() = 0;
+  [[nodiscard]] virtual bool try_lock_until(std::chrono::nanoseconds deadline) = 0;
+  [[nodiscard]] virtual bool try_lock_shared_until(std::chrono::nanoseconds deadline) = 0;
+  virtual void unlock_and_lock_shared() = 0;
+  [[nodiscard]] virtual bool try_unlock_shared_and_lock() = 0;
+
+  [[nodiscard]] virtual handover last_handover() const = 0;
+  virtual rw_counts run(W& w, rw_check<W>& check, const rw_plan& plan) = 0;
+};
+
+template <world W, typename Lock>
+class any_rw_lock_of final : public any_rw_lock<W> {
+ public:
+  template <typename... Arguments>
+  explicit any_rw_lock_of(W& w, Arguments&&... arguments) : lock_(w, std::forward<Arguments>(arguments)...) {}
+
+  void lock() override { lock_.lock(); }
+  void unlock() override { lock_.unlock(); }
+  void lock_shared() override { lock_.lock_shared(); }
+  void unlock_shared() override { lock_.unlock_shared(); }
+
+  [[nodiscard]] typename any_rw_lock<W>::abilities can() const override {
+    constexpr std::chrono::nanoseconds never{};
+    return {.tries = requires(Lock & lock){lock.try_lock();
+  }
+  , .tries_shared = requires(Lock& lock) { lock.try_lock_shared(); },
+    .tries_until = requires(Lock& lock) { lock.try_lock_until(never); },
+    .tries_shared_until = requires(Lock& lock) { lock.try_lock_shared_until(never); },
+    .downgrades = requires(Lock& lock) { lock.unlock_and_lock_shared(); },
+    .upgrades = requires(Lock& lock) { lock.try_unlock_shared_and_lock(); }
+};
+}  // namespace nearfar::bench
+[[nodiscard]] bool try_lock() override {
+  if constexpr (requires { lock_.try_lock(); }) return lock_.try_lock();
+  refuse();
+}
+[[nodiscard]] bool try_lock_shared() override {
+  if constexpr (requires { lock_.try_lock_shared(); }) return lock_.try_lock_shared();
+  refuse();
+}
+[[nodiscard]] bool try_lock_until(std::chrono::nanoseconds deadline) override {
+  if constexpr (requires { lock_.try_lock_until(deadline); }) return lock_.try_lock_until(deadline);
+  refuse();
+}
+[[nodiscard]] bool try_lock_shared_until(std::chrono::nanoseconds deadline) override {
+  if constexpr (requires { lock_.try_lock_shared_until(deadline); })
+    return lock_.try_lock_shared_until(deadline);
+  refuse();
+}
+void unlock_and_lock_shared() override {
+  if constexpr (requires { lock_.unlock_and_lock_shared(); }) return lock_.unlock_and_lock_shared();
+  refuse();
+}
+[[nodiscard]] bool try_unlock_shared_and_lock() override {
+  if constexpr (requires { lock_.try_unlock_shared_and_lock(); }) return lock_.try_unlock_shared_and_lock();
+  refuse();
+}
+
+[[nodiscard]] handover last_handover() const override { return lock_.last_handover(); }
+rw_counts run(W& w, rw_check<W>& check, const rw_plan& plan) override {
+  return rw_loop(w, lock_, check, plan);
+}
+
+private:
+[[noreturn]] static void refuse() { throw std::logic_error("this lock has no such operation"); }
+
+Lock lock_;
+}
+;
+
+/// Collective, like the construction of the lock.
+template <typename Lock, typename W, typename... Arguments>
+[[nodiscard]] std::unique_ptr<any_rw_lock<W>> make_any_rw_lock(W& w, Arguments&&... arguments) {
+  return std::make_unique<any_rw_lock_of<W, Lock>>(w, std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace nearfar::bench

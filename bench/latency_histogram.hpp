@@ -1,0 +1,59 @@
+/// \file
+/// How long operations took: counts by length, which ranks can add up.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace nearfar::bench {
+
+/// Counts of spans of time in classes whose width is a 16th of an octave, so that a quantile is exact within
+/// 3 %, from 1 ns to an hour.
+class latency_histogram {
+ public:
+  void add(std::chrono::nanoseconds span) noexcept { ++counts_[class_of(span.count())]; }
+
+  [[nodiscard]] const std::vector<std::int64_t>& counts() const noexcept { return counts_; }
+
+  /// The span that a share of all, 0 to 1, does not exceed, in ns; 0 for no spans.
+  [[nodiscard]] static double quantile(std::span<const std::int64_t> counts, double share) {
+    const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    const auto wanted =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(share * static_cast<double>(all)));
+    std::int64_t so_far = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      if ((so_far += counts[i]) >= wanted && all != 0) return middle_of(i);
+    return 0;
+  }
+
+  static constexpr std::size_t classes = 640;
+
+ private:
+  static constexpr unsigned bits = 4;
+  static constexpr std::uint64_t exact = std::uint64_t{2} << bits;  // below, each value has a class
+
+  [[nodiscard]] static std::size_t class_of(std::int64_t nanoseconds) noexcept {
+    const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(0, nanoseconds));
+    if (value < exact) return static_cast<std::size_t>(value);
+    const auto shift = static_cast<unsigned>(std::bit_width(value)) - bits - 1;
+    const std::size_t which = (std::size_t{shift} << bits) + static_cast<std::size_t>(value >> shift);
+    return std::min(which, classes - 1);
+  }
+  [[nodiscard]] static double middle_of(std::size_t which) noexcept {
+    if (which < exact) return static_cast<double>(which);
+    const std::size_t shift = (which >> bits) - 1;
+    const auto first = static_cast<double>(((which & ((1U << bits) - 1)) | (1U << bits)) << shift);
+    return first + static_cast<double>(std::uint64_t{1} << shift) / 2;
+  }
+
+  std::vector<std::int64_t> counts_ = std::vector<std::int64_t>(classes);
+};
+
+}  // namespace nearfar::bench

@@ -1,0 +1,119 @@
+/// \file
+/// What is registered of a kind of objects that are made in worlds, and the list of all of them.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bench/object.hpp"
+#include "nearfar/engine/world.hpp"
+#include "nearfar/memory/mpi/world.hpp"
+#include "nearfar/memory/threads/world.hpp"
+
+namespace nearfar::bench {
+
+/// One registered object of a kind: `Kind::any<W>` is it in a world, its type known at run time only,
+/// `Kind::parameters` are those of the kind, `Kind::bypass` says how often it lets who waits be overtaken.
+template <typename Kind>
+struct entry {
+  template <typename W>
+  using factory_in = std::function<std::unique_ptr<typename Kind::template any<W>>(
+      W&, int home, const typename Kind::parameters&)>;
+
+  /// "family" for the recommended setting, "family.policy" for a variant.
+  std::string name;
+  std::string summary;
+  std::string paper;
+  /// How often a waiting rank can be overtaken, in words ...
+  std::string fairness;
+  /// ... and as far as the model checker holds it to that.
+  typename Kind::bypass bypass{};
+  /// Far operations: uncontended; contended.
+  std::string cost;
+  /// Names of the kind's parameters that it takes.
+  std::vector<std::string> parameters;
+  /// Works only where all ranks share one node.
+  bool one_node_only = false;
+  /// Any two ranks of a node may change places, memory included: what only locks can say whose home makes no
+  /// difference but for where words are. Of schedules that differ in names alone the checker explores one.
+  bool treats_ranks_alike = false;
+  /// Why it may hang or let two ranks in, where it does: a published form, kept for comparison. Such an
+  /// object runs only when it is named. Empty: sound.
+  std::string unsound{};
+
+  std::tuple<factory_in<mpi::world>, factory_in<threads::world>, factory_in<engine::world>> factories{};
+
+  [[nodiscard]] bool is_sound() const noexcept { return unsound.empty(); }
+
+  /// Makes it in that world; empty where it does not exist.
+  template <world W>
+  [[nodiscard]] const factory_in<W>& factory() const {
+    return std::get<factory_in<W>>(factories);
+  }
+  template <world W>
+  [[nodiscard]] bool exists_in() const {
+    return static_cast<bool>(factory<W>());
+  }
+  [[nodiscard]] std::string family() const { return name.substr(0, name.find('.')); }
+
+  /// As all kinds of objects are listed.
+  [[nodiscard]] object listed() const {
+    object result{.name = name,
+                  .summary = summary,
+                  .paper = paper,
+                  .facts = {{"fairness", fairness}, {"far ops", cost}},
+                  .parameters = parameters,
+                  .worlds = {},
+                  .one_node_only = one_node_only,
+                  .unsound = unsound};
+    if (exists_in<mpi::world>()) result.worlds.push_back(world_kind::mpi);
+    if (exists_in<threads::world>()) result.worlds.push_back(world_kind::threads);
+    if (exists_in<engine::world>()) result.worlds.push_back(world_kind::engine);
+    return result;
+  }
+};
+
+/// All entries of a kind, families together, each family's recommended setting first.
+template <typename Entry>
+class registry {
+ public:
+  /// `make` is called as make(world, home, parameters) in every world in which it can be.
+  template <typename Make>
+  void add(Entry entry, Make make) {
+    std::apply([&](auto&... factory) { (set_factory(factory, make), ...); }, entry.factories);
+    entries_.push_back(std::move(entry));
+  }
+
+  [[nodiscard]] const std::vector<Entry>& entries() const noexcept { return entries_; }
+  /// Those that are sound, for whoever wants every one that works.
+  [[nodiscard]] auto sound_entries() const { return entries_ | std::views::filter(&Entry::is_sound); }
+  /// Null if there is none of that name.
+  [[nodiscard]] const Entry* find(std::string_view name) const {
+    const auto found =
+        std::find_if(entries_.begin(), entries_.end(), [&](const auto& each) { return each.name == name; });
+    return found == entries_.end() ? nullptr : &*found;
+  }
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const Entry& each : entries_) result.push_back(each.name);
+    return result;
+  }
+
+ private:
+  template <typename Factory, typename Make>
+  static void set_factory(Factory& factory, const Make& make) {
+    if constexpr (std::constructible_from<Factory, const Make&>) factory = make;
+  }
+
+  std::vector<Entry> entries_;
+};
+
+}  // namespace nearfar::bench

@@ -1,0 +1,184 @@
+/// \file
+/// The benchmarks of reader-writer locks: LB, ECSB, SOB, WCSB and WARB, each one loop in which every rank
+/// acquires as a reader or as a writer, drawn for each acquisition.
+///
+/// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
+/// 10.1145/2907294.2907323, evaluation.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/benchmark.hpp"
+#include "bench/ecsb.hpp"
+#include "bench/latency_histogram.hpp"
+#include "bench/results.hpp"
+#include "bench/rw_catalogue.hpp"
+#include "bench/rw_loop.hpp"
+
+namespace nearfar::bench {
+
+/// Runs one repetition for `duration`, warm-up included. Collective; rank 0 gets the sample, the others one
+/// without durations, quantiles and what each rank did.
+template <world W>
+[[nodiscard]] sample run_rw(W& w, const std::string& benchmark, const rw_lock_entry& of,
+                            const rw_lock_parameters& parameters, std::chrono::duration<double> duration,
+                            double writer_share, rw_work work, std::uint64_t seed) {
+  using std::chrono::nanoseconds;
+  constexpr int home = 0;
+  rw_check<W> check(w, home);
+  const std::unique_ptr<any_rw_lock<W>> lock = of.factory<W>()(w, home, parameters);
+  const rw_counts mine =
+      lock->run(w, check,
+                {.warm_up = std::chrono::duration_cast<nanoseconds>(duration * warm_up_share),
+                 .total = std::chrono::duration_cast<nanoseconds>(duration),
+                 .writer_share = writer_share,
+                 .work = work,
+                 .seed = seed});
+
+  sample result;
+  result.benchmark = benchmark;
+  result.kind = rw_locks().name;
+  result.object = of.name;
+  result.iterations_per_rank = w.gather_to_first(mine.reads + mine.writes);
+  result.iterations =
+      std::accumulate(result.iterations_per_rank.begin(), result.iterations_per_rank.end(), std::int64_t{0});
+  for (const std::int64_t measured : w.gather_to_first(mine.measured.count()))
+    result.duration = std::max(result.duration, nanoseconds(measured));
+  const auto sums = w.sum_over_ranks({mine.reads, mine.writes, mine.in_first_half, check.checked()});
+  const auto reads = w.sum_over_ranks(mine.read_latency.counts());
+  const auto writes = w.sum_over_ranks(mine.write_latency.counts());
+  const auto quantile = [](std::int64_t count, std::span<const std::int64_t> of_all, double share) {
+    return or_null(count == 0 ? std::nullopt : std::optional(latency_histogram::quantile(of_all, share)));
+  };
+  result.counts = {{"reads", sums[0]}, {"writes", sums[1]}, {"checked", sums[3]}};
+  for (const auto& [name, share] : {std::pair("p50", 0.5), {"p99", 0.99}, {"p999", 0.999}}) {
+    result.counts[std::string("read_") + name] = quantile(sums[0], reads, share);
+    result.counts[std::string("write_") + name] = quantile(sums[1], writes, share);
+  }
+  result.in_first_half = sums[2];
+  const std::int64_t faults = check.faults();
+  result.verified = faults == 0 && sums[3] > 0;
+  return result;
+}
+
+/// What the five have in common.
+template <typename Of>
+struct rw_benchmark {
+  static benchmark statement() {
+    constexpr double one_day = 86400;
+    constexpr double most_seed = 1e9;
+    std::vector<column> columns{time_per_acquisition, throughput, median_read, late_read,
+                                median_write,         late_write};
+    if (Of::is_of_latency) std::rotate(columns.begin(), columns.begin() + 2, columns.end());
+    return {.name = Of::name,
+            .title = Of::title,
+            .summary = Of::summary,
+            .source = "Schmid, Besta, Hoefler 2016, evaluation",
+            .kind = &rw_locks(),
+            .axes = {{.name = "writers",
+                      .unit = "%",
+                      .meaning = "Share of acquisitions that are a writer's, in percent",
+                      .standard = 2.0,
+                      .most = 100},
+                     {.name = "draw",
+                      .meaning = "Seed by which each rank draws which of its acquisitions are",
+                      .standard = std::int64_t{1},
+                      .most = most_seed},
+                     {.name = "duration",
+                      .unit = "s",
+                      .meaning = "Seconds of one repetition, of which 10 % warm up",
+                      .standard = 1.0,
+                      .least = 1e-6,
+                      .most = one_day,
+                      .simulated = 0.005,
+                      .is_effort = true}},
+            .columns = std::move(columns),
+            .seconds = [](const point& at) { return at.real("duration"); }};
+  }
+
+  template <world W>
+  [[nodiscard]] static std::vector<sample> run(W& w, const object& of, const point& at, const heartbeat&) {
+    constexpr double percent = 100;
+    return {run_rw(w, Of::name, *rw_catalogue::instance().find(of.name), rw_lock_parameters::at(at),
+                   std::chrono::duration<double>(at.real("duration")), at.real("writers") / percent, Of::work,
+                   static_cast<std::uint64_t>(at.whole("draw")))};
+  }
+
+ private:
+  inline static const column median_read{.name = "read_p50",
+                                         .head = "r p50",
+                                         .title = "Median latency of readers",
+                                         .unit = "ns",
+                                         .meaning = "median of a reader's acquisition and release, in ns",
+                                         .has_interval = Of::is_of_latency,
+                                         .of = [](const sample& s) { return s.count("read_p50"); }};
+  inline static const column late_read{.name = "read_p99",
+                                       .head = "r p99",
+                                       .title = "99th percentile of readers' latency",
+                                       .unit = "ns",
+                                       .meaning = "99 % of them are shorter",
+                                       .of = [](const sample& s) { return s.count("read_p99"); }};
+  inline static const column median_write{.name = "write_p50",
+                                          .head = "w p50",
+                                          .title = "Median latency of writers",
+                                          .unit = "ns",
+                                          .meaning = "the same of writers",
+                                          .of = [](const sample& s) { return s.count("write_p50"); }};
+  inline static const column late_write{.name = "write_p99",
+                                        .head = "w p99",
+                                        .title = "99th percentile of writers' latency",
+                                        .unit = "ns",
+                                        .meaning = "99 % of them are shorter",
+                                        .of = [](const sample& s) { return s.count("write_p99"); }};
+};
+
+struct rw_lb : rw_benchmark<rw_lb> {
+  static constexpr const char* name = "rw_lb";
+  static constexpr const char* title = "Latency of readers and writers (LB)";
+  static constexpr const char* summary =
+      "latency of readers and writers that acquire and release without pause";
+  static constexpr rw_work work = rw_work::none;
+  static constexpr bool is_of_latency = true;
+};
+struct rw_ecsb : rw_benchmark<rw_ecsb> {
+  static constexpr const char* name = "rw_ecsb";
+  static constexpr const char* title = "Empty critical section of readers and writers (ECSB)";
+  static constexpr const char* summary = "empty critical section of readers and writers, without pause";
+  static constexpr rw_work work = rw_work::none;
+  static constexpr bool is_of_latency = false;
+};
+struct rw_sob : rw_benchmark<rw_sob> {
+  static constexpr const char* name = "rw_sob";
+  static constexpr const char* title = "Single operation of readers and writers (SOB)";
+  static constexpr const char* summary =
+      "one access of a word at home inside: get by readers, put by writers";
+  static constexpr rw_work work = rw_work::one_access;
+  static constexpr bool is_of_latency = false;
+};
+struct rw_wcsb : rw_benchmark<rw_wcsb> {
+  static constexpr const char* name = "rw_wcsb";
+  static constexpr const char* title = "Work inside of readers and writers (WCSB)";
+  static constexpr const char* summary = "work of 1 to 4 us inside, at random, by readers and writers";
+  static constexpr rw_work work = rw_work::work_inside;
+  static constexpr bool is_of_latency = false;
+};
+struct rw_warb : rw_benchmark<rw_warb> {
+  static constexpr const char* name = "rw_warb";
+  static constexpr const char* title = "Wait after release of readers and writers (WARB)";
+  static constexpr const char* summary =
+      "wait of 1 to 4 us after each release, at random, by readers and writers";
+  static constexpr rw_work work = rw_work::wait_after;
+  static constexpr bool is_of_latency = false;
+};
+
+}  // namespace nearfar::bench

@@ -1,0 +1,107 @@
+// Reader-writer locks, and as a kind of objects.
+
+#include "bench/rw_catalogue.hpp"
+
+#include <chrono>
+#include <cstdint>
+
+#include "bench/object.hpp"
+
+namespace nearfar::bench {
+
+const rw_catalogue& rw_catalogue::instance() {
+  static const rw_catalogue all;
+  return all;
+}
+
+rw_catalogue::rw_catalogue() {
+  add_cohort_rw(*this);
+  add_rma_rw(*this);
+  add_rw_spin(*this);
+}
+
+rw_lock_parameters rw_lock_parameters::at(const point& where) {
+  rw_lock_parameters result;
+  const auto set = [&where](int& to, const char* name) {
+    if (where.has(name)) to = static_cast<int>(where.whole(name));
+  };
+  set(result.max_local_passes, "max_local_passes");
+  set(result.turns.max_writer_passes, "max_writer_passes");
+  set(result.turns.max_readers, "max_readers");
+  set(result.nodes_per_counter, "nodes_per_counter");
+  if (where.has("backoff_min_ns"))
+    result.pause = {std::chrono::nanoseconds(where.whole("backoff_min_ns")),
+                    std::chrono::nanoseconds(where.whole("backoff_max_ns"))};
+  return result;
+}
+
+namespace {
+
+std::vector<axis> parameters_of_rw_locks() {
+  constexpr double most_passes = 254;
+  constexpr double many = 1e6;
+  constexpr double one_minute = 6e10;
+  const rw_lock_parameters usual;
+  return {{.name = "max_local_passes",
+           .meaning = "Writers in a row within a node (T_L of nodes)",
+           .standard = std::int64_t{usual.max_local_passes},
+           .most = most_passes},
+          {.name = "max_writer_passes",
+           .meaning = "Hand-overs in a row between nodes before readers get a turn (T_L of the root)",
+           .standard = std::int64_t{usual.turns.max_writer_passes},
+           .most = many},
+          {.name = "max_readers",
+           .meaning = "Readers of one counter in a turn that begins while writers wait (T_R)",
+           .standard = std::int64_t{usual.turns.max_readers},
+           .least = 1,
+           .most = many},
+          {.name = "nodes_per_counter",
+           .meaning = "Every how many nodes there is a counter of readers (T_DC; rma_rw)",
+           .standard = std::int64_t{usual.nodes_per_counter},
+           .least = 1,
+           .most = many},
+          {.name = "backoff_min_ns",
+           .unit = "ns",
+           .meaning = "First pause of writers of rw_spin",
+           .standard = std::int64_t{usual.pause.shortest.count()},
+           .least = 1,
+           .most = one_minute},
+          {.name = "backoff_max_ns",
+           .unit = "ns",
+           .meaning = "Longest pause of writers of rw_spin",
+           .standard = std::int64_t{usual.pause.longest.count()},
+           .least = 1,
+           .most = one_minute}};
+}
+
+std::string refuse_parameters(const point& at) {
+  if (at.whole("backoff_min_ns") <= at.whole("backoff_max_ns")) return "";
+  return "--backoff-min-ns must be at most --backoff-max-ns";
+}
+
+object_kind make_rw_locks() {
+  object_kind result{
+      .name = "rw_lock",
+      .plural = "locks",
+      .introduction =
+          "Reader-writer locks. 'family' is the recommended setting, 'family.variant' another policy.",
+      .remarks =
+          "Far operations: a reader that enters and leaves; a writer that enters and leaves, uncontended. "
+          "'At "
+          "each\nnode' and 'at each counter': all at once.",
+      .parameters = parameters_of_rw_locks(),
+      .refuse = refuse_parameters,
+      .objects = {}};
+  for (const rw_lock_entry& each : rw_catalogue::instance().entries())
+    result.objects.push_back(each.listed());
+  return result;
+}
+
+}  // namespace
+
+const object_kind& rw_locks() {
+  static const object_kind all = make_rw_locks();
+  return all;
+}
+
+}  // namespace nearfar::bench

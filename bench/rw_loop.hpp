@@ -1,0 +1,185 @@
+/// \file
+/// The timed loop of the benchmarks of reader-writer locks.
+///
+/// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
+/// 10.1145/2907294.2907323, evaluation: benchmarks LB, ECSB, SOB, WCSB, WARB.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "bench/latency_histogram.hpp"
+#include "nearfar/core/world.hpp"
+
+namespace nearfar::bench {
+
+/// What is done inside, and after.
+enum class rw_work : std::uint8_t {
+  none,
+  one_access,   ///< a reader gets a word at home, a writer puts it
+  work_inside,  ///< 1 to 4 us, at random
+  wait_after,   ///< 1 to 4 us, at random
+};
+
+/// What each rank does, from the common start.
+struct rw_plan {
+  std::chrono::nanoseconds warm_up{};
+  std::chrono::nanoseconds total{};
+  double writer_share = 0;  ///< 0 to 1: which of the two an acquisition is is drawn for each
+  rw_work work = rw_work::none;
+  std::uint64_t seed = 1;
+};
+
+/// Numbers that a rank draws: by a counter, so that the same seed gives each rank the same, and every rank
+/// others (S. Vigna, SplitMix64).
+class draws {
+ public:
+  draws(std::uint64_t seed, int rank) noexcept
+      : state_(seed * 0x9e37'79b9'7f4a'7c15U + static_cast<std::uint64_t>(rank) * 0xd1b5'4a32'd192'ed03U) {}
+
+  [[nodiscard]] std::uint64_t next() noexcept {
+    std::uint64_t z = (state_ += 0x9e37'79b9'7f4a'7c15U);
+    z = (z ^ (z >> 30U)) * 0xbf58'476d'1ce4'e5b9U;
+    z = (z ^ (z >> 27U)) * 0x94d0'49bb'1331'11ebU;
+    return z ^ (z >> 31U);
+  }
+  /// 0 to 1, without 1.
+  [[nodiscard]] double share() noexcept { return static_cast<double>(next() >> 11U) * 0x1p-53; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Whether writers excluded everybody, and readers found no value that a writer was changing: two words at
+/// home that are equal when no writer is in. A writer increments both, one after the other, by get and put.
+template <world W>
+class rw_check {
+ public:
+  /// Collective.
+  explicit rw_check(W& w, int home = 0) : world_(&w), words_(w), home_(home) {}
+
+  /// While holding the lock exclusively.
+  void write() {
+    const std::uint64_t count = read_word(&pair::first) + 1;
+    write_word(&pair::first, count);
+    write_word(&pair::second, count);
+    ++writes_;
+  }
+  /// While sharing it.
+  void read() {
+    const std::uint64_t second = read_word(&pair::second);
+    if (read_word(&pair::first) != second) ++torn_;
+    ++reads_;
+  }
+  /// One access of a word that is not checked.
+  void put(const std::uint64_t& value) { write_word(&pair::accessed, value); }
+  void get() { static_cast<void>(read_word(&pair::accessed)); }
+
+  /// Of all ranks, so far: writes that were lost, and reads that found two different words. Collective;
+  /// nobody may be in.
+  [[nodiscard]] std::int64_t faults() {
+    world_->barrier();
+    const auto at_home = world_->rank() == home_
+                             ? static_cast<std::int64_t>(words_.read_direct(home_, &pair::first))
+                             : std::int64_t{0};
+    const auto sums = world_->sum_over_ranks({writes_ - at_home, torn_});
+    return sums[0] + sums[1];
+  }
+  [[nodiscard]] std::int64_t checked() const noexcept { return reads_ + writes_; }
+
+ private:
+  struct alignas(slot_bytes) pair {
+    far<std::uint64_t> first;
+    far<std::uint64_t> second;
+    far<std::uint64_t> accessed;
+  };
+
+  [[nodiscard]] std::uint64_t read_word(far<std::uint64_t> pair::*field) {
+    std::uint64_t value = 0;
+    words_.get(home_, field, value);
+    words_.flush(home_);
+    return value;
+  }
+  void write_word(far<std::uint64_t> pair::*field, const std::uint64_t& value) {
+    words_.put(home_, field, value);
+    words_.flush(home_);
+  }
+
+  W* world_;
+  typename W::template far_segment<pair> words_;
+  int home_;
+  std::int64_t writes_ = 0;
+  std::int64_t reads_ = 0;
+  std::int64_t torn_ = 0;
+};
+
+/// What one rank counted in the measured part.
+struct rw_counts {
+  std::int64_t reads = 0;
+  std::int64_t writes = 0;
+  std::int64_t in_first_half = 0;
+  std::chrono::nanoseconds measured{};
+  latency_histogram read_latency{};  ///< from before lock to after unlock, what is inside included
+  latency_histogram write_latency{};
+};
+
+/// Every how many acquisitions of the measured part are checked, which costs far operations at home. Odd, so
+/// that it falls in with nothing.
+inline constexpr std::int64_t rw_check_interval = 255;
+
+/// Acquires and releases until the time is over; in the warm-up, which does not count, every acquisition is
+/// checked. Collective.
+template <world W, typename Lock>
+rw_counts rw_loop(W& w, Lock& lock, rw_check<W>& check, const rw_plan& plan) {
+  using std::chrono::nanoseconds;
+  rw_counts counts;
+  draws random(plan.seed, w.rank());
+  const auto some_time = [&] {
+    constexpr double shortest = 1000;
+    constexpr double longest = 4000;
+    return nanoseconds(static_cast<std::int64_t>(shortest + (longest - shortest) * random.share()));
+  };
+  const auto once = [&](bool is_writer, bool checks) {
+    if (is_writer)
+      lock.lock();
+    else
+      lock.lock_shared();
+    if (plan.work == rw_work::work_inside) w.delay(some_time());
+    if (plan.work == rw_work::one_access) is_writer ? check.put(random.next()) : check.get();
+    if (checks) is_writer ? check.write() : check.read();
+    if (is_writer)
+      lock.unlock();
+    else
+      lock.unlock_shared();
+  };
+
+  w.barrier();
+  const nanoseconds start = w.now();
+  nanoseconds now = start;
+  do {
+    once(random.share() < plan.writer_share, true);
+    now = w.now();
+  } while (now - start < plan.warm_up);
+
+  const nanoseconds measured_from = now;
+  const nanoseconds half = now + (start + plan.total - now) / 2;
+  do {
+    const bool is_writer = random.share() < plan.writer_share;
+    const nanoseconds before = now;
+    once(is_writer, (counts.reads + counts.writes) % rw_check_interval == 0);
+    now = w.now();
+    (is_writer ? counts.write_latency : counts.read_latency).add(now - before);
+    ++(is_writer ? counts.writes : counts.reads);
+    if (plan.work == rw_work::wait_after) {
+      w.delay(some_time());
+      now = w.now();
+    }
+    counts.in_first_half += static_cast<std::int64_t>(now <= half);
+  } while (now - start < plan.total);
+  counts.measured = now - measured_from;
+  // A rank that has finished may be the home of words that others still use.
+  w.barrier();
+  return counts;
+}
+
+}  // namespace nearfar::bench
