@@ -18,6 +18,7 @@ rw_catalogue::rw_catalogue() {
   add_cohort_rw(*this);
   add_rma_rw(*this);
   add_rw_spin(*this);
+  add_mpi_rw(*this);
 }
 
 rw_lock_parameters rw_lock_parameters::at(const point& where) {
@@ -47,8 +48,10 @@ std::vector<axis> parameters_of_rw_locks() {
            .standard = std::int64_t{usual.max_local_passes},
            .most = most_passes},
           {.name = "max_writer_passes",
-           .meaning = "Hand-overs in a row between nodes before readers get a turn (T_L of the root)",
+           .meaning = "Hand-overs in a row between nodes before readers get a turn (T_L of the root); -1: as "
+                      "many as nodes",
            .standard = std::int64_t{usual.turns.max_writer_passes},
+           .least = rw_thresholds::each_node_once,
            .most = many},
           {.name = "max_readers",
            .meaning = "Readers of one counter in a turn that begins while writers wait (T_R)",

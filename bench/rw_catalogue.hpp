@@ -56,5 +56,6 @@ class rw_catalogue : public registry<rw_lock_entry> {
 void add_rma_rw(rw_catalogue& to);
 void add_cohort_rw(rw_catalogue& to);
 void add_rw_spin(rw_catalogue& to);
+void add_mpi_rw(rw_catalogue& to);
 
 }  // namespace nearfar::bench

@@ -21,8 +21,8 @@ void critical_section::clear() {
 }
 
 void critical_section::ask(int rank, holding how, std::size_t steps) {
-  const std::optional<std::size_t> left_by = asking(rank).left_by;
-  asking(rank) = {.how = how, .is_asking = true, .left_by = left_by, .asked_at = steps};
+  const std::optional<std::size_t> shared_until = asking(rank).shared_until;
+  asking(rank) = {.how = how, .is_asking = true, .shared_until = shared_until, .asked_at = steps};
 }
 
 void critical_section::leave(int rank) { asking(rank).is_inside = false; }
@@ -30,9 +30,10 @@ void critical_section::leave(int rank) { asking(rank).is_inside = false; }
 bool critical_section::shares_with_another(int rank, const event_set& past) const {
   for (int other = 0; other < size(); ++other) {
     const request_for_it& one = asking(other);
-    if (other == rank || one.how != holding::shared) continue;
+    if (other == rank) continue;
     // Who has left, but not before this one entered, could have stayed until then.
-    if (one.is_inside || (one.left_by && !past.contains(*one.left_by))) return true;
+    const bool could_have_stayed = one.shared_until && !past.contains(*one.shared_until);
+    if (could_have_stayed || (one.is_inside && one.how == holding::shared)) return true;
   }
   return false;
 }

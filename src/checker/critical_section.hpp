@@ -32,7 +32,9 @@ class critical_section {
   /// The rank is no more.
   void crash(int rank) { asking(rank) = {}; }
   /// The event by which a rank has left.
-  void note_leaving(int rank, std::size_t event) { asking(rank).left_by = event; }
+  void note_leaving(int rank, std::size_t event) {
+    if (asking(rank).how == holding::shared) asking(rank).shared_until = event;
+  }
   /// Whether a rank that has just entered, after the events `past`, shares the section with another, if not
   /// in this order of steps then in one that is as good.
   [[nodiscard]] bool shares_with_another(int rank, const event_set& past) const;
@@ -47,7 +49,7 @@ class critical_section {
     bool is_asking = false;
     bool is_blocked = false;
     bool is_inside = false;
-    std::optional<std::size_t> left_by{};
+    std::optional<std::size_t> shared_until{};  ///< the event by which it left, the last time that it shared
     int overtaken_by_writers = 0;
     int overtaken_by_readers = 0;
     std::size_t asked_at = 0;

@@ -193,16 +193,16 @@ void mutator::await_signal(int channel, int from) {
   ask_in_turn(false, [&] { next_->await_signal(channel, from); });
 }
 
-void mutator::begin_exclusive(int epoch, int home) {
-  if (!changes(change::dropped, "begin exclusive")) next_->begin_exclusive(epoch, home);
+void mutator::begin_epoch(int epoch, int home, engine::epoch_kind how) {
+  if (!changes(change::dropped, "begin " + std::string(name(how)))) next_->begin_epoch(epoch, home, how);
+}
+
+void mutator::end_epoch(int epoch, int home, engine::epoch_kind how) {
+  if (!changes(change::dropped, "end " + std::string(name(how)))) next_->end_epoch(epoch, home, how);
 }
 
 void mutator::fence(std::memory_order order) {
   if (!changes(change::dropped, "fence")) next_->fence(order);
-}
-
-void mutator::end_exclusive(int epoch, int home) {
-  if (!changes(change::dropped, "end exclusive")) next_->end_exclusive(epoch, home);
 }
 
 }  // namespace nearfar::checker

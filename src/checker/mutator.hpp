@@ -32,8 +32,8 @@ class mutator final : public engine::operations {
   void signal(int channel, int to) override;
   void await_signal(int channel, int from) override;
   bool await_signal_until(int channel, int from, std::chrono::nanoseconds until) override;
-  void begin_exclusive(int epoch, int home) override;
-  void end_exclusive(int epoch, int home) override;
+  void begin_epoch(int epoch, int home, engine::epoch_kind how) override;
+  void end_epoch(int epoch, int home, engine::epoch_kind how) override;
   void fence(std::memory_order order) override;
 
  private:

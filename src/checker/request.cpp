@@ -15,6 +15,7 @@ namespace {
 // Names of what is no cell.
 constexpr std::uint64_t mailbox = std::uint64_t{1} << 60U;
 constexpr std::uint64_t exclusive = std::uint64_t{2} << 60U;
+constexpr std::uint64_t shared = std::uint64_t{9} << 60U;
 
 constexpr std::uint64_t name_of_other(std::uint64_t kind, int id, int rank) {
   return kind + (static_cast<std::uint64_t>(id) << 20U) + static_cast<std::uint64_t>(rank);
@@ -278,6 +279,9 @@ touched fence_request::take(int /*choice*/) {
 
 // ---- the library ------------------------------------------------------------------------------------------
 
+std::uint64_t barrier_arrival::word() const { return life_name(rank()); }
+touched barrier_arrival::take(int /*choice*/) { return {}; }
+
 std::uint64_t library_exit::word() const { return library_name(rank()); }
 touched library_exit::take(int /*choice*/) {
   shared_word& inside = run().words().at(word());
@@ -339,27 +343,56 @@ touched signal_wait::take(int choice) {
 
 // ---- epochs -----------------------------------------------------------------------------------------------
 
-std::string epoch_begin::waiting_text() const { return of_rank("waits for the exclusive epoch", home_); }
-std::uint64_t epoch_begin::word() const { return name_of_other(exclusive, epoch_, home_); }
-bool epoch_begin::can_be_taken() const {
-  const shared_word* held = run().words().find(word());
-  return held == nullptr || held->value == 0;
+// The epoch's word says whether a rank has it for itself, another how many share it: that number depends on
+// the order of steps that can be exchanged, and so may neither be what a step has read nor decide what races.
+// What a step reads is 1 if its rank held the epoch before, and 0 if not.
+
+std::uint64_t epoch_request::word() const { return name_of_other(exclusive, epoch_, home_); }
+std::uint64_t epoch_request::sharers() const { return name_of_other(shared, epoch_, home_); }
+
+std::string epoch_begin::waiting_text() const {
+  return of_rank("waits for the " + std::string(name(how())) + " epoch", home());
 }
-std::optional<bool> epoch_begin::could_be_taken(std::uint64_t word, std::size_t /*event*/,
-                                                std::uint64_t value) const {
-  return word == this->word() ? std::optional(value == 0) : std::nullopt;
+bool epoch_begin::can_be_taken() const {
+  const auto is_zero = [this](std::uint64_t name) {
+    const shared_word* held = run().words().find(name);
+    return held == nullptr || held->value == 0;
+  };
+  return is_zero(word()) && (!is_exclusive() || is_zero(sharers()));
+}
+std::optional<bool> epoch_begin::could_be_taken(std::uint64_t word, std::size_t event,
+                                                std::uint64_t /*value*/) const {
+  // Before any beginning that conflicts with it: who shared the epoch then could have ended first. Before no
+  // end: who ends it held it.
+  return word == this->word() ? std::optional(run().events()[event].read == 0) : std::nullopt;
 }
 touched epoch_begin::take(int /*choice*/) {
-  shared_word& held = run().words().at(word());
-  run().state(rank()).seen.join(held.message);
-  const std::uint64_t before = std::exchange(held.value, 1);
+  shared_memory& words = run().words();
+  view& seen = run().state(rank()).seen;
+  seen.join(words.at(word()).message);
+  shared_word& sharing = words.at(sharers());
+  if (!is_exclusive()) {
+    ++sharing.value;
+    return {0, 0, 0};
+  }
+  // Those who share it learn nothing of each other, and who comes next all that they knew.
+  seen.join(sharing.message);
+  sharing.message.clear();
+  const std::uint64_t before = std::exchange(words.at(word()).value, 1);
   return {before, before, 1};
 }
 
-std::uint64_t epoch_end::word() const { return name_of_other(exclusive, epoch_, home_); }
 touched epoch_end::take(int /*choice*/) {
-  shared_word& held = run().words().at(word());
-  held.message = run().state(rank()).seen;
+  shared_memory& words = run().words();
+  const view& seen = run().state(rank()).seen;
+  if (!is_exclusive()) {
+    shared_word& sharing = words.at(sharers());
+    sharing.message.join(seen);
+    if (sharing.value > 0) --sharing.value;
+    return {0, 1, 0};
+  }
+  shared_word& held = words.at(word());
+  held.message = seen;
   const std::uint64_t before = std::exchange(held.value, 0);
   return {before, before, 0};
 }

@@ -263,6 +263,16 @@ class library_exit final : public request {
   touched take(int choice) override;
 };
 
+/// Before a barrier, where ranks may crash: so one may after its last step, too, before the others can count
+/// on it. Whoever crashes inside might as well have crashed here, or behind the barrier.
+class barrier_arrival final : public request {
+ public:
+  explicit barrier_arrival(execution& of) : request(of, "arrive at barrier") {}
+  [[nodiscard]] std::uint64_t word() const override;
+  [[nodiscard]] bool writes() const override { return false; }
+  touched take(int choice) override;
+};
+
 class signal_request final : public request {
  public:
   signal_request(execution& of, int channel, int to) : request(of, "signal"), channel_(channel), to_(to) {}
@@ -308,12 +318,33 @@ class signal_wait final : public request {
   bool has_timed_out_ = false;
 };
 
-class epoch_begin final : public request {
+/// At the beginning or the end of an epoch. What those do who share it can be exchanged: neither their coming
+/// nor their going changes anything for the others.
+class epoch_request : public request {
  public:
-  epoch_begin(execution& of, int epoch, int home)
-      : request(of, "begin exclusive epoch"), epoch_(epoch), home_(home) {}
-  [[nodiscard]] std::string waiting_text() const override;
   [[nodiscard]] std::uint64_t word() const override;
+  [[nodiscard]] bool writes() const override { return is_exclusive(); }
+
+ protected:
+  epoch_request(execution& of, kind what, int epoch, int home, engine::epoch_kind how)
+      : request(of, what), epoch_(epoch), home_(home), how_(how) {}
+  [[nodiscard]] bool is_exclusive() const noexcept { return how_ == engine::epoch_kind::exclusive; }
+  [[nodiscard]] engine::epoch_kind how() const noexcept { return how_; }
+  [[nodiscard]] int home() const noexcept { return home_; }
+  /// The word that says how many share it.
+  [[nodiscard]] std::uint64_t sharers() const;
+
+ private:
+  int epoch_;
+  int home_;
+  engine::epoch_kind how_;
+};
+
+class epoch_begin final : public epoch_request {
+ public:
+  epoch_begin(execution& of, int epoch, int home, engine::epoch_kind how)
+      : epoch_request(of, kind_of(how), epoch, home, how) {}
+  [[nodiscard]] std::string waiting_text() const override;
   [[nodiscard]] bool waits() const override { return true; }
   [[nodiscard]] bool can_be_taken() const override;
   [[nodiscard]] std::optional<bool> could_be_taken(std::uint64_t word, std::size_t event,
@@ -321,20 +352,21 @@ class epoch_begin final : public request {
   touched take(int choice) override;
 
  private:
-  int epoch_;
-  int home_;
+  [[nodiscard]] static kind kind_of(engine::epoch_kind how) {
+    return how == engine::epoch_kind::exclusive ? kind("begin exclusive epoch") : kind("begin shared epoch");
+  }
 };
 
-class epoch_end final : public request {
+class epoch_end final : public epoch_request {
  public:
-  epoch_end(execution& of, int epoch, int home)
-      : request(of, "end exclusive epoch"), epoch_(epoch), home_(home) {}
-  [[nodiscard]] std::uint64_t word() const override;
+  epoch_end(execution& of, int epoch, int home, engine::epoch_kind how)
+      : epoch_request(of, kind_of(how), epoch, home, how) {}
   touched take(int choice) override;
 
  private:
-  int epoch_;
-  int home_;
+  [[nodiscard]] static kind kind_of(engine::epoch_kind how) {
+    return how == engine::epoch_kind::exclusive ? kind("end exclusive epoch") : kind("end shared epoch");
+  }
 };
 
 /// Of the critical section.

@@ -244,6 +244,11 @@ void execution::fence(std::memory_order order) {
 
 void execution::barrier() {
   if (is_unwound()) drop();
+  // Before the first step they are those in which things are made.
+  if (options_->crashes > 0 && !events_.empty()) {
+    barrier_arrival arriving(*this);
+    stop_before(arriving);
+  }
   self().at = where::at_barrier;
   ++at_barrier_;
   suspend();

@@ -68,10 +68,16 @@ std::string lock_tree::text() const {
   return result;
 }
 
-std::array<named_value, level_count> lock_tree::arguments() const noexcept {
-  std::array<named_value, level_count> result;
+lock_tree::named_levels lock_tree::arguments() const noexcept {
+  named_levels result;
   for (const level at : all_levels) result[index(at)] = {name(at), -1};
   for (const auto& [at, passes] : levels_) result[index(at)].value = passes;
+  return result;
+}
+
+lock_tree::named_levels lock_tree::arguments_of_nodes(int max_local_passes) noexcept {
+  named_levels result = lock_tree(std::vector<tree_level>{}).arguments();
+  result[index(level::node)].value = max_local_passes;
   return result;
 }
 

@@ -12,12 +12,16 @@
 
 namespace nearfar::detail {
 
-const rw_thresholds& checked(const rw_thresholds& of) {
-  if (of.max_writer_passes < 0)
-    throw misuse("max_writer_passes must be 0 or more, not " + std::to_string(of.max_writer_passes));
+rw_thresholds checked(const rw_thresholds& of, const locality& where) {
+  rw_thresholds result = of;
+  if (of.max_writer_passes == rw_thresholds::each_node_once)
+    result.max_writer_passes = where.groups(level::node);
+  if (result.max_writer_passes < 0)
+    throw misuse("max_writer_passes must be 0 or more, or each_node_once, not " +
+                 std::to_string(of.max_writer_passes));
   if (of.max_readers < 1)
     throw misuse("max_readers must be 1 or more, not " + std::to_string(of.max_readers));
-  return of;
+  return result;
 }
 
 std::vector<int> counter_hosts(const locality& where, int nodes) {

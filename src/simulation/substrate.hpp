@@ -40,8 +40,8 @@ class cluster final : public engine::team {
   void signal(int channel, int to) override;
   void await_signal(int channel, int from) override;
   [[nodiscard]] bool await_signal_until(int channel, int from, std::chrono::nanoseconds until) override;
-  void begin_exclusive(int epoch, int home) override;
-  void end_exclusive(int epoch, int home) override;
+  void begin_epoch(int epoch, int home, engine::epoch_kind how) override;
+  void end_epoch(int epoch, int home, engine::epoch_kind how) override;
   void fence(std::memory_order order) override;
   void delay(std::chrono::nanoseconds span) override;
   void barrier() override;
@@ -191,7 +191,7 @@ class cluster final : public engine::team {
   void deliver(std::uint32_t which, picoseconds at);
   void drain(int rank, picoseconds at);
   void schedule_progress(int rank, picoseconds at);
-  void change_epoch(int epoch, int home, flight::role how);
+  void change_epoch(int epoch, int home, flight::role is, engine::epoch_kind how);
   [[nodiscard]] epoch_state& epoch(int id);
   [[nodiscard]] picoseconds jittered(picoseconds latency);
 

@@ -215,16 +215,20 @@ void cluster::take_effect(std::uint32_t which, picoseconds at) {
       }
       return finish_flight(which, at);
     }
-    case flight::role::begin_exclusive: {
+    case flight::role::begin_epoch: {
       epoch_state& lock = epoch(it.id);
-      if (lock.held) return append(lock.waiting, which);
-      lock.held = true;
+      if (!lock.waiting.empty() || !lock.admits(it.kind)) return append(lock.waiting, which);
+      lock.add(it.kind);
       return finish_flight(which, at);
     }
-    case flight::role::end_exclusive: {
+    case flight::role::end_epoch: {
       epoch_state& lock = epoch(it.id);
-      lock.held = !lock.waiting.empty();
-      if (lock.held) finish_flight(take_first(lock.waiting), at);
+      lock.remove(it.kind);
+      while (!lock.waiting.empty() && lock.admits(flights_[lock.waiting.first].kind)) {
+        const std::uint32_t granted = take_first(lock.waiting);
+        lock.add(flights_[granted].kind);
+        finish_flight(granted, at);
+      }
       return finish_flight(which, at);
     }
     case flight::role::message:
@@ -285,13 +289,15 @@ epoch_state& cluster::epoch(int id) {
   return epochs_[index(id)];
 }
 
-void cluster::begin_exclusive(int epoch, int home) {
-  change_epoch(epoch, home, flight::role::begin_exclusive);
+void cluster::begin_epoch(int epoch, int home, engine::epoch_kind how) {
+  change_epoch(epoch, home, flight::role::begin_epoch, how);
 }
 
-void cluster::end_exclusive(int epoch, int home) { change_epoch(epoch, home, flight::role::end_exclusive); }
+void cluster::end_epoch(int epoch, int home, engine::epoch_kind how) {
+  change_epoch(epoch, home, flight::role::end_epoch, how);
+}
 
-void cluster::change_epoch(int epoch, int home, flight::role how) {
+void cluster::change_epoch(int epoch, int home, flight::role is, engine::epoch_kind how) {
   const int rank = running();
   rank_state& me = state_of(rank);
   enter(me);
@@ -302,7 +308,8 @@ void cluster::change_epoch(int epoch, int home, flight::role how) {
                                           .times = &times,
                                           .origin = rank,
                                           .id = epoch,
-                                          .is = how,
+                                          .is = is,
+                                          .kind = how,
                                           .remote = how_far == distance::remote});
   me.clock += times.overhead;
   if (times.by == executor::origin) {
@@ -316,14 +323,15 @@ void cluster::change_epoch(int epoch, int home, flight::role how) {
     launch(me, which);
   }
   if (const flight& asked = flights_[which]; asked.done) {
-    stay_inside(me, activity::in_exclusive, asked.known_at);
+    stay_inside(me, activity::in_epoch, asked.known_at);
   } else {
     flights_[which].awaited = true;
     me.awaited = 1;
     me.latest_known = me.clock;
     me.waits_for = epoch;
+    me.waits_as = how;
     me.waits_at = home;
-    block(me, activity::in_exclusive);
+    block(me, activity::in_epoch);
   }
   free_flight(which);
 }

@@ -115,6 +115,27 @@ TEST(crashes, let_operations_arrive_or_not) {
   EXPECT_EQ(found_of(eager, false), flushed);
 }
 
+/// Who lives delivers lazily in a flush only, behind all that came before it.
+TEST(crashes, let_operations_arrive_before_their_flush) {
+  const auto found_by = [](int crashes) {
+    outcomes seen;
+    const program what = program_of(2, [&](scene& s) {
+      if (s.rank() == 0) {
+        s.far.accumulate(1, &words::a, one, far_op::replace);
+        s.cells.x.store(1, relaxed);
+        s.far.flush(1);
+      } else {
+        const word arrived = s.far.read_direct(1, &words::a);
+        seen.insert({arrived, s.cells.x.load(relaxed)});
+      }
+    });
+    EXPECT_TRUE(is_right(what, crashing(by(strong, lazy), crashes)));
+    return seen;
+  };
+  EXPECT_EQ(found_by(0), (outcomes{{0, 0}, {0, 1}, {1, 1}}));
+  EXPECT_EQ(found_by(1), (outcomes{{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
+}
+
 TEST(crashes, need_not_let_anything_arrive) {
   const program what = program_of(2, [](scene& s) {
     if (s.rank() == 0)
@@ -127,6 +148,8 @@ TEST(crashes, need_not_let_anything_arrive) {
     EXPECT_TRUE(finds(nonblocking(what), crashing(by(strong, mode)), fault::deadlock,
                       "no rank can go on: rank 1 waits for words.a of rank 1, which is 0"));
   }
+  // What is issued before the first step arrives in the end.
+  EXPECT_EQ(check(what, crashing(by(strong, lazy))).blocked, 0U);
 }
 
 TEST(crashes, leave_memory_that_carries_out_nothing) {
@@ -175,6 +198,34 @@ TEST(crashes, end_barriers_for_the_others) {
   });
   const report result = check(nonblocking(what), crashing(by(strong)));
   EXPECT_TRUE(result.complete) << (result.found ? result.found->text : "");
+}
+
+TEST(crashes, come_before_barriers_and_behind_them) {
+  // Who is needed by another's flush may stop on the way to the barrier, after its last step.
+  const program what = nonblocking(program_of(2, [](scene& s) {
+    if (s.rank() == 0) s.cells.x.store(1, relaxed);
+    if (s.rank() == 1 && s.cells.x.load(relaxed) == 1) s.put(0, &words::a, one);
+    s.w.barrier();
+  }));
+  const options how = crashing(by(strong, progress));
+  EXPECT_TRUE(finds(what, how, fault::deadlock, "rank 1 waits in a flush of rank 0"));
+  EXPECT_TRUE(is_right(what, by(strong, progress)));
+}
+
+TEST(crashes, lead_to_the_same_states_around_barriers) {
+  const program what = program_of(2, [](scene& s) {
+    s.cells.x.store(1, relaxed);
+    s.w.barrier();
+    s.cells.x.store(2, relaxed);
+  });
+  options how = crashing(by(strong));
+  how.keep_end_states = true;
+  const report by_traces = check(what, how);
+  EXPECT_TRUE(by_traces.complete);
+  how.reduce = reduction::sleep_sets_only;
+  EXPECT_EQ(check(what, how).end_states, by_traces.end_states);
+  how.by = search::hash;
+  EXPECT_EQ(check(what, how).end_states, by_traces.end_states);
 }
 
 TEST(crashes, are_in_schedules) {

@@ -100,6 +100,63 @@ TEST(deadlines, leave_a_signal_that_was_not_taken) {
   EXPECT_EQ(outcomes_of(2, 2, by(strong), body), (outcomes{{1, 1}, {too_late, 1}}));
 }
 
+TEST(deadlines, of_signals_may_pass_while_one_is_on_its_way) {
+  // It was sent, as its receiver knows.
+  const auto sent = [](scene& s) {
+    if (s.rank() == 0) {
+      s.signals.signal(1);
+      s.cells.x.store(1, release);
+    } else {
+      s.w.await(s.cells.x, is_set);
+      s.r[0] = s.signals.await_signal_until(soon, 0) ? 1 : too_late;
+    }
+  };
+  EXPECT_EQ(outcomes_of(2, 1, by(strong), sent), (outcomes{{1}, {too_late}}));
+  EXPECT_EQ(outcomes_of(2, 1, by(weak), sent), (outcomes{{1}, {too_late}}));
+  // One of two waits takes it, or none.
+  const auto twice = [](scene& s) {
+    if (s.rank() == 0) return s.signals.signal(1);
+    for (word& each : s.r) each = s.signals.await_signal_until(soon, 0) ? 1 : too_late;
+    s.cells.z.store(1, relaxed);
+  };
+  EXPECT_EQ(outcomes_of(2, 2, by(strong), twice),
+            (outcomes{{1, too_late}, {too_late, 1}, {too_late, too_late}}));
+}
+
+TEST(deadlines, of_signals_may_pass_before_anything_else) {
+  const auto body = [](scene& s) {
+    if (s.rank() == 0) {
+      s.r[0] = s.cells.y.load(relaxed);
+      s.signals.signal(1);
+    } else {
+      s.r[1] = s.signals.await_signal_until(soon, 0) ? 1 : too_late;
+      s.cells.y.store(1, relaxed);
+    }
+  };
+  EXPECT_EQ(outcomes_of(2, 2, by(strong), body), (outcomes{{0, 1}, {0, too_late}, {1, too_late}}));
+}
+
+TEST(deadlines, of_signals_that_come_in_time_let_know) {
+  const auto body = [](scene& s) {
+    if (s.rank() == 0) {
+      s.cells.x.store(1, relaxed);
+      s.signals.signal(1);
+    } else if (s.signals.await_signal_until(soon, 0)) {
+      s.r[0] = s.cells.x.load(relaxed) + 1;
+    }
+  };
+  EXPECT_EQ(outcomes_of(2, 1, by(weak), body), (outcomes{{0}, {2}}));
+}
+
+TEST(deadlines, may_pass_after_a_swap_that_would_end_the_next) {
+  const auto body = [](scene& s) {
+    const auto is_one = [](word old) { return old == 1; };
+    s.r[0] = or_late(s.w.await_swap_until(soon, s.far, 0, &words::a, one, is_one, {}));
+  };
+  for (const delivery_mode mode : all_modes)
+    EXPECT_EQ(far_outcomes(mode, 1, 1, body), (outcomes{{1}, {too_late}}));
+}
+
 TEST(deadlines, keep_nobody_from_ending) {
   const program waits = program_of(1, [](scene& s) {
     if (s.w.await_until(soon, s.cells.x, is_set)) throw error("what came of nothing?");
@@ -156,6 +213,22 @@ TEST(deadlines, of_swaps_in_a_row_are_apart) {
     EXPECT_TRUE(far_outcomes(mode, 2, 2, body).contains({too_late, 0}));
 }
 
+TEST(deadlines, leave_time_for_another_swap) {
+  // What the other rank has seen is a swap in vain, and there is time for one more.
+  const auto body = [](scene& s) {
+    const auto is_free = [](word old) { return old == 0; };
+    if (s.rank() == 0) s.replace(0, &words::a, two);
+    s.w.barrier();
+    if (s.rank() == 0) {
+      s.r[0] = or_late(s.w.await_swap_until(soon, s.far, 0, &words::a, one, is_free, {}));
+    } else {
+      s.r[1] = s.swap(0, &words::a, zero);
+    }
+  };
+  for (const delivery_mode mode : all_modes)
+    EXPECT_EQ(far_outcomes(mode, 2, 2, body), (outcomes{{0, 1}, {0, 2}, {too_late, 1}}));
+}
+
 TEST(deadlines, may_end_in_an_exception_of_who_asks) {
   for (const int jobs : {1, 2})
     for (const search tier : {search::exhaustive, search::random}) {
@@ -208,6 +281,72 @@ TEST(any_of_several, may_be_none_in_time) {
   EXPECT_EQ(outcomes_of(2, 1, by(weak), body), (outcomes{{1}, {too_late}}));
 }
 
+TEST(any_of_several, is_known_to_be_in_time) {
+  const auto after = [](std::memory_order told) {
+    return [=](scene& s) {
+      if (s.rank() == 0) {
+        s.cells.y.store(1, relaxed);
+        return s.cells.z.store(1, told);
+      }
+      s.w.await(s.cells.z, is_set);
+      const auto first = s.w.await_any_until(soon, when(s.cells.x, is_set), when(s.cells.y, is_set));
+      s.r[0] = first ? first->index : too_late;
+    };
+  };
+  EXPECT_EQ(outcomes_of(2, 1, by(strong), after(relaxed)), outcomes{{1}});
+  EXPECT_EQ(outcomes_of(2, 1, by(weak), after(release)), outcomes{{1}});
+  EXPECT_EQ(outcomes_of(2, 1, by(weak), after(relaxed)), (outcomes{{1}, {too_late}}));
+  const program alone = program_of(
+      1, [](scene& s) { (void)s.w.await_any_until(soon, when(s.cells.x, is_set), when(s.cells.y, is_set)); });
+  EXPECT_TRUE(is_right(alone, by(weak)));
+}
+
+TEST(any_of_several, is_by_acquire_of_the_one_that_ends_it) {
+  const auto body = [](scene& s) {
+    if (s.rank() == 0) {
+      s.cells.z.store(1, relaxed);
+      s.cells.y.store(1, release);
+      s.cells.x.store(1, relaxed);
+    } else {
+      const std::size_t first = s.w.await_any(when(s.cells.x, is_set), when(s.cells.y, is_set)).index;
+      s.r = {first, s.cells.z.load(relaxed)};
+    }
+  };
+  EXPECT_EQ(outcomes_of(2, 2, by(weak), body), (outcomes{{0, 0}, {0, 1}, {1, 1}}));
+}
+
+TEST(any_of_several, is_told_apart_where_all_else_is_equal) {
+  const auto which = [](scene& s) {
+    if (s.rank() == 0) {
+      s.cells.x.store(1, relaxed);
+      s.cells.y.store(1, relaxed);
+    } else {
+      s.r[0] = s.w.await_any(when(s.cells.x, is_set), when(s.cells.y, is_set)).index;
+      s.cells.z.store(1, relaxed);
+    }
+  };
+  EXPECT_EQ(outcomes_of(2, 1, by(strong), which), (outcomes{{0}, {1}}));
+  const auto late = [](scene& s) {
+    if (s.rank() == 0) return s.cells.x.store(1, relaxed);
+    const auto is_zero = [](word now) { return now == 0; };
+    const auto first = s.w.await_any_until(soon, when(s.cells.x, is_zero), when(s.cells.y, is_set));
+    s.r[0] = first ? first->index : too_late;
+    s.w.await(s.cells.x, is_set);
+    s.cells.z.store(1, relaxed);
+  };
+  EXPECT_EQ(outcomes_of(2, 1, by(strong), late), (outcomes{{0}, {too_late}}));
+}
+
+TEST(any_of_several, is_of_the_same_words_in_each_run) {
+  int runs = 0;
+  const program what = program_of(1, [&](scene& s) {
+    auto& other = ++runs % 2 == 0 ? s.cells.y : s.cells.z;
+    s.cells.x.store(1, relaxed);
+    s.w.await_any(when(s.cells.x, is_set), when(other, is_set));
+  });
+  EXPECT_TRUE(finds(what, by(weak), fault::exception, "ask for something else than in another run"));
+}
+
 TEST(any_of_several, is_taken_where_a_later_write_disables_it) {
   // The flag is up for a moment only, so that the other has to end the wait, or the moment.
   const auto body = [](scene& s) {
@@ -228,6 +367,13 @@ TEST(any_of_several, is_a_deadlock_where_none_comes) {
       1, [](scene& s) { s.w.await_any(when(s.cells.x, is_set), when(s.far, 0, &words::b, is_set)); });
   EXPECT_TRUE(finds(what, by(weak), fault::deadlock,
                     "waits for cells.x of rank 0, which is 0 or words.b of rank 0, which is 0"));
+  // Nor does it help that one has been there.
+  const program passed = program_of(2, [](scene& s) {
+    if (s.rank() == 0) s.cells.x.store(1, release);
+    if (s.rank() == 0) s.cells.x.store(0, release);
+    if (s.rank() == 1) s.w.await_any(when(s.cells.x, is_set), when(s.cells.y, is_set));
+  });
+  EXPECT_TRUE(finds(passed, by(weak), fault::deadlock, "rank 1 waits for cells.x of rank 0, which is 0 or"));
 }
 
 }  // namespace

@@ -661,6 +661,25 @@ TEST(long_histories, may_all_go_on_during_one_operation) {
   }
 }
 
+TEST(long_histories, are_not_mixed_up_by_what_came_last) {
+  // Of two long writes the one that returns first comes last, behind many others: taken first it leads
+  // nowhere.
+  history what;
+  what.call(0, 0, reg::read, {});
+  what.call(1, 0, reg::write, {1});
+  for (int i = 0; i < 70; ++i) {
+    what.call(2, 0, reg::read, {});
+    what.returned(2, {0});
+  }
+  what.call(3, 0, reg::write, {0});
+  what.returned(1, {});
+  what.returned(3, {});
+  what.call(2, 0, reg::read, {});
+  what.returned(2, {1});
+  what.returned(0, {1});
+  EXPECT_EQ(judged(what, reg()), yes);
+}
+
 /// So many pushes at once, then as many pops, of which the last cannot be.
 history stack_in_many_orders(int pushes) {
   history what;
@@ -682,6 +701,18 @@ TEST(limits, are_never_taken_for_a_yes) {
   EXPECT_TRUE(given_up.order.empty());
   EXPECT_EQ(given_up.text.find("object 0 is not judged: the search gave up; "), 0U) << given_up.text;
   EXPECT_LE(given_up.configurations, 1000U + what.size());
+}
+
+TEST(limits, count_what_is_met_in_several_orders_once) {
+  history what;
+  constexpr int processes = 8;
+  for (int process = 0; process < processes; ++process) what.call(process, 0, counter::add, {1});
+  for (int process = 0; process < processes; ++process) what.returned(process, {});
+  what.call(0, 0, counter::read, {});
+  what.returned(0, {0});
+  const verdict found = linearizable(what, counter());
+  EXPECT_EQ(found.is_linearizable, no);
+  EXPECT_EQ(found.configurations, 1U << processes);
 }
 
 TEST(limits, of_one_object_do_not_hide_the_fault_of_another) {

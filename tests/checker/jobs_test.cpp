@@ -19,6 +19,7 @@ program apart(const random_program& of) {
 void expect_the_same(const program& what, options how, const std::string& text) {
   how.keep_traces = how.keep_end_states = true;
   const report alone = check(what, how);
+  EXPECT_TRUE(!alone.complete || !(alone.traces.empty() || alone.end_states.empty())) << text;
   for (const int jobs : {2, 3, 7}) {
     how.jobs = jobs;
     const report together = check(what, how);
@@ -56,6 +57,22 @@ auto mcs_locks() {
 TEST(jobs, check_locks) {
   const program what = lock_program(one_node(2), 3, mcs_locks(), bypass_bound::fifo);
   expect_the_same(what, by(near_model::release_acquire), "mcs");
+}
+
+TEST(jobs, say_what_any_of_them_has_reached) {
+  // Each order of additions is reached in one trace, which one of the workers explores.
+  const program what = program_of(3, [](scene& s) {
+    std::string order = "rank " + std::to_string(s.rank());
+    for (int i = 0; i < 3; ++i) order += " " + std::to_string(s.cells.x.fetch_add(1, relaxed));
+    s.watch.reach(order);
+  });
+  options how = by(near_model::sequential);
+  const report alone = check(what, how);
+  EXPECT_EQ(alone.reached.size(), 3U * 84U) << "of each rank the places among 9";
+  for (const int jobs : {2, 5}) {
+    how.jobs = jobs;
+    EXPECT_EQ(check(what, how).reached, alone.reached);
+  }
 }
 
 TEST(jobs, find_faults_and_end) {

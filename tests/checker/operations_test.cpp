@@ -1,6 +1,7 @@
 // Operations of shared objects in programs: whether what they return is what some order of them explains,
 // and whether some operation returns again and again whatever the others do.
 #include "nearfar/checker/linearizability.hpp"
+#include "nearfar/checker/recorder.hpp"
 #include "tests/checker/scene.hpp"
 
 namespace nearfar::checker::testing {
@@ -191,8 +192,59 @@ TEST(lock_freedom, is_of_operations_that_are_called) {
   EXPECT_TRUE(is_right(stores(true), by(strong)));
 }
 
+TEST(lock_freedom, counts_steps_from_the_first_call_or_the_last_return) {
+  const auto adds = [](int ranks, std::size_t most) {
+    return lock_free(program_of(ranks,
+                                [](scene& s) {
+                                  s.watch.call(object, counter::add, {1});
+                                  for (int i = 0; i < 3; ++i) s.cells.x.fetch_add(1, relaxed);
+                                  s.watch.returned({});
+                                }),
+                     most);
+  };
+  // The call counts, the return does not.
+  for (const int ranks : {1, 2}) {
+    const auto most = static_cast<std::size_t>(4 * ranks);
+    EXPECT_TRUE(is_right(adds(ranks, most), by(strong)));
+    EXPECT_TRUE(finds(judged(adds(ranks, most - 1), linearizable_by(counter{})), by(strong), fault::livelock,
+                      "steps in which no operation returns"));
+  }
+}
+
 TEST(operations, are_not_for_the_search_by_states) {
   EXPECT_THROW((void)check(counting(true), by(strong, lazy, search::hash)), error);
+}
+
+// ---- recorded on a clock that is known, that of steps -----------------------------------------------------
+
+TEST(recorders, stamp_calls_and_returns_in_time) {
+  std::vector<operation> recorded;
+  const program what = program_of(2, [&](scene& s) {
+    recorder own(s.w);
+    const auto adds = [&](int times) {
+      own.call(object, counter::add, {static_cast<word>(s.rank())});
+      for (int i = 0; i < times; ++i) s.cells.x.fetch_add(1, relaxed);
+      own.returned({static_cast<word>(times)});
+    };
+    if (s.rank() == 1) s.w.await(s.cells.x, [](word now) { return now == 3; });
+    adds(s.rank() == 0 ? 1 : 4);
+    if (s.rank() == 0) s.cells.y.store(1, relaxed);
+    if (s.rank() == 0) adds(2);
+    const history all = own.gathered();
+    EXPECT_EQ(all.size(), s.rank() == 0 ? 3U : 0U);
+    if (s.rank() == 0) recorded.assign(all.operations().begin(), all.operations().end());
+  });
+  EXPECT_FALSE(replay(what, by(strong), {}).found);
+  const auto added = [](int rank, std::uint64_t called, word times, std::uint64_t at) {
+    return operation{.process = rank,
+                     .object = object,
+                     .method = counter::add,
+                     .arguments = {static_cast<word>(rank)},
+                     .called = called,
+                     .returned = response{{times}, at}};
+  };
+  // Behind rank 0's steps and the end of the wait.
+  EXPECT_EQ(recorded, (std::vector{added(0, 0, 1, 1), added(0, 2, 2, 4), added(1, 5, 4, 9)}));
 }
 
 }  // namespace

@@ -152,6 +152,59 @@ TEST(objects, arrive_word_by_word) {
   EXPECT_EQ(seen_by_optimist(eager, true), all);
 }
 
+/// Whether the second word of an object may be there, and then not yet the first.
+bool comes_last_word_first(delivery_mode mode) {
+  bool does = false;
+  const program what = on_node(2, [&](world& w, monitor&) {
+    world::far_array<record> there(w, 1);
+    if (w.rank() == 0) {
+      there.put(1, &record::value, twice_one);
+      there.flush(1);
+      return;
+    }
+    world::maybe_torn<pair_of_words> earlier;
+    world::maybe_torn<pair_of_words> later;
+    there.read_direct(1, &record::value, earlier);
+    there.read_direct(1, &record::value, later);
+    does = does || (earlier.unconfirmed().second == 1 && later.unconfirmed().first == 0);
+  });
+  EXPECT_TRUE(is_right(what, by(near_model::sequential, mode)));
+  return does;
+}
+
+TEST(objects, arrive_in_any_order_of_words) {
+  EXPECT_FALSE(comes_last_word_first(eager));
+  EXPECT_TRUE(comes_last_word_first(lazy));
+  EXPECT_TRUE(comes_last_word_first(progress));
+}
+
+/// The last of three words of which half is used.
+TEST(objects, end_within_a_word) {
+  using odd = block<20>;
+  struct with_more {
+    odd value;
+    std::array<char, 4> behind;
+  };
+  struct holder {
+    far_object<odd> value;
+  };
+  const program what = on_node(1, [](world& w, monitor&) {
+    world::far_array<holder> there(w, 1);
+    with_more sent{{}, {'a', 'b', 'c', 'd'}};
+    const with_more expected{{}, {'1', '2', '3', '4'}};
+    there.put(0, &holder::value, sent.value);
+    sent.behind = expected.behind;
+    there.flush(0);
+    with_more got = expected;
+    there.get(0, &holder::value, got.value);
+    there.flush(0);
+    if (got.behind != expected.behind) throw error("got more than there is");
+    got.value = there.read_direct(0, &holder::value);
+    there.write_direct(0, &holder::value, sent.value);
+  });
+  for (const delivery_mode mode : all_modes) EXPECT_TRUE(is_right(what, by(near_model::sequential, mode)));
+}
+
 TEST(objects, are_torn_if_taken_for_whole) {
   const auto reads = [](bool confirms) {
     return on_node(2, [=](world& w, monitor&) {
@@ -245,6 +298,53 @@ TEST(objects, may_be_written_again_once_every_reader_is_known_to_be_done) {
   for (const delivery_mode mode : all_modes) {
     EXPECT_TRUE(is_right(writes_again(true), by(near_model::sequential, mode)));
     EXPECT_TRUE(finds(writes_again(false), by(near_model::sequential, mode), fault::race, "not ordered"));
+  }
+}
+
+TEST(objects, are_torn_by_writes_in_place) {
+  // Nobody can tell by the value if it is what was there before.
+  const auto reads = [](bool in_place, word value) {
+    return on_node(2, [=](world& w, monitor&) {
+      world::far_array<record> there(w, 1);
+      if (w.rank() == 0) return there.write_direct(1, &record::value, {value, value});
+      world::maybe_torn<pair_of_words> copy;
+      if (in_place) {
+        there.read_direct(1, &record::value, copy);
+      } else {
+        there.get(1, &record::value, copy);
+        there.flush(1);
+      }
+      (void)copy.confirmed();
+    });
+  };
+  for (const delivery_mode mode : all_modes)
+    for (const bool in_place : {false, true})
+      for (const word value : {0U, 1U})
+        EXPECT_TRUE(
+            finds(reads(in_place, value), by(near_model::sequential, mode), fault::torn, "by nobody"));
+}
+
+TEST(objects, may_be_written_again_by_who_knows_of_the_reads) {
+  const auto tells = [](std::memory_order how) {
+    return on_node(2, [=](world& w, monitor&) {
+      world::far_array<record> there(w, 1);
+      world::near_array<cell> cells(w, 1);
+      if (w.rank() == 0) {
+        w.await(cells.at(0).flag, is_set);
+        there.put(1, &record::value, twice_one);
+        there.flush(1);
+      } else {
+        pair_of_words copy;
+        there.get(1, &record::value, copy);
+        there.flush(1);
+        cells.at(0).flag.store(1, how);
+      }
+    });
+  };
+  for (const delivery_mode mode : all_modes) {
+    EXPECT_TRUE(is_right(tells(release), by(near_model::release_acquire, mode)));
+    EXPECT_TRUE(finds(tells(relaxed), by(near_model::release_acquire, mode), fault::race,
+                      "not ordered with an access by rank 1"));
   }
 }
 
@@ -342,6 +442,36 @@ TEST(plain_cells, race_in_whatever_order_they_come) {
     EXPECT_TRUE(finds(both(first, second), how, fault::race, "not ordered"));
 }
 
+/// Two states that only the second word of a cell tells apart, and later only what a rank has read there.
+TEST(plain_cells, tell_states_apart) {
+  struct locked {
+    world::near<word> flag{};
+    world::plain<pair_of_words> payload{};
+  };
+  for (const search tier : {search::exhaustive, search::hash})
+    for (const bool clears : {false, true}) {
+      std::set<word> seen;
+      const program what = on_node(2, [&, clears](world& w, monitor&) {
+        world::near_array<locked> cells(w, 1);
+        world::lock_epoch turn(w, 0);
+        locked& shared = cells.at(0);
+        turn.begin();
+        shared.payload.store({0, static_cast<word>(w.rank()) + 1});
+        turn.end();
+        w.barrier();
+        word read = 0;
+        if (clears && w.rank() == 1) read = shared.payload.load().second;
+        w.barrier();
+        if (clears && w.rank() == 0) shared.payload.store({});
+        if (w.rank() == 0) shared.flag.store(2, relaxed);
+        w.barrier();
+        if (w.rank() == 1) seen.insert(clears ? read : shared.payload.load().second);
+      });
+      EXPECT_TRUE(is_right(what, by(near_model::sequential, lazy, tier)));
+      EXPECT_EQ(seen, (std::set<word>{1, 2}));
+    }
+}
+
 TEST(plain_cells, are_no_steps) {
   const program what = on_node(3, [](world& w, monitor&) {
     world::near_array<cell> cells(w, 1);
@@ -410,6 +540,98 @@ TEST(pools, have_what_was_not_taken) {
   });
   EXPECT_TRUE(finds(what, by(near_model::sequential), fault::gone,
                     "record[1].version of rank 0, which its pool has back"));
+}
+
+TEST(pools, have_whole_elements_whatever_uses_them) {
+  struct element_of_cells {
+    world::near<word> flag{};
+    world::plain<word> payload{};
+  };
+  using far_words = world::far_array<record>;
+  using near_cells = world::near_array<element_of_cells>;
+  const std::vector<std::function<void(world&, far_words&, near_cells&)>> uses{
+      [](world&, far_words& there, near_cells&) {
+        there.put({0, 1}, &record::value, twice_one);
+        there.flush(0);
+      },
+      [](world&, far_words& there, near_cells&) {
+        there.write_direct({0, 1}, &record::version, word{1});
+      },
+      [](world&, far_words& there, near_cells&) {
+        (void)there.read_direct({0, 1}, &record::value);
+      },
+      [](world&, far_words&, near_cells& cells) {
+        cells.at({0, 1}).flag.store(1, relaxed);
+      },
+      [](world&, far_words&, near_cells& cells) {
+        cells.at({0, 1}).payload.store(1);
+      },
+      [](world& w, far_words&, near_cells& cells) {
+        w.await(cells.at({0, 1}).flag, [](word) { return true; });
+      },
+      [](world& w, far_words&, near_cells& cells) {
+        const auto any = [](word) { return true; };
+        w.await_any(when(cells.at({0, 1}).flag, any), when(cells.at({0, 1}).flag, any));
+      }};
+  for (const auto& use : uses)
+    for (const bool takes : {true, false}) {
+      const program what = on_node(1, [&](world& w, monitor&) {
+        far_words there(w, 2);
+        near_cells cells(w, 2);
+        pool of_words(w, there);
+        pool of_cells(w, cells);
+        for (int i = 0; i < (takes ? 2 : 1); ++i) (void)(*of_words.take() + *of_cells.take());
+        use(w, there, cells);
+      });
+      const options how = by(near_model::sequential);
+      EXPECT_TRUE(takes ? is_right(what, how) : finds(what, how, fault::gone, "which its pool has back"));
+    }
+}
+
+TEST(pools, have_back_what_everybody_is_known_to_be_done_with) {
+  const auto used = [](std::memory_order told) {
+    return on_node(2, [=](world& w, monitor&) {
+      world::far_array<record> there(w, 1);
+      world::near_array<cell> cells(w, 1);
+      lender own(w, there);
+      if (w.rank() == 1) (void)own.take();
+      w.barrier();
+      if (w.rank() == 0) {
+        word ignored = 0;
+        there.fetch(1, &record::version, ignored);
+        there.flush(1);
+        cells.at(0).flag.store(1, told);
+      } else {
+        w.await(cells.at(0).flag, is_set);
+        own.give_back(0);
+      }
+    });
+  };
+  EXPECT_TRUE(is_right(used(release), by(near_model::release_acquire)));
+  EXPECT_TRUE(finds(used(relaxed), by(near_model::release_acquire), fault::gone,
+                    "is given back while a use of it by rank 0 is not known to be over"));
+}
+
+TEST(pools, lend_to_who_knows_of_the_last_time) {
+  const auto lent_again = [](std::memory_order told) {
+    return on_node(2, [=](world& w, monitor&) {
+      world::far_array<record> there(w, 1);
+      world::near_array<cell> cells(w, 2);
+      lender own(w, there);
+      if (w.rank() == 1) {
+        own.give_back(*own.take());
+        cells.at({0, 0}).flag.store(1, release);
+        (void)own.take();
+        cells.at({0, 1}).flag.store(1, told);
+      } else {
+        for (const std::size_t i : {0U, 1U}) w.await(cells.at({0, i}).flag, is_set);
+        (void)there.read_direct(1, &record::version);
+      }
+    });
+  };
+  EXPECT_TRUE(is_right(lent_again(release), by(near_model::release_acquire)));
+  EXPECT_TRUE(finds(lent_again(relaxed), by(near_model::release_acquire), fault::gone,
+                    "had back and lent again, for all that the rank knows"));
 }
 
 /// A stack of free elements whose head has no tag: who read it before others took two and gave one back puts

@@ -428,5 +428,23 @@ TEST(searches, may_follow_one_another) {
   EXPECT_EQ(first.steps, again.steps);
 }
 
+TEST(reports, count_steps_and_what_led_to_nothing_new) {
+  const program what = program_of(2, [](scene& s) {
+    if (s.rank() == 0) s.cells.x.store(1, relaxed);
+    if (s.rank() == 1) s.cells.y.store(1, relaxed);
+  });
+  options how = by(near_model::sequential);
+  const report once = check(what, how);
+  EXPECT_EQ(once.executions, 1U);
+  EXPECT_EQ(once.pruned, 0U);
+  EXPECT_EQ(once.steps, 2U);
+  how.reduce = reduction::sleep_sets_only;
+  // The second of the steps first, after which the other has been explored.
+  const report all = check(what, how);
+  EXPECT_EQ(all.executions, 1U);
+  EXPECT_EQ(all.pruned, 1U);
+  EXPECT_EQ(all.steps, 3U);
+}
+
 }  // namespace
 }  // namespace nearfar::checker::testing

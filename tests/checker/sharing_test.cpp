@@ -139,6 +139,23 @@ TEST(demands, know_readers_that_could_have_stayed) {
   EXPECT_TRUE(finds(exclusive, by(weak), fault::unreached, std::string(shared_by_two)));
 }
 
+/// Rank 1 comes as late as it can, and then as the first reader could have stayed.
+TEST(demands, know_readers_that_have_left) {
+  const auto with = [](const std::function<void(scene&)>& afterwards) {
+    return demanding(program_of(2,
+                                [=](scene& s) {
+                                  if (s.rank() == 1)
+                                    (void)s.w.await_until(std::chrono::nanoseconds(1), s.cells.x, is_set);
+                                  read(s);
+                                  if (s.rank() == 0) afterwards(s);
+                                }),
+                     {std::string(shared_by_two)});
+  };
+  EXPECT_TRUE(is_right(with([](scene&) {}), by(weak)));
+  EXPECT_TRUE(is_right(with([](scene& s) { s.watch.ask_shared(); }), by(weak)));
+  EXPECT_TRUE(is_right(with([](scene& s) { s.watch.ask(); }), by(weak)));
+}
+
 /// Rank 0 waits for the two others; these enter after they have seen that it waits.
 program overtaken(bool waits_as_writer, bool overtaken_by_writers, const overtaking_limits& limits) {
   program result = program_of(3, [=](scene& s) {
@@ -157,6 +174,43 @@ program overtaken(bool waits_as_writer, bool overtaken_by_writers, const overtak
   });
   result.overtaking = limits;
   return result;
+}
+
+TEST(overtaking, is_counted_anew_for_each_acquisition) {
+  program what = program_of(2, [](scene& s) {
+    for (const word turn : {1U, 2U}) {
+      if (s.rank() == 0) {
+        s.watch.ask();
+        s.cells.x.store(turn, release);
+        s.w.await(s.cells.y, [=](word now) { return now == turn; });
+        write(s);
+        s.cells.z.store(turn, release);
+      } else {
+        s.w.await(s.cells.x, [=](word now) { return now == turn; });
+        s.watch.ask();
+        write(s);
+        s.cells.y.store(turn, release);
+        s.w.await(s.cells.z, [=](word now) { return now == turn; });
+      }
+    }
+  });
+  what.overtaking.writers_past_writer = 1;
+  EXPECT_TRUE(is_right(what, by(weak)));
+  what.overtaking.writers_past_writer = 0;
+  EXPECT_TRUE(finds(what, by(weak), fault::bypass, "rank 1 asked when rank 0 was waiting already"));
+}
+
+TEST(overtaking, is_not_by_who_asks_at_the_same_time) {
+  program what = program_of(2, [](scene& s) {
+    s.cells.x.store(1, relaxed);
+    s.w.barrier();
+    s.watch.ask();
+    if (s.rank() == 0) s.w.await(s.cells.y, is_set);
+    write(s);
+    if (s.rank() == 1) s.cells.y.store(1, release);
+  });
+  what.overtaking.writers_past_writer = 0;
+  EXPECT_TRUE(is_right(what, by(weak)));
 }
 
 TEST(overtaking, is_limited_for_each_pair_of_classes) {

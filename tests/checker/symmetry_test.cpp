@@ -108,6 +108,55 @@ TEST(symmetry, finds_what_others_show) {
   EXPECT_TRUE(finds(broken, by(near_model::release_acquire), fault::exception, "second"));
 }
 
+/// Who is first at one word need not be first at another, and knows less than who is second.
+TEST(symmetry, ends_where_the_order_of_steps_tells_ranks_apart) {
+  program what{.where = one_node(3),
+               .body =
+                   [](world& w, monitor& watch) {
+                     world::near_array<board::cells> cells(w, 1);
+                     if (w.rank() == 0) return;
+                     cells.at(w.rank()).y.store(1, relaxed);
+                     (void)cells.at(0).x.exchange(0, acq_rel);
+                     const bool is_second = cells.at(0).z.fetch_add(1, relaxed) == 1;
+                     const bool misses_other = cells.at(3 - w.rank()).y.load(relaxed) == 0;
+                     if (is_second && misses_other) watch.reach("first and then second");
+                   },
+               .alike = {{1, 2}},
+               .demands = {"first and then second"}};
+  EXPECT_TRUE(is_right(what, by(near_model::release_acquire)));
+}
+
+TEST(symmetry, is_within_each_set) {
+  program what = program_of(4, [](scene& s) {
+    if (s.rank() % 2 == 0) return s.cells.x.store(1, relaxed);
+    if (s.cells.x.load(relaxed) == 0) s.watch.reach("nothing yet");
+  });
+  what.alike = {{0, 2}, {1, 3}};
+  what.demands = {"nothing yet"};
+  EXPECT_TRUE(is_right(what, by(near_model::sequential)));
+}
+
+TEST(symmetry, exchanges_what_belongs_to_ranks) {
+  const std::vector<std::function<void(scene&, board::cells&)>> steps{
+      [](scene&, board::cells& own) { own.x.store(1, relaxed); },
+      [](scene&, board::cells& own) { own.x.store(1, seq_cst); },
+      [](scene& s, board::cells&) { s.replace(s.rank(), &words::a, one); },
+      [](scene& s, board::cells&) { s.signals.signal(s.rank()); }};
+  for (const auto& step : steps) {
+    program what = program_of(3, [&](scene& s) {
+      world::near_array<board::cells> cells(s.w, 1);
+      if (s.rank() == 0) return;
+      step(s, cells.at(s.rank()));
+      s.cells.x.fetch_add(1, relaxed);
+    });
+    what.alike = {{1, 2}};
+    options how = by(near_model::release_acquire);
+    EXPECT_EQ(check(what, how).executions, 1U);
+    how.use_symmetry = false;
+    EXPECT_EQ(check(what, how).executions, 2U);
+  }
+}
+
 TEST(symmetry, is_used_by_several_workers) {
   options how = by(near_model::release_acquire);
   const report alone = check(mcs(3, 1), how);

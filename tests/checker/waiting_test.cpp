@@ -1,20 +1,10 @@
-// When ranks that wait go on, and when they cannot: waits for far words, progress of the target, signals,
-// exclusive epochs.
+// When ranks that wait go on, and when they cannot: waits for far words, progress of the target, signals.
 #include <algorithm>
 
 #include "tests/checker/scene.hpp"
 
 namespace nearfar::checker::testing {
 namespace {
-
-/// Every rank does `turn` once, with the epoch of rank 0.
-template <typename Turn>
-body with_epoch(Turn turn) {
-  return [turn](scene& s) {
-    world::exclusive_epoch epoch(s.w, 0);
-    turn(s, epoch);
-  };
-}
 
 // ---- waits ------------------------------------------------------------------------------------------------
 
@@ -260,33 +250,6 @@ TEST(signals, tell_the_receiver_what_the_sender_knew) {
     }
   };
   EXPECT_EQ(outcomes_of(2, 1, by(near_model::release_acquire), program), (outcomes{{1}}));
-}
-
-TEST(exclusive_epochs, exclude) {
-  const auto program = [](bool epochs) {
-    return with_epoch([epochs](scene& s, world::exclusive_epoch& epoch) {
-      if (epochs) epoch.begin();
-      s.watch.enter();
-      s.watch.leave();
-      if (epochs) epoch.end();
-    });
-  };
-  for (const auto tier : {search::exhaustive, search::hash}) {
-    EXPECT_TRUE(check(program_of(3, program(true)), by(near_model::sequential, lazy, tier)).complete);
-    EXPECT_TRUE(check(program_of(3, program(false)), by(near_model::sequential, lazy, tier)).found);
-  }
-  EXPECT_TRUE(check(program_of(3, program(true)), by(near_model::release_acquire)).complete);
-}
-
-TEST(exclusive_epochs, are_waited_for) {
-  const report result = check(program_of(2, with_epoch([](scene&, world::exclusive_epoch& epoch) {
-                                           epoch.begin();  // and never ended
-                                         })),
-                              by(near_model::sequential));
-  ASSERT_TRUE(result.found);
-  EXPECT_EQ(result.found->what, fault::deadlock);
-  EXPECT_NE(result.found->text.find("waits for the exclusive epoch of rank 0"), std::string::npos)
-      << result.found->text;
 }
 
 }  // namespace

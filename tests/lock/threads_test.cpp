@@ -113,7 +113,7 @@ TEST_P(threads_lock, excludes_from_any_home) {
 TEST_P(threads_lock, tries) {
   expect_good(on(), [&](world& w) -> std::string {
     const auto lock = make()(w, 0);
-    const bool can_try = entry().family() != "rma_mcs" && entry().family() != "mpi_win";
+    const bool can_try = entry().family() != "mpi_win";
     if (lock->has_try_lock() != can_try) return "has_try_lock is not what the algorithm allows";
     if (can_try) return check_try_lock(w, *lock, {.seed = 3});
     try {

@@ -119,15 +119,14 @@ TEST_F(agreement, on_type_and_policy) {
 
 TEST_F(agreement, on_parts) {
   const auto signals = making<world::signal_channel>();
-  const auto epoch = [](int home) { return making<world::exclusive_epoch>(home); };
+  const auto epoch = [](int home) { return making<world::lock_epoch>(home); };
   const auto words = making<world::far_segment<detail::far_probe>>();
   const auto cells = making<world::near_segment<detail::near_probe<world>>>();
   expect_told(complaint(signals, words), "far memory", "a signal channel");
   expect_told(complaint(words, cells), "near memory", "far memory");
-  expect_told(complaint(epoch(0), signals), "a signal channel", "an exclusive epoch");
-  expect_told(complaint(epoch(1), epoch(0)), "an exclusive epoch with home 0",
-              "an exclusive epoch with home 1");
-  expect_told(complaint(epoch(-1), epoch(0)), "an exclusive epoch", "an exclusive epoch");
+  expect_told(complaint(epoch(0), signals), "a signal channel", "a lock epoch");
+  expect_told(complaint(epoch(1), epoch(0)), "a lock epoch with home 0", "a lock epoch with home 1");
+  expect_told(complaint(epoch(-1), epoch(0)), "a lock epoch", "a lock epoch");
 }
 
 TEST_F(agreement, on_what_was_destroyed) {

@@ -200,14 +200,14 @@ TEST(transfer_costs, of_a_signal) {
   EXPECT_EQ(span, (std::array<std::int64_t, 3>{1 + 10, 1 + 20 + 300, 1 + 10 + 200 + 3000}));
 }
 
-TEST(transfer_costs, of_an_exclusive_epoch) {
+TEST(transfer_costs, of_a_lock_epoch) {
   machine on = free_machine();
   on.library.exclusive = 7;
   for (const executor by : {executor::nic, executor::target}) {
     on.cost(distance::remote, transfer::atomic) = {10, 200, 3000, 40000, by};
     std::array<std::int64_t, 2> span{};
     run(on, placed("node:3 core:1", 3), [&](world& w) {
-      world::exclusive_epoch epoch(w, 0);
+      world::lock_epoch epoch(w, 0);
       if (w.rank() > 0)
         span[static_cast<std::size_t>(w.rank()) - 1] = span_of(w, [&] {
           epoch.begin();
@@ -219,6 +219,27 @@ TEST(transfer_costs, of_an_exclusive_epoch) {
     EXPECT_EQ(span[0], request + request);
     // The second is granted it once the first one's release has been carried out.
     EXPECT_EQ(span[1], request + (10 + 200 + 7) + 40000 + request);
+  }
+}
+
+TEST(transfer_costs, of_a_lock_epoch_that_is_shared) {
+  machine on = free_machine();
+  on.library.exclusive = 7;
+  for (const executor by : {executor::nic, executor::target}) {
+    on.cost(distance::remote, transfer::atomic) = {10, 200, 3000, 40000, by};
+    std::array<std::int64_t, 3> begun{};
+    run(on, placed("node:4 core:1", 4), [&](world& w) {
+      world::lock_epoch epoch(w, 0);
+      if (w.rank() > 0) {
+        begun[static_cast<std::size_t>(w.rank()) - 1] = span_of(w, [&] { epoch.begin_shared(); });
+        w.delay(nanoseconds(1000000));
+        epoch.end();
+      }
+      w.barrier();
+    });
+    // Nobody waits for another, but home serves one request after the other.
+    constexpr std::int64_t request = 10 + 200 + 7 + 40000;
+    EXPECT_EQ(begun, (std::array<std::int64_t, 3>{request, request + 7, request + 2 * 7}));
   }
 }
 

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/simulation/simulated.hpp"
 
@@ -218,11 +221,60 @@ TEST(signals, are_counted_by_channel_and_sender) {
             "no rank can go on\n  rank 0 waits for a signal from any rank on channel 0");
 }
 
+/// The order in which ranks get the epoch of rank 0, which rank 0 holds first and for long; the others ask
+/// for it in the order of their ranks. Of each: the rank, and how many hold it then.
+using grants = std::vector<std::pair<int, int>>;
+grants granted(const std::string& kinds, bool on_one_node, executor by) {
+  machine on = free_machine();
+  on.cost(distance::remote, transfer::atomic).by = by;
+  const std::string ranks = std::to_string(kinds.size());
+  grants order;
+  int inside = 0;
+  run(on, placed(on_one_node ? "core:" + ranks : "node:" + ranks, static_cast<int>(kinds.size())),
+      [&](world& w) {
+        world::lock_epoch epoch(w, 0);
+        const int rank = w.rank();
+        w.delay(nanoseconds(100 * rank));
+        kinds[static_cast<std::size_t>(rank)] == 'x' ? epoch.begin() : epoch.begin_shared();
+        order.emplace_back(rank, ++inside);
+        w.delay(nanoseconds(10000));
+        --inside;
+        epoch.end();
+      });
+  return order;
+}
+
+TEST(lock_epochs, are_granted_in_the_order_of_arrival_those_that_are_shared_together) {
+  for (const bool on_one_node : {true, false})
+    for (const executor by : {executor::nic, executor::target}) {
+      const auto order = [=](const std::string& kinds) { return granted(kinds, on_one_node, by); };
+      EXPECT_EQ(order("xxx"), (grants{{0, 1}, {1, 1}, {2, 1}}));
+      EXPECT_EQ(order("sss"), (grants{{0, 1}, {1, 2}, {2, 3}}));
+      EXPECT_EQ(order("xsss"), (grants{{0, 1}, {1, 1}, {2, 2}, {3, 3}}));
+      // Who comes behind one that has to be alone waits for it, though the epoch is shared.
+      EXPECT_EQ(order("ssxss"), (grants{{0, 1}, {1, 2}, {2, 1}, {3, 1}, {4, 2}}));
+      EXPECT_EQ(order("xssxxs"), (grants{{0, 1}, {1, 1}, {2, 2}, {3, 1}, {4, 1}, {5, 1}}));
+    }
+}
+
+TEST(deadlocks, say_who_shares_an_epoch) {
+  const auto text = [](bool first_shares) {
+    return deadlock_text(2, "node:2 core:1", [=](world& w) {
+      world::lock_epoch epoch(w, 0);
+      if (w.rank() == 1) w.delay(nanoseconds(100000));
+      w.rank() == 0 && first_shares ? epoch.begin_shared() : epoch.begin();
+      if (w.rank() == 0 && !first_shares) epoch.begin_shared();
+    });
+  };
+  EXPECT_NE(text(true).find("rank 1 waits for the exclusive epoch 0 at rank 0"), std::string::npos);
+  EXPECT_NE(text(false).find("rank 0 waits for the shared epoch 0 at rank 0"), std::string::npos);
+}
+
 TEST(deadlocks, say_who_waits_for_what) {
   const std::string text = deadlock_text(4, "node:2 core:2", [](world& w) {
     world::near_segment<two_cells> cells(w);
     world::signal_channel channel(w);
-    world::exclusive_epoch epoch(w, 0);
+    world::lock_epoch epoch(w, 0);
     if (w.rank() == 0) w.await(cells.at(1).second, is_set);
     if (w.rank() == 1) channel.await_signal(3);
     if (w.rank() == 2) w.barrier();

@@ -215,7 +215,7 @@ class far_probe {
   mpi::world* world_;
   mpi::world::far_segment<probe_words> words_;
   mpi::world::signal_channel channel_;
-  mpi::world::exclusive_epoch epoch_;
+  mpi::world::lock_epoch epoch_;
   std::uint64_t one_ = 1;
   std::uint64_t result_ = 0;
   double whole_ = 0;

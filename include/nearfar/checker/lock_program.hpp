@@ -2,8 +2,13 @@
 /// The program under which locks are checked.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "nearfar/checker/checker.hpp"
 
@@ -55,6 +60,141 @@ template <typename Make>
               },
           .bypass = bypass,
           .max_local_passes = max_local_passes};
+}
+
+/// What one rank does with a reader-writer lock, a letter for each, one after the other:
+///  - w, r: acquires and releases as a writer, as a reader;
+///  - W, R: the same if the attempt succeeds, by `try_lock` and `try_lock_shared`;
+///  - T, t: the same by `try_lock_until` and `try_lock_shared_until`;
+///  - d: writes, then reads, by `unlock_and_lock_shared`;
+///  - u: reads, then writes if `try_unlock_shared_and_lock` succeeds.
+/// Letters for what a lock does not have do nothing.
+using rw_script = std::string;
+
+namespace detail {
+
+/// One rank's acquisitions of a reader-writer lock, as the monitor is told of them.
+template <typename Lock>
+class rw_acquisitions {
+ public:
+  rw_acquisitions(Lock& lock, monitor& watch) : lock_(&lock), watch_(&watch) {}
+
+  void take(char what) {
+    constexpr std::chrono::nanoseconds soon{1};
+    switch (what) {
+      case 'w':
+        watch_->ask();
+        lock_->lock();
+        watch_->expect_complete("lock()");
+        return write();
+      case 'r':
+        watch_->ask_shared();
+        lock_->lock_shared();
+        watch_->expect_complete("lock_shared()");
+        return read();
+      case 'W':
+        if constexpr (requires { lock_->try_lock(); })
+          if (can([](const auto& all) { return all.tries; }) && has_come(lock_->try_lock(), "try_lock()"))
+            write();
+        return;
+      case 'R':
+        if constexpr (requires { lock_->try_lock_shared(); })
+          if (can([](const auto& all) { return all.tries_shared; }) &&
+              has_come(lock_->try_lock_shared(), "try_lock_shared()"))
+            read();
+        return;
+      case 'T':
+        if constexpr (requires { lock_->try_lock_until(soon); })
+          if (can([](const auto& all) { return all.tries_until; }) &&
+              has_come(lock_->try_lock_until(soon), "try_lock_until()"))
+            write();
+        return;
+      case 't':
+        if constexpr (requires { lock_->try_lock_shared_until(soon); })
+          if (can([](const auto& all) { return all.tries_shared_until; }) &&
+              has_come(lock_->try_lock_shared_until(soon), "try_lock_shared_until()"))
+            read();
+        return;
+      case 'd':
+        return downgrade();
+      case 'u':
+        return upgrade();
+      default:
+        throw misuse(std::string("no rank does '") + what + "' with a reader-writer lock");
+    }
+  }
+
+ private:
+  /// Locks whose type is known at run time only say then what they can.
+  template <typename Ability>
+  [[nodiscard]] bool can(Ability ability) const {
+    if constexpr (requires { lock_->can(); }) return ability(lock_->can());
+    return true;
+  }
+  [[nodiscard]] bool has_come(bool came, const char* function) {
+    watch_->expect_complete(function);
+    return came;
+  }
+  void write() {
+    watch_->enter();
+    watch_->leave();
+    lock_->unlock();
+    watch_->expect_complete("unlock()");
+  }
+  void read() {
+    watch_->enter_shared();
+    watch_->leave_shared();
+    lock_->unlock_shared();
+    watch_->expect_complete("unlock_shared()");
+  }
+  void downgrade() {
+    if constexpr (requires { lock_->unlock_and_lock_shared(); }) {
+      if (!can([](const auto& all) { return all.downgrades; })) return;
+      lock_->lock();
+      watch_->enter();
+      watch_->leave();
+      lock_->unlock_and_lock_shared();
+      watch_->expect_complete("unlock_and_lock_shared()");
+      read();
+    }
+  }
+  void upgrade() {
+    if constexpr (requires { lock_->try_unlock_shared_and_lock(); }) {
+      if (!can([](const auto& all) { return all.upgrades; })) return;
+      lock_->lock_shared();
+      watch_->enter_shared();
+      watch_->leave_shared();
+      const bool is_alone = lock_->try_unlock_shared_and_lock();
+      watch_->expect_complete("try_unlock_shared_and_lock()");
+      if (is_alone) return write();
+      lock_->unlock_shared();
+      watch_->expect_complete("unlock_shared()");
+    }
+  }
+
+  Lock* lock_;
+  monitor* watch_;
+};
+
+}  // namespace detail
+
+/// Each rank makes the lock by `make(world)` (a pointer-like to a *SharedLockable*), then does what its
+/// script says. Some schedule must have two readers inside if two ranks read.
+template <typename Make>
+[[nodiscard]] program rw_program(const locality& where, std::vector<rw_script> scripts, Make make,
+                                 const overtaking_limits& overtaking = {}) {
+  const auto reads = [](const rw_script& one) { return one.find('r') != rw_script::npos; };
+  const bool can_meet = std::count_if(scripts.begin(), scripts.end(), reads) > 1;
+  return {.where = where,
+          .body =
+              [make = std::move(make), scripts = std::move(scripts)](engine::world& w, monitor& watch) {
+                const auto lock = make(w);
+                detail::rw_acquisitions acquisitions(*lock, watch);
+                for (const char what : scripts[static_cast<std::size_t>(w.rank())]) acquisitions.take(what);
+              },
+          .bytes = std::size_t{16} << 10U,
+          .overtaking = overtaking,
+          .demands = can_meet ? std::vector{std::string(shared_by_two)} : std::vector<std::string>{}};
 }
 
 }  // namespace nearfar::checker

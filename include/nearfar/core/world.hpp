@@ -218,11 +218,13 @@ template <typename W>
   return rank == any_rank ? rank : checked_rank(w, rank);
 }
 
-/// A world whose transport has exclusive locks of its own, which `mpi_win_lock` turns into a lock.
+/// A world whose transport has locks of its own, which `mpi_win_lock` and `mpi_rw_lock` turn into locks. An
+/// epoch is held by one rank that has begun it, or by any number that share it; each ends it as it began it.
 template <typename W>
-concept has_exclusive_epochs = world<W> && requires(typename W::exclusive_epoch& epoch, W& w, int home) {
-  requires std::constructible_from<typename W::exclusive_epoch, W&, int>;
+concept has_lock_epochs = world<W> && requires(typename W::lock_epoch& epoch, W& w, int home) {
+  requires std::constructible_from<typename W::lock_epoch, W&, int>;
   epoch.begin();
+  epoch.begin_shared();
   epoch.end();
 };
 

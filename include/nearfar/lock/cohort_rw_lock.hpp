@@ -9,9 +9,10 @@
 ///
 /// Fairness, if fair: writers as in `cohort_lock`; a reader that waits is overtaken by as many writers as one
 /// turn of theirs has, (max_local_passes + 1) * (max_writer_passes + 1); a writer by max_readers entries of
-/// each reader for each turn before its own. `rw_preference::writers` lets no reader in while writers wait,
-/// `rw_preference::readers` no writer while a reader is in. Progress: an acquiring writer waits for its
-/// predecessors and for the readers of one phase, a reader for the writers of one turn.
+/// each reader in each turn before its own, and by those that come while a writer before it is on its way to
+/// the gates. `rw_preference::writers` lets no reader in while writers wait, `rw_preference::readers` no
+/// writer while a reader is in. Progress: an acquiring writer waits for its predecessors and for the readers
+/// of one phase, a reader for the writers of one turn.
 ///
 /// Cost in far operations, each completed by a flush:
 ///  - reader: none; 2 writes and 1 read in place, in a line that 8 ranks of the node share. One that waits

@@ -46,7 +46,10 @@ class lock_tree {
 
   [[nodiscard]] const std::vector<tree_level>& levels() const noexcept { return levels_; }
   /// For comparison between ranks: each level's threshold, or -1 for a level that is not used.
-  [[nodiscard]] std::array<named_value, level_count> arguments() const noexcept;
+  using named_levels = std::array<named_value, level_count>;
+  [[nodiscard]] named_levels arguments() const noexcept;
+  /// The same of what a tree of nodes would be made with, whether it can or not.
+  [[nodiscard]] static named_levels arguments_of_nodes(int max_local_passes) noexcept;
 
   static constexpr int most_passes = 1 << 20;
 

@@ -63,7 +63,11 @@ concept gate_of_rw_lock =
 /// The thresholds of turns, of any such lock.
 struct rw_thresholds {
   /// Hand-overs in a row between outermost elements of the writers' lock before readers get a turn: T_L,1.
-  int max_writer_passes = 50;
+  /// Measured (docs/readers-writers.md): below the number of nodes writers lose much, above it they win
+  /// little.
+  int max_writer_passes = each_node_once;
+  /// As many as there are nodes.
+  static constexpr int each_node_once = -1;
   /// Readers that one counter lets in, in a turn that begins while writers wait: T_R. Never less than the
   /// ranks that share a counter, since all who wait get in.
   int max_readers = 1000;
@@ -72,8 +76,8 @@ struct rw_thresholds {
 
 namespace detail {
 
-/// `of`, if its numbers are at least 0 and 1; otherwise throws `misuse`.
-[[nodiscard]] const rw_thresholds& checked(const rw_thresholds& of);
+/// `of` for so many nodes. Throws `misuse` if its numbers are out of range.
+[[nodiscard]] rw_thresholds checked(const rw_thresholds& of, const locality& where);
 
 }  // namespace detail
 
@@ -127,8 +131,9 @@ class phase_fair_lock : public shared_lockable<Derived, typename Writers::world_
   phase_fair_lock(world_type& w, std::initializer_list<named_value> arguments,
                   const rw_thresholds& thresholds, MakeWriters make_writers, MakeGate make_gate)
       : shared_lockable<Derived, world_type>(w, arguments),
-        prefers_(detail::checked(thresholds).prefers),
-        max_writer_passes_(static_cast<std::uint64_t>(thresholds.max_writer_passes)),
+        prefers_(thresholds.prefers),
+        max_writer_passes_(
+            static_cast<std::uint64_t>(detail::checked(thresholds, w.locality()).max_writer_passes)),
         writers_(make_writers()),
         gate_(make_gate()) {}
   ~phase_fair_lock() = default;

@@ -24,9 +24,6 @@
 /// Memory: 384 bytes of far memory for each rank.
 #pragma once
 
-#include <array>
-
-#include "nearfar/core/agreement.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/far_handover.hpp"
 #include "nearfar/lock/local_passes.hpp"
@@ -45,9 +42,11 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W, By>, W> {
   /// Collective. `home` keeps the end of the queue of nodes; `max_local_passes` is the threshold T_L of the
   /// paper. Throws `misuse` unless that is 0 to 254.
   explicit rma_mcs_lock(W& w, int home = 0, int max_local_passes = default_max_local_passes)
-      : rma_mcs_lock(w, home, lock_tree(max_local_passes)) {}
+      : rma_mcs_lock(w, home, lock_tree::arguments_of_nodes(max_local_passes),
+                     [max_local_passes] { return lock_tree(max_local_passes); }) {}
   /// The same with other levels, or more of them.
-  rma_mcs_lock(W& w, int home, const lock_tree& shape) : rma_mcs_lock(w, home, shape, shape.arguments()) {}
+  rma_mcs_lock(W& w, int home, const lock_tree& shape)
+      : rma_mcs_lock(w, home, shape.arguments(), [&shape] { return shape; }) {}
   ~rma_mcs_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   // The algorithm without the checks.
@@ -57,9 +56,11 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W, By>, W> {
   void release() { queues_.release(); }
 
  private:
-  rma_mcs_lock(W& w, int home, const lock_tree& shape, const std::array<named_value, level_count>& levels)
+  /// The ranks compare their arguments before any of them is refused.
+  template <typename Shape>
+  rma_mcs_lock(W& w, int home, const lock_tree::named_levels& levels, Shape shape)
       : rma_mcs_lock::lockable(w, {{"home", home}, levels[0], levels[1], levels[2], levels[3], levels[4]}),
-        queues_(w, home, shape) {}
+        queues_(w, home, shape()) {}
 
   rma_mcs_tree<W, By> queues_;
 };

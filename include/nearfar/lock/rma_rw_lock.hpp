@@ -13,9 +13,9 @@
 /// keep the lock nearer, and let other writers and all readers wait longer.
 ///
 /// Fairness: writers as in `rma_mcs_lock`; a reader that waits is overtaken by as many writers as one turn of
-/// theirs has, the product of all T_L,i + 1; a writer by max_readers at each counter for each turn before its
-/// own. Progress: an acquiring writer waits for its predecessors and for the readers of one phase, a reader
-/// for the writers of one turn.
+/// theirs has, the product of all T_L,i + 1; a writer by max_readers at each counter in each turn before its
+/// own, and by those that come while a writer before it is on its way to the counters. Progress: an acquiring
+/// writer waits for its predecessors and for the readers of one phase, a reader for the writers of one turn.
 ///
 /// Cost in far operations, each completed by a flush:
 ///  - reader, no writer about: 1 fetch-and-add at its counter, 1 accumulate there when it leaves; one that
@@ -26,10 +26,8 @@
 /// Memory: 448 bytes of far memory for each rank with a tree of one level, 192 more for each further one.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
-#include "nearfar/core/agreement.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/distributed_counter.hpp"
 #include "nearfar/lock/lock_tree.hpp"

@@ -51,7 +51,7 @@ struct library_costs {
   double progress = 50;              ///< a call that only drives progress (MPI_Iprobe) and finds nothing
   unsigned polls_per_progress = 64;  ///< polls of a waiting rank for each such call
   double flush = 20;                 ///< a flush, beside what it waits for
-  double exclusive = 50;  ///< service of a request for, or the release of, a window's exclusive lock
+  double exclusive = 50;             ///< service of a request for, or the release of, a window's lock
 };
 
 struct network_costs {

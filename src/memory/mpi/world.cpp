@@ -123,7 +123,7 @@ locality virtual_locality(const topology_spec& topology, const std::vector<place
 
 /// `home`, if it is the same on every rank and one of them.
 int agreed_home(world& w, int home) {
-  expect_alike(w, "an exclusive epoch", {{"home", home}});
+  expect_alike(w, "a lock epoch", {{"home", home}});
   return checked_rank(w, home);
 }
 
@@ -340,7 +340,7 @@ void world::signal_channel::take_signal(int rank) {
   world_->complete(request, {"a signal", rank});
 }
 
-world::exclusive_epoch::exclusive_epoch(world& w, int home)
+world::lock_epoch::lock_epoch(world& w, int home)
     : home_(agreed_home(w, home)), window_(window::allocate(w.comm_.get(), slot_bytes)) {}
 
 }  // namespace nearfar::mpi

@@ -1,4 +1,4 @@
-// error: constraints not satisfied.*has_exclusive_epochs.*exclusive_epoch
+// error: constraints not satisfied.*has_lock_epochs.*lock_epoch
 #include "nearfar/lock/mpi_win_lock.hpp"
 #include "nearfar/lock/tas_lock.hpp"
 #include "nearfar/memory/threads/world.hpp"

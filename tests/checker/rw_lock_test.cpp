@@ -1,0 +1,198 @@
+// Reader-writer locks in the checker: every registered one, in every mode.
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "bench/rw_catalogue.hpp"
+#include "nearfar/checker/checker.hpp"
+#include "nearfar/checker/lock_program.hpp"
+#include "nearfar/lock/distributed_counter.hpp"
+#include "nearfar/lock/lock_tree.hpp"
+#include "nearfar/lock/node_flags.hpp"
+#include "nearfar/lock/rma_rw_lock.hpp"
+#include "nearfar/topology/spec.hpp"
+#include "tests/checker/rw_lock_programs.hpp"
+
+namespace nearfar::test {
+namespace {
+
+using checker::delivery_mode;
+using checker::fault;
+using checker::overtaking_limits;
+using checker::program;
+using checker::rw_script;
+using engine::world;
+
+using scripts = std::vector<rw_script>;
+
+constexpr delivery_mode all_modes[] = {delivery_mode::eager, delivery_mode::lazy, delivery_mode::progress};
+
+void expect_right(const program& what, const checker::options& how, const std::string& title) {
+  const checker::report result = check(what, how);
+  EXPECT_FALSE(result.found) << title << ": " << name(result.found->what) << ": " << result.found->text
+                             << "\n"
+                             << steps_text(replay(what, how, minimised(what, how, *result.found).schedule));
+  EXPECT_TRUE(result.complete || how.by == checker::search::random) << title;
+}
+
+void expect_right_in_all_modes(const std::string& lock, const std::string& nodes, const scripts& all,
+                               checker::options how = {}) {
+  for (const delivery_mode mode : all_modes) {
+    how.mode = mode;
+    std::string title = lock + " on " + nodes;
+    for (const rw_script& one : all) title += " " + one;
+    expect_right(rw_program_of(lock, nodes, all), how, title);
+  }
+}
+
+class rw_locks : public testing::TestWithParam<std::string> {};
+
+TEST_P(rw_locks, exclude_writers_and_share_among_readers) {
+  for (const scripts& all : {scripts{"w", "w", "r"},
+                             {"w", "r", "r"},
+                             {"w", "r", "w", "r"},
+                             {"w", "w", "r", "r"},
+                             {"ww", "rr"},
+                             {"wr", "rw"},
+                             {"wrw", "rwr"}})
+    for (const char* nodes : {"node:1", "node:2"}) expect_right_in_all_modes(GetParam(), nodes, all);
+}
+
+TEST_P(rw_locks, leave_nothing_behind_by_attempts) {
+  for (const scripts& all : {scripts{"wW", "rR"},
+                             {"WW", "Rr"},
+                             {"wT", "rt"},
+                             {"wt", "tr"},
+                             {"TW", "tR"},
+                             {"W", "w", "R"},
+                             {"w", "t", "r"}})
+    expect_right_in_all_modes(GetParam(), "node:2", all);
+}
+
+TEST_P(rw_locks, change_hands_without_a_gap) {
+  for (const scripts& all : {scripts{"dr", "wr"}, {"d", "ww"}, {"uw", "uw"}, {"ur", "dw"}, {"u", "w", "r"}})
+    expect_right_in_all_modes(GetParam(), "node:2", all);
+}
+
+TEST_P(rw_locks, block_at_worst_where_a_rank_crashes) {
+  for (const scripts& all : {scripts{"w", "r"}, {"r", "w", "r"}, {"w", "w", "r"}})
+    expect_right_in_all_modes(GetParam(), "node:2", all, {.crashes = 1});
+}
+
+TEST_P(rw_locks, hold_at_random_where_too_many_take_part) {
+  for (const unsigned seed : {1U, 2U})
+    expect_right_in_all_modes(GetParam(), "node:2", {"wwr", "rrw", "wdr", "tru", "WRr"},
+                              {.by = checker::search::random, .most_executions = 400, .seed = seed});
+}
+
+TEST_P(rw_locks, let_no_waiting_reader_be_overtaken_too_often) {
+  const bench::rw_lock_entry& entry = *bench::rw_catalogue::instance().find(GetParam());
+  if (!entry.bypass.bounds_writers_past_reader) return;  // promises nothing
+  // Turns of (1 + 1) * (1 + 1) writers, of which the one that the reader found inside asked before it.
+  const overtaking_limits limits{.writers_past_reader = 4};
+  for (const delivery_mode mode : all_modes)
+    expect_right(rw_program_of(GetParam(), "node:1", {"wwww", "rr", "www"}, limits),
+                 {.mode = mode, .by = checker::search::random, .most_executions = 3000}, GetParam());
+  expect_right(rw_program_of(GetParam(), "node:1", {"wwwww", "r"}, limits), {}, GetParam());
+  // That it is no empty promise: where writers come first there is no such limit.
+  if (entry.family() != "cohort_rw") return;
+  const auto reckless = rw_program_of("cohort_rw.writers", "node:3", {"wwwwww", "r", "wwwwww"}, limits);
+  const checker::report found = check(reckless, {.by = checker::search::random, .most_executions = 100'000});
+  ASSERT_TRUE(found.found);
+  EXPECT_EQ(found.found->what, fault::bypass);
+}
+
+INSTANTIATE_TEST_SUITE_P(of, rw_locks, testing::ValuesIn(sound_rw_names()), &name_of_rw_case);
+
+/// Lets two in.
+template <typename Gate>
+Gate gate_of(world& w) {
+  if constexpr (std::is_same_v<Gate, node_flags<world>>)
+    return Gate(w, 2);
+  else
+    return Gate(w, 1, 2);
+}
+
+/// Rank 0 has opened the gate; rank 1 comes in that many times.
+template <typename Gate>
+program entering(bool is_limited, int times) {
+  return {.where = topology_spec::parse("node:1").place(2),
+          .body =
+              [=](world& w, checker::monitor&) {
+                Gate gate = gate_of<Gate>(w);
+                world::signal_channel opened(w);
+                if (w.rank() == 0) {
+                  gate.shut(readers_turn::none);
+                  gate.open(is_limited);
+                  opened.signal(1);
+                  return;
+                }
+                opened.await_signal(0);
+                for (int i = 0; i < times; ++i) {
+                  static_cast<void>(gate.enter());
+                  gate.leave();
+                }
+              },
+          .bytes = std::size_t{16} << 10U};
+}
+
+template <typename Gate>
+class gates : public testing::Test {};
+using all_gates = testing::Types<node_flags<world>, distributed_counter<world>>;
+TYPED_TEST_SUITE(gates, all_gates);
+
+TYPED_TEST(gates, let_in_as_many_as_may_come_while_writers_wait) {
+  for (const delivery_mode mode : all_modes) {
+    expect_right(entering<TypeParam>(true, 2), {.mode = mode}, "as many as may");
+    expect_right(entering<TypeParam>(false, 4), {.mode = mode}, "no writer waits");
+    const checker::report one_more = check(entering<TypeParam>(true, 3), {.mode = mode});
+    ASSERT_TRUE(one_more.found);
+    EXPECT_EQ(one_more.found->what, fault::deadlock);
+  }
+}
+
+TEST(rw_lock_trees, of_three_levels_hold_at_random) {
+  const auto where = topology_spec::parse("node:2 numa:2 core:2").place(8);
+  const auto make = [](world& w) {
+    return std::make_unique<rma_rw_lock<world>>(
+        w, 3,
+        rma_rw_parameters{.tree = {{level::node, 1}, {level::numa, 1}},
+                          .turns = {.max_writer_passes = 1, .max_readers = 1},
+                          .nodes_per_counter = 2});
+  };
+  const program what = checker::rw_program(where, {"wr", "rw", "ww", "rr", "dr", "uw", "Wr", "tw"}, make, {});
+  for (const delivery_mode mode : all_modes)
+    expect_right(what, {.mode = mode, .by = checker::search::random, .most_executions = 300}, "three levels");
+}
+
+/// A counter whose numbers are large soon.
+template <std::uint64_t HighMark>
+class low_lock : public phase_fair_lock<low_lock<HighMark>, rma_mcs_tree<world, handover_by::sum, true>,
+                                        distributed_counter<world, HighMark>> {
+  using writers = rma_mcs_tree<world, handover_by::sum, true>;
+  using gate = distributed_counter<world, HighMark>;
+
+ public:
+  explicit low_lock(world& w)
+      : low_lock::phase_fair_lock(
+            w, {}, {}, [&] { return writers(w, 0, lock_tree(std::vector<tree_level>{})); },
+            [&] { return gate(w, 1, 1); }) {}
+};
+
+TEST(distributed_counters, keep_their_numbers_low) {
+  const auto make = [](world& w) { return std::make_unique<low_lock<1>>(w); };
+  for (const scripts& all : {scripts{"rrr", "rw"}, {"rr", "r", "w"}, {"rR", "rtW"}, {"ru", "rr"}})
+    for (const delivery_mode mode : all_modes)
+      for (const char* nodes : {"node:1", "node:2"})
+        expect_right(
+            checker::rw_program(topology_spec::parse(nodes).place(static_cast<int>(all.size())), all, make),
+            {.mode = mode}, std::string("low numbers on ") + nodes);
+}
+
+}  // namespace
+}  // namespace nearfar::test
