@@ -326,6 +326,7 @@ void add_figures(CLI::App& app, int& status) {
       "The last line of output is the path of the page. 'nearfar report --text DIR/figure-*.jsonl' prints "
       "the tables.");
   command->callback([options, &status] { status = run_figures(*options); });
+  add_schmid2016(*figures, status);
 }
 
 }  // namespace nearfar::command

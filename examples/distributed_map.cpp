@@ -1,0 +1,67 @@
+// A hash table in the memory of all ranks. Build it with nearfar::mpi; run it with any number of ranks.
+#include "nearfar/map/distributed_map.hpp"
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <vector>
+
+#include "nearfar/memory/mpi/world.hpp"
+
+namespace {
+
+struct position {
+  double x = 0;
+  double y = 0;
+};
+
+/// Returns the number of particles that are not where they should be.
+int run(nearfar::mpi::world& w) {
+  constexpr std::uint64_t mine = 100;
+  // Particles by their number, wherever it hashes to. With nearfar::lock_per_volume<nearfar::rma_rw_lock> as
+  // a fourth parameter, each rank's part would have a reader-writer lock.
+  nearfar::distributed_map<nearfar::mpi::world, std::uint64_t, position> particles(w, {.cells = 2 * mine});
+  const auto first = mine * static_cast<std::uint64_t>(w.rank());
+  const auto all = mine * static_cast<std::uint64_t>(w.size());
+
+  for (std::uint64_t number = first; number < first + mine; ++number)
+    if (particles.insert(number, {.x = static_cast<double>(number)}) != nearfar::insert_result::inserted)
+      std::printf("no room for particle %llu\n", static_cast<unsigned long long>(number));
+  w.barrier();
+
+  // What the rank to the right has inserted, in one go.
+  std::vector<std::uint64_t> wanted;
+  for (std::uint64_t number = 0; number < mine; ++number) wanted.push_back((first + mine + number) % all);
+  std::vector<std::optional<position>> found(wanted.size());
+  particles.find(wanted, found);
+  int missing = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (!found[i] || found[i]->x != static_cast<double>(wanted[i])) ++missing;
+  w.barrier();
+
+  // Every second particle leaves; its place is free for others.
+  for (std::uint64_t number = first; number < first + mine; number += 2)
+    if (!particles.erase(number)) ++missing;
+  const std::size_t left = particles.size();
+  std::size_t here = 0;
+  particles.for_each([&](std::uint64_t, const position&) { ++here; });
+  std::printf("rank %d keeps %zu of %zu particles\n", w.rank(), here, left);
+  if (left != all / 2) ++missing;
+  return missing;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int missing = 0;
+  {
+    nearfar::mpi::world w(MPI_COMM_WORLD);
+    missing = run(w);
+  }
+  MPI_Finalize();
+  return missing == 0 ? 0 : 1;
+}
