@@ -32,6 +32,7 @@
 
 #include "bench/catalogue.hpp"
 #include "bench/exclusion_check.hpp"
+#include "bench/rw_catalogue.hpp"
 #include "nearfar/memory/mpi/transport.hpp"
 #include "nearfar/memory/mpi/world.hpp"
 #include "nearfar/memory/threads/world.hpp"
@@ -57,22 +58,32 @@ struct soak_options {
 
 // ---- which locks ------------------------------------------------------------------------------------------
 
-/// The locks of that world and tree that were asked for: by name, or as "sound", "unsound" and "all".
-template <world W>
-std::vector<const lock_entry*> chosen_locks(const W& w, const std::vector<std::string>& names) {
-  std::vector<const lock_entry*> result;
+/// Throws `std::invalid_argument` for a name that no lock has.
+void check_names(const std::vector<std::string>& names) {
+  std::vector<std::string> known{"sound", "unsound", "all"};
+  for (const auto& all : {catalogue::instance().names(), rw_catalogue::instance().names()})
+    known.insert(known.end(), all.begin(), all.end());
+  for (const std::string& name : names)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw std::invalid_argument(
+          fmt::format("unknown lock '{}'; there are: {}", name, fmt::join(known, ", ")));
+}
+
+/// The locks of one kind, of that world and tree, that were asked for: by name, or as "sound", "unsound" and
+/// "all".
+template <world W, typename Entry>
+std::vector<const Entry*> chosen_of(const W& w, const registry<Entry>& from,
+                                    const std::vector<std::string>& names) {
+  std::vector<const Entry*> result;
   const bool one_node = w.locality().groups(level::node) == 1;
-  for (const std::string& name : names) {
-    const bool is_group = name == "sound" || name == "unsound" || name == "all";
-    if (!is_group && catalogue::instance().find(name) == nullptr)
-      throw std::invalid_argument(fmt::format("unknown lock '{}'; there are: sound, unsound, all, {}", name,
-                                              fmt::join(catalogue::instance().names(), ", ")));
-    for (const lock_entry& entry : catalogue::instance().entries()) {
+  for (const std::string& name : names)
+    for (const Entry& each : from.entries()) {
+      const bool is_group = name == "sound" || name == "unsound" || name == "all";
       const bool wanted =
-          is_group ? name == "all" || entry.is_sound() == (name == "sound") : entry.name == name;
-      if (wanted && entry.exists_in<W>() && (one_node || !entry.one_node_only)) result.push_back(&entry);
+          is_group ? name == "all" || each.is_sound() == (name == "sound") : each.name == name;
+      if (wanted && each.template exists_in<W>() && (one_node || !each.one_node_only))
+        result.push_back(&each);
     }
-  }
   return result;
 }
 
@@ -162,26 +173,50 @@ class stall_watch {
 
 // ---- the run ----------------------------------------------------------------------------------------------
 
-/// Acquires this rank's share, or until `limit` has passed, unless that is 0; every acquisition counts under
-/// the lock. Now and then by try_lock, and with a pause after it, so that queues are left empty, too. Returns
-/// how many there were.
+/// One acquisition of an exclusive lock, now and then by try_lock; it counts under the lock.
 template <world W>
-std::uint64_t acquire_often(W& w, any_lock<W>& lock, exclusion_check<W>& check, const soak_options& options,
-                            nanoseconds limit, stall_watch& watch) {
+void acquire_once(any_lock<W>& lock, exclusion_check<W>& check, std::uint32_t dice) {
+  const bool tries = lock.has_try_lock() && dice % 8 == 0;
+  if (!tries || !lock.try_lock()) lock.lock();
+  check.count_everywhere();
+  lock.unlock();
+}
+
+/// The same of a reader-writer lock, one in four as a writer, now and then in another way that it has.
+template <world W>
+void acquire_once(any_rw_lock<W>& lock, rw_check<W>& check, std::uint32_t dice) {
+  const auto can = lock.can();
+  const bool differs = dice / 4 % 4 == 0;
+  if (dice % 4 == 0) {
+    if (!(differs && can.tries && lock.try_lock())) lock.lock();
+    check.write();
+    if (!differs || !can.downgrades) return lock.unlock();
+    lock.unlock_and_lock_shared();
+    check.read();
+    return lock.unlock_shared();
+  }
+  if (!(differs && can.tries_shared && lock.try_lock_shared())) lock.lock_shared();
+  check.read();
+  if (!differs || !can.upgrades || !lock.try_unlock_shared_and_lock()) return lock.unlock_shared();
+  check.write();
+  lock.unlock();
+}
+
+/// Acquires this rank's share, or until `limit` has passed, unless that is 0, with a pause now and then, so
+/// that queues are left empty, too. Returns how many there were.
+template <world W, typename Lock, typename Check>
+std::uint64_t acquire_often(W& w, Lock& lock, Check& check, const soak_options& options, nanoseconds limit,
+                            stall_watch& watch) {
   constexpr std::uint64_t between_looks = 16;
   const auto ranks = static_cast<std::uint64_t>(w.size());
   const std::uint64_t share =
       options.acquisitions == 0 ? ~std::uint64_t{0} : (options.acquisitions + ranks - 1) / ranks;
-  const bool can_try = lock.has_try_lock();
   std::minstd_rand random(options.seed * 7919U + static_cast<std::uint32_t>(w.rank()) + 1U);
   const nanoseconds start = w.now();
   std::uint64_t done = 0;
   while (done < share) {
     const auto dice = static_cast<std::uint32_t>(random());
-    const bool tries = can_try && dice / 8 % 8 == 0;
-    if (!tries || !lock.try_lock()) lock.lock();
-    check.count_everywhere();
-    lock.unlock();
+    acquire_once(lock, check, dice / 8);
     watch.acquired(++done);
     if (dice % 8 == 0)
       for (auto turns = dice / 64 % 256; turns != 0; --turns)
@@ -191,36 +226,55 @@ std::uint64_t acquire_often(W& w, any_lock<W>& lock, exclusion_check<W>& check, 
   return done;
 }
 
-/// Collective. Returns whether all was well.
 template <world W>
-bool soak(W& w, const soak_options& options, const std::string& library) {
+std::int64_t lost_by(exclusion_check<W>& check) {
+  return check.lost();
+}
+template <world W>
+std::int64_t lost_by(rw_check<W>& check) {
+  return check.faults();
+}
+
+/// Collective. Returns whether all was well.
+template <typename Check, world W, typename Entry>
+bool soak_each(W& w, const std::vector<const Entry*>& locks, const soak_options& options,
+               const std::string& library, nanoseconds limit, stall_watch& watch) {
   bool well = true;
-  stall_watch watch(w.rank(), options.stall_limit);
-  const auto locks = chosen_locks(w, options.locks);
-  const auto limit =
-      std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(options.time) /
-                                              static_cast<double>(std::max<std::size_t>(locks.size(), 1)));
-  for (const lock_entry* entry : locks) {
-    const run_record running{.lock = entry->name,
+  for (const Entry* each : locks) {
+    const run_record running{.lock = each->name,
                              .library = library,
                              .world = options.world,
                              .tree = w.locality().tree_text(),
                              .ranks = w.size(),
                              .nodes = w.locality().groups(level::node)};
     watch.begin(running);
-    exclusion_check<W> check(w);
-    const auto lock = entry->template factory<W>()(w, 0, lock_parameters{});
+    Check check(w);
+    const auto lock = each->template factory<W>()(w, 0, {});
     w.barrier();
     const nanoseconds start = w.now();
     const std::uint64_t mine = acquire_often(w, *lock, check, options, limit, watch);
     watch.end();
-    const std::int64_t lost = check.lost();
+    const std::int64_t lost = lost_by(check);
     const std::int64_t all = w.sum_over_ranks({static_cast<std::int64_t>(mine)})[0];
     const double duration = std::chrono::duration<double>(w.now() - start).count();
     if (w.rank() == 0) running.print(static_cast<std::uint64_t>(all), lost, std::nullopt, duration);
     well = well && lost == 0 && all != 0;
   }
-  return well && !locks.empty();
+  return well;
+}
+
+/// Collective. Returns whether all was well.
+template <world W>
+bool soak(W& w, const soak_options& options, const std::string& library) {
+  check_names(options.locks);
+  stall_watch watch(w.rank(), options.stall_limit);
+  const auto exclusive = chosen_of(w, catalogue::instance(), options.locks);
+  const auto shared = chosen_of(w, rw_catalogue::instance(), options.locks);
+  const std::size_t count = exclusive.size() + shared.size();
+  const auto limit = std::chrono::duration_cast<nanoseconds>(
+      std::chrono::duration<double>(options.time) / static_cast<double>(std::max<std::size_t>(count, 1)));
+  const bool excluded = soak_each<exclusion_check<W>>(w, exclusive, options, library, limit, watch);
+  return soak_each<rw_check<W>>(w, shared, options, library, limit, watch) && excluded && count != 0;
 }
 
 int run(const soak_options& options) {

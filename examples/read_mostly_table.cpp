@@ -1,0 +1,91 @@
+// A table in the memory of rank 0 that all ranks look things up in and that is replaced now and then, guarded
+// by a reader-writer lock; and a small value that needs none.
+//
+//   mpirun -n 4 read_mostly_table
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <shared_mutex>
+
+#include "nearfar/lock/cohort_rw_lock.hpp"
+#include "nearfar/lock/seq_lock.hpp"
+#include "nearfar/memory/mpi/world.hpp"
+
+namespace {
+
+using nearfar::mpi::world;
+
+// [table]
+constexpr std::size_t rows = 16;
+struct row {
+  nearfar::far<std::uint64_t> version;
+  nearfar::far_object<std::array<double, 3>> value;
+};
+// [end]
+
+/// Every lookup finds rows of one version: returns how many did not.
+int look_up_and_replace(MPI_Comm comm) {
+  constexpr int keeper = 0;
+  constexpr int rounds = 50;
+  int mixed = 0;
+  // [locks]
+  world w(comm);
+  nearfar::cohort_rw_lock<world> lock(w);  // collective; rank 0 is its home
+  world::far_array<row> table(w, rows);    // so many rows on each rank, of which those of rank 0 are used
+  nearfar::seq_lock<world, double> scale(w, 1);  // one value: a lookup is one get
+  // [end]
+  for (int round = 0; round < rounds; ++round) {
+    if (round % 10 == w.rank() % 10) {
+      // [replace]
+      {
+        const std::lock_guard alone(lock);
+        std::uint64_t version = 0;
+        table.get(keeper, &row::version, version);
+        table.flush(keeper);
+        ++version;
+        const std::array<double, 3> value{1.0 * static_cast<double>(version), 2.0, 3.0};
+        for (std::size_t i = 0; i < rows; ++i) {
+          table.put({keeper, i}, &row::version, version);
+          table.put({keeper, i}, &row::value, value);
+        }
+        table.flush(keeper);  // complete before the lock is given up
+      }
+      scale.update([](double& value) { value *= 2; });
+      // [end]
+    }
+    // [look up]
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    {
+      const std::shared_lock together(lock);  // no far operation while no writer is about
+      table.get({keeper, 0}, &row::version, first);
+      table.get({keeper, rows - 1}, &row::version, last);
+      table.flush(keeper);
+    }
+    const double factor = scale.load();
+    // [end]
+    if (first != last || factor < 1) ++mixed;
+  }
+  w.barrier();
+  return mixed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int mixed = 1;
+  try {
+    mixed = look_up_and_replace(MPI_COMM_WORLD);
+  } catch (const std::exception& problem) {
+    // Other ranks may be waiting for this one.
+    std::fprintf(stderr, "%s\n", problem.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return mixed == 0 ? 0 : 1;
+}
