@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "bench/benchmark.hpp"
+#include "bench/dht.hpp"
 #include "bench/ecsb.hpp"
 #include "bench/rw_benchmarks.hpp"
 #include "bench/upb.hpp"
@@ -10,7 +11,7 @@ namespace nearfar::bench {
 const std::vector<benchmark>& benchmarks() {
   static const std::vector<benchmark> all{
       registered<ecsb>(),   registered<upb>(),     registered<rw_lb>(),   registered<rw_ecsb>(),
-      registered<rw_sob>(), registered<rw_wcsb>(), registered<rw_warb>(),
+      registered<rw_sob>(), registered<rw_wcsb>(), registered<rw_warb>(), registered<dht>(),
   };
   return all;
 }

@@ -22,9 +22,13 @@ class latency_histogram {
 
   [[nodiscard]] const std::vector<std::int64_t>& counts() const noexcept { return counts_; }
 
+  [[nodiscard]] static std::int64_t count(std::span<const std::int64_t> counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  }
+
   /// The span that a share of all, 0 to 1, does not exceed, in ns; 0 for no spans.
   [[nodiscard]] static double quantile(std::span<const std::int64_t> counts, double share) {
-    const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    const std::int64_t all = count(counts);
     const auto wanted =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(share * static_cast<double>(all)));
     std::int64_t so_far = 0;

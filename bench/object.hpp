@@ -61,6 +61,9 @@ struct object_kind {
 /// The reader-writer locks.
 [[nodiscard]] const object_kind& rw_locks();
 
+/// The distributed maps.
+[[nodiscard]] const object_kind& maps();
+
 /// All kinds that there are.
 [[nodiscard]] const std::vector<const object_kind*>& object_kinds();
 

@@ -20,7 +20,7 @@
 
 #include "bench/benchmark.hpp"
 #include "bench/ecsb.hpp"
-#include "bench/latency_histogram.hpp"
+#include "bench/latencies.hpp"
 #include "bench/results.hpp"
 #include "bench/rw_catalogue.hpp"
 #include "bench/rw_loop.hpp"
@@ -55,16 +55,8 @@ template <world W>
   for (const std::int64_t measured : w.gather_to_first(mine.measured.count()))
     result.duration = std::max(result.duration, nanoseconds(measured));
   const auto sums = w.sum_over_ranks({mine.reads, mine.writes, mine.in_first_half, check.checked()});
-  const auto reads = w.sum_over_ranks(mine.read_latency.counts());
-  const auto writes = w.sum_over_ranks(mine.write_latency.counts());
-  const auto quantile = [](std::int64_t count, std::span<const std::int64_t> of_all, double share) {
-    return or_null(count == 0 ? std::nullopt : std::optional(latency_histogram::quantile(of_all, share)));
-  };
   result.counts = {{"reads", sums[0]}, {"writes", sums[1]}, {"checked", sums[3]}};
-  for (const auto& [name, share] : {std::pair("p50", 0.5), {"p99", 0.99}, {"p999", 0.999}}) {
-    result.counts[std::string("read_") + name] = quantile(sums[0], reads, share);
-    result.counts[std::string("write_") + name] = quantile(sums[1], writes, share);
-  }
+  note_latencies(w, result, mine.read_latency, mine.write_latency);
   result.in_first_half = sums[2];
   const std::int64_t faults = check.faults();
   result.verified = faults == 0 && sums[3] > 0;
@@ -77,8 +69,8 @@ struct rw_benchmark {
   static benchmark statement() {
     constexpr double one_day = 86400;
     constexpr double most_seed = 1e9;
-    std::vector<column> columns{time_per_acquisition, throughput, median_read, late_read,
-                                median_write,         late_write};
+    std::vector<column> columns{time_per_acquisition, throughput,           median_read_latency,
+                                late_read_latency,    median_write_latency, late_write_latency};
     if (Of::is_of_latency) std::rotate(columns.begin(), columns.begin() + 2, columns.end());
     return {.name = Of::name,
             .title = Of::title,
@@ -113,33 +105,6 @@ struct rw_benchmark {
                    std::chrono::duration<double>(at.real("duration")), at.real("writers") / percent, Of::work,
                    static_cast<std::uint64_t>(at.whole("draw")))};
   }
-
- private:
-  inline static const column median_read{.name = "read_p50",
-                                         .head = "r p50",
-                                         .title = "Median latency of readers",
-                                         .unit = "ns",
-                                         .meaning = "median of a reader's acquisition and release, in ns",
-                                         .has_interval = Of::is_of_latency,
-                                         .of = [](const sample& s) { return s.count("read_p50"); }};
-  inline static const column late_read{.name = "read_p99",
-                                       .head = "r p99",
-                                       .title = "99th percentile of readers' latency",
-                                       .unit = "ns",
-                                       .meaning = "99 % of them are shorter",
-                                       .of = [](const sample& s) { return s.count("read_p99"); }};
-  inline static const column median_write{.name = "write_p50",
-                                          .head = "w p50",
-                                          .title = "Median latency of writers",
-                                          .unit = "ns",
-                                          .meaning = "the same of writers",
-                                          .of = [](const sample& s) { return s.count("write_p50"); }};
-  inline static const column late_write{.name = "write_p99",
-                                        .head = "w p99",
-                                        .title = "99th percentile of writers' latency",
-                                        .unit = "ns",
-                                        .meaning = "99 % of them are shorter",
-                                        .of = [](const sample& s) { return s.count("write_p99"); }};
 };
 
 struct rw_lb : rw_benchmark<rw_lb> {

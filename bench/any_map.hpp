@@ -1,0 +1,174 @@
+/// \file
+/// A distributed map whose type is known at run time only, and the timed loop that drives it.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "bench/latency_histogram.hpp"
+#include "bench/rw_loop.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/map/distributed_map.hpp"
+
+namespace nearfar::bench {
+
+/// Numbers 0 to n - 1 of which the k-th is drawn in proportion to 1 / (k + 1)^skew; 0: all alike.
+///
+/// Source: J. Gray, P. Sundaresan, S. Englert, K. Baclawski, P. Weinberger, "Quickly generating
+/// billion-record synthetic databases", SIGMOD 1994, doi 10.1145/191839.191886.
+class zipf_draws {
+ public:
+  zipf_draws(std::uint64_t count, double skew) : count_(static_cast<double>(count)), skew_(skew) {
+    if (skew_ == 0) return;
+    for (std::uint64_t k = 1; k <= count; ++k) sum_ += 1 / std::pow(static_cast<double>(k), skew_);
+    const double first_two = 1 + std::pow(0.5, skew_);
+    eta_ = (1 - std::pow(2 / count_, 1 - skew_)) / (1 - first_two / sum_);
+  }
+
+  [[nodiscard]] std::uint64_t operator()(draws& random) const {
+    const double share = random.share();
+    if (skew_ == 0) return static_cast<std::uint64_t>(share * count_);
+    const double scaled = share * sum_;
+    if (scaled < 1) return 0;
+    if (scaled < 1 + std::pow(0.5, skew_)) return 1;
+    const double which = count_ * std::pow(eta_ * share - eta_ + 1, 1 / (1 - skew_));
+    return static_cast<std::uint64_t>(std::min(which, count_ - 1));
+  }
+
+ private:
+  double count_;
+  double skew_;
+  double sum_ = 0;
+  double eta_ = 0;
+};
+
+/// What each rank does, from the common start.
+struct map_plan {
+  std::chrono::nanoseconds warm_up{};
+  std::chrono::nanoseconds total{};
+  double writer_share = 0;  ///< 0 to 1, drawn for each operation: an entry is erased, or inserted anew
+  double skew = 0;          ///< of keys
+  std::uint64_t keys = 0;   ///< that there are, of which half are in the table at the beginning
+  std::uint64_t seed = 1;
+};
+
+/// What one rank counted in the measured part.
+struct map_counts {
+  std::int64_t reads = 0;
+  std::int64_t writes = 0;
+  std::int64_t found = 0;
+  std::int64_t in_first_half = 0;
+  std::int64_t wrong = 0;    ///< values that no rank has written for that key, of the warm-up too
+  std::int64_t refused = 0;  ///< inserts for which there was no place, of the warm-up too
+  std::int64_t balance = 0;  ///< entries inserted less those erased, from the beginning on
+  std::chrono::nanoseconds measured{};
+  latency_histogram read_latency{};
+  latency_histogram write_latency{};
+};
+
+/// A value says which key it is of.
+[[nodiscard]] constexpr std::uint64_t value_of_key(std::uint64_t key, std::uint64_t version) noexcept {
+  return key << 20U | (version & 0xfffffU);
+}
+
+/// Fills half of the keys in, then finds, and erases or inserts, until the time is over. Collective.
+template <world W, typename Map>
+map_counts map_loop(W& w, Map& map, const map_plan& plan) {
+  using std::chrono::nanoseconds;
+  map_counts counts;
+  draws random(plan.seed, w.rank());
+  const zipf_draws drawn(plan.keys, plan.skew);
+  std::uint64_t version = 0;
+  const auto insert = [&](std::uint64_t key) {
+    const insert_result result = map.insert(key, value_of_key(key, ++version));
+    counts.balance += result == insert_result::inserted ? 1 : 0;
+    counts.refused += result == insert_result::full ? 1 : 0;
+  };
+  for (auto key = static_cast<std::uint64_t>(w.rank()); key < plan.keys / 2;
+       key += static_cast<std::uint64_t>(w.size()))
+    insert(2 * key);
+  const auto check = [&](std::uint64_t key, const std::optional<std::uint64_t>& value) {
+    if (value && *value >> 20U != key) ++counts.wrong;
+  };
+  const auto once = [&](bool is_writer) {
+    const std::uint64_t key = drawn(random);
+    if (!is_writer) {
+      const auto value = map.find(key);
+      check(key, value);
+      return value.has_value();
+    }
+    const auto gone = map.erase(key);
+    check(key, gone);
+    if (gone)
+      --counts.balance;
+    else
+      insert(key);
+    return false;
+  };
+
+  w.barrier();
+  const nanoseconds start = w.now();
+  nanoseconds now = start;
+  do {
+    once(random.share() < plan.writer_share);
+    now = w.now();
+  } while (now - start < plan.warm_up);
+  const nanoseconds measured_from = now;
+  const nanoseconds half = now + (start + plan.total - now) / 2;
+  do {
+    const bool is_writer = random.share() < plan.writer_share;
+    const nanoseconds before = now;
+    counts.found += once(is_writer) ? 1 : 0;
+    now = w.now();
+    (is_writer ? counts.write_latency : counts.read_latency).add(now - before);
+    ++(is_writer ? counts.writes : counts.reads);
+    counts.in_first_half += static_cast<std::int64_t>(now <= half);
+  } while (now - start < plan.total);
+  counts.measured = now - measured_from;
+  // A rank that has finished may have memory that others still use.
+  w.barrier();
+  return counts;
+}
+
+/// One rank's object of a map of words to words, type-erased for benchmarks.
+template <world W>
+class any_map {
+ public:
+  any_map() = default;
+  any_map(const any_map&) = delete;
+  any_map& operator=(const any_map&) = delete;
+  virtual ~any_map() = default;
+
+  virtual map_counts run(W& w, const map_plan& plan) = 0;
+  /// Collective.
+  [[nodiscard]] virtual std::size_t size() = 0;
+  /// Entries of this rank's memory whose value is of another key.
+  [[nodiscard]] virtual std::int64_t wrong_here() = 0;
+};
+
+template <world W, typename Map>
+class any_map_of final : public any_map<W> {
+ public:
+  template <typename... Arguments>
+  explicit any_map_of(W& w, Arguments&&... arguments) : map_(w, std::forward<Arguments>(arguments)...) {}
+
+  map_counts run(W& w, const map_plan& plan) override { return map_loop(w, map_, plan); }
+  [[nodiscard]] std::size_t size() override { return map_.size(); }
+  [[nodiscard]] std::int64_t wrong_here() override {
+    std::int64_t wrong = 0;
+    map_.for_each([&](std::uint64_t key, std::uint64_t value) { wrong += value >> 20U == key ? 0 : 1; });
+    return wrong;
+  }
+
+ private:
+  Map map_;
+};
+
+}  // namespace nearfar::bench

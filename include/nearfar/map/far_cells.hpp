@@ -1,0 +1,247 @@
+/// \file
+/// The far memory of `distributed_map`: links, entries, and cells that are free.
+///
+/// A rank keeps up to `lease` spare cells in the memory of each rank that it inserts into: of new ones it
+/// gets as many at a time by one fetch-and-add, and of those it takes out of chains it keeps as many. Others
+/// go to a stack of the rank in whose memory they are, linked by their own links. What one rank keeps others
+/// do not find.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "nearfar/core/world.hpp"
+#include "nearfar/map/cell_link.hpp"
+#include "nearfar/map/stamped_entry.hpp"
+
+namespace nearfar::detail {
+
+/// What tests leave out, to show that it is needed.
+struct chain_faults {
+  bool no_flush_of_entries = false;
+  bool no_stamps = false;
+  bool no_generations = false;
+};
+
+/// Steps of `far_chains`. A link is known by its place: those of a rank's buckets first, then its cells'.
+template <world W, far_object_value Entry, chain_faults Faults>
+class far_cells {
+ public:
+  using copy = typename W::template maybe_torn<stamped_entry<Entry>>;
+
+  /// A cell that belongs to this rank.
+  struct own_cell {
+    std::size_t index = 0;
+    std::uint64_t generation = 0;
+    cell_link holds{};  ///< what is in its link
+  };
+
+  /// Collective.
+  far_cells(W& w, std::size_t buckets, std::size_t cells, std::size_t lease)
+      : world_(&w),
+        links_(w, buckets + cells),
+        entries_(w, cells),
+        heap_(w),
+        buckets_(buckets),
+        cells_(cells),
+        lease_(lease),
+        is_noted_(static_cast<std::size_t>(w.size())) {}
+
+  /// Where the link of the cell is that another link refers to.
+  [[nodiscard]] std::size_t link_of(cell_link to) const noexcept { return buckets_ + to.cell(); }
+  [[nodiscard]] static bool is_of(cell_link word, std::uint64_t generation) noexcept {
+    return Faults.no_generations || word.own() == generation;
+  }
+  [[nodiscard]] static bool is_whole(const copy& entry, std::uint64_t generation) noexcept {
+    return Faults.no_stamps || entry.unconfirmed().is_whole(static_cast<std::uint32_t>(generation));
+  }
+
+  /// Reads in place, or starts to get, which `flush` completes.
+  void start_link(element where, std::uint64_t& result) {
+    if (is_near(where.rank)) {
+      result = links_.read_direct(where, &link_element::word);
+    } else {
+      links_.get(where, &link_element::word, result);
+      note(where.rank);
+    }
+  }
+  void start_entry(element where, copy& result) {
+    if (is_near(where.rank)) {
+      entries_.read_direct(where, &entry_element::stamped, result);
+    } else {
+      entries_.get(where, &entry_element::stamped, result);
+      note(where.rank);
+    }
+  }
+  /// Begins to write a cell that belongs to this rank, so that it will be before what `next` refers to. The
+  /// buffers live until `flush`.
+  void start_write(int rank, own_cell& mine, const Entry& entry, cell_link next,
+                   stamped_entry<Entry>& stamped, std::uint64_t& holds) {
+    stamped = stamped_entry<Entry>(entry, static_cast<std::uint32_t>(mine.generation));
+    if (is_near(rank)) {
+      entries_.write_direct({rank, mine.index}, &entry_element::stamped, stamped);
+    } else {
+      entries_.put({rank, mine.index}, &entry_element::stamped, stamped);
+      if constexpr (!Faults.no_flush_of_entries) note(rank);
+    }
+    const cell_link wanted = cell_link::to_nothing(mine.generation).redirected(next);
+    if (wanted == mine.holds) return;
+    mine.holds = wanted;
+    holds = wanted.bits();
+    links_.accumulate({rank, buckets_ + mine.index}, &link_element::word, holds, far_op::replace);
+    note(rank);
+  }
+  void write(int rank, own_cell& mine, const Entry& entry, cell_link next) {
+    stamped_entry<Entry> stamped;
+    std::uint64_t holds = 0;
+    start_write(rank, mine, entry, next, stamped, holds);
+    flush();
+  }
+
+  /// Begins to make a link that is `from` `to`; `before` will be what it was. The buffers live until `flush`.
+  void start_change(element where, const std::uint64_t& from, const std::uint64_t& to,
+                    std::uint64_t& before) {
+    links_.compare_and_swap(where, &link_element::word, from, to, before);
+    note(where.rank);
+  }
+  /// Whether the link was `from`, and is `to` now.
+  [[nodiscard]] bool change(element where, cell_link from, cell_link to) {
+    const std::uint64_t expected = from.bits();
+    const std::uint64_t desired = to.bits();
+    std::uint64_t before = 0;
+    links_.compare_and_swap(where, &link_element::word, expected, desired, before);
+    links_.flush(where.rank);
+    return before == expected;
+  }
+  /// Completes what has been started.
+  void flush() {
+    for (const int rank : noted_) {
+      links_.flush(rank);
+      is_noted_[static_cast<std::size_t>(rank)] = 0;
+    }
+    noted_.clear();
+  }
+
+  // Cells that are in no chain.
+
+  /// Takes over what this rank has taken out of a chain.
+  void recycle(int rank, cell_link out) {
+    own_cell mine{.index = out.cell(), .generation = cell_link::next_generation(out.generation())};
+    if (spare_[rank].spare.size() >= lease_) return push(rank, mine);
+    hold(rank, mine, cell_link::to_nothing(mine.generation));
+    spare_[rank].spare.push_back(mine);
+  }
+  /// Takes back what it has taken and not used.
+  void keep(int rank, own_cell& mine) {
+    if (spare_[rank].spare.size() >= lease_) return push(rank, mine);
+    spare_[rank].spare.push_back(mine);
+  }
+  /// A cell in the memory of `rank`, if there is one that nobody has.
+  [[nodiscard]] std::optional<own_cell> take(int rank) {
+    own_cells& here = spare_[rank];
+    if (here.spare.empty() && !here.no_fresh) take_fresh(rank, here);
+    if (here.spare.empty()) return pop(rank);
+    const own_cell result = here.spare.back();
+    here.spare.pop_back();
+    return result;
+  }
+
+ private:
+  struct link_element {
+    far<std::uint64_t> word;
+  };
+  struct entry_element {
+    far_object<stamped_entry<Entry>> stamped;
+  };
+  struct alignas(slot_bytes) heap_words {
+    far<std::uint64_t> fresh;  // how many cells have been taken for the first time; only sums
+    far<std::uint64_t> top;    // of the stack of free cells, its own generation counting changes
+  };
+  struct own_cells {
+    std::vector<own_cell> spare{};
+    bool no_fresh = false;
+  };
+
+  [[nodiscard]] bool is_near(int rank) const {
+    return world_->locality().same(level::node, rank, world_->rank());
+  }
+  /// That something has been started at `rank` which is to be complete.
+  void note(int rank) {
+    if (std::exchange(is_noted_[static_cast<std::size_t>(rank)], char{1}) == 0) noted_.push_back(rank);
+  }
+
+  void hold(int rank, own_cell& mine, cell_link what) {
+    mine.holds = what;
+    const std::uint64_t word = what.bits();
+    links_.accumulate({rank, buckets_ + mine.index}, &link_element::word, word, far_op::replace);
+    links_.flush(rank);
+  }
+
+  void take_fresh(int rank, own_cells& here) {
+    const std::uint64_t wanted = lease_ == 0 ? 1 : lease_;
+    std::uint64_t first = 0;
+    heap_.fetch_add(rank, &heap_words::fresh, wanted, first);
+    heap_.flush(rank);
+    here.no_fresh = first + wanted >= cells_;
+    for (std::uint64_t index = std::min<std::uint64_t>(first + wanted, cells_); index > first; --index)
+      here.spare.push_back({.index = index - 1});
+  }
+
+  // The stack of free cells. The top's own generation grows with each change, so that a top that has come
+  // back is no longer the same.
+
+  void push(int rank, own_cell& mine) {
+    for (;;) {
+      const cell_link top = top_of(rank);
+      hold(rank, mine, cell_link::to_nothing(mine.generation).redirected(top));
+      if (change_top(rank, top, cell_link(next_change(top), mine.index, mine.generation))) return;
+    }
+  }
+  [[nodiscard]] std::optional<own_cell> pop(int rank) {
+    for (;;) {
+      const cell_link top = top_of(rank);
+      if (!top.has_cell()) return std::nullopt;
+      start_link({rank, buckets_ + top.cell()}, buffer_);
+      flush();
+      const cell_link holds(buffer_);
+      if (change_top(rank, top, cell_link::to_nothing(next_change(top)).redirected(holds)))
+        return own_cell{.index = top.cell(), .generation = top.generation(), .holds = holds};
+    }
+  }
+  [[nodiscard]] static std::uint64_t next_change(cell_link top) noexcept {
+    return cell_link::next_generation(top.own());
+  }
+  [[nodiscard]] cell_link top_of(int rank) {
+    if (is_near(rank)) return cell_link(heap_.read_direct(rank, &heap_words::top));
+    heap_.get(rank, &heap_words::top, buffer_);
+    heap_.flush(rank);
+    return cell_link(buffer_);
+  }
+  [[nodiscard]] bool change_top(int rank, cell_link from, cell_link to) {
+    const std::uint64_t expected = from.bits();
+    const std::uint64_t desired = to.bits();
+    std::uint64_t before = 0;
+    heap_.compare_and_swap(rank, &heap_words::top, expected, desired, before);
+    heap_.flush(rank);
+    return before == expected;
+  }
+
+  W* world_;
+  typename W::template far_array<link_element> links_;  ///< of the buckets, then of the cells
+  typename W::template far_array<entry_element> entries_;
+  typename W::template far_segment<heap_words> heap_;
+  std::size_t buckets_;
+  std::size_t cells_;
+  std::size_t lease_;
+  std::unordered_map<int, own_cells> spare_;
+  std::uint64_t buffer_ = 0;
+  std::vector<int> noted_;
+  std::vector<char> is_noted_;  ///< of each rank, whether it is among these
+};
+
+}  // namespace nearfar::detail
