@@ -32,8 +32,10 @@ class latency_histogram {
     const auto wanted =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(share * static_cast<double>(all)));
     std::int64_t so_far = 0;
-    for (std::size_t i = 0; i < counts.size(); ++i)
-      if ((so_far += counts[i]) >= wanted && all != 0) return middle_of(i);
+    for (std::size_t i = 0; i < counts.size() && all != 0; ++i) {
+      so_far += counts[i];
+      if (so_far >= wanted) return middle_of(i);
+    }
     return 0;
   }
 

@@ -8,8 +8,10 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "apps/nearfar/check/checkable.hpp"
 #include "apps/nearfar/check/diagram.hpp"
 #include "bench/any_lock.hpp"
 #include "nearfar/checker/lock_program.hpp"
@@ -142,6 +144,7 @@ TEST(schedule, a_file_keeps_all_that_replay_needs) {
                            .ranks = 3,
                            .nodes = 1,
                            .acquisitions = 1,
+                           .readers = 2,
                            .home = 2,
                            .try_first = true,
                            .max_local_passes = 7,
@@ -163,6 +166,12 @@ TEST(schedule, a_file_keeps_all_that_replay_needs) {
     EXPECT_EQ(parse_schedule(to_text(other, {}), "x.json"), other);
     EXPECT_FALSE(meaning(what).empty());
   }
+}
+
+TEST(schedule, a_file_from_before_there_were_readers_has_none) {
+  const recorded_schedule before{.of = {.lock = "broken", .ranks = 3, .step_limit = 9},
+                                 .found = {.what = fault::bypass, .text = "x", .schedule = {{0, 0, 0}}}};
+  EXPECT_EQ(parse_schedule(replaced(to_text(before, {}), ",\n \"readers\": 0", ""), "x.json"), before);
 }
 
 TEST(schedule, replaying_a_file_shows_the_same_violation) {
@@ -206,6 +215,8 @@ TEST(schedule, files_that_are_none_are_refused_by_name) {
                                 replaced(good, "\"ranks\": 2", "\"ranks\": \"2\""),
                                 replaced(good, "\"ranks\": 2", "\"ranks\": 4294967298"),
                                 replaced(good, "\"nodes\": 2", "\"nodes\": 3"),
+                                replaced(good, "\"readers\": 0", "\"readers\": 3"),
+                                replaced(good, "\"readers\": 0", "\"readers\": \"one\""),
                                 replaced(good, "\"mode\": \"lazy\"", "\"mode\": \"idle\""),
                                 replaced(good, "\"conflicts\": \"report\"", "\"conflicts\": \"ignore\""),
                                 replaced(good, "\"promises\": \"racing_gets", "\"promises\": \"whole_words"),
@@ -265,6 +276,41 @@ TEST(schedule, the_command_line_names_what_is_not_usual) {
   const check_case of{.lock = "dash", .ranks = 8, .home = 3, .tier = checker::search::random, .seed = 9};
   EXPECT_EQ(arguments_of(of),
             "--locks dash --ranks 8 --nodes 2 --acquisitions 2 --mode lazy --tier random --home 3 --seed 9");
+  const std::string usual = " --ranks 2 --nodes 2 --acquisitions 2 --mode lazy --tier exhaustive";
+  EXPECT_EQ(arguments_of({.lock = "rma_rw", .readers = 1}), "--locks rma_rw" + usual + " --readers 1");
+  EXPECT_EQ(arguments_of({.lock = "rma_rw"}), "--locks rma_rw" + usual + " --readers 0") << "some is usual";
+  EXPECT_EQ(arguments_of({.lock = "mcs"}), "--locks mcs" + usual);
+}
+
+TEST(schedule, the_shape_says_who_reads) {
+  check_case of{.lock = "rma_rw", .ranks = 3, .readers = 1};
+  EXPECT_EQ(shape_text(of), "3 ranks on 2 nodes, 1 of them a reader, 2 acquisitions each");
+  of.readers = 2;
+  EXPECT_EQ(shape_text(of), "3 ranks on 2 nodes, 2 of them readers, 2 acquisitions each");
+  of.readers = 0;
+  EXPECT_EQ(shape_text(of), "3 ranks on 2 nodes, 2 acquisitions each");
+  for (const auto& [ranks, readers] : {std::pair{1, 1}, {2, 1}, {3, 1}, {4, 2}, {64, 32}})
+    EXPECT_EQ(usual_readers(ranks), readers);
+}
+
+TEST(checkable, locks_of_both_kinds_do_what_a_case_says) {
+  for (const checkable& lock : checkables()) {
+    check_case of{.lock = lock.name, .ranks = 3, .nodes = lock.one_node_only ? 1 : 2, .acquisitions = 1};
+    for (const int readers : {0, 2}) {
+      if (readers != 0 && !lock.is_shared) continue;
+      of.readers = readers;
+      const checker::program what = lock.program(of);
+      const bool can_meet = readers == 2;
+      EXPECT_EQ(what.demands.size(), can_meet ? 1U : 0U) << lock.name;
+      if (!lock.is_sound) continue;
+      const checker::report result = check(what, options_of(of));
+      EXPECT_TRUE(result.complete && !result.found) << lock.name << ", " << shape_text(of);
+      EXPECT_EQ(result.reached.contains(std::string(checker::shared_by_two)), can_meet) << lock.name;
+    }
+  }
+  EXPECT_TRUE(find_checkable("cohort_rw")->is_shared);
+  EXPECT_FALSE(find_checkable("cohort")->is_shared);
+  EXPECT_EQ(find_checkable("cohort_r"), nullptr);
 }
 
 }  // namespace nearfar::command

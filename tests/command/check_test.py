@@ -13,6 +13,8 @@ COMMAND = os.environ["NEARFAR_COMMAND"]
 MPI = os.environ["NEARFAR_MPI_NAME"]
 SOURCE = pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"])
 VIOLATION = ["--locks", "cohort.published", "--ranks", "3"]
+# No reader-writer lock is unsound, but this one relies on what MPI does not promise.
+RW_VIOLATION = ["--locks", "cohort_rw", "--ranks", "3", "--readers", "2", "--acquisitions", "1", "--promises", "none"]
 
 
 def run(arguments, cwd=None, launcher=()):
@@ -86,6 +88,8 @@ class RightLocks(Check):
         text = self.assert_right()
         for family in ["mpi_win", "d_mcs", "dash", "rma_mcs", "tas", "mcs", "cohort"]:
             self.assertRegex(text, rf"(?m)^{family} +lazy .* nothing found, complete")
+        for family in ["cohort_rw", "rma_rw", "rw_spin", "mpi_rw"]:
+            self.assertRegex(text, rf"(?m)^{family} +lazy .* nothing found, complete; 1 reads$")
         self.assertRegex(text, r"(?m)^mcs .*on one node")
         self.assertEqual(self.left_behind(), [])
 
@@ -107,6 +111,25 @@ class RightLocks(Check):
 
     def test_by_try_lock_first(self):
         self.assertIn("by try_lock first", self.assert_right("--locks", "tas,mcs", "--try-first"))
+
+    def test_readers_of_reader_writer_locks_alone(self):
+        text = self.assert_right("--readers", "2", "--ranks", "3", "--acquisitions", "1")
+        self.assertEqual([line.split()[0] for line in text.splitlines()[3:]], ["cohort_rw", "rma_rw", "rw_spin", "mpi_rw"])
+        self.assertIn("3 ranks on 2 nodes, 2 of them readers, 1 acquisition each,", text)
+        text = self.assert_right("--locks", "all", "--readers", "1", "--acquisitions", "1")
+        self.assertRegex(text, r"(?m)^rma_rw\.numa ")
+        self.assertNotRegex(text, r"(?m)^(mcs|cohort)[ .]")
+
+    def test_readers_in_every_tier_and_way(self):
+        bounds = ["--locks", "rma_rw,rw_spin", "--acquisitions", "1"]
+        half = self.assert_right(*bounds, "--ranks", "4", "--tier", "hash")
+        self.assertIn("4 ranks on 2 nodes, 2 of them readers", half)
+        self.assertNotIn("reader", self.assert_right(*bounds, "--readers", "0"))
+        self.assert_right(*bounds, "--ranks", "3", "--readers", "3", "--mode", "all")
+        self.assertIn("a reader, 1 acquisition each by try_lock first", self.assert_right(*bounds, "--try-first"))
+        self.assertIn("end blocked by a crash", self.assert_right(*bounds, "--crashes", "1"))
+        self.assert_right("--locks", "all", "--readers", "20", "--ranks", "40", "--nodes", "5", "--tier", "random",
+                          "--executions", "8")  # fmt: skip
 
     def test_limits_end_a_search_and_are_named(self):
         text = self.assert_right("--locks", "cohort", "--ranks", "4", "--acquisitions", "3", "--executions", "100")
@@ -154,6 +177,11 @@ class Records(Check):
         self.assertEqual(violation["fault"], "conflict")
         self.assertTrue(all(len(step) == 3 for step in violation["schedule"]))
 
+    def test_records_say_how_many_read(self):
+        ended = self.check("--locks", "mcs,mpi_rw,cohort_rw", "--ranks", "4", "--acquisitions", "1", "--json")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual([result["readers"] for result in records(ended.stdout)[1:]], [0, 2, 2])
+
     def test_text_and_records_at_once(self):
         self.assert_right("--locks", "tas", "--output", "r.jsonl")
         self.assertEqual(len(records((self.folder / "r.jsonl").read_text())), 2)
@@ -186,6 +214,34 @@ class Violations(Check):
         ended = self.check("--replay", "t.json")
         self.assertEqual(ended.returncode, 1, ended.stderr)
         self.assertIn("happens again", ended.stdout)
+        self.assertIn(self.schedule_of(found), ended.stdout)
+
+    def test_of_a_reader_writer_lock(self):
+        ended = self.check(*RW_VIOLATION, "--trace", "t.json", "--svg", "t.svg")
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertIn("cohort_rw, 3 ranks on 2 nodes, 2 of them readers, 1 acquisition each, mode lazy", ended.stdout)
+        found = self.schedule_of(ended.stdout)
+        self.assertIn("conflict: ", found)
+        again = next(line for line in ended.stdout.splitlines() if "Again: " in line).split("nearfar check ")[1]
+        self.assertIn(found, self.check(*again.split()).stdout)
+        replayed = self.check("--replay", "t.json", "--svg", "again.svg")
+        self.assertEqual(replayed.returncode, 1, replayed.stderr)
+        self.assertIn("happens again", replayed.stdout)
+        self.assertIn(found, replayed.stdout)
+        self.assertEqual(*((self.folder / name).read_text() for name in ["t.svg", "again.svg"]))
+        path = self.folder / "t.json"
+        self.assertEqual(json.loads(path.read_text())["readers"], 2)
+        path.write_text(path.read_text().replace('"cohort_rw"', '"cohort"'))
+        self.assertEqual(self.check("--replay", "t.json").returncode, 2)
+
+    def test_replay_of_files_from_before_there_were_readers(self):
+        found = self.keep_violation()
+        path = self.folder / "t.json"
+        older = re.sub(r',\s*"readers": 0', "", path.read_text())
+        self.assertNotIn("readers", older)
+        path.write_text(older)
+        ended = self.check("--replay", "t.json")
+        self.assertEqual(ended.returncode, 1, ended.stderr)
         self.assertIn(self.schedule_of(found), ended.stdout)
 
     def test_replay_of_what_does_not_happen_any_more(self):
@@ -267,6 +323,15 @@ class BadInput(Check):
             self.assert_refused("--time-limit", seconds, saying="--time-limit")
         self.assert_refused("--locks", "mcs", "--nodes", "2", saying="one node only")
 
+    def test_readers(self):
+        self.assert_refused("--ranks", "3", "--readers", "4", saying=["--readers", "3, not 4"])
+        self.assert_refused("--readers", "-1", saying="--readers")
+        self.assert_refused("--readers", "some", saying="--readers")
+        self.assert_refused("--locks", "rma_rw,mcs", "--readers", "1", saying=["--readers", "'mcs'", "exclusive"])
+        self.assert_refused("--all", "--readers", "1", saying="--readers")
+        self.assert_refused("--replay", "t.json", "--readers", "1", saying="--readers")
+        self.assert_refused("--locks", "cohort_rv", saying="did you mean 'cohort_rw'")
+
     def test_one_rank_is_on_one_node(self):
         self.assertIn("1 rank on 1 node", self.assert_right("--ranks", "1", "--locks", "dash"))
 
@@ -308,6 +373,8 @@ class BadInput(Check):
             (lambda text: text.replace('"cohort.published"', '"cohrt"'), "did you mean 'cohort'"),
             (lambda text: text.replace('"nodes": 2', '"nodes": 7'), "--nodes"),
             (lambda text: text.replace('"cohort.published"', '"mcs"'), "one node"),
+            (lambda text: text.replace('"readers": 0', '"readers": 4'), "--readers"),
+            (lambda text: text.replace('"readers": 0', '"readers": 1'), "exclusive"),
             (lambda text: text.replace('"rank":0', '"rank":9', 1), '"rank":9'),
         ]:
             (self.folder / "bad.json").write_text(change(good))
@@ -321,7 +388,7 @@ class Help(Check):
         for option in ["--locks", "--ranks", "--acquisitions", "--nodes", "--mode", "--tier", "--near", "--seed",
                        "--executions", "--time-limit", "--depth", "--step-limit", "--max-local-passes", "--home",
                        "--json", "--output", "--trace", "--replay", "--svg", "--all", "--quick", "--markdown",
-                       "--try-first"]:  # fmt: skip
+                       "--try-first", "--readers", "--crashes", "--promises", "--conflicts", "--jobs"]:  # fmt: skip
             self.assertIn(option, ended.stdout)
 
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <vector>
 
@@ -25,10 +26,30 @@ constexpr std::string_view end_mark = "<!-- end of generated -->";
 struct shape {
   int ranks;
   int acquisitions;
+  int readers = 0;
 };
 // Four acquisitions, since a word that is used in turn is used again by the third, and what was left in it
 // shows in the fourth.
 constexpr std::array shapes{shape{2, 2}, shape{2, 4}, shape{3, 2}, shape{4, 1}};
+// The last so many ranks read: writers on both nodes, of which one has a reader.
+constexpr shape writers_on_two_nodes{4, 1, 1};
+// Of reader-writer locks: writers on one node, readers on two, some of both, and turns that come again.
+constexpr std::array rw_shapes{shape{3, 1, 1}, shape{3, 1, 2}, shape{4, 1, 2}, writers_on_two_nodes,
+                               shape{2, 2, 1}};
+
+check_case case_of(const checkable& lock, const shape& of) {
+  return {.lock = lock.name,
+          .ranks = of.ranks,
+          .nodes = lock.one_node_only ? 1 : 2,
+          .acquisitions = of.acquisitions,
+          .readers = of.readers};
+}
+
+/// "3 x 2"; of a reader-writer lock "2w+1r x 1".
+std::string shape_name(const check_case& of) {
+  if (of.readers == 0) return fmt::format("{} x {}", of.ranks, of.acquisitions);
+  return fmt::format("{}w+{}r x {}", of.ranks - of.readers, of.readers, of.acquisitions);
+}
 
 /// Traces and time of one or more searches.
 struct cell {
@@ -62,18 +83,21 @@ struct row {
 };
 
 /// What a column wants of a row, or nothing where it is too large: a failed attempt adds a branch to each
-/// acquisition, and three ranks that acquire twice have a million traces then. The quick part leaves out what
-/// makes most of the work and shows least: sequential cells allow nothing that release_acquire does not, and
-/// `progress` has every order of deliveries that `eager` and `lazy` have; what only `lazy` shows, that
-/// nothing is delivered without a flush, shows in the smaller shapes.
+/// acquisition, and three ranks that acquire twice have a million traces then, as have four of a
+/// reader-writer lock that acquire once. The quick part leaves out what makes most of the work and shows
+/// least: sequential cells allow nothing that release_acquire does not, and `progress` has every order of
+/// deliveries that `eager` and `lazy` have; what only `lazy` shows, that nothing is delivered without a
+/// flush, shows in the smaller shapes.
 std::vector<check_case> searches_of(const check_case& row, std::size_t column, bool quick) {
+  const bool has_readers = row.readers != 0;
   const bool is_large = row.ranks * row.acquisitions > 4;
-  const bool is_brief = quick && (is_large || row.ranks > 2);
-  if (column == try_column && is_large) return {};
-  if (column == sequential_column && is_brief) return {};
+  // Two that write and one that reads are among the smaller shapes.
+  const bool is_brief = quick && row.ranks > (has_readers && column != try_column ? 3 : 2);
+  if (column == try_column && (is_large || (has_readers && row.ranks > 3))) return {};
+  if (column == sequential_column && quick && (is_large || row.ranks > 2)) return {};
   std::vector<check_case> all;
   for (const auto& [mode, name] : mode_names) {
-    if (quick && row.ranks > 2 && mode != checker::delivery_mode::progress) continue;
+    if (is_brief && mode != checker::delivery_mode::progress) continue;
     check_case one = row;
     one.mode = mode;
     if (column == sequential_column) one.near = checker::near_model::sequential;
@@ -83,17 +107,14 @@ std::vector<check_case> searches_of(const check_case& row, std::size_t column, b
   return all;
 }
 
-/// One lock at two ranks, which is enough to see what it relies on, and what its faults are.
-check_case smallest(const bench::lock_entry& entry) {
-  check_case of;
-  of.lock = entry.name;
-  of.nodes = entry.one_node_only ? 1 : 2;
-  return of;
+/// What is enough to see what a lock relies on, and what its faults are.
+check_case smallest(const checkable& lock) {
+  return case_of(lock, lock.is_shared ? writers_on_two_nodes : shapes.front());
 }
 
 /// An unsound lock, and what becomes of it.
 struct unsound_row {
-  const bench::lock_entry* entry;
+  const checkable* lock;
   std::string reported;  ///< the faults that are found; empty: none, which is a fault of the checker
   std::string enacted;
 
@@ -102,7 +123,7 @@ struct unsound_row {
 
 /// A sound lock, and whether it is so without each of the promises beyond the standard.
 struct reliance_row {
-  const bench::lock_entry* entry;
+  const checkable* lock;
   std::array<bool, promise_names.size()> relies{};
 };
 
@@ -114,17 +135,16 @@ class matrix {
   int run() {
     if (!options_->markdown.empty()) read_page();
     print_head();
-    for (const bench::lock_entry& entry : bench::catalogue::instance().sound_entries())
-      if (entry.exists_in<engine::world>())
-        for (const shape& one : shapes) run_row(entry, one);
+    for (const checkable& lock : checkables())
+      if (lock.is_sound)
+        for (const shape& one : lock.is_shared ? std::span<const shape>(rw_shapes) : shapes)
+          run_row(lock, one);
     print_sum();
-    for (const bench::lock_entry& entry : bench::catalogue::instance().entries()) {
-      if (!entry.exists_in<engine::world>()) continue;
-      if (entry.is_sound())
-        reliances_.push_back(reliance_of(entry));
+    for (const checkable& lock : checkables())
+      if (lock.is_sound)
+        reliances_.push_back(reliance_of(lock));
       else
-        unsound_.push_back(faults_of(entry));
-    }
+        unsound_.push_back(faults_of(lock));
     print_unsound();
     print_reliances();
     const int status = results_.finish();
@@ -137,46 +157,46 @@ class matrix {
 
  private:
   /// The kinds of fault found under any mode.
-  static std::string faults_under(const check_case& of, const bench::lock_entry& entry) {
+  static std::string faults_under(const check_case& of, const checkable& lock) {
     std::string all;
     for (const auto& [mode, mode_name] : mode_names) {
       check_case one = of;
       one.mode = mode;
-      const checker::report result = check(program_of(one, entry), options_of(one));
+      const checker::report result = check(lock.program(one), options_of(one));
       if (!result.found) continue;
       const std::string_view kind = name(result.found->what);
       if (all.find(kind) == std::string::npos) all += fmt::format("{}{}", all.empty() ? "" : ", ", kind);
     }
     return all;
   }
-  static unsound_row faults_of(const bench::lock_entry& entry) {
-    check_case of = smallest(entry);
-    unsound_row row{.entry = &entry, .reported = faults_under(of, entry), .enacted = {}};
+  static unsound_row faults_of(const checkable& lock) {
+    check_case of = smallest(lock);
+    unsound_row row{.lock = &lock, .reported = faults_under(of, lock), .enacted = {}};
     // Two ranks have but one successor to mistake for another.
     of.conflict = checker::conflicts::enacted;
-    of.ranks = 3;
-    row.enacted = faults_under(of, entry);
+    of.ranks = std::max(of.ranks, 3);
+    row.enacted = faults_under(of, lock);
     return row;
   }
-  static reliance_row reliance_of(const bench::lock_entry& entry) {
-    reliance_row row{.entry = &entry};
+  static reliance_row reliance_of(const checkable& lock) {
+    reliance_row row{.lock = &lock};
     for (std::size_t i = 0; i < promise_names.size(); ++i) {
-      check_case of = smallest(entry);
-      of.promised.*promise_names[i].first = false;
-      row.relies[i] = !faults_under(of, entry).empty();
+      check_case of = smallest(lock);
+      bool& is_granted = of.promised.*promise_names[i].first;
+      // What it does without, as its rows show.
+      if (!is_granted) continue;
+      is_granted = false;
+      row.relies[i] = !faults_under(of, lock).empty();
     }
     return row;
   }
 
-  void run_row(const bench::lock_entry& entry, const shape& of) {
+  void run_row(const checkable& lock, const shape& of) {
     row done;
-    done.of.lock = entry.name;
-    done.of.ranks = of.ranks;
-    done.of.acquisitions = of.acquisitions;
-    done.of.nodes = entry.one_node_only ? 1 : 2;
+    done.of = case_of(lock, of);
     for (std::size_t column = 0; column < columns; ++column)
       for (const check_case& each : searches_of(done.of, column, options_->quick)) {
-        const checked one = run_check(each, entry, {});
+        const checked one = run_check(each, lock, {});
         done.cells[column].add(one.result);
         results_.add(one);
         if (one.result.found || one.is_undecided)
@@ -193,19 +213,20 @@ class matrix {
 
   void print_head() const {
     if (options_->prints_json) return;
-    fmt::print("# nearfar check --all{}: two nodes (mcs: one), ranks x acquisitions of each\n",
-               options_->quick ? " --quick" : "");
+    fmt::print(
+        "# nearfar check --all{}: two nodes (mcs: one), ranks (writers, readers) x acquisitions of each\n",
+        options_->quick ? " --quick" : "");
     fmt::print(
         "# traces and seconds; by lock() under each mode with release_acquire cells, under all three with\n"
         "# sequential ones, and by try_lock() first under all three; -: left out\n");
-    fmt::print("{:<24}{:>5}", "# lock", "shape");
+    fmt::print("{:<24}{:>9}", "# lock", "shape");
     for (const std::string_view name : column_names) fmt::print("{:>11}{:>7}", name, "s");
     fmt::print("  result\n");
   }
 
   void print_row(const row& of) const {
     if (options_->prints_json) return;
-    fmt::print("{:<24}{:>3}x{}", of.of.lock, of.of.ranks, of.of.acquisitions);
+    fmt::print("{:<24}{:>9}", of.of.lock, shape_name(of.of));
     for (const cell& each : of.cells) fmt::print("{:>11}{:>7}", counted(each), timed(each));
     fmt::print("  {}\n", of.result());
     std::fflush(stdout);
@@ -213,20 +234,20 @@ class matrix {
 
   void print_unsound() const {
     if (options_->prints_json) return;
-    fmt::print("#\n# unsound locks         {:<18}{}\n", "found, 2x2", "with --conflicts enact, 3x2");
+    fmt::print("#\n# unsound locks         {:<18}{}\n", "found, 2 x 2", "with --conflicts enact, 3 x 2");
     for (const unsound_row& row : unsound_)
-      fmt::print("{:<24}{:<18}{}\n", row.entry->name, row.reported.empty() ? "NOTHING" : row.reported,
+      fmt::print("{:<24}{:<18}{}\n", row.lock->name, row.reported.empty() ? "NOTHING" : row.reported,
                  row.enacted.empty() ? "NOTHING" : row.enacted);
   }
 
   void print_reliances() const {
     if (options_->prints_json) return;
-    fmt::print("#\n# promises beyond the standard, 2x2\n");
+    fmt::print("#\n# promises beyond the standard, 2 x 2 and 3w+1r x 1\n");
     for (const reliance_row& row : reliances_) {
       std::string all;
       for (std::size_t i = 0; i < row.relies.size(); ++i)
         if (row.relies[i]) all += fmt::format(" {}", promise_names[i].second);
-      fmt::print("{:<24}relies on{}\n", row.entry->name, all.empty() ? " none" : all);
+      fmt::print("{:<24}relies on{}\n", row.lock->name, all.empty() ? " none" : all);
     }
   }
 
@@ -276,7 +297,7 @@ class matrix {
     for (std::size_t i = 0; i < columns; ++i) table += "---:|---:|";
     table += "---|\n";
     for (const row& one : rows_) {
-      table += fmt::format("| `{}` | {} x {} |", one.of.lock, one.of.ranks, one.of.acquisitions);
+      table += fmt::format("| `{}` | {} |", one.of.lock, shape_name(one.of));
       for (const cell& each : one.cells) table += fmt::format(" {} | {} |", counted(each), timed(each));
       table += fmt::format(" {} |\n", one.result());
     }
@@ -285,17 +306,17 @@ class matrix {
         "enact`.\n\n";
     table += "| lock | found | enacted |\n|---|---|---|\n";
     for (const unsound_row& row : unsound_)
-      table += fmt::format("| `{}` | {} | {} |\n", row.entry->name,
-                           row.is_caught() ? row.reported : "NOTHING", row.enacted);
+      table += fmt::format("| `{}` | {} | {} |\n", row.lock->name, row.is_caught() ? row.reported : "NOTHING",
+                           row.enacted);
     table +=
-        "\nPromises beyond the standard: a conflict is found, 2 x 2 under some mode, without the "
-        "promise.\n\n| lock |";
+        "\nPromises beyond the standard: a conflict is found, 2 x 2 (3w+1r x 1) under some mode, without "
+        "the promise.\n\n| lock |";
     for (const auto& [member, promise] : promise_names) table += fmt::format(" {} |", promise);
     table += "\n|---|";
     for (std::size_t i = 0; i < promise_names.size(); ++i) table += "---|";
     table += "\n";
     for (const reliance_row& row : reliances_) {
-      table += fmt::format("| `{}` |", row.entry->name);
+      table += fmt::format("| `{}` |", row.lock->name);
       for (const bool relies : row.relies) table += relies ? " relies |" : " |";
       table += "\n";
     }

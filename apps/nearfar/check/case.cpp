@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "nearfar/checker/lock_program.hpp"
+#include "apps/nearfar/check/checkable.hpp"
+#include "nearfar/lock/local_passes.hpp"
 #include "nearfar/topology/spec.hpp"
 
 namespace nearfar::command {
@@ -45,6 +46,8 @@ std::string obstacle(const check_case& of) {
   if (of.nodes < 1 || of.nodes > of.ranks)
     return fmt::format("--nodes must be 1 to the number of ranks, {}, not {}", of.ranks, of.nodes);
   if (of.acquisitions < 1) return fmt::format("--acquisitions must be 1 or more, not {}", of.acquisitions);
+  if (of.readers < 0 || of.readers > of.ranks)
+    return fmt::format("--readers must be 0 to the number of ranks, {}, not {}", of.ranks, of.readers);
   if (of.home < 0 || of.home >= of.ranks)
     return fmt::format("--home must be a rank, 0 to {}, not {}", of.ranks - 1, of.home);
   if (of.crashes < 0 || of.crashes > of.ranks)
@@ -52,6 +55,13 @@ std::string obstacle(const check_case& of) {
   if (of.max_local_passes < 0 || of.max_local_passes > most_local_passes)
     return fmt::format("--max-local-passes must be 0 to {}, not {}", most_local_passes, of.max_local_passes);
   return "";
+}
+
+int usual_readers(int ranks) { return std::max(1, ranks / 2); }
+
+std::string readers_text(const check_case& of) {
+  if (of.readers == 0) return "";
+  return fmt::format(", {} of them {}", of.readers, of.readers == 1 ? "a reader" : "readers");
 }
 
 std::string crashes_text(const check_case& of) {
@@ -66,22 +76,6 @@ std::size_t usual_step_limit(const check_case& of) {
 
 locality locality_of(const check_case& of) {
   return topology_spec::parse(fmt::format("node:{}", of.nodes)).place(of.ranks);
-}
-
-checker::program program_of(const check_case& of, const bench::lock_entry& entry) {
-  const auto make = [factory = entry.factory<engine::world>(), home = of.home,
-                     parameters = bench::lock_parameters{.max_local_passes = of.max_local_passes}](
-                        engine::world& w) { return factory(w, home, parameters); };
-  // What a rank has observed does not say who overtook whom, so that states of equal hash may differ in it.
-  const auto bypass = of.tier == checker::search::hash ? checker::bypass_bound::none : entry.bypass;
-  checker::program result =
-      checker::lock_program(locality_of(of), of.acquisitions, make, bypass, of.max_local_passes,
-                            of.try_first ? checker::attempts::try_first : checker::attempts::lock);
-  if (entry.treats_ranks_alike) {
-    result.alike.emplace_back();
-    for (int rank = 0; rank < of.ranks; ++rank) result.alike.front().push_back(rank);
-  }
-  return result;
 }
 
 checker::options options_of(const check_case& of) {
@@ -103,6 +97,9 @@ std::string arguments_of(const check_case& of) {
       fmt::format("--locks {} --ranks {} --nodes {} --acquisitions {} --mode {} --tier {}", of.lock, of.ranks,
                   of.nodes, of.acquisitions, name_in(mode_names, of.mode), name_in(tier_names, of.tier));
   const check_case usual;
+  const checkable* const lock = find_checkable(of.lock);
+  if (of.readers != 0 || (lock != nullptr && lock->is_shared))
+    text += fmt::format(" --readers {}", of.readers);
   if (of.tier != checker::search::hash && of.near != usual.near)
     text += fmt::format(" --near {}", name_in(near_names, of.near));
   if (of.conflict != usual.conflict)
@@ -122,8 +119,9 @@ std::string arguments_of(const check_case& of) {
 }
 
 std::string shape_text(const check_case& of) {
-  return fmt::format("{} on {}, {} each{}", counted(of.ranks, "rank"), counted(of.nodes, "node"),
-                     counted(of.acquisitions, "acquisition"), of.try_first ? " by try_lock first" : "");
+  return fmt::format("{} on {}{}, {} each{}", counted(of.ranks, "rank"), counted(of.nodes, "node"),
+                     readers_text(of), counted(of.acquisitions, "acquisition"),
+                     of.try_first ? " by try_lock first" : "");
 }
 
 }  // namespace nearfar::command

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "bench/catalogue.hpp"
 #include "nearfar/checker/checker.hpp"
 
 namespace nearfar::command {
@@ -24,8 +23,9 @@ struct check_case {
   int ranks = 2;
   int nodes = 2;
   int acquisitions = 2;  ///< of each rank
+  int readers = 0;       ///< the last so many ranks, the others write; 0 for an exclusive lock
   int home = 0;
-  bool try_first = false;  ///< `try_lock`, and `lock` only if that fails
+  bool try_first = false;  ///< `try_lock`, and `lock` only if that fails; the same for readers
   /// 1, so that a few ranks reach the limit.
   int max_local_passes = 1;
   checker::delivery_mode mode = checker::delivery_mode::lazy;
@@ -91,6 +91,12 @@ template <typename Value, std::size_t Count>
 /// Why it cannot be checked; empty if it can.
 [[nodiscard]] std::string obstacle(const check_case& of);
 
+/// Of a reader-writer lock: half of the ranks, but one at least.
+[[nodiscard]] int usual_readers(int ranks);
+
+/// ", 1 of them a reader"; nothing if all write or exclude one another.
+[[nodiscard]] std::string readers_text(const check_case& of);
+
 /// ", one rank may crash"; nothing if none may.
 [[nodiscard]] std::string crashes_text(const check_case& of);
 
@@ -98,16 +104,13 @@ template <typename Value, std::size_t Count>
 /// where `obstacle` has something to say.
 [[nodiscard]] locality locality_of(const check_case& of);
 
-/// The lock's program: `entry` made at home, acquired and released.
-[[nodiscard]] checker::program program_of(const check_case& of, const bench::lock_entry& entry);
-
 /// How to check it, without limits.
 [[nodiscard]] checker::options options_of(const check_case& of);
 
 /// The options of `nearfar check` that ask for it.
 [[nodiscard]] std::string arguments_of(const check_case& of);
 
-/// "2 ranks on 2 nodes, 2 acquisitions each", and whether by try_lock.
+/// "3 ranks on 2 nodes, 1 of them a reader, 2 acquisitions each", and whether by try_lock.
 [[nodiscard]] std::string shape_text(const check_case& of);
 
 }  // namespace nearfar::command

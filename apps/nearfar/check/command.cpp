@@ -12,11 +12,14 @@
 
 #include "apps/nearfar/check/all.hpp"
 #include "apps/nearfar/check/case.hpp"
+#include "apps/nearfar/check/checkable.hpp"
 #include "apps/nearfar/check/diagram.hpp"
 #include "apps/nearfar/check/run.hpp"
 #include "apps/nearfar/check/schedule.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
+#include "bench/catalogue.hpp"
+#include "bench/rw_catalogue.hpp"
 
 namespace nearfar::command {
 
@@ -36,6 +39,7 @@ struct check_command_options {
   std::uint64_t executions = 0;
   double time_limit = 0;
   int jobs = 1;
+  bool has_readers = false;
   bool has_nodes = false;
   bool prints_json = false;
   check_files files;
@@ -83,6 +87,7 @@ void complete(check_command_options& options) {
                                   promises_text({true, true, true, true})));
   // Two nodes unless there is one rank only.
   if (!options.has_nodes) options.of.nodes = std::clamp(options.of.ranks, 1, 2);
+  if (!options.has_readers) options.of.readers = usual_readers(options.of.ranks);
   if (const std::string why = obstacle(options.of); !why.empty()) throw usage_error(why);
   constexpr double longest = 30 * 86400.0;
   // Written so that NaN is refused too.
@@ -106,39 +111,52 @@ check_limits limits_of(const check_command_options& options) {
   return within;
 }
 
-const bench::lock_entry& find_lock(const std::string& name) {
-  const bench::catalogue& all = bench::catalogue::instance();
-  const bench::lock_entry* entry = all.find(name);
-  if (entry == nullptr)
-    throw usage_error(
-        fmt::format("unknown lock '{}'{}; 'nearfar list' shows all", name, suggestion(name, all.names())));
-  if (!entry->exists_in<engine::world>())
+const checkable& find_lock(const std::string& name) {
+  if (const checkable* lock = find_checkable(name)) return *lock;
+  if (bench::catalogue::instance().find(name) != nullptr ||
+      bench::rw_catalogue::instance().find(name) != nullptr)
     throw usage_error(fmt::format("cannot check lock '{}': it does not exist in the checked world", name));
-  return *entry;
+  std::vector<std::string> names;
+  for (const checkable& one : checkables()) names.push_back(one.name);
+  throw usage_error(
+      fmt::format("unknown lock '{}'{}; 'nearfar list' shows all", name, suggestion(name, names)));
 }
 
-std::vector<const bench::lock_entry*> choose_locks(const check_command_options& options) {
-  std::vector<const bench::lock_entry*> chosen;
+std::vector<const checkable*> choose_locks(const check_command_options& options) {
+  std::vector<const checkable*> chosen;
   if (options.locks.empty() || options.locks == std::vector<std::string>{"all"}) {
-    for (const bench::lock_entry& entry : bench::catalogue::instance().entries())
-      if (entry.exists_in<engine::world>() && entry.is_sound() &&
-          (!options.locks.empty() || entry.name == entry.family()))
-        chosen.push_back(&entry);
+    for (const checkable& lock : checkables())
+      if (lock.is_sound && (!options.locks.empty() || lock.is_recommended()) &&
+          (!options.has_readers || lock.is_shared))
+        chosen.push_back(&lock);
     return chosen;
   }
   for (const std::string& name : options.locks) {
-    const bench::lock_entry& entry = find_lock(name);
-    if (entry.one_node_only && options.has_nodes && options.of.nodes > 1)
+    const checkable& lock = find_lock(name);
+    if (lock.one_node_only && options.has_nodes && options.of.nodes > 1)
       throw usage_error(fmt::format("cannot check lock '{}': it works on one node only, not on --nodes {}",
                                     name, options.of.nodes));
-    if (std::find(chosen.begin(), chosen.end(), &entry) == chosen.end()) chosen.push_back(&entry);
+    if (!lock.is_shared && options.has_readers)
+      throw usage_error(fmt::format(
+          "cannot check lock '{}' with --readers: it is exclusive, not a reader-writer lock", name));
+    if (std::find(chosen.begin(), chosen.end(), &lock) == chosen.end()) chosen.push_back(&lock);
   }
   return chosen;
 }
 
-void print_head(const check_command_options& options) {
+/// What is asked of that lock: `all`, but for what does not concern it.
+check_case case_of(const check_case& all, const checkable& lock) {
+  check_case of = all;
+  of.lock = lock.name;
+  if (lock.one_node_only) of.nodes = 1;
+  if (!lock.is_shared) of.readers = 0;
+  return of;
+}
+
+/// `common`: where a lock's case differs, its line says so.
+void print_head(const check_command_options& options, const check_case& common) {
   const bool is_random = options.of.tier == checker::search::random;
-  fmt::print("# nearfar check, {}: {}, near cells {}{}\n", options.tier, shape_text(options.of),
+  fmt::print("# nearfar check, {}: {}, near cells {}{}\n", options.tier, shape_text(common),
              name_in(near_names, options.of.near), crashes_text(options.of));
   if (options.of.conflict == checker::conflicts::enacted)
     fmt::print(
@@ -155,7 +173,7 @@ void print_head(const check_command_options& options) {
              "s", "result");
 }
 
-std::string result_text(const checked& one) {
+std::string result_text(const checked& one, const check_case& common) {
   if (one.result.found) return fmt::format("VIOLATION: {}", name(one.result.found->what));
   const bool is_random = one.of.tier == checker::search::random;
   if (one.is_undecided)
@@ -166,28 +184,31 @@ std::string result_text(const checked& one) {
   else if (!is_random)
     text += " before the limit";
   if (one.result.blocked != 0) text += fmt::format("; {} end blocked by a crash", one.result.blocked);
-  if (one.entry->one_node_only) text += "; on one node";
+  if (one.of.nodes != common.nodes) text += "; on one node";
+  if (one.of.readers != common.readers)
+    text += fmt::format("; {} {}", one.of.readers, one.of.readers == 1 ? "reads" : "read");
   return text;
 }
 
 int run_locks(check_command_options options) {
   complete(options);
   const std::vector<checker::delivery_mode> modes = parse_modes(options.modes);
-  const std::vector<const bench::lock_entry*> locks = choose_locks(options);
+  const std::vector<const checkable*> locks = choose_locks(options);
+  check_case common = options.of;
+  if (!std::all_of(locks.begin(), locks.end(), [](const checkable* lock) { return lock->is_shared; }))
+    common.readers = 0;
   check_results results(options.files, options.prints_json);
-  if (!options.prints_json) print_head(options);
-  for (const bench::lock_entry* entry : locks)
+  if (!options.prints_json) print_head(options, common);
+  for (const checkable* lock : locks)
     for (const checker::delivery_mode mode : modes) {
-      check_case of = options.of;
-      of.lock = entry->name;
+      check_case of = case_of(options.of, *lock);
       of.mode = mode;
-      if (entry->one_node_only) of.nodes = 1;
-      const checked one = run_check(of, *entry, limits_of(options));
+      const checked one = run_check(of, *lock, limits_of(options));
       results.add(one);
       if (options.prints_json) continue;
       fmt::print("{:<24}{:<10}{:>12}{:>12}{:>14}{:>9.2f}  {}\n", of.lock, name_in(mode_names, mode),
                  one.result.executions, one.result.pruned, one.result.steps,
-                 std::chrono::duration<double>(one.result.time).count(), result_text(one));
+                 std::chrono::duration<double>(one.result.time).count(), result_text(one, common));
       std::fflush(stdout);
     }
   return results.finish();
@@ -195,14 +216,17 @@ int run_locks(check_command_options options) {
 
 int run_replay(const check_command_options& options) {
   const recorded_schedule recorded = read_schedule(options.replay);
-  const bench::lock_entry& entry = find_lock(recorded.of.lock);
-  if (entry.one_node_only && recorded.of.nodes > 1)
+  const checkable& lock = find_lock(recorded.of.lock);
+  if (lock.one_node_only && recorded.of.nodes > 1)
     throw usage_error(fmt::format("'{}' wants lock '{}' on {} nodes; it works on one node only",
-                                  options.replay, entry.name, recorded.of.nodes));
+                                  options.replay, lock.name, recorded.of.nodes));
+  if (!lock.is_shared && recorded.of.readers != 0)
+    throw usage_error(
+        fmt::format("'{}' wants readers of lock '{}', which is exclusive", options.replay, lock.name));
   std::optional<bench::output_file> svg;
   open_svg(svg, options.files.svg);
   const checker::replayed shown =
-      replay(program_of(recorded.of, entry), options_of(recorded.of), recorded.found.schedule);
+      replay(lock.program(recorded.of), options_of(recorded.of), recorded.found.schedule);
   fmt::print("# nearfar check --replay {}: recorded {}\n{}", options.replay, name(recorded.found.what),
              violation_text(recorded.of, shown));
   if (svg) {
@@ -239,8 +263,9 @@ int run_check_command(const CLI::App& command, check_command_options options) {
                                         "--step-limit",   "--max-local-passes",
                                         "--try-first",    "--conflicts",
                                         "--promises",     "--crashes",
-                                        "--jobs"};
+                                        "--jobs",         "--readers"};
   options.has_nodes = command.count("--nodes") != 0;
+  options.has_readers = command.count("--readers") != 0;
   if (!options.replay.empty()) {
     refuse_beside(command, "--replay", bounds, "takes everything from the file");
     refuse_beside(command, "--replay", {"--all", "--json", "--output", "--trace"}, "prints one schedule");
@@ -262,7 +287,8 @@ int run_check_command(const CLI::App& command, check_command_options options) {
 void add_bounds(CLI::App& command, check_command_options& options) {
   command
       .add_option("--locks", options.locks,
-                  "Names as 'nearfar list' shows, separated by commas, or 'all' that are sound; "
+                  "Names of locks and reader-writer locks as 'nearfar list' shows, separated by commas, or "
+                  "'all' that are sound; "
                   "default: each family's recommended setting")
       ->delimiter(',');
   command.add_option("--ranks", options.of.ranks, "Ranks, at most 64; exhaustively 4 at most in practice")
@@ -272,9 +298,13 @@ void add_bounds(CLI::App& command, check_command_options& options) {
   command.add_option(
       "--nodes", options.of.nodes,
       "Nodes, over which the ranks are spread evenly; default: 2, and 1 for locks of one node");
+  command.add_option("--readers", options.of.readers,
+                     "Ranks that read, the last so many; the others write. For reader-writer locks, and only "
+                     "these are then chosen; default: half of the ranks, but one at least");
   command.add_option("--home", options.of.home, "The lock's home rank")->capture_default_str();
-  command.add_flag("--try-first", options.of.try_first,
-                   "Acquire by try_lock, and by lock only if that fails; for locks that have it");
+  command.add_flag(
+      "--try-first", options.of.try_first,
+      "Acquire by try_lock, and by lock only if that fails; for locks that have it. Readers the same");
   command
       .add_option("--max-local-passes", options.of.max_local_passes,
                   "Passes within a node before another node's turn; low, so that the limit is reached")
@@ -348,8 +378,10 @@ void add_check(CLI::App& app, int& status) {
                       "Write the schedule of the first violation to this file");
   command->add_option("--svg", options->files.svg, "Draw the first violation, or the replayed schedule");
   command->add_option("--replay", options->replay, "Run the schedule in this file again");
-  command->add_flag("--all", options->all,
-                    "Every lock with 2x2, 2x4, 3x2 and 4x1 ranks x acquisitions under every mode");
+  command->add_flag(
+      "--all", options->all,
+      "Every lock with 2 x 2, 2 x 4, 3 x 2 and 4 x 1 ranks x acquisitions under every mode, and "
+      "reader-writer locks with 2w+1r x 1, 1w+2r x 1, 2w+2r x 1, 3w+1r x 1 and 1w+1r x 2");
   command->add_flag("--quick", options->quick, "With --all: the part for continuous integration");
   command->add_option("--markdown", options->markdown,
                       "With --all: put the table into this file, between its markers");

@@ -50,6 +50,9 @@ nlohmann::ordered_json record_of(const checked& one) {
   return record;
 }
 
+/// Whether some schedule shows it: not what is missing in all of them.
+bool has_schedule(const checker::violation& found) { return found.what != checker::fault::unreached; }
+
 void refuse_shared_names(const check_files& files) {
   std::map<std::filesystem::path, const char*> taken;
   for (const auto& [option, name] :
@@ -67,7 +70,7 @@ void open_svg(std::optional<bench::output_file>& file, const std::string& path) 
   if (!path.empty()) file.emplace(path, diagram_mark, "picture of a schedule");
 }
 
-checked run_check(const check_case& of, const bench::lock_entry& entry, const check_limits& within) {
+checked run_check(const check_case& of, const checkable& lock, const check_limits& within) {
   const status_line shown;
   const std::string label = fmt::format("{}, {}", of.lock, name_in(mode_names, of.mode));
   checker::options how = options_of(of);
@@ -77,8 +80,8 @@ checked run_check(const check_case& of, const bench::lock_entry& entry, const ch
   how.on_progress = [&](std::uint64_t executions) {
     shown.show(fmt::format("{}: {} executions", label, executions));
   };
-  const checker::program what = program_of(of, entry);
-  checked done{.of = of, .entry = &entry, .within = within, .result = check(what, how)};
+  const checker::program what = lock.program(of);
+  checked done{.of = of, .lock = &lock, .within = within, .result = check(what, how)};
   // Either it repeats without waiting through its world, or the limit is too low: nobody can tell which.
   done.is_undecided = done.result.found && done.result.found->what == checker::fault::livelock;
   if (done.is_undecided) {
@@ -125,7 +128,7 @@ void check_results::print(std::size_t number, const checker::replayed& shown) co
   std::string again = arguments_of(one.of);
   if (one.within.executions != 0) again += fmt::format(" --executions {}", one.within.executions);
   fmt::print("\n  Again: nearfar check {}\n", again);
-  if (number != 0) return;
+  if (number != 0 || !has_schedule(*one.result.found)) return;
   if (files_.trace.empty())
     fmt::print("  --trace FILE keeps the schedule, --svg FILE draws it.\n");
   else
@@ -137,9 +140,10 @@ int check_results::finish() {
     const checked& one = violations_[i];
     const checker::violation& found = *one.result.found;
     const checker::replayed shown =
-        replay(program_of(one.of, *one.entry), options_of(one.of), found.schedule);
+        has_schedule(found) ? replay(one.lock->program(one.of), options_of(one.of), found.schedule)
+                            : checker::replayed{.steps = {}, .found = found};
     if (!prints_json_) print(i, shown);
-    if (i != 0) continue;
+    if (i != 0 || !has_schedule(found)) continue;
     if (trace_) {
       trace_->write(to_text({.of = one.of, .found = found}, shown.steps));
       trace_->commit();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/nearfar/check/case.hpp"
+#include "apps/nearfar/check/checkable.hpp"
 #include "apps/nearfar/check/schedule.hpp"
 #include "bench/output_file.hpp"
 #include "nearfar/checker/checker.hpp"
@@ -36,7 +37,7 @@ struct check_files {
 /// One search and its result.
 struct checked {
   check_case of;
-  const bench::lock_entry* entry = nullptr;
+  const checkable* lock = nullptr;
   check_limits within;
   checker::report result;
   /// A schedule was cut off at the limit of steps, and the search ended with it.
@@ -44,8 +45,7 @@ struct checked {
 };
 
 /// Searches, with a count on stderr while that is a terminal. A violation comes back as short as possible.
-[[nodiscard]] checked run_check(const check_case& of, const bench::lock_entry& entry,
-                                const check_limits& within);
+[[nodiscard]] checked run_check(const check_case& of, const checkable& lock, const check_limits& within);
 
 /// Collects results: records, violations, their files.
 class check_results {

@@ -72,6 +72,8 @@ check_case parse_case(const nlohmann::json& object, const std::string& file) {
   of.ranks = member<int>(object, "ranks", file);
   of.nodes = member<int>(object, "nodes", file);
   of.acquisitions = member<int>(object, "acquisitions", file);
+  // What older files lack.
+  if (object.contains("readers")) of.readers = member<int>(object, "readers", file);
   of.try_first = member<bool>(object, "try_first", file);
   of.home = member<int>(object, "home", file);
   of.max_local_passes = member<int>(object, "max_local_passes", file);
@@ -165,6 +167,7 @@ nlohmann::ordered_json to_json(const check_case& of) {
           {"ranks", of.ranks},
           {"nodes", of.nodes},
           {"acquisitions", of.acquisitions},
+          {"readers", of.readers},
           {"try_first", of.try_first},
           {"home", of.home},
           {"max_local_passes", of.max_local_passes},

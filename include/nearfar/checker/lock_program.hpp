@@ -64,6 +64,7 @@ template <typename Make>
 
 /// What one rank does with a reader-writer lock, a letter for each, one after the other:
 ///  - w, r: acquires and releases as a writer, as a reader;
+///  - A, a: the same by an attempt, as W and R, and by waiting if that fails or there is none;
 ///  - W, R: the same if the attempt succeeds, by `try_lock` and `try_lock_shared`;
 ///  - T, t: the same by `try_lock_until` and `try_lock_shared_until`;
 ///  - d: writes, then reads, by `unlock_and_lock_shared`;
@@ -92,16 +93,17 @@ class rw_acquisitions {
         lock_->lock_shared();
         watch_->expect_complete("lock_shared()");
         return read();
+      case 'A':
+        // Asks twice: who comes in by an attempt may overtake who waits, but an attempt is no waiting.
+        watch_->ask();
+        return tries() ? write() : take('w');
+      case 'a':
+        return tries_shared() ? read() : take('r');
       case 'W':
-        if constexpr (requires { lock_->try_lock(); })
-          if (can([](const auto& all) { return all.tries; }) && has_come(lock_->try_lock(), "try_lock()"))
-            write();
+        if (tries()) write();
         return;
       case 'R':
-        if constexpr (requires { lock_->try_lock_shared(); })
-          if (can([](const auto& all) { return all.tries_shared; }) &&
-              has_come(lock_->try_lock_shared(), "try_lock_shared()"))
-            read();
+        if (tries_shared()) read();
         return;
       case 'T':
         if constexpr (requires { lock_->try_lock_until(soon); })
@@ -130,6 +132,17 @@ class rw_acquisitions {
   [[nodiscard]] bool can(Ability ability) const {
     if constexpr (requires { lock_->can(); }) return ability(lock_->can());
     return true;
+  }
+  [[nodiscard]] bool tries() {
+    if constexpr (requires { lock_->try_lock(); })
+      return can([](const auto& all) { return all.tries; }) && has_come(lock_->try_lock(), "try_lock()");
+    return false;
+  }
+  [[nodiscard]] bool tries_shared() {
+    if constexpr (requires { lock_->try_lock_shared(); })
+      return can([](const auto& all) { return all.tries_shared; }) &&
+             has_come(lock_->try_lock_shared(), "try_lock_shared()");
+    return false;
   }
   [[nodiscard]] bool has_come(bool came, const char* function) {
     watch_->expect_complete(function);
@@ -183,7 +196,7 @@ class rw_acquisitions {
 template <typename Make>
 [[nodiscard]] program rw_program(const locality& where, std::vector<rw_script> scripts, Make make,
                                  const overtaking_limits& overtaking = {}) {
-  const auto reads = [](const rw_script& one) { return one.find('r') != rw_script::npos; };
+  const auto reads = [](const rw_script& one) { return one.find_first_of("ra") != rw_script::npos; };
   const bool can_meet = std::count_if(scripts.begin(), scripts.end(), reads) > 1;
   return {.where = where,
           .body =

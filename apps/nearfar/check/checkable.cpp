@@ -1,0 +1,87 @@
+#include "apps/nearfar/check/checkable.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "bench/catalogue.hpp"
+#include "bench/rw_catalogue.hpp"
+#include "nearfar/checker/lock_program.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+// What a rank has observed does not say who overtook whom, so that states of equal hash may differ in it.
+bool judges_overtaking(const check_case& of) { return of.tier != checker::search::hash; }
+
+checker::program program_of(const check_case& of, const bench::lock_entry& entry) {
+  const auto make = [&factory = entry.factory<engine::world>(), home = of.home,
+                     parameters = bench::lock_parameters{.max_local_passes = of.max_local_passes}](
+                        engine::world& w) { return factory(w, home, parameters); };
+  return checker::lock_program(locality_of(of), of.acquisitions, make,
+                               judges_overtaking(of) ? entry.bypass : checker::bypass_bound::none,
+                               of.max_local_passes,
+                               of.try_first ? checker::attempts::try_first : checker::attempts::lock);
+}
+
+checker::program program_of(const check_case& of, const bench::rw_lock_entry& entry) {
+  bench::rw_lock_parameters parameters;
+  parameters.max_local_passes = of.max_local_passes;
+  // The lowest, so that a few ranks reach them.
+  parameters.turns.max_writer_passes = 1;
+  parameters.turns.max_readers = 1;
+  const auto make = [&factory = entry.factory<engine::world>(), home = of.home,
+                     parameters](engine::world& w) { return factory(w, home, parameters); };
+  checker::overtaking_limits limits;
+  if (judges_overtaking(of) && entry.bypass.bounds_writers_past_reader)
+    limits.writers_past_reader = (of.max_local_passes + 1) * (parameters.turns.max_writer_passes + 1);
+  const auto times = static_cast<std::size_t>(of.acquisitions);
+  std::vector<checker::rw_script> scripts(static_cast<std::size_t>(of.ranks - of.readers),
+                                          checker::rw_script(times, of.try_first ? 'A' : 'w'));
+  scripts.resize(static_cast<std::size_t>(of.ranks), checker::rw_script(times, of.try_first ? 'a' : 'r'));
+  return checker::rw_program(locality_of(of), std::move(scripts), make, limits);
+}
+
+/// `entry` is that of a registry, and stays.
+template <typename Entry>
+checkable checkable_of(const Entry& entry, bool is_shared) {
+  return {.name = entry.name,
+          .family = entry.family(),
+          .one_node_only = entry.one_node_only,
+          .is_sound = entry.is_sound(),
+          .is_shared = is_shared,
+          .program = [&entry](const check_case& of) {
+            checker::program result = program_of(of, entry);
+            if (!entry.treats_ranks_alike) return result;
+            // Those that write, or acquire a lock that is not shared, and those that read.
+            result.alike.resize(2);
+            for (int rank = 0; rank < of.ranks; ++rank)
+              result.alike[rank < of.ranks - of.readers ? 0 : 1].push_back(rank);
+            return result;
+          }};
+}
+
+std::vector<checkable> make_checkables() {
+  std::vector<checkable> all;
+  for (const bench::lock_entry& entry : bench::catalogue::instance().entries())
+    if (entry.exists_in<engine::world>()) all.push_back(checkable_of(entry, false));
+  for (const bench::rw_lock_entry& entry : bench::rw_catalogue::instance().entries())
+    if (entry.exists_in<engine::world>()) all.push_back(checkable_of(entry, true));
+  return all;
+}
+
+}  // namespace
+
+const std::vector<checkable>& checkables() {
+  static const std::vector<checkable> all = make_checkables();
+  return all;
+}
+
+const checkable* find_checkable(std::string_view name) {
+  const auto found = std::find_if(checkables().begin(), checkables().end(),
+                                  [&](const checkable& one) { return one.name == name; });
+  return found == checkables().end() ? nullptr : &*found;
+}
+
+}  // namespace nearfar::command

@@ -1,0 +1,151 @@
+// The benchmarks of reader-writer locks and maps: that they notice what is wrong, and count what happened.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "bench/any_map.hpp"
+#include "bench/benchmark.hpp"
+#include "bench/latency_histogram.hpp"
+#include "bench/rw_benchmarks.hpp"
+#include "bench/rw_catalogue.hpp"
+#include "nearfar/lock/shared_lockable.hpp"
+#include "nearfar/memory/threads/world.hpp"
+#include "nearfar/topology/spec.hpp"
+
+namespace nearfar::bench {
+namespace {
+
+using std::chrono::nanoseconds;
+using threads::world;
+
+TEST(latency_histogram, has_quantiles_within_three_percent) {
+  latency_histogram of;
+  for (int i = 1; i <= 100'000; ++i) of.add(nanoseconds(i));
+  EXPECT_EQ(latency_histogram::count(of.counts()), 100'000);
+  for (const double share : {0.01, 0.5, 0.99, 1.0}) {
+    const double exact = 100'000 * share;
+    EXPECT_NEAR(latency_histogram::quantile(of.counts(), share), exact, 0.035 * exact) << share;
+  }
+}
+
+TEST(latency_histogram, takes_any_span) {
+  latency_histogram of;
+  EXPECT_EQ(latency_histogram::quantile(of.counts(), 0.5), 0);
+  of.add(nanoseconds(-5));
+  of.add(nanoseconds(0));
+  EXPECT_EQ(latency_histogram::quantile(of.counts(), 1), 0);
+  of.add(nanoseconds::max());
+  EXPECT_GT(latency_histogram::quantile(of.counts(), 1), 3.6e12) << "an hour and more";
+}
+
+TEST(draws, are_the_same_for_a_seed_and_differ_between_ranks) {
+  draws one(1, 0);
+  draws same(1, 0);
+  draws other_rank(1, 1);
+  draws other_seed(2, 0);
+  const auto first = one.next();
+  EXPECT_EQ(first, same.next());
+  EXPECT_NE(first, other_rank.next());
+  EXPECT_NE(first, other_seed.next());
+}
+
+TEST(zipf_draws, are_in_proportion) {
+  constexpr std::uint64_t keys = 100;
+  constexpr int times = 200'000;
+  for (const double skew : {0.0, 0.5, 0.99}) {
+    const zipf_draws drawn(keys, skew);
+    draws random(1, 0);
+    std::vector<double> counts(keys);
+    for (int i = 0; i < times; ++i) ++counts.at(drawn(random));
+    double sum = 0;
+    for (std::uint64_t k = 1; k <= keys; ++k) sum += 1 / std::pow(static_cast<double>(k), skew);
+    // The method is exact for the first two and close for the others.
+    for (const std::size_t k : {std::size_t{0}, std::size_t{1}, std::size_t{50}}) {
+      const double expected = times / std::pow(static_cast<double>(k + 1), skew) / sum;
+      EXPECT_NEAR(counts[k], expected, 0.25 * expected) << skew << ": " << k;
+    }
+  }
+}
+
+/// Lets everybody in.
+template <typename W>
+class open_house : public shared_lockable<open_house<W>, W> {
+ public:
+  explicit open_house(W& w) : open_house::shared_lockable(w, {}), world_(&w) {}
+  handover acquire() { return handover::uncontended; }
+  void release() { world_->delay(nanoseconds(1)); }
+  handover acquire_shared() { return handover::uncontended; }
+  void release_shared() {}
+
+ private:
+  W* world_;
+};
+
+sample run_on_threads(const rw_lock_entry& entry, double writer_share) {
+  sample result;
+  threads::options chosen;
+  chosen.topology = topology_spec::parse("node:2");
+  threads::run(
+      4,
+      [&](world& w) {
+        sample mine = run_rw(w, "rw_ecsb", entry, {}, std::chrono::duration<double>(0.05), writer_share,
+                             rw_work::none, 1);
+        if (w.rank() == 0) result = mine;
+      },
+      chosen);
+  return result;
+}
+
+TEST(rw_benchmarks, count_what_was_drawn_and_verify_it) {
+  for (const rw_lock_entry& entry : rw_catalogue::instance().entries()) {
+    if (!entry.exists_in<world>()) continue;
+    for (const double share : {0.0, 0.25, 1.0}) {
+      const sample result = run_on_threads(entry, share);
+      EXPECT_TRUE(result.verified) << entry.name;
+      EXPECT_EQ(*result.count("reads") + *result.count("writes"), static_cast<double>(result.iterations));
+      EXPECT_EQ(result.count("read_p50").has_value(), *result.count("reads") > 0);
+      EXPECT_EQ(result.count("write_p99").has_value(), *result.count("writes") > 0);
+      EXPECT_EQ(*result.count("writes") > 0, share > 0);
+      EXPECT_EQ(*result.count("reads") > 0, share < 1);
+    }
+  }
+}
+
+TEST(rw_benchmarks, notice_that_nobody_is_kept_out) {
+  rw_lock_entry entry{
+      .name = "under_test", .summary = "", .paper = "", .fairness = "", .cost = "", .parameters = {}};
+  std::get<rw_lock_entry::factory_in<world>>(entry.factories) = [](world& w, int, const rw_lock_parameters&) {
+    return make_any_rw_lock<open_house<world>>(w);
+  };
+  EXPECT_FALSE(run_on_threads(entry, 0.5).verified);
+}
+
+TEST(dht, runs_and_verifies_every_map) {
+  const benchmark& of = *find_benchmark("dht");
+  for (const object& map : maps().objects)
+    for (const double skew : {0.0, 0.9}) {
+      point at;
+      at.set("writers", 20.0);
+      at.set("keys", std::int64_t{64});
+      at.set("skew", skew);
+      at.set("draw", std::int64_t{1});
+      at.set("duration", 0.05);
+      sample result;
+      threads::run(3, [&](world& w) {
+        const sample mine = of.runner_in<world>()(w, map, at, [] {}).front();
+        if (w.rank() == 0) result = mine;
+      });
+      EXPECT_TRUE(result.verified) << map.name;
+      EXPECT_GT(*result.count("found"), 0) << map.name;
+      EXPECT_EQ(*result.count("refused"), 0) << map.name;
+    }
+}
+
+}  // namespace
+}  // namespace nearfar::bench
