@@ -1,19 +1,15 @@
-// Mutants of the registered locks, told by the text of the line that is broken.
+// Programs in which ranks compete for a registered lock, and mutants of it.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <fstream>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bench/catalogue.hpp"
 #include "nearfar/checker/lock_program.hpp"
 #include "nearfar/topology/spec.hpp"
+#include "tests/checker/case_names.hpp"
+#include "tests/checker/mutants.hpp"
 
 namespace nearfar::test {
 
@@ -48,31 +44,17 @@ struct shape {
   return names;
 }
 
-/// "dash.published" as GoogleTest allows it.
-[[nodiscard]] inline std::string name_of_case(const testing::TestParamInfo<std::string>& named) {
-  std::string name = named.param;
-  std::replace(name.begin(), name.end(), '.', '_');
-  return name;
-}
-
-/// The line of nearfar's own text at a site.
-[[nodiscard]] inline std::string line_at(const checker::site& where) {
-  std::ifstream file(std::string(NEARFAR_SOURCE_DIR) + "/include/" + where.file);
-  std::string line;
-  for (unsigned i = 0; i < where.line; ++i) std::getline(file, line);
-  return line;
+[[nodiscard]] inline std::vector<checker::program> programs_of(const bench::lock_entry& entry,
+                                                               const std::vector<shape>& shapes) {
+  std::vector<checker::program> result;
+  for (const shape& one : shapes) result.push_back(program_of(entry, one));
+  return result;
 }
 
 /// Every mutant of the lock's own code that any of the shapes reaches.
 [[nodiscard]] inline std::set<checker::mutation> mutants_of(const bench::lock_entry& entry,
                                                             const std::vector<shape>& shapes) {
-  std::set<checker::mutation> result;
-  for (const shape& one : shapes) {
-    const checker::program program = program_of(entry, one);
-    const std::vector<checker::mutation> found = checker::mutations_of(program, {}, "nearfar/lock/");
-    result.insert(found.begin(), found.end());
-  }
-  return result;
+  return mutants_in(programs_of(entry, shapes));
 }
 
 }  // namespace nearfar::test

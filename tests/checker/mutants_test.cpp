@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "tests/checker/lock_mutants.hpp"
 
@@ -41,22 +42,9 @@ std::set<checker::mutation> all_mutants_of(const bench::lock_entry& entry) {
   return mutants_of(entry, shapes);
 }
 
-/// A change after which the lock is as right as before, and why.
-struct harmless {
-  const char* file;
-  const char* text;  // part of the changed line
-  change how;
-  const char* why;
-  const char* lock = "";  // only in this one; empty: in all
-};
-
 constexpr harmless harmless_changes[] = {
-    {"lock/far_queue.hpp", "&words::claim", change::dropped, "brings a cache line over, and nothing else"},
-    {"lock/far_queue.hpp", "&words::claim", change::postponed, "brings a cache line over, and nothing else"},
     {"lock/dash_lock.hpp", "channel_.signal(to_rank(successor))", change::postponed,
      "the queue node is free once the successor is known; the wake-up may come later"},
-    {"lock/mcs_lock.hpp", "successor = world_->await(mine_->next", change::unaware,
-     "ends by a near store of a rank that needs nothing of this one before"},
     {"lock/mcs_lock.hpp", "if (tail_->compare_exchange(expected, none, std::memory_order_release",
      change::relaxed, "the global lock orders what comes after, and no queue node is shared", "cohort.tas"},
     {"lock/cohort_lock.hpp", "words_.put(at_, &word::count, count)", change::postponed,
@@ -81,38 +69,23 @@ constexpr harmless harmless_changes[] = {
 /// In a lock without RMA nobody needs a waiting rank to enter the library.
 bool is_harmless(const bench::lock_entry& entry, const checker::mutation& mutant) {
   if (entry.one_node_only && mutant.how == change::unaware) return true;
-  const std::string line = line_at(mutant.where);
-  return std::any_of(std::begin(harmless_changes), std::end(harmless_changes), [&](const harmless& known) {
-    return (*known.lock == '\0' || entry.name == known.lock) && known.how == mutant.how &&
-           mutant.where.file.ends_with(known.file) && line.find(known.text) != std::string::npos;
-  });
-}
-
-std::optional<checker::violation> search(const bench::lock_entry& entry, const checker::mutation& mutant,
-                                         const std::vector<shape>& among, checker::options how) {
-  using enum checker::delivery_mode;
-  // Without RMA the modes do not differ.
-  const std::vector<checker::delivery_mode> modes =
-      entry.one_node_only ? std::vector{lazy} : std::vector{lazy, eager, progress};
-  how.broken = mutant;
-  how.most_steps = 2000;
-  for (const shape& of : among) {
-    const checker::program program = program_of(entry, of);
-    for (const checker::delivery_mode mode : modes) {
-      how.mode = mode;
-      const checker::report result = checker::check(program, how);
-      if (result.found) return result.found;
-    }
-  }
-  return std::nullopt;
+  return is_known_harmless(harmless_changes, entry.name, mutant);
 }
 
 /// What is found at all is mostly found in small programs, or soon at random in larger ones.
 std::optional<checker::violation> search(const bench::lock_entry& entry, const checker::mutation& mutant) {
-  if (auto found = search(entry, mutant, small_shapes(), {})) return found;
-  const checker::options at_random{.by = checker::search::random, .most_executions = 2000};
-  if (auto found = search(entry, mutant, {{3, 3, 2}, {5, 3, 3}}, at_random)) return found;
-  return search(entry, mutant, large_shapes(), {.most_executions = 30'000});
+  // Without RMA the modes do not differ.
+  const std::vector<checker::delivery_mode> modes =
+      entry.one_node_only ? std::vector{checker::delivery_mode::lazy} : all_delivery_modes;
+  const auto search_in = [&](const std::vector<shape>& among, checker::options how) {
+    how.broken = mutant;
+    return violation_in(programs_of(entry, among), how, modes);
+  };
+  if (auto found = search_in(small_shapes(), {})) return found;
+  if (auto found =
+          search_in({{3, 3, 2}, {5, 3, 3}}, {.by = checker::search::random, .most_executions = 2000}))
+    return found;
+  return search_in(large_shapes(), {.most_executions = 30'000});
 }
 
 class mutants : public testing::TestWithParam<std::string> {};
@@ -133,11 +106,7 @@ TEST_P(mutants, include_every_kind_that_matters) {
   const bench::lock_entry& entry = *bench::catalogue::instance().find(GetParam());
   if (entry.family() == "mpi_win") return;  // has no operations of its own to choose among
   const std::set<checker::mutation> all = all_mutants_of(entry);
-  const auto has = [&](change how, const std::string& operation) {
-    return std::any_of(all.begin(), all.end(), [&](const checker::mutation& one) {
-      return one.how == how && one.operation.find(operation) != std::string::npos;
-    });
-  };
+  const auto has = [&](change how, const char* operation) { return changes(all, how, operation); };
   if (!entry.one_node_only) {
     EXPECT_TRUE(has(change::dropped, "flush"));
     EXPECT_TRUE(has(change::split, "swap"));

@@ -1,15 +1,13 @@
 // Programs in which ranks compete for a registered reader-writer lock.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "bench/rw_catalogue.hpp"
 #include "nearfar/checker/lock_program.hpp"
 #include "nearfar/topology/spec.hpp"
+#include "tests/checker/case_names.hpp"
 
 namespace nearfar::test {
 
@@ -38,13 +36,6 @@ namespace nearfar::test {
   for (const bench::rw_lock_entry& entry : bench::rw_catalogue::instance().sound_entries())
     names.push_back(entry.name);
   return names;
-}
-
-/// "cohort_rw.writers" as GoogleTest allows it.
-[[nodiscard]] inline std::string name_of_rw_case(const testing::TestParamInfo<std::string>& named) {
-  std::string name = named.param;
-  std::replace(name.begin(), name.end(), '.', '_');
-  return name;
 }
 
 }  // namespace nearfar::test

@@ -107,7 +107,7 @@ TEST_P(rw_locks, let_no_waiting_reader_be_overtaken_too_often) {
   EXPECT_EQ(found.found->what, fault::bypass);
 }
 
-INSTANTIATE_TEST_SUITE_P(of, rw_locks, testing::ValuesIn(sound_rw_names()), &name_of_rw_case);
+INSTANTIATE_TEST_SUITE_P(of, rw_locks, testing::ValuesIn(sound_rw_names()), &name_of_case);
 
 /// Lets two in.
 template <typename Gate>
