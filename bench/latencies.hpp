@@ -38,19 +38,19 @@ inline const column late_read_latency{.name = "read_p99",
                                       .head = "r p99",
                                       .title = "99th percentile of readers' latency",
                                       .unit = "ns",
-                                      .meaning = "99 % of them are shorter",
+                                      .meaning = "99 % of readers' operations are shorter",
                                       .of = [](const sample& s) { return s.count("read_p99"); }};
 inline const column median_write_latency{.name = "write_p50",
                                          .head = "w p50",
                                          .title = "Median latency of writers",
                                          .unit = "ns",
-                                         .meaning = "the same of writers",
+                                         .meaning = "median of a writer's operation, in ns",
                                          .of = [](const sample& s) { return s.count("write_p50"); }};
 inline const column late_write_latency{.name = "write_p99",
                                        .head = "w p99",
                                        .title = "99th percentile of writers' latency",
                                        .unit = "ns",
-                                       .meaning = "99 % of them are shorter",
+                                       .meaning = "99 % of writers' operations are shorter",
                                        .of = [](const sample& s) { return s.count("write_p99"); }};
 
 }  // namespace nearfar::bench

@@ -273,8 +273,11 @@ bool soak(W& w, const soak_options& options, const std::string& library) {
   const std::size_t count = exclusive.size() + shared.size();
   const auto limit = std::chrono::duration_cast<nanoseconds>(
       std::chrono::duration<double>(options.time) / static_cast<double>(std::max<std::size_t>(count, 1)));
+  if (count == 0)
+    throw std::invalid_argument(fmt::format("none of the locks {} exists in this world and on this topology",
+                                            fmt::join(options.locks, ", ")));
   const bool excluded = soak_each<exclusion_check<W>>(w, exclusive, options, library, limit, watch);
-  return soak_each<rw_check<W>>(w, shared, options, library, limit, watch) && excluded && count != 0;
+  return soak_each<rw_check<W>>(w, shared, options, library, limit, watch) && excluded;
 }
 
 int run(const soak_options& options) {
@@ -305,6 +308,7 @@ int run(const soak_options& options) {
 }  // namespace nearfar::bench
 
 int main(int argc, char** argv) {
+  constexpr double longest = 1e7;
   CLI::App app("Acquires locks very often and says whether one let two in, or stopped.");
   nearfar::bench::soak_options options;
   app.add_option("--locks", options.locks, "Names; or sound, unsound, all")
@@ -322,7 +326,7 @@ int main(int argc, char** argv) {
           ->check(CLI::PositiveNumber);
   const auto* time =
       app.add_option("--seconds", options.time, "At most, for all locks in equal shares [no limit]")
-          ->check(CLI::PositiveNumber);
+          ->check(CLI::Range(1e-3, longest));
   app.add_option("--topology", options.topology, "Tree to use in place of the machine's: 'node:2 core:1'");
   app.add_option("--stall-limit", options.stall_limit,
                  "Seconds without an acquisition of a rank after which the lock is taken to have stopped")

@@ -19,7 +19,7 @@ void add(rw_catalogue& to, const char* name, const char* summary, rw_preference 
           .parameters = {"max_local_passes", "max_writer_passes", "max_readers"}},
          [prefers]<world W>(W& w, int home, const rw_lock_parameters& of) {
            cohort_rw_parameters all{.max_local_passes = of.max_local_passes, .turns = of.turns};
-           all.turns.prefers = prefers;
+           all.prefers = prefers;
            return make_any_rw_lock<cohort_rw_lock<W>>(w, home, all);
          });
 }

@@ -35,8 +35,10 @@ void throw_already_held(const char* call) {
   throw already_held(std::string(call) + " by the rank that already holds the lock: it is not recursive");
 }
 
-void throw_not_held() {
-  throw not_held("unlock() by a rank that does not hold the lock: unlocked twice, or never locked");
+void throw_not_held(const char* call, bool is_held_otherwise) {
+  throw not_held(std::string(call) + " by a rank that does not hold the lock" +
+                 (is_held_otherwise ? " that way: readers unlock_shared(), writers unlock()"
+                                    : ": unlocked twice, or never locked"));
 }
 
 void throw_destroyed_while_held() {

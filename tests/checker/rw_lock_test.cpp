@@ -11,6 +11,7 @@
 #include "bench/rw_catalogue.hpp"
 #include "nearfar/checker/checker.hpp"
 #include "nearfar/checker/lock_program.hpp"
+#include "nearfar/lock/cohort_rw_lock.hpp"
 #include "nearfar/lock/distributed_counter.hpp"
 #include "nearfar/lock/lock_tree.hpp"
 #include "nearfar/lock/node_flags.hpp"
@@ -50,9 +51,9 @@ void expect_right_in_all_modes(const std::string& lock, const std::string& nodes
   }
 }
 
-class rw_locks : public testing::TestWithParam<std::string> {};
+class every_rw_lock : public testing::TestWithParam<std::string> {};
 
-TEST_P(rw_locks, exclude_writers_and_share_among_readers) {
+TEST_P(every_rw_lock, exclude_writers_and_share_among_readers) {
   for (const scripts& all : {scripts{"w", "w", "r"},
                              {"w", "r", "r"},
                              {"w", "r", "w", "r"},
@@ -63,7 +64,7 @@ TEST_P(rw_locks, exclude_writers_and_share_among_readers) {
     for (const char* nodes : {"node:1", "node:2"}) expect_right_in_all_modes(GetParam(), nodes, all);
 }
 
-TEST_P(rw_locks, leave_nothing_behind_by_attempts) {
+TEST_P(every_rw_lock, leave_nothing_behind_by_attempts) {
   for (const scripts& all : {scripts{"wW", "rR"},
                              {"WW", "Rr"},
                              {"wT", "rt"},
@@ -74,23 +75,23 @@ TEST_P(rw_locks, leave_nothing_behind_by_attempts) {
     expect_right_in_all_modes(GetParam(), "node:2", all);
 }
 
-TEST_P(rw_locks, change_hands_without_a_gap) {
+TEST_P(every_rw_lock, change_hands_without_a_gap) {
   for (const scripts& all : {scripts{"dr", "wr"}, {"d", "ww"}, {"uw", "uw"}, {"ur", "dw"}, {"u", "w", "r"}})
     expect_right_in_all_modes(GetParam(), "node:2", all);
 }
 
-TEST_P(rw_locks, block_at_worst_where_a_rank_crashes) {
+TEST_P(every_rw_lock, block_at_worst_where_a_rank_crashes) {
   for (const scripts& all : {scripts{"w", "r"}, {"r", "w", "r"}, {"w", "w", "r"}})
     expect_right_in_all_modes(GetParam(), "node:2", all, {.crashes = 1});
 }
 
-TEST_P(rw_locks, hold_at_random_where_too_many_take_part) {
+TEST_P(every_rw_lock, hold_at_random_where_too_many_take_part) {
   for (const unsigned seed : {1U, 2U})
     expect_right_in_all_modes(GetParam(), "node:2", {"wwr", "rrw", "wdr", "tru", "WRr"},
                               {.by = checker::search::random, .most_executions = 400, .seed = seed});
 }
 
-TEST_P(rw_locks, let_no_waiting_reader_be_overtaken_too_often) {
+TEST_P(every_rw_lock, let_no_waiting_reader_be_overtaken_too_often) {
   const bench::rw_lock_entry& entry = *bench::rw_catalogue::instance().find(GetParam());
   if (!entry.bypass.bounds_writers_past_reader) return;  // promises nothing
   // Turns of (1 + 1) * (1 + 1) writers, of which the one that the reader found inside asked before it.
@@ -107,7 +108,7 @@ TEST_P(rw_locks, let_no_waiting_reader_be_overtaken_too_often) {
   EXPECT_EQ(found.found->what, fault::bypass);
 }
 
-INSTANTIATE_TEST_SUITE_P(of, rw_locks, testing::ValuesIn(sound_rw_names()), &name_of_case);
+INSTANTIATE_TEST_SUITE_P(of, every_rw_lock, testing::ValuesIn(sound_rw_names()), &name_of_case);
 
 /// Lets two in.
 template <typename Gate>
@@ -156,6 +157,33 @@ TYPED_TEST(gates, let_in_as_many_as_may_come_while_writers_wait) {
   }
 }
 
+TEST(rw_locks, let_readers_give_up_in_a_limited_phase) {
+  // A reader that gives up when its phase has begun must not make room among those who count as in.
+  const auto make = [](world& w) {
+    return std::make_unique<rma_rw_lock<world>>(
+        w, 0,
+        rma_rw_parameters{.tree = lock_tree(std::vector<tree_level>{}),
+                          .turns = {.max_writer_passes = 0, .max_readers = 1}});
+  };
+  for (const scripts& all :
+       {scripts{"t", "rr", "w", "w"}, {"R", "rr", "w", "w"}, {"tt", "tt", "rrrr", "w", "w", "w"}})
+    for (const char* nodes : {"node:1", "node:2"})
+      for (const delivery_mode mode : {delivery_mode::eager, delivery_mode::progress})
+        expect_right(
+            checker::rw_program(topology_spec::parse(nodes).place(static_cast<int>(all.size())), all, make),
+            {.mode = mode, .by = checker::search::random, .most_executions = 15'000}, all[0]);
+}
+
+TEST(rw_locks, that_prefer_writers_stay_on_a_node_beyond_its_limit) {
+  // The writers of one node, of which no other has any, are beyond their local limit at once.
+  const auto make = [](world& w) {
+    return std::make_unique<cohort_rw_lock<world>>(
+        w, 0, cohort_rw_parameters{.max_local_passes = 0, .prefers = rw_preference::writers});
+  };
+  const program alone = checker::rw_program(topology_spec::parse("node:1").place(3), {"ww", "ww", "r"}, make);
+  expect_right(alone, {}, "writers first, without local passes");
+}
+
 TEST(rw_lock_trees, of_three_levels_hold_at_random) {
   const auto where = topology_spec::parse("node:2 numa:2 core:2").place(8);
   const auto make = [](world& w) {
@@ -180,7 +208,8 @@ class low_lock : public phase_fair_lock<low_lock<HighMark>, rma_mcs_tree<world, 
  public:
   explicit low_lock(world& w)
       : low_lock::phase_fair_lock(
-            w, {}, {}, [&] { return writers(w, 0, lock_tree(std::vector<tree_level>{})); },
+            w, {}, {}, rw_preference::fair,
+            [&] { return writers(w, 0, lock_tree(std::vector<tree_level>{})); },
             [&] { return gate(w, 1, 1); }) {}
 };
 

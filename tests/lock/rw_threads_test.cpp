@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "bench/rw_catalogue.hpp"
+#include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/lock/lock_tree.hpp"
 #include "nearfar/lock/rma_mcs_lock.hpp"
@@ -142,6 +144,39 @@ TEST(lock_trees, of_all_levels_hold_a_lock) {
       });
     }
   }
+}
+
+TEST(rw_misuse, is_told_by_its_name) {
+  if constexpr (!checked_build) return;
+  threads::run(1, [](world& w) {
+    rma_rw_lock<world> lock(w);
+    const auto says = [](const auto& wrong, const std::string& words) {
+      try {
+        wrong();
+        ADD_FAILURE() << "nothing was thrown: " << words;
+      } catch (const misuse& told) {
+        EXPECT_NE(std::string(told.what()).find(words), std::string::npos) << told.what();
+      }
+    };
+    says([&] { lock.unlock_shared(); },
+         "unlock_shared() by a rank that does not hold the lock: unlocked twice");
+    lock.lock_shared();
+    says([&] { lock.unlock(); }, "unlock() by a rank that does not hold the lock that way");
+    says([&] { lock.lock(); }, "lock()");
+    says([&] { lock.lock_shared(); }, "lock_shared()");
+    says([&] { lock.unlock_and_lock_shared(); }, "unlock_and_lock_shared()");
+    lock.unlock_shared();
+    says([&] { static_cast<void>(lock.try_unlock_shared_and_lock()); }, "try_unlock_shared_and_lock()");
+    lock.lock();
+    says([&] { lock.unlock_shared(); }, "that way");
+    says([&] { static_cast<void>(lock.try_lock_shared()); }, "try_lock_shared()");
+    lock.unlock();
+    // Spans of any unit, without end too.
+    EXPECT_TRUE(lock.try_lock_shared_for(std::chrono::hours::max()));
+    lock.unlock_shared();
+    EXPECT_TRUE(lock.try_lock_shared_for(std::chrono::hours::min()));
+    lock.unlock_shared();
+  });
 }
 
 TEST(rw_thresholds, out_of_range_are_misuse) {

@@ -313,7 +313,13 @@ int conduct(const plan& what, const std::vector<configuration>& all, stage& on, 
     conductor(what, all, on, out).run();
   } catch (const error& failed) {
     // Else the guard keeps and prints it, with what it knows.
-    if (!ends_job(failed)) out.print();
+    if (ends_job(failed)) throw;
+    if (out.results().empty()) {
+      out.print();
+    } else if (const std::string known = out.stop({{"record", "interrupted"}, {"why", failed.what()}});
+               !known.empty()) {
+      fmt::print(stderr, "nearfar: {}\n", known);
+    }
     throw;
   }
   out.print();

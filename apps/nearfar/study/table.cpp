@@ -196,7 +196,8 @@ class benchmark_table {
     for (const bench::column& each : benchmark_->columns) {
       const auto value = over(samples, each);
       const auto cell = [&](double bench::median_interval::*part, std::size_t width) {
-        line += value ? fmt::format("{:>{}.{}f}", (*value).*part, width, each.digits)
+        // What is wider than its column is still apart from the next.
+        line += value ? fmt::format(" {:>{}.{}f}", (*value).*part, width - 1, each.digits)
                       : fmt::format("{:>{}}", "-", width);
       };
       cell(&bench::median_interval::median, each.has_interval ? width_of_interval : width_of_figure);

@@ -87,7 +87,7 @@ namespace detail {
 [[noreturn]] void throw_no_such_rank(int rank, int ranks);
 [[noreturn]] void throw_no_shared_memory(int rank, int from);
 [[noreturn]] void throw_already_held(const char* call);
-[[noreturn]] void throw_not_held();
+[[noreturn]] void throw_not_held(const char* call, bool is_held_otherwise);
 [[noreturn]] void throw_destroyed_while_held();
 
 }  // namespace detail

@@ -24,7 +24,7 @@
 ///  - writer that the lock is handed to: none within a node; between nodes 1 swap at home, 1 put to the node
 ///  before,
 ///    1 accumulate to the next.
-/// Memory: 320 bytes of far memory for each rank and 8 for each rank of the largest node, 192 of near memory.
+/// Memory: 256 bytes of far memory for each rank and 8 for each rank of the largest node, 192 of near memory.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,7 @@ struct cohort_rw_parameters {
   int max_local_passes = default_max_local_passes;
   /// `max_readers` counts the entries of each reader for itself.
   rw_thresholds turns{};
+  rw_preference prefers = rw_preference::fair;
 };
 
 /// Reader-writer lock for all ranks of a world. See the file's comment.
@@ -56,15 +57,15 @@ class cohort_rw_lock : public phase_fair_lock<cohort_rw_lock<W>, cohort_tree<W>,
              {"max_local_passes", of.max_local_passes},
              {"max_writer_passes", of.turns.max_writer_passes},
              {"max_readers", of.turns.max_readers},
-             {"prefers", static_cast<std::int64_t>(of.turns.prefers)}},
-            of.turns, [&] { return cohort_tree<W>(w, home, local_passes(of)); },
+             {"prefers", static_cast<std::int64_t>(of.prefers)}},
+            of.turns, of.prefers, [&] { return cohort_tree<W>(w, home, local_passes(of)); },
             [&] { return node_flags<W>(w, of.turns.max_readers); }) {}
   ~cohort_rw_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
  private:
   /// Where readers come first each writer's turn is its own.
   [[nodiscard]] static int local_passes(const cohort_rw_parameters& of) noexcept {
-    return of.turns.prefers == rw_preference::readers ? 0 : of.max_local_passes;
+    return of.prefers == rw_preference::readers ? 0 : of.max_local_passes;
   }
 };
 

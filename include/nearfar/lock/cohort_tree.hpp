@@ -8,6 +8,7 @@
 /// as the turns have to be counted.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "nearfar/core/world.hpp"
@@ -69,8 +70,9 @@ class cohort_tree {
   /// `at_once`: the lock leaves the node even if a rank of it waits.
   template <tree_root Root>
   void release(Root& root, bool at_once) {
-    if (!at_once && passes_ < max_passes_ && !local_.alone())
-      return local_.release_local(static_cast<status>(passes_ + 1));
+    if (!at_once && !local_.alone() &&
+        (passes_ < max_passes_ || (root.may_stay() && nodes_.look() == nobody)))
+      return local_.release_local(after(passes_));
     leave_node(root);
     // The node's queue node must be free before another rank of the node can use it.
     local_.release_local(from_above);
@@ -84,6 +86,11 @@ class cohort_tree {
   struct alignas(cache_line) node_memory {
     typename W::template near<std::uint64_t> passes{};
   };
+
+  /// What the successor is told: one pass more, up to the limit, but never `from_above`.
+  [[nodiscard]] status after(status passes) const noexcept {
+    return std::max<status>(1, passes < max_passes_ ? static_cast<status>(passes + 1) : max_passes_);
+  }
 
   // Relaxed, because the local lock's hand-over orders all accesses.
   void begin(std::uint64_t passes, writers_turn how) {

@@ -223,11 +223,21 @@ class distributed_counter {
     return before;
   }
 
-  /// Takes back an arrival at `before` that was not in.
+  /// Gives up after an arrival at `before` that was not in. Whether it is in by now and the arrival are one
+  /// word, and must be looked at and changed by one operation: an arrival less of those who are in would let
+  /// another reader count as one of them that is not.
   void withdraw(count before) {
-    const count now{fetch_and_add(mine_, std::uint64_t{0} - one_arrival)};
-    // It was in meanwhile, and a writer that has ended that phase waits for it: so it arrives and leaves.
-    if (now.phase() == (admitted_in(before) + 1) % phases) add(mine_, one_arrival + one_departure);
+    const std::uint64_t in = admitted_in(before);
+    for (std::uint64_t seen = read(mine_);;) {
+      const std::uint64_t phase = count{seen}.phase();
+      if (phase == in || phase == (in + 1) % phases) return leave();
+      const std::uint64_t without = seen - one_arrival;
+      std::uint64_t found = 0;
+      words_.compare_and_swap(mine_, &word::state, seen, without, found);
+      words_.flush(mine_);
+      if (found == seen) return;
+      seen = found;
+    }
   }
 
   /// Whether by `seen_` nobody is in, or this rank only where it is.

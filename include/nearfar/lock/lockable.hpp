@@ -71,16 +71,17 @@ class lockable {
     expect_nothing_held("try_lock_until()");
     return note_timed(self().try_acquire_until(deadline), holding::exclusive);
   }
-  [[nodiscard]] bool try_lock_for(std::chrono::nanoseconds span)
-    requires requires(Derived& derived) { derived.try_acquire_until(span); }
+  template <typename Rep, typename Period>
+  [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> span)
+    requires requires(Derived& derived) { derived.try_acquire_until(std::chrono::nanoseconds()); }
   {
-    return try_lock_until(later(world_->now(), span));
+    return try_lock_until(later(world_->now(), in_nanoseconds(span)));
   }
 
   /// Gives the lock up; what this rank did before, including completed far operations, is visible to the next
   /// holder. Throws `not_held` in checked builds if this rank does not hold it.
   void unlock() {
-    expect_held(holding::exclusive);
+    expect_held(holding::exclusive, "unlock()");
     held_ = holding::nothing;
     [[maybe_unused]] const typename W::release_scope scope(*world_);
     self().release();
@@ -111,9 +112,9 @@ class lockable {
     if (checked_build && held_ != holding::nothing) [[unlikely]]
       detail::throw_already_held(call);
   }
-  void expect_held(holding what) const {
+  void expect_held(holding what, const char* call) const {
     if (checked_build && held_ != what) [[unlikely]]
-      detail::throw_not_held();
+      detail::throw_not_held(call, held_ != holding::nothing);
   }
   void note_held(holding what) noexcept { held_ = what; }
   void note_handover(handover how) noexcept { last_ = how; }

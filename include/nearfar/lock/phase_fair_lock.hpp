@@ -71,7 +71,6 @@ struct rw_thresholds {
   /// Readers that one counter lets in, in a turn that begins while writers wait: T_R. Never less than the
   /// ranks that share a counter, since all who wait get in.
   int max_readers = 1000;
-  rw_preference prefers = rw_preference::fair;
 };
 
 namespace detail {
@@ -129,9 +128,10 @@ class phase_fair_lock : public shared_lockable<Derived, typename Writers::world_
  protected:
   template <typename MakeWriters, typename MakeGate>
   phase_fair_lock(world_type& w, std::initializer_list<named_value> arguments,
-                  const rw_thresholds& thresholds, MakeWriters make_writers, MakeGate make_gate)
+                  const rw_thresholds& thresholds, rw_preference prefers, MakeWriters make_writers,
+                  MakeGate make_gate)
       : shared_lockable<Derived, world_type>(w, arguments),
-        prefers_(thresholds.prefers),
+        prefers_(prefers),
         max_writer_passes_(
             static_cast<std::uint64_t>(detail::checked(thresholds, w.locality()).max_writer_passes)),
         writers_(make_writers()),
@@ -148,6 +148,9 @@ class phase_fair_lock : public shared_lockable<Derived, typename Writers::world_
     [[nodiscard]] bool may_pass_on(std::uint64_t passes) const noexcept {
       if (ends_here || of->prefers_ == rw_preference::readers) return false;
       return of->prefers_ == rw_preference::writers || passes < of->max_writer_passes_;
+    }
+    [[nodiscard]] bool may_stay() const noexcept {
+      return !ends_here && of->prefers_ == rw_preference::writers;
     }
     void turn_ends(bool is_wanted) {
       if (is_shut) of->gate_.open(is_wanted && of->prefers_ != rw_preference::readers);

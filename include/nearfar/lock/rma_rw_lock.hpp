@@ -26,8 +26,6 @@
 /// Memory: 448 bytes of far memory for each rank with a tree of one level, 192 more for each further one.
 #pragma once
 
-#include <cstdint>
-
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/distributed_counter.hpp"
 #include "nearfar/lock/lock_tree.hpp"
@@ -69,9 +67,8 @@ class rma_rw_lock : public phase_fair_lock<rma_rw_lock<W>, rma_mcs_tree<W, hando
              levels[4],
              {"max_writer_passes", of.turns.max_writer_passes},
              {"max_readers", of.turns.max_readers},
-             {"prefers", static_cast<std::int64_t>(of.turns.prefers)},
              {"nodes_per_counter", of.nodes_per_counter}},
-            of.turns, [&] { return writers(w, home, of.tree); },
+            of.turns, rw_preference::fair, [&] { return writers(w, home, of.tree); },
             [&] { return gate(w, of.nodes_per_counter, of.turns.max_readers); }) {}
 };
 

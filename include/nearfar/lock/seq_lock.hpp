@@ -24,6 +24,7 @@
 #include <optional>
 #include <span>
 
+#include "nearfar/core/agreement.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/cohort_lock.hpp"
@@ -45,16 +46,7 @@ class seq_lock {
 
   /// Collective. `home` keeps the value, which is `initial` as rank `home` gives it.
   explicit seq_lock(W& w, const V& initial = {}, int home = 0)
-      : world_(&w),
-        words_(w, pieces),
-        writers_(w, home),
-        home_(checked_rank(w, home)),
-        is_near_(w.locality().same(level::node, home, w.rank())) {
-    if (w.rank() == home)
-      for (std::size_t i = 0; i < pieces; ++i)
-        words_.write_direct({home, i}, &word::state, packed(0, piece_of(initial, i)));
-    w.barrier();
-  }
+      : seq_lock(w, initial, home, compared(w, home)) {}
   seq_lock(const seq_lock&) = delete;
   seq_lock& operator=(const seq_lock&) = delete;
 
@@ -101,6 +93,23 @@ class seq_lock {
   }
 
  private:
+  struct alike {};
+  /// That all ranks make the same.
+  [[nodiscard]] static alike compared(W& w, int home) {
+    expect_alike<seq_lock>(w, {{"home", home}});
+    return {};
+  }
+  seq_lock(W& w, const V& initial, int home, alike /*compared*/)
+      : world_(&w),
+        words_(w, pieces),
+        writers_(w, home),
+        home_(checked_rank(w, home)),
+        is_near_(w.locality().same(level::node, home, w.rank())) {
+    if (w.rank() == home)
+      for (std::size_t i = 0; i < pieces; ++i)
+        words_.write_direct({home, i}, &word::state, packed(0, piece_of(initial, i)));
+    w.barrier();
+  }
   struct word {
     far<std::uint64_t> state;
   };

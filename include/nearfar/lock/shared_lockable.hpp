@@ -15,7 +15,7 @@ namespace nearfar {
 
 /// The public face of a reader-writer lock, over `Derived::acquire`, `release`, `acquire_shared() ->
 /// handover`, `release_shared()` and, where they exist, `try_acquire`, `try_acquire_shared() -> bool`,
-/// `try_acquire_shared_until(deadline) -> bool`, `downgrade()`, `try_upgrade() -> bool`.
+/// `try_acquire_shared_until(deadline) -> optional<handover>`, `downgrade()`, `try_upgrade() -> bool`.
 ///
 /// Ranks that hold it shared are in at the same time; who holds it exclusively is alone. A rank holds it once
 /// and one way at a time.
@@ -53,16 +53,17 @@ class shared_lockable : public lockable<Derived, W> {
     this->expect_nothing_held("try_lock_shared_until()");
     return this->note_timed(this->self().try_acquire_shared_until(deadline), holding::shared);
   }
-  [[nodiscard]] bool try_lock_shared_for(std::chrono::nanoseconds span)
-    requires requires(Derived& derived) { derived.try_acquire_shared_until(span); }
+  template <typename Rep, typename Period>
+  [[nodiscard]] bool try_lock_shared_for(std::chrono::duration<Rep, Period> span)
+    requires requires(Derived& derived) { derived.try_acquire_shared_until(std::chrono::nanoseconds()); }
   {
-    return try_lock_shared_until(later(this->world_of().now(), span));
+    return try_lock_shared_until(later(this->world_of().now(), in_nanoseconds(span)));
   }
 
   /// Gives up what `lock_shared` took. Waits for nobody. Throws `not_held` in checked builds if this rank
   /// does not share the lock.
   void unlock_shared() {
-    this->expect_held(holding::shared);
+    this->expect_held(holding::shared, "unlock_shared()");
     this->note_held(holding::nothing);
     [[maybe_unused]] const typename W::release_scope scope(this->world_of());
     this->self().release_shared();
@@ -72,7 +73,7 @@ class shared_lockable : public lockable<Derived, W> {
   void unlock_and_lock_shared()
     requires requires(Derived& derived) { derived.downgrade(); }
   {
-    this->expect_held(holding::exclusive);
+    this->expect_held(holding::exclusive, "unlock_and_lock_shared()");
     [[maybe_unused]] const typename W::release_scope scope(this->world_of());
     this->self().downgrade();
     this->note_held(holding::shared);
@@ -85,7 +86,7 @@ class shared_lockable : public lockable<Derived, W> {
       { derived.try_upgrade() } -> std::same_as<bool>;
     }
   {
-    this->expect_held(holding::shared);
+    this->expect_held(holding::shared, "try_unlock_shared_and_lock()");
     const bool succeeded = this->self().try_upgrade();
     return this->note_attempt(succeeded, succeeded ? holding::exclusive : holding::shared);
   }

@@ -19,6 +19,8 @@ template <typename R>
 concept tree_root = requires(R& root, std::uint64_t passes, bool is_wanted) {
   /// Whether the lock may go to the next outermost element after that many such hand-overs in a row.
   { root.may_pass_on(passes) } -> std::same_as<bool>;
+  /// Whether it may stay inside an element beyond the limit of that, as long as nobody outside waits.
+  { root.may_stay() } -> std::same_as<bool>;
   /// The lock is to be free, or to begin anew elsewhere. `is_wanted`: somebody is known to wait for it.
   root.turn_ends(is_wanted);
 };

@@ -10,7 +10,8 @@
 /// lists and why they are right, `far_cells.hpp` the heap, `map_concurrency.hpp` the policies.
 ///
 /// Guarantees: insert, find, update and erase of one key are linearizable, whatever others do. `for_each`
-/// visits each entry that is there from its call to its return, and may visit others. Fixed capacity: an
+/// visits each entry that is there from its call to its return, and may visit others, a key that is updated
+/// meanwhile twice. Fixed capacity: an
 /// insert at a rank without free cells returns `full`, and cells of erased entries are used again, for any
 /// key of that rank. Progress: with `lock_free` lock-free, for keys and values of any size; with locks, as
 /// these.
@@ -62,12 +63,25 @@ struct map_capacity {
   /// 0: 8 for each cell. Fewer make longer chains: with 4 a tenth of the finds at a load of 0.75 take 4 gets.
   std::size_t buckets = 0;
   /// The most cells that each rank keeps of another's for its next inserts, where others do not find them;
-  /// all ranks together never more than a quarter. 0: every insert asks for one, and `full` is the whole
-  /// truth.
+  /// all ranks together never more than a quarter. 0: every insert asks for one, and `full` is true but for
+  /// the cells that operations under way hold.
   std::size_t cells_at_once = 64;
 };
 
-/// Hashes the bytes of keys that are equal only if these are.
+namespace detail {
+
+/// The finalizer of splitmix64 (G. Steele, D. Lea, C. Flood, 2014, doi 10.1145/2660193.2660195).
+[[nodiscard]] constexpr std::uint64_t mixed_bits(std::uint64_t word) noexcept {
+  word += 0x9e3779b97f4a7c15U;
+  word = (word ^ (word >> 30U)) * 0xbf58476d1ce4e5b9U;
+  word = (word ^ (word >> 27U)) * 0x94d049bb133111ebU;
+  return word ^ (word >> 31U);
+}
+
+}  // namespace detail
+
+/// Hashes the bytes of keys that are equal only if these are. In its place any hash will do whose values
+/// differ for most keys, the identity too: the map mixes their bits.
 struct hash_of_bytes {
   template <typename K>
   [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept {
@@ -78,18 +92,9 @@ struct hash_of_bytes {
     for (std::size_t at = 0; at < sizeof(K); at += sizeof hash) {
       std::uint64_t word = 0;
       std::memcpy(&word, from + at, std::min(sizeof word, sizeof(K) - at));
-      hash = mixed(hash ^ word);
+      hash = detail::mixed_bits(hash ^ word);
     }
     return hash;
-  }
-
- private:
-  /// The finalizer of splitmix64 (G. Steele, D. Lea, C. Flood, 2014, doi 10.1145/2660193.2660195).
-  [[nodiscard]] static constexpr std::uint64_t mixed(std::uint64_t word) noexcept {
-    word += 0x9e3779b97f4a7c15U;
-    word = (word ^ (word >> 30U)) * 0xbf58476d1ce4e5b9U;
-    word = (word ^ (word >> 27U)) * 0x94d049bb133111ebU;
-    return word ^ (word >> 31U);
   }
 };
 
@@ -249,7 +254,7 @@ class distributed_map {
 
   /// The upper half of the hash chooses the rank, the lower the bucket.
   [[nodiscard]] detail::chain chain_of(const K& key) const {
-    const std::uint64_t hash = hash_(key);
+    const std::uint64_t hash = detail::mixed_bits(static_cast<std::uint64_t>(hash_(key)));
     const auto ranks = static_cast<std::uint64_t>(world_->size());
     return {static_cast<int>(((hash >> 32U) * ranks) >> 32U),
             static_cast<std::size_t>(((hash & 0xffffffffU) * buckets_) >> 32U)};
