@@ -29,9 +29,11 @@ constexpr std::array all_modes{delivery_mode::eager, delivery_mode::lazy, delive
 
 /// All keys in one bucket, of the first rank or of the last.
 struct at_first {
+  using is_avalanching = void;
   std::uint64_t operator()(std::uint32_t /*key*/) const { return 0; }
 };
 struct at_last {
+  using is_avalanching = void;
   std::uint64_t operator()(std::uint32_t /*key*/) const { return ~std::uint64_t{0}; }
 };
 /// With its key two words in far memory, so that an entry can be torn.

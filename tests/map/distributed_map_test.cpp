@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <optional>
 #include <random>
@@ -264,6 +265,7 @@ struct point {
   friend bool operator==(const point&, const point&) = default;
 };
 struct hash_of_point {
+  using is_avalanching = void;
   std::uint64_t operator()(const point& of) const { return of.x == 0 ? 0 : ~std::uint64_t{0}; }
 };
 
@@ -276,6 +278,20 @@ TEST(distributed_map, takes_hashes_of_the_callers) {
       EXPECT_EQ(table.insert({0.0F, 1.0F}, 'a'), insert_result::inserted);
       EXPECT_EQ(table.insert({-0.0F, 1.0F}, 'b'), insert_result::exists);
     }
+    w.barrier();
+  });
+}
+
+TEST(distributed_map, spreads_keys_whose_hash_is_the_key) {
+  threads::run(4, [](world& w) {
+    distributed_map<world, int, int, lock_free, std::hash<int>> table(w, {.cells = 1000});
+    for (int key = w.rank(); key < 2000; key += w.size())
+      EXPECT_EQ(table.insert(key, key), insert_result::inserted);
+    w.barrier();
+    int here = 0;
+    table.for_each([&](int, int) { ++here; });
+    EXPECT_GT(here, 300);
+    EXPECT_LT(here, 700);
     w.barrier();
   });
 }

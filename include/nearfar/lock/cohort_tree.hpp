@@ -70,8 +70,9 @@ class cohort_tree {
   /// `at_once`: the lock leaves the node even if a rank of it waits.
   template <tree_root Root>
   void release(Root& root, bool at_once) {
-    if (!at_once && !local_.alone() &&
-        (passes_ < max_passes_ || (root.may_stay() && nodes_.look() == nobody)))
+    const bool is_within_limit = passes_ < max_passes_;
+    if (!at_once && (is_within_limit || root.may_stay()) && !local_.alone() &&
+        (is_within_limit || nodes_.look() == nobody))
       return local_.release_local(after(passes_));
     leave_node(root);
     // The node's queue node must be free before another rank of the node can use it.

@@ -81,8 +81,11 @@ namespace detail {
 }  // namespace detail
 
 /// Hashes the bytes of keys that are equal only if these are. In its place any hash will do whose values
-/// differ for most keys, the identity too: the map mixes their bits.
+/// differ for most keys, the identity too: the map mixes the bits of one that has no type `is_avalanching`,
+/// by which a hash says that it has done so itself.
 struct hash_of_bytes {
+  using is_avalanching = void;
+
   template <typename K>
   [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept {
     static_assert(std::has_unique_object_representations_v<K>,
@@ -254,7 +257,8 @@ class distributed_map {
 
   /// The upper half of the hash chooses the rank, the lower the bucket.
   [[nodiscard]] detail::chain chain_of(const K& key) const {
-    const std::uint64_t hash = detail::mixed_bits(static_cast<std::uint64_t>(hash_(key)));
+    auto hash = static_cast<std::uint64_t>(hash_(key));
+    if constexpr (!requires { typename Hash::is_avalanching; }) hash = detail::mixed_bits(hash);
     const auto ranks = static_cast<std::uint64_t>(world_->size());
     return {static_cast<int>(((hash >> 32U) * ranks) >> 32U),
             static_cast<std::size_t>(((hash & 0xffffffffU) * buckets_) >> 32U)};
