@@ -31,11 +31,6 @@ std::vector<axis> parameters_of_locks() {
            .most = one_minute}};
 }
 
-std::string refuse_parameters(const point& at) {
-  if (at.whole("backoff_min_ns") <= at.whole("backoff_max_ns")) return "";
-  return "--backoff-min-ns must be at most --backoff-max-ns";
-}
-
 object_kind make_locks() {
   object_kind result{
       .name = "lock",
@@ -48,7 +43,7 @@ object_kind make_locks() {
           "the "
           "lock's\nhome rank, 'in the node' to a rank of the same node by RMA.",
       .parameters = parameters_of_locks(),
-      .refuse = refuse_parameters,
+      .refuse = refuse_pauses,
       .objects = {}};
   for (const lock_entry& entry : catalogue::instance().entries()) result.objects.push_back(entry.listed());
   return result;
@@ -59,6 +54,11 @@ object_kind make_locks() {
 const object_kind& locks() {
   static const object_kind all = make_locks();
   return all;
+}
+
+std::string refuse_pauses(const point& at) {
+  if (at.whole("backoff_min_ns") <= at.whole("backoff_max_ns")) return "";
+  return "--backoff-min-ns must be at most --backoff-max-ns";
 }
 
 lock_parameters lock_parameters::at(const point& where) {

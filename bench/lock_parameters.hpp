@@ -2,6 +2,8 @@
 /// The run-time parameters of the registered locks.
 #pragma once
 
+#include <string>
+
 #include "bench/axis.hpp"
 #include "nearfar/core/backoff.hpp"
 #include "nearfar/lock/local_passes.hpp"
@@ -16,5 +18,8 @@ struct lock_parameters {
   /// Those that the point names, and the defaults of the others.
   [[nodiscard]] static lock_parameters at(const point& where);
 };
+
+/// Why the pauses of a lock that tries again do not go together, or nothing.
+[[nodiscard]] std::string refuse_pauses(const point& at);
 
 }  // namespace nearfar::bench

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "bench/lock_parameters.hpp"
 #include "bench/object.hpp"
 
 namespace nearfar::bench {
@@ -77,11 +78,6 @@ std::vector<axis> parameters_of_rw_locks() {
            .most = one_minute}};
 }
 
-std::string refuse_parameters(const point& at) {
-  if (at.whole("backoff_min_ns") <= at.whole("backoff_max_ns")) return "";
-  return "--backoff-min-ns must be at most --backoff-max-ns";
-}
-
 object_kind make_rw_locks() {
   object_kind result{
       .name = "rw_lock",
@@ -93,7 +89,7 @@ object_kind make_rw_locks() {
           "'At "
           "each\nnode' and 'at each counter': all at once.",
       .parameters = parameters_of_rw_locks(),
-      .refuse = refuse_parameters,
+      .refuse = refuse_pauses,
       .objects = {}};
   for (const rw_lock_entry& each : rw_catalogue::instance().entries())
     result.objects.push_back(each.listed());
