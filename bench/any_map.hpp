@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -146,6 +147,12 @@ class any_map {
   any_map& operator=(const any_map&) = delete;
   virtual ~any_map() = default;
 
+  [[nodiscard]] virtual std::optional<std::uint64_t> find(std::uint64_t key) = 0;
+  [[nodiscard]] virtual insert_result insert(std::uint64_t key, std::uint64_t value) = 0;
+  [[nodiscard]] virtual update_result update(std::uint64_t key, std::uint64_t value) = 0;
+  [[nodiscard]] virtual std::optional<std::uint64_t> erase(std::uint64_t key) = 0;
+  virtual void find(std::span<const std::uint64_t> keys, std::span<std::optional<std::uint64_t>> results) = 0;
+  /// The timed loop, virtual as a whole, so that the map is inlined in it. Collective.
   virtual map_counts run(W& w, const map_plan& plan) = 0;
   /// Collective.
   [[nodiscard]] virtual std::size_t size() = 0;
@@ -159,6 +166,17 @@ class any_map_of final : public any_map<W> {
   template <typename... Arguments>
   explicit any_map_of(W& w, Arguments&&... arguments) : map_(w, std::forward<Arguments>(arguments)...) {}
 
+  [[nodiscard]] std::optional<std::uint64_t> find(std::uint64_t key) override { return map_.find(key); }
+  [[nodiscard]] insert_result insert(std::uint64_t key, std::uint64_t value) override {
+    return map_.insert(key, value);
+  }
+  [[nodiscard]] update_result update(std::uint64_t key, std::uint64_t value) override {
+    return map_.update(key, value);
+  }
+  [[nodiscard]] std::optional<std::uint64_t> erase(std::uint64_t key) override { return map_.erase(key); }
+  void find(std::span<const std::uint64_t> keys, std::span<std::optional<std::uint64_t>> results) override {
+    map_.find(keys, results);
+  }
   map_counts run(W& w, const map_plan& plan) override { return map_loop(w, map_, plan); }
   [[nodiscard]] std::size_t size() override { return map_.size(); }
   [[nodiscard]] std::int64_t wrong_here() override {

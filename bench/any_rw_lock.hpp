@@ -60,54 +60,56 @@ class any_rw_lock_of final : public any_rw_lock<W> {
   void lock_shared() override { lock_.lock_shared(); }
   void unlock_shared() override { lock_.unlock_shared(); }
 
-  [[nodiscard]] typename any_rw_lock<W>::abilities can() const override {
-    constexpr std::chrono::nanoseconds never{};
-    return {.tries = requires(Lock & lock){lock.try_lock();
+  [[nodiscard]] typename any_rw_lock<W>::abilities can() const override { return abilities_of_lock; }
+
+  [[nodiscard]] bool try_lock() override {
+    if constexpr (abilities_of_lock.tries) return lock_.try_lock();
+    refuse();
   }
-  , .tries_shared = requires(Lock& lock) { lock.try_lock_shared(); },
-    .tries_until = requires(Lock& lock) { lock.try_lock_until(never); },
-    .tries_shared_until = requires(Lock& lock) { lock.try_lock_shared_until(never); },
-    .downgrades = requires(Lock& lock) { lock.unlock_and_lock_shared(); },
-    .upgrades = requires(Lock& lock) { lock.try_unlock_shared_and_lock(); }
+  [[nodiscard]] bool try_lock_shared() override {
+    if constexpr (abilities_of_lock.tries_shared) return lock_.try_lock_shared();
+    refuse();
+  }
+  [[nodiscard]] bool try_lock_until(std::chrono::nanoseconds deadline) override {
+    if constexpr (abilities_of_lock.tries_until) return lock_.try_lock_until(deadline);
+    refuse();
+  }
+  [[nodiscard]] bool try_lock_shared_until(std::chrono::nanoseconds deadline) override {
+    if constexpr (abilities_of_lock.tries_shared_until) return lock_.try_lock_shared_until(deadline);
+    refuse();
+  }
+  void unlock_and_lock_shared() override {
+    if constexpr (abilities_of_lock.downgrades) return lock_.unlock_and_lock_shared();
+    refuse();
+  }
+  [[nodiscard]] bool try_unlock_shared_and_lock() override {
+    if constexpr (abilities_of_lock.upgrades) return lock_.try_unlock_shared_and_lock();
+    refuse();
+  }
+
+  [[nodiscard]] handover last_handover() const override { return lock_.last_handover(); }
+  rw_counts run(W& w, rw_check<W>& check, const rw_plan& plan) override {
+    return rw_loop(w, lock_, check, plan);
+  }
+
+ private:
+  using abilities = typename any_rw_lock<W>::abilities;
+  static constexpr abilities abilities_of_lock = [](Lock* lock = nullptr) {
+    constexpr std::chrono::nanoseconds never{};
+    abilities of;
+    if constexpr (requires { lock->try_lock(); }) of.tries = true;
+    if constexpr (requires { lock->try_lock_shared(); }) of.tries_shared = true;
+    if constexpr (requires { lock->try_lock_until(never); }) of.tries_until = true;
+    if constexpr (requires { lock->try_lock_shared_until(never); }) of.tries_shared_until = true;
+    if constexpr (requires { lock->unlock_and_lock_shared(); }) of.downgrades = true;
+    if constexpr (requires { lock->try_unlock_shared_and_lock(); }) of.upgrades = true;
+    return of;
+  }();
+
+  [[noreturn]] static void refuse() { throw std::logic_error("this lock has no such operation"); }
+
+  Lock lock_;
 };
-}  // namespace nearfar::bench
-[[nodiscard]] bool try_lock() override {
-  if constexpr (requires { lock_.try_lock(); }) return lock_.try_lock();
-  refuse();
-}
-[[nodiscard]] bool try_lock_shared() override {
-  if constexpr (requires { lock_.try_lock_shared(); }) return lock_.try_lock_shared();
-  refuse();
-}
-[[nodiscard]] bool try_lock_until(std::chrono::nanoseconds deadline) override {
-  if constexpr (requires { lock_.try_lock_until(deadline); }) return lock_.try_lock_until(deadline);
-  refuse();
-}
-[[nodiscard]] bool try_lock_shared_until(std::chrono::nanoseconds deadline) override {
-  if constexpr (requires { lock_.try_lock_shared_until(deadline); })
-    return lock_.try_lock_shared_until(deadline);
-  refuse();
-}
-void unlock_and_lock_shared() override {
-  if constexpr (requires { lock_.unlock_and_lock_shared(); }) return lock_.unlock_and_lock_shared();
-  refuse();
-}
-[[nodiscard]] bool try_unlock_shared_and_lock() override {
-  if constexpr (requires { lock_.try_unlock_shared_and_lock(); }) return lock_.try_unlock_shared_and_lock();
-  refuse();
-}
-
-[[nodiscard]] handover last_handover() const override { return lock_.last_handover(); }
-rw_counts run(W& w, rw_check<W>& check, const rw_plan& plan) override {
-  return rw_loop(w, lock_, check, plan);
-}
-
-private:
-[[noreturn]] static void refuse() { throw std::logic_error("this lock has no such operation"); }
-
-Lock lock_;
-}
-;
 
 /// Collective, like the construction of the lock.
 template <typename Lock, typename W, typename... Arguments>

@@ -1,17 +1,18 @@
-// Acquires locks very often, counts every acquisition under the lock, and says whether one was lost or the
-// lock stopped: what scripts/soak runs for long, and the tests with a memcpy that stores twice for a moment.
+// Uses locks and maps very often, and says whether an acquisition or an entry was lost, or one stopped: what
+// scripts/soak runs for long, and the tests with a memcpy that stores twice for a moment.
 //
 //   nearfar_soak --world threads --ranks 2 --seconds 10
-//   scripts/run-mpi --mpi openmpi --ranks 2 -- build/release-openmpi/bench/nearfar_soak --locks dash,tas
+//   scripts/run-mpi --mpi openmpi --ranks 2 -- build/release-openmpi/bench/nearfar_soak --objects dash,tas
 //   NEARFAR_TWO_STORES=1 scripts/two-nodes run --mpi mpich --ranks 4 -- ...
 //
-// One JSON line for each lock. Exit status: 0 if none was lost and no lock stopped, else 1.
+// One JSON line for each object. Exit status: 0 if nothing was lost and none stopped, else 1.
 
 #include <fmt/format.h>
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -32,6 +33,7 @@
 
 #include "bench/catalogue.hpp"
 #include "bench/exclusion_check.hpp"
+#include "bench/map_catalogue.hpp"
 #include "bench/rw_catalogue.hpp"
 #include "nearfar/memory/mpi/transport.hpp"
 #include "nearfar/memory/mpi/world.hpp"
@@ -46,31 +48,32 @@ using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
 struct soak_options {
-  std::vector<std::string> locks{"sound"};
+  std::vector<std::string> objects{"sound"};
   std::string world = "mpi";
   int ranks = 2;
-  std::uint64_t acquisitions = 0;
+  std::uint64_t operations = 0;
   double time = 0;
   std::string topology;
   int stall_limit = 300;
   std::uint32_t seed = 1;
 };
 
-// ---- which locks ------------------------------------------------------------------------------------------
+// ---- which objects ----------------------------------------------------------------------------------------
 
-/// Throws `std::invalid_argument` for a name that no lock has.
+/// Throws `std::invalid_argument` for a name that none has.
 void check_names(const std::vector<std::string>& names) {
   std::vector<std::string> known{"sound", "unsound", "all"};
-  for (const auto& all : {catalogue::instance().names(), rw_catalogue::instance().names()})
+  for (const auto& all :
+       {catalogue::instance().names(), rw_catalogue::instance().names(), map_catalogue::instance().names()})
     known.insert(known.end(), all.begin(), all.end());
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw std::invalid_argument(
-          fmt::format("unknown lock '{}'; there are: {}", name, fmt::join(known, ", ")));
+          fmt::format("unknown object '{}'; there are: {}", name, fmt::join(known, ", ")));
 }
 
-/// The locks of one kind, of that world and tree, that were asked for: by name, or as "sound", "unsound" and
-/// "all".
+/// The objects of one kind, of that world and tree, that were asked for: by name, or as "sound", "unsound"
+/// and "all".
 template <world W, typename Entry>
 std::vector<const Entry*> chosen_of(const W& w, const registry<Entry>& from,
                                     const std::vector<std::string>& names) {
@@ -91,25 +94,20 @@ std::vector<const Entry*> chosen_of(const W& w, const registry<Entry>& from,
 
 /// What runs, and how far this rank has got.
 struct run_record {
-  std::string lock;
+  std::string object;
   std::string library;
   std::string world;
   std::string tree;
   int ranks = 1;
   int nodes = 1;
 
-  void print(std::uint64_t acquisitions, std::int64_t lost, std::optional<int> stalled_rank,
+  void print(std::uint64_t operations, std::int64_t lost, std::optional<int> stalled_rank,
              double duration) const {
-    nlohmann::ordered_json line{{"lock", lock},
-                                {"library", library},
-                                {"world", world},
-                                {"topology", tree},
-                                {"ranks", ranks},
-                                {"nodes", nodes},
-                                {"acquisitions", acquisitions},
-                                {"lost", lost},
-                                {"stalled", stalled_rank.has_value()},
-                                {"seconds", duration}};
+    nlohmann::ordered_json line{
+        {"object", object},         {"library", library}, {"world", world},
+        {"topology", tree},         {"ranks", ranks},     {"nodes", nodes},
+        {"operations", operations}, {"lost", lost},       {"stalled", stalled_rank.has_value()},
+        {"seconds", duration}};
     if (stalled_rank) line["rank"] = *stalled_rank;
     fmt::print("{}\n", line.dump());
     std::fflush(stdout);
@@ -131,15 +129,15 @@ class stall_watch {
   void begin(const run_record& running) {
     const std::scoped_lock hold(guard_);
     running_ = running;
-    acquired_.store(0, std::memory_order_relaxed);
+    done_.store(0, std::memory_order_relaxed);
   }
   /// The rank has done its share, and waits for others.
   void end() {
     const std::scoped_lock hold(guard_);
-    running_.lock.clear();
+    running_.object.clear();
   }
-  /// The rank has acquired that often by now. Costs a store.
-  void acquired(std::uint64_t count) { acquired_.store(count, std::memory_order_relaxed); }
+  /// The rank has done that many operations by now. Costs a store.
+  void did(std::uint64_t count) { done_.store(count, std::memory_order_relaxed); }
 
  private:
   void watch(const std::stop_token& stopped) {
@@ -149,7 +147,7 @@ class stall_watch {
     auto since = first;
     std::pair<std::string, std::uint64_t> seen;
     while (!changed_.wait_for(hold, stopped, seconds(1), [&] { return stopped.stop_requested(); })) {
-      std::pair now(running_.lock, acquired_.load(std::memory_order_relaxed));
+      std::pair now(running_.object, done_.load(std::memory_order_relaxed));
       if (now != seen || now.first.empty()) {
         seen = std::move(now);
         since = clock::now();
@@ -167,57 +165,189 @@ class stall_watch {
   std::condition_variable_any changed_;
   run_record running_;
   // Beside nothing that other ranks touch.
-  alignas(cache_line) std::atomic<std::uint64_t> acquired_ = 0;
+  alignas(cache_line) std::atomic<std::uint64_t> done_ = 0;
   alignas(cache_line) std::jthread thread_;
+};
+
+// ---- what is done once ------------------------------------------------------------------------------------
+
+/// An exclusive lock, which counts every acquisition.
+template <world W>
+class soaked_lock {
+ public:
+  using registered = catalogue;
+
+  soaked_lock(W& w, const lock_entry& of) : check_(w), lock_(of.factory<W>()(w, 0, {})) {}
+
+  void once(std::uint32_t dice) {
+    const bool tries = lock_->has_try_lock() && dice % 8 == 0;
+    if (!tries || !lock_->try_lock()) lock_->lock();
+    check_.count_everywhere();
+    lock_->unlock();
+  }
+  /// Collective.
+  [[nodiscard]] std::int64_t lost() { return check_.lost(); }
+
+ private:
+  exclusion_check<W> check_;
+  std::unique_ptr<any_lock<W>> lock_;
+};
+
+/// A reader-writer lock, one time in four as a writer, now and then in another way that it has.
+template <world W>
+class soaked_rw_lock {
+ public:
+  using registered = rw_catalogue;
+
+  soaked_rw_lock(W& w, const rw_lock_entry& of) : check_(w), lock_(of.factory<W>()(w, 0, {})) {}
+
+  void once(std::uint32_t dice) {
+    const auto can = lock_->can();
+    const bool differs = dice / 4 % 4 == 0;
+    if (dice % 4 == 0) {
+      if (!(differs && can.tries && lock_->try_lock())) lock_->lock();
+      check_.write();
+      if (!differs || !can.downgrades) return lock_->unlock();
+      lock_->unlock_and_lock_shared();
+      check_.read();
+      return lock_->unlock_shared();
+    }
+    if (!(differs && can.tries_shared && lock_->try_lock_shared())) lock_->lock_shared();
+    check_.read();
+    if (!differs || !can.upgrades || !lock_->try_unlock_shared_and_lock()) return lock_->unlock_shared();
+    check_.write();
+    lock_->unlock();
+  }
+  /// Collective.
+  [[nodiscard]] std::int64_t lost() { return check_.faults(); }
+
+ private:
+  rw_check<W> check_;
+  std::unique_ptr<any_rw_lock<W>> lock_;
+};
+
+/// A map in which each rank alone changes its own keys, so that it knows what must be there, all change the
+/// keys that nobody owns, and all find every key: what others find of a key never goes back. Buckets are few,
+/// so that keys of several ranks are in each.
+template <world W>
+class soaked_map {
+ public:
+  using registered = map_catalogue;
+
+  soaked_map(W& w, const map_entry& of)
+      : world_(&w),
+        ranks_(static_cast<std::uint64_t>(w.size())),
+        map_(of.factory<W>()(w, 0, {.capacity = {.cells = cells, .buckets = buckets}})),
+        mine_(keys_of_each),
+        seen_(keys_of_each * (ranks_ + 1)) {}
+
+  void once(std::uint32_t dice) {
+    const std::uint32_t what = dice % 8;
+    const std::uint32_t which = dice / 8;
+    if (what < 2) return find_one(which % seen_.size());
+    if (what == 2) return find_some(which);
+    if (what < 5) return change_common(keys_of_each * ranks_ + which % keys_of_each);
+    change_own(what, which % keys_of_each);
+  }
+
+  /// Collective.
+  [[nodiscard]] std::int64_t lost() {
+    for (std::uint64_t i = 0; i < keys_of_each; ++i) expect(map_->find(own_key(i)) == mine_[i]);
+    world_->barrier();
+    const auto size = static_cast<std::int64_t>(map_->size());
+    const auto sums = world_->sum_over_ranks({balance_, wrong_ + map_->wrong_here()});
+    // What is known to the first rank only.
+    return world_->sum_over_ranks(
+        {world_->rank() == 0 ? std::abs(sums[0] - size) + sums[1] : std::int64_t{0}})[0];
+  }
+
+ private:
+  static constexpr std::size_t keys_of_each = 64;
+  static constexpr std::size_t cells = 512;
+  static constexpr std::size_t buckets = 32;
+
+  void expect(bool holds) { wrong_ += holds ? 0 : 1; }
+
+  [[nodiscard]] std::uint64_t own_key(std::uint64_t i) const {
+    return i * ranks_ + static_cast<std::uint64_t>(world_->rank());
+  }
+
+  void change_own(std::uint32_t what, std::uint64_t i) {
+    const std::uint64_t key = own_key(i);
+    const std::uint64_t value = value_of_key(key, ++version_);
+    if (what == 5) {
+      expect(map_->erase(key) == mine_[i]);
+      balance_ -= mine_[i] ? 1 : 0;
+      mine_[i].reset();
+    } else if (what == 6) {
+      expect(map_->insert(key, value) == (mine_[i] ? insert_result::exists : insert_result::inserted));
+      balance_ += mine_[i] ? 0 : 1;
+      if (!mine_[i]) mine_[i] = value;
+    } else {
+      expect(map_->update(key, value) == (mine_[i] ? update_result::updated : update_result::absent));
+      if (mine_[i]) mine_[i] = value;
+    }
+  }
+
+  void change_common(std::uint64_t key) {
+    if (map_->erase(key)) {
+      --balance_;
+    } else {
+      const insert_result result = map_->insert(key, value_of_key(key, 0));
+      expect(result != insert_result::full);
+      balance_ += result == insert_result::inserted ? 1 : 0;
+    }
+  }
+
+  void find_one(std::uint64_t key) { expect_found(key, map_->find(key)); }
+
+  void find_some(std::uint32_t first) {
+    constexpr std::size_t at_once = 8;
+    std::array<std::uint64_t, at_once> keys{};
+    std::array<std::optional<std::uint64_t>, at_once> results;
+    for (std::size_t i = 0; i < at_once; ++i) keys[i] = (first + i * i) % seen_.size();
+    map_->find(keys, results);
+    for (std::size_t i = 0; i < at_once; ++i) expect_found(keys[i], results[i]);
+  }
+
+  /// The versions that its owner writes of a key grow.
+  void expect_found(std::uint64_t key, const std::optional<std::uint64_t>& value) {
+    if (!value) return;
+    const std::uint64_t version = *value & 0xfffffU;
+    // Versions begin again after 2^20 changes of a rank.
+    const std::uint64_t newer_by = (version - seen_[key]) & 0xfffffU;
+    expect(*value >> 20U == key && newer_by < 0x80000U);
+    seen_[key] = version;
+  }
+
+  W* world_;
+  std::uint64_t ranks_;
+  std::unique_ptr<any_map<W>> map_;
+  std::vector<std::optional<std::uint64_t>> mine_;  ///< what this rank's keys must have
+  std::vector<std::uint64_t> seen_;                 ///< the last version found of each key
+  std::uint64_t version_ = 0;
+  std::int64_t balance_ = 0;
+  std::int64_t wrong_ = 0;
 };
 
 // ---- the run ----------------------------------------------------------------------------------------------
 
-/// One acquisition of an exclusive lock, now and then by try_lock; it counts under the lock.
-template <world W>
-void acquire_once(any_lock<W>& lock, exclusion_check<W>& check, std::uint32_t dice) {
-  const bool tries = lock.has_try_lock() && dice % 8 == 0;
-  if (!tries || !lock.try_lock()) lock.lock();
-  check.count_everywhere();
-  lock.unlock();
-}
-
-/// The same of a reader-writer lock, one in four as a writer, now and then in another way that it has.
-template <world W>
-void acquire_once(any_rw_lock<W>& lock, rw_check<W>& check, std::uint32_t dice) {
-  const auto can = lock.can();
-  const bool differs = dice / 4 % 4 == 0;
-  if (dice % 4 == 0) {
-    if (!(differs && can.tries && lock.try_lock())) lock.lock();
-    check.write();
-    if (!differs || !can.downgrades) return lock.unlock();
-    lock.unlock_and_lock_shared();
-    check.read();
-    return lock.unlock_shared();
-  }
-  if (!(differs && can.tries_shared && lock.try_lock_shared())) lock.lock_shared();
-  check.read();
-  if (!differs || !can.upgrades || !lock.try_unlock_shared_and_lock()) return lock.unlock_shared();
-  check.write();
-  lock.unlock();
-}
-
-/// Acquires this rank's share, or until `limit` has passed, unless that is 0, with a pause now and then, so
-/// that queues are left empty, too. Returns how many there were.
-template <world W, typename Lock, typename Check>
-std::uint64_t acquire_often(W& w, Lock& lock, Check& check, const soak_options& options, nanoseconds limit,
-                            stall_watch& watch) {
+/// Does this rank's share, or until `limit` has passed, unless that is 0, with a pause now and then, so that
+/// queues are left empty, too. Returns how many there were.
+template <world W, typename Subject>
+std::uint64_t repeat(W& w, Subject& subject, const soak_options& options, nanoseconds limit,
+                     stall_watch& watch) {
   constexpr std::uint64_t between_looks = 16;
   const auto ranks = static_cast<std::uint64_t>(w.size());
   const std::uint64_t share =
-      options.acquisitions == 0 ? ~std::uint64_t{0} : (options.acquisitions + ranks - 1) / ranks;
+      options.operations == 0 ? ~std::uint64_t{0} : (options.operations + ranks - 1) / ranks;
   std::minstd_rand random(options.seed * 7919U + static_cast<std::uint32_t>(w.rank()) + 1U);
   const nanoseconds start = w.now();
   std::uint64_t done = 0;
   while (done < share) {
     const auto dice = static_cast<std::uint32_t>(random());
-    acquire_once(lock, check, dice / 8);
-    watch.acquired(++done);
+    subject.once(dice / 8);
+    watch.did(++done);
     if (dice % 8 == 0)
       for (auto turns = dice / 64 % 256; turns != 0; --turns)
         std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -226,58 +356,73 @@ std::uint64_t acquire_often(W& w, Lock& lock, Check& check, const soak_options& 
   return done;
 }
 
+/// What runs in this world and on its tree, a kind at a time.
 template <world W>
-std::int64_t lost_by(exclusion_check<W>& check) {
-  return check.lost();
-}
-template <world W>
-std::int64_t lost_by(rw_check<W>& check) {
-  return check.faults();
-}
+class soaking {
+ public:
+  soaking(W& w, const soak_options& options, const std::string& library)
+      : world_(&w), options_(&options), library_(library), watch_(w.rank(), options.stall_limit) {}
 
-/// Collective. Returns whether all was well.
-template <typename Check, world W, typename Entry>
-bool soak_each(W& w, const std::vector<const Entry*>& locks, const soak_options& options,
-               const std::string& library, nanoseconds limit, stall_watch& watch) {
-  bool well = true;
-  for (const Entry* each : locks) {
-    const run_record running{.lock = each->name,
-                             .library = library,
-                             .world = options.world,
-                             .tree = w.locality().tree_text(),
-                             .ranks = w.size(),
-                             .nodes = w.locality().groups(level::node)};
-    watch.begin(running);
-    Check check(w);
-    const auto lock = each->template factory<W>()(w, 0, {});
-    w.barrier();
-    const nanoseconds start = w.now();
-    const std::uint64_t mine = acquire_often(w, *lock, check, options, limit, watch);
-    watch.end();
-    const std::int64_t lost = lost_by(check);
-    const std::int64_t all = w.sum_over_ranks({static_cast<std::int64_t>(mine)})[0];
-    const double duration = std::chrono::duration<double>(w.now() - start).count();
-    if (w.rank() == 0) running.print(static_cast<std::uint64_t>(all), lost, std::nullopt, duration);
-    well = well && lost == 0 && all != 0;
+  /// How many of that kind were asked for and exist here.
+  template <template <typename> typename Subject>
+  [[nodiscard]] std::size_t count() const {
+    return chosen<Subject>().size();
   }
-  return well;
-}
+
+  /// Collective. Returns whether all was well.
+  template <template <typename> typename Subject>
+  bool run(nanoseconds limit) {
+    W& w = *world_;
+    bool well = true;
+    for (const auto* each : chosen<Subject>()) {
+      const run_record running{.object = each->name,
+                               .library = library_,
+                               .world = options_->world,
+                               .tree = w.locality().tree_text(),
+                               .ranks = w.size(),
+                               .nodes = w.locality().groups(level::node)};
+      watch_.begin(running);
+      Subject<W> subject(w, *each);
+      w.barrier();
+      const nanoseconds start = w.now();
+      const std::uint64_t mine = repeat(w, subject, *options_, limit, watch_);
+      watch_.end();
+      const std::int64_t lost = subject.lost();
+      const std::int64_t all = w.sum_over_ranks({static_cast<std::int64_t>(mine)})[0];
+      const double duration = std::chrono::duration<double>(w.now() - start).count();
+      if (w.rank() == 0) running.print(static_cast<std::uint64_t>(all), lost, std::nullopt, duration);
+      well = well && lost == 0 && all != 0;
+    }
+    return well;
+  }
+
+ private:
+  template <template <typename> typename Subject>
+  [[nodiscard]] auto chosen() const {
+    return chosen_of(*world_, Subject<W>::registered::instance(), options_->objects);
+  }
+
+  W* world_;
+  const soak_options* options_;
+  std::string library_;
+  stall_watch watch_;
+};
 
 /// Collective. Returns whether all was well.
 template <world W>
 bool soak(W& w, const soak_options& options, const std::string& library) {
-  check_names(options.locks);
-  stall_watch watch(w.rank(), options.stall_limit);
-  const auto exclusive = chosen_of(w, catalogue::instance(), options.locks);
-  const auto shared = chosen_of(w, rw_catalogue::instance(), options.locks);
-  const std::size_t count = exclusive.size() + shared.size();
-  const auto limit = std::chrono::duration_cast<nanoseconds>(
-      std::chrono::duration<double>(options.time) / static_cast<double>(std::max<std::size_t>(count, 1)));
+  check_names(options.objects);
+  soaking<W> all(w, options, library);
+  const std::size_t count = all.template count<soaked_lock>() + all.template count<soaked_rw_lock>() +
+                            all.template count<soaked_map>();
   if (count == 0)
-    throw std::invalid_argument(fmt::format("none of the locks {} exists in this world and on this topology",
-                                            fmt::join(options.locks, ", ")));
-  const bool excluded = soak_each<exclusion_check<W>>(w, exclusive, options, library, limit, watch);
-  return soak_each<rw_check<W>>(w, shared, options, library, limit, watch) && excluded;
+    throw std::invalid_argument(fmt::format("none of {} exists in this world and on this topology",
+                                            fmt::join(options.objects, ", ")));
+  const auto limit = std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(options.time) /
+                                                             static_cast<double>(count));
+  bool well = all.template run<soaked_lock>(limit);
+  well = all.template run<soaked_rw_lock>(limit) && well;
+  return all.template run<soaked_map>(limit) && well;
 }
 
 int run(const soak_options& options) {
@@ -309,9 +454,9 @@ int run(const soak_options& options) {
 
 int main(int argc, char** argv) {
   constexpr double longest = 1e7;
-  CLI::App app("Acquires locks very often and says whether one let two in, or stopped.");
+  CLI::App app("Uses locks and maps very often and says whether anything was lost, or one stopped.");
   nearfar::bench::soak_options options;
-  app.add_option("--locks", options.locks, "Names; or sound, unsound, all")
+  app.add_option("--objects", options.objects, "Names; or sound, unsound, all")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--world", options.world, "mpi (under mpirun) or threads")
@@ -320,21 +465,21 @@ int main(int argc, char** argv) {
   app.add_option("--ranks", options.ranks, "Threads of the threads world")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  const auto* acquisitions =
-      app.add_option("--acquisitions", options.acquisitions,
-                     "Of each lock, over all ranks [1000000, or with --seconds no limit]")
+  const auto* operations =
+      app.add_option("--operations", options.operations,
+                     "On each object, over all ranks [1000000, or with --seconds no limit]")
           ->check(CLI::PositiveNumber);
   const auto* time =
-      app.add_option("--seconds", options.time, "At most, for all locks in equal shares [no limit]")
+      app.add_option("--seconds", options.time, "At most, for all objects in equal shares [no limit]")
           ->check(CLI::Range(1e-3, longest));
   app.add_option("--topology", options.topology, "Tree to use in place of the machine's: 'node:2 core:1'");
   app.add_option("--stall-limit", options.stall_limit,
-                 "Seconds without an acquisition of a rank after which the lock is taken to have stopped")
+                 "Seconds without an operation of a rank after which the object is taken to have stopped")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Of the pauses")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  if (acquisitions->empty() && time->empty()) options.acquisitions = 1'000'000;
+  if (operations->empty() && time->empty()) options.operations = 1'000'000;
   try {
     return nearfar::bench::run(options);
   } catch (const std::exception& fault) {

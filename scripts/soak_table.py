@@ -3,7 +3,7 @@
 
 usage: scripts/soak_table.py [--into DOCUMENT] RESULTS...
 
-RESULTS are the JSON lines of nearfar_soak; runs of the same lock on the same library and nodes add up.
+RESULTS are the JSON lines of nearfar_soak; runs of the same object on the same library and nodes add up.
 With --into the table replaces what is between the marks in DOCUMENT, else it is printed.
 """
 
@@ -23,18 +23,18 @@ def table(records: list[dict]) -> str:
     runs: dict[tuple[str, str], dict[bool, int]] = defaultdict(lambda: defaultdict(int))
     bad = []
     for record in records:
-        key = (record["lock"], library_of(record))
-        runs[key][record["nodes"] > 1] += record["acquisitions"]
+        key = (record["object"], library_of(record))
+        runs[key][record["nodes"] > 1] += record["operations"]
         if record["lost"] or record["stalled"]:
             what = "stopped" if record["stalled"] else f"lost {record['lost']}"
-            bad.append(f"`{record['lock']}` on {key[1]}, {record['nodes']} nodes: {what}")
+            bad.append(f"`{record['object']}` on {key[1]}, {record['nodes']} nodes: {what}")
     total = sum(sum(by_nodes.values()) for by_nodes in runs.values())
-    lines = ["| lock | library | one node | virtual nodes |", "|---|---|--:|--:|"]
-    for (lock, library), by_nodes in runs.items():
+    lines = ["| object | library | one node | virtual nodes |", "|---|---|--:|--:|"]
+    for (name, library), by_nodes in runs.items():
         counts = [f"{by_nodes[several]:,}" if several in by_nodes else "-" for several in (False, True)]
-        lines.append(f"| `{lock}` | {library} | {counts[0]} | {counts[1]} |")
-    verdict = "; ".join(bad) if bad else "nothing lost, no lock stopped"
-    return "\n".join(lines + ["", f"{total:,} acquisitions in all: {verdict}."])
+        lines.append(f"| `{name}` | {library} | {counts[0]} | {counts[1]} |")
+    verdict = "; ".join(bad) if bad else "nothing lost, nothing stopped"
+    return "\n".join(lines + ["", f"{total:,} operations in all: {verdict}."])
 
 
 def main(arguments: list[str]) -> int:
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
     for name in arguments:
         for number, line in enumerate(pathlib.Path(name).read_text().splitlines(), 1):
             # A launcher that ends a program may mix its own words in, before a record too.
-            start = line.find('{"lock":')
+            start = line.find('{"object":')
             if start < 0:
                 continue
             try:
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
             except json.JSONDecodeError as problem:
                 sys.exit(f"{name}:{number}: the record is cut off or mixed with other text: {problem}")
     if not records:
-        sys.exit(f"no record of nearfar_soak in {' '.join(arguments)}: nothing is known of any lock")
+        sys.exit(f"no record of nearfar_soak in {' '.join(arguments)}: nothing is known of any object")
     text = table(records)
     if document is None:
         print(text)

@@ -321,7 +321,7 @@ std::vector<std::vector<deed>> drawn_deeds(std::uint64_t seed, int ranks, int ep
     const auto touch = [&] {
       deed one{.what = draw.of({kind::load, kind::store}), .place = draw.below(2)};
       if (waits && draw.below(4) == 0) one.what = kind::wait;
-      one.value = static_cast<word>(1 + draw.below(3));
+      one.value = 1 + static_cast<word>(draw.below(3));
       mine.push_back(one);
     };
     for (int i = 0; i < epochs; ++i) {

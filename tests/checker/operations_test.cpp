@@ -204,7 +204,7 @@ TEST(lock_freedom, counts_steps_from_the_first_call_or_the_last_return) {
   };
   // The call counts, the return does not.
   for (const int ranks : {1, 2}) {
-    const auto most = static_cast<std::size_t>(4 * ranks);
+    const auto most = 4 * static_cast<std::size_t>(ranks);
     EXPECT_TRUE(is_right(adds(ranks, most), by(strong)));
     EXPECT_TRUE(finds(judged(adds(ranks, most - 1), linearizable_by(counter{})), by(strong), fault::livelock,
                       "steps in which no operation returns"));

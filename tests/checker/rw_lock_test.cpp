@@ -45,8 +45,9 @@ void expect_right_in_all_modes(const std::string& lock, const std::string& nodes
                                checker::options how = {}) {
   for (const delivery_mode mode : all_modes) {
     how.mode = mode;
-    std::string title = lock + " on " + nodes;
-    for (const rw_script& one : all) title += " " + one;
+    std::string title = lock;
+    title.append(" on ").append(nodes);
+    for (const rw_script& one : all) title.append(" ").append(one);
     expect_right(rw_program_of(lock, nodes, all), how, title);
   }
 }
