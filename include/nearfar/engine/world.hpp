@@ -335,15 +335,19 @@ class far_array {
     issue<V>(site, action::get, where, field, nullptr, &result);
   }
   template <typename V>
+  void put_range(element first, far<V> T::*field, std::span<const V> origins,
+                 std::source_location site = std::source_location::current()) {
+    if (origins.empty()) return;
+    operation started = range_of(action::put, first, field, origins);
+    started.origin = origins.data();
+    world_->substrate().at(site).issue(started);
+  }
+  template <typename V>
   void get_range(element first, far<V> T::*field, std::span<V> results,
                  std::source_location site = std::source_location::current()) {
-    static_assert(sizeof(T) == sizeof(V), "elements of one word each, so that they are in one piece");
     if (results.empty()) return;
-    (void)checked_element({first.rank, first.index + results.size() - 1}, count());
-    operation started = operation_of(action::get, first, field);
+    operation started = range_of(action::get, first, field, std::span<const V>(results));
     started.result = results.data();
-    started.bytes = results.size_bytes();
-    started.is_of_values = true;
     world_->substrate().at(site).issue(started);
   }
   template <typename V>
@@ -475,6 +479,17 @@ class far_array {
             .target = where.rank,
             .word = (object(what, where).*field).words.data(),
             .bytes = sizeof(V)};
+  }
+  /// On a word of each of as many elements as there are words.
+  template <typename V>
+  [[nodiscard]] operation range_of(action what, element first, far<V> T::*field,
+                                   std::span<const V> words) const {
+    static_assert(sizeof(T) == sizeof(V), "elements of one word each, so that they are in one piece");
+    (void)checked_element({first.rank, first.index + words.size() - 1}, count());
+    operation result = operation_of(what, first, field);
+    result.bytes = words.size_bytes();
+    result.is_of_values = true;
+    return result;
   }
   template <typename V>
   [[nodiscard]] operation read_of(action what, element where, far_object<V> T::*field, V& result) const {

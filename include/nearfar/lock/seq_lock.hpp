@@ -36,8 +36,8 @@ namespace nearfar {
 /// Progress: a reader waits for the writes that it overlaps only, and may be made to wait again by each
 /// further one; a writer waits as `Writers` says. Cost in far operations, each completed by a flush: load 1
 /// get, in place on the home's node none; for each write that overlaps it polls of one word and 1 get more.
-/// Store that of `Writers`, 1 get and 1 put for each 4 bytes, all puts at once. Memory: 8 bytes of far memory
-/// for each 4 bytes of the value on each rank, and that of `Writers`.
+/// Store that of `Writers`, 1 get and 1 put. Memory: 8 bytes of far memory for each 4 bytes of the value on
+/// each rank, and that of `Writers`.
 template <world W, far_object_value V, typename Writers = default_cohort_lock<W>>
 class seq_lock {
  public:
@@ -85,10 +85,8 @@ class seq_lock {
     V value = unpacked();
     change(value);
     const std::uint32_t next = version(states_[0]) + 1;
-    for (std::size_t i = 0; i < pieces; ++i) {
-      states_[i] = packed(next, piece_of(value, i));
-      words_.put({home_, i}, &word::state, states_[i]);
-    }
+    for (std::size_t i = 0; i < pieces; ++i) states_[i] = packed(next, piece_of(value, i));
+    words_.put_range(home_, &word::state, std::span<const std::uint64_t>(states_));
     words_.flush(home_);
   }
 

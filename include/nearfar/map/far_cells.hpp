@@ -17,7 +17,7 @@
 
 #include "nearfar/core/world.hpp"
 #include "nearfar/map/cell_link.hpp"
-#include "nearfar/map/stamped_entry.hpp"
+#include "nearfar/memory/stamped_entry.hpp"
 
 namespace nearfar::detail {
 

@@ -118,12 +118,12 @@ class far_elements {
     return place_.offset() + where.index * sizeof(T);
   }
 
-  /// `misuse` in checked builds if there are fewer elements from `first` on than results.
+  /// `misuse` in checked builds if there are fewer elements from `first` on than words.
   template <typename V>
-  void check_range(element first, far<V> T::* /*field*/, std::span<V> results) const {
+  void check_range(element first, far<V> T::* /*field*/, std::span<const V> words) const {
     static_assert(sizeof(T) == sizeof(V), "elements of one word each, so that they are in one piece");
     if constexpr (checked_build)
-      if (!results.empty()) (void)checked_element({first.rank, first.index + results.size() - 1}, count());
+      if (!words.empty()) (void)checked_element({first.rank, first.index + words.size() - 1}, count());
   }
 
   /// A field in far memory of the element's rank that begins at `memory`.

@@ -59,11 +59,21 @@ class far_array : public far_elements<World, T> {
     get_all(&result, {1, datatype<V>()}, where.rank, displacement(where, field));
   }
 
+  /// The words of as many elements as there are origins, each of one word: one operation, whose words are
+  /// written in any order, each as by `put`.
+  template <typename V>
+  void put_range(element first, far<V> T::*field, std::span<const V> origins) {
+    this->check_range(first, field, origins);
+    if (origins.empty()) return;
+    put_all(origins.data(), {static_cast<int>(origins.size()), datatype<V>()}, first.rank,
+            displacement(first, field));
+  }
+
   /// The words of as many elements as there are results, each of one word: one operation, whose words are
   /// read in any order, each as by `get`.
   template <typename V>
   void get_range(element first, far<V> T::*field, std::span<V> results) {
-    this->check_range(first, field, results);
+    this->check_range(first, field, std::span<const V>(results));
     if (results.empty()) return;
     get_all(results.data(), {static_cast<int>(results.size()), datatype<V>()}, first.rank,
             displacement(first, field));

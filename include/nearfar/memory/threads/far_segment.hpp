@@ -54,8 +54,17 @@ class far_array : public far_elements<World, T> {
   }
 
   template <typename V>
+  void put_range(element first, far<V> T::*field, std::span<const V> origins) {
+    this->check_range(first, field, origins);
+    for (const V& origin : origins) {
+      put(first, field, origin);
+      ++first.index;
+    }
+  }
+
+  template <typename V>
   void get_range(element first, far<V> T::*field, std::span<V> results) {
-    this->check_range(first, field, results);
+    this->check_range(first, field, std::span<const V>(results));
     for (V& result : results) {
       get(first, field, result);
       ++first.index;

@@ -1,0 +1,500 @@
+/// \file
+/// A decentralised lock-free FIFO queue: a list of elements in the memory of the ranks that push them, which
+/// every rank enters where it last knew its ends.
+///
+/// Source: A. Paznikov, A. Burachenko, D. Derzhavin, "A distributed lock-free queue in the remote memory
+/// access model" (in Russian), Tomsk State University Journal of Control and Computer Science 1 (62), 2023
+/// (there *nd*). From it: elements in a pool of each rank, references of rank and slot, timestamps, states
+/// free, alive and deleted, heads and tails of each rank that may be out of date, the root at the first rank
+/// (there: sentinel) by which ranks agree on the first element, and announcements to all. Nearfar's: tags in
+/// links, how elements become free again, and the end of the list that says closed. The list is that of
+/// M. Michael and M. Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue
+/// algorithms", PODC 1996, doi 10.1145/248052.248106.
+///
+/// What there is. An element is a value, a link to the next element, and a state: a timestamp and whether it
+/// is deleted. The root is a link, too. A link refers to an element *of one generation*, the number of times
+/// that its slot has been used, and carries the generation of the element that it is in (`tagged_link`); so
+/// do the state and each word of the value. Each rank has a hint of the tail and one of the head, links to
+/// elements that were the last, or deleted, when somebody put them there.
+///
+/// The invariant. In one generation a slot
+///  (1) belongs to the rank whose memory it is in, which writes value, state and link, and flushes; then it
+///  (2) enters the list by one compare-and-swap of the last link, with a timestamp above those before it;
+///  (3) is deleted, by one compare-and-swap of its state, by the rank that then has the value;
+///  (4) is passed by the root, which moves only forward, and only to an element before which all are deleted.
+/// Then its owner may use it again. Hence:
+///  - Who follows a link and finds that what is read there carries the link's generation has what was written
+///    in (1), (2) and (3). Who finds anything else has followed a link that is no longer in the list, and
+///    begins again at the root.
+///  - No element before a deleted one is alive: a pop looks at each from a hint of the head, or the root, on.
+///  - A value is written in place by its owner only, and nothing else ever writes it; states and links are
+///    written by accumulates only. So nothing is written that an earlier write may still be on its way to
+///    (core/world.hpp, "seen is not complete").
+///
+/// Linearization points: a push at (2); a pop that brings a value at (3); a pop that says empty, or closed,
+/// where it reads, of an element that it knows to be deleted, that none follows; `close` where it writes the
+/// last link, and a push that says closed where it reads that.
+///
+/// Progress: lock-free, whatever ranks stop at whatever point: an attempt fails only because another has
+/// succeeded. What a rank that stops takes with it is the element that it was about to push or has popped,
+/// and the room in its pool. Generations have 16 bits: if a slot is used 65,536 times while a rank is between
+/// two of its steps, that rank may take one generation for another.
+///
+/// Cost in far operations; all gets are in place where their target is on one's own node: push 1 get of a
+/// link and one of a state for each element from the hint to the end, at once; 2 accumulates to its own
+/// memory; 1 compare-and-swap; then 1 accumulate to each rank, all at once, which tells the new tail. Pop 3
+/// gets for each element from the hint to the first that is alive, at once; 1 compare-and-swap; 1 accumulate
+/// to each rank, all at once. Once for each pool's length of pushes 4 gets at least and 1 compare-and-swap to
+/// move the root. Memory of each rank: for each element 2 far words and 8 bytes for each 4 of the value.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nearfar/core/agreement.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/memory/stamped_entry.hpp"
+#include "nearfar/memory/tagged_link.hpp"
+#include "nearfar/queue/queue_operations.hpp"
+
+namespace nearfar {
+
+/// How large a `lockfree_queue` is, and how much its ranks tell each other.
+struct lockfree_queue_parameters {
+  /// Elements of each rank's pool, at least 2: as many as it has in the queue at once, or one less when the
+  /// last that was deleted is its own.
+  std::size_t capacity = 0;
+  /// Each rank tells all others of every n-th head and tail that it moves; 0: of none. Fewer announcements
+  /// are fewer accumulates, and more elements to hop over.
+  int announce_every = 1;
+};
+
+namespace detail {
+
+/// What tests leave out, to show that it is needed.
+struct lockfree_queue_faults {
+  bool no_tags = false;
+  bool no_second_look = false;      ///< at the link of a last element that was not known to be deleted
+  bool announces_before = false;    ///< the tail, when it is not yet linked
+  bool reclaims_too_early = false;  ///< the element that the root refers to, too
+};
+
+}  // namespace detail
+
+/// Queue of all ranks of a world. Each rank has its own object for it; an object is used by one thread. See
+/// the file's comment.
+template <world W, far_object_value T, detail::lockfree_queue_faults Faults = detail::lockfree_queue_faults{}>
+class lockfree_queue : public queue_operations<lockfree_queue<W, T, Faults>, W, T> {
+ public:
+  using parameters = lockfree_queue_parameters;
+
+  /// Collective. Throws `misuse` for pools of less than 2 elements, or of 2^32 - 2 and more together.
+  lockfree_queue(W& w, const parameters& of) : lockfree_queue(w, checked(w, of), 0) {}
+  lockfree_queue(const lockfree_queue&) = delete;
+  lockfree_queue& operator=(const lockfree_queue&) = delete;
+
+  /// From now on pushes are `closed`, and so are pops that find the queue empty. By any rank, any number of
+  /// times. Cost as of a push, but for what that writes to its own memory and to others'.
+  void close() {
+    for (end last = find_end();; last = find_end(last.at)) {
+      if (is_closed(last.next)) return;
+      if (change_link(last.at, last.next, last.next.redirected(link(0, closed_end, 0)))) return;
+    }
+  }
+
+  /// Elements between the last tail and head that this rank was told of: an estimate, however old. 1 get
+  /// or 2.
+  [[nodiscard]] std::size_t size_estimate() {
+    const link tail = hint(&hints::tail);
+    const link head = hint(&hints::head);
+    if (!tail.has_cell()) return 0;
+    const std::uint64_t last = timestamp(state_of(tail));
+    const std::uint64_t deleted = head.has_cell() ? timestamp(state_of(head)) : 0;
+    return last > deleted ? static_cast<std::size_t>(last - deleted) : 0;
+  }
+  /// The most elements that there can be.
+  [[nodiscard]] std::size_t capacity() const noexcept {
+    return capacity_ * static_cast<std::size_t>(world_->size());
+  }
+
+  // What `queue_operations` is made of.
+
+  [[nodiscard]] queue_status put(const T& value) {
+    const bool has_room = used_ < capacity_ || reclaim();
+    end last = find_end();
+    if (is_closed(last.next)) return queue_status::closed;
+    if (!has_room) return queue_status::full;
+
+    const std::size_t slot = (oldest_ + used_) % capacity_;
+    const std::uint64_t generation = generations_[slot];
+    const link mine(0, place_of(world_->rank(), slot), generation);
+    write(slot, generation, value);
+    for (;; last = find_end(last.at)) {
+      if (is_closed(last.next)) return queue_status::closed;
+      const std::uint64_t now = last.timestamp + 1;
+      stamp(slot, now, generation);
+      if constexpr (Faults.announces_before) announce(&hints::tail, mine);
+      if (!change_link(last.at, last.next, last.next.redirected(mine))) continue;
+      timestamps_[slot] = now;
+      generations_[slot] = link::next_generation(generation);
+      ++used_;
+      if (is_due(pushes_)) announce(&hints::tail, mine);
+      return queue_status::success;
+    }
+  }
+
+  [[nodiscard]] popped<T> take() {
+    for (link at = hint(&hints::head);;) {
+      const seen here = look_at(at);
+      if (!here.is_valid) {
+        at = link();
+        continue;
+      }
+      if (here.is_alive) {
+        if (delete_one(at, here.state)) {
+          if (is_due(pops_)) announce(&hints::head, at);
+          return here.value.confirmed().value();
+        }
+      }
+      link next = here.next;
+      // What was read together was read in any order: that the link was the last says something only if the
+      // element was deleted before.
+      if (!next.has_cell() && at.has_cell() && !Faults.no_second_look) {
+        const std::optional<link> later = next_of(at);
+        if (!later) {
+          at = link();
+          continue;
+        }
+        next = *later;
+      }
+      if (next.has_cell() && !is_closed(next)) {
+        at = without_own(next);
+        continue;
+      }
+      end_ = at;
+      end_word_ = next.bits();
+      return is_closed(next) ? queue_status::closed : queue_status::empty;
+    }
+  }
+
+  [[nodiscard]] bool await_room(const std::optional<std::chrono::nanoseconds>& deadline) {
+    // A pool that is full has more than one element, so what is deleted of it is not the last.
+    const element where{world_->rank(), oldest_};
+    constexpr auto is_free = [](std::uint64_t state) { return is_deleted(state); };
+    if (deadline)
+      return world_->await_direct_until(*deadline, elements_, where, &words::state, is_free).has_value();
+    world_->await_direct(elements_, where, &words::state, is_free);
+    return true;
+  }
+
+  [[nodiscard]] bool await_element(const std::optional<std::chrono::nanoseconds>& deadline) {
+    const auto has_changed = [last = end_word_](std::uint64_t word) { return word != last; };
+    return end_.has_cell() ? await_word(elements_, where(end_), &words::next, has_changed, deadline)
+                           : await_word(root_, element(0), &root::first, has_changed, deadline);
+  }
+
+  [[nodiscard]] W& world_of() noexcept { return *world_; }
+
+ private:
+  using link = detail::tagged_link<32, 16>;
+  using copy = typename W::template maybe_torn<detail::stamped_entry<T>>;
+
+  struct words {
+    far<std::uint64_t> next;
+    far<std::uint64_t> state;
+  };
+  struct values {
+    far_object<detail::stamped_entry<T>> value;
+  };
+  struct alignas(slot_bytes) root {
+    far<std::uint64_t> first;
+  };
+  struct alignas(slot_bytes) hints {
+    far<std::uint64_t> head;
+    far<std::uint64_t> tail;
+  };
+
+  /// What a link refers to in place of an element.
+  static constexpr std::size_t closed_end = link::most_cells - 1;
+  [[nodiscard]] static bool is_closed(link next) noexcept {
+    return next.has_cell() && next.cell() == closed_end;
+  }
+  /// As hints and the walk have it, which are no part of an element.
+  [[nodiscard]] static link without_own(link next) noexcept { return link().redirected(next); }
+
+  // A state is a timestamp, a generation, and whether the element is deleted.
+  static constexpr std::uint64_t deleted_bit = 1;
+  static constexpr unsigned generation_at = 1;
+  static constexpr unsigned timestamp_at = 17;
+  [[nodiscard]] static constexpr std::uint64_t timestamp(std::uint64_t state) noexcept {
+    return state >> timestamp_at;
+  }
+  [[nodiscard]] static constexpr bool is_deleted(std::uint64_t state) noexcept {
+    return (state & deleted_bit) != 0;
+  }
+  [[nodiscard]] static constexpr std::uint64_t generation_of(std::uint64_t state) noexcept {
+    return (state >> generation_at) & 0xffffU;
+  }
+  [[nodiscard]] static bool is_of(std::uint64_t generation, link to) noexcept {
+    return Faults.no_tags || generation == to.generation();
+  }
+
+  static parameters checked(W& w, const parameters& of) {
+    const auto number = [](std::size_t value) {
+      return std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value) : -1;
+    };
+    expect_alike<lockfree_queue>(w,
+                                 {{"capacity", number(of.capacity)}, {"announce_every", of.announce_every}});
+    const std::size_t most = closed_end / static_cast<std::size_t>(w.size());
+    if (of.capacity < 2 || of.capacity > most)
+      throw misuse("a lockfree_queue of " + std::to_string(w.size()) + " ranks has 2 to " +
+                   std::to_string(most) + " elements at each, not " + std::to_string(of.capacity));
+    if (of.announce_every < 0)
+      throw misuse("announce_every is 0, for never, or more, not " + std::to_string(of.announce_every));
+    return of;
+  }
+  lockfree_queue(W& w, const parameters& of, int /*checked*/)
+      : world_(&w),
+        capacity_(of.capacity),
+        announce_every_(of.announce_every),
+        elements_(w, of.capacity),
+        values_(w, of.capacity),
+        root_(w),
+        hints_(w),
+        timestamps_(of.capacity),
+        generations_(of.capacity, 1) {}
+
+  // Places.
+
+  [[nodiscard]] std::size_t place_of(int rank, std::size_t slot) const noexcept {
+    return static_cast<std::size_t>(rank) * capacity_ + slot;
+  }
+  [[nodiscard]] element where(link to) const noexcept {
+    return {static_cast<int>(to.cell() / capacity_), to.cell() % capacity_};
+  }
+  [[nodiscard]] bool is_near(int rank) const {
+    return world_->locality().same(level::node, rank, world_->rank());
+  }
+
+  // Steps. A link without an element stands for the root.
+
+  struct seen {
+    bool is_valid = false;  ///< what follows is of the generation that was meant
+    bool is_alive = false;
+    link next{};
+    std::uint64_t state = 0;
+    copy value{};
+  };
+  [[nodiscard]] seen look_at(link at) {
+    seen result;
+    if (!at.has_cell()) {
+      result.next = *next_of(at);
+      result.is_valid = true;
+      return result;
+    }
+    const element cell = where(at);
+    std::uint64_t next = 0;
+    if (is_near(cell.rank)) {
+      result.state = elements_.read_direct(cell, &words::state);
+      next = elements_.read_direct(cell, &words::next);
+      values_.read_direct(cell, &values::value, result.value);
+    } else {
+      elements_.get(cell, &words::state, result.state);
+      elements_.get(cell, &words::next, next);
+      values_.get(cell, &values::value, result.value);
+      elements_.flush(cell.rank);
+      values_.flush(cell.rank);
+    }
+    result.next = link(next);
+    result.is_valid =
+        is_of(result.next.own(), at) && is_of(generation_of(result.state), at) &&
+        (Faults.no_tags || result.value.unconfirmed().is_whole(static_cast<std::uint32_t>(at.generation())));
+    result.is_alive = !is_deleted(result.state);
+    return result;
+  }
+
+  /// Nothing if `at` refers to an element that has been used again.
+  [[nodiscard]] std::optional<link> next_of(link at) {
+    if (!at.has_cell()) return link(fetched(root_, element(0), &root::first));
+    const link next(fetched(elements_, where(at), &words::next));
+    return is_of(next.own(), at) ? std::optional(next) : std::nullopt;
+  }
+  [[nodiscard]] std::uint64_t state_of(link at) { return fetched(elements_, where(at), &words::state); }
+
+  template <typename Array, typename Field>
+  [[nodiscard]] std::uint64_t fetched(Array& from, element cell, Field field) {
+    if (is_near(cell.rank)) return from.read_direct(cell, field);
+    std::uint64_t result = 0;
+    from.get(cell, field, result);
+    from.flush(cell.rank);
+    return result;
+  }
+
+  /// The last element, or the root, and its link.
+  struct end {
+    link at{};
+    link next{};
+    std::uint64_t timestamp = 0;
+  };
+  [[nodiscard]] end find_end() { return find_end(hint(&hints::tail)); }
+  [[nodiscard]] end find_end(link from) {
+    for (link at = from;;) {
+      const end here = look_for_end(at);
+      if (!here.next.has_cell() || is_closed(here.next)) return here;
+      at = without_own(here.next);
+    }
+  }
+  /// At an element, or at the root if that has been used again.
+  [[nodiscard]] end look_for_end(link at) {
+    if (at.has_cell()) {
+      const element cell = where(at);
+      std::uint64_t next = 0;
+      std::uint64_t state = 0;
+      if (is_near(cell.rank)) {
+        next = elements_.read_direct(cell, &words::next);
+        state = elements_.read_direct(cell, &words::state);
+      } else {
+        elements_.get(cell, &words::next, next);
+        elements_.get(cell, &words::state, state);
+        elements_.flush(cell.rank);
+      }
+      // The state may be of a later generation than the link, but then that has changed by now.
+      if (is_of(link(next).own(), at)) return {at, link(next), timestamp(state)};
+    }
+    return {link(), *next_of(link()), 0};
+  }
+
+  [[nodiscard]] bool change_link(link at, link from, link to) {
+    return at.has_cell() ? change(elements_, where(at), &words::next, from.bits(), to.bits())
+                         : change(root_, element(0), &root::first, from.bits(), to.bits());
+  }
+  [[nodiscard]] bool delete_one(link at, std::uint64_t alive) {
+    return change(elements_, where(at), &words::state, alive, alive | deleted_bit);
+  }
+  template <typename Array, typename Field>
+  [[nodiscard]] static bool change(Array& in, element cell, Field field, const std::uint64_t& from,
+                                   const std::uint64_t& to) {
+    std::uint64_t before = 0;
+    in.compare_and_swap(cell, field, from, to, before);
+    in.flush(cell.rank);
+    return before == from;
+  }
+
+  /// (1), but for the timestamp, which `stamp` writes and flushes with all of it.
+  void write(std::size_t slot, std::uint64_t generation, const T& value) {
+    const element cell{world_->rank(), slot};
+    values_.write_direct(cell, &values::value,
+                         detail::stamped_entry<T>(value, static_cast<std::uint32_t>(generation)));
+    nothing_after_ = link::to_nothing(generation).bits();
+    elements_.accumulate(cell, &words::next, nothing_after_, far_op::replace);
+  }
+  void stamp(std::size_t slot, std::uint64_t now, std::uint64_t generation) {
+    const std::uint64_t state = now << timestamp_at | generation << generation_at;
+    elements_.accumulate({world_->rank(), slot}, &words::state, state, far_op::replace);
+    elements_.flush(world_->rank());
+  }
+
+  // Hints.
+
+  [[nodiscard]] link hint(far<std::uint64_t> hints::*which) const {
+    return link(hints_.read_direct(world_->rank(), which));
+  }
+  [[nodiscard]] bool is_due(std::uint64_t& count) const noexcept {
+    return announce_every_ != 0 && ++count % static_cast<std::uint64_t>(announce_every_) == 0;
+  }
+  void announce(far<std::uint64_t> hints::*which, link what) {
+    const std::uint64_t word = what.bits();
+    for (int rank = 0; rank < world_->size(); ++rank) hints_.accumulate(rank, which, word, far_op::replace);
+    for (int rank = 0; rank < world_->size(); ++rank) hints_.flush(rank);
+  }
+
+  // What is free again.
+
+  /// Whether there is room now.
+  [[nodiscard]] bool reclaim() {
+    if (take_back()) return true;
+    advance_root();
+    return take_back();
+  }
+
+  /// The element that the root refers to, if any, and its timestamp.
+  [[nodiscard]] std::pair<link, std::uint64_t> first() {
+    for (;;) {
+      const link to = without_own(link(fetched(root_, element(0), &root::first)));
+      if (!to.has_cell() || is_closed(to)) return {link(), 0};
+      const std::uint64_t state = state_of(to);
+      if (is_of(generation_of(state), to)) return {to, timestamp(state)};
+    }
+  }
+  /// What the root has passed (4).
+  [[nodiscard]] bool take_back() {
+    const std::uint64_t passed = first().second + (Faults.reclaims_too_early ? 1 : 0);
+    while (used_ != 0 && timestamps_[oldest_] < passed) {
+      oldest_ = (oldest_ + 1) % capacity_;
+      --used_;
+    }
+    return used_ < capacity_;
+  }
+  /// To the first element that is alive, or the last.
+  void advance_root() {
+    const auto [from, time] = first();
+    if (!from.has_cell()) return;
+    for (link at = hint(&hints::head);;) {
+      if (!at.has_cell()) at = first().first;
+      const seen here = look_at(at);
+      if (!here.is_valid) {
+        at = link();
+        continue;
+      }
+      if (!here.is_alive && here.next.has_cell() && !is_closed(here.next)) {
+        at = without_own(here.next);
+        continue;
+      }
+      if (timestamp(here.state) > time) static_cast<void>(change_link(link(), from, at));
+      return;
+    }
+  }
+
+  template <typename Array, typename Field, typename Predicate>
+  [[nodiscard]] bool await_word(Array& in, element cell, Field field, const Predicate& predicate,
+                                const std::optional<std::chrono::nanoseconds>& deadline) {
+    const bool near = is_near(cell.rank);
+    if (deadline) {
+      return near ? world_->await_direct_until(*deadline, in, cell, field, predicate).has_value()
+                  : world_->await_fetch_until(*deadline, in, cell, field, predicate).has_value();
+    }
+    if (near)
+      world_->await_direct(in, cell, field, predicate);
+    else
+      world_->await_fetch(in, cell, field, predicate);
+    return true;
+  }
+
+  W* world_;
+  std::size_t capacity_;
+  int announce_every_;
+  typename W::template far_array<words> elements_;
+  typename W::template far_array<values> values_;
+  typename W::template far_segment<root> root_;
+  typename W::template far_segment<hints> hints_;
+
+  // This rank's pool is a ring, since its elements are deleted in the order in which it pushed them.
+  std::vector<std::uint64_t> timestamps_;   ///< of its elements that are in the queue
+  std::vector<std::uint64_t> generations_;  ///< of each slot, when it is used next
+  std::size_t oldest_ = 0;
+  std::size_t used_ = 0;
+  std::uint64_t pushes_ = 0;
+  std::uint64_t pops_ = 0;
+  std::uint64_t nothing_after_ = 0;  ///< origin of an accumulate
+  link end_{};                       ///< where the last pop found no element more ...
+  std::uint64_t end_word_ = 0;       ///< ... and what was there
+};
+
+}  // namespace nearfar

@@ -1,0 +1,377 @@
+/// \file
+/// A FIFO queue in which one atomic operation decides what a push or a pop does, and one put or get does it.
+///
+/// Source: nearfar's. The ring and the tickets are those of A. Gottlieb, B. Lubachevsky, L. Rudolph, "Basic
+/// techniques for the efficient coordination of very large numbers of cooperating sequential processors",
+/// 1983, doi 10.1145/69624.357206, section 4, which was made for fetch-and-add on memory that is far. There
+/// and in its successors (A. Morrison, Y. Afek, "Fast concurrent queues for x86 processors", PPoPP 2013, doi
+/// 10.1145/2442516.2442527) a ticket too many is found out at the cell, by more atomic operations; here both
+/// counts are in one word, so that what a ticket is good for is known when it is drawn.
+///
+/// The word at `home` has the next ticket of pushes, and the number of pushes less that of pops, hence the
+/// next ticket of pops. A push and a pop with the same ticket belong together, and the order in which the two
+/// were drawn says how:
+///  - the push first: the pop waits for the value, which is in the ring or on its way there;
+///  - the pop first: there was nothing to pop. It says so, and the ticket is void: the push, which sees from
+///    what its own addition returns that the pop was there before, draws another.
+/// Since void tickets cost pushes one more addition each, a rank that knows of no element looks before it
+/// adds. Likewise one that knows of no room: since several may do so at once, there is room for a further
+/// element of each rank.
+///
+/// The ring has cells in the memory of all ranks by turns. Every word of a cell carries the lap that it is of
+/// (`stamped_entry`), so that one get tells whether the value is whole. A cell is put again only when all who
+/// had to do with its last lap are done: each rank has a word in its own memory, written in place, with a
+/// ticket below which it has nothing under way, or that it has nothing under way at all. Who runs out of
+/// tickets that are known to be done gets these words of all ranks, after the counts; a rank that drew an
+/// earlier ticket had written its word before, as (1) and (2) pair. That is also why a put never meets an
+/// earlier one that may still come again (core/world.hpp, "seen is not complete"): a rank is done after its
+/// flush.
+///
+/// Linearization points: of a push and of a pop the additions that drew their tickets; of one that says
+/// empty, full or closed the reading of the counts. Progress: a pop waits for the push with its ticket, if
+/// that is under way; a push waits, a whole ring later, for who is still busy with its cell. All others go
+/// on. A rank that stops between its two steps stops the pop with its ticket, and, a ring later, all pushes:
+/// where ranks may stop, use `lockfree_queue`.
+///
+/// Cost in far operations: push 1 fetch-and-add at home and 1 put; pop 1 fetch-and-add and 1 get, in place if
+/// the cell is on one's own node, and polls while the value is on its way; of n at once as many but for the
+/// fetch-and-add, which is 1 for all. 1 get in place of both for a queue that is found empty or full again.
+/// For each void ticket 1 fetch-and-add more, and for each ring of pushes 2 gets, and of one rank 1 for each
+/// rank and a compare-and-swap. Memory of each rank: for each element 32 bytes for each 4 of the value at
+/// most, rounded up to a power of two over all ranks.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nearfar/core/agreement.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/memory/stamped_entry.hpp"
+#include "nearfar/queue/queue_operations.hpp"
+#include "nearfar/queue/ticket_counts.hpp"
+
+namespace nearfar {
+
+/// How large a `ticket_queue` is.
+struct ticket_queue_parameters {
+  /// Elements for each rank, of all together; one more for each rank may get in.
+  std::size_t capacity = 0;
+  /// Where the counts are.
+  int home = 0;
+  /// Cells of the ring, a power of two, at least as many as there can be elements; 0: twice as many at least.
+  /// The more, the more seldom a push has to make sure that nobody is left of the lap before.
+  std::size_t ring = 0;
+};
+
+namespace detail {
+
+/// What tests leave out, to show that it is needed.
+struct ticket_queue_faults {
+  bool uses_void_tickets = false;
+  bool no_stamps = false;
+  bool never_waits_for_done = false;
+};
+
+}  // namespace detail
+
+/// Queue of all ranks of a world. Each rank has its own object for it; an object is used by one thread. See
+/// the file's comment.
+template <world W, far_object_value T, detail::ticket_queue_faults Faults = detail::ticket_queue_faults{}>
+class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
+  using counts = detail::ticket_counts;
+
+ public:
+  using parameters = ticket_queue_parameters;
+
+  /// Collective. Throws `misuse` for no capacity, or for 2^22 elements and more with those of all ranks.
+  ticket_queue(W& w, const parameters& of) : ticket_queue(w, checked(w, of), 0) {}
+  ticket_queue(const ticket_queue&) = delete;
+  ticket_queue& operator=(const ticket_queue&) = delete;
+
+  /// From now on pushes are `closed`, and so are pops that find the queue empty. By any rank, any number of
+  /// times. Cost 1 get, and 1 compare-and-swap for each attempt.
+  void close() {
+    for (look(); !known_.is_closed();)
+      if (change_counts(known_.closed())) return;
+  }
+
+  /// Elements, when this rank last saw the counts.
+  [[nodiscard]] std::size_t size_estimate() const noexcept {
+    return static_cast<std::size_t>(std::max<std::int64_t>(known_.size(), 0));
+  }
+  /// The most elements that there can be.
+  [[nodiscard]] std::size_t capacity() const noexcept {
+    return room_ + static_cast<std::size_t>(world_->size());
+  }
+
+  // What `queue_operations` is made of.
+
+  [[nodiscard]] queue_status put(const T& value) {
+    if (known_.is_closed()) return queue_status::closed;
+    if (!has_room(known_)) look();
+    for (;;) {
+      if (known_.is_closed()) return queue_status::closed;
+      if (!has_room(known_)) return queue_status::full;
+      const underway now(*this, known_.tail());
+      const std::optional<counts> before = draw_push();
+      if (!before) continue;
+      const std::uint64_t ticket = before->tail();
+      now.is_at(ticket);
+      // A pop has a ticket that was drawn after the queue was closed as any other, and so it has to find
+      // something.
+      write(ticket, value, before->is_closed());
+      if (before->is_closed()) return queue_status::closed;
+      return queue_status::success;
+    }
+  }
+
+  [[nodiscard]] popped<T> take() {
+    if (known_.size() <= 0) look();
+    if (known_.size() <= 0) return nothing_in(known_);
+    const underway now(*this, known_.head());
+    const counts before = add(counts::of_pops(1));
+    if (before.size() <= 0) return nothing_in(before);
+    now.is_at(before.head());
+    const std::optional<T> value = read(before.head());
+    if (!value) return queue_status::closed;
+    return *value;
+  }
+
+  [[nodiscard]] bool await_room(const std::optional<std::chrono::nanoseconds>& deadline) {
+    return await_counts(deadline, [this](counts now) { return now.is_closed() || has_room(now); });
+  }
+  [[nodiscard]] bool await_element(const std::optional<std::chrono::nanoseconds>& deadline) {
+    return await_counts(deadline, [](counts now) { return now.is_closed() || now.size() > 0; });
+  }
+
+  [[nodiscard]] W& world_of() noexcept { return *world_; }
+
+ private:
+  using stamped = detail::stamped_entry<T>;
+  static constexpr std::size_t pieces = std::tuple_size_v<decltype(stamped::words)>;
+  struct piece {
+    far<std::uint64_t> word;
+  };
+  struct alignas(slot_bytes) home_words {
+    far<std::uint64_t> counts;
+    far<std::uint64_t> done;  ///< a ticket below which nothing is under way
+  };
+  struct alignas(slot_bytes) own_words {
+    far<std::uint64_t> underway;  ///< a ticket below which the rank has nothing under way, and 1; 0: nothing
+  };
+
+  static parameters checked(W& w, const parameters& of) {
+    const auto number = [](std::size_t value) {
+      return std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value) : -1;
+    };
+    expect_alike<ticket_queue>(
+        w, {{"capacity", number(of.capacity)}, {"home", of.home}, {"ring", number(of.ring)}});
+    const auto ranks = static_cast<std::size_t>(w.size());
+    const std::size_t most = static_cast<std::size_t>(counts::size_limit) / 2 / ranks - 1;
+    if (of.capacity < 1 || of.capacity > most)
+      throw misuse("a ticket_queue of " + std::to_string(ranks) + " ranks has room for 1 to " +
+                   std::to_string(most) + " elements of each, not " + std::to_string(of.capacity));
+    if (of.ring != 0 && (!std::has_single_bit(of.ring) || of.ring < (of.capacity + 1) * ranks ||
+                         of.ring > static_cast<std::size_t>(counts::size_limit)))
+      throw misuse("the ring of a ticket_queue is a power of two, from " +
+                   std::to_string((of.capacity + 1) * ranks) + ", its elements at most, to " +
+                   std::to_string(counts::size_limit) + ", not " + std::to_string(of.ring));
+    (void)checked_rank(w, of.home);
+    return of;
+  }
+  [[nodiscard]] static std::size_t capacity_of(const W& w, const parameters& of) noexcept {
+    return (of.capacity + 1) * static_cast<std::size_t>(w.size());
+  }
+  ticket_queue(W& w, const parameters& of, int /*checked*/)
+      : world_(&w),
+        home_(of.home),
+        room_(of.capacity * static_cast<std::size_t>(w.size())),
+        ring_(of.ring != 0 ? of.ring : std::bit_ceil(2 * capacity_of(w, of))),
+        cells_(w, (ring_ / static_cast<std::size_t>(w.size()) + 1) * pieces),
+        at_home_(w),
+        own_(w) {
+    if (w.rank() == home_) at_home_.write_direct(home_, &home_words::counts, counts::initial().bits());
+    w.barrier();
+  }
+
+  [[nodiscard]] bool has_room(counts now) const noexcept {
+    return now.size() < static_cast<std::int64_t>(room_);
+  }
+  [[nodiscard]] static queue_status nothing_in(counts now) noexcept {
+    return now.is_closed() ? queue_status::closed : queue_status::empty;
+  }
+
+  // The counts, of which `known_` is the latest that this rank has seen.
+
+  void look() {
+    std::uint64_t bits = 0;
+    at_home_.fetch(home_, &home_words::counts, bits);
+    at_home_.flush(home_);
+    known_ = counts(bits);
+  }
+  /// What they were before.
+  counts add(const std::uint64_t& sum) {
+    std::uint64_t before = 0;
+    at_home_.fetch_add(home_, &home_words::counts, sum, before);
+    at_home_.flush(home_);
+    known_ = counts(before).plus(sum);
+    return counts(before);
+  }
+  [[nodiscard]] bool change_counts(counts to) {
+    const std::uint64_t from = known_.bits();
+    const std::uint64_t desired = to.bits();
+    std::uint64_t before = 0;
+    at_home_.compare_and_swap(home_, &home_words::counts, from, desired, before);
+    at_home_.flush(home_);
+    known_ = before == from ? to : counts(before);
+    return before == from;
+  }
+  /// The counts before, with the ticket of a push as their tail; nothing if the ticket was void.
+  [[nodiscard]] std::optional<counts> draw_push() {
+    const counts before = add(counts::of_pushes(1));
+    if (before.size() >= 0 || Faults.uses_void_tickets) return before;
+    return std::nullopt;
+  }
+
+  template <typename Predicate>
+  [[nodiscard]] bool await_counts(const std::optional<std::chrono::nanoseconds>& deadline,
+                                  const Predicate& predicate) {
+    const auto holds = [&](std::uint64_t bits) { return predicate(counts(bits)); };
+    if (deadline) {
+      const auto bits = world_->await_fetch_until(*deadline, at_home_, home_, &home_words::counts, holds);
+      if (bits) known_ = counts(*bits);
+      return bits.has_value();
+    }
+    known_ = counts(world_->await_fetch(at_home_, home_, &home_words::counts, holds));
+    return true;
+  }
+
+  // What is under way.
+
+  /// While it lives, this rank may have something to do with tickets from the one given on.
+  class underway {
+   public:
+    underway(ticket_queue& of, std::uint64_t from) : of_(&of) { is_at(from); }
+    underway(const underway&) = delete;
+    underway& operator=(const underway&) = delete;
+    ~underway() { of_->tell(0); }
+    // (1) Before the ticket is drawn: seen by whoever sees that it was, and then looks here (2).
+    void is_at(std::uint64_t ticket) const { of_->tell(ticket + 1); }
+
+   private:
+    ticket_queue* of_;
+  };
+  void tell(std::uint64_t ticket_and_one) {
+    own_.write_direct(world_->rank(), &own_words::underway, ticket_and_one);
+  }
+
+  /// Until nobody has to do with the cell of a ticket for an earlier one.
+  void await_cell(std::uint64_t ticket) {
+    if (Faults.never_waits_for_done) return;
+    const std::uint64_t earlier = counts::before(ticket, static_cast<std::int64_t>(ring_));
+    const auto is_done = [&](std::uint64_t done) { return counts::ahead(done, earlier) > 0; };
+    if (is_done(done_)) return;
+    std::uint64_t told = 0;
+    at_home_.fetch(home_, &home_words::done, told);
+    at_home_.flush(home_);
+    done_ = told;
+    if (is_done(done_)) return;
+    done_ = found_done(earlier);
+    std::uint64_t before = 0;
+    at_home_.compare_and_swap(home_, &home_words::done, told, done_, before);
+    at_home_.flush(home_);
+  }
+  /// A ticket after `earlier` below which nothing is under way, as soon as there is one.
+  [[nodiscard]] std::uint64_t found_done(std::uint64_t earlier) {
+    look();
+    // (2) After the counts: who had drawn an earlier ticket has written its word (1).
+    std::uint64_t result = known_.size() > 0 ? known_.head() : known_.tail();
+    std::vector<std::uint64_t> words(static_cast<std::size_t>(world_->size()));
+    for (int rank = 0; rank < world_->size(); ++rank)
+      own_.get(rank, &own_words::underway, words[static_cast<std::size_t>(rank)]);
+    for (int rank = 0; rank < world_->size(); ++rank) own_.flush(rank);
+    for (int rank = 0; rank < world_->size(); ++rank) {
+      std::uint64_t word = words[static_cast<std::size_t>(rank)];
+      if (word == 0) continue;
+      const auto is_past = [&](std::uint64_t now) { return now == 0 || counts::ahead(now - 1, earlier) > 0; };
+      if (!is_past(word)) word = world_->await_get(own_, rank, &own_words::underway, is_past);
+      if (word != 0 && counts::ahead(result, word - 1) > 0) result = word - 1;
+    }
+    return result;
+  }
+
+  // The ring.
+
+  [[nodiscard]] element cell_of(std::uint64_t ticket) const noexcept {
+    const auto ranks = static_cast<std::uint64_t>(world_->size());
+    const std::uint64_t cell = ticket % ring_;
+    return {static_cast<int>(cell % ranks), cell / ranks * pieces};
+  }
+  /// Not 0, which is what cells have before the first lap.
+  [[nodiscard]] std::uint32_t stamp_of(std::uint64_t ticket, bool is_void) const noexcept {
+    const std::uint64_t lap = ticket / ring_ + 1;
+    return static_cast<std::uint32_t>(lap << 1U | (is_void ? 1U : 0U));
+  }
+  [[nodiscard]] bool is_near(int rank) const {
+    return world_->locality().same(level::node, rank, world_->rank());
+  }
+
+  void write(std::uint64_t ticket, const T& value, bool is_void) {
+    await_cell(ticket);
+    const element cell = cell_of(ticket);
+    const stamped entry(value, stamp_of(ticket, is_void));
+    cells_.put_range(cell, &piece::word, std::span<const std::uint64_t>(entry.words));
+    cells_.flush(cell.rank);
+  }
+  /// When it is there; nothing if it is void.
+  [[nodiscard]] std::optional<T> read(std::uint64_t ticket) {
+    const element cell = cell_of(ticket);
+    const std::uint32_t stamp = stamp_of(ticket, false);
+    const auto is_current = [stamp](std::uint64_t word) {
+      return Faults.no_stamps || (static_cast<std::uint32_t>(word >> 32U) | 1U) == (stamp | 1U);
+    };
+    stamped entry;
+    for (;;) {
+      read_words(cell, entry);
+      const auto late = std::find_if_not(entry.words.begin(), entry.words.end(), is_current);
+      if (late == entry.words.end()) break;
+      const element where{cell.rank, cell.index + static_cast<std::size_t>(late - entry.words.begin())};
+      if (is_near(cell.rank))
+        world_->await_direct(cells_, where, &piece::word, is_current);
+      else
+        world_->await_get(cells_, where, &piece::word, is_current);
+    }
+    if (static_cast<std::uint32_t>(entry.words[0] >> 32U) != stamp && !Faults.no_stamps) return std::nullopt;
+    return entry.value();
+  }
+  void read_words(element cell, stamped& entry) {
+    if (is_near(cell.rank)) {
+      for (std::size_t i = 0; i < pieces; ++i)
+        entry.words[i] = cells_.read_direct({cell.rank, cell.index + i}, &piece::word);
+    } else {
+      cells_.get_range(cell, &piece::word, std::span<std::uint64_t>(entry.words));
+      cells_.flush(cell.rank);
+    }
+  }
+
+  W* world_;
+  int home_;
+  std::size_t room_;
+  std::uint64_t ring_;  ///< a power of two, so that laps end where tickets do
+  typename W::template far_array<piece> cells_;
+  typename W::template far_segment<home_words> at_home_;
+  typename W::template far_segment<own_words> own_;
+  counts known_ = counts::initial();
+  std::uint64_t done_ = 0;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,340 @@
+// Distributed queues in the model checker: a few operations of two or three ranks, in every order.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nearfar/checker/checker.hpp"
+#include "nearfar/checker/linearizability.hpp"
+#include "nearfar/checker/mutation.hpp"
+#include "nearfar/checker/specification.hpp"
+#include "nearfar/queue/lockfree_queue.hpp"
+#include "nearfar/queue/ticket_queue.hpp"
+#include "nearfar/topology/spec.hpp"
+
+namespace nearfar::checker::testing {
+namespace {
+
+using engine::world;
+using word = std::uint64_t;
+using specification = queue_specification;
+
+constexpr std::array all_modes{delivery_mode::eager, delivery_mode::lazy, delivery_mode::progress};
+
+/// One operation: a push of a value that is not 0, or a pop.
+using step_of = word;
+constexpr step_of pop = 0;
+
+using lockfree = lockfree_queue<world, word>;
+using ticketed = ticket_queue<world, word>;
+
+/// What each rank does, after rank 0 has done some before all others.
+struct plan {
+  std::vector<step_of> before{};
+  std::vector<std::vector<step_of>> of_ranks{};
+  std::size_t capacity = 4;
+  std::string topology = "node:2";
+  int announce_every = 1;
+  std::size_t ring = 0;
+};
+
+template <typename Queue>
+typename Queue::parameters parameters_of(const plan& what) {
+  typename Queue::parameters result{.capacity = what.capacity};
+  if constexpr (requires { result.announce_every; }) result.announce_every = what.announce_every;
+  if constexpr (requires { result.ring; }) result.ring = what.ring;
+  return result;
+}
+
+/// Values of two words in far memory, so that they can be torn.
+template <typename Queue>
+program program_of(const plan& what) {
+  const auto body = [what](world& w, monitor& watch) {
+    Queue queue(w, parameters_of<Queue>(what));
+    const auto all = [&](const std::vector<step_of>& steps) {
+      for (const step_of one : steps) {
+        if (one == pop) {
+          watch.call(0, specification::pop, {});
+          const auto value = queue.try_pop();
+          watch.returned(value ? value_list{*value} : value_list{});
+        } else {
+          watch.call(0, specification::push, {one});
+          const queue_status status = queue.try_push(one);
+          if (status != queue_status::success) throw nearfar::error("there is room, and nobody closes");
+          watch.returned({specification::done});
+        }
+        watch.expect_complete(one == pop ? "pop" : "push");
+      }
+    };
+    if (w.rank() == 0) all(what.before);
+    w.barrier();
+    all(what.of_ranks[static_cast<std::size_t>(w.rank())]);
+    w.barrier();
+  };
+  return {.where = topology_spec::parse(what.topology).place(static_cast<int>(what.of_ranks.size())),
+          .body = body,
+          .judge = linearizable_by(specification())};
+}
+
+options by(delivery_mode mode) { return {.mode = mode, .near = near_model::sequential}; }
+
+void expect_nothing_found(const program& what, const options& how) {
+  const report result = check(what, how);
+  if (result.found) {
+    const violation shortest = minimised(what, how, *result.found);
+    ADD_FAILURE() << shortest.text << "\n" << steps_text(replay(what, how, shortest.schedule));
+  } else {
+    EXPECT_TRUE(result.complete || how.by == search::random) << result.executions << " executions";
+  }
+}
+
+/// In every mode of delivery, with operations that MPI leaves undefined as faults, and with what comes of
+/// them.
+template <typename Queue>
+void expect_sound(const plan& what) {
+  for (const delivery_mode mode : all_modes)
+    for (const conflicts conflict : {conflicts::reported, conflicts::enacted}) {
+      options how = by(mode);
+      how.conflict = conflict;
+      expect_nothing_found(program_of<Queue>(what), how);
+    }
+}
+
+template <typename Queue>
+class checked_queue : public ::testing::Test {};
+using queues = ::testing::Types<lockfree, ticketed>;
+TYPED_TEST_SUITE(checked_queue, queues);
+
+TYPED_TEST(checked_queue, keeps_the_order_of_two_producers) {
+  expect_sound<TypeParam>({.of_ranks = {{1}, {2}}});
+  expect_sound<TypeParam>({.of_ranks = {{1, 2}, {3}}});
+}
+TYPED_TEST(checked_queue, gives_each_element_to_one) {
+  expect_sound<TypeParam>({.before = {1}, .of_ranks = {{pop}, {pop}}});
+  expect_sound<TypeParam>({.before = {1, 2}, .of_ranks = {{pop}, {pop}}});
+}
+TYPED_TEST(checked_queue, says_empty_only_when_it_is) {
+  expect_sound<TypeParam>({.of_ranks = {{pop}, {1}}});
+  expect_sound<TypeParam>({.of_ranks = {{1}, {pop}}});
+  expect_sound<TypeParam>({.before = {1}, .of_ranks = {{pop, pop}, {2, pop}}});
+}
+/// Of a pool of two, and of a ring of four.
+TYPED_TEST(checked_queue, uses_room_again) {
+  const std::vector<step_of> lap{1, pop, 2, pop, 3, pop, 4, pop};
+  const auto after = [&](std::vector<step_of> more) {
+    more.insert(more.begin(), lap.begin(), lap.end());
+    return more;
+  };
+  for (const std::vector<step_of>& other : {std::vector<step_of>{pop}, {6}}) {
+    plan what{.before = lap, .of_ranks = {{7, pop}, other}, .capacity = 2, .announce_every = 2, .ring = 8};
+    expect_sound<TypeParam>(what);
+    std::swap(what.of_ranks[0], what.of_ranks[1]);
+    expect_sound<TypeParam>(what);
+    what = {
+        .before = after({5}), .of_ranks = {{pop, 7}, other}, .capacity = 2, .announce_every = 2, .ring = 8};
+    expect_sound<TypeParam>(what);
+  }
+}
+
+/// Rank 0 pushes and closes, the others pop until they are told so, with and without waiting.
+TYPED_TEST(checked_queue, gives_all_before_it_says_closed) {
+  for (const int ranks : {2, 3})
+    for (const bool waits : {true, false})
+      for (const delivery_mode mode : all_modes) {
+        const auto body = [waits](world& w, monitor&) {
+          TypeParam queue(w, parameters_of<TypeParam>({.capacity = 3}));
+          std::int64_t sum = 0;
+          if (w.rank() == 0) {
+            if (queue.push(1) != queue_status::success || queue.try_push(2) != queue_status::success)
+              throw nearfar::error("there is room");
+            queue.close();
+            queue.close();
+            if (queue.try_push(3) != queue_status::closed || queue.push(4) != queue_status::closed)
+              throw nearfar::error("it is closed");
+          } else if (waits) {
+            for (auto value = queue.pop();; value = queue.pop()) {
+              if (value.status() == queue_status::closed) break;
+              sum += static_cast<std::int64_t>(*value);
+            }
+          } else if (const auto value = queue.try_pop()) {
+            sum += static_cast<std::int64_t>(*value);
+          }
+          w.barrier();
+          std::int64_t all = 0;
+          for (const std::int64_t of_rank : w.gather_to_all(sum)) all += of_rank;
+          while (!waits && w.rank() == 0) {
+            const auto left = queue.pop();
+            if (!left) break;
+            all += static_cast<std::int64_t>(*left);
+          }
+          if (w.rank() == 0 && all != 3) throw nearfar::error("lost or doubled: " + std::to_string(all));
+          w.barrier();
+        };
+        options how = by(mode);
+        if (ranks == 3) {
+          how.by = search::random;
+          how.most_executions = 2000;
+        }
+        expect_nothing_found({.where = topology_spec::parse("node:2").place(ranks), .body = body}, how);
+      }
+}
+/// A push waits for room, and a deadline ends a wait for it, or for an element.
+TYPED_TEST(checked_queue, waits_for_room_and_for_elements) {
+  for (const bool is_timed : {false, true})
+    for (const delivery_mode mode : all_modes) {
+      const auto body = [is_timed](world& w, monitor&) {
+        TypeParam queue(w, parameters_of<TypeParam>({.capacity = 2, .announce_every = 2}));
+        const std::chrono::nanoseconds soon = w.now() + std::chrono::nanoseconds(1);
+        const auto most = static_cast<word>(queue.capacity()) + 1;
+        word pushed = 0;
+        word popped = 0;
+        if (w.rank() == 0) {
+          for (word i = 1; i <= most; ++i) {
+            const queue_status status = is_timed ? queue.push_until(i, soon) : queue.push(i);
+            if (status == queue_status::success)
+              pushed += i;
+            else if (!is_timed || status != queue_status::timed_out)
+              throw nearfar::error("nobody closes");
+          }
+        } else {
+          for (word i = 1; i <= most; ++i) {
+            const auto value = is_timed ? queue.pop_until(soon) : queue.pop();
+            if (value)
+              popped += *value;
+            else if (!is_timed || value.status() != queue_status::timed_out)
+              throw nearfar::error("nobody closes");
+          }
+        }
+        w.barrier();
+        if (w.rank() == 0)
+          for (auto value = queue.try_pop(); value; value = queue.try_pop()) popped += *value;
+        std::int64_t left = 0;
+        for (const std::int64_t of_rank : w.gather_to_all(static_cast<std::int64_t>(pushed - popped)))
+          left += of_rank;
+        if (left != 0) throw nearfar::error("lost or doubled");
+        w.barrier();
+      };
+      options how = by(mode);
+      how.by = search::random;
+      how.most_executions = 500;
+      expect_nothing_found({.where = topology_spec::parse("node:2").place(2), .body = body}, how);
+    }
+}
+TYPED_TEST(checked_queue, is_right_for_three_ranks_in_many_orders) {
+  const std::string topology = "node:2 core:2";
+  for (const std::vector<std::vector<step_of>>& of_ranks :
+       {std::vector<std::vector<step_of>>{{1, 2}, {3, 4}, {pop, pop}},
+        {{1, 2}, {pop, pop}, {pop, pop}},
+        {{pop, 1, pop}, {2, pop, 3}, {pop, 4, pop}},
+        {{1, 2}, {3, 4}, {pop, pop}, {pop, pop}}})
+    for (const int announce_every : {1, 2})
+      for (const delivery_mode mode : all_modes)
+        for (const conflicts conflict : {conflicts::reported, conflicts::enacted}) {
+          options how = by(mode);
+          how.by = search::random;
+          how.conflict = conflict;
+          how.most_executions = 1000;
+          expect_nothing_found(program_of<TypeParam>({.before = {5, pop, 6, pop, 7, pop, 8, pop},
+                                                      .of_ranks = of_ranks,
+                                                      .capacity = 3,
+                                                      .topology = topology,
+                                                      .announce_every = announce_every,
+                                                      .ring = 16}),
+                               how);
+        }
+}
+
+/// Not where the rank whose memory it is has to carry out what others do to it.
+TEST(checked_lockfree_queue, lets_no_rank_wait_for_another) {
+  for (const plan& what :
+       {plan{.of_ranks = {{1}, {2, pop}}}, plan{.before = {1}, .of_ranks = {{pop, 2}, {pop}}},
+        plan{.before = {1, pop, 2}, .of_ranks = {{3}, {pop, pop}}, .capacity = 2}})
+    for (const delivery_mode mode : {delivery_mode::eager, delivery_mode::lazy}) {
+      program nonblocking = program_of<lockfree>(what);
+      nonblocking.is_nonblocking = true;
+      nonblocking.most_steps_between_returns = 200;
+      options how = by(mode);
+      how.crashes = 1;
+      expect_nothing_found(nonblocking, how);
+    }
+}
+
+// ---- what would happen otherwise --------------------------------------------------------------------------
+
+/// What is found in any mode, of a few schedules of each.
+template <typename Queue>
+std::vector<fault> found_in(const plan& what) {
+  std::vector<fault> result;
+  for (const delivery_mode mode : all_modes)
+    for (const search by_what : {search::exhaustive, search::random}) {
+      options how = by(mode);
+      how.by = by_what;
+      how.most_executions = 20'000;
+      how.most_steps = 2000;
+      const report found = check(program_of<Queue>(what), how);
+      if (found.found) result.push_back(found.found->what);
+    }
+  return result;
+}
+/// In every mode, by every search.
+void expect_all(const std::vector<fault>& found, fault what) {
+  EXPECT_EQ(found, std::vector<fault>(2 * all_modes.size(), what));
+}
+template <nearfar::detail::lockfree_queue_faults Faults>
+std::vector<fault> found_in_lockfree(const plan& what) {
+  EXPECT_TRUE(found_in<lockfree>(what).empty());
+  return found_in<lockfree_queue<world, word, Faults>>(what);
+}
+template <nearfar::detail::ticket_queue_faults Faults>
+std::vector<fault> found_in_ticketed(const plan& what) {
+  EXPECT_TRUE(found_in<ticketed>(what).empty());
+  return found_in<ticket_queue<world, word, Faults>>(what);
+}
+
+TEST(broken_queue, takes_an_element_for_its_successor_without_tags) {
+  const std::vector<fault> found = found_in_lockfree<nearfar::detail::lockfree_queue_faults{.no_tags = true}>(
+      {.before = {1, pop, 2}, .of_ranks = {{pop, 3, 4}, {pop, pop}}, .capacity = 2, .announce_every = 0});
+  expect_all(found, fault::history);
+}
+TEST(broken_queue, says_empty_too_early_without_a_second_look) {
+  const std::vector<fault> found =
+      found_in_lockfree<nearfar::detail::lockfree_queue_faults{.no_second_look = true}>(
+          {.before = {1}, .of_ranks = {{pop}, {2, pop}}});
+  expect_all(found, fault::history);
+}
+TEST(broken_queue, loses_what_is_linked_to_an_element_that_is_announced_before) {
+  const std::vector<fault> found =
+      found_in_lockfree<nearfar::detail::lockfree_queue_faults{.announces_before = true}>(
+          {.of_ranks = {{1, pop}, {2, pop}}});
+  expect_all(found, fault::history);
+}
+TEST(broken_queue, loses_elements_when_it_reclaims_too_early) {
+  const std::vector<fault> found =
+      found_in_lockfree<nearfar::detail::lockfree_queue_faults{.reclaims_too_early = true}>(
+          {.before = {1, pop, 2, pop}, .of_ranks = {{3}, {pop}}, .capacity = 2, .announce_every = 0});
+  expect_all(found, fault::livelock);
+}
+TEST(broken_queue, loses_what_is_pushed_with_a_void_ticket) {
+  const std::vector<fault> found =
+      found_in_ticketed<nearfar::detail::ticket_queue_faults{.uses_void_tickets = true}>(
+          {.before = {1}, .of_ranks = {{pop, 2}, {pop, pop}}});
+  expect_all(found, fault::history);
+}
+TEST(broken_queue, pops_what_is_not_there_without_stamps) {
+  const std::vector<fault> found =
+      found_in_ticketed<nearfar::detail::ticket_queue_faults{.no_stamps = true}>({.of_ranks = {{1}, {pop}}});
+  expect_all(found, fault::history);
+}
+TEST(broken_queue, overwrites_what_is_not_yet_read_when_it_does_not_wait) {
+  const std::vector<fault> found =
+      found_in_ticketed<nearfar::detail::ticket_queue_faults{.never_waits_for_done = true}>(
+          {.before = {1}, .of_ranks = {{2, pop, 3, pop, 4, pop, 5, pop}, {pop}}, .capacity = 1, .ring = 4});
+  expect_all(found, fault::deadlock);
+}
+
+}  // namespace
+}  // namespace nearfar::checker::testing

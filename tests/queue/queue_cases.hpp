@@ -1,0 +1,120 @@
+/// \file
+/// What is asked of a distributed queue in the worlds of threads and of MPI.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "nearfar/checker/history.hpp"
+#include "nearfar/checker/linearizability.hpp"
+#include "nearfar/checker/recorder.hpp"
+#include "nearfar/checker/specification.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/queue/queue_operations.hpp"
+
+namespace nearfar::testing {
+
+/// Wide, so that it may be torn.
+using wide = std::array<std::uint64_t, 5>;
+
+[[nodiscard]] inline wide wide_of(std::uint64_t number) { return {number, number, number, number, number}; }
+[[nodiscard]] inline bool is_whole(const wide& value) { return value == wide_of(value.front()); }
+
+/// Who pushed a value, and as which of its values.
+[[nodiscard]] inline std::uint64_t number_of(int rank, std::uint64_t count) {
+  return static_cast<std::uint64_t>(rank + 1) << 32U | count;
+}
+
+/// All ranks push and pop at random, which must be linearizable. Collective.
+template <typename Queue, world W>
+void expect_linearizable(W& w, const typename Queue::parameters& of, unsigned seed, int operations) {
+  using specification = checker::queue_specification;
+  Queue queue(w, of);
+  checker::recorder<W> recording(w);
+  std::mt19937 random(seed * 100 + static_cast<unsigned>(w.rank()));
+  for (int i = 0; i < operations; ++i) {
+    if (random() % 2 == 0) {
+      const std::uint64_t number = number_of(w.rank(), static_cast<std::uint64_t>(i));
+      recording.call(0, specification::push, {number});
+      const queue_status status = queue.try_push(wide_of(number));
+      recording.returned({status == queue_status::success ? specification::done : specification::full});
+      EXPECT_EQ(status, queue_status::success) << "there is room for all";
+    } else {
+      recording.call(0, specification::pop, {});
+      const auto value = queue.try_pop();
+      recording.returned(value ? checker::value_list{value->front()} : checker::value_list{});
+      EXPECT_TRUE(!value || is_whole(*value)) << "torn";
+    }
+  }
+  w.barrier();
+  const checker::verdict verdict = checker::linearizable(recording.gathered(), specification());
+  EXPECT_EQ(verdict.is_linearizable, checker::linearizability::yes) << verdict.text;
+}
+
+/// The first `producers` ranks push `count` values each, then close; all others pop, and so do the producers
+/// when they are done. Every value arrives once, and those of one producer in order at each. Collective.
+template <typename Queue, world W>
+void expect_all_arrive(W& w, const typename Queue::parameters& of, int producers, std::uint64_t count) {
+  Queue queue(w, of);
+  const bool pushes = w.rank() < producers;
+  if (pushes) {
+    for (std::uint64_t i = 0; i < count; ++i)
+      ASSERT_EQ(queue.push(wide_of(number_of(w.rank(), i))), queue_status::success);
+  }
+  std::int64_t got = 0;
+  std::int64_t sum = 0;
+  std::int64_t wrong = 0;
+  std::map<std::uint64_t, std::uint64_t> next;
+  const auto note = [&](const wide& value) {
+    const std::uint64_t number = value.front();
+    ++got;
+    sum += static_cast<std::int64_t>(number & 0xffffffffU);
+    std::uint64_t& expected = next[number >> 32U];
+    wrong += is_whole(value) && (number & 0xffffffffU) >= expected ? 0 : 1;
+    expected = (number & 0xffffffffU) + 1;
+  };
+  // Who has pushed all pops one value for each, which leaves nobody with nothing to wait for.
+  if (producers == w.size()) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto value = queue.pop();
+      ASSERT_TRUE(value.has_value());
+      note(*value);
+    }
+    w.barrier();
+  } else {
+    const auto consumers = static_cast<std::uint64_t>(w.size() - producers);
+    const std::uint64_t all = count * static_cast<std::uint64_t>(producers);
+    const auto mine = static_cast<std::uint64_t>(w.rank() - producers);
+    const std::uint64_t share = pushes ? 0 : all / consumers + (mine < all % consumers ? 1 : 0);
+    for (std::uint64_t i = 0; i < share; ++i) {
+      const auto value = queue.pop();
+      ASSERT_TRUE(value.has_value());
+      note(*value);
+    }
+    w.barrier();
+  }
+  EXPECT_EQ(queue.try_pop().status(), queue_status::empty);
+  w.barrier();
+  if (w.rank() == 0) queue.close();
+  EXPECT_EQ(queue.pop().status(), queue_status::closed);
+  w.barrier();
+  EXPECT_EQ(queue.push(wide_of(1)), queue_status::closed);
+  EXPECT_EQ(queue.try_pop().status(), queue_status::closed);
+  EXPECT_EQ(wrong, 0) << "torn, or out of order";
+  std::int64_t all_got = 0;
+  std::int64_t all_sum = 0;
+  for (const std::int64_t of_rank : w.gather_to_all(got)) all_got += of_rank;
+  for (const std::int64_t of_rank : w.gather_to_all(sum)) all_sum += of_rank;
+  const auto values = static_cast<std::int64_t>(count);
+  EXPECT_EQ(all_got, values * producers);
+  EXPECT_EQ(all_sum, values * (values - 1) / 2 * producers);
+}
+
+}  // namespace nearfar::testing
