@@ -3,6 +3,7 @@
 #include "bench/benchmark.hpp"
 #include "bench/dht.hpp"
 #include "bench/ecsb.hpp"
+#include "bench/queue.hpp"
 #include "bench/rw_benchmarks.hpp"
 #include "bench/upb.hpp"
 
@@ -11,7 +12,7 @@ namespace nearfar::bench {
 const std::vector<benchmark>& benchmarks() {
   static const std::vector<benchmark> all{
       registered<ecsb>(),   registered<upb>(),     registered<rw_lb>(),   registered<rw_ecsb>(),
-      registered<rw_sob>(), registered<rw_wcsb>(), registered<rw_warb>(), registered<dht>(),
+      registered<rw_sob>(), registered<rw_wcsb>(), registered<rw_warb>(), registered<dht>(), registered<queue_benchmark>(),
   };
   return all;
 }

@@ -64,6 +64,9 @@ struct object_kind {
 /// The distributed maps.
 [[nodiscard]] const object_kind& maps();
 
+/// The distributed queues.
+[[nodiscard]] const object_kind& queues();
+
 /// All kinds that there are.
 [[nodiscard]] const std::vector<const object_kind*>& object_kinds();
 

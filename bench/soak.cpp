@@ -1,5 +1,6 @@
-// Uses locks and maps very often, and says whether an acquisition or an entry was lost, or one stopped: what
-// scripts/soak runs for long, and the tests with a memcpy that stores twice for a moment.
+// Uses locks, maps and queues very often, and says whether an acquisition, an entry or an element was lost,
+// or one stopped: what scripts/soak runs for long, and the tests with a memcpy that stores twice for a
+// moment.
 //
 //   nearfar_soak --world threads --ranks 2 --seconds 10
 //   scripts/run-mpi --mpi openmpi --ranks 2 -- build/release-openmpi/bench/nearfar_soak --objects dash,tas
@@ -34,6 +35,7 @@
 #include "bench/catalogue.hpp"
 #include "bench/exclusion_check.hpp"
 #include "bench/map_catalogue.hpp"
+#include "bench/queue_catalogue.hpp"
 #include "bench/rw_catalogue.hpp"
 #include "nearfar/memory/mpi/transport.hpp"
 #include "nearfar/memory/mpi/world.hpp"
@@ -63,8 +65,8 @@ struct soak_options {
 /// Throws `std::invalid_argument` for a name that none has.
 void check_names(const std::vector<std::string>& names) {
   std::vector<std::string> known{"sound", "unsound", "all"};
-  for (const auto& all :
-       {catalogue::instance().names(), rw_catalogue::instance().names(), map_catalogue::instance().names()})
+  for (const auto& all : {catalogue::instance().names(), rw_catalogue::instance().names(),
+                          map_catalogue::instance().names(), queue_catalogue::instance().names()})
     known.insert(known.end(), all.begin(), all.end());
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
@@ -330,6 +332,51 @@ class soaked_map {
   std::int64_t wrong_ = 0;
 };
 
+/// A queue, by pushes and pops in turns of random lengths, so that it is empty and full now and then.
+template <world W>
+class soaked_queue {
+ public:
+  using registered = queue_catalogue;
+
+  soaked_queue(W& w, const queue_entry& of)
+      : world_(&w), check_(w.rank()), queue_(of.factory<W>()(w, 0, {.capacity = capacity})) {}
+
+  void once(std::uint32_t dice) {
+    if (left_ == 0) {
+      left_ = 1 + dice / 2 % (2 * capacity);
+      pushes_ = dice % 2 == 0;
+    }
+    --left_;
+    if (!pushes_) return pop();
+    if (queue_->try_push(check_.next_value()) == queue_status::success) check_.pushed();
+  }
+  /// Collective.
+  [[nodiscard]] std::int64_t lost() {
+    world_->barrier();
+    for (bool was_there = true; was_there;) {
+      const auto value = queue_->try_pop();
+      was_there = value.has_value();
+      if (was_there) check_.popped(*value);
+    }
+    world_->barrier();
+    return world_->sum_over_ranks({check_.faults(*world_)})[0];
+  }
+
+ private:
+  static constexpr std::size_t capacity = 16;
+
+  void pop() {
+    const auto value = queue_->try_pop();
+    if (value) check_.popped(*value);
+  }
+
+  W* world_;
+  queue_check check_;
+  std::unique_ptr<any_queue<W>> queue_;
+  std::size_t left_ = 0;
+  bool pushes_ = true;
+};
+
 // ---- the run ----------------------------------------------------------------------------------------------
 
 /// Does this rank's share, or until `limit` has passed, unless that is 0, with a pause now and then, so that
@@ -414,7 +461,7 @@ bool soak(W& w, const soak_options& options, const std::string& library) {
   check_names(options.objects);
   soaking<W> all(w, options, library);
   const std::size_t count = all.template count<soaked_lock>() + all.template count<soaked_rw_lock>() +
-                            all.template count<soaked_map>();
+                            all.template count<soaked_map>() + all.template count<soaked_queue>();
   if (count == 0)
     throw std::invalid_argument(fmt::format("none of {} exists in this world and on this topology",
                                             fmt::join(options.objects, ", ")));
@@ -422,7 +469,8 @@ bool soak(W& w, const soak_options& options, const std::string& library) {
                                                              static_cast<double>(count));
   bool well = all.template run<soaked_lock>(limit);
   well = all.template run<soaked_rw_lock>(limit) && well;
-  return all.template run<soaked_map>(limit) && well;
+  well = all.template run<soaked_map>(limit) && well;
+  return all.template run<soaked_queue>(limit) && well;
 }
 
 int run(const soak_options& options) {
@@ -454,7 +502,7 @@ int run(const soak_options& options) {
 
 int main(int argc, char** argv) {
   constexpr double longest = 1e7;
-  CLI::App app("Uses locks and maps very often and says whether anything was lost, or one stopped.");
+  CLI::App app("Uses locks, maps and queues very often and says whether anything was lost, or one stopped.");
   nearfar::bench::soak_options options;
   app.add_option("--objects", options.objects, "Names; or sound, unsound, all")
       ->delimiter(',')

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "nearfar/memory/mpi/world.hpp"
-#include "nearfar/queue/lockfree_queue.hpp"
+#include "nearfar/queue/linked_queue.hpp"
 #include "nearfar/queue/ticket_queue.hpp"
 #include "nearfar/topology/spec.hpp"
 #include "tests/mpi/environment.hpp"

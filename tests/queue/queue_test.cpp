@@ -10,7 +10,7 @@
 
 #include "nearfar/core/error.hpp"
 #include "nearfar/memory/threads/world.hpp"
-#include "nearfar/queue/lockfree_queue.hpp"
+#include "nearfar/queue/linked_queue.hpp"
 #include "nearfar/queue/ticket_queue.hpp"
 #include "nearfar/topology/spec.hpp"
 #include "tests/queue/queue_cases.hpp"

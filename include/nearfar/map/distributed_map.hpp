@@ -7,7 +7,7 @@
 /// key belongs to one bucket of one rank, and the entries of a bucket are linked. There the bucket holds its
 /// first entry; here it is a word that refers to it, so that there can be many buckets, which keeps chains
 /// short, and a new entry is written apart and comes in by one compare-and-swap. `far_chains.hpp` has the
-/// lists and why they are right, `far_cells.hpp` the heap, `map_concurrency.hpp` the policies.
+/// lists and why they are right, `far_cells.hpp` the heap, `lock/concurrency.hpp` the policies.
 ///
 /// Guarantees: insert, find, update and erase of one key are linearizable, whatever others do. `for_each`
 /// visits each entry that is there from its call to its return, and may visit others, a key that is updated
@@ -51,8 +51,8 @@
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/world.hpp"
+#include "nearfar/lock/concurrency.hpp"
 #include "nearfar/map/far_chains.hpp"
-#include "nearfar/map/map_concurrency.hpp"
 
 namespace nearfar {
 
@@ -280,7 +280,7 @@ class distributed_map {
   /// `run(chain, numbers of keys)` for as many keys at once as one guard covers.
   template <typename Run>
   void in_batches(std::span<const K> keys, const Run& run) {
-    if constexpr (scope == guard_scope::bucket) {
+    if constexpr (scope == guard_scope::part) {
       for (std::size_t i = 0; i < keys.size(); ++i)
         run(chain_of(keys[i]), std::span<const std::size_t>(&i, 1));
     } else {

@@ -70,11 +70,8 @@ enum class update_result : std::uint8_t {
 
 namespace detail {
 
-/// A bucket, and what is behind it.
-struct chain {
-  int rank = 0;
-  std::size_t bucket = 0;
-};
+/// A bucket, and what is behind it: in whose memory, and the bucket's number there.
+using chain = element;
 
 /// See the file's comment.
 template <world W, far_object_value Entry, chain_faults Faults = chain_faults{}>
@@ -90,7 +87,7 @@ class far_chains {
 
   /// One of some entries that are looked for at once.
   struct search {
-    chain in{};
+    chain in{0};
     bool is_over = false;
     bool has_entry = false;
     std::size_t at = 0;      ///< where the next link is read
@@ -113,7 +110,7 @@ class far_chains {
       }
       return is_over;
     };
-    static_cast<void>(each([](std::size_t, search& one) { one.at = one.in.bucket; }));
+    static_cast<void>(each([](std::size_t, search& one) { one.at = one.in.index; }));
     for (bool is_over = searches.empty(); !is_over;) {
       static_cast<void>(each([&](std::size_t, search& one) {
         cells_.start_link({one.in.rank, one.at}, one.word);
@@ -133,7 +130,7 @@ class far_chains {
       is_over = each([&](std::size_t number, search& one) {
         const cell_link to(one.word);
         if (!one.has_entry || !cells_.is_whole(one.entry, to.generation())) {
-          one.at = one.in.bucket;
+          one.at = one.in.index;
           one.own = 0;
           return;
         }
@@ -165,7 +162,7 @@ class far_chains {
     search one{.in = in};
     // The chain is read from its beginning again where it was changed meanwhile.
     const auto note_beginning = [&] {
-      if (one.at == in.bucket) to.resize(before);
+      if (one.at == in.index) to.resize(before);
     };
     find(
         std::span(&one, 1),
@@ -184,7 +181,7 @@ class far_chains {
 
   /// An insert that is done together with others.
   struct insertion {
-    chain in{};
+    chain in{0};
     std::uint64_t first = 0;  ///< the bucket's link, to be there still
     std::uint64_t entered = 0;
     std::uint64_t before = 0;
@@ -197,7 +194,7 @@ class far_chains {
   /// insert.
   template <typename EntryOf, typename Matches, typename Report>
   void insert(std::span<insertion> all, const EntryOf& entry, const Matches& matches, const Report& report) {
-    for (insertion& one : all) cells_.start_link({one.in.rank, one.in.bucket}, one.first);
+    for (insertion& one : all) cells_.start_link({one.in.rank, one.in.index}, one.first);
     cells_.flush();
     for (std::size_t i = 0; i < all.size(); ++i) {
       insertion& one = all[i];
@@ -209,7 +206,7 @@ class far_chains {
     for (insertion& one : all) {
       if (!one.mine) continue;
       one.entered = cell_link(0, one.mine->index, one.mine->generation).bits();
-      cells_.start_change({one.in.rank, one.in.bucket}, one.first, one.entered, one.before);
+      cells_.start_change({one.in.rank, one.in.index}, one.first, one.entered, one.before);
     }
     cells_.flush();
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -278,8 +275,8 @@ class far_chains {
   template <typename Matches>
   [[nodiscard]] position locate(chain in, const Matches& matches) {
     for (;;) {
-      position at{.before = in.bucket};
-      cells_.start_link({in.rank, in.bucket}, buffer_);
+      position at{.before = in.index};
+      cells_.start_link({in.rank, in.index}, buffer_);
       cells_.flush();
       at.first = at.to = cell_link(buffer_);
       if (advance(in, at, matches)) return at;
@@ -301,7 +298,7 @@ class far_chains {
         const cell_link without = at.to.redirected(at.next);
         if (!cells_.change({in.rank, at.before}, at.to, without)) return false;
         cells_.recycle(in.rank, at.to);
-        if (at.before == in.bucket) at.first = without;
+        if (at.before == in.index) at.first = without;
         at.to = without;
         continue;
       }
@@ -329,7 +326,7 @@ class far_chains {
       if (!mine) mine = cells_.take(in.rank);
       if (!mine) return insert_result::full;
       cells_.write(in.rank, *mine, entry, at.first);
-      if (cells_.change({in.rank, in.bucket}, at.first, cell_link(0, mine->index, mine->generation)))
+      if (cells_.change({in.rank, in.index}, at.first, cell_link(0, mine->index, mine->generation)))
         return insert_result::inserted;
     }
   }

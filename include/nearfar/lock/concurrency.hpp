@@ -1,10 +1,11 @@
 /// \file
-/// How the operations of a `distributed_map` that meet are kept apart.
+/// How the operations of a `distributed_map`, or of a `linked_queue`, that meet are kept apart.
 ///
-/// A policy is a class with a member template `guards<W>`, which is made collectively, for the map's buckets
-/// of each rank, and runs what the map does to one of them: `reading(chain, function)` and `writing(chain,
-/// function)`. Its `scope` says how much one guard covers, so that batches take it as seldom as they can, and
-/// values are changed in place where nobody reads them meanwhile.
+/// A policy is a class with a member template `guards<W>`, which is made collectively, for a number of parts
+/// at each rank, which are a map's buckets or a queue's elements, and runs what is done to one of them:
+/// `reading(part, function)` and `writing(part, function)`. Its `scope` says how much one guard covers, so
+/// that batches take it as seldom as they can, and values are changed in place where nobody reads them
+/// meanwhile.
 #pragma once
 
 #include <concepts>
@@ -18,35 +19,34 @@
 
 #include "nearfar/core/backoff.hpp"
 #include "nearfar/core/world.hpp"
-#include "nearfar/map/far_chains.hpp"
 
 namespace nearfar {
 
 /// What is kept from others while a guard runs something.
-enum class guard_scope : std::uint8_t { nothing, bucket, volume };
+enum class guard_scope : std::uint8_t { nothing, part, volume };
 
-/// Nothing is: the chains are changed by compare-and-swap.
+/// Nothing is: words are changed by compare-and-swap.
 struct lock_free {
   template <world W>
   class guards {
    public:
     static constexpr guard_scope scope = guard_scope::nothing;
 
-    guards(W& /*w*/, std::size_t /*buckets*/) {}
+    guards(W& /*w*/, std::size_t /*parts*/) {}
 
     template <std::invocable Function>
-    auto reading(detail::chain /*in*/, const Function& function) {
+    auto reading(element /*part*/, const Function& function) {
       return function();
     }
     template <std::invocable Function>
-    auto writing(detail::chain /*in*/, const Function& function) {
+    auto writing(element /*part*/, const Function& function) {
       return function();
     }
   };
 };
 
-/// A reader-writer lock for each rank's volume, which is *SharedLockable*, made from a world and the rank
-/// whose volume it is for: `lock_per_volume<rma_rw_lock>`, say, as in the paper.
+/// A lock for each rank's volume, which is all of its parts, made from a world and the rank whose volume it
+/// is for: `lock_per_volume<rma_rw_lock>`, say. If it is *SharedLockable*, who only reads shares it.
 template <template <world> class Lock>
 struct lock_per_volume {
   template <world W>
@@ -54,18 +54,22 @@ struct lock_per_volume {
    public:
     static constexpr guard_scope scope = guard_scope::volume;
 
-    guards(W& w, std::size_t /*buckets*/) {
+    guards(W& w, std::size_t /*parts*/) {
       for (int rank = 0; rank < w.size(); ++rank) locks_.push_back(std::make_unique<Lock<W>>(w, rank));
     }
 
     template <std::invocable Function>
-    auto reading(detail::chain in, const Function& function) {
-      const std::shared_lock guard(lock(in.rank));
-      return function();
+    auto reading(element part, const Function& function) {
+      if constexpr (requires(Lock<W>& of) { of.lock_shared(); }) {
+        const std::shared_lock guard(lock(part.rank));
+        return function();
+      } else {
+        return writing(part, function);
+      }
     }
     template <std::invocable Function>
-    auto writing(detail::chain in, const Function& function) {
-      const std::unique_lock guard(lock(in.rank));
+    auto writing(element part, const Function& function) {
+      const std::unique_lock guard(lock(part.rank));
       return function();
     }
 
@@ -76,24 +80,24 @@ struct lock_per_volume {
   };
 };
 
-/// A word for each bucket, which readers and writers alike take by test-and-set: 1 swap for each attempt and
+/// A word for each part, which readers and writers alike take by test-and-set: 1 swap for each attempt and
 /// 1 accumulate to give it back. Not fair.
-struct lock_per_bucket {
+struct lock_per_part {
   template <world W>
   class guards {
    public:
-    static constexpr guard_scope scope = guard_scope::bucket;
+    static constexpr guard_scope scope = guard_scope::part;
 
-    guards(W& w, std::size_t buckets) : world_(&w), words_(w, buckets) {}
+    guards(W& w, std::size_t parts) : world_(&w), words_(w, parts) {}
 
     template <std::invocable Function>
-    auto reading(detail::chain in, const Function& function) {
-      const held guard(*this, in);
+    auto reading(element part, const Function& function) {
+      const held guard(*this, part);
       return function();
     }
     template <std::invocable Function>
-    auto writing(detail::chain in, const Function& function) {
-      return reading(in, function);
+    auto writing(element part, const Function& function) {
+      return reading(part, function);
     }
 
    private:
@@ -106,7 +110,7 @@ struct lock_per_bucket {
 
     class held {
      public:
-      held(guards& of, detail::chain in) : of_(&of), where_(in.rank, in.bucket) {
+      held(guards& of, element part) : of_(&of), where_(part) {
         std::uint64_t before = yes;
         of.words_.swap(where_, &word::is_taken, yes, before);
         of.words_.flush(where_.rank);
@@ -131,5 +135,9 @@ struct lock_per_bucket {
     typename W::template far_array<word> words_;
   };
 };
+/// In a map.
+using lock_per_bucket = lock_per_part;
+/// In a queue.
+using lock_per_element = lock_per_part;
 
 }  // namespace nearfar

@@ -1,15 +1,15 @@
 /// \file
-/// A decentralised lock-free FIFO queue: a list of elements in the memory of the ranks that push them, which
-/// every rank enters where it last knew its ends.
+/// A decentralised FIFO queue: a list of elements in the memory of the ranks that push them, which every rank
+/// enters where it last knew its ends. Lock-free, or with a lock for each element.
 ///
 /// Source: A. Paznikov, A. Burachenko, D. Derzhavin, "A distributed lock-free queue in the remote memory
 /// access model" (in Russian), Tomsk State University Journal of Control and Computer Science 1 (62), 2023
-/// (there *nd*). From it: elements in a pool of each rank, references of rank and slot, timestamps, states
-/// free, alive and deleted, heads and tails of each rank that may be out of date, the root at the first rank
-/// (there: sentinel) by which ranks agree on the first element, and announcements to all. Nearfar's: tags in
-/// links, how elements become free again, and the end of the list that says closed. The list is that of
-/// M. Michael and M. Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue
-/// algorithms", PODC 1996, doi 10.1145/248052.248106.
+/// (there *nd* and, with locks, *bd*). From it: elements in a pool of each rank, references of rank and slot,
+/// timestamps, states free, alive and deleted, heads and tails of each rank that may be out of date, the root
+/// at the first rank (there: sentinel) by which ranks agree on the first element, and announcements to all.
+/// Nearfar's: tags in links, how elements become free again, and the end of the list that says closed. The
+/// list is that of M. Michael and M. Scott, "Simple, fast, and practical non-blocking and blocking concurrent
+/// queue algorithms", PODC 1996, doi 10.1145/248052.248106.
 ///
 /// What there is. An element is a value, a link to the next element, and a state: a timestamp and whether it
 /// is deleted. The root is a link, too. A link refers to an element *of one generation*, the number of times
@@ -35,17 +35,20 @@
 /// where it reads, of an element that it knows to be deleted, that none follows; `close` where it writes the
 /// last link, and a push that says closed where it reads that.
 ///
-/// Progress: lock-free, whatever ranks stop at whatever point: an attempt fails only because another has
-/// succeeded. What a rank that stops takes with it is the element that it was about to push or has popped,
-/// and the room in its pool. Generations have 16 bits: if a slot is used 65,536 times while a rank is between
-/// two of its steps, that rank may take one generation for another.
+/// Progress: with `lock_free` lock-free, whatever ranks stop at whatever point: an attempt fails only because
+/// another has succeeded. What a rank that stops takes with it is the element that it was about to push or
+/// has popped, and the room in its pool. Generations have 16 bits: if a slot is used 65,536 times while a
+/// rank is between two of its steps, that rank may take one generation for another. With locks as these, each
+/// of which is held while one word is read and perhaps written, or what there is of an element is read.
 ///
 /// Cost in far operations; all gets are in place where their target is on one's own node: push 1 get of a
 /// link and one of a state for each element from the hint to the end, at once; 2 accumulates to its own
 /// memory; 1 compare-and-swap; then 1 accumulate to each rank, all at once, which tells the new tail. Pop 3
 /// gets for each element from the hint to the first that is alive, at once; 1 compare-and-swap; 1 accumulate
 /// to each rank, all at once. Once for each pool's length of pushes 4 gets at least and 1 compare-and-swap to
-/// move the root. Memory of each rank: for each element 2 far words and 8 bytes for each 4 of the value.
+/// move the root. With locks these come to each get, and a get and an accumulate take the place of a
+/// compare-and-swap; and announcements are made to one rank after another. Memory of each rank: for each
+/// element 2 far words and 8 bytes for each 4 of the value.
 #pragma once
 
 #include <chrono>
@@ -60,14 +63,15 @@
 #include "nearfar/core/agreement.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/world.hpp"
+#include "nearfar/lock/concurrency.hpp"
 #include "nearfar/memory/stamped_entry.hpp"
 #include "nearfar/memory/tagged_link.hpp"
 #include "nearfar/queue/queue_operations.hpp"
 
 namespace nearfar {
 
-/// How large a `lockfree_queue` is, and how much its ranks tell each other.
-struct lockfree_queue_parameters {
+/// How large a `linked_queue` is, and how much its ranks tell each other.
+struct linked_queue_parameters {
   /// Elements of each rank's pool, at least 2: as many as it has in the queue at once, or one less when the
   /// last that was deleted is its own.
   std::size_t capacity = 0;
@@ -76,10 +80,19 @@ struct lockfree_queue_parameters {
   int announce_every = 1;
 };
 
+/// Where the time of operations goes: the report's *enq_all*, *enq_hop*, *deq_all*, *deq_hop*, *bcast_all*.
+struct linked_queue_phases {
+  std::chrono::nanoseconds push{};
+  std::chrono::nanoseconds find_tail{};  ///< of which until the last element was known
+  std::chrono::nanoseconds pop{};
+  std::chrono::nanoseconds find_head{};  ///< of which until the first element was known
+  std::chrono::nanoseconds announce{};   ///< of both
+};
+
 namespace detail {
 
 /// What tests leave out, to show that it is needed.
-struct lockfree_queue_faults {
+struct linked_queue_faults {
   bool no_tags = false;
   bool no_second_look = false;      ///< at the link of a last element that was not known to be deleted
   bool announces_before = false;    ///< the tail, when it is not yet linked
@@ -90,15 +103,19 @@ struct lockfree_queue_faults {
 
 /// Queue of all ranks of a world. Each rank has its own object for it; an object is used by one thread. See
 /// the file's comment.
-template <world W, far_object_value T, detail::lockfree_queue_faults Faults = detail::lockfree_queue_faults{}>
-class lockfree_queue : public queue_operations<lockfree_queue<W, T, Faults>, W, T> {
+template <world W, far_object_value T, typename Concurrency = lock_free,
+          detail::linked_queue_faults Faults = detail::linked_queue_faults{}>
+class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Faults>, W, T> {
+  using guards = typename Concurrency::template guards<W>;
+  static constexpr bool has_locks = guards::scope != guard_scope::nothing;
+
  public:
-  using parameters = lockfree_queue_parameters;
+  using parameters = linked_queue_parameters;
 
   /// Collective. Throws `misuse` for pools of less than 2 elements, or of 2^32 - 2 and more together.
-  lockfree_queue(W& w, const parameters& of) : lockfree_queue(w, checked(w, of), 0) {}
-  lockfree_queue(const lockfree_queue&) = delete;
-  lockfree_queue& operator=(const lockfree_queue&) = delete;
+  linked_queue(W& w, const parameters& of) : linked_queue(w, checked(w, of), 0) {}
+  linked_queue(const linked_queue&) = delete;
+  linked_queue& operator=(const linked_queue&) = delete;
 
   /// From now on pushes are `closed`, and so are pops that find the queue empty. By any rank, any number of
   /// times. Cost as of a push, but for what that writes to its own memory and to others'.
@@ -124,9 +141,14 @@ class lockfree_queue : public queue_operations<lockfree_queue<W, T, Faults>, W, 
     return capacity_ * static_cast<std::size_t>(world_->size());
   }
 
+  /// From now on all phases of this rank's operations are added to `phases`, which costs a clock's reading at
+  /// the beginning and end of each; null: no longer.
+  void measure(linked_queue_phases* phases) noexcept { phases_ = phases; }
+
   // What `queue_operations` is made of.
 
   [[nodiscard]] queue_status put(const T& value) {
+    const timed whole(*this, &linked_queue_phases::push);
     const bool has_room = used_ < capacity_ || reclaim();
     end last = find_end();
     if (is_closed(last.next)) return queue_status::closed;
@@ -151,8 +173,9 @@ class lockfree_queue : public queue_operations<lockfree_queue<W, T, Faults>, W, 
   }
 
   [[nodiscard]] popped<T> take() {
+    const timed whole(*this, &linked_queue_phases::pop);
     for (link at = hint(&hints::head);;) {
-      const seen here = look_at(at);
+      const seen here = look_for_head(at);
       if (!here.is_valid) {
         at = link();
         continue;
@@ -167,7 +190,7 @@ class lockfree_queue : public queue_operations<lockfree_queue<W, T, Faults>, W, 
       // What was read together was read in any order: that the link was the last says something only if the
       // element was deleted before.
       if (!next.has_cell() && at.has_cell() && !Faults.no_second_look) {
-        const std::optional<link> later = next_of(at);
+        const std::optional<link> later = look_again(at);
         if (!later) {
           at = link();
           continue;
@@ -250,17 +273,16 @@ class lockfree_queue : public queue_operations<lockfree_queue<W, T, Faults>, W, 
     const auto number = [](std::size_t value) {
       return std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value) : -1;
     };
-    expect_alike<lockfree_queue>(w,
-                                 {{"capacity", number(of.capacity)}, {"announce_every", of.announce_every}});
+    expect_alike<linked_queue>(w, {{"capacity", number(of.capacity)}, {"announce_every", of.announce_every}});
     const std::size_t most = closed_end / static_cast<std::size_t>(w.size());
     if (of.capacity < 2 || of.capacity > most)
-      throw misuse("a lockfree_queue of " + std::to_string(w.size()) + " ranks has 2 to " +
+      throw misuse("a linked_queue of " + std::to_string(w.size()) + " ranks has 2 to " +
                    std::to_string(most) + " elements at each, not " + std::to_string(of.capacity));
     if (of.announce_every < 0)
       throw misuse("announce_every is 0, for never, or more, not " + std::to_string(of.announce_every));
     return of;
   }
-  lockfree_queue(W& w, const parameters& of, int /*checked*/)
+  linked_queue(W& w, const parameters& of, int /*checked*/)
       : world_(&w),
         capacity_(of.capacity),
         announce_every_(of.announce_every),
@@ -268,8 +290,28 @@ class lockfree_queue : public queue_operations<lockfree_queue<W, T, Faults>, W, 
         values_(w, of.capacity),
         root_(w),
         hints_(w),
+        guards_(w, of.capacity + 2),
         timestamps_(of.capacity),
         generations_(of.capacity, 1) {}
+
+  /// While it lives, time passes in a phase.
+  class timed {
+   public:
+    timed(linked_queue& of, std::chrono::nanoseconds linked_queue_phases::*phase)
+        : of_(of.phases_ == nullptr ? nullptr : &of), phase_(phase) {
+      if (of_ != nullptr) start_ = of_->world_->now();
+    }
+    timed(const timed&) = delete;
+    timed& operator=(const timed&) = delete;
+    ~timed() {
+      if (of_ != nullptr) of_->phases_->*phase_ += of_->world_->now() - start_;
+    }
+
+   private:
+    linked_queue* of_;
+    std::chrono::nanoseconds linked_queue_phases::*phase_;
+    std::chrono::nanoseconds start_{};
+  };
 
   // Places.
 
@@ -282,6 +324,9 @@ class lockfree_queue : public queue_operations<lockfree_queue<W, T, Faults>, W, 
   [[nodiscard]] bool is_near(int rank) const {
     return world_->locality().same(level::node, rank, world_->rank());
   }
+  /// Of the root and of hints, for guards: behind the elements.
+  [[nodiscard]] element root_part() const noexcept { return {0, capacity_}; }
+  [[nodiscard]] element hints_part(int rank) const noexcept { return {rank, capacity_ + 1}; }
 
   // Steps. A link without an element stands for the root.
 
@@ -295,23 +340,25 @@ class lockfree_queue : public queue_operations<lockfree_queue<W, T, Faults>, W, 
   [[nodiscard]] seen look_at(link at) {
     seen result;
     if (!at.has_cell()) {
-      result.next = *next_of(at);
+      result.next = root_link();
       result.is_valid = true;
       return result;
     }
     const element cell = where(at);
     std::uint64_t next = 0;
-    if (is_near(cell.rank)) {
-      result.state = elements_.read_direct(cell, &words::state);
-      next = elements_.read_direct(cell, &words::next);
-      values_.read_direct(cell, &values::value, result.value);
-    } else {
-      elements_.get(cell, &words::state, result.state);
-      elements_.get(cell, &words::next, next);
-      values_.get(cell, &values::value, result.value);
-      elements_.flush(cell.rank);
-      values_.flush(cell.rank);
-    }
+    guards_.reading(cell, [&] {
+      if (is_near(cell.rank)) {
+        result.state = elements_.read_direct(cell, &words::state);
+        next = elements_.read_direct(cell, &words::next);
+        values_.read_direct(cell, &values::value, result.value);
+      } else {
+        elements_.get(cell, &words::state, result.state);
+        elements_.get(cell, &words::next, next);
+        values_.get(cell, &values::value, result.value);
+        elements_.flush(cell.rank);
+        values_.flush(cell.rank);
+      }
+    });
     result.next = link(next);
     result.is_valid =
         is_of(result.next.own(), at) && is_of(generation_of(result.state), at) &&
@@ -320,16 +367,32 @@ class lockfree_queue : public queue_operations<lockfree_queue<W, T, Faults>, W, 
     return result;
   }
 
+  [[nodiscard]] seen look_for_head(link at) {
+    const timed hop(*this, &linked_queue_phases::find_head);
+    return look_at(at);
+  }
+  [[nodiscard]] std::optional<link> look_again(link at) {
+    const timed hop(*this, &linked_queue_phases::find_head);
+    return next_of(at);
+  }
+
   /// Nothing if `at` refers to an element that has been used again.
   [[nodiscard]] std::optional<link> next_of(link at) {
-    if (!at.has_cell()) return link(fetched(root_, element(0), &root::first));
-    const link next(fetched(elements_, where(at), &words::next));
+    if (!at.has_cell()) return root_link();
+    const link next(fetched(elements_, where(at), &words::next, where(at)));
     return is_of(next.own(), at) ? std::optional(next) : std::nullopt;
   }
-  [[nodiscard]] std::uint64_t state_of(link at) { return fetched(elements_, where(at), &words::state); }
+  [[nodiscard]] link root_link() { return link(fetched(root_, element(0), &root::first, root_part())); }
+  [[nodiscard]] std::uint64_t state_of(link at) {
+    return fetched(elements_, where(at), &words::state, where(at));
+  }
 
   template <typename Array, typename Field>
-  [[nodiscard]] std::uint64_t fetched(Array& from, element cell, Field field) {
+  [[nodiscard]] std::uint64_t fetched(Array& from, element cell, Field field, element part) {
+    return guards_.reading(part, [&] { return fetched_now(from, cell, field); });
+  }
+  template <typename Array, typename Field>
+  [[nodiscard]] std::uint64_t fetched_now(Array& from, element cell, Field field) {
     if (is_near(cell.rank)) return from.read_direct(cell, field);
     std::uint64_t result = 0;
     from.get(cell, field, result);
@@ -345,6 +408,7 @@ class lockfree_queue : public queue_operations<lockfree_queue<W, T, Faults>, W, 
   };
   [[nodiscard]] end find_end() { return find_end(hint(&hints::tail)); }
   [[nodiscard]] end find_end(link from) {
+    const timed hops(*this, &linked_queue_phases::find_tail);
     for (link at = from;;) {
       const end here = look_for_end(at);
       if (!here.next.has_cell() || is_closed(here.next)) return here;
@@ -357,61 +421,85 @@ class lockfree_queue : public queue_operations<lockfree_queue<W, T, Faults>, W, 
       const element cell = where(at);
       std::uint64_t next = 0;
       std::uint64_t state = 0;
-      if (is_near(cell.rank)) {
-        next = elements_.read_direct(cell, &words::next);
-        state = elements_.read_direct(cell, &words::state);
-      } else {
-        elements_.get(cell, &words::next, next);
-        elements_.get(cell, &words::state, state);
-        elements_.flush(cell.rank);
-      }
+      guards_.reading(cell, [&] {
+        if (is_near(cell.rank)) {
+          next = elements_.read_direct(cell, &words::next);
+          state = elements_.read_direct(cell, &words::state);
+        } else {
+          elements_.get(cell, &words::next, next);
+          elements_.get(cell, &words::state, state);
+          elements_.flush(cell.rank);
+        }
+      });
       // The state may be of a later generation than the link, but then that has changed by now.
       if (is_of(link(next).own(), at)) return {at, link(next), timestamp(state)};
     }
-    return {link(), *next_of(link()), 0};
+    return {link(), root_link(), 0};
   }
 
   [[nodiscard]] bool change_link(link at, link from, link to) {
-    return at.has_cell() ? change(elements_, where(at), &words::next, from.bits(), to.bits())
-                         : change(root_, element(0), &root::first, from.bits(), to.bits());
+    return at.has_cell() ? change(elements_, where(at), &words::next, where(at), from.bits(), to.bits())
+                         : change(root_, element(0), &root::first, root_part(), from.bits(), to.bits());
   }
   [[nodiscard]] bool delete_one(link at, std::uint64_t alive) {
-    return change(elements_, where(at), &words::state, alive, alive | deleted_bit);
+    return change(elements_, where(at), &words::state, where(at), alive, alive | deleted_bit);
   }
+  /// Whether the word was `from`, and is `to` now.
   template <typename Array, typename Field>
-  [[nodiscard]] static bool change(Array& in, element cell, Field field, const std::uint64_t& from,
-                                   const std::uint64_t& to) {
-    std::uint64_t before = 0;
-    in.compare_and_swap(cell, field, from, to, before);
-    in.flush(cell.rank);
-    return before == from;
+  [[nodiscard]] bool change(Array& in, element cell, Field field, element part, const std::uint64_t& from,
+                            const std::uint64_t& to) {
+    return guards_.writing(part, [&] {
+      if constexpr (has_locks) {
+        if (fetched_now(in, cell, field) != from) return false;
+        in.accumulate(cell, field, to, far_op::replace);
+        in.flush(cell.rank);
+        return true;
+      } else {
+        std::uint64_t before = 0;
+        in.compare_and_swap(cell, field, from, to, before);
+        in.flush(cell.rank);
+        return before == from;
+      }
+    });
   }
 
-  /// (1), but for the timestamp, which `stamp` writes and flushes with all of it.
+  // (1), of which the timestamp may be written several times.
+
   void write(std::size_t slot, std::uint64_t generation, const T& value) {
     const element cell{world_->rank(), slot};
-    values_.write_direct(cell, &values::value,
-                         detail::stamped_entry<T>(value, static_cast<std::uint32_t>(generation)));
-    nothing_after_ = link::to_nothing(generation).bits();
-    elements_.accumulate(cell, &words::next, nothing_after_, far_op::replace);
+    guards_.writing(cell, [&] {
+      values_.write_direct(cell, &values::value,
+                           detail::stamped_entry<T>(value, static_cast<std::uint32_t>(generation)));
+      const std::uint64_t nothing = link::to_nothing(generation).bits();
+      elements_.accumulate(cell, &words::next, nothing, far_op::replace);
+      elements_.flush(cell.rank);
+    });
   }
   void stamp(std::size_t slot, std::uint64_t now, std::uint64_t generation) {
+    const element cell{world_->rank(), slot};
     const std::uint64_t state = now << timestamp_at | generation << generation_at;
-    elements_.accumulate({world_->rank(), slot}, &words::state, state, far_op::replace);
-    elements_.flush(world_->rank());
+    guards_.writing(cell, [&] {
+      elements_.accumulate(cell, &words::state, state, far_op::replace);
+      elements_.flush(cell.rank);
+    });
   }
 
   // Hints.
 
-  [[nodiscard]] link hint(far<std::uint64_t> hints::*which) const {
-    return link(hints_.read_direct(world_->rank(), which));
+  [[nodiscard]] link hint(far<std::uint64_t> hints::*which) {
+    return link(fetched(hints_, element(world_->rank()), which, hints_part(world_->rank())));
   }
   [[nodiscard]] bool is_due(std::uint64_t& count) const noexcept {
     return announce_every_ != 0 && ++count % static_cast<std::uint64_t>(announce_every_) == 0;
   }
   void announce(far<std::uint64_t> hints::*which, link what) {
+    const timed all(*this, &linked_queue_phases::announce);
     const std::uint64_t word = what.bits();
-    for (int rank = 0; rank < world_->size(); ++rank) hints_.accumulate(rank, which, word, far_op::replace);
+    for (int rank = 0; rank < world_->size(); ++rank)
+      guards_.writing(hints_part(rank), [&] {
+        hints_.accumulate(rank, which, word, far_op::replace);
+        if constexpr (has_locks) hints_.flush(rank);
+      });
     for (int rank = 0; rank < world_->size(); ++rank) hints_.flush(rank);
   }
 
@@ -427,7 +515,7 @@ class lockfree_queue : public queue_operations<lockfree_queue<W, T, Faults>, W, 
   /// The element that the root refers to, if any, and its timestamp.
   [[nodiscard]] std::pair<link, std::uint64_t> first() {
     for (;;) {
-      const link to = without_own(link(fetched(root_, element(0), &root::first)));
+      const link to = without_own(root_link());
       if (!to.has_cell() || is_closed(to)) return {link(), 0};
       const std::uint64_t state = state_of(to);
       if (is_of(generation_of(state), to)) return {to, timestamp(state)};
@@ -484,6 +572,7 @@ class lockfree_queue : public queue_operations<lockfree_queue<W, T, Faults>, W, 
   typename W::template far_array<values> values_;
   typename W::template far_segment<root> root_;
   typename W::template far_segment<hints> hints_;
+  guards guards_;
 
   // This rank's pool is a ring, since its elements are deleted in the order in which it pushed them.
   std::vector<std::uint64_t> timestamps_;   ///< of its elements that are in the queue
@@ -492,9 +581,18 @@ class lockfree_queue : public queue_operations<lockfree_queue<W, T, Faults>, W, 
   std::size_t used_ = 0;
   std::uint64_t pushes_ = 0;
   std::uint64_t pops_ = 0;
-  std::uint64_t nothing_after_ = 0;  ///< origin of an accumulate
-  link end_{};                       ///< where the last pop found no element more ...
-  std::uint64_t end_word_ = 0;       ///< ... and what was there
+  link end_{};                  ///< where the last pop found no element more ...
+  std::uint64_t end_word_ = 0;  ///< ... and what was there
+  linked_queue_phases* phases_ = nullptr;
 };
+
+/// As published without locks, there *nd*.
+template <world W, far_object_value T>
+using lockfree_queue = linked_queue<W, T, lock_free>;
+
+/// As published with locks, there *bd*: a lock for each element, and for each rank's references to head and
+/// tail. `lock_per_volume<L>` in their place takes any lock of nearfar, one for all of a rank.
+template <world W, far_object_value T, typename Locks = lock_per_element>
+using locked_queue = linked_queue<W, T, Locks>;
 
 }  // namespace nearfar

@@ -1,0 +1,166 @@
+/// \file
+/// A distributed queue whose type is known at run time only, and the timed loop that drives it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "bench/latency_histogram.hpp"
+#include "bench/rw_loop.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/queue/linked_queue.hpp"
+#include "nearfar/queue/queue_operations.hpp"
+
+namespace nearfar::bench {
+
+/// What each rank does, from the common start.
+struct queue_plan {
+  std::chrono::nanoseconds warm_up{};
+  std::chrono::nanoseconds total{};
+  double push_share = 0.5;  ///< 0 to 1, drawn for each operation
+  std::uint64_t seed = 1;
+};
+
+/// What a rank knows of the values that it has pushed and popped.
+class queue_check {
+ public:
+  explicit queue_check(int rank) : mine_(static_cast<std::uint64_t>(rank)) {}
+
+  /// A value that says who pushes it, and as which of its values.
+  [[nodiscard]] std::uint64_t next_value() const noexcept { return mine_ << number_bits | next_; }
+  void pushed() noexcept {
+    sum_ += next_value();
+    ++next_;
+    ++balance_;
+  }
+  /// Those of each rank must come in the order in which it pushed them.
+  void popped(std::uint64_t value) {
+    const std::uint64_t number = value & ((std::uint64_t{1} << number_bits) - 1);
+    std::uint64_t& least = least_[value >> number_bits];
+    out_of_order_ += number < least ? 1 : 0;
+    least = number + 1;
+    sum_ -= value;
+    --balance_;
+  }
+
+  /// Over all ranks, when the queue is empty: values that were lost, came twice or out of order; if the
+  /// numbers are right, but not the values, 1. Collective.
+  template <world W>
+  [[nodiscard]] std::int64_t faults(W& w) const {
+    const auto sums = w.sum_over_ranks({balance_, static_cast<std::int64_t>(sum_), out_of_order_});
+    if (w.rank() != 0) return 0;
+    return (sums[0] < 0 ? -sums[0] : sums[0]) + (sums[1] != 0 && sums[0] == 0 ? 1 : 0) + sums[2];
+  }
+
+ private:
+  static constexpr unsigned number_bits = 40;
+
+  std::uint64_t mine_;
+  std::uint64_t next_ = 0;
+  std::uint64_t sum_ = 0;
+  std::int64_t balance_ = 0;
+  std::int64_t out_of_order_ = 0;
+  std::unordered_map<std::uint64_t, std::uint64_t> least_;
+};
+
+/// What one rank counted in the measured part.
+struct queue_counts {
+  std::int64_t pushes = 0;  ///< that were done
+  std::int64_t pops = 0;    ///< that brought a value
+  std::int64_t empty = 0;
+  std::int64_t full = 0;
+  std::int64_t in_first_half = 0;
+  std::int64_t faults = 0;  ///< of the warm-up too; rank 0's count is that of all
+  std::chrono::nanoseconds measured{};
+  std::optional<linked_queue_phases> phases{};
+  latency_histogram pop_latency{};
+  latency_histogram push_latency{};
+};
+
+/// Pushes and pops until the time is over, then empties the queue. Collective.
+template <world W, typename Queue>
+queue_counts queue_loop(W& w, Queue& queue, const queue_plan& plan) {
+  using std::chrono::nanoseconds;
+  queue_counts counts;
+  queue_check check(w.rank());
+  draws random(plan.seed, w.rank());
+  const auto push = [&] {
+    const queue_status status = queue.try_push(check.next_value());
+    if (status == queue_status::success) check.pushed();
+    return status == queue_status::success;
+  };
+  const auto pop = [&] {
+    const auto value = queue.try_pop();
+    if (value) check.popped(*value);
+    return value.has_value();
+  };
+
+  w.barrier();
+  const nanoseconds start = w.now();
+  nanoseconds now = start;
+  do {
+    static_cast<void>(random.share() < plan.push_share ? push() : pop());
+    now = w.now();
+  } while (now - start < plan.warm_up);
+  const nanoseconds measured_from = now;
+  const nanoseconds half = now + (start + plan.total - now) / 2;
+  if constexpr (requires { queue.measure(nullptr); }) {
+    counts.phases.emplace();
+    queue.measure(&*counts.phases);
+  }
+  do {
+    const nanoseconds before = now;
+    if (random.share() < plan.push_share) {
+      ++(push() ? counts.pushes : counts.full);
+      now = w.now();
+      counts.push_latency.add(now - before);
+    } else {
+      ++(pop() ? counts.pops : counts.empty);
+      now = w.now();
+      counts.pop_latency.add(now - before);
+    }
+    counts.in_first_half += static_cast<std::int64_t>(now <= half);
+  } while (now - start < plan.total);
+  counts.measured = now - measured_from;
+  if constexpr (requires { queue.measure(nullptr); }) queue.measure(nullptr);
+  w.barrier();
+  while (pop()) continue;
+  w.barrier();
+  counts.faults = check.faults(w);
+  return counts;
+}
+
+/// One rank's object of a queue of words, type-erased for benchmarks.
+template <world W>
+class any_queue {
+ public:
+  any_queue() = default;
+  any_queue(const any_queue&) = delete;
+  any_queue& operator=(const any_queue&) = delete;
+  virtual ~any_queue() = default;
+
+  [[nodiscard]] virtual queue_status try_push(std::uint64_t value) = 0;
+  [[nodiscard]] virtual popped<std::uint64_t> try_pop() = 0;
+  /// The timed loop, virtual as a whole, so that the queue is inlined in it. Collective.
+  virtual queue_counts run(W& w, const queue_plan& plan) = 0;
+};
+
+template <world W, typename Queue>
+class any_queue_of final : public any_queue<W> {
+ public:
+  any_queue_of(W& w, const typename Queue::parameters& of) : queue_(w, of) {}
+
+  [[nodiscard]] queue_status try_push(std::uint64_t value) override { return queue_.try_push(value); }
+  [[nodiscard]] popped<std::uint64_t> try_pop() override { return queue_.try_pop(); }
+  queue_counts run(W& w, const queue_plan& plan) override { return queue_loop(w, queue_, plan); }
+
+ private:
+  Queue queue_;
+};
+
+}  // namespace nearfar::bench

@@ -1,0 +1,167 @@
+/// \file
+/// The queue benchmark: every rank pushes and pops, at random, or some push and the others pop.
+///
+/// Source: A. Paznikov, A. Burachenko, D. Derzhavin, "A distributed lock-free queue in the remote memory
+/// access model" (in Russian), 2023, with the phases that are timed there. There each rank does 10,000
+/// operations; here ranks go on for a time, so that none of them runs alone at the end.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/benchmark.hpp"
+#include "bench/ecsb.hpp"
+#include "bench/latencies.hpp"
+#include "bench/queue_catalogue.hpp"
+#include "bench/results.hpp"
+
+namespace nearfar::bench {
+
+/// The statement.
+struct queue_benchmark {
+  static benchmark statement() {
+    constexpr double one_day = 86400;
+    constexpr double most_seed = 1e9;
+    constexpr double most_capacity = 1e5;  // what the worlds have memory for
+    return {
+        .name = "queue",
+        .title = "Distributed queue",
+        .summary = "FIFO queue in the memory of all ranks: pushes and pops",
+        .source = "Paznikov, Burachenko, Derzhavin 2023",
+        .kind = &queues(),
+        .axes = {{.name = "pushes",
+                  .unit = "%",
+                  .meaning = "Share of operations that push, in percent",
+                  .standard = 50.0,
+                  .most = 100},
+                 {.name = "producers",
+                  .unit = "%",
+                  .meaning = "Share of ranks that only push while the others only pop, in percent; 0: all "
+                             "do both",
+                  .standard = 0.0,
+                  .most = 100},
+                 {.name = "capacity",
+                  .meaning = "Elements for each rank",
+                  .standard = std::int64_t{1000},
+                  .least = 2,
+                  .most = most_capacity},
+                 {.name = "draw",
+                  .meaning = "Seed by which each rank draws its operations",
+                  .standard = std::int64_t{1},
+                  .most = most_seed},
+                 {.name = "duration",
+                  .unit = "s",
+                  .meaning = "Seconds of one repetition, of which 10 % warm up",
+                  .standard = 1.0,
+                  .least = 1e-6,
+                  .most = one_day,
+                  .simulated = 0.002,
+                  .is_effort = true}},
+        .columns = {time_per_operation, operations,
+                    phase("push_time", "push", "Push", [](const sample& s) { return s.count("push_time"); }),
+                    phase("find_tail_time", "tail", "Search of the tail",
+                          [](const sample& s) { return s.count("find_tail_time"); }),
+                    phase("pop_time", "pop", "Pop", [](const sample& s) { return s.count("pop_time"); }),
+                    phase("find_head_time", "head", "Search of the head",
+                          [](const sample& s) { return s.count("find_head_time"); }),
+                    phase("announce_time", "tell", "Announcement",
+                          [](const sample& s) { return s.count("announce_time"); })},
+        .seconds = [](const point& at) { return at.real("duration"); },
+        .objects =
+            [](const point& at) {
+              // In the kilobytes that a lock is reckoned with; at most 32 bytes and 24 for each element.
+              constexpr std::int64_t elements_of_a_kilobyte = 18;
+              return at.whole("capacity") / elements_of_a_kilobyte + 1;
+            }};
+  }
+
+  template <world W>
+  [[nodiscard]] static std::vector<sample> run(W& w, const object& of, const point& at, const heartbeat&) {
+    using std::chrono::nanoseconds;
+    const std::chrono::duration<double> duration(at.real("duration"));
+    const std::unique_ptr<any_queue<W>> queue = queue_catalogue::instance().find(of.name)->factory<W>()(
+        w, 0, {.capacity = static_cast<std::size_t>(at.whole("capacity"))});
+    const queue_counts mine =
+        queue->run(w, {.warm_up = std::chrono::duration_cast<nanoseconds>(duration * warm_up_share),
+                       .total = std::chrono::duration_cast<nanoseconds>(duration),
+                       .push_share = push_share(at, w.rank(), w.size()),
+                       .seed = static_cast<std::uint64_t>(at.whole("draw"))});
+
+    sample result;
+    result.benchmark = "queue";
+    result.kind = queues().name;
+    result.object = of.name;
+    result.iterations_per_rank = w.gather_to_first(mine.pushes + mine.pops + mine.empty + mine.full);
+    result.iterations = std::accumulate(result.iterations_per_rank.begin(), result.iterations_per_rank.end(),
+                                        std::int64_t{0});
+    for (const std::int64_t measured : w.gather_to_first(mine.measured.count()))
+      result.duration = std::max(result.duration, nanoseconds(measured));
+    const linked_queue_phases phases = mine.phases.value_or(linked_queue_phases{});
+    const auto sums = w.sum_over_ranks({mine.pushes, mine.pops, mine.empty, mine.full, mine.in_first_half,
+                                        phases.push.count(), phases.find_tail.count(), phases.pop.count(),
+                                        phases.find_head.count(), phases.announce.count()});
+    result.counts = {{"pushes", sums[0]}, {"pops", sums[1]}, {"empty", sums[2]}, {"full", sums[3]}};
+    const auto mean = [&](std::int64_t sum, std::int64_t count) {
+      const bool is_known = mine.phases && count != 0;
+      return or_null(is_known ? std::optional(static_cast<double>(sum) / static_cast<double>(count))
+                              : std::nullopt);
+    };
+    const std::int64_t pushes = sums[0] + sums[3];
+    const std::int64_t pops = sums[1] + sums[2];
+    result.counts["push_time"] = mean(sums[5], pushes);
+    result.counts["find_tail_time"] = mean(sums[6], pushes);
+    result.counts["pop_time"] = mean(sums[7], pops);
+    result.counts["find_head_time"] = mean(sums[8], pops);
+    result.counts["announce_time"] = mean(sums[9], sums[0] + sums[1]);
+    note_latencies(w, result, mine.pop_latency, mine.push_latency);
+    result.in_first_half = sums[4];
+    // Every value came out once, and those of each rank in order.
+    result.verified = mine.faults == 0;
+    return {result};
+  }
+
+ private:
+  [[nodiscard]] static double push_share(const point& at, int rank, int ranks) {
+    constexpr double percent = 100;
+    const double producers = at.real("producers") / percent * ranks;
+    if (producers == 0) return at.real("pushes") / percent;
+    return static_cast<double>(rank) < producers ? 1 : 0;
+  }
+
+  [[nodiscard]] static column phase(const char* name, const char* head, const char* title,
+                                    std::optional<double> (*of)(const sample&)) {
+    return {.name = name,
+            .head = head,
+            .title = title,
+            .unit = "ns",
+            .meaning = "mean time of an operation in this phase",
+            .of = of};
+  }
+
+  inline static const column time_per_operation{
+      .name = "time",
+      .head = "ns",
+      .title = "Time",
+      .unit = "ns",
+      .meaning = "median time from one operation to the next over all ranks",
+      .has_interval = true,
+      .of = [](const sample& s) { return std::optional(s.ns_per_acquisition()); }};
+  inline static const column operations{.name = "throughput",
+                                        .head = "Mio/s",
+                                        .title = "Throughput",
+                                        .unit = "million/s",
+                                        .meaning = "million operations a second",
+                                        .digits = 3,
+                                        .of = [](const sample& s) {
+                                          const double time = s.ns_per_acquisition();
+                                          return std::optional(time > 0 ? 1000 / time : 0);
+                                        }};
+};
+
+}  // namespace nearfar::bench

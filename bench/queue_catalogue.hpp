@@ -1,0 +1,50 @@
+/// \file
+/// The registry of distributed queues.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "bench/any_queue.hpp"
+#include "bench/registry.hpp"
+
+namespace nearfar::bench {
+
+/// One set of values for all queues.
+struct queue_parameters {
+  std::size_t capacity = 0;  ///< of each rank
+};
+
+/// Queues, as a kind of what is registered.
+struct registered_queues {
+  template <typename W>
+  using any = any_queue<W>;
+  using parameters = queue_parameters;
+  struct bypass {};
+};
+
+/// One registered queue.
+using queue_entry = entry<registered_queues>;
+
+/// All registered queues.
+class queue_catalogue : public registry<queue_entry> {
+ public:
+  /// The one catalogue, made at first use.
+  static const queue_catalogue& instance();
+
+ private:
+  queue_catalogue();
+};
+
+/// Collective, like the construction of the queue.
+template <typename Queue, typename W>
+[[nodiscard]] std::unique_ptr<any_queue<W>> make_any_queue(W& w, const typename Queue::parameters& of) {
+  return std::make_unique<any_queue_of<W, Queue>>(w, of);
+}
+
+// One function for each family, in bench/queues/.
+void add_ticket_queue(queue_catalogue& to);
+void add_linked_queues(queue_catalogue& to);
+void add_central_queue(queue_catalogue& to);
+
+}  // namespace nearfar::bench
