@@ -1,6 +1,7 @@
 #include "bench/output_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,56 +20,86 @@ bool is_replaceable(const std::filesystem::path& path, std::string_view mark) {
   return !std::getline(existing, line) || line.find(mark) != std::string::npos;
 }
 
-/// What a link names is replaced, not the link, also where nothing is there yet.
+/// What a link names is replaced, not the link, also where nothing is there yet. Links that name no file, as
+/// /dev/stdout before a pipe, stay.
 std::filesystem::path behind_links(std::filesystem::path path) {
   constexpr int most = 40;  // as the kernel follows
   std::error_code failed;
+  if (std::filesystem::is_other(path, failed)) return path;
   for (int depth = 0; depth < most && std::filesystem::is_symlink(path, failed); ++depth)
     path = path.parent_path() / std::filesystem::read_symlink(path, failed);
   return path;
 }
 
-/// Makes a file that nobody else writes, though processes of two nodes may have one number. Empty if it
-/// cannot be made.
-std::filesystem::path make_partial(const std::string& path) {
-  const std::string process = std::to_string(getpid());
-  constexpr int most = 1000;
-  for (int attempt = 0; attempt < most; ++attempt) {
-    const std::string name =
-        output_file::partial_name(path, attempt == 0 ? process : process + '-' + std::to_string(attempt));
-    constexpr mode_t readable_by_all = 0666;
-    const int made = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, readable_by_all);
-    if (made >= 0) {
-      ::close(made);
-      return name;
-    }
-    if (errno != EEXIST) break;
-  }
-  return {};
+/// Whether a process holds the file locked. One that was ended does not, whatever it left.
+bool is_locked(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return false;
+  const bool locked = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(file);
+  return locked;
 }
 
 }  // namespace
 
 output_file::output_file(std::filesystem::path path, std::string_view mark, std::string_view kind)
     : path_(behind_links(std::move(path))), written_(path_) {
+  using enum std::filesystem::file_type;
   std::error_code ignored;
-  const bool exists = std::filesystem::exists(path_, ignored);
-  if (std::filesystem::is_directory(path_, ignored))
-    throw error("cannot write '" + path_.string() + "': it is a directory");
-  if (!exists || std::filesystem::is_regular_file(path_, ignored)) {
-    if (exists && !is_replaceable(path_, mark))
+  const std::filesystem::file_type there = std::filesystem::status(path_, ignored).type();
+  if (there == directory) refuse("it is a directory");
+  // To open a pipe that nobody reads would wait for a reader.
+  if (there == fifo || there == socket || there == block)
+    refuse("it is no regular file: choose another name");
+  if (there != character) {
+    if (there == regular && !is_replaceable(path_, mark))
       throw error("'" + path_.string() + "' exists and holds no " + std::string(kind) +
                   ": choose another name");
-    written_ = make_partial(path_.string());
-    if (written_.empty()) refuse();
+    make_partial();
+    if (others_write()) {
+      abandon();
+      refuse("another process is writing it: choose another name, or wait until it has ended");
+    }
   }
   stream_.open(written_, std::ios::trunc);
-  if (!stream_) refuse();
+  if (!stream_) refuse(std::strerror(errno));
 }
 
 output_file::~output_file() {
+  if (stream_.is_open() && written_ != path_) abandon();
+  if (lock_ >= 0) ::close(lock_);
+}
+
+/// Makes a file that nobody else writes, though processes of two nodes may have one number.
+void output_file::make_partial() {
+  const std::string process = std::to_string(getpid());
+  constexpr int most = 1000;
+  for (int attempt = 0; attempt < most && lock_ < 0; ++attempt) {
+    written_ = partial_name(path_.string(), attempt == 0 ? process : process + '-' + std::to_string(attempt));
+    constexpr mode_t readable_by_all = 0666;
+    lock_ = ::open(written_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, readable_by_all);
+    if (lock_ < 0 && errno != EEXIST) break;
+  }
+  if (lock_ < 0) refuse(std::strerror(errno));
+  // A file system without locks has to do without.
+  [[maybe_unused]] const int ignored = ::flock(lock_, LOCK_EX | LOCK_NB);
+}
+
+bool output_file::others_write() const {
+  const std::string begin = partial_name(path_.filename().string(), "");
+  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
   std::error_code ignored;
-  if (stream_.is_open() && written_ != path_) std::filesystem::remove(written_, ignored);
+  for (const auto& each : std::filesystem::directory_iterator(folder, ignored))
+    if (each.path().filename().string().starts_with(begin) && each.path().filename() != written_.filename() &&
+        is_locked(each.path()))
+      return true;
+  return false;
+}
+
+void output_file::abandon() {
+  std::error_code ignored;
+  std::filesystem::remove(written_, ignored);
+  ::close(std::exchange(lock_, -1));
 }
 
 std::string output_file::partial_name(const std::string& path, std::string_view process) {
@@ -78,21 +109,21 @@ std::string output_file::partial_name(const std::string& path, std::string_view 
 void output_file::write(std::string_view text) {
   // Flushed, so that a full disk is noticed at the record it hits.
   stream_ << text << std::flush;
-  if (!stream_) refuse();
+  if (!stream_) refuse(std::strerror(errno));
 }
 
 void output_file::commit() {
   stream_.close();
-  if (!stream_) refuse();
+  if (!stream_) refuse(std::strerror(errno));
   if (written_ == path_) return;
   std::error_code failed;
   std::filesystem::rename(written_, path_, failed);
-  if (failed) throw error("cannot write '" + path_.string() + "': " + failed.message());
+  if (failed) refuse(failed.message());
 }
 
 std::string output_file::keep() {
   stream_.close();
-  if (!stream_) refuse();
+  if (!stream_) refuse(std::strerror(errno));
   std::error_code ignored;
   if (written_ != path_ && !std::filesystem::exists(path_, ignored)) {
     std::filesystem::rename(written_, path_);
@@ -106,8 +137,8 @@ std::string output_file::leave() {
   return written_.string();
 }
 
-void output_file::refuse() const {
-  throw error("cannot write '" + path_.string() + "': " + std::strerror(errno));
+void output_file::refuse(const std::string& why) const {
+  throw error("cannot write '" + path_.string() + "': " + why);
 }
 
 }  // namespace nearfar::bench

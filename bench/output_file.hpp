@@ -14,7 +14,7 @@ class output_file {
  public:
   /// Opened at once, so that what cannot be written is known before the work is done. An existing file is
   /// replaced only if it is empty or `mark` is in its first line: `kind` ("nearfar results") says what that
-  /// makes it. Throws `nearfar::error`.
+  /// makes it. Throws `nearfar::error`, also while another process writes a file of that name.
   output_file(std::filesystem::path path, std::string_view mark, std::string_view kind);
   output_file(const output_file&) = delete;
   output_file& operator=(const output_file&) = delete;
@@ -35,10 +35,14 @@ class output_file {
   std::string leave();
 
  private:
-  [[noreturn]] void refuse() const;
+  void make_partial();
+  [[nodiscard]] bool others_write() const;
+  void abandon();
+  [[noreturn]] void refuse(const std::string& why) const;
 
   std::filesystem::path path_;
   std::filesystem::path written_;
+  int lock_ = -1;  // on what is written, if that is not `path_` itself
   std::ofstream stream_;
 };
 

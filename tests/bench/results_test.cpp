@@ -1,6 +1,8 @@
 #include "bench/results.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -74,27 +76,36 @@ TEST_F(results, other_files_are_not_overwritten) {
   EXPECT_EQ(content(path), "\\documentclass{article}\n");
 }
 
-// Another node's process may have this one's number, and its file would be this one's.
-TEST_F(results, two_writers_of_one_name_do_not_meet) {
+TEST_F(results, have_one_writer) {
   const auto path = folder_ / "shared.jsonl";
   {
     results_file first(path);
-    first.write({{"writer", 1}});
-    {
-      results_file second(path);
-      second.write({{"writer", 2}});
-      second.commit();
-    }
-    EXPECT_NE(content(path).find('2'), std::string::npos);
+    first.write({{"schema", results_schema}, {"writer", 1}});
+    EXPECT_THROW(results_file second(path), error);
+    const results_file another(folder_ / "shared");
     first.commit();
   }
-  EXPECT_EQ(content(path), "{\"writer\":1}\n");
+  EXPECT_NE(content(path).find("\"writer\":1"), std::string::npos);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+  EXPECT_NO_THROW(results_file next(path));
+}
+
+// Another node's process may have this one's number, and its file would be this one's.
+TEST_F(results, leave_what_a_process_of_this_number_has_left) {
+  const auto path = folder_ / "shared.jsonl";
+  const std::string left = output_file::partial_name(path.string(), std::to_string(getpid()));
+  std::ofstream(left) << "mine\n";
+  results_file file(path);
+  file.commit();
+  EXPECT_EQ(content(left), "mine\n");
+  EXPECT_EQ(content(path), "");
 }
 
 TEST_F(results, unwritable_places_are_errors) {
   EXPECT_THROW(results_file file(folder_), error);
   EXPECT_THROW(results_file file(folder_ / "missing" / "x.jsonl"), error);
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), S_IRUSR | S_IWUSR), 0);
+  EXPECT_THROW(results_file file(folder_ / "pipe"), error);
 }
 
 TEST_F(results, a_full_disk_is_an_error) {

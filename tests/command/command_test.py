@@ -117,6 +117,8 @@ class BadInput(InEmptyFolder):
         self.assert_refused(*arguments, "missing/results.jsonl", saying="missing/results.jsonl")
         self.assert_refused(*arguments, ".", saying="directory")
         self.assert_refused(*arguments, "/dev/full", saying="No space left")
+        os.mkfifo(self.folder / "pipe")
+        self.assert_refused(*arguments, "pipe", saying=["'pipe'", "no regular file", "choose another name"])
         (self.folder / "notes.txt").write_text("mine\n")
         self.assert_refused(*arguments, "notes.txt", saying="notes.txt")
         self.assertEqual((self.folder / "notes.txt").read_text(), "mine\n")
@@ -337,11 +339,25 @@ class Bench(InEmptyFolder):
         self.assertEqual(nearfar("report", kept, cwd=self.folder).returncode, 0)
 
     def test_two_runs_with_one_output(self):
-        arguments = [COMMAND, "bench", "ecsb", "--ranks", "1", "--locks", "mcs", *SHORT, "--output", "r.jsonl"]
-        runs = [subprocess.Popen(arguments, cwd=self.folder, stdout=subprocess.DEVNULL) for _ in range(4)]
-        self.assertEqual([run.wait() for run in runs], [0] * 4)
+        arguments = ["bench", "ecsb", "--ranks", "1", "--locks", "mcs", "--repetitions", "2", "--output", "r.jsonl"]
+
+        def start():
+            run = subprocess.Popen([COMMAND, *arguments], cwd=self.folder, stdout=subprocess.DEVNULL)
+            while not any(name.endswith(f"-{run.pid}") for name in self.left_behind()):
+                time.sleep(0.005)
+            return run
+
+        first = start()
+        second = nearfar(*arguments, cwd=self.folder)
+        self.assertEqual(second.returncode, 2, second.stderr)
+        self.assertIn("cannot write 'r.jsonl': another process is writing it: choose another name", second.stderr)
+        self.assertEqual(first.wait(), 0)
         self.assertEqual(self.left_behind(), ["r.jsonl"])
         self.check(self.records("r.jsonl"), 2)
+        killed = start()
+        killed.kill()
+        killed.wait()
+        self.assertEqual(nearfar(*arguments, cwd=self.folder).returncode, 0, "what a killed run has left is no run")
 
     def test_compare_finds_a_regression(self):
         """Of two runs whose times are made up: those of the second are twice those of the first."""
