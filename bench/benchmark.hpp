@@ -65,6 +65,12 @@ struct scenario_set {
   std::vector<std::string> (*playable)(const locality&) = nullptr;
 };
 
+/// What readers must know of figures where it happened.
+struct remark {
+  std::string name;     ///< of what the samples count: "refused"
+  std::string meaning;  ///< of the count, in the table's notes: "inserts found no room"
+};
+
 /// Called, outside of what is timed, whenever all ranks have got on: a stalled run is told from a long one.
 using heartbeat = std::function<void()>;
 
@@ -83,6 +89,7 @@ struct benchmark {
   std::vector<axis> axes;
   std::vector<column> columns;  ///< the one that objects are judged by first
   std::optional<scenario_set> scenarios{};
+  std::vector<remark> remarks{};
   /// Seconds that a repetition takes by itself, if it goes on for a time and not until some work is done.
   double (*seconds)(const point&) = nullptr;
   /// Objects that exist at once, for the memory that they take; none: 1.

@@ -36,13 +36,17 @@ void to_json(nlohmann::ordered_json& to, const benchmark& from) {
                        {"unit", each.unit},
                        {"meaning", each.meaning},
                        {"digits", each.digits}});
+  nlohmann::ordered_json remarks = nlohmann::ordered_json::array();
+  for (const remark& each : from.remarks) remarks.push_back({{"name", each.name}, {"meaning", each.meaning}});
   to = {{"title", from.title},
         {"summary", from.summary},
         {"source", from.source},
         {"kind", from.kind->name},
+        {"kind_title", from.kind->title},
         {"case", from.scenarios ? nlohmann::ordered_json("scenario") : nlohmann::ordered_json(nullptr)},
         {"axes", from.axes},
-        {"columns", columns}};
+        {"columns", columns},
+        {"remarks", remarks}};
 }
 
 }  // namespace nearfar::bench

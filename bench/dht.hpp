@@ -64,6 +64,8 @@ struct dht {
                       .is_effort = true}},
             .columns = {time_per_operation, operations, median_read_latency, late_read_latency,
                         median_write_latency, late_write_latency},
+            .remarks = {{.name = "refused",
+                         .meaning = "inserts found the memory of the key's rank full, and left the key out"}},
             .seconds = [](const point& at) { return at.real("duration"); },
             .objects =
                 [](const point& at) {

@@ -35,6 +35,7 @@ object_kind make_locks() {
   object_kind result{
       .name = "lock",
       .plural = "locks",
+      .title = "lock",
       .introduction =
           "Locks. 'family' is the recommended setting, 'family.variant' another policy. Unsound ones are "
           "published forms that\nmay hang or let two ranks in: they run only when named.",

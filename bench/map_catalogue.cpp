@@ -22,6 +22,7 @@ object_kind make_maps() {
   object_kind result{
       .name = "map",
       .plural = "maps",
+      .title = "map",
       .introduction =
           "Distributed maps, by how operations that meet are kept apart: not at all, by a lock for each "
           "rank's volume,\nor by one for each bucket.",

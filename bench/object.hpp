@@ -41,6 +41,7 @@ struct object {
 struct object_kind {
   std::string name;    ///< "lock": also the field of a record that names the object
   std::string plural;  ///< "locks": also the option --locks
+  std::string title;   ///< in words: "reader-writer lock"
   /// What users read of all of them in 'nearfar list': before, and after.
   std::string introduction;
   std::string remarks;

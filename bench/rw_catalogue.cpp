@@ -82,6 +82,7 @@ object_kind make_rw_locks() {
   object_kind result{
       .name = "rw_lock",
       .plural = "locks",
+      .title = "reader-writer lock",
       .introduction =
           "Reader-writer locks. 'family' is the recommended setting, 'family.variant' another policy.",
       .remarks =

@@ -21,13 +21,13 @@ from .tables import MISSING, Table, capitalised, counted, fixed, interval_note, 
 X = "x"  # the column of the axis that a figure runs along
 
 
-def tables(benchmark: str, frame: pandas.DataFrame) -> list[Table]:
+def tables(benchmark: str, statement: Statement, frame: pandas.DataFrame) -> list[Table]:
     """One row per configuration with the quantities that every benchmark has."""
     table = Table(
         f"{benchmark}: median [95 % confidence interval] of n repetitions. ns per acquisition is the measured time"
         " divided by the acquisitions of all ranks.",
         [
-            capitalised(frame["kind"].iloc[0]), "World", "Nodes", "Ranks", "n", "ns per acquisition", "Mio/s",
+            capitalised(statement.subject), "World", "Nodes", "Ranks", "n", "ns per acquisition", "Mio/s",
             "CV of progress in %",
         ],
         2,
@@ -52,7 +52,7 @@ def stated_tables(benchmark: str, statement: Statement, frame: pandas.DataFrame)
     table = Table(
         _caption(capitalised(statement.title or benchmark), statement, axes),
         [
-            capitalised(statement.kind), "World", *map(capitalised, case),
+            capitalised(statement.subject), "World", *map(capitalised, case),
             *(_axis_title(statement, one) for one in words),
             "Nodes", "Ranks", *(_axis_title(statement, one) for one in numbers), "n", *map(_title, statement.columns),
         ],

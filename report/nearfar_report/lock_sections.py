@@ -34,7 +34,7 @@ def sections(files: Sequence[ResultsFile]) -> list[Section]:
             section = Section(title, pictures, tables, _introduction(statement))
         else:
             note = _introduction(statement) or "This version of the report has no figures for this benchmark."
-            section = Section(title, (), generic.tables(benchmark, part), note)
+            section = Section(title, (), generic.tables(benchmark, statement, part), note)
         result.append(section)
     return result
 

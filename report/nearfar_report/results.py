@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from . import lock_results, loop_results
-from .fields import RERUN, Format, Record, ReportError, ResultsError, printable
+from .fields import RERUN, Format, Record, ReportError, ResultsError, is_count, printable
 from .runs import Run, change_of
 from .statements import UNSTATED, Statement, statements_of
 
@@ -80,7 +80,18 @@ class ResultsFile:
         """What readers of figures must know of how the run went."""
         changes = [change_of(self.provenance, resumed) for resumed in self.run.resumed]
         went_on = [f"the run was resumed {change}" for change in dict.fromkeys(changes) if change]
-        return [*([self.shortfall] if self.shortfall else []), *went_on]
+        return [*([self.shortfall] if self.shortfall else []), *went_on, *self._remarks()]
+
+    def _remarks(self) -> list[str]:
+        """What the samples count that their benchmark has a remark on."""
+        lines = []
+        for benchmark, statement in self.statements.items():
+            records = [sample.record for sample in self.samples if sample.record["benchmark"] == benchmark]
+            for remark in statement.remarks:
+                counts = [record.get(remark.name) for record in records]
+                if total := sum(count for count in counts if is_count(count)):
+                    lines.append(printable(f"{benchmark}: {remark.name}: {total} {remark.meaning}"))
+        return lines
 
 
 def read_all(paths: Sequence[str]) -> list[ResultsFile]:

@@ -33,20 +33,35 @@ class Quantity:
 
 
 @dataclass(frozen=True)
+class Remark:
+    """Something that a sample counts under this name, and that readers of figures must know of if it happened."""
+
+    name: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
 class Statement:
     """What one benchmark says about itself.
 
-    `kind` is the sort of object that is measured, and the name of the field of a sample that names it. `case` is the
-    field that tells several samples of one repetition apart.
+    `kind` is the sort of object that is measured, and the name of the field of a sample that names it; `kind_title`
+    says it in words. `case` is the field that tells several samples of one repetition apart.
     """
 
     title: str = ""
     summary: str = ""
     source: str = ""
     kind: str = LOCK
+    kind_title: str = ""
     case: str | None = None
     axes: tuple[Axis, ...] = ()
     columns: tuple[Quantity, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """What is measured, in words; files may not say."""
+        return self.kind_title or self.kind.replace("_", " ")
 
     def object_of(self, record: Record) -> str:
         """The name of what a sample measured."""
@@ -81,7 +96,8 @@ _LIST = ("a list of objects", lambda value: isinstance(value, list) and all(isin
 _STATEMENT: Checks = {"kind": ("the name of a field", is_name), "axes": _LIST, "columns": _LIST}
 _NAME: Checks = {"name": ("a name", is_name)}
 _OPTIONAL: Checks = {
-    **dict.fromkeys(("title", "summary", "source", "unit", "meaning"), _WORDS),
+    **dict.fromkeys(("title", "summary", "source", "kind_title", "unit", "meaning"), _WORDS),
+    "remarks": _LIST,
     "case": ("the name of a field or null", or_null(is_name)),
     "digits": ("a whole number from 0 to 12 or null", or_null(lambda value: is_count(value) and value <= 12)),
 }
@@ -107,8 +123,8 @@ def check(path: str, line: int, provenance: Record) -> None:
     for benchmark, statement in statements.items():
         place = f"statements.{benchmark}"
         _check_within(path, line, place, statement, _STATEMENT, _OPTIONAL)
-        for part in ("axes", "columns"):
-            for index, one in enumerate(statement[part]):
+        for part in ("axes", "columns", "remarks"):
+            for index, one in enumerate(statement.get(part, [])):
                 _check_within(path, line, f"{place}.{part}[{index}]", one, _NAME, _OPTIONAL)
     if "steady" in provenance:
         _check_within(path, line, "steady", provenance["steady"], _STEADY)
@@ -124,7 +140,7 @@ def _statement(said: Record) -> Statement:
         return {field: part.get(field) or "" for field in fields}
 
     return Statement(
-        **words(said, "title", "summary", "source"),
+        **words(said, "title", "summary", "source", "kind_title"),
         kind=said["kind"],
         case=said.get("case"),
         axes=tuple(Axis(one["name"], **words(one, "unit", "meaning")) for one in said["axes"]),
@@ -134,6 +150,7 @@ def _statement(said: Record) -> Statement:
             )
             for one in said["columns"]
         ),
+        remarks=tuple(Remark(one["name"], **words(one, "meaning")) for one in said.get("remarks", [])),
     )
 
 

@@ -96,6 +96,16 @@ class Benchmarks(InEmptyFolder):
         self.succeed("report", "short.jsonl")
         self.assertIn("cohort (not steady)", (self.folder / "nearfar-report" / "index.html").read_text())
 
+    def test_inserts_that_were_refused_are_told(self):
+        crowded = ["sim", "dht", "--nodes", "64", "--ranks-per-node", "16", "--keys", "16", "--writers", "100",
+                   "--duration", "0.0002", "--repetitions", "1"]  # fmt: skip
+        table = self.succeed(*crowded, "--output", "r.jsonl")
+        _, (sample,) = self.samples("r.jsonl")
+        self.assertGreater(sample["refused"], 0)
+        self.assertRegex(table, r"\nmap .*  refused\b")
+        self.assertIn(f"\n# refused: {sample['refused']} inserts found", table)
+        self.assertNotIn("refused", self.succeed("sim", "dht", "--duration", "0.0002", "--repetitions", "1"))
+
     def test_unsound_locks_are_marked_wherever_their_figures_are(self):
         table = self.succeed("sim", "ecsb", "--locks", "d_mcs.put,all", *SHAPE, *SHORT, "--output", "ecsb.jsonl")
         sound = {sample["lock"]: sample["sound"] for sample in self.samples("ecsb.jsonl")[1]}

@@ -49,6 +49,22 @@ def test_section_of_a_stated_benchmark(report: Report, room: Callable[..., Path]
     assert "statements" not in page and "no figures for this benchmark" not in page
 
 
+def test_heads_say_in_words_what_is_measured(report: Report, write: Write) -> None:
+    """Files of older versions do not say it."""
+    samples = [{**one, "rw_lock": "rma_rw"} for one in stated_eight("tree")]
+    for said, head in (({"kind_title": "reader-writer lock"}, "Reader-writer lock"), ({}, "Rw lock")):
+        for columns in (statement()["columns"], []):
+            path = write("r.jsonl", samples, statements={"room": statement(kind="rw_lock", columns=columns, **said)})
+            assert head in [row[0] for row in heads(report(path).page)]
+
+
+def test_remarks_on_what_was_counted_are_on_the_page(report: Report, room: Callable[..., Path]) -> None:
+    remarks = [{"name": "refused", "meaning": "guests found no seat"}, {"name": "asleep", "meaning": "guests slept"}]
+    samples = [{**one, "refused": count, "asleep": 0} for count, one in enumerate(stated_eight("tree"))]
+    assert "r: room: refused: 28 guests found no seat." in report(room(samples, remarks=remarks)).page
+    assert "guests slept" not in report(room(samples, remarks=remarks)).page
+
+
 def test_numeric_axis_is_what_the_figure_runs_along(report: Report, room: Callable[..., Path]) -> None:
     samples = [
         s for work in (1000, 0, 50.0) for name in ("tree", "line")

@@ -75,14 +75,14 @@ class conductor {
     }
     for (const configuration& each : *all_)
       if (each.is_named && !chosen.contains(each.object))
-        throw usage_error(fmt::format("cannot run {} '{}': {}", each.benchmark->kind->name, each.object->name,
-                                      left_out.at(each.object)));
+        throw usage_error(fmt::format("cannot run {} '{}': {}", each.benchmark->kind->title,
+                                      each.object->name, left_out.at(each.object)));
     if (playable_.empty())
       throw usage_error("nothing of what is asked for can run here; 'nearfar list' says where each can");
     std::set<const bench::object*> said;
     for (const configuration& each : *all_)
       if (left_out.contains(each.object) && said.insert(each.object).second)
-        fmt::print(stderr, "nearfar: leaving out {} '{}'{}: {}\n", each.benchmark->kind->name,
+        fmt::print(stderr, "nearfar: leaving out {} '{}'{}: {}\n", each.benchmark->kind->title,
                    each.object->name, chosen.contains(each.object) ? " in part" : "",
                    left_out.at(each.object));
   }
@@ -94,7 +94,7 @@ class conductor {
       const configuration& each = (*all_)[index];
       if (!each.object->is_sound() && said.insert(each.object).second)
         fmt::print(stderr, "nearfar: {} '{}' is unsound and may hang or give wrong results: {}\n",
-                   each.benchmark->kind->name, each.object->name, each.object->unsound);
+                   each.benchmark->kind->title, each.object->name, each.object->unsound);
       if (!each.benchmark->scenarios || !warned.insert({each.benchmark, &place_of(each)}).second) continue;
       const bench::scenario_set& scenarios = *each.benchmark->scenarios;
       const std::size_t played = scenarios.playable(place_of(each).where).size();

@@ -44,7 +44,7 @@ interruption::keeper keeper_of(study_output& output) {
 }
 
 std::string object_text(const configuration& of) {
-  return fmt::format("{} '{}'", of.benchmark->kind->name, of.object->name);
+  return fmt::format("{} '{}'", of.benchmark->kind->title, of.object->name);
 }
 
 }  // namespace nearfar::command

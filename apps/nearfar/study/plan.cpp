@@ -49,7 +49,7 @@ std::vector<chosen_object> objects_of(const request& asked) {
     }
     const bench::object* const found = kind.find(name);
     if (found == nullptr)
-      throw usage_error(fmt::format("unknown {} '{}'{}; 'nearfar list' shows all", kind.name, name,
+      throw usage_error(fmt::format("unknown {} '{}'{}; 'nearfar list' shows all", kind.title, name,
                                     suggestion(name, kind.names())));
     choose(*found, true);
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -88,6 +89,11 @@ class benchmark_table {
           "# not steady: from the first to the second half of the measured time the throughput changes by "
           "more than {:.0f} %, or a rank has fewer than {} turns on average{}\n",
           bench::steady_drift * 100, bench::steady_turns, cure());
+    for (const bench::remark& each : benchmark_->remarks) {
+      double sum = 0;
+      for (const auto& [key, samples] : lines_) sum += total(samples, each);
+      if (sum > 0) fmt::print("# {}: {:.0f} {}\n", each.name, sum, each.meaning);
+    }
   }
 
  private:
@@ -208,11 +214,20 @@ class benchmark_table {
     fmt::print("{}{}\n", line, remark_on(samples));
   }
 
+  static double total(const group& samples, const bench::remark& what) {
+    return std::accumulate(samples.begin(), samples.end(), 0.0, [&](double sum, const bench::sample* each) {
+      return sum + each->count(what.name).value_or(0);
+    });
+  }
+
   /// What readers must know of a line's figures.
-  static std::string remark_on(const group& samples) {
+  [[nodiscard]] std::string remark_on(const group& samples) const {
+    std::string counted;
+    for (const bench::remark& each : benchmark_->remarks)
+      if (total(samples, each) > 0) counted += "  " + each.name;
     const bool verified =
         std::all_of(samples.begin(), samples.end(), [](const auto* s) { return s->verified; });
-    return fmt::format("{}{}{}", bench::is_steady(samples) ? "" : "  not steady",
+    return fmt::format("{}{}{}{}", bench::is_steady(samples) ? "" : "  not steady", counted,
                        samples.front()->sound ? "" : "  unsound", verified ? "" : "  VOID");
   }
 
