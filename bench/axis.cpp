@@ -50,26 +50,28 @@ std::string axis::option() const {
   return "--" + words;
 }
 
+std::string axis::allowed() const {
+  const std::string of_what = unit.empty() ? "" : fmt::format(" of {}", unit);
+  if (std::holds_alternative<std::int64_t>(standard))
+    return fmt::format("a whole number{} from {:.0f} to {:.0f}", of_what, least, most);
+  if (std::holds_alternative<double>(standard))
+    return fmt::format("a number{} from {} to {}", of_what, least, most);
+  return fmt::format("one of {}", fmt::join(choices, ", "));
+}
+
 axis_value axis::parse(std::string_view text) const {
   // Written so that NaN is refused too.
   const auto fits = [&](auto value) {
     return static_cast<double>(value) >= least && static_cast<double>(value) <= most;
   };
-  const std::string of_what = unit.empty() ? "" : fmt::format(" of {}", unit);
   if (std::holds_alternative<std::int64_t>(standard)) {
-    const auto value = whole_in(text);
-    if (value && fits(*value)) return *value;
-    throw error(fmt::format("{} must be a whole number{} from {:.0f} to {:.0f}, not '{}'", option(), of_what,
-                            least, most, text));
+    if (const auto value = whole_in(text); value && fits(*value)) return *value;
+  } else if (std::holds_alternative<double>(standard)) {
+    if (const auto value = number_in<double>(text); value && fits(*value)) return *value;
+  } else if (std::find(choices.begin(), choices.end(), text) != choices.end()) {
+    return std::string(text);
   }
-  if (std::holds_alternative<double>(standard)) {
-    const auto value = number_in<double>(text);
-    if (value && fits(*value)) return *value;
-    throw error(
-        fmt::format("{} must be a number{} from {} to {}, not '{}'", option(), of_what, least, most, text));
-  }
-  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return std::string(text);
-  throw error(fmt::format("{} must be one of {}, not '{}'", option(), fmt::join(choices, ", "), text));
+  throw error(fmt::format("{} must be {}, not '{}'", option(), allowed(), text));
 }
 
 void to_json(nlohmann::ordered_json& to, const axis& from) {

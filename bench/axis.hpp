@@ -36,6 +36,8 @@ struct axis {
 
   /// "--lock-count"
   [[nodiscard]] std::string option() const;
+  /// What is, in words: "a whole number from 1 to 10".
+  [[nodiscard]] std::string allowed() const;
   /// Throws `nearfar::error`, which names the option and what is allowed.
   [[nodiscard]] axis_value parse(std::string_view text) const;
 };

@@ -135,6 +135,29 @@ class BadInput(InEmptyFolder):
         self.assert_refused("report", "other.jsonl", saying="nearfar.results/99")
 
 
+class Documented(InEmptyFolder):
+    def test_fields_of_records(self):
+        """Every one that a record has is in the document."""
+        known = set(re.findall(r"`(\w+)`", (SOURCE / "docs" / "results-format.md").read_text()))
+        benchmarks = [line.split()[1] for line in nearfar("list", "--plain").stdout.splitlines() if line[:5] == "bench"]
+        for benchmark in benchmarks:
+            of_loop = ["--threads", "1", "--min-time", "0.0001", "--repetitions", "1"]
+            small = ["--rows", "9", "--columns", "9"] if benchmark == "relax" else ["--lengths", "100"]
+            size = [*of_loop, *small] if benchmark in ("triad", "stream", "relax") else ["--ranks", "2", *SHORT]
+            if benchmark == "upb":
+                size = ["--ranks", "4", "--topology", "node:2 core:2", "--lock-count", "10", "--repetitions", "1"]
+            ended = nearfar("bench", benchmark, *size, "--output", f"{benchmark}.jsonl", cwd=self.folder)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            lines = (self.folder / f"{benchmark}.jsonl").read_text().splitlines()
+            fields = {field for line in lines for field in json.loads(line)}
+            self.assertEqual(fields - known - {"schema"}, set(), benchmark)
+
+    def test_help_says_what_axes_allow(self):
+        text = " ".join(nearfar("bench", "dht", "--help").stdout.split())
+        self.assertIn("insert it anew, in percent; a number of % from 0 to 100", text)
+        self.assertIn("half of which are in the table; a whole number from 16 to 100000", text)
+
+
 class Unfinished(InEmptyFolder):
     def test_results_count_with_what_they_hold(self):
         arguments = ["bench", "ecsb", "--ranks", "2", "--locks", "mcs", *SHORT, "--output", "good.jsonl"]

@@ -54,7 +54,8 @@ void add_request_options(CLI::App& command, request& asked, bool is_simulated) {
            "default: each family's recommended setting");
   for (const auto* axes : {&benchmark.axes, &kind.parameters})
     for (const bench::axis& each : *axes)
-      add_list(command, each.option(), asked.values[each.name], each.meaning)
+      add_list(command, each.option(), asked.values[each.name],
+               fmt::format("{}; {}", each.meaning, each.allowed()))
           ->default_str(
               bench::text_of(is_simulated ? each.simulated.value_or(each.standard) : each.standard));
 }
