@@ -304,6 +304,7 @@ class Undecided(Check):
 class BadInput(Check):
     def test_names(self):
         self.assert_refused("--locks", "cohrt", saying=["'cohrt'", "did you mean 'cohort'"])
+        self.assert_refused("--locks", "map", saying=["cannot check map 'map'", "knows locks only: ", "cohort, "])
         self.assert_refused("--mode", "lasy", saying=["--mode", "did you mean 'lazy'"])
         self.assert_refused("--tier", "exhaustiv", saying=["--tier", "did you mean 'exhaustive'"])
         self.assert_refused("--near", "weak", saying=["--near", "sequential, release_acquire"])

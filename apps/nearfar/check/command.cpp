@@ -19,6 +19,7 @@
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "bench/catalogue.hpp"
+#include "bench/object.hpp"
 #include "bench/rw_catalogue.hpp"
 
 namespace nearfar::command {
@@ -117,7 +118,16 @@ const checkable& find_lock(const std::string& name) {
       bench::rw_catalogue::instance().find(name) != nullptr)
     throw usage_error(fmt::format("cannot check lock '{}': it does not exist in the checked world", name));
   std::vector<std::string> names;
-  for (const checkable& one : checkables()) names.push_back(one.name);
+  std::vector<std::string> families;
+  for (const checkable& one : checkables()) {
+    names.push_back(one.name);
+    if (one.is_recommended()) families.push_back(one.name);
+  }
+  for (const bench::object_kind* kind : bench::object_kinds())
+    if (kind->find(name) != nullptr)
+      throw usage_error(
+          fmt::format("cannot check {} '{}': 'nearfar check' knows locks only: {}, and variants", kind->title,
+                      name, fmt::join(families, ", ")));
   throw usage_error(
       fmt::format("unknown lock '{}'{}; 'nearfar list' shows all", name, suggestion(name, names)));
 }
