@@ -23,8 +23,17 @@ LEAST_REPETITIONS = 4
 LEVEL = 0.05
 RESAMPLES = 2000
 
-# What tells a configuration apart: name and value, benchmark and object first.
+# What tells a configuration apart: name and value, benchmark and object first; last the column if several hold times.
 Point = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Times:
+    """What the repetitions of one configuration took, in ns, with a sample of them, and the column or nothing."""
+
+    sample: Sample
+    column: str
+    all: list[float]
 
 
 @dataclass(frozen=True)
@@ -93,12 +102,23 @@ def _point(sample: Sample) -> Point:
     return _texts(known) + _texts(dict(sorted(axes.items())))
 
 
-def _points(file: ResultsFile) -> dict[Point, list[Sample]]:
-    """The valid samples of each configuration: benchmarks as they first appear, objects in the user's order."""
-    points: dict[Point, list[Sample]] = {}
+def _times(sample: Sample) -> dict[str, float | None]:
+    """The times that a sample measured, by column if there are several."""
+    columns = [column.name for column in sample.statement.columns if column.unit == "ns"]
+    if len(columns) < 2:
+        return {"": sample.time_ns}
+    measured = sample.record.get("measured", {})
+    return {name: measured.get(name) for name in columns}
+
+
+def _points(file: ResultsFile) -> dict[Point, Times]:
+    """The times of the valid samples: benchmarks as they first appear, objects in the user's order."""
+    points: dict[Point, Times] = {}
     for sample in file.samples:
-        if sample.void_reason is None and sample.time_ns is not None:
-            points.setdefault(_point(sample), []).append(sample)
+        for column, time in _times(sample).items() if sample.void_reason is None else ():
+            if time:
+                point = _point(sample) + ((("column", column),) if column else ())
+                points.setdefault(point, Times(sample, column, [])).all.append(time)
 
     benchmarks = list(dict.fromkeys(point[0][1] for point in points))
 
@@ -119,10 +139,6 @@ def _labels(points: Sequence[Point]) -> dict[Point, str]:
         words = [point[0][1], point[1][1], *(f"{name}={text}" for name, text in point[2:] if name in varying)]
         labels[point] = printable(" ".join(words))
     return labels
-
-
-def _times(samples: Sequence[Sample]) -> list[float]:
-    return [time for sample in samples if (time := sample.time_ns) is not None]
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -167,9 +183,9 @@ def _compare(arguments: argparse.Namespace) -> int:
     if not common:
         raise ReportError("the files have no configuration in common; name two runs of the same benchmark")
     labels = _labels([*old, *(point for point in new if point not in old)])
-    verdicts = {point: judge(_times(old[point]), _times(new[point]), arguments.bound / 100) for point in common}
+    verdicts = {point: judge(old[point].all, new[point].all, arguments.bound / 100) for point in common}
     if arguments.json:
-        _show_json({point: old[point][0] for point in common}, verdicts, arguments.bound)
+        _show_json(old, verdicts, arguments.bound)
     else:
         _show_table(labels, verdicts, arguments.bound)
     for points, others, path in [(old, new, arguments.before), (new, old, arguments.after)]:
@@ -191,17 +207,18 @@ def _show_table(labels: dict[Point, str], verdicts: dict[Point, Verdict], bound:
         print(f"{labels[point]:<{width}}{numbers}  {one.text}")
 
 
-def _recorded(sample: Sample) -> Record:
+def _recorded(times: Times) -> Record:
     """What tells a configuration apart, for a record: the axes as an object, everything else as text."""
-    known, axes = _settings(sample)
-    return {**dict(_texts(known)), **({"axes": axes} if axes else {})}
+    known, axes = _settings(times.sample)
+    column = {"column": times.column} if times.column else {}
+    return {**dict(_texts(known)), **({"axes": axes} if axes else {}), **column}
 
 
-def _show_json(samples: dict[Point, Sample], verdicts: dict[Point, Verdict], bound: float) -> None:
+def _show_json(times: dict[Point, Times], verdicts: dict[Point, Verdict], bound: float) -> None:
     for point, one in verdicts.items():
         known = {"low": one.low, "high": one.high, "p": one.p}
         record = {
-            "schema": SCHEMA, "record": "comparison", **_recorded(samples[point]),
+            "schema": SCHEMA, "record": "comparison", **_recorded(times[point]),
             "before_ns": one.before_ns, "after_ns": one.after_ns, "ratio": one.ratio,
             **{name: None if math.isnan(value) else value for name, value in known.items()},
             "bound": bound / 100, "verdict": one.text,

@@ -162,6 +162,29 @@ def test_sweeps(write: Write) -> None:
     assert records[-1]["barrier"] == "tree" and "lock" not in records[-1]
 
 
+def test_every_column_of_times_is_judged(write: Write) -> None:
+    """Readers became slower, writers did not; what has no value or is no time is left out."""
+
+    def samples(reader_ns: float) -> list[Record]:
+        return [
+            {**one, "benchmark": "rw_lb",
+             "measured": {"read_p50": reader_ns + r, "write_p50": 900.0 + r, "write_p99": None, "rate": reader_ns}}
+            for r, one in enumerate(repetitions("mcs", 100))
+        ]  # fmt: skip
+
+    columns = [{"name": name, "unit": "ns"} for name in ("read_p50", "write_p50", "write_p99")]
+    columns.append({"name": "rate", "unit": "million/s"})
+    said = {"rw_lb": statement(kind="lock", columns=columns)}
+    one, other = (write(name, samples(ns), statements=said) for name, ns in (("a.jsonl", 200), ("b.jsonl", 300)))
+    ended = compare(one, other)
+    assert (ended.returncode, ended.stderr) == (1, "")
+    rows = [line.split() for line in ended.stdout.splitlines() if not line.startswith("#")]
+    assert [(row[2], row[-1]) for row in rows] == [("column=read_p50", "REGRESSION"), ("column=write_p50", "same")]
+    records = map(json.loads, compare(one, other, "--json").stdout.splitlines())
+    medians = {record["column"]: record["before_ns"] for record in records}
+    assert medians == {"read_p50": 203.5, "write_p50": 903.5}
+
+
 def test_loops_too(write: Write) -> None:
     one = write("a.jsonl", [loop("array", r, 500 + r) for r in range(8)])
     other = write("b.jsonl", [loop("array", r, 250 + r) for r in range(8)])
