@@ -113,7 +113,10 @@ int parse_and_run(const launch& how, int argc, char** argv) {
   add_where(app, status);
   refuse_careless_values(app);
 
-  if (const std::string wrong = unknown_subcommand(app, {argv + 1, argv + argc}); !wrong.empty()) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  std::string wrong = unknown_subcommand(app, words);
+  if (wrong.empty()) wrong = empty_item(app, words);
+  if (!wrong.empty()) {
     agree_on_arguments(how);
     return report(how, wrong, bad_input);
   }

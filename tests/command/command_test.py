@@ -100,6 +100,18 @@ class BadInput(InEmptyFolder):
             self.assert_refused("bench", "ecsb", option, "", saying=[option, "must"])
         self.assert_refused("topo", "--topology", "", saying="--topology")
 
+    def test_empty_items_of_lists(self):
+        for values in ["1,2,,4", "1,", ",1", ","]:
+            self.assert_refused("bench", "ecsb", "--ranks", values, saying=["--ranks", f"{values}:", "one comma"])
+        self.assert_refused("bench", "rw_lb", "--locks=rma_rw,,cohort_rw", saying="--locks rma_rw,,cohort_rw:")
+        self.assert_refused("bench", "triad", "--lengths", "1e3,,1e4", saying="--lengths")
+        self.assert_refused("check", "--locks", "tas,,mcs", saying="--locks")
+        self.assert_refused("figures", "stengel2007", "--threads", "1", "--only", "2.7,,2.8", saying="--only")
+        self.assert_refused("figures", "schmid2016", "--only", "counter,", saying="--only")
+
+    def test_figures_of_a_machine_that_is_not_there(self):
+        self.assert_refused("figures", "schmid2016", "--machine", "nosuch", saying=["'nosuch'", "coolmuc2"])
+
     def test_missing_or_extra_words(self):
         self.assert_refused("bench", saying="benchmark")
         self.assert_refused("bench", "ecsb", "--lock", saying="--lock")

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <limits>
@@ -61,6 +62,29 @@ void refuse_careless_values(CLI::App& app) {
       option->check(refuse_empty);
   }
   for (CLI::App* command : app.get_subcommands({})) refuse_careless_values(*command);
+}
+
+std::string empty_item(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* within = &app;
+  const CLI::Option* option = nullptr;  // whose values follow
+  for (const std::string& word : words) {
+    std::string values = word;
+    if (word.starts_with("--")) {
+      const std::size_t end = std::min(word.find('='), word.size());
+      option = within->get_option_no_throw(word.substr(0, end));
+      values.erase(0, end + 1);
+    } else if (const auto named =
+                   within->get_subcommands([&](const CLI::App* each) { return each->get_name() == word; });
+               !named.empty()) {
+      within = named.front();
+    }
+    if (option == nullptr || option->get_delimiter() != ',' || values.empty()) continue;
+    if (values.front() == ',' || values.back() == ',' || values.find(",,") != std::string::npos)
+      return fmt::format(
+          "{} {}: an item of the list is empty; write one comma between two of them, and no blank",
+          option->get_name(), values);
+  }
+  return nothing_wrong();
 }
 
 CLI::Validator at_least_one() {

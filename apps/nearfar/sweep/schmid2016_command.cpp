@@ -12,8 +12,10 @@
 
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/shared/machine_file.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/report_package.hpp"
+#include "apps/nearfar/sim/simulated.hpp"
 #include "apps/nearfar/study/plan.hpp"
 
 namespace nearfar::command {
@@ -168,6 +170,9 @@ int run_schmid2016(schmid2016_options options) {
     for (const analysis* each : all) fmt::print("{:<16}  {}\n", each->name, each->title);
     return success;
   }
+  const simulation::machine machine = find_machine(options.machine);
+  for (const shape& each : shapes(options))
+    static_cast<void>(locality_of(machine, {.nodes = each.nodes, .ranks_per_node = each.ranks_per_node}));
   if (const int status = run_report_package({"--check", "--output", options.output}); status != success)
     return status;
   std::error_code failed;
