@@ -427,6 +427,17 @@ class Bench(InEmptyFolder):
         run.wait()
         self.assertEqual(run.stdout.read(), "", "which ends when nobody holds the other end of the pipe any more")
 
+    def test_report_names_the_package_that_is_not_there(self):
+        ended = subprocess.run(
+            [COMMAND, "report", "r.jsonl"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "NEARFAR_REPORT_DIR": "/none"},
+            check=False,
+        )
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertIn("no nearfar_report/__main__.py in '/none', which NEARFAR_REPORT_DIR names", ended.stderr)
+
     def test_report_names_the_python_that_is_not_there(self):
         ended = subprocess.run(
             [COMMAND, "report", "r.jsonl"],

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include "nearfar/core/error.hpp"
 
@@ -17,13 +18,25 @@ namespace nearfar::command {
 
 namespace {
 
+bool holds_package(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder / "nearfar_report" / "__main__.py", ignored);
+}
+
 /// Beside the installed command, or in the source tree that the command was built in.
 std::filesystem::path find_package() {
-  if (const char* chosen = std::getenv("NEARFAR_REPORT_DIR")) return chosen;
+  if (const char* chosen = std::getenv("NEARFAR_REPORT_DIR")) {
+    if (holds_package(chosen)) return chosen;
+    throw error(fmt::format(
+        "there is no nearfar_report/__main__.py in '{}', which NEARFAR_REPORT_DIR names: it is to "
+        "name the directory that holds the Python package that draws reports; unset it to use "
+        "the package beside the command",
+        chosen));
+  }
   const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   for (std::filesystem::path base = here; base != base.root_path(); base = base.parent_path())
     for (const char* relative : {"report", "share/nearfar/report"})
-      if (std::filesystem::exists(base / relative / "nearfar_report" / "__main__.py")) return base / relative;
+      if (holds_package(base / relative)) return base / relative;
   throw error(
       "the Python package nearfar_report is not beside the command: set NEARFAR_REPORT_DIR to the directory "
       "that holds it");
