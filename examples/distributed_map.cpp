@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <optional>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct position {
 };
 
 /// Returns the number of particles that are not where they should be.
-int run(nearfar::mpi::world& w) {
+int move_particles(MPI_Comm comm) {
   constexpr std::uint64_t mine = 100;
+  nearfar::mpi::world w(comm);
   // Particles by their number, wherever it hashes to. With nearfar::lock_per_volume<nearfar::rma_rw_lock> as
   // a fourth parameter, each rank's part would have a reader-writer lock.
   nearfar::distributed_map<nearfar::mpi::world, std::uint64_t, position> particles(w, {.cells = 2 * mine});
@@ -57,10 +59,13 @@ int run(nearfar::mpi::world& w) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int missing = 0;
-  {
-    nearfar::mpi::world w(MPI_COMM_WORLD);
-    missing = run(w);
+  int missing = 1;
+  try {
+    missing = move_particles(MPI_COMM_WORLD);
+  } catch (const std::exception& problem) {
+    // Other ranks may be waiting for this one.
+    std::fprintf(stderr, "%s\n", problem.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
   }
   MPI_Finalize();
   return missing == 0 ? 0 : 1;
