@@ -95,8 +95,8 @@ std::int64_t digest(std::string_view made, std::initializer_list<named_value> ar
       all.begin());
   throw collective_mismatch("the ranks of a world differ in what they make: rank 0 makes " + texts.front() +
                             ", rank " + std::to_string(other) + " makes " + texts[other] +
-                            "; make and destroy the same locks with the same arguments on every rank, in "
-                            "the same order");
+                            "; make and destroy the same objects with the same arguments on every rank, "
+                            "in the same order");
 }
 
 }  // namespace

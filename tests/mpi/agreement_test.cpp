@@ -47,7 +47,7 @@ void expect_told(const std::string& text, const std::string& of_first, const std
   EXPECT_NE(text.find("rank " + std::to_string(common_world().size() - 1) + " makes " + of_last),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("with the same arguments on every rank"), std::string::npos) << text;
+  EXPECT_NE(text.find("the same objects with the same arguments on every rank"), std::string::npos) << text;
 }
 
 class agreement : public ::testing::Test {
