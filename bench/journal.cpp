@@ -37,6 +37,20 @@ std::string shortened(std::string text) {
   return text;
 }
 
+/// What results are of that differ in `name`, in words; of objects, in the first field that does.
+std::string difference(const std::string& name, const nlohmann::ordered_json& before,
+                       const nlohmann::ordered_json& now) {
+  if (before.is_object() && now.is_object())
+    for (const auto* side : {&now, &before})
+      for (const auto& [field, ignored] : side->items())
+        if (const auto there = before.value(field, nlohmann::ordered_json()),
+            here = now.value(field, nlohmann::ordered_json());
+            there != here)
+          return difference(std::string(name).append(".").append(field), there, here);
+  if (before.is_null()) return "results without " + name + ", as an older version of nearfar wrote them";
+  return "results of another " + name + ", " + shortened(before.dump()) + ", not " + shortened(now.dump());
+}
+
 }  // namespace
 
 journal::journal(const std::filesystem::path& path, const nlohmann::ordered_json& header) : path_(path) {
@@ -106,9 +120,7 @@ void journal::check(const nlohmann::ordered_json& header) const {
     refuse("it exists and holds no results of a sweep: choose another name");
   for (const auto& [name, value] : header["study"].items()) {
     const nlohmann::ordered_json before = header_["study"].value(name, nlohmann::ordered_json());
-    if (before != value)
-      refuse("it holds results of another " + name + ", " + shortened(before.dump()) + ", not " +
-             shortened(value.dump()) + ": choose another name");
+    if (before != value) refuse("it holds " + difference(name, before, value) + ": choose another name");
   }
 }
 

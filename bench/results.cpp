@@ -94,8 +94,8 @@ sample sample_of(const nlohmann::ordered_json& record) {
     result.sound = record.at("sound");
     result.verified = record.at("verified");
     return result;
-  } catch (const nlohmann::json::exception&) {
-    throw error("a record is not of this version of nearfar: " + record.dump());
+  } catch (const nlohmann::json::exception& why) {
+    throw error(std::string("a sample is not as this version of nearfar writes them (") + why.what() + ")");
   }
 }
 

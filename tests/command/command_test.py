@@ -876,7 +876,17 @@ class Sweep(InEmptyFolder):
         self.assertEqual(ended.returncode, 2)
         self.assertIn("holds the results of a sweep", ended.stderr)
         (self.folder / "m.json").write_text(json.dumps({**machine, "description": "another"}))
-        assert_refused("results of another machine")
+        assert_refused("results of another machine.description, ")
+        (self.folder / "m.json").write_text(json.dumps(machine))
+        header, *others = before.splitlines(keepends=True)
+        older = json.loads(header)
+        del older["study"]["machine"]["near"]["lines_at_once"]
+        before = json.dumps(older) + "\n" + "".join(others)
+        (self.folder / "r.jsonl").write_text(before)
+        assert_refused("without machine.near.lines_at_once, as an older version of nearfar wrote them: choose another")
+        before = header + "".join(others).replace('"effort"', '"cost"')
+        (self.folder / "r.jsonl").write_text(before)
+        assert_refused("cannot go on from 'r.jsonl': a sample is not as this version of nearfar writes them")
 
     def test_a_file_that_goes_away_is_noticed(self):
         study = {"world": "threads", "benchmark": "ecsb", "duration": 0.01, "locks": "mcs", "ranks": 1, "repetitions": 1000}

@@ -43,8 +43,7 @@ class growing_file final : public record_sink {
       : path_(path), header_(provenance(of)), expected_(of.records_expected), file_(path, header_) {
     if (file_.was_torn())
       fmt::print(stderr, "nearfar: the last record of '{}' was cut off and is measured again\n", path_);
-    for (const auto& record : file_.found())
-      if (record.value("record", "") == "sample") samples_.push_back(bench::sample_of(record));
+    read_samples();
     written_ = samples_.size();
     warn_of_differences();
   }
@@ -83,6 +82,15 @@ class growing_file final : public record_sink {
   }
 
  private:
+  void read_samples() {
+    try {
+      for (const auto& record : file_.found())
+        if (record.value("record", "") == "sample") samples_.push_back(bench::sample_of(record));
+    } catch (const error& other) {
+      throw error(fmt::format("cannot go on from '{}': {}: choose another name", path_, other.what()));
+    }
+  }
+
   /// The first sample of a later run follows a record that says where it comes from.
   void go_on() {
     if (goes_on_) return;
