@@ -1,4 +1,5 @@
-// The benchmarks of reader-writer locks and maps: that they notice what is wrong, and count what happened.
+// The benchmarks of reader-writer locks, maps and queues: that they notice what is wrong, and count what
+// happened.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -10,11 +11,11 @@
 #include <vector>
 
 #include "bench/any_map.hpp"
+#include "bench/any_queue.hpp"
 #include "bench/benchmark.hpp"
 #include "bench/latency_histogram.hpp"
 #include "bench/rw_benchmarks.hpp"
 #include "bench/rw_catalogue.hpp"
-#include "nearfar/lock/shared_lockable.hpp"
 #include "nearfar/memory/threads/world.hpp"
 #include "nearfar/topology/spec.hpp"
 
@@ -73,20 +74,6 @@ TEST(zipf_draws, are_in_proportion) {
   }
 }
 
-/// Lets everybody in.
-template <typename W>
-class open_house : public shared_lockable<open_house<W>, W> {
- public:
-  explicit open_house(W& w) : open_house::shared_lockable(w, {}), world_(&w) {}
-  handover acquire() { return handover::uncontended; }
-  void release() { world_->delay(nanoseconds(1)); }
-  handover acquire_shared() { return handover::uncontended; }
-  void release_shared() {}
-
- private:
-  W* world_;
-};
-
 sample run_on_threads(const rw_lock_entry& entry, double writer_share) {
   sample result;
   threads::options chosen;
@@ -117,15 +104,6 @@ TEST(rw_benchmarks, count_what_was_drawn_and_verify_it) {
   }
 }
 
-TEST(rw_benchmarks, notice_that_nobody_is_kept_out) {
-  rw_lock_entry entry{
-      .name = "under_test", .summary = "", .paper = "", .fairness = "", .cost = "", .parameters = {}};
-  std::get<rw_lock_entry::factory_in<world>>(entry.factories) = [](world& w, int, const rw_lock_parameters&) {
-    return make_any_rw_lock<open_house<world>>(w);
-  };
-  EXPECT_FALSE(run_on_threads(entry, 0.5).verified);
-}
-
 TEST(dht, runs_and_verifies_every_map) {
   const benchmark& of = *find_benchmark("dht");
   for (const object& map : maps().objects)
@@ -145,6 +123,44 @@ TEST(dht, runs_and_verifies_every_map) {
       EXPECT_GT(*result.count("found"), 0) << map.name;
       EXPECT_TRUE(result.count("refused").has_value()) << "so small a table is full now and then";
     }
+}
+
+TEST(queue_benchmark, runs_and_verifies_every_queue) {
+  const benchmark& of = *find_benchmark("queue");
+  for (const object& queue : queues().objects)
+    for (const double producers : {0.0, 50.0}) {
+      point at;
+      at.set("pushes", 50.0);
+      at.set("producers", producers);
+      at.set("capacity", std::int64_t{8});
+      at.set("draw", std::int64_t{1});
+      at.set("duration", 0.05);
+      sample result;
+      threads::run(4, [&](world& w) {
+        const sample mine = of.runner_in<world>()(w, queue, at, [] {}).front();
+        if (w.rank() == 0) result = mine;
+      });
+      EXPECT_TRUE(result.verified) << queue.name;
+      EXPECT_GT(*result.count("pushes"), 0) << queue.name;
+      EXPECT_GT(*result.count("pops"), 0) << queue.name;
+      EXPECT_EQ(result.count("find_head_time").has_value(), queue.name.starts_with("lock")) << queue.name;
+    }
+}
+
+TEST(queue_check, finds_what_is_lost_doubled_or_out_of_order) {
+  threads::run(1, [](world& w) {
+    const auto faults_of = [&w](const std::vector<std::uint64_t>& popped) {
+      queue_check check(0);
+      for (int i = 0; i < 3; ++i) check.pushed();
+      for (const std::uint64_t value : popped) check.popped(value);
+      return check.faults(w);
+    };
+    EXPECT_EQ(faults_of({0, 1, 2}), 0);
+    EXPECT_GT(faults_of({0, 1}), 0) << "lost";
+    EXPECT_GT(faults_of({0, 1, 2, 2}), 0) << "twice";
+    EXPECT_GT(faults_of({0, 2, 1}), 0) << "out of order";
+    EXPECT_GT(faults_of({0, 1, 3}), 0) << "never pushed";
+  });
 }
 
 }  // namespace

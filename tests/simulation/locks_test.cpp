@@ -3,7 +3,10 @@
 
 #include "bench/catalogue.hpp"
 #include "bench/ecsb.hpp"
+#include "bench/rw_benchmarks.hpp"
+#include "bench/rw_catalogue.hpp"
 #include "bench/upb.hpp"
+#include "nearfar/lock/shared_lockable.hpp"
 #include "tests/adversarial/broken_locks.hpp"
 #include "tests/simulation/simulated.hpp"
 
@@ -55,6 +58,32 @@ TEST(simulated_locks, that_let_everybody_in_are_found_out) {
   });
   EXPECT_FALSE(ecsb_of(broken, plain_machine(), "node:2 core:4", 8).verified);
   EXPECT_FALSE(ecsb_of(broken, plain_machine(), "node:1 core:4", 4).verified);
+}
+
+/// Lets everybody in.
+class open_house : public shared_lockable<open_house, world> {
+ public:
+  explicit open_house(world& w) : open_house::shared_lockable(w, {}) {}
+  static handover acquire() { return handover::uncontended; }
+  static void release() {}
+  static handover acquire_shared() { return handover::uncontended; }
+  static void release_shared() {}
+};
+
+TEST(simulated_locks, that_let_readers_and_writers_meet_are_found_out) {
+  bench::rw_lock_entry broken{
+      .name = "under_test", .summary = "", .paper = "", .fairness = "", .cost = "", .parameters = {}};
+  std::get<bench::rw_lock_entry::factory_in<world>>(broken.factories) =
+      [](world& w, int, const bench::rw_lock_parameters&) { return bench::make_any_rw_lock<open_house>(w); };
+  for (const char* spec : {"node:2 core:4", "node:1 core:4"}) {
+    sample result;
+    run(plain_machine(), placed(spec, 4), [&](world& w) {
+      const sample mine = bench::run_rw(w, "rw_ecsb", broken, {}, std::chrono::microseconds(500), 0.5,
+                                        bench::rw_work::none, 1);
+      if (w.rank() == 0) result = mine;
+    });
+    EXPECT_FALSE(result.verified) << spec;
+  }
 }
 
 TEST(simulated_locks, whose_swap_is_torn_are_found_out) {
