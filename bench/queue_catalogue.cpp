@@ -23,6 +23,7 @@ object_kind make_queues() {
   object_kind result{
       .name = "queue",
       .plural = "queues",
+      .title = "queue",
       .introduction = "Distributed FIFO queues of all ranks, bounded.",
       .remarks = "Far operations: a push; a pop of an element that is there. A lock's own come to each.",
       .parameters = {},

@@ -12,9 +12,9 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "nearfar/core/error.hpp"
@@ -128,14 +128,17 @@ void expect_any_size(world& w) {
   expect_same_as_the_standards<distributed_map<world, bytes<Key>, bytes<Value>, Policy>>(
       w, {.cells = 60, .buckets = 20}, 300, 50, bytes_of<Key>, bytes_of<Value>);
 }
-template <typename Policy, std::size_t... Size>
-void expect_sizes(world& w, std::index_sequence<Size...>) {
-  (expect_any_size<Policy, Size + 1, 40 - Size>(w), ...);
-}
-
+// Below, at and above a piece of an entry, and a word; each of them is a type of maps to compile.
 TYPED_TEST(distributed_map_by, holds_keys_and_values_of_any_size) {
   threads::run(
-      2, [](world& w) { expect_sizes<TypeParam>(w, std::make_index_sequence<40>()); }, on(two_nodes));
+      2,
+      [](world& w) {
+        expect_any_size<TypeParam, 1, 1>(w);
+        expect_any_size<TypeParam, 3, 6>(w);
+        expect_any_size<TypeParam, 4, 33>(w);
+        expect_any_size<TypeParam, 17, 8>(w);
+      },
+      on(two_nodes));
 }
 
 TYPED_TEST(distributed_map_by, says_when_it_is_full_and_uses_places_again) {
@@ -429,6 +432,27 @@ TEST(distributed_map_cost, of_batches_is_in_flushes) {
     for (const auto& one : found) EXPECT_TRUE(one);
     EXPECT_LT(of_finds.flushes, 10U) << "as often as the longest chain needs";
     EXPECT_LT(of_finds.reads, count * 22 / 10);
+  });
+}
+
+struct throwing_comparison {
+  bool operator()(word one, word other) const {
+    if (one == other) throw std::runtime_error("not comparable");
+    return false;
+  }
+};
+
+TEST(distributed_maps, count_what_a_batch_inserted_before_a_comparison_threw) {
+  threads::run(1, [](world& w) {
+    distributed_map<world, word, word, lock_free, hash_of_bytes, throwing_comparison> table(w, {.cells = 64});
+    EXPECT_EQ(table.insert(7, 70), insert_result::inserted);
+    const std::vector<word> keys{1, 7, 2, 3};
+    std::vector<insert_result> results(keys.size());
+    EXPECT_THROW(table.insert(keys, keys, results), std::runtime_error);
+    std::size_t there = 0;
+    table.for_each([&](word, word) { ++there; });
+    EXPECT_EQ(there, 4U);
+    EXPECT_EQ(table.size(), there);
   });
 }
 

@@ -24,6 +24,7 @@
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/progress_bar.hpp"
 #include "apps/nearfar/shared/report_package.hpp"
+#include "apps/nearfar/sweep/papers.hpp"
 #include "bench/figures/stengel2007.hpp"
 #include "bench/results.hpp"
 #include "nearfar/container/pin_team.hpp"
@@ -326,7 +327,7 @@ void add_figures(CLI::App& app, int& status) {
       "The last line of output is the path of the page. 'nearfar report --text DIR/figure-*.jsonl' prints "
       "the tables.");
   command->callback([options, &status] { status = run_figures(*options); });
-  add_schmid2016(*figures, status);
+  for (const paper& each : {schmid2016(), paznikov2023()}) add_paper(*figures, each, status);
 }
 
 }  // namespace nearfar::command

@@ -31,8 +31,6 @@ void add_check(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);
 void add_doctor(CLI::App& app, int& status);
 void add_figures(CLI::App& app, int& status);
-/// A subcommand of it.
-void add_schmid2016(CLI::App& figures, int& status);
 void add_list(CLI::App& app, int& status);
 void add_report(CLI::App& app, int& status);
 void add_sim(CLI::App& app, int& status);

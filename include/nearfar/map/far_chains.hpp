@@ -209,11 +209,15 @@ class far_chains {
       cells_.start_change({one.in.rank, one.in.index}, one.first, one.entered, one.before);
     }
     cells_.flush();
+    const auto has_entered = [](const insertion& one) { return one.mine && one.before == one.first; };
+    // Before anything is compared, which may throw.
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (has_entered(all[i])) report(i, insert_result::inserted);
     for (std::size_t i = 0; i < all.size(); ++i) {
       insertion& one = all[i];
+      if (has_entered(one)) continue;
       const auto is_what = [&](const Entry& other) { return matches(i, other); };
-      report(i, one.mine && one.before == one.first ? insert_result::inserted
-                                                    : insert(one.in, entry(i), is_what, one.mine));
+      report(i, insert(one.in, entry(i), is_what, one.mine));
     }
   }
 

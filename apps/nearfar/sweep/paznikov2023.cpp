@@ -1,0 +1,104 @@
+// nearfar figures paznikov2023: the analyses of a publication on distributed queues.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/sweep/papers.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+constexpr const char* central = "central_queue";    // bc
+constexpr const char* locked = "locked_queue";      // bd
+constexpr const char* lockfree = "lockfree_queue";  // nd
+constexpr const char* ticket = "ticket_queue";
+constexpr const char* rates = "throughput";
+constexpr int fewest = 12;  // of the ranks on several nodes
+constexpr int most = 72;    // of the paper
+
+/// 2 ranks and more on one node, then as many nodes as there were, then twice as many each time.
+std::vector<shape> shapes(int most_ranks, int ranks_per_node) {
+  if (most_ranks < 2) throw usage_error(fmt::format("--most-ranks must be 2 or more, not {}", most_ranks));
+  if (ranks_per_node < 1)
+    throw usage_error(fmt::format("--ranks-per-node must be 1 or more, not {}", ranks_per_node));
+  std::vector<shape> all;
+  for (const int ranks : {2, 4, 6, 12})
+    if (ranks <= std::min(ranks_per_node, most_ranks)) all.push_back({.nodes = 1, .ranks_per_node = ranks});
+  constexpr int nodes_of_paper = 6;
+  for (int nodes = 2; nodes * ranks_per_node <= most_ranks; nodes += nodes < nodes_of_paper ? 1 : nodes)
+    all.push_back({.nodes = nodes, .ranks_per_node = ranks_per_node});
+  return all;
+}
+
+/// Throughput of one queue over that of another.
+verdict_on_claim ratio(const finding& found, const char* claim, const char* of, const char* over,
+                       double least) {
+  const auto one = found(rates, of, most, "throughput");
+  const auto other = found(rates, over, most, "throughput");
+  if (!one || !other || *other <= 0) return {claim, std::nullopt, ""};
+  return {
+      claim, *one / *other >= least,
+      fmt::format("{:.2f} ({:.3f} over {:.3f} million operations a second)", *one / *other, *one, *other)};
+}
+
+/// Throughput at the most ranks over that of the fewest on several nodes, or on one.
+verdict_on_claim growth(const finding& found, const char* claim, const char* of, int from, bool is_to_fall) {
+  const auto first = found(rates, of, from, "throughput");
+  const auto last = found(rates, of, most, "throughput");
+  if (!first || !last || *first <= 0) return {claim, std::nullopt, ""};
+  return {claim, is_to_fall ? *last < *first : *last >= *first,
+          fmt::format("{:.3f} at {} ranks, {:.3f} at {}", *first, from, *last, most)};
+}
+
+verdict_on_claim hops(const finding& found) {
+  constexpr const char* claim =
+      "nd: most of the time of both operations goes into the search of head and tail";
+  const auto of = [&](const char* column) { return found(rates, lockfree, most, column); };
+  const auto push = of("push_time");
+  const auto tail = of("find_tail_time");
+  const auto pop = of("pop_time");
+  const auto head = of("find_head_time");
+  if (!push || !tail || !pop || !head) return {claim, std::nullopt, ""};
+  return {claim, *tail > *push / 2 && *head > *pop / 2,
+          fmt::format("tail {:.0f} of {:.0f} ns, head {:.0f} of {:.0f} ns", *tail, *push, *head, *pop)};
+}
+
+std::vector<verdict_on_claim> judge(const finding& found) {
+  return {ratio(found, "published: bd is faster than bc, 72 ranks", locked, central, 1),
+          ratio(found, "published: nd is much faster than bd, 72 ranks; aim: 3 times", lockfree, locked, 3),
+          growth(found, "published: bc falls with the number of ranks", central, 2, true),
+          growth(found, "published: bd falls with the number of ranks", locked, 2, true),
+          growth(found, "published: nd falls with the number of ranks", lockfree, 2, true),
+          hops(found),
+          ratio(found, "aim: the faster queue is 5 times nd, 72 ranks", ticket, lockfree, 5),
+          growth(found, "aim: the faster queue does not fall from 12 to 72 ranks", ticket, fewest, false)};
+}
+
+}  // namespace
+
+paper paznikov2023() {
+  const std::vector<std::string> all{ticket, lockfree, locked, central};
+  return {.name = "paznikov2023",
+          .title = "A. Paznikov, A. Burachenko, D. Derzhavin, 2023: its analyses, in the simulated cluster",
+          .analyses =
+              {{rates, "Pushes and pops alike: throughput, and the phases of operations", "queue", all, {}},
+               {"mostly-pops", "10 % pushes", "queue", all, {{"pushes", {"10"}}}},
+               {"mostly-pushes", "90 % pushes", "queue", all, {{"pushes", {"90"}}}},
+               {"producers", "Half of the ranks push, half pop", "queue", all, {{"producers", {"50"}}}}},
+          .machine = "xeon-x5670-qdr",
+          .ranks_per_node = 12,
+          .most_ranks = most,
+          .most_ranks_quick = 24,
+          .ranks_text = "2 ranks and more on one node, then nodes of as many as asked for,",
+          .shapes = shapes,
+          .judge = judge};
+}
+
+}  // namespace nearfar::command
