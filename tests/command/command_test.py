@@ -206,14 +206,15 @@ class List(unittest.TestCase):
         lines = nearfar("list", "--plain").stdout.splitlines()
         pairs = [line.split(" ") for line in lines]
         self.assertTrue(all(len(pair) == 2 for pair in pairs), lines)
-        for kind, families in [("lock", self.FAMILIES), ("rw_lock", self.RW_FAMILIES), ("map", ["map"])]:
+        for kind, families in [("lock", self.FAMILIES), ("rw_lock", self.RW_FAMILIES), ("map", ["map"]),
+                               ("queue", ["ticket_queue", "lockfree_queue", "locked_queue", "central_queue"])]:
             names = [name for each, name in pairs if each == kind]
             for family in families:
                 self.assertIn(family, names)
             self.assertTrue(all(name.split(".")[0] in families for name in names), names)
             self.assertEqual(len(names), len(set(names)))
         benchmarks = [name for kind, name in pairs if kind == "benchmark"]
-        self.assertEqual(benchmarks, ["ecsb", "upb", "rw_lb", "rw_ecsb", "rw_sob", "rw_wcsb", "rw_warb", "dht", "triad",
+        self.assertEqual(benchmarks, ["ecsb", "upb", "rw_lb", "rw_ecsb", "rw_sob", "rw_wcsb", "rw_warb", "dht", "queue", "triad",
                                       "stream", "relax"])  # fmt: skip
 
     def test_every_lock_header_is_registered(self):

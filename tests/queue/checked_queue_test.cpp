@@ -10,84 +10,11 @@
 #include <vector>
 
 #include "nearfar/checker/checker.hpp"
-#include "nearfar/checker/linearizability.hpp"
-#include "nearfar/checker/mutation.hpp"
-#include "nearfar/checker/specification.hpp"
-#include "nearfar/lock/rma_rw_lock.hpp"
-#include "nearfar/lock/tas_lock.hpp"
-#include "nearfar/queue/central_queue.hpp"
-#include "nearfar/queue/linked_queue.hpp"
-#include "nearfar/queue/ticket_queue.hpp"
 #include "nearfar/topology/spec.hpp"
+#include "tests/queue/queue_plans.hpp"
 
 namespace nearfar::checker::testing {
 namespace {
-
-using engine::world;
-using word = std::uint64_t;
-using specification = queue_specification;
-
-constexpr std::array all_modes{delivery_mode::eager, delivery_mode::lazy, delivery_mode::progress};
-
-/// One operation: a push of a value that is not 0, or a pop.
-using step_of = word;
-constexpr step_of pop = 0;
-
-using lockfree = lockfree_queue<world, word>;
-using ticketed = ticket_queue<world, word>;
-/// Over the lock that is the shortest to explore.
-using locked = locked_queue<world, word>;
-using central = central_queue<world, word, lock_per_volume<tas_lock>>;
-
-/// What each rank does, after rank 0 has done some before all others.
-struct plan {
-  std::vector<step_of> before{};
-  std::vector<std::vector<step_of>> of_ranks{};
-  std::size_t capacity = 4;
-  std::string topology = "node:2";
-  int announce_every = 1;
-  std::size_t ring = 0;
-};
-
-template <typename Queue>
-typename Queue::parameters parameters_of(const plan& what) {
-  typename Queue::parameters result{.capacity = what.capacity};
-  if constexpr (requires { result.announce_every; }) result.announce_every = what.announce_every;
-  if constexpr (requires { result.ring; }) result.ring = what.ring;
-  return result;
-}
-
-/// Values of two words in far memory, so that they can be torn.
-template <typename Queue>
-program program_of(const plan& what) {
-  const auto body = [what](world& w, monitor& watch) {
-    Queue queue(w, parameters_of<Queue>(what));
-    const auto all = [&](const std::vector<step_of>& steps) {
-      for (const step_of one : steps) {
-        if (one == pop) {
-          watch.call(0, specification::pop, {});
-          const auto value = queue.try_pop();
-          watch.returned(value ? value_list{*value} : value_list{});
-        } else {
-          watch.call(0, specification::push, {one});
-          const queue_status status = queue.try_push(one);
-          if (status != queue_status::success) throw nearfar::error("there is room, and nobody closes");
-          watch.returned({specification::done});
-        }
-        watch.expect_complete(one == pop ? "pop" : "push");
-      }
-    };
-    if (w.rank() == 0) all(what.before);
-    w.barrier();
-    all(what.of_ranks[static_cast<std::size_t>(w.rank())]);
-    w.barrier();
-  };
-  return {.where = topology_spec::parse(what.topology).place(static_cast<int>(what.of_ranks.size())),
-          .body = body,
-          .judge = linearizable_by(specification())};
-}
-
-options by(delivery_mode mode) { return {.mode = mode, .near = near_model::sequential}; }
 
 void expect_nothing_found(const program& what, const options& how) {
   const report result = check(what, how);
@@ -99,15 +26,19 @@ void expect_nothing_found(const program& what, const options& how) {
   }
 }
 
+/// With locks there are too many to look at all.
+template <typename Queue>
+inline constexpr bool has_many_orders = std::same_as<Queue, locked> || std::same_as<Queue, central>;
+
 /// In every mode of delivery, with operations that MPI leaves undefined as faults, and with what comes of
-/// them. With locks there are too many orders to look at all.
+/// them.
 template <typename Queue>
 void expect_sound(const plan& what) {
   for (const delivery_mode mode : all_modes)
     for (const conflicts conflict : {conflicts::reported, conflicts::enacted}) {
       options how = by(mode);
       how.conflict = conflict;
-      if constexpr (std::same_as<Queue, locked> || std::same_as<Queue, central>) {
+      if constexpr (has_many_orders<Queue>) {
         how.by = search::random;
         how.most_executions = 300;
       }
@@ -186,9 +117,9 @@ TYPED_TEST(checked_queue, gives_all_before_it_says_closed) {
           w.barrier();
         };
         options how = by(mode);
-        if (ranks == 3) {
+        if (ranks == 3 || has_many_orders<TypeParam>) {
           how.by = search::random;
-          how.most_executions = 2000;
+          how.most_executions = 1000;
         }
         expect_nothing_found({.where = topology_spec::parse("node:2").place(ranks), .body = body}, how);
       }

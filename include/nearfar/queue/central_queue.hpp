@@ -46,9 +46,13 @@ struct central_queue_parameters {
   std::size_t capacity = 0;
 };
 
+/// What a `central_queue` takes unless it is told.
+template <world W>
+using fair_lock = rma_mcs_lock<W>;
+
 /// Queue of all ranks of a world. Each rank has its own object for it; an object is used by one thread.
 /// `Locks` is `lock_per_volume` of any lock. See the file's comment.
-template <world W, far_object_value T, typename Locks = lock_per_volume<rma_mcs_lock>>
+template <world W, far_object_value T, typename Locks = lock_per_volume<fair_lock>>
 class central_queue : public queue_operations<central_queue<W, T, Locks>, W, T> {
   using guards = typename Locks::template guards<W>;
   static_assert(guards::scope == guard_scope::volume, "the lock of a rank is for all of its memory");

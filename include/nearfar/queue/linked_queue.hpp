@@ -355,8 +355,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
         elements_.get(cell, &words::state, result.state);
         elements_.get(cell, &words::next, next);
         values_.get(cell, &values::value, result.value);
-        elements_.flush(cell.rank);
-        values_.flush(cell.rank);
+        elements_.flush(cell.rank);  // what was got of values, too
       }
     });
     result.next = link(next);
@@ -470,9 +469,9 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
     guards_.writing(cell, [&] {
       values_.write_direct(cell, &values::value,
                            detail::stamped_entry<T>(value, static_cast<std::uint32_t>(generation)));
-      const std::uint64_t nothing = link::to_nothing(generation).bits();
-      elements_.accumulate(cell, &words::next, nothing, far_op::replace);
-      elements_.flush(cell.rank);
+      nothing_after_ = link::to_nothing(generation).bits();
+      elements_.accumulate(cell, &words::next, nothing_after_, far_op::replace);
+      if constexpr (has_locks) elements_.flush(cell.rank);
     });
   }
   void stamp(std::size_t slot, std::uint64_t now, std::uint64_t generation) {
@@ -581,8 +580,9 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
   std::size_t used_ = 0;
   std::uint64_t pushes_ = 0;
   std::uint64_t pops_ = 0;
-  link end_{};                  ///< where the last pop found no element more ...
-  std::uint64_t end_word_ = 0;  ///< ... and what was there
+  link end_{};                       ///< where the last pop found no element more ...
+  std::uint64_t end_word_ = 0;       ///< ... and what was there
+  std::uint64_t nothing_after_ = 0;  ///< origin of an accumulate, until `stamp` has flushed
   linked_queue_phases* phases_ = nullptr;
 };
 

@@ -37,7 +37,7 @@
 /// the cell is on one's own node, and polls while the value is on its way; of n at once as many but for the
 /// fetch-and-add, which is 1 for all. 1 get in place of both for a queue that is found empty or full again.
 /// For each void ticket 1 fetch-and-add more, and for each ring of pushes 2 gets, and of one rank 1 for each
-/// rank and a compare-and-swap. Memory of each rank: for each element 32 bytes for each 4 of the value at
+/// rank and 1 accumulate. Memory of each rank: for each element 32 bytes for each 4 of the value at
 /// most, rounded up to a power of two over all ranks.
 #pragma once
 
@@ -280,15 +280,13 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     const std::uint64_t earlier = counts::before(ticket, static_cast<std::int64_t>(ring_));
     const auto is_done = [&](std::uint64_t done) { return counts::ahead(done, earlier) > 0; };
     if (is_done(done_)) return;
-    std::uint64_t told = 0;
-    at_home_.fetch(home_, &home_words::done, told);
+    at_home_.fetch(home_, &home_words::done, done_);
     at_home_.flush(home_);
-    done_ = told;
     if (is_done(done_)) return;
     done_ = found_done(earlier);
-    std::uint64_t before = 0;
-    at_home_.compare_and_swap(home_, &home_words::done, told, done_, before);
-    at_home_.flush(home_);
+    // What is done stays done, so it is no matter if this takes the place of something newer.
+    at_home_.accumulate(home_, &home_words::done, done_, far_op::replace);
+    at_home_.flush(home_);  // before this object may be gone
   }
   /// A ticket after `earlier` below which nothing is under way, as soon as there is one.
   [[nodiscard]] std::uint64_t found_done(std::uint64_t earlier) {

@@ -1,0 +1,103 @@
+// Queues broken on purpose, one operation at a time: the checker must find what is wrong with each.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "nearfar/checker/checker.hpp"
+#include "nearfar/checker/mutation.hpp"
+#include "tests/checker/mutants.hpp"
+#include "tests/queue/queue_plans.hpp"
+
+namespace nearfar::checker::testing {
+namespace {
+
+namespace test = nearfar::test;
+
+/// Each is looked for in these.
+std::vector<plan> plans() {
+  const std::vector<step_of> lap{1, pop, 2, pop, 3, pop, 4, pop};
+  return {{.of_ranks = {{1, 2}, {3, pop}}},
+          {.of_ranks = {{1, pop}, {pop, 2}}},
+          {.before = {1, 2}, .of_ranks = {{pop}, {pop, 3}}},
+          {.before = lap, .of_ranks = {{7, pop}, {6}}, .capacity = 2, .announce_every = 2, .ring = 8},
+          {.before = lap, .of_ranks = {{6}, {7, pop}}, .capacity = 2, .announce_every = 2, .ring = 8},
+          {.before = {1, pop, 2, pop, 3, pop},
+           .of_ranks = {{4, pop, 5, pop}, {6, pop, 7, pop}},
+           .capacity = 2,
+           .announce_every = 0,
+           .ring = 8},
+          {.before = {1, 2, pop},
+           .of_ranks = {{pop, 3, 4, pop}, {pop, 5, pop}},
+           .capacity = 3,
+           .announce_every = 1,
+           .ring = 8},
+          {.before = {1, pop}, .of_ranks = {{2, pop}, {pop, 3}}, .capacity = 2}};
+}
+template <typename Queue>
+std::vector<plan> plans_for() {
+  std::vector<plan> result = plans();
+  // A pop that is overtaken by a whole lap.
+  if constexpr (std::same_as<Queue, ticketed>)
+    result.push_back(
+        {.before = {1}, .of_ranks = {{2, pop, 3, pop, 4, pop, 5, pop}, {pop}}, .capacity = 1, .ring = 4});
+  return result;
+}
+
+/// Whether anything is found in a program with one operation changed.
+template <typename Queue>
+bool is_caught(const mutation& one) {
+  for (const plan& what : plans_for<Queue>())
+    for (const delivery_mode mode : all_modes)
+      for (const search by_what : {search::exhaustive, search::random}) {
+        options how = by(mode);
+        how.by = by_what;
+        how.broken = one;
+        how.most_executions = 1000;
+        how.most_steps = 3000;
+        if (check(program_of<Queue>(what), how).found) return true;
+      }
+  return false;
+}
+
+/// Changes after which a queue is as right as before.
+constexpr std::array harmless_in_queues{
+    test::harmless{"queue/linked_queue.hpp", "hints_.accumulate", change::dropped,
+                   "who is told of no ends looks for them from where it last knew them"},
+    test::harmless{"queue/linked_queue.hpp", "hints_.accumulate", change::postponed, "the same"},
+    test::harmless{"queue/linked_queue.hpp", "values_.write_direct", change::postponed,
+                   "before the flush of the state, all the same"},
+    test::harmless{"queue/linked_queue.hpp", "&words::next, nothing_after_", change::postponed,
+                   "before the flush of the state, all the same"},
+    test::harmless{"queue/ticket_queue.hpp", "&home_words::done, done_, far_op", change::dropped,
+                   "who is not told what is done looks for it"},
+    test::harmless{"queue/ticket_queue.hpp", "&home_words::done, done_, far_op", change::postponed,
+                   "the same"},
+    test::harmless{"queue/ticket_queue.hpp", "before this object may be gone", change::dropped,
+                   "the next addition flushes it, and no object is destroyed before"},
+};
+
+template <typename Queue>
+std::string missed() {
+  std::set<mutation> all;
+  for (const plan& what : plans_for<Queue>())
+    for (const delivery_mode mode : all_modes)
+      for (const mutation& one : mutations_of(program_of<Queue>(what), by(mode), "nearfar/queue/", 50))
+        all.insert(one);
+  EXPECT_GT(all.size(), 10U);
+  std::string result;
+  for (const mutation& one : all)
+    if (!test::is_known_harmless(harmless_in_queues, "*", one) && !is_caught<Queue>(one))
+      result += one.text() + "\n";
+  return result;
+}
+
+TEST(broken_queue, is_caught_in_every_operation_of_linked_queue) { EXPECT_EQ(missed<lockfree>(), ""); }
+TEST(broken_queue, is_caught_in_every_operation_of_ticket_queue) { EXPECT_EQ(missed<ticketed>(), ""); }
+
+}  // namespace
+}  // namespace nearfar::checker::testing

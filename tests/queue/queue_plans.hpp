@@ -1,0 +1,90 @@
+/// \file
+/// Programs of a few pushes and pops, for the model checker.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nearfar/checker/checker.hpp"
+#include "nearfar/checker/linearizability.hpp"
+#include "nearfar/checker/specification.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/engine/world.hpp"
+#include "nearfar/lock/tas_lock.hpp"
+#include "nearfar/queue/central_queue.hpp"
+#include "nearfar/queue/linked_queue.hpp"
+#include "nearfar/queue/ticket_queue.hpp"
+#include "nearfar/topology/spec.hpp"
+
+namespace nearfar::checker::testing {
+
+using engine::world;
+using word = std::uint64_t;
+using specification = queue_specification;
+
+inline constexpr std::array all_modes{delivery_mode::eager, delivery_mode::lazy, delivery_mode::progress};
+
+/// One operation: a push of a value that is not 0, or a pop.
+using step_of = word;
+inline constexpr step_of pop = 0;
+
+using lockfree = lockfree_queue<world, word>;
+using ticketed = ticket_queue<world, word>;
+/// Over the lock that is the shortest to explore.
+using locked = locked_queue<world, word>;
+using central = central_queue<world, word, lock_per_volume<tas_lock>>;
+
+/// What each rank does, after rank 0 has done some before all others.
+struct plan {
+  std::vector<step_of> before{};
+  std::vector<std::vector<step_of>> of_ranks{};
+  std::size_t capacity = 4;
+  std::string topology = "node:2";
+  int announce_every = 1;
+  std::size_t ring = 0;
+};
+
+template <typename Queue>
+typename Queue::parameters parameters_of(const plan& what) {
+  typename Queue::parameters result{.capacity = what.capacity};
+  if constexpr (requires { result.announce_every; }) result.announce_every = what.announce_every;
+  if constexpr (requires { result.ring; }) result.ring = what.ring;
+  return result;
+}
+
+/// Values of two words in far memory, so that they can be torn.
+template <typename Queue>
+[[nodiscard]] program program_of(const plan& what) {
+  const auto body = [what](world& w, monitor& watch) {
+    Queue queue(w, parameters_of<Queue>(what));
+    const auto all = [&](const std::vector<step_of>& steps) {
+      for (const step_of one : steps) {
+        if (one == pop) {
+          watch.call(0, specification::pop, {});
+          const auto value = queue.try_pop();
+          watch.returned(value ? value_list{*value} : value_list{});
+        } else {
+          watch.call(0, specification::push, {one});
+          const queue_status status = queue.try_push(one);
+          if (status != queue_status::success) throw nearfar::error("there is room, and nobody closes");
+          watch.returned({specification::done});
+        }
+        watch.expect_complete(one == pop ? "pop" : "push");
+      }
+    };
+    if (w.rank() == 0) all(what.before);
+    w.barrier();
+    all(what.of_ranks[static_cast<std::size_t>(w.rank())]);
+    w.barrier();
+  };
+  return {.where = topology_spec::parse(what.topology).place(static_cast<int>(what.of_ranks.size())),
+          .body = body,
+          .judge = linearizable_by(specification())};
+}
+
+[[nodiscard]] inline options by(delivery_mode mode) { return {.mode = mode, .near = near_model::sequential}; }
+
+}  // namespace nearfar::checker::testing
