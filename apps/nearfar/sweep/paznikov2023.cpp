@@ -24,7 +24,7 @@ constexpr int fewest = 12;  // of the ranks on several nodes
 constexpr int most = 72;    // of the paper
 
 /// 2 ranks and more on one node, then as many nodes as there were, then twice as many each time.
-std::vector<shape> shapes(int most_ranks, int ranks_per_node) {
+std::vector<shape> by_nodes(int most_ranks, int ranks_per_node) {
   if (most_ranks < 2) throw usage_error(fmt::format("--most-ranks must be 2 or more, not {}", most_ranks));
   if (ranks_per_node < 1)
     throw usage_error(fmt::format("--ranks-per-node must be 1 or more, not {}", ranks_per_node));
@@ -70,7 +70,7 @@ verdict_on_claim hops(const finding& found) {
           fmt::format("tail {:.0f} of {:.0f} ns, head {:.0f} of {:.0f} ns", *tail, *push, *head, *pop)};
 }
 
-std::vector<verdict_on_claim> judge(const finding& found) {
+std::vector<verdict_on_claim> judge_claims(const finding& found) {
   return {ratio(found, "published: bd is faster than bc, 72 ranks", locked, central, 1),
           ratio(found, "published: nd is much faster than bd, 72 ranks; aim: 3 times", lockfree, locked, 3),
           growth(found, "published: bc falls with the number of ranks", central, 2, true),
@@ -97,8 +97,8 @@ paper paznikov2023() {
           .most_ranks = most,
           .most_ranks_quick = 24,
           .ranks_text = "2 ranks and more on one node, then nodes of as many as asked for,",
-          .shapes = shapes,
-          .judge = judge};
+          .shapes = by_nodes,
+          .judge = judge_claims};
 }
 
 }  // namespace nearfar::command

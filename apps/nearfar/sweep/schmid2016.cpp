@@ -10,7 +10,7 @@ namespace nearfar::command {
 namespace {
 
 /// 16 ranks and four times as many each time.
-std::vector<shape> shapes(int most_ranks, int ranks_per_node) {
+std::vector<shape> fourfold(int most_ranks, int ranks_per_node) {
   constexpr int fewest = 16;
   if (most_ranks < fewest)
     throw usage_error(fmt::format("--most-ranks must be {} or more, not {}", fewest, most_ranks));
@@ -23,7 +23,7 @@ std::vector<shape> shapes(int most_ranks, int ranks_per_node) {
 }
 
 /// In the order of the slides.
-std::vector<analysis> analyses() {
+std::vector<analysis> of_the_slides() {
   return {
       {"counter",
        "Distributed counter (T_DC): single operation, 2 % writers",
@@ -90,13 +90,13 @@ std::vector<analysis> analyses() {
 paper schmid2016() {
   return {.name = "schmid2016",
           .title = "P. Schmid, M. Besta, T. Hoefler, HPDC 2016: its analyses, in the simulated cluster",
-          .analyses = analyses(),
+          .analyses = of_the_slides(),
           .machine = "piz-daint-xc30",
           .ranks_per_node = 8,
           .most_ranks = 1024,
           .most_ranks_quick = 64,
           .ranks_text = "16 ranks, four times as many, and so on",
-          .shapes = shapes,
+          .shapes = fourfold,
           .judge = nullptr};
 }
 
