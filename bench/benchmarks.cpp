@@ -11,8 +11,9 @@ namespace nearfar::bench {
 
 const std::vector<benchmark>& benchmarks() {
   static const std::vector<benchmark> all{
-      registered<ecsb>(),   registered<upb>(),     registered<rw_lb>(),   registered<rw_ecsb>(),
-      registered<rw_sob>(), registered<rw_wcsb>(), registered<rw_warb>(), registered<dht>(), registered<queue_benchmark>(),
+      registered<ecsb>(),    registered<upb>(),    registered<rw_lb>(),
+      registered<rw_ecsb>(), registered<rw_sob>(), registered<rw_wcsb>(),
+      registered<rw_warb>(), registered<dht>(),    registered<queue_benchmark>(),
   };
   return all;
 }
