@@ -205,6 +205,42 @@ TEST(checked_lockfree_queue, lets_no_rank_wait_for_another) {
     }
 }
 
+/// Only sums race on its counts.
+TEST(checked_ticket_queue, needs_no_more_of_atomics_than_mpi_promises) {
+  for (const plan& what :
+       {plan{.of_ranks = {{1, pop}, {2, pop}}}, plan{.before = {1}, .of_ranks = {{pop, pop}, {2}}},
+        plan{.before = {1, pop, 2, pop, 3, pop, 4, pop, 5},
+        .of_ranks = {{pop, 7}, {pop}},
+        .capacity = 1,
+        .ring = 4}})
+    for (const delivery_mode mode : all_modes) {
+      options how = by(mode);
+      how.promised.mixed_accumulates = false;
+      expect_nothing_found(program_of<ticketed>(what), how);
+    }
+}
+/// Links and states are compared and swapped by many, and set by their owner.
+TEST(checked_lockfree_queue, needs_accumulates_of_different_operations_to_be_atomic) {
+  options how = by(delivery_mode::lazy);
+  how.promised.mixed_accumulates = false;
+  const report result = check(
+      program_of<lockfree>({.before = {1, pop, 2}, .of_ranks = {{pop, 3, 4}, {pop, pop}}, .capacity = 2}),
+      how);
+  ASSERT_TRUE(result.found);
+  EXPECT_EQ(result.found->what, fault::conflict);
+}
+/// Of several that wait one gets the element, and leaves the others waiting.
+TYPED_TEST(checked_queue, lets_several_wait_for_elements) {
+  for (const delivery_mode mode : all_modes) {
+    options how = by(mode);
+    how.by = search::random;
+    how.most_executions = 2000;
+    expect_nothing_found(
+        program_of<TypeParam>({.of_ranks = {{1, 2}, {pop}, {pop}}, .topology = "node:3", .waits = true}),
+        how);
+  }
+}
+
 // ---- what would happen otherwise --------------------------------------------------------------------------
 
 /// What is found in any mode, of a few schedules of each.

@@ -36,7 +36,9 @@ std::vector<plan> plans() {
            .capacity = 3,
            .announce_every = 1,
            .ring = 8},
-          {.before = {1, pop}, .of_ranks = {{2, pop}, {pop, 3}}, .capacity = 2}};
+          {.before = {1, pop}, .of_ranks = {{2, pop}, {pop, 3}}, .capacity = 2},
+          {.of_ranks = {{1, 2}, {pop, pop}}, .waits = true},
+          {.of_ranks = {{1, 2}, {pop}, {pop}}, .waits = true}};
 }
 template <typename Queue>
 std::vector<plan> plans_for() {

@@ -45,6 +45,7 @@ struct plan {
   std::string topology = "node:2";
   int announce_every = 1;
   std::size_t ring = 0;
+  bool waits = false;  ///< pops do, and there is an element for each
 };
 
 template <typename Queue>
@@ -64,7 +65,7 @@ template <typename Queue>
       for (const step_of one : steps) {
         if (one == pop) {
           watch.call(0, specification::pop, {});
-          const auto value = queue.try_pop();
+          const auto value = what.waits ? queue.pop() : queue.try_pop();
           watch.returned(value ? value_list{*value} : value_list{});
         } else {
           watch.call(0, specification::push, {one});

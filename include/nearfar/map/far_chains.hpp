@@ -30,6 +30,8 @@
 ///  - An entry is put in (1) only, after the put of the generation before was flushed, before that one's (2),
 ///    which happens before its (4). Links are written by accumulates only. So nothing is written that an
 ///    earlier write may still be on its way to (core/world.hpp, "seen is not complete").
+/// A link that a cell's owner sets may meet a late compare-and-swap, which fails: that these are atomic to
+/// each other is more than MPI promises by default (accumulate_ops), and what the doctor tests.
 ///
 /// When operations take effect: an insert in (2); erase and update when the marked cell leaves the chain (4),
 /// which whoever wants to change something there sees to first; a find that returns an entry while that was

@@ -30,6 +30,9 @@
 ///  - A value is written in place by its owner only, and nothing else ever writes it; states and links are
 ///    written by accumulates only. So nothing is written that an earlier write may still be on its way to
 ///    (core/world.hpp, "seen is not complete").
+/// Without locks a link or state that its owner sets may meet a late compare-and-swap, which fails: that
+/// these are atomic to each other is more than MPI promises by default (accumulate_ops), and what the doctor
+/// tests.
 ///
 /// Linearization points: a push at (2); a pop that brings a value at (3); a pop that says empty, or closed,
 /// where it reads, of an element that it knows to be deleted, that none follows; `close` where it writes the

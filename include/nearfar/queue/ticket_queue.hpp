@@ -31,13 +31,16 @@
 /// empty, full or closed the reading of the counts. Progress: a pop waits for the push with its ticket, if
 /// that is under way; a push waits, a whole ring later, for who is still busy with its cell. All others go
 /// on. A rank that stops between its two steps stops the pop with its ticket, and, a ring later, all pushes:
-/// where ranks may stop, use `lockfree_queue`.
+/// where ranks may stop, use `lockfree_queue`. Pushes and pops that do not wait only add to the counts, to
+/// which MPI promises atomicity; `close` and pops that have waited compare and swap them, too, which is more
+/// than it promises by default (accumulate_ops), and what the doctor tests.
 ///
 /// Cost in far operations: push 1 fetch-and-add at home and 1 put; pop 1 fetch-and-add and 1 get, in place if
 /// the cell is on one's own node, and polls while the value is on its way; of n at once as many but for the
 /// fetch-and-add, which is 1 for all. 1 get in place of both for a queue that is found empty or full again.
-/// For each void ticket 1 fetch-and-add more, and for each ring of pushes 2 gets, and of one rank 1 for each
-/// rank and 1 accumulate. Memory of each rank: for each element 32 bytes for each 4 of the value at
+/// For each void ticket 1 fetch-and-add more; a pop that has waited tries 1 compare-and-swap or some in place
+/// of the addition, so that many that wait leave none. For each ring of pushes 2 gets, and of one rank 1 for
+/// each rank and 1 accumulate. Memory of each rank: for each element 32 bytes for each 4 of the value at
 /// most, rounded up to a power of two over all ranks.
 #pragma once
 
@@ -138,7 +141,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     if (known_.size() <= 0) look();
     if (known_.size() <= 0) return nothing_in(known_);
     const underway now(*this, known_.head());
-    const counts before = add(counts::of_pops(1));
+    const counts before = draw_pop();
     if (before.size() <= 0) return nothing_in(before);
     now.is_at(before.head());
     const std::optional<T> value = read(before.head());
@@ -150,6 +153,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     return await_counts(deadline, [this](counts now) { return now.is_closed() || has_room(now); });
   }
   [[nodiscard]] bool await_element(const std::optional<std::chrono::nanoseconds>& deadline) {
+    has_waited_ = true;
     return await_counts(deadline, [](counts now) { return now.is_closed() || now.size() > 0; });
   }
 
@@ -240,6 +244,21 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     const counts before = add(counts::of_pushes(1));
     if (before.size() >= 0 || Faults.uses_void_tickets) return before;
     return std::nullopt;
+  }
+
+  /// The counts before, with the ticket of a pop as their head if there was an element.
+  [[nodiscard]] counts draw_pop() {
+    // All that wait for an element see it come, and if each added, all but one would draw void tickets. Who
+    // fails to compare and swap has drawn none; but where others keep changing the word only sums get
+    // through.
+    constexpr int attempts = 3;
+    if (std::exchange(has_waited_, false) && known_.size() < world_->size()) {
+      for (int i = 0; i < attempts; ++i) {
+        const counts before = known_;
+        if (before.size() <= 0 || change_counts(before.plus(counts::of_pops(1)))) return before;
+      }
+    }
+    return add(counts::of_pops(1));
   }
 
   template <typename Predicate>
@@ -370,6 +389,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
   typename W::template far_segment<own_words> own_;
   counts known_ = counts::initial();
   std::uint64_t done_ = 0;
+  bool has_waited_ = false;  ///< for an element, since the last pop
 };
 
 }  // namespace nearfar
