@@ -13,8 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "bench/draws.hpp"
 #include "bench/latency_histogram.hpp"
-#include "bench/rw_loop.hpp"
+#include "bench/timed_loop.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/map/distributed_map.hpp"
 
@@ -52,8 +53,7 @@ class zipf_draws {
 
 /// What each rank does, from the common start.
 struct map_plan {
-  std::chrono::nanoseconds warm_up{};
-  std::chrono::nanoseconds total{};
+  loop_times times{};
   double writer_share = 0;  ///< 0 to 1, drawn for each operation: an entry is erased, or inserted anew
   double skew = 0;          ///< of keys
   std::uint64_t keys = 0;   ///< that there are, of which half are in the table at the beginning
@@ -61,15 +61,13 @@ struct map_plan {
 };
 
 /// What one rank counted in the measured part.
-struct map_counts {
+struct map_counts : loop_counts {
   std::int64_t reads = 0;
   std::int64_t writes = 0;
   std::int64_t found = 0;
-  std::int64_t in_first_half = 0;
   std::int64_t wrong = 0;    ///< values that no rank has written for that key, of the warm-up too
   std::int64_t refused = 0;  ///< inserts for which there was no place, of the warm-up too
   std::int64_t balance = 0;  ///< entries inserted less those erased, from the beginning on
-  std::chrono::nanoseconds measured{};
   latency_histogram read_latency{};
   latency_histogram write_latency{};
 };
@@ -114,27 +112,16 @@ map_counts map_loop(W& w, Map& map, const map_plan& plan) {
     return false;
   };
 
-  w.barrier();
-  const nanoseconds start = w.now();
-  nanoseconds now = start;
-  do {
-    once(random.share() < plan.writer_share);
-    now = w.now();
-  } while (now - start < plan.warm_up);
-  const nanoseconds measured_from = now;
-  const nanoseconds half = now + (start + plan.total - now) / 2;
-  do {
-    const bool is_writer = random.share() < plan.writer_share;
-    const nanoseconds before = now;
-    counts.found += once(is_writer) ? 1 : 0;
-    now = w.now();
-    (is_writer ? counts.write_latency : counts.read_latency).add(now - before);
-    ++(is_writer ? counts.writes : counts.reads);
-    counts.in_first_half += static_cast<std::int64_t>(now <= half);
-  } while (now - start < plan.total);
-  counts.measured = now - measured_from;
-  // A rank that has finished may have memory that others still use.
-  w.barrier();
+  timed_loop(
+      w, plan.times, counts, [&] { once(random.share() < plan.writer_share); },
+      [&](nanoseconds before) {
+        const bool is_writer = random.share() < plan.writer_share;
+        counts.found += once(is_writer) ? 1 : 0;
+        const nanoseconds now = w.now();
+        (is_writer ? counts.write_latency : counts.read_latency).add(now - before);
+        ++(is_writer ? counts.writes : counts.reads);
+        return now;
+      });
   return counts;
 }
 

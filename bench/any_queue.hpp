@@ -10,8 +10,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "bench/draws.hpp"
 #include "bench/latency_histogram.hpp"
-#include "bench/rw_loop.hpp"
+#include "bench/timed_loop.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/queue/linked_queue.hpp"
 #include "nearfar/queue/queue_operations.hpp"
@@ -20,8 +21,7 @@ namespace nearfar::bench {
 
 /// What each rank does, from the common start.
 struct queue_plan {
-  std::chrono::nanoseconds warm_up{};
-  std::chrono::nanoseconds total{};
+  loop_times times{};
   double push_share = 0.5;  ///< 0 to 1, drawn for each operation
   std::uint64_t seed = 1;
 };
@@ -69,14 +69,12 @@ class queue_check {
 };
 
 /// What one rank counted in the measured part.
-struct queue_counts {
+struct queue_counts : loop_counts {
   std::int64_t pushes = 0;  ///< that were done
   std::int64_t pops = 0;    ///< that brought a value
   std::int64_t empty = 0;
   std::int64_t full = 0;
-  std::int64_t in_first_half = 0;
   std::int64_t faults = 0;  ///< of the warm-up too; rank 0's count is that of all
-  std::chrono::nanoseconds measured{};
   std::optional<linked_queue_phases> phases{};
   latency_histogram pop_latency{};
   latency_histogram push_latency{};
@@ -100,35 +98,22 @@ queue_counts queue_loop(W& w, Queue& queue, const queue_plan& plan) {
     return value.has_value();
   };
 
-  w.barrier();
-  const nanoseconds start = w.now();
-  nanoseconds now = start;
-  do {
-    static_cast<void>(random.share() < plan.push_share ? push() : pop());
-    now = w.now();
-  } while (now - start < plan.warm_up);
-  const nanoseconds measured_from = now;
-  const nanoseconds half = now + (start + plan.total - now) / 2;
-  if constexpr (requires { queue.measure(nullptr); }) {
-    counts.phases.emplace();
-    queue.measure(&*counts.phases);
-  }
-  do {
-    const nanoseconds before = now;
-    if (random.share() < plan.push_share) {
-      ++(push() ? counts.pushes : counts.full);
-      now = w.now();
-      counts.push_latency.add(now - before);
-    } else {
-      ++(pop() ? counts.pops : counts.empty);
-      now = w.now();
-      counts.pop_latency.add(now - before);
-    }
-    counts.in_first_half += static_cast<std::int64_t>(now <= half);
-  } while (now - start < plan.total);
-  counts.measured = now - measured_from;
+  timed_loop(
+      w, plan.times, counts, [&] { static_cast<void>(random.share() < plan.push_share ? push() : pop()); },
+      [&] {
+        if constexpr (requires { queue.measure(nullptr); }) queue.measure(&counts.phases.emplace());
+      },
+      [&](nanoseconds before) {
+        const bool pushes = random.share() < plan.push_share;
+        if (pushes)
+          ++(push() ? counts.pushes : counts.full);
+        else
+          ++(pop() ? counts.pops : counts.empty);
+        const nanoseconds now = w.now();
+        (pushes ? counts.push_latency : counts.pop_latency).add(now - before);
+        return now;
+      });
   if constexpr (requires { queue.measure(nullptr); }) queue.measure(nullptr);
-  w.barrier();
   while (pop()) continue;
   w.barrier();
   counts.faults = check.faults(w);

@@ -6,30 +6,26 @@
 /// 10.1145/2907294.2907323, evaluation.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bench/benchmark.hpp"
-#include "bench/ecsb.hpp"
 #include "bench/latencies.hpp"
 #include "bench/map_catalogue.hpp"
 #include "bench/results.hpp"
+#include "bench/timed_benchmark.hpp"
 
 namespace nearfar::bench {
 
 /// The statement.
 struct dht {
   static benchmark statement() {
-    constexpr double one_day = 86400;
-    constexpr double most_seed = 1e9;
     constexpr double most_keys = 1e5;  // what the worlds have memory for
     return {.name = "dht",
             .title = "Distributed hash table (DHT)",
@@ -50,18 +46,8 @@ struct dht {
                       .meaning = "Exponent of the keys' Zipf distribution; 0: all alike",
                       .standard = 0.0,
                       .most = 0.999},
-                     {.name = "draw",
-                      .meaning = "Seed by which each rank draws its operations and keys",
-                      .standard = std::int64_t{1},
-                      .most = most_seed},
-                     {.name = "duration",
-                      .unit = "s",
-                      .meaning = "Seconds of one repetition, of which 10 % warm up",
-                      .standard = 1.0,
-                      .least = 1e-6,
-                      .most = one_day,
-                      .simulated = 0.002,
-                      .is_effort = true}},
+                     draw_axis("Seed by which each rank draws its operations and keys"),
+                     duration_axis(0.002)},
             .columns = {time_per_operation, operations, median_read_latency, late_read_latency,
                         median_write_latency, late_write_latency},
             .remarks = {{.name = "refused",
@@ -78,39 +64,27 @@ struct dht {
 
   template <world W>
   [[nodiscard]] static std::vector<sample> run(W& w, const object& of, const point& at, const heartbeat&) {
-    using std::chrono::nanoseconds;
     constexpr double percent = 100;
-    const std::chrono::duration<double> duration(at.real("duration"));
     const auto keys = static_cast<std::uint64_t>(at.whole("keys")) * static_cast<std::uint64_t>(w.size());
     // Half of the keys are there: a load of three quarters, but for how they fall on the ranks.
     const map_parameters parameters{.capacity = {.cells = cells_for(at.whole("keys"))}};
     const std::unique_ptr<any_map<W>> map =
         map_catalogue::instance().find(of.name)->factory<W>()(w, 0, parameters);
     const map_counts mine =
-        map->run(w, {.warm_up = std::chrono::duration_cast<nanoseconds>(duration * warm_up_share),
-                     .total = std::chrono::duration_cast<nanoseconds>(duration),
+        map->run(w, {.times = times_of(std::chrono::duration<double>(at.real("duration"))),
                      .writer_share = at.real("writers") / percent,
                      .skew = at.real("skew"),
                      .keys = keys,
                      .seed = static_cast<std::uint64_t>(at.whole("draw"))});
 
-    sample result;
-    result.benchmark = "dht";
-    result.kind = maps().name;
-    result.object = of.name;
-    result.iterations_per_rank = w.gather_to_first(mine.reads + mine.writes);
-    result.iterations = std::accumulate(result.iterations_per_rank.begin(), result.iterations_per_rank.end(),
-                                        std::int64_t{0});
-    for (const std::int64_t measured : w.gather_to_first(mine.measured.count()))
-      result.duration = std::max(result.duration, nanoseconds(measured));
+    sample result = sample_of_loop(w, "dht", maps().name, of.name, mine.reads + mine.writes, mine);
     const auto size = static_cast<std::int64_t>(map->size());
-    const auto sums = w.sum_over_ranks({mine.reads, mine.writes, mine.found, mine.in_first_half, mine.refused,
-                                        mine.balance, mine.wrong + map->wrong_here()});
-    result.counts = {{"reads", sums[0]}, {"writes", sums[1]}, {"found", sums[2]}, {"refused", sums[4]}};
+    const auto sums = w.sum_over_ranks(
+        {mine.reads, mine.writes, mine.found, mine.refused, mine.balance, mine.wrong + map->wrong_here()});
+    result.counts = {{"reads", sums[0]}, {"writes", sums[1]}, {"found", sums[2]}, {"refused", sums[3]}};
     note_latencies(w, result, mine.read_latency, mine.write_latency);
-    result.in_first_half = sums[3];
     // What is there is what was inserted and not erased, and each entry is of its key.
-    result.verified = sums[6] == 0 && (w.rank() != 0 || sums[5] == size);
+    result.verified = sums[5] == 0 && (w.rank() != 0 || sums[4] == size);
     return {result};
   }
 
@@ -119,25 +93,6 @@ struct dht {
     constexpr double load = 0.75;
     return static_cast<std::size_t>(static_cast<double>(keys) / 2 / load) + 8;
   }
-
-  inline static const column time_per_operation{
-      .name = "time",
-      .head = "ns",
-      .title = "Time",
-      .unit = "ns",
-      .meaning = "median time from one operation to the next over all ranks",
-      .has_interval = true,
-      .of = [](const sample& s) { return std::optional(s.ns_per_acquisition()); }};
-  inline static const column operations{.name = "throughput",
-                                        .head = "Mio/s",
-                                        .title = "Throughput",
-                                        .unit = "million/s",
-                                        .meaning = "million operations a second",
-                                        .digits = 3,
-                                        .of = [](const sample& s) {
-                                          const double time = s.ns_per_acquisition();
-                                          return std::optional(time > 0 ? 1000 / time : 0);
-                                        }};
 };
 
 }  // namespace nearfar::bench

@@ -4,10 +4,8 @@
 /// Source: A. Uffmann, master thesis, LMU Munich, 2022, section 4.2.2.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,39 +15,27 @@
 #include "bench/ecsb_loop.hpp"
 #include "bench/results.hpp"
 #include "bench/statistics.hpp"
+#include "bench/timed_benchmark.hpp"
 
 namespace nearfar::bench {
-
-/// Share of a run's time that warms up and is not measured.
-inline constexpr double warm_up_share = 0.1;
 
 /// Runs one repetition for `duration`, warm-up included. Collective; rank 0 gets the sample, the others one
 /// without durations and without what each rank did.
 template <world W>
 [[nodiscard]] sample run_ecsb(W& w, const lock_entry& entry, const lock_parameters& parameters,
                               std::chrono::duration<double> duration) {
-  const auto total = std::chrono::duration_cast<std::chrono::nanoseconds>(duration);
-  const auto warm_up = std::chrono::duration_cast<std::chrono::nanoseconds>(duration * warm_up_share);
   constexpr int home = 0;
   exclusion_check<W> check(w, home);
   const std::unique_ptr<any_lock<W>> lock = entry.factory<W>()(w, home, parameters);
-  const ecsb_counts mine = lock->run_ecsb(w, check, {warm_up, total});
+  const ecsb_counts mine = lock->run_ecsb(w, check, times_of(duration));
 
-  sample result;
-  result.benchmark = "ecsb";
-  result.object = entry.name;
-  result.iterations_per_rank = w.gather_to_first(mine.iterations);
-  result.iterations =
-      std::accumulate(result.iterations_per_rank.begin(), result.iterations_per_rank.end(), std::int64_t{0});
-  for (const std::int64_t measured : w.gather_to_first(mine.measured.count()))
-    result.duration = std::max(result.duration, std::chrono::nanoseconds(measured));
+  sample result = sample_of_loop(w, "ecsb", locks().name, entry.name, mine.iterations, mine);
   const auto sums = w.sum_over_ranks({mine.contended, mine.local_handovers, mine.checked, mine.followed_other,
-                                      mine.knows_contention ? 0 : 1, mine.in_first_half});
+                                      mine.knows_contention ? 0 : 1});
   const bool is_known = sums[4] == 0;
   result.counts = {{"contended", or_null(is_known ? std::optional(sums[0]) : std::nullopt)},
                    {"local_handovers", or_null(is_known ? std::optional(sums[1]) : std::nullopt)},
                    {"followed_other_share", static_cast<double>(sums[3]) / static_cast<double>(sums[2])}};
-  result.in_first_half = sums[5];
   result.verified = check.holds();
   return result;
 }
@@ -57,20 +43,12 @@ template <world W>
 /// The statement.
 struct ecsb {
   static benchmark statement() {
-    constexpr double one_day = 86400;
     return {.name = "ecsb",
             .title = "Empty critical section (ECSB)",
             .summary = "empty critical section: every rank acquires and releases one lock without pause",
             .source = "Uffmann 2022, 4.2.2",
             .kind = &locks(),
-            .axes = {{.name = "duration",
-                      .unit = "s",
-                      .meaning = "Seconds of one ECSB repetition, of which 10 % warm up",
-                      .standard = 1.0,
-                      .least = 1e-6,
-                      .most = one_day,
-                      .simulated = 0.02,  // some ten thousand acquisitions of the slower locks
-                      .is_effort = true}},
+            .axes = {duration_axis(0.02)},  // in which the slower locks are acquired some ten thousand times
             .columns = {time_per_acquisition, throughput, progress_variation, waited, handed_over_locally,
                         followed_other},
             .seconds = [](const point& at) { return at.real("duration"); }};

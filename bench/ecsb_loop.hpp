@@ -8,26 +8,19 @@
 #include <cstdint>
 
 #include "bench/exclusion_check.hpp"
+#include "bench/timed_loop.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/lockable.hpp"
 
 namespace nearfar::bench {
 
-/// How long a rank runs, from the common start.
-struct ecsb_times {
-  std::chrono::nanoseconds warm_up{};
-  std::chrono::nanoseconds total{};
-};
-
 /// What one rank counted. Only `checked` and `followed_other` are of the warm-up.
-struct ecsb_counts {
+struct ecsb_counts : loop_counts {
   std::int64_t iterations = 0;
-  std::int64_t in_first_half = 0;  ///< of the iterations, those of the first half of the measured time
   std::int64_t contended = 0;
   std::int64_t local_handovers = 0;
   std::int64_t checked = 0;         ///< acquisitions of the warm-up, each of which counted
   std::int64_t followed_other = 0;  ///< of those, how many followed another rank's acquisition
-  std::chrono::nanoseconds measured{};
   bool knows_contention = true;
 };
 
@@ -41,38 +34,28 @@ inline constexpr std::int64_t far_check_interval = 256;
 /// Acquires and releases until the time is over, which is looked at after each round; the warm-up does not
 /// count, but is where every acquisition is checked. Collective.
 template <world W, typename Lock>
-ecsb_counts ecsb_loop(W& w, Lock& lock, exclusion_check<W>& check, const ecsb_times& times) {
+ecsb_counts ecsb_loop(W& w, Lock& lock, exclusion_check<W>& check, const loop_times& times) {
   ecsb_counts counts;
-  w.barrier();
-  const std::chrono::nanoseconds start = w.now();
-  std::chrono::nanoseconds now = start;
-  do {
-    lock.lock();
-    ++counts.checked;
-    if (check.count_everywhere()) ++counts.followed_other;
-    lock.unlock();
-    now = w.now();
-  } while (now - start < times.warm_up);
-
-  const std::chrono::nanoseconds measured_from = now;
-  const std::chrono::nanoseconds half = now + (start + times.total - now) / 2;
-  do {
-    lock.lock();
-    if (counts.iterations % check_interval == 0) check.count_in_node();
-    if (counts.iterations % far_check_interval == 0) check.count_everywhere();
-    const handover how = lock.last_handover();
-    lock.unlock();
-    ++counts.iterations;
-    counts.contended += static_cast<std::int64_t>(how != handover::uncontended);
-    counts.local_handovers += static_cast<std::int64_t>(how == handover::local);
-    counts.knows_contention = counts.knows_contention && how != handover::unknown;
-    now = w.now();
-    counts.in_first_half += static_cast<std::int64_t>(now <= half);
-  } while (now - start < times.total);
-  counts.measured = now - measured_from;
-  // A rank that has finished may be the home of words that others still use: it progresses here until all
-  // have.
-  w.barrier();
+  timed_loop(
+      w, times, counts,
+      [&] {
+        lock.lock();
+        ++counts.checked;
+        if (check.count_everywhere()) ++counts.followed_other;
+        lock.unlock();
+      },
+      [&](std::chrono::nanoseconds) {
+        lock.lock();
+        if (counts.iterations % check_interval == 0) check.count_in_node();
+        if (counts.iterations % far_check_interval == 0) check.count_everywhere();
+        const handover how = lock.last_handover();
+        lock.unlock();
+        ++counts.iterations;
+        counts.contended += static_cast<std::int64_t>(how != handover::uncontended);
+        counts.local_handovers += static_cast<std::int64_t>(how == handover::local);
+        counts.knows_contention = counts.knows_contention && how != handover::unknown;
+        return w.now();
+      });
   return counts;
 }
 

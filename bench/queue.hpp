@@ -6,28 +6,24 @@
 /// operations; here ranks go on for a time, so that none of them runs alone at the end.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/benchmark.hpp"
-#include "bench/ecsb.hpp"
 #include "bench/latencies.hpp"
 #include "bench/queue_catalogue.hpp"
 #include "bench/results.hpp"
+#include "bench/timed_benchmark.hpp"
 
 namespace nearfar::bench {
 
 /// The statement.
 struct queue_benchmark {
   static benchmark statement() {
-    constexpr double one_day = 86400;
-    constexpr double most_seed = 1e9;
     constexpr double most_capacity = 1e5;  // what the worlds have memory for
     return {
         .name = "queue",
@@ -51,18 +47,8 @@ struct queue_benchmark {
                   .standard = std::int64_t{1000},
                   .least = 2,
                   .most = most_capacity},
-                 {.name = "draw",
-                  .meaning = "Seed by which each rank draws its operations",
-                  .standard = std::int64_t{1},
-                  .most = most_seed},
-                 {.name = "duration",
-                  .unit = "s",
-                  .meaning = "Seconds of one repetition, of which 10 % warm up",
-                  .standard = 1.0,
-                  .least = 1e-6,
-                  .most = one_day,
-                  .simulated = 0.002,
-                  .is_effort = true}},
+                 draw_axis("Seed by which each rank draws its operations"),
+                 duration_axis(0.002)},
         .columns = {time_per_operation, operations,
                     phase("push_time", "push", "Push", [](const sample& s) { return s.count("push_time"); }),
                     phase("find_tail_time", "tail", "Search of the tail",
@@ -83,28 +69,18 @@ struct queue_benchmark {
 
   template <world W>
   [[nodiscard]] static std::vector<sample> run(W& w, const object& of, const point& at, const heartbeat&) {
-    using std::chrono::nanoseconds;
-    const std::chrono::duration<double> duration(at.real("duration"));
     const std::unique_ptr<any_queue<W>> queue = queue_catalogue::instance().find(of.name)->factory<W>()(
         w, 0, {.capacity = static_cast<std::size_t>(at.whole("capacity"))});
     const queue_counts mine =
-        queue->run(w, {.warm_up = std::chrono::duration_cast<nanoseconds>(duration * warm_up_share),
-                       .total = std::chrono::duration_cast<nanoseconds>(duration),
+        queue->run(w, {.times = times_of(std::chrono::duration<double>(at.real("duration"))),
                        .push_share = push_share(at, w.rank(), w.size()),
                        .seed = static_cast<std::uint64_t>(at.whole("draw"))});
 
-    sample result;
-    result.benchmark = "queue";
-    result.kind = queues().name;
-    result.object = of.name;
-    result.iterations_per_rank = w.gather_to_first(mine.pushes + mine.pops + mine.empty + mine.full);
-    result.iterations = std::accumulate(result.iterations_per_rank.begin(), result.iterations_per_rank.end(),
-                                        std::int64_t{0});
-    for (const std::int64_t measured : w.gather_to_first(mine.measured.count()))
-      result.duration = std::max(result.duration, nanoseconds(measured));
+    sample result = sample_of_loop(w, "queue", queues().name, of.name,
+                                   mine.pushes + mine.pops + mine.empty + mine.full, mine);
     const linked_queue_phases phases = mine.phases.value_or(linked_queue_phases{});
-    const auto sums = w.sum_over_ranks({mine.pushes, mine.pops, mine.empty, mine.full, mine.in_first_half,
-                                        phases.push.count(), phases.find_tail.count(), phases.pop.count(),
+    const auto sums = w.sum_over_ranks({mine.pushes, mine.pops, mine.empty, mine.full, phases.push.count(),
+                                        phases.find_tail.count(), phases.pop.count(),
                                         phases.find_head.count(), phases.announce.count()});
     result.counts = {{"pushes", sums[0]}, {"pops", sums[1]}, {"empty", sums[2]}, {"full", sums[3]}};
     const auto mean = [&](std::int64_t sum, std::int64_t count) {
@@ -114,13 +90,12 @@ struct queue_benchmark {
     };
     const std::int64_t pushes = sums[0] + sums[3];
     const std::int64_t pops = sums[1] + sums[2];
-    result.counts["push_time"] = mean(sums[5], pushes);
-    result.counts["find_tail_time"] = mean(sums[6], pushes);
-    result.counts["pop_time"] = mean(sums[7], pops);
-    result.counts["find_head_time"] = mean(sums[8], pops);
-    result.counts["announce_time"] = mean(sums[9], sums[0] + sums[1]);
+    result.counts["push_time"] = mean(sums[4], pushes);
+    result.counts["find_tail_time"] = mean(sums[5], pushes);
+    result.counts["pop_time"] = mean(sums[6], pops);
+    result.counts["find_head_time"] = mean(sums[7], pops);
+    result.counts["announce_time"] = mean(sums[8], sums[0] + sums[1]);
     note_latencies(w, result, mine.pop_latency, mine.push_latency);
-    result.in_first_half = sums[4];
     // Every value came out once, and those of each rank in order.
     result.verified = mine.faults == 0;
     return {result};
@@ -143,25 +118,6 @@ struct queue_benchmark {
             .meaning = "mean time of an operation in this phase",
             .of = of};
   }
-
-  inline static const column time_per_operation{
-      .name = "time",
-      .head = "ns",
-      .title = "Time",
-      .unit = "ns",
-      .meaning = "median time from one operation to the next over all ranks",
-      .has_interval = true,
-      .of = [](const sample& s) { return std::optional(s.ns_per_acquisition()); }};
-  inline static const column operations{.name = "throughput",
-                                        .head = "Mio/s",
-                                        .title = "Throughput",
-                                        .unit = "million/s",
-                                        .meaning = "million operations a second",
-                                        .digits = 3,
-                                        .of = [](const sample& s) {
-                                          const double time = s.ns_per_acquisition();
-                                          return std::optional(time > 0 ? 1000 / time : 0);
-                                        }};
 };
 
 }  // namespace nearfar::bench

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,11 +18,11 @@
 #include <vector>
 
 #include "bench/benchmark.hpp"
-#include "bench/ecsb.hpp"
 #include "bench/latencies.hpp"
 #include "bench/results.hpp"
 #include "bench/rw_catalogue.hpp"
 #include "bench/rw_loop.hpp"
+#include "bench/timed_benchmark.hpp"
 
 namespace nearfar::bench {
 
@@ -33,33 +32,18 @@ template <world W>
 [[nodiscard]] sample run_rw(W& w, const std::string& benchmark, const rw_lock_entry& of,
                             const rw_lock_parameters& parameters, std::chrono::duration<double> duration,
                             double writer_share, rw_work work, std::uint64_t seed) {
-  using std::chrono::nanoseconds;
   constexpr int home = 0;
   rw_check<W> check(w, home);
   const std::unique_ptr<any_rw_lock<W>> lock = of.factory<W>()(w, home, parameters);
-  const rw_counts mine =
-      lock->run(w, check,
-                {.warm_up = std::chrono::duration_cast<nanoseconds>(duration * warm_up_share),
-                 .total = std::chrono::duration_cast<nanoseconds>(duration),
-                 .writer_share = writer_share,
-                 .work = work,
-                 .seed = seed});
+  const rw_counts mine = lock->run(
+      w, check, {.times = times_of(duration), .writer_share = writer_share, .work = work, .seed = seed});
 
-  sample result;
-  result.benchmark = benchmark;
-  result.kind = rw_locks().name;
-  result.object = of.name;
-  result.iterations_per_rank = w.gather_to_first(mine.reads + mine.writes);
-  result.iterations =
-      std::accumulate(result.iterations_per_rank.begin(), result.iterations_per_rank.end(), std::int64_t{0});
-  for (const std::int64_t measured : w.gather_to_first(mine.measured.count()))
-    result.duration = std::max(result.duration, nanoseconds(measured));
-  const auto sums = w.sum_over_ranks({mine.reads, mine.writes, mine.in_first_half, check.checked()});
-  result.counts = {{"reads", sums[0]}, {"writes", sums[1]}, {"checked", sums[3]}};
+  sample result = sample_of_loop(w, benchmark, rw_locks().name, of.name, mine.reads + mine.writes, mine);
+  const auto sums = w.sum_over_ranks({mine.reads, mine.writes, check.checked()});
+  result.counts = {{"reads", sums[0]}, {"writes", sums[1]}, {"checked", sums[2]}};
   note_latencies(w, result, mine.read_latency, mine.write_latency);
-  result.in_first_half = sums[2];
   const std::int64_t faults = check.faults();
-  result.verified = faults == 0 && sums[3] > 0;
+  result.verified = faults == 0 && sums[2] > 0;
   return result;
 }
 
@@ -67,8 +51,6 @@ template <world W>
 template <typename Of>
 struct rw_benchmark {
   static benchmark statement() {
-    constexpr double one_day = 86400;
-    constexpr double most_seed = 1e9;
     std::vector<column> columns{time_per_acquisition, throughput,           median_read_latency,
                                 late_read_latency,    median_write_latency, late_write_latency};
     if (Of::is_of_latency) {
@@ -85,18 +67,8 @@ struct rw_benchmark {
                       .meaning = "Share of acquisitions that are a writer's, in percent",
                       .standard = 2.0,
                       .most = 100},
-                     {.name = "draw",
-                      .meaning = "Seed by which each rank draws which of its acquisitions are",
-                      .standard = std::int64_t{1},
-                      .most = most_seed},
-                     {.name = "duration",
-                      .unit = "s",
-                      .meaning = "Seconds of one repetition, of which 10 % warm up",
-                      .standard = 1.0,
-                      .least = 1e-6,
-                      .most = one_day,
-                      .simulated = 0.005,
-                      .is_effort = true}},
+                     draw_axis("Seed by which each rank draws which of its acquisitions are"),
+                     duration_axis(0.005)},
             .columns = std::move(columns),
             .seconds = [](const point& at) { return at.real("duration"); }};
   }

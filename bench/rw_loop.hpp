@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstdint>
 
+#include "bench/draws.hpp"
 #include "bench/latency_histogram.hpp"
+#include "bench/timed_loop.hpp"
 #include "nearfar/core/world.hpp"
 
 namespace nearfar::bench {
@@ -23,31 +25,10 @@ enum class rw_work : std::uint8_t {
 
 /// What each rank does, from the common start.
 struct rw_plan {
-  std::chrono::nanoseconds warm_up{};
-  std::chrono::nanoseconds total{};
+  loop_times times{};
   double writer_share = 0;  ///< 0 to 1: which of the two an acquisition is is drawn for each
   rw_work work = rw_work::none;
   std::uint64_t seed = 1;
-};
-
-/// Numbers that a rank draws: by a counter, so that the same seed gives each rank the same, and every rank
-/// others (S. Vigna, SplitMix64).
-class draws {
- public:
-  draws(std::uint64_t seed, int rank) noexcept
-      : state_(seed * 0x9e37'79b9'7f4a'7c15U + static_cast<std::uint64_t>(rank) * 0xd1b5'4a32'd192'ed03U) {}
-
-  [[nodiscard]] std::uint64_t next() noexcept {
-    std::uint64_t z = (state_ += 0x9e37'79b9'7f4a'7c15U);
-    z = (z ^ (z >> 30U)) * 0xbf58'476d'1ce4'e5b9U;
-    z = (z ^ (z >> 27U)) * 0x94d0'49bb'1331'11ebU;
-    return z ^ (z >> 31U);
-  }
-  /// 0 to 1, without 1.
-  [[nodiscard]] double share() noexcept { return static_cast<double>(next() >> 11U) * 0x1p-53; }
-
- private:
-  std::uint64_t state_;
 };
 
 /// Whether writers excluded everybody, and readers found no value that a writer was changing: two words at
@@ -114,11 +95,9 @@ class rw_check {
 };
 
 /// What one rank counted in the measured part.
-struct rw_counts {
+struct rw_counts : loop_counts {
   std::int64_t reads = 0;
   std::int64_t writes = 0;
-  std::int64_t in_first_half = 0;
-  std::chrono::nanoseconds measured{};
   latency_histogram read_latency{};  ///< from before lock to after unlock, what is inside included
   latency_histogram write_latency{};
 };
@@ -153,32 +132,20 @@ rw_counts rw_loop(W& w, Lock& lock, rw_check<W>& check, const rw_plan& plan) {
       lock.unlock_shared();
   };
 
-  w.barrier();
-  const nanoseconds start = w.now();
-  nanoseconds now = start;
-  do {
-    once(random.share() < plan.writer_share, true);
-    now = w.now();
-  } while (now - start < plan.warm_up);
-
-  const nanoseconds measured_from = now;
-  const nanoseconds half = now + (start + plan.total - now) / 2;
-  do {
-    const bool is_writer = random.share() < plan.writer_share;
-    const nanoseconds before = now;
-    once(is_writer, (counts.reads + counts.writes) % rw_check_interval == 0);
-    now = w.now();
-    (is_writer ? counts.write_latency : counts.read_latency).add(now - before);
-    ++(is_writer ? counts.writes : counts.reads);
-    if (plan.work == rw_work::wait_after) {
-      w.delay(some_time());
-      now = w.now();
-    }
-    counts.in_first_half += static_cast<std::int64_t>(now <= half);
-  } while (now - start < plan.total);
-  counts.measured = now - measured_from;
-  // A rank that has finished may be the home of words that others still use.
-  w.barrier();
+  timed_loop(
+      w, plan.times, counts, [&] { once(random.share() < plan.writer_share, true); },
+      [&](nanoseconds before) {
+        const bool is_writer = random.share() < plan.writer_share;
+        once(is_writer, (counts.reads + counts.writes) % rw_check_interval == 0);
+        nanoseconds now = w.now();
+        (is_writer ? counts.write_latency : counts.read_latency).add(now - before);
+        ++(is_writer ? counts.writes : counts.reads);
+        if (plan.work == rw_work::wait_after) {
+          w.delay(some_time());
+          now = w.now();
+        }
+        return now;
+      });
   return counts;
 }
 

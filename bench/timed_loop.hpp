@@ -1,0 +1,68 @@
+/// \file
+/// The loop of benchmarks that go on for a time.
+///
+/// Source: A. Uffmann, master thesis, LMU Munich, 2022, sections 4 and 4.2.2.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+#include "nearfar/core/world.hpp"
+
+namespace nearfar::bench {
+
+/// How long a rank runs, from the common start.
+struct loop_times {
+  std::chrono::nanoseconds warm_up{};
+  std::chrono::nanoseconds total{};
+};
+
+/// What one rank did of a loop's time, whatever it does there.
+struct loop_counts {
+  std::int64_t in_first_half = 0;  ///< of the measured rounds, those of the first half of the measured time
+  std::chrono::nanoseconds measured{};
+};
+
+/// Share of a run's time that warms up and is not measured.
+inline constexpr double warm_up_share = 0.1;
+
+/// With the warm-up within `duration`.
+[[nodiscard]] inline loop_times times_of(std::chrono::duration<double> duration) {
+  using std::chrono::nanoseconds;
+  return {.warm_up = std::chrono::duration_cast<nanoseconds>(duration * warm_up_share),
+          .total = std::chrono::duration_cast<nanoseconds>(duration)};
+}
+
+/// Calls `warm_up()`, then `begin()` once, then `round(now)`, which returns the time after it, until the time
+/// is over, which is looked at after each round. Collective.
+template <world W, typename WarmUp, typename Round, typename Begin>
+void timed_loop(W& w, const loop_times& times, loop_counts& counts, WarmUp&& warm_up, Begin&& begin,
+                Round&& round) {
+  using std::chrono::nanoseconds;
+  w.barrier();
+  const nanoseconds start = w.now();
+  nanoseconds now = start;
+  do {
+    warm_up();
+    now = w.now();
+  } while (now - start < times.warm_up);
+  const nanoseconds measured_from = now;
+  const nanoseconds half = now + (start + times.total - now) / 2;
+  begin();
+  do {
+    now = round(now);
+    counts.in_first_half += static_cast<std::int64_t>(now <= half);
+  } while (now - start < times.total);
+  counts.measured = now - measured_from;
+  // A rank that has finished may be the home of words that others still use: it progresses here until all
+  // have.
+  w.barrier();
+}
+template <world W, typename WarmUp, typename Round>
+void timed_loop(W& w, const loop_times& times, loop_counts& counts, WarmUp&& warm_up, Round&& round) {
+  timed_loop(
+      w, times, counts, std::forward<WarmUp>(warm_up), [] {}, std::forward<Round>(round));
+}
+
+}  // namespace nearfar::bench
