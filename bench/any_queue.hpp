@@ -9,6 +9,7 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "bench/draws.hpp"
 #include "bench/latency_histogram.hpp"
@@ -23,6 +24,7 @@ namespace nearfar::bench {
 struct queue_plan {
   loop_times times{};
   double push_share = 0.5;  ///< 0 to 1, drawn for each operation
+  std::size_t batch = 1;    ///< values that an operation moves at most
   std::uint64_t seed = 1;
 };
 
@@ -31,12 +33,17 @@ class queue_check {
  public:
   explicit queue_check(int rank) : mine_(static_cast<std::uint64_t>(rank)) {}
 
-  /// A value that says who pushes it, and as which of its values.
-  [[nodiscard]] std::uint64_t next_value() const noexcept { return mine_ << number_bits | next_; }
-  void pushed() noexcept {
-    sum_ += next_value();
-    ++next_;
-    ++balance_;
+  /// A value that says who pushes it, and as which of its values: the next one, or one of those after it.
+  [[nodiscard]] std::uint64_t value_after(std::size_t earlier) const noexcept {
+    return mine_ << number_bits | (next_ + earlier);
+  }
+  /// That many of them.
+  void pushed(std::size_t count) noexcept {
+    for (std::size_t i = 0; i < count; ++i) {
+      sum_ += value_after(0);
+      ++next_;
+      ++balance_;
+    }
   }
   /// Those of each rank must come in the order in which it pushed them.
   void popped(std::uint64_t value) {
@@ -70,10 +77,10 @@ class queue_check {
 
 /// What one rank counted in the measured part.
 struct queue_counts : loop_counts {
-  std::int64_t pushes = 0;  ///< that were done
-  std::int64_t pops = 0;    ///< that brought a value
-  std::int64_t empty = 0;
-  std::int64_t full = 0;
+  std::int64_t pushes = 0;  ///< values that were pushed
+  std::int64_t pops = 0;    ///< values that were popped
+  std::int64_t empty = 0;   ///< pops that brought none
+  std::int64_t full = 0;    ///< pushes that brought none in
   std::int64_t faults = 0;  ///< of the warm-up too; rank 0's count is that of all
   std::optional<linked_queue_phases> phases{};
   latency_histogram pop_latency{};
@@ -87,15 +94,18 @@ queue_counts queue_loop(W& w, Queue& queue, const queue_plan& plan) {
   queue_counts counts;
   queue_check check(w.rank());
   draws random(plan.seed, w.rank());
-  const auto push = [&] {
-    const queue_status status = queue.try_push(check.next_value());
-    if (status == queue_status::success) check.pushed();
-    return status == queue_status::success;
+  std::vector<std::uint64_t> values(plan.batch);
+  // How many, of those that there are or that there is room for.
+  const auto push = [&]() -> std::int64_t {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = check.value_after(i);
+    const std::size_t count = queue.try_push_range(values).count;
+    check.pushed(count);
+    return static_cast<std::int64_t>(count);
   };
-  const auto pop = [&] {
-    const auto value = queue.try_pop();
-    if (value) check.popped(*value);
-    return value.has_value();
+  const auto pop = [&]() -> std::int64_t {
+    const std::size_t count = queue.try_pop_range(values).count;
+    for (std::size_t i = 0; i < count; ++i) check.popped(values[i]);
+    return static_cast<std::int64_t>(count);
   };
 
   timed_loop(
@@ -105,16 +115,15 @@ queue_counts queue_loop(W& w, Queue& queue, const queue_plan& plan) {
       },
       [&](nanoseconds before) {
         const bool pushes = random.share() < plan.push_share;
-        if (pushes)
-          ++(push() ? counts.pushes : counts.full);
-        else
-          ++(pop() ? counts.pops : counts.empty);
+        const std::int64_t moved = pushes ? push() : pop();
+        (pushes ? counts.pushes : counts.pops) += moved;
+        if (moved == 0) ++(pushes ? counts.full : counts.empty);
         const nanoseconds now = w.now();
         (pushes ? counts.push_latency : counts.pop_latency).add(now - before);
         return now;
       });
   if constexpr (requires { queue.measure(nullptr); }) queue.measure(nullptr);
-  while (pop()) continue;
+  while (pop() != 0) continue;
   w.barrier();
   counts.faults = check.faults(w);
   return counts;

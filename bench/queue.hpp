@@ -24,6 +24,7 @@ namespace nearfar::bench {
 /// The statement.
 struct queue_benchmark {
   static benchmark statement() {
+    constexpr double most_batch = 1000;
     constexpr double most_capacity = 1e5;  // what the worlds have memory for
     return {
         .name = "queue",
@@ -47,6 +48,11 @@ struct queue_benchmark {
                   .standard = std::int64_t{1000},
                   .least = 2,
                   .most = most_capacity},
+                 {.name = "batch",
+                  .meaning = "Values that an operation moves, at most; each counts",
+                  .standard = std::int64_t{1},
+                  .least = 1,
+                  .most = most_batch},
                  draw_axis("Seed by which each rank draws its operations"),
                  duration_axis(0.002)},
         .columns = {time_per_operation, operations,
@@ -74,6 +80,7 @@ struct queue_benchmark {
     const queue_counts mine =
         queue->run(w, {.times = times_of(std::chrono::duration<double>(at.real("duration"))),
                        .push_share = push_share(at, w.rank(), w.size()),
+                       .batch = static_cast<std::size_t>(at.whole("batch")),
                        .seed = static_cast<std::uint64_t>(at.whole("draw"))});
 
     sample result = sample_of_loop(w, "queue", queues().name, of.name,

@@ -348,7 +348,7 @@ class soaked_queue {
     }
     --left_;
     if (!pushes_) return pop();
-    if (queue_->try_push(check_.next_value()) == queue_status::success) check_.pushed();
+    if (queue_->try_push(check_.value_after(0)) == queue_status::success) check_.pushed(1);
   }
   /// Collective.
   [[nodiscard]] std::int64_t lost() {

@@ -151,7 +151,7 @@ TEST(queue_check, finds_what_is_lost_doubled_or_out_of_order) {
   threads::run(1, [](world& w) {
     const auto faults_of = [&w](const std::vector<std::uint64_t>& popped) {
       queue_check check(0);
-      for (int i = 0; i < 3; ++i) check.pushed();
+      for (int i = 0; i < 3; ++i) check.pushed(1);
       for (const std::uint64_t value : popped) check.popped(value);
       return check.faults(w);
     };

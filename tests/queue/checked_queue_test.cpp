@@ -166,6 +166,56 @@ TYPED_TEST(checked_queue, waits_for_room_and_for_elements) {
       expect_nothing_found({.where = topology_spec::parse("node:2").place(2), .body = body}, how);
     }
 }
+/// Each value arrives once, and those of a rank in their order.
+TYPED_TEST(checked_queue, moves_several_values_at_once) {
+  for (const bool waits : {false, true})
+    for (const int ranks : {2, 3})
+      for (const delivery_mode mode : all_modes) {
+        const auto body = [waits](world& w, monitor&) {
+          TypeParam queue(w, parameters_of<TypeParam>({.capacity = 2, .announce_every = 2}));
+          std::vector<word> got;
+          const auto pop = [&](std::size_t most, bool until_one) {
+            std::vector<word> into(most);
+            const queue_range_result result = until_one ? queue.pop_range(into) : queue.try_pop_range(into);
+            if (result.count == 0 && result.status != queue_status::empty)
+              throw nearfar::error("nobody closes");
+            got.insert(got.end(), into.begin(), into.begin() + static_cast<std::ptrdiff_t>(result.count));
+          };
+          word first = 0;  // of this rank
+          word pushed = 0;
+          if (w.rank() != 1) {
+            first = static_cast<word>(w.rank()) * 10 + 1;
+            const std::array<word, 3> values{first, first + 1, first + 2};
+            const queue_range_result result = queue.try_push_range(values);
+            pushed = result.count;
+            if ((result.status == queue_status::success) != (pushed == values.size()))
+              throw nearfar::error("success is all, and all is success");
+          } else {
+            pop(2, waits);
+            pop(3, false);
+          }
+          w.barrier();
+          if (w.rank() == 1)
+            for (auto value = queue.try_pop(); value; value = queue.try_pop()) got.push_back(*value);
+          for (int rank = 0; rank < w.size(); ++rank) {
+            const word of_rank = static_cast<word>(rank) * 10 + 1;
+            std::vector<word> its;
+            for (const word value : got)
+              if (value >= of_rank && value < of_rank + 3) its.push_back(value);
+            const auto count = static_cast<std::size_t>(
+                w.gather_to_all(static_cast<std::int64_t>(pushed))[static_cast<std::size_t>(rank)]);
+            bool is_right = w.rank() != 1 || its.size() == count;
+            for (std::size_t i = 0; i < its.size(); ++i) is_right = is_right && its[i] == of_rank + i;
+            if (!is_right) throw nearfar::error("lost, doubled or out of order");
+          }
+          w.barrier();
+        };
+        options how = by(mode);
+        how.by = search::random;
+        how.most_executions = 1000;
+        expect_nothing_found({.where = topology_spec::parse("node:2").place(ranks), .body = body}, how);
+      }
+}
 TYPED_TEST(checked_queue, is_right_for_three_ranks_in_many_orders) {
   const std::string topology = "node:2 core:2";
   for (const std::vector<std::vector<step_of>>& of_ranks :
@@ -205,6 +255,26 @@ TEST(checked_lockfree_queue, lets_no_rank_wait_for_another) {
     }
 }
 
+/// The second node's ranks go together to the counts; nothing of it rests on near cells that are kinder than
+/// C++'s.
+TEST(checked_ticket_queue, combines_in_a_node) {
+  for (const plan& what :
+       {plan{.of_ranks = {{pop}, {4}, {1, pop}, {2, pop}}, .topology = "node:2 core:2"},
+        plan{.before = {1}, .of_ranks = {{}, {}, {pop, 2}, {3, pop}}, .topology = "node:2 core:2"},
+        plan{.before = {1, pop, 2, pop, 3, pop, 4, pop},
+        .of_ranks = {{}, {5}, {pop, 6, pop}, {7, pop, 8}},
+        .capacity = 1,
+        .topology = "node:2 core:2",
+        .ring = 8}})
+    for (const delivery_mode mode : all_modes)
+      for (const near_model near : {near_model::sequential, near_model::release_acquire}) {
+        options how = by(mode);
+        how.near = near;
+        how.by = search::random;
+        how.most_executions = 1500;
+        expect_nothing_found(program_of<ticketed>(what), how);
+      }
+}
 /// Only sums race on its counts.
 TEST(checked_ticket_queue, needs_no_more_of_atomics_than_mpi_promises) {
   for (const plan& what :

@@ -27,7 +27,8 @@ void expect_right_in(world& w) {
   expect_linearizable<Queue>(w, {.capacity = 300}, 1, is_slow ? 30 : 200);
   for (int producers = 1; producers < w.size(); ++producers)
     for (const std::size_t capacity : {2U, 64U})
-      expect_all_arrive<Queue>(w, {.capacity = capacity}, producers, is_slow ? 20 : 300);
+      for (const std::size_t at_once : {1U, 5U})
+        expect_all_arrive<Queue>(w, {.capacity = capacity}, producers, is_slow ? 20 : 300, at_once);
   expect_all_arrive<Queue>(w, {.capacity = 201}, w.size(), is_slow ? 20 : 200);
 }
 

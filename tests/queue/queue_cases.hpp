@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "nearfar/checker/history.hpp"
@@ -58,15 +59,24 @@ void expect_linearizable(W& w, const typename Queue::parameters& of, unsigned se
   EXPECT_EQ(verdict.is_linearizable, checker::linearizability::yes) << verdict.text;
 }
 
-/// The first `producers` ranks push `count` values each, then close; all others pop, and so do the producers
-/// when they are done. Every value arrives once, and those of one producer in order at each. Collective.
+/// The first `producers` ranks push `count` values each, `at_once` by one operation; all others pop as many
+/// by one, or the producers themselves, if there are no others. Every value arrives once, and those of one
+/// producer in order at each. Collective.
 template <typename Queue, world W>
-void expect_all_arrive(W& w, const typename Queue::parameters& of, int producers, std::uint64_t count) {
+void expect_all_arrive(W& w, const typename Queue::parameters& of, int producers, std::uint64_t count,
+                       std::size_t at_once = 1) {
   Queue queue(w, of);
   const bool pushes = w.rank() < producers;
+  const auto push_from = [&](std::uint64_t first) {
+    if (at_once == 1) return queue.push(wide_of(number_of(w.rank(), first)));
+    std::vector<wide> values;
+    for (std::uint64_t i = first; i < std::min(first + at_once, count); ++i)
+      values.push_back(wide_of(number_of(w.rank(), i)));
+    const queue_range_result result = queue.push_range(values);
+    return result.count == values.size() ? result.status : queue_status::full;
+  };
   if (pushes) {
-    for (std::uint64_t i = 0; i < count; ++i)
-      ASSERT_EQ(queue.push(wide_of(number_of(w.rank(), i))), queue_status::success);
+    for (std::uint64_t i = 0; i < count; i += at_once) ASSERT_EQ(push_from(i), queue_status::success);
   }
   std::int64_t got = 0;
   std::int64_t sum = 0;
@@ -80,26 +90,34 @@ void expect_all_arrive(W& w, const typename Queue::parameters& of, int producers
     wrong += is_whole(value) && (number & 0xffffffffU) >= expected ? 0 : 1;
     expected = (number & 0xffffffffU) + 1;
   };
-  // Who has pushed all pops one value for each, which leaves nobody with nothing to wait for.
-  if (producers == w.size()) {
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const auto value = queue.pop();
-      ASSERT_TRUE(value.has_value());
-      note(*value);
+  const auto pop = [&](std::uint64_t share) {
+    std::vector<wide> values(at_once);
+    for (std::uint64_t left = share; left > 0;) {
+      if (at_once == 1) {
+        const auto value = queue.pop();
+        ASSERT_TRUE(value.has_value());
+        note(*value);
+        --left;
+      } else {
+        const std::span<wide> into = std::span(values).first(std::min<std::size_t>(at_once, left));
+        const queue_range_result result = queue.pop_range(into);
+        ASSERT_EQ(result.status, queue_status::success);
+        ASSERT_GT(result.count, 0U);
+        for (const wide& value : into.first(result.count)) note(value);
+        left -= result.count;
+      }
     }
-    w.barrier();
-  } else {
+  };
+  // Each its share, which leaves nobody with nothing to wait for.
+  if (producers == w.size()) {
+    pop(count);
+  } else if (!pushes) {
     const auto consumers = static_cast<std::uint64_t>(w.size() - producers);
     const std::uint64_t all = count * static_cast<std::uint64_t>(producers);
     const auto mine = static_cast<std::uint64_t>(w.rank() - producers);
-    const std::uint64_t share = pushes ? 0 : all / consumers + (mine < all % consumers ? 1 : 0);
-    for (std::uint64_t i = 0; i < share; ++i) {
-      const auto value = queue.pop();
-      ASSERT_TRUE(value.has_value());
-      note(*value);
-    }
-    w.barrier();
+    pop(all / consumers + (mine < all % consumers ? 1 : 0));
   }
+  w.barrier();
   EXPECT_EQ(queue.try_pop().status(), queue_status::empty);
   w.barrier();
   if (w.rank() == 0) queue.close();

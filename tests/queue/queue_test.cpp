@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <string>
 
 #include "nearfar/core/error.hpp"
@@ -99,6 +101,44 @@ TYPED_TEST(queue_on_threads, closes_once_and_gives_the_rest) {
   });
 }
 
+TYPED_TEST(queue_on_threads, moves_several_values_in_their_order) {
+  using queue = typename TestFixture::template queue_of<std::uint64_t>;
+  threads::run(1, [](world& w) {
+    queue q(w, {.capacity = 8});
+    std::array<std::uint64_t, 100> values{};
+    std::iota(values.begin(), values.end(), 1);
+    std::array<std::uint64_t, 100> got{};
+    EXPECT_EQ(q.try_pop_range(got).status, queue_status::empty);
+    EXPECT_EQ(q.try_push_range({}).status, queue_status::success);
+    EXPECT_EQ(q.try_pop_range({}).status, queue_status::success);
+    for (int round = 0; round < 50; ++round) {
+      const queue_range_result in = q.try_push_range(values);
+      EXPECT_EQ(in.status, queue_status::full);
+      ASSERT_GE(in.count, 7U);
+      ASSERT_LE(in.count, q.capacity());
+      EXPECT_EQ(q.try_push_range(std::span(values).first(1)).count, 0U);
+      const queue_range_result some = q.try_pop_range(std::span(got).first(3));
+      EXPECT_EQ(some.status, queue_status::success);
+      EXPECT_EQ(some.count, 3U);
+      const queue_range_result rest = q.try_pop_range(std::span(got).subspan(3));
+      EXPECT_EQ(rest.status, queue_status::success);
+      ASSERT_EQ(some.count + rest.count, in.count);
+      for (std::size_t i = 0; i < in.count; ++i) EXPECT_EQ(got.at(i), values.at(i));
+    }
+    EXPECT_EQ(q.push_range(std::span(values).first(2)).count, 2U);
+    q.close();
+    const queue_range_result late = q.push_range(std::span(values).first(2));
+    EXPECT_EQ(late.status, queue_status::closed);
+    EXPECT_EQ(late.count, 0U);
+    EXPECT_EQ(q.try_push_range(values).status, queue_status::closed);
+    const queue_range_result last = q.pop_range(got);
+    EXPECT_EQ(last.status, queue_status::success);
+    EXPECT_EQ(last.count, 2U);
+    EXPECT_EQ(q.pop_range(got).status, queue_status::closed);
+    EXPECT_EQ(q.try_pop_range(got).status, queue_status::closed);
+  });
+}
+
 TYPED_TEST(queue_on_threads, estimates_its_size) {
   using queue = typename TestFixture::template queue_of<std::uint64_t>;
   threads::run(1, [](world& w) {
@@ -160,7 +200,11 @@ TYPED_TEST(queue_on_threads, loses_nothing_and_keeps_the_order_of_each_producer)
       for (int producers = 1; producers < ranks; ++producers)
         for (const std::size_t capacity : {2U, 64U})
           threads::run(
-              ranks, [&](world& w) { expect_all_arrive<queue>(w, {.capacity = capacity}, producers, 2000); },
+              ranks,
+              [&](world& w) {
+                for (const std::size_t at_once : {1U, 3U, 50U})
+                  expect_all_arrive<queue>(w, {.capacity = capacity}, producers, 1000, at_once);
+              },
               on(topology));
 }
 

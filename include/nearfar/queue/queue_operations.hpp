@@ -52,9 +52,17 @@ class [[nodiscard]] popped {
   queue_status status_ = queue_status::success;
 };
 
+/// How many of several values an operation moved, and why not more.
+struct [[nodiscard]] queue_range_result {
+  std::size_t count = 0;
+  queue_status status = queue_status::success;
+};
+
 /// The public face of a queue of `T`, over what `Derived` has:
 ///  - `put(value) -> queue_status`, which is `success`, `full` or `closed`, and `take() -> popped<T>`, which
 ///    is `empty` or `closed` if not a value; neither waits for room or for elements;
+///  - where several at once cost less, `put_some(values)` and `take_some(into) -> queue_range_result`, which
+///    move the first ones, at least one if the result is `success`;
 ///  - `await_room(optional deadline) -> bool` and `await_element(optional deadline) -> bool`, after such a
 ///    result: until the same may be worth another attempt. False: the deadline has passed. A deadline is a
 ///    time of the world's clock, and what has come wins over one that has passed.
@@ -91,6 +99,39 @@ class queue_operations {
     return pop_by(end_of(span));
   }
 
+  /// Appends values in their order: `success` if all, otherwise why not more than the first `count`. Each is
+  /// an operation of its own, and others' may come between them.
+  queue_range_result try_push_range(std::span<const T> values) {
+    return push_all(values, [](queue_status) { return false; });
+  }
+  /// The same, waiting for room: `success` or `closed`.
+  queue_range_result push_range(std::span<const T> values) {
+    return push_all(values, [this](queue_status why) {
+      return why == queue_status::full && self().await_room(std::nullopt);
+    });
+  }
+  /// The oldest values, as many as there are or fit in: `success` if at least one. Each is an operation of
+  /// its own, as above.
+  queue_range_result try_pop_range(std::span<T> into) {
+    queue_range_result result;
+    while (result.count < into.size()) {
+      const queue_range_result some = take_first(into.subspan(result.count));
+      result.count += some.count;
+      if (some.status == queue_status::success) continue;
+      if (result.count == 0) result.status = some.status;
+      break;
+    }
+    return result;
+  }
+  /// The same, waiting for the first: without one only if the queue is closed.
+  queue_range_result pop_range(std::span<T> into) {
+    for (;;) {
+      const queue_range_result result = try_pop_range(into);
+      if (result.status != queue_status::empty) return result;
+      static_cast<void>(self().await_element(std::nullopt));
+    }
+  }
+
  protected:
   queue_operations() = default;
   ~queue_operations() = default;
@@ -103,6 +144,35 @@ class queue_operations {
   template <typename Rep, typename Period>
   [[nodiscard]] std::chrono::nanoseconds end_of(std::chrono::duration<Rep, Period> span) {
     return later(self().world_of().now(), in_nanoseconds(span));
+  }
+  [[nodiscard]] queue_range_result put_first(std::span<const T> values) {
+    if constexpr (requires { self().put_some(values); }) {
+      return self().put_some(values);
+    } else {
+      const queue_status status = self().put(values.front());
+      return {status == queue_status::success ? std::size_t{1} : 0, status};
+    }
+  }
+  [[nodiscard]] queue_range_result take_first(std::span<T> into) {
+    if constexpr (requires { self().take_some(into); }) {
+      return self().take_some(into);
+    } else {
+      const popped<T> value = self().take();
+      if (value) into.front() = *value;
+      return {value ? std::size_t{1} : 0, value.status()};
+    }
+  }
+  template <typename GoesOn>
+  [[nodiscard]] queue_range_result push_all(std::span<const T> values, const GoesOn& goes_on) {
+    queue_range_result result;
+    while (result.count < values.size()) {
+      const queue_range_result some = put_first(values.subspan(result.count));
+      result.count += some.count;
+      if (some.status == queue_status::success || goes_on(some.status)) continue;
+      result.status = some.status;
+      break;
+    }
+    return result;
   }
   [[nodiscard]] queue_status push_by(const T& value, const deadline_type& deadline) {
     for (;;) {

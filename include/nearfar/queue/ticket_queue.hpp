@@ -15,8 +15,8 @@
 ///  - the pop first: there was nothing to pop. It says so, and the ticket is void: the push, which sees from
 ///    what its own addition returns that the pop was there before, draws another.
 /// Since void tickets cost pushes one more addition each, a rank that knows of no element looks before it
-/// adds. Likewise one that knows of no room: since several may do so at once, there is room for a further
-/// element of each rank.
+/// adds. Likewise one that knows of no room: since several may do so at once, there is room for further
+/// elements of each rank.
 ///
 /// The ring has cells in the memory of all ranks by turns. Every word of a cell carries the lap that it is of
 /// (`stamped_entry`), so that one get tells whether the value is whole. A cell is put again only when all who
@@ -27,21 +27,27 @@
 /// earlier one that may still come again (core/world.hpp, "seen is not complete"): a rank is done after its
 /// flush.
 ///
+/// Ranks of a node that is not home's add together (memory/combining_add.hpp): what limits the queue
+/// otherwise is how many additions home's network interface does in a second.
+///
 /// Linearization points: of a push and of a pop the additions that drew their tickets; of one that says
 /// empty, full or closed the reading of the counts. Progress: a pop waits for the push with its ticket, if
-/// that is under way; a push waits, a whole ring later, for who is still busy with its cell. All others go
-/// on. A rank that stops between its two steps stops the pop with its ticket, and, a ring later, all pushes:
-/// where ranks may stop, use `lockfree_queue`. Pushes and pops that do not wait only add to the counts, to
-/// which MPI promises atomicity; `close` and pops that have waited compare and swap them, too, which is more
-/// than it promises by default (accumulate_ops), and what the doctor tests.
+/// that is under way; a push waits, a whole ring later, for who is still busy with its cell; both wait for
+/// who adds for their node. All others go on. A rank that stops between its two steps stops the pop with its
+/// ticket, and, a ring later, all pushes; one that stops while it adds stops its node: where ranks may stop,
+/// use `lockfree_queue`. Pushes and pops that do not wait only add to the counts, to which MPI promises
+/// atomicity; `close` and pops that have waited compare and swap them, too, which is more than it promises by
+/// default (accumulate_ops), and what the doctor tests.
 ///
-/// Cost in far operations: push 1 fetch-and-add at home and 1 put; pop 1 fetch-and-add and 1 get, in place if
-/// the cell is on one's own node, and polls while the value is on its way; of n at once as many but for the
-/// fetch-and-add, which is 1 for all. 1 get in place of both for a queue that is found empty or full again.
-/// For each void ticket 1 fetch-and-add more; a pop that has waited tries 1 compare-and-swap or some in place
-/// of the addition, so that many that wait leave none. For each ring of pushes 2 gets, and of one rank 1 for
-/// each rank and 1 accumulate. Memory of each rank: for each element 32 bytes for each 4 of the value at
-/// most, rounded up to a power of two over all ranks.
+/// Cost in far operations: push 1 fetch-and-add at home and 1 put; pop 1 fetch-and-add and 1 get, and polls
+/// while the value is on its way. A cell on one's own node is written and read in place, and the addition of
+/// one on home's node is the library's in shared memory. Of n at once as many puts and gets, but 1
+/// fetch-and-add for as many as a rank has elements (`capacity`); of ranks of a node that come together also
+/// 1. 1 get in place of all that for a queue that is found empty or full again. For each void ticket 1
+/// fetch-and-add more; a pop that has waited tries 1 compare-and-swap or some in place of the addition, so
+/// that many that wait leave none. For each ring of pushes 2 gets, and of one rank 1 for each rank and 1
+/// accumulate. Memory of each rank: for each element 32 bytes for each 4 of the value at most, rounded up to
+/// a power of two over all ranks.
 #pragma once
 
 #include <algorithm>
@@ -58,6 +64,7 @@
 #include "nearfar/core/agreement.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/world.hpp"
+#include "nearfar/memory/combining_add.hpp"
 #include "nearfar/memory/stamped_entry.hpp"
 #include "nearfar/queue/queue_operations.hpp"
 #include "nearfar/queue/ticket_counts.hpp"
@@ -66,13 +73,16 @@ namespace nearfar {
 
 /// How large a `ticket_queue` is.
 struct ticket_queue_parameters {
-  /// Elements for each rank, of all together; one more for each rank may get in.
+  /// Elements for each rank, of all together; one more for each rank may get in, or as many again where
+  /// several are pushed at once.
   std::size_t capacity = 0;
   /// Where the counts are.
   int home = 0;
   /// Cells of the ring, a power of two, at least as many as there can be elements; 0: twice as many at least.
   /// The more, the more seldom a push has to make sure that nobody is left of the lap before.
   std::size_t ring = 0;
+  /// Whether the ranks of a node go together to the counts, where these are on another node.
+  bool combines = true;
 };
 
 namespace detail {
@@ -113,44 +123,51 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
   }
   /// The most elements that there can be.
   [[nodiscard]] std::size_t capacity() const noexcept {
-    return room_ + static_cast<std::size_t>(world_->size());
+    return room_ + batch_ * static_cast<std::size_t>(world_->size());
   }
 
   // What `queue_operations` is made of.
 
-  [[nodiscard]] queue_status put(const T& value) {
-    if (known_.is_closed()) return queue_status::closed;
-    if (!has_room(known_)) look();
+  [[nodiscard]] queue_status put(const T& value) { return put_some(std::span<const T>(&value, 1)).status; }
+  [[nodiscard]] popped<T> take() {
+    T value{};
+    const queue_range_result result = take_some(std::span<T>(&value, 1));
+    if (result.count == 0) return result.status;
+    return value;
+  }
+
+  [[nodiscard]] queue_range_result put_some(std::span<const T> values) {
+    if (known_.is_closed()) return {0, queue_status::closed};
+    if (room_in(known_) == 0) look();
     for (;;) {
-      if (known_.is_closed()) return queue_status::closed;
-      if (!has_room(known_)) return queue_status::full;
+      if (known_.is_closed()) return {0, queue_status::closed};
+      const std::size_t count = std::min({values.size(), room_in(known_), batch_});
+      if (count == 0) return {0, queue_status::full};
       const underway now(*this, known_.tail());
-      const std::optional<counts> before = draw_push();
-      if (!before) continue;
-      const std::uint64_t ticket = before->tail();
-      now.is_at(ticket);
-      // A pop has a ticket that was drawn after the queue was closed as any other, and so it has to find
+      const drawn tickets = draw_pushes(count);
+      if (tickets.count == 0) continue;
+      now.is_at(tickets.first);
+      // Pops have tickets that were drawn after the queue was closed as any other, and so they have to find
       // something.
-      write(ticket, value, before->is_closed());
-      if (before->is_closed()) return queue_status::closed;
-      return queue_status::success;
+      write(tickets, values);
+      if (tickets.is_closed) return {0, queue_status::closed};
+      return {tickets.count, queue_status::success};
     }
   }
 
-  [[nodiscard]] popped<T> take() {
+  [[nodiscard]] queue_range_result take_some(std::span<T> into) {
     if (known_.size() <= 0) look();
-    if (known_.size() <= 0) return nothing_in(known_);
+    if (known_.size() <= 0) return {0, nothing_in(known_)};
     const underway now(*this, known_.head());
-    const counts before = draw_pop();
-    if (before.size() <= 0) return nothing_in(before);
-    now.is_at(before.head());
-    const std::optional<T> value = read(before.head());
-    if (!value) return queue_status::closed;
-    return *value;
+    const drawn tickets = draw_pops(std::min(into.size(), batch_));
+    if (tickets.count == 0) return {0, tickets.is_closed ? queue_status::closed : queue_status::empty};
+    now.is_at(tickets.first);
+    const std::size_t count = read(tickets, into);
+    return {count, count == 0 ? queue_status::closed : queue_status::success};
   }
 
   [[nodiscard]] bool await_room(const std::optional<std::chrono::nanoseconds>& deadline) {
-    return await_counts(deadline, [this](counts now) { return now.is_closed() || has_room(now); });
+    return await_counts(deadline, [this](counts now) { return now.is_closed() || room_in(now) > 0; });
   }
   [[nodiscard]] bool await_element(const std::optional<std::chrono::nanoseconds>& deadline) {
     has_waited_ = true;
@@ -177,8 +194,10 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     const auto number = [](std::size_t value) {
       return std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value) : -1;
     };
-    expect_alike<ticket_queue>(
-        w, {{"capacity", number(of.capacity)}, {"home", of.home}, {"ring", number(of.ring)}});
+    expect_alike<ticket_queue>(w, {{"capacity", number(of.capacity)},
+                                   {"home", of.home},
+                                   {"ring", number(of.ring)},
+                                   {"combines", of.combines ? 1 : 0}});
     const auto ranks = static_cast<std::size_t>(w.size());
     const std::size_t most = static_cast<std::size_t>(counts::size_limit) / 2 / ranks - 1;
     if (of.capacity < 1 || of.capacity > most)
@@ -192,23 +211,25 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     (void)checked_rank(w, of.home);
     return of;
   }
-  [[nodiscard]] static std::size_t capacity_of(const W& w, const parameters& of) noexcept {
-    return (of.capacity + 1) * static_cast<std::size_t>(w.size());
-  }
   ticket_queue(W& w, const parameters& of, int /*checked*/)
       : world_(&w),
         home_(of.home),
         room_(of.capacity * static_cast<std::size_t>(w.size())),
-        ring_(of.ring != 0 ? of.ring : std::bit_ceil(2 * capacity_of(w, of))),
+        ring_(of.ring != 0 ? of.ring
+                           : std::bit_ceil(2 * (of.capacity + 1) * static_cast<std::size_t>(w.size()))),
+        batch_(std::min(of.capacity, ring_ / static_cast<std::size_t>(w.size()) - of.capacity)),
         cells_(w, (ring_ / static_cast<std::size_t>(w.size()) + 1) * pieces),
         at_home_(w),
-        own_(w) {
+        own_(w),
+        combined_(w),
+        combines_(of.combines && !w.locality().same(level::node, home_, w.rank()) &&
+                  w.locality().members(level::node, w.locality().group(level::node, w.rank())).size() > 1) {
     if (w.rank() == home_) at_home_.write_direct(home_, &home_words::counts, counts::initial().bits());
     w.barrier();
   }
 
-  [[nodiscard]] bool has_room(counts now) const noexcept {
-    return now.size() < static_cast<std::int64_t>(room_);
+  [[nodiscard]] std::size_t room_in(counts now) const noexcept {
+    return static_cast<std::size_t>(std::max<std::int64_t>(static_cast<std::int64_t>(room_) - now.size(), 0));
   }
   [[nodiscard]] static queue_status nothing_in(counts now) noexcept {
     return now.is_closed() ? queue_status::closed : queue_status::empty;
@@ -223,12 +244,16 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     known_ = counts(bits);
   }
   /// What they were before.
-  counts add(const std::uint64_t& sum) {
-    std::uint64_t before = 0;
-    at_home_.fetch_add(home_, &home_words::counts, sum, before);
-    at_home_.flush(home_);
-    known_ = counts(before).plus(sum);
-    return counts(before);
+  [[nodiscard]] counts add(std::uint64_t sum) {
+    const auto add_far = [this](const std::uint64_t& all) {
+      std::uint64_t before = 0;
+      at_home_.fetch_add(home_, &home_words::counts, all, before);
+      at_home_.flush(home_);
+      return before;
+    };
+    const counts before(combines_ ? combined_(sum, add_far) : add_far(sum));
+    known_ = before.plus(sum);
+    return before;
   }
   [[nodiscard]] bool change_counts(counts to) {
     const std::uint64_t from = known_.bits();
@@ -239,26 +264,39 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     known_ = before == from ? to : counts(before);
     return before == from;
   }
-  /// The counts before, with the ticket of a push as their tail; nothing if the ticket was void.
-  [[nodiscard]] std::optional<counts> draw_push() {
-    const counts before = add(counts::of_pushes(1));
-    if (before.size() >= 0 || Faults.uses_void_tickets) return before;
-    return std::nullopt;
+  /// Tickets that this rank may use.
+  struct drawn {
+    std::uint64_t first = 0;
+    std::size_t count = 0;
+    bool is_closed = false;  ///< the queue was, before
+  };
+  /// Less than `count`, and maybe none, where some were void.
+  [[nodiscard]] drawn draw_pushes(std::size_t count) {
+    const counts before = add(counts::of_pushes(count));
+    const std::size_t all_void = Faults.uses_void_tickets || before.size() >= 0
+                                     ? 0
+                                     : std::min(count, static_cast<std::size_t>(-before.size()));
+    return {counts::after(before.tail(), all_void), count - all_void, before.is_closed()};
   }
-
-  /// The counts before, with the ticket of a pop as their head if there was an element.
-  [[nodiscard]] counts draw_pop() {
+  /// As many as there are elements, of as many as are known, `most` at most.
+  [[nodiscard]] drawn draw_pops(std::size_t most) {
+    const auto of = [&](counts now) {
+      const auto size = static_cast<std::size_t>(std::max<std::int64_t>(now.size(), 0));
+      return drawn{now.head(), std::min(most, size), now.is_closed()};
+    };
     // All that wait for an element see it come, and if each added, all but one would draw void tickets. Who
     // fails to compare and swap has drawn none; but where others keep changing the word only sums get
     // through.
     constexpr int attempts = 3;
     if (std::exchange(has_waited_, false) && known_.size() < world_->size()) {
       for (int i = 0; i < attempts; ++i) {
-        const counts before = known_;
-        if (before.size() <= 0 || change_counts(before.plus(counts::of_pops(1)))) return before;
+        const drawn wanted = of(known_);
+        if (wanted.count == 0 || change_counts(known_.plus(counts::of_pops(wanted.count)))) return wanted;
       }
+      if (known_.size() <= 0) return of(known_);
     }
-    return add(counts::of_pops(1));
+    most = of(known_).count;
+    return of(add(counts::of_pops(most)));
   }
 
   template <typename Predicate>
@@ -342,54 +380,89 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     return world_->locality().same(level::node, rank, world_->rank());
   }
 
-  void write(std::uint64_t ticket, const T& value, bool is_void) {
-    await_cell(ticket);
-    const element cell = cell_of(ticket);
-    const stamped entry(value, stamp_of(ticket, is_void));
-    cells_.put_range(cell, &piece::word, std::span<const std::uint64_t>(entry.words));
-    cells_.flush(cell.rank);
+  /// Values for tickets, or that these are void.
+  void write(const drawn& tickets, std::span<const T> values) {
+    if (staged_.size() < tickets.count) staged_.resize(tickets.count);
+    for (std::size_t i = 0; i < tickets.count; ++i) {
+      const std::uint64_t ticket = counts::after(tickets.first, i);
+      await_cell(ticket);
+      const element cell = cell_of(ticket);
+      staged_[i] = stamped(values[i], stamp_of(ticket, tickets.is_closed));
+      if (is_near(cell.rank)) {
+        for (std::size_t word = 0; word < pieces; ++word)
+          cells_.write_direct({cell.rank, cell.index + word}, &piece::word, staged_[i].words[word]);
+      } else {
+        cells_.put_range(cell, &piece::word, std::span<const std::uint64_t>(staged_[i].words));
+      }
+    }
+    flush(tickets);
   }
-  /// When it is there; nothing if it is void.
-  [[nodiscard]] std::optional<T> read(std::uint64_t ticket) {
-    const element cell = cell_of(ticket);
-    const std::uint32_t stamp = stamp_of(ticket, false);
+  /// Those of the tickets, when they are there; less if some are void, which are the last ones.
+  [[nodiscard]] std::size_t read(const drawn& tickets, std::span<T> into) {
+    if (staged_.size() < tickets.count) staged_.resize(tickets.count);
+    for (std::size_t i = 0; i < tickets.count; ++i)
+      start_reading(cell_of(counts::after(tickets.first, i)), staged_[i]);
+    flush(tickets);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < tickets.count; ++i) {
+      const std::uint64_t ticket = counts::after(tickets.first, i);
+      const std::uint32_t stamp = stamp_of(ticket, false);
+      await_whole(cell_of(ticket), stamp, staged_[i]);
+      if (static_cast<std::uint32_t>(staged_[i].words[0] >> 32U) != stamp && !Faults.no_stamps) continue;
+      into[count] = staged_[i].value();
+      ++count;
+    }
+    return count;
+  }
+  /// Until all words are of that stamp, or say that the ticket is void.
+  void await_whole(element cell, std::uint32_t stamp, stamped& entry) {
     const auto is_current = [stamp](std::uint64_t word) {
       return Faults.no_stamps || (static_cast<std::uint32_t>(word >> 32U) | 1U) == (stamp | 1U);
     };
-    stamped entry;
     for (;;) {
-      read_words(cell, entry);
       const auto late = std::find_if_not(entry.words.begin(), entry.words.end(), is_current);
-      if (late == entry.words.end()) break;
+      if (late == entry.words.end()) return;
       const element where{cell.rank, cell.index + static_cast<std::size_t>(late - entry.words.begin())};
       if (is_near(cell.rank))
         world_->await_direct(cells_, where, &piece::word, is_current);
       else
         world_->await_get(cells_, where, &piece::word, is_current);
+      start_reading(cell, entry);
+      if (!is_near(cell.rank)) cells_.flush(cell.rank);
     }
-    if (static_cast<std::uint32_t>(entry.words[0] >> 32U) != stamp && !Faults.no_stamps) return std::nullopt;
-    return entry.value();
   }
-  void read_words(element cell, stamped& entry) {
+  void start_reading(element cell, stamped& entry) {
     if (is_near(cell.rank)) {
-      for (std::size_t i = 0; i < pieces; ++i)
-        entry.words[i] = cells_.read_direct({cell.rank, cell.index + i}, &piece::word);
+      for (std::size_t word = 0; word < pieces; ++word)
+        entry.words[word] = cells_.read_direct({cell.rank, cell.index + word}, &piece::word);
     } else {
       cells_.get_range(cell, &piece::word, std::span<std::uint64_t>(entry.words));
-      cells_.flush(cell.rank);
+    }
+  }
+  /// Where the cells of these tickets are.
+  void flush(const drawn& tickets) {
+    const auto ranks = static_cast<std::size_t>(world_->size());
+    for (std::size_t i = 0; i < std::min(tickets.count, ranks); ++i) {
+      const int rank =
+          tickets.count < ranks ? cell_of(counts::after(tickets.first, i)).rank : static_cast<int>(i);
+      if (!is_near(rank)) cells_.flush(rank);
     }
   }
 
   W* world_;
   int home_;
   std::size_t room_;
-  std::uint64_t ring_;  ///< a power of two, so that laps end where tickets do
+  std::size_t ring_;   ///< a power of two, so that laps end where tickets do
+  std::size_t batch_;  ///< tickets that a rank draws at once at most
   typename W::template far_array<piece> cells_;
   typename W::template far_segment<home_words> at_home_;
   typename W::template far_segment<own_words> own_;
   counts known_ = counts::initial();
   std::uint64_t done_ = 0;
-  bool has_waited_ = false;  ///< for an element, since the last pop
+  combining_add<W> combined_;
+  bool combines_;
+  std::vector<stamped> staged_;  ///< what is being written or read
+  bool has_waited_ = false;      ///< for an element, since the last pop
 };
 
 }  // namespace nearfar
