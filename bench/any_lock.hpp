@@ -30,7 +30,7 @@ class any_lock {
   [[nodiscard]] virtual handover last_handover() const = 0;
   /// One uncontended round of the UPB.
   virtual void lock_and_unlock() = 0;
-  virtual ecsb_counts run_ecsb(W& w, exclusion_check<W>& check, const loop_times& times) = 0;
+  virtual ecsb_counts run_ecsb(W& w, exclusion_check<W>& check, const run_times& times) = 0;
 };
 
 template <world W, typename Lock>
@@ -55,7 +55,7 @@ class any_lock_of final : public any_lock<W> {
     lock_.lock();
     lock_.unlock();
   }
-  ecsb_counts run_ecsb(W& w, exclusion_check<W>& check, const loop_times& times) override {
+  ecsb_counts run_ecsb(W& w, exclusion_check<W>& check, const run_times& times) override {
     return ecsb_loop(w, lock_, check, times);
   }
 

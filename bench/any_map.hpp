@@ -53,7 +53,7 @@ class zipf_draws {
 
 /// What each rank does, from the common start.
 struct map_plan {
-  loop_times times{};
+  run_times times{};
   double writer_share = 0;  ///< 0 to 1, drawn for each operation: an entry is erased, or inserted anew
   double skew = 0;          ///< of keys
   std::uint64_t keys = 0;   ///< that there are, of which half are in the table at the beginning

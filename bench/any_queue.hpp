@@ -22,7 +22,7 @@ namespace nearfar::bench {
 
 /// What each rank does, from the common start.
 struct queue_plan {
-  loop_times times{};
+  run_times times{};
   double push_share = 0.5;  ///< 0 to 1, drawn for each operation
   std::size_t batch = 1;    ///< values that an operation moves at most
   std::uint64_t seed = 1;

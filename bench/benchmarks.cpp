@@ -3,6 +3,7 @@
 #include "bench/benchmark.hpp"
 #include "bench/dht.hpp"
 #include "bench/ecsb.hpp"
+#include "bench/farm.hpp"
 #include "bench/queue.hpp"
 #include "bench/rw_benchmarks.hpp"
 #include "bench/upb.hpp"
@@ -14,6 +15,7 @@ const std::vector<benchmark>& benchmarks() {
       registered<ecsb>(),    registered<upb>(),    registered<rw_lb>(),
       registered<rw_ecsb>(), registered<rw_sob>(), registered<rw_wcsb>(),
       registered<rw_warb>(), registered<dht>(),    registered<queue_benchmark>(),
+      registered<farm>(),
   };
   return all;
 }

@@ -34,7 +34,7 @@ inline constexpr std::int64_t far_check_interval = 256;
 /// Acquires and releases until the time is over, which is looked at after each round; the warm-up does not
 /// count, but is where every acquisition is checked. Collective.
 template <world W, typename Lock>
-ecsb_counts ecsb_loop(W& w, Lock& lock, exclusion_check<W>& check, const loop_times& times) {
+ecsb_counts ecsb_loop(W& w, Lock& lock, exclusion_check<W>& check, const run_times& times) {
   ecsb_counts counts;
   timed_loop(
       w, times, counts,

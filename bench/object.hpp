@@ -68,6 +68,9 @@ struct object_kind {
 /// The distributed queues.
 [[nodiscard]] const object_kind& queues();
 
+/// The ways of sharing out tasks.
+[[nodiscard]] const object_kind& farms();
+
 /// All kinds that there are.
 [[nodiscard]] const std::vector<const object_kind*>& object_kinds();
 

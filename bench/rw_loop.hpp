@@ -25,7 +25,7 @@ enum class rw_work : std::uint8_t {
 
 /// What each rank does, from the common start.
 struct rw_plan {
-  loop_times times{};
+  run_times times{};
   double writer_share = 0;  ///< 0 to 1: which of the two an acquisition is is drawn for each
   rw_work work = rw_work::none;
   std::uint64_t seed = 1;

@@ -13,7 +13,7 @@
 namespace nearfar::bench {
 
 /// How long a rank runs, from the common start.
-struct loop_times {
+struct run_times {
   std::chrono::nanoseconds warm_up{};
   std::chrono::nanoseconds total{};
 };
@@ -28,7 +28,7 @@ struct loop_counts {
 inline constexpr double warm_up_share = 0.1;
 
 /// With the warm-up within `duration`.
-[[nodiscard]] inline loop_times times_of(std::chrono::duration<double> duration) {
+[[nodiscard]] inline run_times times_of(std::chrono::duration<double> duration) {
   using std::chrono::nanoseconds;
   return {.warm_up = std::chrono::duration_cast<nanoseconds>(duration * warm_up_share),
           .total = std::chrono::duration_cast<nanoseconds>(duration)};
@@ -37,7 +37,7 @@ inline constexpr double warm_up_share = 0.1;
 /// Calls `warm_up()`, then `begin()` once, then `round(now)`, which returns the time after it, until the time
 /// is over, which is looked at after each round. Collective.
 template <world W, typename WarmUp, typename Round, typename Begin>
-void timed_loop(W& w, const loop_times& times, loop_counts& counts, WarmUp&& warm_up, Begin&& begin,
+void timed_loop(W& w, const run_times& times, loop_counts& counts, WarmUp&& warm_up, Begin&& begin,
                 Round&& round) {
   using std::chrono::nanoseconds;
   w.barrier();
@@ -60,7 +60,7 @@ void timed_loop(W& w, const loop_times& times, loop_counts& counts, WarmUp&& war
   w.barrier();
 }
 template <world W, typename WarmUp, typename Round>
-void timed_loop(W& w, const loop_times& times, loop_counts& counts, WarmUp&& warm_up, Round&& round) {
+void timed_loop(W& w, const run_times& times, loop_counts& counts, WarmUp&& warm_up, Round&& round) {
   timed_loop(
       w, times, counts, std::forward<WarmUp>(warm_up), [] {}, std::forward<Round>(round));
 }

@@ -1,18 +1,22 @@
-// The benchmarks of reader-writer locks, maps and queues: that they notice what is wrong, and count what
-// happened.
+// The benchmarks of reader-writer locks, maps, queues and farms: that they notice what is wrong, and count
+// what happened.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "bench/any_map.hpp"
 #include "bench/any_queue.hpp"
 #include "bench/benchmark.hpp"
+#include "bench/draws.hpp"
+#include "bench/farms/task_tree.hpp"
 #include "bench/latency_histogram.hpp"
 #include "bench/rw_benchmarks.hpp"
 #include "bench/rw_catalogue.hpp"
@@ -128,11 +132,12 @@ TEST(dht, runs_and_verifies_every_map) {
 TEST(queue_benchmark, runs_and_verifies_every_queue) {
   const benchmark& of = *find_benchmark("queue");
   for (const object& queue : queues().objects)
-    for (const double producers : {0.0, 50.0}) {
+    for (const auto& [producers, batch] : {std::pair(0.0, std::int64_t{1}), {50.0, 1}, {0.0, 3}}) {
       point at;
       at.set("pushes", 50.0);
       at.set("producers", producers);
       at.set("capacity", std::int64_t{8});
+      at.set("batch", batch);
       at.set("draw", std::int64_t{1});
       at.set("duration", 0.05);
       sample result;
@@ -145,6 +150,44 @@ TEST(queue_benchmark, runs_and_verifies_every_queue) {
       EXPECT_GT(*result.count("pops"), 0) << queue.name;
       EXPECT_EQ(result.count("find_head_time").has_value(), queue.name.starts_with("lock")) << queue.name;
     }
+}
+
+TEST(farm, has_every_task_done_once) {
+  const benchmark& of = *find_benchmark("farm");
+  for (const object& farm : farms().objects)
+    for (const int ranks : {1, 2, 4}) {
+      point at;
+      at.set("work", 0.5);
+      at.set("begets", std::int64_t{480});
+      at.set("draw", std::int64_t{1});
+      at.set("trees", std::int64_t{20});
+      sample result;
+      threads::run(ranks, [&](world& w) {
+        const sample mine = of.runner_in<world>()(w, farm, at, [] {}).front();
+        if (w.rank() == 0) result = mine;
+      });
+      EXPECT_TRUE(result.verified) << farm.name;
+      EXPECT_GT(result.iterations, 20 * ranks) << farm.name;
+      const auto idle = std::count(result.iterations_per_rank.begin(), result.iterations_per_rank.end(), 0);
+      if (farm.name == "master" && ranks > 1) {
+        EXPECT_EQ(result.iterations_per_rank.front(), 0);
+      }
+      EXPECT_LT(idle, ranks) << farm.name;
+    }
+}
+TEST(farm, has_the_same_tasks_whoever_does_them) {
+  const farm_plan plan{.tree = task_tree(1, std::chrono::nanoseconds(10), 490), .trees_per_rank = 6};
+  const farm_counts alone = expected_of(plan, 0, 1);
+  farm_counts together;
+  const farm_plan half{.tree = plan.tree, .trees_per_rank = 3};
+  for (const int rank : {0, 1}) {
+    const farm_counts its = expected_of(half, rank, 2);
+    together.tasks += its.tasks;
+    together.sum += its.sum;
+  }
+  EXPECT_EQ(alone.tasks, together.tasks);
+  EXPECT_EQ(alone.sum, together.sum);
+  EXPECT_GT(alone.tasks, 6);
 }
 
 TEST(queue_check, finds_what_is_lost_doubled_or_out_of_order) {

@@ -158,6 +158,8 @@ class Documented(InEmptyFolder):
             size = [*of_loop, *small] if benchmark in ("triad", "stream", "relax") else ["--ranks", "2", *SHORT]
             if benchmark == "upb":
                 size = ["--ranks", "4", "--topology", "node:2 core:2", "--lock-count", "10", "--repetitions", "1"]
+            if benchmark == "farm":
+                size = ["--ranks", "2", "--trees", "2", "--work", "0.1", "--repetitions", "1"]
             ended = nearfar("bench", benchmark, *size, "--output", f"{benchmark}.jsonl", cwd=self.folder)
             self.assertEqual(ended.returncode, 0, ended.stderr)
             lines = (self.folder / f"{benchmark}.jsonl").read_text().splitlines()
@@ -207,15 +209,16 @@ class List(unittest.TestCase):
         pairs = [line.split(" ") for line in lines]
         self.assertTrue(all(len(pair) == 2 for pair in pairs), lines)
         for kind, families in [("lock", self.FAMILIES), ("rw_lock", self.RW_FAMILIES), ("map", ["map"]),
-                               ("queue", ["ticket_queue", "lockfree_queue", "locked_queue", "central_queue"])]:
+                               ("queue", ["ticket_queue", "lockfree_queue", "locked_queue", "central_queue"]),
+                               ("farm", ["queue", "counter", "master"])]:
             names = [name for each, name in pairs if each == kind]
             for family in families:
                 self.assertIn(family, names)
             self.assertTrue(all(name.split(".")[0] in families for name in names), names)
             self.assertEqual(len(names), len(set(names)))
         benchmarks = [name for kind, name in pairs if kind == "benchmark"]
-        self.assertEqual(benchmarks, ["ecsb", "upb", "rw_lb", "rw_ecsb", "rw_sob", "rw_wcsb", "rw_warb", "dht", "queue", "triad",
-                                      "stream", "relax"])  # fmt: skip
+        self.assertEqual(benchmarks, ["ecsb", "upb", "rw_lb", "rw_ecsb", "rw_sob", "rw_wcsb", "rw_warb", "dht", "queue", "farm",
+                                      "triad", "stream", "relax"])  # fmt: skip
 
     def test_every_lock_header_is_registered(self):
         """A lock that is in no registry is tested by nothing."""
