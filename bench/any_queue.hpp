@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -138,8 +139,8 @@ class any_queue {
   any_queue& operator=(const any_queue&) = delete;
   virtual ~any_queue() = default;
 
-  [[nodiscard]] virtual queue_status try_push(std::uint64_t value) = 0;
-  [[nodiscard]] virtual popped<std::uint64_t> try_pop() = 0;
+  virtual queue_range_result try_push_range(std::span<const std::uint64_t> values) = 0;
+  virtual queue_range_result try_pop_range(std::span<std::uint64_t> into) = 0;
   /// The timed loop, virtual as a whole, so that the queue is inlined in it. Collective.
   virtual queue_counts run(W& w, const queue_plan& plan) = 0;
 };
@@ -149,8 +150,12 @@ class any_queue_of final : public any_queue<W> {
  public:
   any_queue_of(W& w, const typename Queue::parameters& of) : queue_(w, of) {}
 
-  [[nodiscard]] queue_status try_push(std::uint64_t value) override { return queue_.try_push(value); }
-  [[nodiscard]] popped<std::uint64_t> try_pop() override { return queue_.try_pop(); }
+  queue_range_result try_push_range(std::span<const std::uint64_t> values) override {
+    return queue_.try_push_range(values);
+  }
+  queue_range_result try_pop_range(std::span<std::uint64_t> into) override {
+    return queue_.try_pop_range(into);
+  }
   queue_counts run(W& w, const queue_plan& plan) override { return queue_loop(w, queue_, plan); }
 
  private:

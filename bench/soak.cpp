@@ -17,6 +17,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +26,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -347,27 +349,32 @@ class soaked_queue {
       pushes_ = dice % 2 == 0;
     }
     --left_;
-    if (!pushes_) return pop();
-    if (queue_->try_push(check_.value_after(0)) == queue_status::success) check_.pushed(1);
+    const std::size_t count = 1 + dice / 64 % most_at_once;
+    if (!pushes_) {
+      pop(count);
+      return;
+    }
+    std::array<std::uint64_t, most_at_once> values{};
+    for (std::size_t i = 0; i < count; ++i) values[i] = check_.value_after(i);
+    check_.pushed(queue_->try_push_range(std::span(values).first(count)).count);
   }
   /// Collective.
   [[nodiscard]] std::int64_t lost() {
     world_->barrier();
-    for (bool was_there = true; was_there;) {
-      const auto value = queue_->try_pop();
-      was_there = value.has_value();
-      if (was_there) check_.popped(*value);
-    }
+    while (pop(most_at_once) != 0) continue;
     world_->barrier();
     return world_->sum_over_ranks({check_.faults(*world_)})[0];
   }
 
  private:
   static constexpr std::size_t capacity = 16;
+  static constexpr std::size_t most_at_once = 4;
 
-  void pop() {
-    const auto value = queue_->try_pop();
-    if (value) check_.popped(*value);
+  std::size_t pop(std::size_t most) {
+    std::array<std::uint64_t, most_at_once> values{};
+    const std::size_t count = queue_->try_pop_range(std::span(values).first(most)).count;
+    for (std::size_t i = 0; i < count; ++i) check_.popped(values[i]);
+    return count;
   }
 
   W* world_;

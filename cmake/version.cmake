@@ -1,4 +1,5 @@
 # Writes the version header, touching it only when it changes. Arguments: source, version, flags, output.
+cmake_minimum_required(VERSION 3.25)
 execute_process(
   COMMAND git -C ${source} describe --always --dirty --abbrev=12 --exclude=*
   OUTPUT_VARIABLE commit

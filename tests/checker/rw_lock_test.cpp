@@ -17,6 +17,7 @@
 #include "nearfar/lock/node_flags.hpp"
 #include "nearfar/lock/rma_rw_lock.hpp"
 #include "nearfar/topology/spec.hpp"
+#include "tests/checker/expectations.hpp"
 #include "tests/checker/rw_lock_programs.hpp"
 
 namespace nearfar::test {
@@ -31,15 +32,8 @@ using engine::world;
 
 using scripts = std::vector<rw_script>;
 
-constexpr delivery_mode all_modes[] = {delivery_mode::eager, delivery_mode::lazy, delivery_mode::progress};
-
-void expect_right(const program& what, const checker::options& how, const std::string& title) {
-  const checker::report result = check(what, how);
-  EXPECT_FALSE(result.found) << title << ": " << name(result.found->what) << ": " << result.found->text
-                             << "\n"
-                             << steps_text(replay(what, how, minimised(what, how, *result.found).schedule));
-  EXPECT_TRUE(result.complete || how.by == checker::search::random) << title;
-}
+using checker::testing::all_modes;
+using checker::testing::expect_nothing_found;
 
 void expect_right_in_all_modes(const std::string& lock, const std::string& nodes, const scripts& all,
                                checker::options how = {}) {
@@ -48,7 +42,7 @@ void expect_right_in_all_modes(const std::string& lock, const std::string& nodes
     std::string title = lock;
     title.append(" on ").append(nodes);
     for (const rw_script& one : all) title.append(" ").append(one);
-    expect_right(rw_program_of(lock, nodes, all), how, title);
+    expect_nothing_found(rw_program_of(lock, nodes, all), how, title);
   }
 }
 
@@ -98,9 +92,9 @@ TEST_P(every_rw_lock, let_no_waiting_reader_be_overtaken_too_often) {
   // Turns of (1 + 1) * (1 + 1) writers, of which the one that the reader found inside asked before it.
   const overtaking_limits limits{.writers_past_reader = 4};
   for (const delivery_mode mode : all_modes)
-    expect_right(rw_program_of(GetParam(), "node:1", {"wwww", "rr", "www"}, limits),
-                 {.mode = mode, .by = checker::search::random, .most_executions = 3000}, GetParam());
-  expect_right(rw_program_of(GetParam(), "node:1", {"wwwww", "r"}, limits), {}, GetParam());
+    expect_nothing_found(rw_program_of(GetParam(), "node:1", {"wwww", "rr", "www"}, limits),
+                         {.mode = mode, .by = checker::search::random, .most_executions = 3000}, GetParam());
+  expect_nothing_found(rw_program_of(GetParam(), "node:1", {"wwwww", "r"}, limits), {}, GetParam());
   // That it is no empty promise: where writers come first there is no such limit.
   if (entry.family() != "cohort_rw") return;
   const auto reckless = rw_program_of("cohort_rw.writers", "node:3", {"wwwwww", "r", "wwwwww"}, limits);
@@ -150,8 +144,8 @@ TYPED_TEST_SUITE(gates, all_gates);
 
 TYPED_TEST(gates, let_in_as_many_as_may_come_while_writers_wait) {
   for (const delivery_mode mode : all_modes) {
-    expect_right(entering<TypeParam>(true, 2), {.mode = mode}, "as many as may");
-    expect_right(entering<TypeParam>(false, 4), {.mode = mode}, "no writer waits");
+    expect_nothing_found(entering<TypeParam>(true, 2), {.mode = mode}, "as many as may");
+    expect_nothing_found(entering<TypeParam>(false, 4), {.mode = mode}, "no writer waits");
     const checker::report one_more = check(entering<TypeParam>(true, 3), {.mode = mode});
     ASSERT_TRUE(one_more.found);
     EXPECT_EQ(one_more.found->what, fault::deadlock);
@@ -170,7 +164,7 @@ TEST(rw_locks, let_readers_give_up_in_a_limited_phase) {
        {scripts{"t", "rr", "w", "w"}, {"R", "rr", "w", "w"}, {"tt", "tt", "rrrr", "w", "w", "w"}})
     for (const char* nodes : {"node:1", "node:2"})
       for (const delivery_mode mode : {delivery_mode::eager, delivery_mode::progress})
-        expect_right(
+        expect_nothing_found(
             checker::rw_program(topology_spec::parse(nodes).place(static_cast<int>(all.size())), all, make),
             {.mode = mode, .by = checker::search::random, .most_executions = 15'000}, all[0]);
 }
@@ -182,7 +176,7 @@ TEST(rw_locks, that_prefer_writers_stay_on_a_node_beyond_its_limit) {
         w, 0, cohort_rw_parameters{.max_local_passes = 0, .prefers = rw_preference::writers});
   };
   const program alone = checker::rw_program(topology_spec::parse("node:1").place(3), {"ww", "ww", "r"}, make);
-  expect_right(alone, {}, "writers first, without local passes");
+  expect_nothing_found(alone, {}, "writers first, without local passes");
 }
 
 TEST(rw_lock_trees, of_three_levels_hold_at_random) {
@@ -196,7 +190,8 @@ TEST(rw_lock_trees, of_three_levels_hold_at_random) {
   };
   const program what = checker::rw_program(where, {"wr", "rw", "ww", "rr", "dr", "uw", "Wr", "tw"}, make, {});
   for (const delivery_mode mode : all_modes)
-    expect_right(what, {.mode = mode, .by = checker::search::random, .most_executions = 300}, "three levels");
+    expect_nothing_found(what, {.mode = mode, .by = checker::search::random, .most_executions = 300},
+                         "three levels");
 }
 
 /// A counter whose numbers are large soon.
@@ -219,7 +214,7 @@ TEST(distributed_counters, keep_their_numbers_low) {
   for (const scripts& all : {scripts{"rrr", "rw"}, {"rr", "r", "w"}, {"rR", "rtW"}, {"ru", "rr"}})
     for (const delivery_mode mode : all_modes)
       for (const char* nodes : {"node:1", "node:2"})
-        expect_right(
+        expect_nothing_found(
             checker::rw_program(topology_spec::parse(nodes).place(static_cast<int>(all.size())), all, make),
             {.mode = mode}, std::string("low numbers on ") + nodes);
 }

@@ -16,6 +16,7 @@
 
 #include "nearfar/checker/checker.hpp"
 #include "nearfar/topology/spec.hpp"
+#include "tests/checker/expectations.hpp"
 
 namespace nearfar::checker::testing {
 
@@ -38,7 +39,6 @@ inline constexpr auto seq_cst = std::memory_order_seq_cst;
 inline constexpr auto eager = delivery_mode::eager;
 inline constexpr auto lazy = delivery_mode::lazy;
 inline constexpr auto progress = delivery_mode::progress;
-inline constexpr std::array all_modes{eager, lazy, progress};
 
 /// In place of what a wait reads, if its time was over.
 inline constexpr word too_late = 9;

@@ -17,6 +17,7 @@
 #include "nearfar/lock/rma_rw_lock.hpp"
 #include "nearfar/map/distributed_map.hpp"
 #include "nearfar/topology/spec.hpp"
+#include "tests/checker/expectations.hpp"
 
 namespace nearfar::checker::testing {
 namespace {
@@ -24,8 +25,6 @@ namespace {
 using engine::world;
 using word = std::uint64_t;
 using specification = map_specification;
-
-constexpr std::array all_modes{delivery_mode::eager, delivery_mode::lazy, delivery_mode::progress};
 
 /// All keys in one bucket, of the first rank or of the last.
 struct at_first {
@@ -110,20 +109,6 @@ program program_of(const plan& what) {
           .judge = linearizable_by(specification())};
 }
 
-options by(delivery_mode mode) { return {.mode = mode, .near = near_model::sequential}; }
-
-template <typename Map>
-void expect_nothing_found(const program& what, const options& how) {
-  const report result = check(what, how);
-  ::testing::Test::RecordProperty("executions", std::to_string(result.executions));
-  if (result.found) {
-    const violation shortest = minimised(what, how, *result.found);
-    ADD_FAILURE() << shortest.text << "\n" << steps_text(replay(what, how, shortest.schedule));
-  } else {
-    EXPECT_TRUE(result.complete || how.by == search::random) << result.executions << " executions";
-  }
-}
-
 /// In every mode of delivery, with operations that MPI leaves undefined as faults, and with what comes of
 /// them.
 template <typename Map>
@@ -132,7 +117,7 @@ void expect_sound(const plan& what) {
     for (const conflicts conflict : {conflicts::reported, conflicts::enacted}) {
       options how = by(mode);
       how.conflict = conflict;
-      expect_nothing_found<Map>(program_of<Map>(what), how);
+      expect_nothing_found(program_of<Map>(what), how);
     }
 }
 
@@ -224,7 +209,7 @@ TYPED_TEST(checked_lock_free_map, lets_no_rank_wait_for_another) {
       nonblocking.most_steps_between_returns = 200;
       options how = by(mode);
       how.crashes = 1;
-      expect_nothing_found<TypeParam>(nonblocking, how);
+      expect_nothing_found(nonblocking, how);
     }
 }
 TYPED_TEST(checked_lock_free_map, is_right_in_many_orders_of_many_operations) {
@@ -241,7 +226,7 @@ TYPED_TEST(checked_lock_free_map, is_right_in_many_orders_of_many_operations) {
       how.by = search::random;
       how.conflict = conflict;
       how.most_executions = 3000;
-      expect_nothing_found<TypeParam>(program_of<TypeParam>(what), how);
+      expect_nothing_found(program_of<TypeParam>(what), how);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "nearfar/checker/mutation.hpp"
 #include "nearfar/engine/world.hpp"
 #include "nearfar/topology/spec.hpp"
+#include "tests/checker/expectations.hpp"
 #include "tests/checker/mutants.hpp"
 #include "tests/memory/combining_add_cases.hpp"
 
@@ -44,26 +45,17 @@ program additions(const shape& of) {
           .judge = linearizable_by(fetch_add_specification())};
 }
 
-constexpr std::array modes{delivery_mode::eager, delivery_mode::lazy, delivery_mode::progress};
 constexpr std::array near_models{near_model::sequential, near_model::release_acquire};
-
-void expect_nothing_found(const program& what, const options& how) {
-  const report result = check(what, how);
-  if (result.found)
-    ADD_FAILURE() << result.found->text << "\n" << steps_text(replay(what, how, result.found->schedule));
-  else
-    EXPECT_TRUE(result.complete || how.by == search::random) << result.executions << " executions";
-}
 
 TEST(combining_add, is_as_if_each_had_added_alone) {
   for (const shape& of : {shape{"node:1 core:2", 2, 1}, {"node:1 core:2", 2, 2}, {"node:1 core:3", 3, 1}})
-    for (const delivery_mode mode : modes)
+    for (const delivery_mode mode : all_modes)
       for (const near_model near : near_models)
         expect_nothing_found(additions(of), {.mode = mode, .near = near});
 }
 TEST(combining_add, is_right_for_many_ranks_in_many_orders) {
   for (const shape& of : {shape{"node:2 core:2", 4, 2}, {"node:1 core:4", 4, 3}, {"node:2 core:3", 6, 2}})
-    for (const delivery_mode mode : modes)
+    for (const delivery_mode mode : all_modes)
       for (const near_model near : near_models)
         expect_nothing_found(additions(of),
                              {.mode = mode, .near = near, .by = search::random, .most_executions = 2000});

@@ -16,16 +16,6 @@
 namespace nearfar::checker::testing {
 namespace {
 
-void expect_nothing_found(const program& what, const options& how) {
-  const report result = check(what, how);
-  if (result.found) {
-    const violation shortest = minimised(what, how, *result.found);
-    ADD_FAILURE() << shortest.text << "\n" << steps_text(replay(what, how, shortest.schedule));
-  } else {
-    EXPECT_TRUE(result.complete || how.by == search::random) << result.executions << " executions";
-  }
-}
-
 /// With locks there are too many to look at all.
 template <typename Queue>
 inline constexpr bool has_many_orders = std::same_as<Queue, locked> || std::same_as<Queue, central>;

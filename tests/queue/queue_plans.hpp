@@ -2,7 +2,6 @@
 /// Programs of a few pushes and pops, for the model checker.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,14 +17,13 @@
 #include "nearfar/queue/linked_queue.hpp"
 #include "nearfar/queue/ticket_queue.hpp"
 #include "nearfar/topology/spec.hpp"
+#include "tests/checker/expectations.hpp"
 
 namespace nearfar::checker::testing {
 
 using engine::world;
 using word = std::uint64_t;
 using specification = queue_specification;
-
-inline constexpr std::array all_modes{delivery_mode::eager, delivery_mode::lazy, delivery_mode::progress};
 
 /// One operation: a push of a value that is not 0, or a pop.
 using step_of = word;
@@ -85,7 +83,5 @@ template <typename Queue>
           .body = body,
           .judge = linearizable_by(specification())};
 }
-
-[[nodiscard]] inline options by(delivery_mode mode) { return {.mode = mode, .near = near_model::sequential}; }
 
 }  // namespace nearfar::checker::testing
