@@ -25,7 +25,7 @@ namespace nearfar::bench {
 struct queue_benchmark {
   static benchmark statement() {
     constexpr double most_batch = 1000;
-    constexpr double most_capacity = 1e5;  // what the worlds have memory for
+    constexpr double most_capacity = 6e4;  // what the worlds have memory for
     return {
         .name = "queue",
         .title = "Distributed queue",
@@ -67,8 +67,8 @@ struct queue_benchmark {
         .seconds = [](const point& at) { return at.real("duration"); },
         .objects =
             [](const point& at) {
-              // In the kilobytes that a lock is reckoned with; at most 32 bytes and 24 for each element.
-              constexpr std::int64_t elements_of_a_kilobyte = 18;
+              // In the kilobytes that a lock is reckoned with; at most 64 bytes for each element.
+              constexpr std::int64_t elements_of_a_kilobyte = 16;
               return at.whole("capacity") / elements_of_a_kilobyte + 1;
             }};
   }

@@ -2,7 +2,6 @@
 /// A task farm in which idle ranks take tasks from a queue, and busy ones push what they have too many of.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,11 +23,10 @@ template <world W>
   };
   // The queue's counts are at rank 0: what answers for one does not answer for the other.
   const int home = w.size() - 1;
-  constexpr std::size_t least_room = 64;
+  constexpr std::size_t room = 128;  // what does not fit in is done by who would have pushed it
   typename W::template far_segment<words> at_home(w);
   combining_add<W> together(w);
-  ticket_queue<W, farm_task> tasks(
-      w, {.capacity = 2 * std::max<std::size_t>(plan.trees_per_rank, least_room), .home = 0});
+  ticket_queue<W, farm_task> tasks(w, {.capacity = room, .home = 0});
   const auto add_open = [&](std::int64_t signed_sum) {
     const auto sum = static_cast<std::uint64_t>(signed_sum);
     return sum + together(sum, [&](const std::uint64_t& all) {
@@ -48,9 +46,8 @@ template <world W>
   std::vector<farm_task> roots;
   for (std::uint64_t i = 0; i < plan.trees_per_rank; ++i)
     roots.push_back(plan.tree.root(i * ranks + static_cast<std::uint64_t>(w.rank())));
-  static_cast<void>(tasks.push_range(roots));
-  while (const auto task = tasks.pop()) {
-    work(*task, [&](std::span<const farm_task> some) {
+  const auto do_one = [&](farm_task task) {
+    work(task, [&](std::span<const farm_task> some) {
       // Counted before anybody can have done one of them.
       add_open(static_cast<std::int64_t>(some.size()));
       const std::size_t given = tasks.try_push_range(some).count;
@@ -59,7 +56,9 @@ template <world W>
       return given;
     });
     if (add_open(-1) == 0) tasks.close();
-  }
+  };
+  for (std::size_t i = tasks.try_push_range(roots).count; i < roots.size(); ++i) do_one(roots[i]);
+  while (const auto task = tasks.pop()) do_one(*task);
   mine.span = w.now() - start;
   w.barrier();  // others may still use this rank's part of the queue
   return mine;

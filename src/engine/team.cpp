@@ -113,7 +113,11 @@ std::vector<std::int64_t> team::gather_to_first(std::int64_t mine) {
 
 std::vector<std::int64_t> team::sum_over_ranks(std::vector<std::int64_t> mine) {
   if (in_sums_ == 0) sums_.assign(mine.size(), 0);
-  for (std::size_t i = 0; i < mine.size(); ++i) sums_.at(i) += mine[i];
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    // Without the sign, an overflow is defined.
+    const std::uint64_t sum = static_cast<std::uint64_t>(sums_.at(i)) + static_cast<std::uint64_t>(mine[i]);
+    sums_.at(i) = static_cast<std::int64_t>(sum);
+  }
   in_sums_ = (in_sums_ + 1) % size();
   barrier();
   mine = sums_;

@@ -331,11 +331,17 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     own_.write_direct(world_->rank(), &own_words::underway, ticket_and_one);
   }
 
+  /// Whether a ticket is past another. Not if it seems to be further ahead than any can get: then it is one
+  /// of 2^38 tickets ago or more, which a rank knows that has pushed nothing since.
+  [[nodiscard]] bool is_past(std::uint64_t ticket, std::uint64_t earlier) const noexcept {
+    const std::int64_t by = counts::ahead(ticket, earlier);
+    return by > 0 && by <= 4 * static_cast<std::int64_t>(ring_);
+  }
   /// Until nobody has to do with the cell of a ticket for an earlier one.
   void await_cell(std::uint64_t ticket) {
     if (Faults.never_waits_for_done) return;
     const std::uint64_t earlier = counts::before(ticket, static_cast<std::int64_t>(ring_));
-    const auto is_done = [&](std::uint64_t done) { return counts::ahead(done, earlier) > 0; };
+    const auto is_done = [&](std::uint64_t done) { return is_past(done, earlier); };
     if (is_done(done_)) return;
     at_home_.fetch(home_, &home_words::done, done_);
     at_home_.flush(home_);
@@ -357,8 +363,8 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     for (int rank = 0; rank < world_->size(); ++rank) {
       std::uint64_t word = words[static_cast<std::size_t>(rank)];
       if (word == 0) continue;
-      const auto is_past = [&](std::uint64_t now) { return now == 0 || counts::ahead(now - 1, earlier) > 0; };
-      if (!is_past(word)) word = world_->await_get(own_, rank, &own_words::underway, is_past);
+      const auto is_over = [&](std::uint64_t now) { return now == 0 || is_past(now - 1, earlier); };
+      if (!is_over(word)) word = world_->await_get(own_, rank, &own_words::underway, is_over);
       if (word != 0 && counts::ahead(result, word - 1) > 0) result = word - 1;
     }
     return result;

@@ -191,11 +191,14 @@ class world : public waiting<world> {
     return std::count(all.begin(), all.end(), all.front()) == size();
   }
 
-  /// The sum over all ranks of each element. Collective.
+  /// The sum over all ranks of each element, modulo 2^64. Collective.
   [[nodiscard]] std::vector<std::int64_t> sum_over_ranks(std::vector<std::int64_t> values) {
     for (std::int64_t& value : values) {
       const std::vector<std::int64_t> all = gather_to_all(value);
-      value = std::accumulate(all.begin(), all.end(), std::int64_t{0});
+      // Without the sign, an overflow is defined.
+      value = static_cast<std::int64_t>(std::accumulate(
+          all.begin(), all.end(), std::uint64_t{0},
+          [](std::uint64_t sum, std::int64_t one) { return sum + static_cast<std::uint64_t>(one); }));
     }
     return values;
   }
