@@ -320,7 +320,8 @@ void execution::take_rank_step(int rank, int choice) {
   footprint touches = next_footprint({rank, 0});
   for (word_access& each : touches) each.before = value_of(each.word);
   const touched values = next.take(choice);
-  note_return(touches);
+  // Who leaves the library is outside until the wait for which it left returns.
+  if (next.is_outside_library()) note_return(touches);
   record({rank, 0}, touches, values.read, of.past);
   next.note_event();
   const bool is_again = next.is_asked_again(values);

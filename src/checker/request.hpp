@@ -228,6 +228,8 @@ class any_wait final : public request {
                                                    std::uint64_t value) const override;
   [[nodiscard]] bool waits_for_past() const override;
   [[nodiscard]] bool is_out_of_patience() const override { return has_deadline_ && all_values() == 0; }
+  /// All of them are read by one loop.
+  [[nodiscard]] bool is_outside_library() const override { return !any_.front().progresses; }
   [[nodiscard]] int choices() const override { return all_values() + (can_time_out() ? 1 : 0); }
   touched take(int choice) override;
   [[nodiscard]] std::uint64_t observed(const touched& values) const override;

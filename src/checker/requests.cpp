@@ -93,11 +93,15 @@ void requests::prepare(const engine::wait& what) {
   run_->check_operands(what.read);
   const std::source_location site = run_->current_site();
   if (is_rma(what.read.what)) run_->complete_at(what.read.target);
-  if (!what.progresses && run_->how().mode == delivery_mode::progress) {
-    run_->at(site);
-    library_exit leaving(*run_);
-    run_->stop_before(leaving);
-  }
+  run_->at(site);
+  leave_library(what);
+}
+
+void requests::leave_library(const engine::wait& before) {
+  if (before.progresses || run_->how().mode != delivery_mode::progress) return;
+  const std::source_location site = run_->current_site();
+  library_exit leaving(*run_);
+  run_->stop_before(leaving);
   run_->at(site);
 }
 
@@ -118,6 +122,7 @@ engine::waited requests::await_any(std::span<const engine::wait> any, engine::de
   }
   for (const engine::wait& one : any)
     if (is_rma(one.read.what)) throw misuse("a wait for the first of several words reads them in place");
+  leave_library(first);
   any_wait waiting(*run_, any, until.has_value());
   const std::uint64_t value = run_->stop_before(waiting);
   return {waiting.which(), value};

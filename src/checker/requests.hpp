@@ -28,6 +28,8 @@ class requests final : public engine::operations {
   void issue_word(const engine::operation& what, std::uint64_t writer);
   /// Before a wait for `what`: a far poll flushes its target, and with it whatever is under way to there.
   void prepare(const engine::wait& what);
+  /// Before a wait that does not progress, where that matters.
+  void leave_library(const engine::wait& before);
 
   execution* run_;
 };
