@@ -26,6 +26,7 @@ struct queue_plan {
   run_times times{};
   double push_share = 0.5;  ///< 0 to 1, drawn for each operation
   std::size_t batch = 1;    ///< values that an operation moves at most
+  bool counts_vain = true;  ///< operations that move none count as one
   std::uint64_t seed = 1;
 };
 
@@ -88,7 +89,21 @@ struct queue_counts : loop_counts {
   latency_histogram push_latency{};
 };
 
-/// Pushes and pops until the time is over, then empties the queue. Collective.
+/// What a rank may do with a queue, which may be for one producer or consumer.
+struct queue_role {
+  bool pushes = true;
+  bool pops = true;
+};
+template <typename Queue>
+[[nodiscard]] queue_role role_in(const Queue& queue, int rank) {
+  queue_role result;
+  if constexpr (requires { queue.producer(); }) result.pushes = queue.producer() == rank;
+  if constexpr (requires { queue.consumer(); }) result.pops = queue.consumer() == rank;
+  return result;
+}
+
+/// Pushes and pops until the time is over, then empties the queue. A rank that may do neither rests.
+/// Collective.
 template <world W, typename Queue>
 queue_counts queue_loop(W& w, Queue& queue, const queue_plan& plan) {
   using std::chrono::nanoseconds;
@@ -96,6 +111,11 @@ queue_counts queue_loop(W& w, Queue& queue, const queue_plan& plan) {
   queue_check check(w.rank());
   draws random(plan.seed, w.rank());
   std::vector<std::uint64_t> values(plan.batch);
+  const queue_role role = role_in(queue, w.rank());
+  const auto draws_push = [&] {
+    const bool drawn = random.share() < plan.push_share;
+    return role.pushes && (drawn || !role.pops);
+  };
   // How many, of those that there are or that there is room for.
   const auto push = [&]() -> std::int64_t {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = check.value_after(i);
@@ -110,21 +130,32 @@ queue_counts queue_loop(W& w, Queue& queue, const queue_plan& plan) {
   };
 
   timed_loop(
-      w, plan.times, counts, [&] { static_cast<void>(random.share() < plan.push_share ? push() : pop()); },
+      w, plan.times, counts,
+      [&] {
+        if (!role.pushes && !role.pops) return w.rest();
+        static_cast<void>(draws_push() ? push() : pop());
+      },
       [&] {
         if constexpr (requires { queue.measure(nullptr); }) queue.measure(&counts.phases.emplace());
       },
-      [&](nanoseconds before) {
-        const bool pushes = random.share() < plan.push_share;
+      [&](nanoseconds before) -> counted_round {
+        if (!role.pushes && !role.pops) {
+          w.rest();
+          return {w.now(), 0};
+        }
+        const bool pushes = draws_push();
         const std::int64_t moved = pushes ? push() : pop();
         (pushes ? counts.pushes : counts.pops) += moved;
         if (moved == 0) ++(pushes ? counts.full : counts.empty);
         const nanoseconds now = w.now();
         (pushes ? counts.push_latency : counts.pop_latency).add(now - before);
-        return now;
+        const std::int64_t vain = plan.counts_vain ? 1 : 0;
+        return {now, moved == 0 ? vain : moved};
       });
   if constexpr (requires { queue.measure(nullptr); }) queue.measure(nullptr);
-  while (pop() != 0) continue;
+  // Those who push have all done so.
+  w.barrier();
+  while (role.pops && pop() != 0) continue;
   w.barrier();
   counts.faults = check.faults(w);
   return counts;
@@ -139,6 +170,7 @@ class any_queue {
   any_queue& operator=(const any_queue&) = delete;
   virtual ~any_queue() = default;
 
+  [[nodiscard]] virtual queue_role role_of(int rank) const = 0;
   virtual queue_range_result try_push_range(std::span<const std::uint64_t> values) = 0;
   virtual queue_range_result try_pop_range(std::span<std::uint64_t> into) = 0;
   /// The timed loop, virtual as a whole, so that the queue is inlined in it. Collective.
@@ -150,6 +182,7 @@ class any_queue_of final : public any_queue<W> {
  public:
   any_queue_of(W& w, const typename Queue::parameters& of) : queue_(w, of) {}
 
+  [[nodiscard]] queue_role role_of(int rank) const override { return role_in(queue_, rank); }
   queue_range_result try_push_range(std::span<const std::uint64_t> values) override {
     return queue_.try_push_range(values);
   }

@@ -55,13 +55,15 @@ struct farm {
   }
 
   template <world W>
-  [[nodiscard]] static std::vector<sample> run(W& w, const object& of, const point& at, const heartbeat&) {
+  [[nodiscard]] static std::vector<sample> run(W& w, const object& of, const point& at,
+                                               const heartbeat& beat) {
     constexpr double microsecond = 1000;
     const farm_plan plan{
         .tree = task_tree(static_cast<std::uint64_t>(at.whole("draw")),
                           std::chrono::nanoseconds(static_cast<std::int64_t>(at.real("work") * microsecond)),
                           static_cast<std::uint64_t>(at.whole("begets"))),
-        .trees_per_rank = static_cast<std::uint64_t>(at.whole("trees"))};
+        .trees_per_rank = static_cast<std::uint64_t>(at.whole("trees")),
+        .beat = beat};
     const farm_counts mine = of.name == "queue"     ? farm_by_queue(w, plan)
                              : of.name == "counter" ? farm_by_counter(w, plan)
                                                     : farm_by_master(w, plan);

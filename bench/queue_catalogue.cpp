@@ -13,6 +13,7 @@ const queue_catalogue& queue_catalogue::instance() {
 
 queue_catalogue::queue_catalogue() {
   add_ticket_queue(*this);
+  add_spsc_queue(*this);
   add_linked_queues(*this);
   add_central_queue(*this);
 }

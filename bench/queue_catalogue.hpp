@@ -46,5 +46,6 @@ template <typename Queue, typename W>
 void add_ticket_queue(queue_catalogue& to);
 void add_linked_queues(queue_catalogue& to);
 void add_central_queue(queue_catalogue& to);
+void add_spsc_queue(queue_catalogue& to);
 
 }  // namespace nearfar::bench

@@ -20,7 +20,7 @@ struct run_times {
 
 /// What one rank did of a loop's time, whatever it does there.
 struct loop_counts {
-  std::int64_t in_first_half = 0;  ///< of the measured rounds, those of the first half of the measured time
+  std::int64_t in_first_half = 0;  ///< of what was measured, what was done in the first half of the time
   std::chrono::nanoseconds measured{};
 };
 
@@ -34,8 +34,18 @@ inline constexpr double warm_up_share = 0.1;
           .total = std::chrono::duration_cast<nanoseconds>(duration)};
 }
 
-/// Calls `warm_up()`, then `begin()` once, then `round(now)`, which returns the time after it, until the time
-/// is over, which is looked at after each round. Collective.
+/// What a round returns that is not always one operation.
+struct counted_round {
+  std::chrono::nanoseconds now{};
+  std::int64_t operations = 1;
+
+  // NOLINTNEXTLINE(google-explicit-constructor): of most rounds only the time is to be told
+  counted_round(std::chrono::nanoseconds time) : now(time) {}
+  counted_round(std::chrono::nanoseconds time, std::int64_t count) : now(time), operations(count) {}
+};
+
+/// Calls `warm_up()`, then `begin()` once, then `round(now)`, which returns the time after it, or that and
+/// how much it did, until the time is over, which is looked at after each round. Collective.
 template <world W, typename WarmUp, typename Round, typename Begin>
 void timed_loop(W& w, const run_times& times, loop_counts& counts, WarmUp&& warm_up, Begin&& begin,
                 Round&& round) {
@@ -51,8 +61,9 @@ void timed_loop(W& w, const run_times& times, loop_counts& counts, WarmUp&& warm
   const nanoseconds half = now + (start + times.total - now) / 2;
   begin();
   do {
-    now = round(now);
-    counts.in_first_half += static_cast<std::int64_t>(now <= half);
+    const counted_round done = round(now);
+    now = done.now;
+    counts.in_first_half += now <= half ? done.operations : 0;
   } while (now - start < times.total);
   counts.measured = now - measured_from;
   // A rank that has finished may be the home of words that others still use: it progresses here until all

@@ -18,7 +18,7 @@ template <world W>
   constexpr int home = 0;
   typename W::template far_segment<words> at_home(w);
   farm_counts mine;
-  const farm_worker<W> work(w, plan.tree, mine);
+  const farm_worker<W> work(w, plan, mine);
   const std::uint64_t all = plan.trees_per_rank * static_cast<std::uint64_t>(w.size());
   const std::uint64_t one = 1;
   w.barrier();

@@ -44,7 +44,7 @@ template <world W>
 [[nodiscard]] farm_counts farm_by_master(W& w, const farm_plan& plan) {
   farm_post<W> post(w);
   farm_counts mine;
-  const farm_worker<W> work(w, plan.tree, mine);
+  const farm_worker<W> work(w, plan, mine);
   w.barrier();
   const auto start = w.now();
   if (w.size() == 1) {

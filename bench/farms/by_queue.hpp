@@ -39,7 +39,7 @@ template <world W>
   const auto ranks = static_cast<std::uint64_t>(w.size());
   if (w.rank() == home) at_home.write_direct(home, &words::open, plan.trees_per_rank * ranks);
   farm_counts mine;
-  const farm_worker<W> work(w, plan.tree, mine);
+  const farm_worker<W> work(w, plan, mine);
   w.barrier();
   const auto start = w.now();
 

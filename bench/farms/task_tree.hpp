@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -77,6 +78,7 @@ struct farm_counts {
 struct farm_plan {
   task_tree tree;
   std::uint64_t trees_per_rank = 1;
+  std::function<void()> beat{};  ///< called after each task, if there is one
 };
 
 /// A rank that has more tasks waiting than this gives some away.
@@ -116,23 +118,24 @@ inline constexpr auto keep_all = [](std::span<const farm_task>) { return std::si
 template <world W>
 class farm_worker {
  public:
-  farm_worker(W& w, const task_tree& tree, farm_counts& counts)
-      : world_(&w), tree_(&tree), counts_(&counts) {}
+  farm_worker(W& w, const farm_plan& plan, farm_counts& counts)
+      : world_(&w), plan_(&plan), counts_(&counts) {}
 
   template <typename Give>
   void operator()(farm_task first, const Give& give) const {
     work_off(
-        *tree_, first,
+        plan_->tree, first,
         [this](farm_task one) {
-          world_->delay(tree_->work(one));
-          counts_->add(*tree_, one);
+          world_->delay(plan_->tree.work(one));
+          counts_->add(plan_->tree, one);
+          if (plan_->beat) plan_->beat();
         },
         give);
   }
 
  private:
   W* world_;
-  const task_tree* tree_;
+  const farm_plan* plan_;
   farm_counts* counts_;
 };
 

@@ -209,7 +209,7 @@ class List(unittest.TestCase):
         pairs = [line.split(" ") for line in lines]
         self.assertTrue(all(len(pair) == 2 for pair in pairs), lines)
         for kind, families in [("lock", self.FAMILIES), ("rw_lock", self.RW_FAMILIES), ("map", ["map"]),
-                               ("queue", ["ticket_queue", "lockfree_queue", "locked_queue", "central_queue"]),
+                               ("queue", ["ticket_queue", "spsc_queue", "lockfree_queue", "locked_queue", "central_queue"]),
                                ("farm", ["queue", "counter", "master"])]:
             names = [name for each, name in pairs if each == kind]
             for family in families:

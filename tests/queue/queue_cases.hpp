@@ -17,8 +17,10 @@
 #include "nearfar/checker/linearizability.hpp"
 #include "nearfar/checker/recorder.hpp"
 #include "nearfar/checker/specification.hpp"
+#include "nearfar/core/error.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/queue/queue_operations.hpp"
+#include "nearfar/queue/spsc_queue.hpp"
 
 namespace nearfar::testing {
 
@@ -133,6 +135,44 @@ void expect_all_arrive(W& w, const typename Queue::parameters& of, int producers
   const auto values = static_cast<std::int64_t>(count);
   EXPECT_EQ(all_got, values * producers);
   EXPECT_EQ(all_sum, values * (values - 1) / 2 * producers);
+}
+
+/// The producer pushes `count` values, some of them together, and closes; the consumer gets each, in order.
+/// Both may be one rank, if there is room for all. Collective.
+template <world W>
+void expect_stream(W& w, const spsc_queue_parameters& of, std::uint64_t count) {
+  spsc_queue<W, wide> queue(w, of);
+  if (w.rank() == of.producer) {
+    for (std::uint64_t i = 0; i < count;) {
+      std::vector<wide> values;
+      for (std::uint64_t j = i; j < std::min(count, i + i % 4 + 1); ++j) values.push_back(wide_of(j));
+      if (values.size() == 1) {
+        ASSERT_EQ(queue.push(values.front()), queue_status::success);
+      } else {
+        ASSERT_EQ(queue.push_range(values).count, values.size());
+      }
+      i += values.size();
+    }
+    queue.close();
+    queue.close();
+    EXPECT_EQ(queue.push(wide_of(0)), queue_status::closed);
+  } else {
+    EXPECT_THROW(static_cast<void>(queue.try_push(wide_of(0))), misuse);
+    EXPECT_THROW(queue.close(), misuse);
+  }
+  if (w.rank() == of.consumer) {
+    std::uint64_t next = 0;
+    int wrong = 0;
+    auto value = queue.pop();
+    for (; value; value = queue.pop()) wrong += *value == wide_of(next++) ? 0 : 1;
+    EXPECT_EQ(value.status(), queue_status::closed);
+    EXPECT_EQ(queue.try_pop().status(), queue_status::closed);
+    EXPECT_EQ(next, count);
+    EXPECT_EQ(wrong, 0);
+  } else {
+    EXPECT_THROW(static_cast<void>(queue.try_pop()), misuse);
+  }
+  w.barrier();
 }
 
 }  // namespace nearfar::testing

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "nearfar/checker/mutation.hpp"
 #include "tests/checker/mutants.hpp"
 #include "tests/queue/queue_plans.hpp"
+#include "tests/queue/spsc_streams.hpp"
 
 namespace nearfar::checker::testing {
 namespace {
@@ -41,19 +43,32 @@ std::vector<plan> plans() {
           {.of_ranks = {{1, 2}, {pop}, {pop}}, .waits = true}};
 }
 template <typename Queue>
-std::vector<plan> plans_for() {
-  std::vector<plan> result = plans();
+std::vector<program> programs() {
+  std::vector<program> result;
+  for (const plan& what : plans()) result.push_back(program_of<Queue>(what));
   // A pop that is overtaken by a whole lap.
   if constexpr (std::same_as<Queue, ticketed>)
-    result.push_back(
-        {.before = {1}, .of_ranks = {{2, pop, 3, pop, 4, pop, 5, pop}, {pop}}, .capacity = 1, .ring = 4});
+    result.push_back(program_of<Queue>(
+        {.before = {1}, .of_ranks = {{2, pop, 3, pop, 4, pop, 5, pop}, {pop}}, .capacity = 1, .ring = 4}));
+  return result;
+}
+std::vector<program> streams() {
+  std::vector<program> result;
+  for (const char* topology : {"node:2", "node:1"})
+    for (const stream& what :
+         {stream{.capacity = 1}, stream{.count = 3, .at_once = 3}, stream{.closes = true},
+          stream{.count = 4, .at_once = 2, .capacity = 1, .closes = true}}) {
+      stream there = what;
+      there.topology = topology;
+      result.push_back(stream_program<spsc_faults{}>(there));
+    }
+  for (const char* topology : {"node:2", "node:1"}) result.push_back(timed_stream_program(topology));
   return result;
 }
 
 /// Whether anything is found in a program with one operation changed.
-template <typename Queue>
-bool is_caught(const mutation& one) {
-  for (const plan& what : plans_for<Queue>())
+bool is_caught(const std::vector<program>& programs, const mutation& one) {
+  for (const program& what : programs)
     for (const delivery_mode mode : all_modes)
       for (const search by_what : {search::exhaustive, search::random}) {
         options how = by(mode);
@@ -61,7 +76,7 @@ bool is_caught(const mutation& one) {
         how.broken = one;
         how.most_executions = 1000;
         how.most_steps = 3000;
-        if (check(program_of<Queue>(what), how).found) return true;
+        if (check(what, how).found) return true;
       }
   return false;
 }
@@ -81,25 +96,34 @@ constexpr std::array harmless_in_queues{
                    "the same"},
     test::harmless{"queue/ticket_queue.hpp", "before this object may be gone", change::dropped,
                    "the next addition flushes it, and no object is destroyed before"},
+    test::harmless{"queue/spsc_queue.hpp", "await_direct_until(*deadline, ends_", change::unaware,
+                   "as below"},
+    test::harmless{"queue/spsc_queue.hpp", "await_direct(ends_", change::unaware,
+                   "nobody does anything in the memory of a producer on the consumer's node"},
+    test::harmless{"queue/spsc_queue.hpp", "&consumers_words::popped, popped_", change::postponed,
+                   "room is made a little later"},
 };
 
-template <typename Queue>
-std::string missed() {
+std::string missed(const std::vector<program>& programs, std::size_t least) {
   std::set<mutation> all;
-  for (const plan& what : plans_for<Queue>())
+  for (const program& what : programs)
     for (const delivery_mode mode : all_modes)
-      for (const mutation& one : mutations_of(program_of<Queue>(what), by(mode), "nearfar/queue/", 50))
-        all.insert(one);
-  EXPECT_GT(all.size(), 10U);
+      for (const mutation& one : mutations_of(what, by(mode), "nearfar/queue/", 50)) all.insert(one);
+  EXPECT_GT(all.size(), least);
   std::string result;
   for (const mutation& one : all)
-    if (!test::is_known_harmless(harmless_in_queues, "*", one) && !is_caught<Queue>(one))
+    if (!test::is_known_harmless(harmless_in_queues, "*", one) && !is_caught(programs, one))
       result += one.text() + "\n";
   return result;
 }
 
-TEST(broken_queue, is_caught_in_every_operation_of_linked_queue) { EXPECT_EQ(missed<lockfree>(), ""); }
-TEST(broken_queue, is_caught_in_every_operation_of_ticket_queue) { EXPECT_EQ(missed<ticketed>(), ""); }
+TEST(broken_queue, is_caught_in_every_operation_of_linked_queue) {
+  EXPECT_EQ(missed(programs<lockfree>(), 10), "");
+}
+TEST(broken_queue, is_caught_in_every_operation_of_ticket_queue) {
+  EXPECT_EQ(missed(programs<ticketed>(), 10), "");
+}
+TEST(broken_queue, is_caught_in_every_operation_of_spsc_queue) { EXPECT_EQ(missed(streams(), 5), ""); }
 
 }  // namespace
 }  // namespace nearfar::checker::testing

@@ -18,6 +18,7 @@
 #include "nearfar/queue/ticket_queue.hpp"
 #include "nearfar/topology/spec.hpp"
 #include "tests/checker/expectations.hpp"
+#include "tests/queue/ticket_queue_at_home.hpp"
 
 namespace nearfar::checker::testing {
 
@@ -31,6 +32,7 @@ inline constexpr step_of pop = 0;
 
 using lockfree = lockfree_queue<world, word>;
 using ticketed = ticket_queue<world, word>;
+using ticketed_at_home = nearfar::testing::ticket_queue_at_home<world, word>;
 /// Over the lock that is the shortest to explore.
 using locked = locked_queue<world, word>;
 using central = central_queue<world, word, lock_per_volume<tas_lock>>;

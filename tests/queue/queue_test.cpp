@@ -9,13 +9,16 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "nearfar/core/error.hpp"
 #include "nearfar/memory/threads/world.hpp"
 #include "nearfar/queue/linked_queue.hpp"
+#include "nearfar/queue/spsc_queue.hpp"
 #include "nearfar/queue/ticket_queue.hpp"
 #include "nearfar/topology/spec.hpp"
 #include "tests/queue/queue_cases.hpp"
+#include "tests/queue/ticket_queue_at_home.hpp"
 
 namespace nearfar::testing {
 namespace {
@@ -36,14 +39,30 @@ struct ticketed {
   using queue = ticket_queue<world, T>;
 };
 
+struct ticketed_at_home {
+  template <typename T>
+  using queue = ticket_queue_at_home<world, T>;
+};
+/// From rank 0 to itself.
+struct own {
+  template <typename T>
+  using queue = spsc_queue<world, T>;
+};
+
 template <typename Kind>
 class queue_on_threads : public ::testing::Test {
  protected:
   template <typename T>
   using queue_of = typename Kind::template queue<T>;
 };
-using kinds = ::testing::Types<lockfree, ticketed>;
+using kinds = ::testing::Types<lockfree, ticketed, ticketed_at_home, own>;
 TYPED_TEST_SUITE(queue_on_threads, kinds);
+
+/// Queues that all ranks push to and pop from.
+template <typename Kind>
+class common_queue : public queue_on_threads<Kind> {};
+using common_kinds = ::testing::Types<lockfree, ticketed, ticketed_at_home>;
+TYPED_TEST_SUITE(common_queue, common_kinds);
 
 TYPED_TEST(queue_on_threads, gives_what_it_got_in_order) {
   using queue = typename TestFixture::template queue_of<std::array<char, 11>>;
@@ -183,17 +202,17 @@ TEST(ticket_queues, refuse_what_they_cannot_be) {
   });
 }
 
-TYPED_TEST(queue_on_threads, is_linearizable) {
+TYPED_TEST(common_queue, is_linearizable) {
   using queue = typename TestFixture::template queue_of<wide>;
   for (const char* topology : {"node:1", "node:2"})
     for (const int ranks : {2, 3, 4})
       for (unsigned seed = 0; seed < 5; ++seed)
         threads::run(
-            ranks, [&](world& w) { expect_linearizable<queue>(w, {.capacity = 400}, seed, 200); },
+            ranks, [&](world& w) { expect_linearizable<queue>(w, {.capacity = 400}, seed, 100); },
             on(topology));
 }
 
-TYPED_TEST(queue_on_threads, loses_nothing_and_keeps_the_order_of_each_producer) {
+TYPED_TEST(common_queue, loses_nothing_and_keeps_the_order_of_each_producer) {
   using queue = typename TestFixture::template queue_of<wide>;
   for (const char* topology : {"node:1", "node:2"})
     for (const int ranks : {2, 3, 4})
@@ -208,10 +227,48 @@ TYPED_TEST(queue_on_threads, loses_nothing_and_keeps_the_order_of_each_producer)
               on(topology));
 }
 
-TYPED_TEST(queue_on_threads, has_room_for_what_all_push_at_once) {
+TYPED_TEST(common_queue, has_room_for_what_all_push_at_once) {
   using queue = typename TestFixture::template queue_of<wide>;
   threads::run(
       4, [&](world& w) { expect_all_arrive<queue>(w, {.capacity = 501}, 4, 500); }, on("node:2"));
+}
+
+TEST(spsc_queues, refuse_what_they_cannot_be) {
+  threads::run(2, [](world& w) {
+    using queue = spsc_queue<world, int>;
+    EXPECT_THROW(queue(w, {.capacity = 1, .producer = 2}), unreachable_rank);
+    EXPECT_THROW(queue(w, {.capacity = 1, .consumer = -1}), unreachable_rank);
+    EXPECT_THROW(queue(w, {.capacity = 1, .producer = w.rank()}), collective_mismatch);
+    queue q(w, {.capacity = 1, .producer = 1, .consumer = 0});
+    EXPECT_EQ(q.producer(), 1);
+    EXPECT_EQ(q.consumer(), 0);
+  });
+}
+TEST(spsc_queues, lose_nothing_and_keep_the_order) {
+  for (const char* topology : {"node:1", "node:2"})
+    for (const std::size_t capacity : {1U, 2U, 3U, 64U, 3000U})
+      threads::run(
+          2,
+          [&](world& w) {
+            for (const auto& [from, to] : {std::pair{0, 1}, {1, 0}, {0, 0}, {1, 1}})
+              if (from != to || capacity == 3000)
+                expect_stream(w, {.capacity = capacity, .producer = from, .consumer = to}, 3000);
+          },
+          on(topology));
+}
+TEST(spsc_queues, estimate_their_size_at_both_ends) {
+  threads::run(2, [](world& w) {
+    spsc_queue<world, wide> q(w, {.capacity = 5, .producer = 0, .consumer = 1});
+    for (int lap = 0; lap < 3; ++lap) {
+      for (std::uint64_t i = 0; i < 4 && w.rank() == 0; ++i)
+        ASSERT_EQ(q.push(wide_of(i)), queue_status::success);
+      w.barrier();
+      EXPECT_EQ(q.size_estimate(), 4U);
+      w.barrier();
+      for (std::uint64_t i = 0; i < 4 && w.rank() == 1; ++i) EXPECT_EQ(*q.pop(), wide_of(i));
+      w.barrier();
+    }
+  });
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace nearfar::command {
 
 namespace {
 
-constexpr const char* central = "central_queue";    // bc
+// bc: "a lock is set on a process", which in MPI is MPI_Win_lock.
+constexpr const char* central = "central_queue.mpi_win";
 constexpr const char* locked = "locked_queue";      // bd
 constexpr const char* lockfree = "lockfree_queue";  // nd
 constexpr const char* ticket = "ticket_queue";

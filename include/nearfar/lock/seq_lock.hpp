@@ -34,10 +34,11 @@ namespace nearfar {
 /// A value at one rank that all read and write. Not *SharedLockable*: readers hold nothing.
 ///
 /// Progress: a reader waits for the writes that it overlaps only, and may be made to wait again by each
-/// further one; a writer waits as `Writers` says. Cost in far operations, each completed by a flush: load 1
-/// get, in place on the home's node none; for each write that overlaps it polls of one word and 1 get more.
-/// Store that of `Writers`, 1 get and 1 put. Memory: 8 bytes of far memory for each 4 bytes of the value on
-/// each rank, and that of `Writers`.
+/// further one; a writer waits as `Writers` says. A load on the home's node lets no other rank's operations
+/// in: who loads again and again until another rank has stored calls the world's `rest()` in between. Cost in
+/// far operations, each completed by a flush: load 1 get, in place on the home's node none; for each write
+/// that overlaps it polls of one word and 1 get more. Store that of `Writers`, 1 get and 1 put. Memory: 8
+/// bytes of far memory for each 4 bytes of the value on each rank, and that of `Writers`.
 template <world W, far_object_value V, typename Writers = default_cohort_lock<W>>
 class seq_lock {
  public:

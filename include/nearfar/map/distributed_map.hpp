@@ -14,7 +14,8 @@
 /// meanwhile twice. Fixed capacity: an
 /// insert at a rank without free cells returns `full`, and cells of erased entries are used again, for any
 /// key of that rank. Progress: with `lock_free` lock-free, for keys and values of any size; with locks, as
-/// these.
+/// these. A find in one's own node's memory lets no other rank's operations in: who looks again and again for
+/// what another rank is to bring calls the world's `rest()` in between.
 ///
 /// Cost, lock-free, in far operations (with a lock its cost comes to each); all gets, and puts of entries,
 /// are in place where the volume is on one's own node:

@@ -114,6 +114,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
 
  public:
   using parameters = linked_queue_parameters;
+  static constexpr bool fails_in_place = true;
 
   /// Collective. Throws `misuse` for pools of less than 2 elements, or of 2^32 - 2 and more together.
   linked_queue(W& w, const parameters& of) : linked_queue(w, checked(w, of), 0) {}

@@ -65,7 +65,9 @@ struct [[nodiscard]] queue_range_result {
 ///    move the first ones, at least one if the result is `success`;
 ///  - `await_room(optional deadline) -> bool` and `await_element(optional deadline) -> bool`, after such a
 ///    result: until the same may be worth another attempt. False: the deadline has passed. A deadline is a
-///    time of the world's clock, and what has come wins over one that has passed.
+///    time of the world's clock, and what has come wins over one that has passed;
+///  - if `put` and `take` may fail without a far operation, `fails_in_place`: then who tries in vain lets
+///    other ranks' operations in, which it may be waiting for.
 ///
 /// An object belongs to one rank and is used by one thread. All operations are one-sided and called by any
 /// rank at any time, unless a queue says that it has one producer or consumer.
@@ -76,7 +78,11 @@ class queue_operations {
   using value_type = T;
 
   /// Appends a value if there is room and the queue is not closed.
-  [[nodiscard]] queue_status try_push(const T& value) { return self().put(value); }
+  [[nodiscard]] queue_status try_push(const T& value) {
+    const queue_status status = self().put(value);
+    note_attempt(status);
+    return status;
+  }
   /// Appends a value, when there is room for it: `success` or `closed`.
   [[nodiscard]] queue_status push(const T& value) { return push_by(value, std::nullopt); }
   /// The same until a time of the world's clock (`now()`), or `timed_out`.
@@ -89,7 +95,11 @@ class queue_operations {
   }
 
   /// The oldest value, if there is one.
-  [[nodiscard]] popped<T> try_pop() { return self().take(); }
+  [[nodiscard]] popped<T> try_pop() {
+    const popped<T> result = self().take();
+    note_attempt(result.status());
+    return result;
+  }
   /// The oldest value, when there is one; without one only if the queue is closed.
   [[nodiscard]] popped<T> pop() { return pop_by(std::nullopt); }
   /// The same until a time of the world's clock (`now()`), or `timed_out`.
@@ -100,9 +110,11 @@ class queue_operations {
   }
 
   /// Appends values in their order: `success` if all, otherwise why not more than the first `count`. Each is
-  /// an operation of its own, and others' may come between them.
+  /// an operation of its own, and others' may come between them. Of no values always `success`.
   queue_range_result try_push_range(std::span<const T> values) {
-    return push_all(values, [](queue_status) { return false; });
+    const queue_range_result result = push_all(values, [](queue_status) { return false; });
+    note_attempt(result.status);
+    return result;
   }
   /// The same, waiting for room: `success` or `closed`.
   queue_range_result push_range(std::span<const T> values) {
@@ -121,6 +133,7 @@ class queue_operations {
       if (result.count == 0) result.status = some.status;
       break;
     }
+    note_attempt(result.status);
     return result;
   }
   /// The same, waiting for the first: without one only if the queue is closed.
@@ -140,6 +153,11 @@ class queue_operations {
   using deadline_type = std::optional<std::chrono::nanoseconds>;
 
   [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
+
+  void note_attempt(queue_status status) {
+    if constexpr (requires { requires Derived::fails_in_place; })
+      if (status == queue_status::empty || status == queue_status::full) self().world_of().rest();
+  }
 
   template <typename Rep, typename Period>
   [[nodiscard]] std::chrono::nanoseconds end_of(std::chrono::duration<Rep, Period> span) {

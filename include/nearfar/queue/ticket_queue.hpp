@@ -18,14 +18,14 @@
 /// adds. Likewise one that knows of no room: since several may do so at once, there is room for further
 /// elements of each rank.
 ///
-/// The ring has cells in the memory of all ranks by turns. Every word of a cell carries the lap that it is of
-/// (`stamped_entry`), so that one get tells whether the value is whole. A cell is put again only when all who
-/// had to do with its last lap are done: each rank has a word in its own memory, written in place, with a
-/// ticket below which it has nothing under way, or that it has nothing under way at all. Who runs out of
-/// tickets that are known to be done gets these words of all ranks, after the counts; a rank that drew an
-/// earlier ticket had written its word before, as (1) and (2) pair. That is also why a put never meets an
-/// earlier one that may still come again (core/world.hpp, "seen is not complete"): a rank is done after its
-/// flush.
+/// The ring has cells in the memory of all ranks by turns, or all at home (`ticket_cells`). Every word of a
+/// cell carries the lap that it is of (`stamped_entry`), so that one get tells whether the value is whole. A
+/// cell is put again only when all who had to do with its last lap are done: each rank has a word in its own
+/// memory, written in place, with a ticket below which it has nothing under way, or that it has nothing under
+/// way at all. Who runs out of tickets that are known to be done gets these words of all ranks, after the
+/// counts; a rank that drew an earlier ticket had written its word before, as (1) and (2) pair. That is also
+/// why a put never meets an earlier one that may still come again (core/world.hpp, "seen is not complete"): a
+/// rank is done after its flush.
 ///
 /// Ranks of a node that is not home's add together (memory/combining_add.hpp): what limits the queue
 /// otherwise is how many additions home's network interface does in a second.
@@ -42,12 +42,13 @@
 /// Cost in far operations: push 1 fetch-and-add at home and 1 put; pop 1 fetch-and-add and 1 get, and polls
 /// while the value is on its way. A cell on one's own node is written and read in place, and the addition of
 /// one on home's node is the library's in shared memory. Of n at once as many puts and gets, but 1
-/// fetch-and-add for as many as a rank has elements (`capacity`); of ranks of a node that come together also
-/// 1. 1 get in place of all that for a queue that is found empty or full again. For each void ticket 1
+/// fetch-and-add for as many as a rank has elements (`capacity`); of ranks of a node that come together
+/// also 1. 1 get in place of all that for a queue that is found empty or full again. For each void ticket 1
 /// fetch-and-add more; a pop that has waited tries 1 compare-and-swap or some in place of the addition, so
 /// that many that wait leave none. For each ring of pushes 2 gets, and of one rank 1 for each rank and 1
-/// accumulate. Memory of each rank: for each element 32 bytes for each 4 of the value at most, rounded up to
-/// a power of two over all ranks.
+/// accumulate. With all cells at home, nothing that home does leaves its node. Memory of each rank: for each
+/// element 32 bytes for each 4 of the value at most, rounded up to a power of two over all ranks; with all
+/// cells at home that of all ranks.
 #pragma once
 
 #include <algorithm>
@@ -71,7 +72,13 @@
 
 namespace nearfar {
 
-/// How large a `ticket_queue` is.
+/// Whose memory the elements of a `ticket_queue` are in.
+enum class ticket_cells : std::uint8_t {
+  spread,   ///< all ranks' by turns, so that no network interface has to do with all of them
+  at_home,  ///< home's, for a queue of which home is the only consumer, or the only producer
+};
+
+/// How large a `ticket_queue` is, and where.
 struct ticket_queue_parameters {
   /// Elements for each rank, of all together; one more for each rank may get in, or as many again where
   /// several are pushed at once.
@@ -83,6 +90,7 @@ struct ticket_queue_parameters {
   std::size_t ring = 0;
   /// Whether the ranks of a node go together to the counts, where these are on another node.
   bool combines = true;
+  ticket_cells cells = ticket_cells::spread;
 };
 
 namespace detail {
@@ -197,7 +205,8 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     expect_alike<ticket_queue>(w, {{"capacity", number(of.capacity)},
                                    {"home", of.home},
                                    {"ring", number(of.ring)},
-                                   {"combines", of.combines ? 1 : 0}});
+                                   {"combines", of.combines ? 1 : 0},
+                                   {"cells", static_cast<std::int64_t>(of.cells)}});
     const auto ranks = static_cast<std::size_t>(w.size());
     const std::size_t most = static_cast<std::size_t>(counts::size_limit) / 2 / ranks - 1;
     if (of.capacity < 1 || of.capacity > most)
@@ -218,7 +227,8 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
         ring_(of.ring != 0 ? of.ring
                            : std::bit_ceil(2 * (of.capacity + 1) * static_cast<std::size_t>(w.size()))),
         batch_(std::min(of.capacity, ring_ / static_cast<std::size_t>(w.size()) - of.capacity)),
-        cells_(w, (ring_ / static_cast<std::size_t>(w.size()) + 1) * pieces),
+        spread_over_(of.cells == ticket_cells::at_home ? 1 : static_cast<std::size_t>(w.size())),
+        cells_(w, ((ring_ - 1) / spread_over_ + 1) * pieces),
         at_home_(w),
         own_(w),
         combined_(w),
@@ -373,9 +383,9 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
   // The ring.
 
   [[nodiscard]] element cell_of(std::uint64_t ticket) const noexcept {
-    const auto ranks = static_cast<std::uint64_t>(world_->size());
     const std::uint64_t cell = ticket % ring_;
-    return {static_cast<int>(cell % ranks), cell / ranks * pieces};
+    const int rank = spread_over_ == 1 ? home_ : static_cast<int>(cell % spread_over_);
+    return {rank, cell / spread_over_ * pieces};
   }
   /// Not 0, which is what cells have before the first lap.
   [[nodiscard]] std::uint32_t stamp_of(std::uint64_t ticket, bool is_void) const noexcept {
@@ -447,19 +457,25 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
   }
   /// Where the cells of these tickets are.
   void flush(const drawn& tickets) {
-    const auto ranks = static_cast<std::size_t>(world_->size());
-    for (std::size_t i = 0; i < std::min(tickets.count, ranks); ++i) {
-      const int rank =
-          tickets.count < ranks ? cell_of(counts::after(tickets.first, i)).rank : static_cast<int>(i);
+    const auto flush_one = [this](int rank) {
       if (!is_near(rank)) cells_.flush(rank);
+    };
+    if (spread_over_ == 1) return flush_one(home_);
+    // Where the ring begins again, ranks do not follow by turns.
+    if (tickets.count >= spread_over_) {
+      for (int rank = 0; rank < world_->size(); ++rank) flush_one(rank);
+    } else {
+      for (std::size_t i = 0; i < tickets.count; ++i)
+        flush_one(cell_of(counts::after(tickets.first, i)).rank);
     }
   }
 
   W* world_;
   int home_;
   std::size_t room_;
-  std::size_t ring_;   ///< a power of two, so that laps end where tickets do
-  std::size_t batch_;  ///< tickets that a rank draws at once at most
+  std::size_t ring_;         ///< a power of two, so that laps end where tickets do
+  std::size_t batch_;        ///< tickets that a rank draws at once at most
+  std::size_t spread_over_;  ///< ranks that have cells; 1: home
   typename W::template far_array<piece> cells_;
   typename W::template far_segment<home_words> at_home_;
   typename W::template far_segment<own_words> own_;

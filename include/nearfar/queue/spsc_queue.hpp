@@ -1,0 +1,274 @@
+/// \file
+/// A FIFO queue from one rank to one other: a push is one put, and a pop no far operation.
+///
+/// Source: the ring of L. Lamport, "Specifying concurrent program modules", TOPLAS 5, 1983, doi
+/// 10.1145/69624.357207, in which each end is written by one process only; that the consumer sees from the
+/// cell itself whether it is full, and not from the other's index, is of J. Giacomoni, T. Moseley, M.
+/// Vachharajani, "FastForward for efficient pipeline parallelism", PPoPP 2008, doi 10.1145/1345206.1345215.
+/// Nearfar's: the cell's stamps, and that the producer keeps what it last knew of the room.
+///
+/// The ring is in the consumer's memory. Every word of a cell carries the lap that it is of
+/// (`stamped_entry`), so that the consumer, which reads in place, sees whether a value is whole. Cells are
+/// written by the producer only, and again only after the flush of the last lap's put, so that none is
+/// written that may be written again (core/world.hpp, "seen is not complete"). The consumer counts what it
+/// has taken in a word of its own, in place, after it has copied the value (1); the producer reads that when
+/// it knows of no room (2), and then writes a cell that nobody reads any more.
+///
+/// Linearization points: of a push where the last word of its cell, and of all before it, has arrived; of a
+/// pop where it counts what it has taken (1); of one that says empty where it finds a word that is not of the
+/// lap, or closed, the end of the queue; of `close` where that arrives; of one that says full where it reads
+/// the count (2). Progress: `try_` forms wait for nobody, whatever the other rank does, as far as MPI carries
+/// out the put. A rank that stops stops nobody but who waits for it.
+///
+/// Cost in far operations: push 1 put, of several values at once as many and 1 flush; 1 get for each ring of
+/// pushes, and 1 for each push that finds the queue full. Pop none. On one node none at all: 1 cache line
+/// that moves for each 8 words of the value, and 1 or less for the count. Memory of each rank, of which the
+/// consumer's is used: for each element 8 bytes for each 4 of the value.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "nearfar/core/agreement.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/memory/stamped_entry.hpp"
+#include "nearfar/queue/queue_operations.hpp"
+
+namespace nearfar {
+
+/// How large an `spsc_queue` is, and between whom.
+struct spsc_queue_parameters {
+  /// The most elements that there can be.
+  std::size_t capacity = 0;
+  /// Who pushes, and who pops; may be the same.
+  int producer = 0;
+  int consumer = 0;
+};
+
+namespace detail {
+
+/// What tests leave out, to show that it is needed.
+struct spsc_queue_faults {
+  bool looks_at_first_word_only = false;  ///< whether a value is whole
+  bool counts_before_copying = false;
+  bool ends_before_last_put = false;  ///< is complete
+};
+
+}  // namespace detail
+
+/// Queue from `producer` to `consumer`. Each rank of the world has an object for it, which only these two may
+/// push to and pop from: others throw `misuse`. An object is used by one thread. See the file's comment.
+template <world W, far_object_value T, detail::spsc_queue_faults Faults = detail::spsc_queue_faults{}>
+class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
+ public:
+  using parameters = spsc_queue_parameters;
+  /// A pop looks into near memory only.
+  static constexpr bool fails_in_place = true;
+
+  /// Collective. Throws `misuse` for no capacity, or for more than 2^30.
+  spsc_queue(W& w, const parameters& of) : spsc_queue(w, checked(w, of), 0) {}
+  spsc_queue(const spsc_queue&) = delete;
+  spsc_queue& operator=(const spsc_queue&) = delete;
+
+  /// From now on pushes are `closed`, and so are pops that find the queue empty. By the producer, any number
+  /// of times. Cost 1 put.
+  void close() {
+    expect_role(producer_, "closes");
+    if (std::exchange(is_closed_, true)) return;
+    const std::uint64_t end = pushed_ + 1;
+    ends_.put(consumer_, &consumers_words::end, end);
+    ends_.flush(consumer_);
+  }
+
+  /// Elements: of the consumer those that have come, which it counts in place; of the producer those that it
+  /// does not know to be popped; 0 for other ranks.
+  [[nodiscard]] std::size_t size_estimate() const {
+    std::uint64_t count = 0;
+    if (world_->rank() == consumer_) {
+      while (count < capacity_ && !late_word(read_in_place(popped_ + count), popped_ + count)) ++count;
+    } else if (world_->rank() == producer_) {
+      count = pushed_ - known_popped_;
+    }
+    return static_cast<std::size_t>(count);
+  }
+  /// The most elements that there can be.
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+  [[nodiscard]] int producer() const noexcept { return producer_; }
+  [[nodiscard]] int consumer() const noexcept { return consumer_; }
+
+  // What `queue_operations` is made of.
+
+  [[nodiscard]] queue_status put(const T& value) { return put_some(std::span<const T>(&value, 1)).status; }
+  [[nodiscard]] popped<T> take() {
+    expect_role(consumer_, "pops");
+    stamped entry = read_in_place(popped_);
+    if (late_word(entry, popped_)) {
+      if (!has_ended()) return queue_status::empty;
+      // Whatever was pushed before the end has come before it.
+      entry = read_in_place(popped_);
+      if (late_word(entry, popped_)) return queue_status::closed;
+    }
+    if constexpr (Faults.counts_before_copying) {
+      count_popped();
+      return read_in_place(popped_ - 1).value();
+    }
+    const T value = entry.value();
+    count_popped();
+    return value;
+  }
+
+  [[nodiscard]] queue_range_result put_some(std::span<const T> values) {
+    expect_role(producer_, "pushes");
+    if (is_closed_) return {0, queue_status::closed};
+    if (room() == 0) {
+      std::uint64_t word = 0;
+      if (is_near_) {
+        word = ends_.read_direct(consumer_, &consumers_words::popped);
+      } else {
+        ends_.get(consumer_, &consumers_words::popped, word);
+        ends_.flush(consumer_);
+      }
+      known_popped_ = word;  // (2)
+    }
+    const std::size_t count = std::min(values.size(), room());
+    if (count == 0) return {0, queue_status::full};
+    if (staged_.size() < count) staged_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) write(staged_[i], pushed_ + i, values[i]);
+    if (!is_near_ && !Faults.ends_before_last_put) cells_.flush(consumer_);
+    pushed_ += count;
+    return {count, queue_status::success};
+  }
+
+  [[nodiscard]] bool await_room(const std::optional<std::chrono::nanoseconds>& deadline) {
+    const auto has_room = [this](std::uint64_t word) { return pushed_ - word < capacity_; };
+    if (is_near_) {
+      if (deadline)
+        return world_->await_direct_until(*deadline, ends_, consumer_, &consumers_words::popped, has_room)
+            .has_value();
+      world_->await_direct(ends_, consumer_, &consumers_words::popped, has_room);
+      return true;
+    }
+    if (deadline)
+      return world_->await_get_until(*deadline, ends_, consumer_, &consumers_words::popped, has_room)
+          .has_value();
+    world_->await_get(ends_, consumer_, &consumers_words::popped, has_room);
+    return true;
+  }
+  [[nodiscard]] bool await_element(const std::optional<std::chrono::nanoseconds>& deadline) {
+    const std::optional<std::size_t> late = late_word(read_in_place(popped_), popped_);
+    if (!late) return true;
+    const auto come = when(cells_, element{consumer_, cell_of(popped_) + *late}, &piece::word,
+                           [stamp = stamp_of(popped_)](std::uint64_t word) { return word >> 32U == stamp; });
+    const auto ended =
+        when(ends_, element{consumer_}, &consumers_words::end, [](std::uint64_t end) { return end != 0; });
+    if (deadline) return world_->await_any_until(*deadline, come, ended).has_value();
+    world_->await_any(come, ended);
+    return true;
+  }
+
+  [[nodiscard]] W& world_of() noexcept { return *world_; }
+
+ private:
+  using stamped = detail::stamped_entry<T>;
+  static constexpr std::size_t pieces = std::tuple_size_v<decltype(stamped::words)>;
+  struct piece {
+    far<std::uint64_t> word;
+  };
+  struct alignas(slot_bytes) consumers_words {
+    far<std::uint64_t> popped;  ///< how many, written by the consumer in place
+    far<std::uint64_t> end;     ///< 1 more than are ever pushed, put by the producer; 0: not known yet
+  };
+
+  static parameters checked(W& w, const parameters& of) {
+    constexpr std::size_t most = std::size_t{1} << 30U;
+    const auto capacity = static_cast<std::int64_t>(std::min(of.capacity, most + 1));
+    expect_alike<spsc_queue>(w,
+                             {{"capacity", capacity}, {"producer", of.producer}, {"consumer", of.consumer}});
+    if (of.capacity < 1 || of.capacity > most)
+      throw misuse("an spsc_queue has room for 1 to " + std::to_string(most) + " elements, not " +
+                   std::to_string(of.capacity));
+    (void)checked_rank(w, of.producer);
+    (void)checked_rank(w, of.consumer);
+    return of;
+  }
+  spsc_queue(W& w, const parameters& of, int /*checked*/)
+      : world_(&w),
+        capacity_(of.capacity),
+        producer_(of.producer),
+        consumer_(of.consumer),
+        is_near_(w.locality().same(level::node, of.producer, of.consumer)),
+        cells_(w, of.capacity * pieces),
+        ends_(w) {}
+
+  void expect_role(int rank, const char* what) const {
+    if (world_->rank() != rank) [[unlikely]]
+      throw misuse("rank " + std::to_string(rank) + " alone " + what + " in this spsc_queue, not rank " +
+                   std::to_string(world_->rank()));
+  }
+
+  [[nodiscard]] std::size_t room() const noexcept {
+    return capacity_ - static_cast<std::size_t>(pushed_ - known_popped_);
+  }
+  /// The first word of a cell.
+  [[nodiscard]] std::size_t cell_of(std::uint64_t number) const noexcept {
+    return static_cast<std::size_t>(number % capacity_) * pieces;
+  }
+  /// Not 0 in the first lap, which is what cells have before it, and never that of the lap before.
+  [[nodiscard]] std::uint32_t stamp_of(std::uint64_t number) const noexcept {
+    return static_cast<std::uint32_t>(number / capacity_ + 1);
+  }
+
+  void write(stamped& entry, std::uint64_t number, const T& value) {
+    entry = stamped(value, stamp_of(number));
+    const element cell{consumer_, cell_of(number)};
+    if (!is_near_) {
+      cells_.put_range(cell, &piece::word, std::span<const std::uint64_t>(entry.words));
+      return;
+    }
+    for (std::size_t i = 0; i < pieces; ++i)
+      cells_.write_direct({cell.rank, cell.index + i}, &piece::word, entry.words[i]);
+  }
+  [[nodiscard]] stamped read_in_place(std::uint64_t number) const {
+    stamped entry;
+    for (std::size_t i = 0; i < pieces; ++i)
+      entry.words[i] = cells_.read_direct({consumer_, cell_of(number) + i}, &piece::word);
+    return entry;
+  }
+  /// One that has not come with that value.
+  [[nodiscard]] std::optional<std::size_t> late_word(const stamped& entry,
+                                                     std::uint64_t number) const noexcept {
+    const std::uint32_t stamp = stamp_of(number);
+    for (std::size_t i = 0; i < (Faults.looks_at_first_word_only ? 1 : pieces); ++i)
+      if (entry.words[i] >> 32U != stamp) return i;
+    return std::nullopt;
+  }
+  [[nodiscard]] bool has_ended() const { return ends_.read_direct(consumer_, &consumers_words::end) != 0; }
+  void count_popped() {
+    ++popped_;
+    ends_.write_direct(consumer_, &consumers_words::popped, popped_);  // (1)
+  }
+
+  W* world_;
+  std::size_t capacity_;
+  int producer_;
+  int consumer_;
+  bool is_near_;  ///< the producer to the consumer
+  typename W::template far_array<piece> cells_;
+  typename W::template far_segment<consumers_words> ends_;
+  std::vector<stamped> staged_;  ///< what is being put
+  std::uint64_t pushed_ = 0;
+  std::uint64_t known_popped_ = 0;
+  std::uint64_t popped_ = 0;
+  bool is_closed_ = false;
+};
+
+}  // namespace nearfar
