@@ -1,12 +1,13 @@
-// Uses locks, maps and queues very often, and says whether an acquisition, an entry or an element was lost,
-// or one stopped: what scripts/soak runs for long, and the tests with a memcpy that stores twice for a
-// moment.
+// Uses locks, values, maps and queues very often, and says whether an acquisition, a change, an entry or an
+// element was lost, or one stopped: what scripts/soak runs for long, and the tests with a memcpy that stores
+// twice for a moment.
 //
 //   nearfar_soak --world threads --ranks 2 --seconds 10
 //   scripts/run-mpi --mpi openmpi --ranks 2 -- build/release-openmpi/bench/nearfar_soak --objects dash,tas
 //   NEARFAR_TWO_STORES=1 scripts/two-nodes run --mpi mpich --ranks 4 -- ...
 //
-// One JSON line for each object. Exit status: 0 if nothing was lost and none stopped, else 1.
+// One JSON line for each object. Exit status: 0 if nothing was lost and none stopped, 3 if none of the
+// objects exists in that world and on that topology, else 1.
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -16,6 +17,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +33,8 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,6 +43,7 @@
 #include "bench/map_catalogue.hpp"
 #include "bench/queue_catalogue.hpp"
 #include "bench/rw_catalogue.hpp"
+#include "nearfar/lock/seq_lock.hpp"
 #include "nearfar/memory/mpi/transport.hpp"
 #include "nearfar/memory/mpi/world.hpp"
 #include "nearfar/memory/threads/world.hpp"
@@ -62,13 +67,44 @@ struct soak_options {
   std::uint32_t seed = 1;
 };
 
+/// None of the objects that were asked for exists there; not that their names are wrong.
+class nothing_to_use : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // ---- which objects ----------------------------------------------------------------------------------------
+
+/// An object of a kind that has one only, and so no catalogue.
+struct lone_entry {
+  std::string name;
+  bool one_node_only = false;
+  std::tuple<> factories{};
+
+  [[nodiscard]] static bool is_sound() noexcept { return true; }
+  template <world W>
+  [[nodiscard]] static bool exists_in() noexcept {
+    return true;
+  }
+};
+
+class value_catalogue : public registry<lone_entry> {
+ public:
+  static const value_catalogue& instance() {
+    static const value_catalogue all;
+    return all;
+  }
+
+ private:
+  value_catalogue() { add({.name = "seq_lock"}, nullptr); }
+};
 
 /// Throws `std::invalid_argument` for a name that none has.
 void check_names(const std::vector<std::string>& names) {
   std::vector<std::string> known{"sound", "unsound", "all"};
-  for (const auto& all : {catalogue::instance().names(), rw_catalogue::instance().names(),
-                          map_catalogue::instance().names(), queue_catalogue::instance().names()})
+  for (const auto& all :
+       {catalogue::instance().names(), rw_catalogue::instance().names(), value_catalogue::instance().names(),
+        map_catalogue::instance().names(), queue_catalogue::instance().names()})
     known.insert(known.end(), all.begin(), all.end());
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
@@ -114,7 +150,7 @@ struct run_record {
         {"seconds", duration}};
     if (stalled_rank) line["rank"] = *stalled_rank;
     fmt::print("{}\n", line.dump());
-    std::fflush(stdout);
+    if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write the results");
   }
 };
 
@@ -230,6 +266,56 @@ class soaked_rw_lock {
   std::unique_ptr<any_rw_lock<W>> lock_;
 };
 
+/// A value of several words that is read without a lock: no reader finds parts of two, or an older one than
+/// before, and no change is lost.
+template <world W>
+class soaked_value {
+ public:
+  using registered = value_catalogue;
+
+  soaked_value(W& w, const lone_entry& /*of*/) : world_(&w), value_(w) {}
+
+  void once(std::uint32_t dice) {
+    if (dice % 4 == 0) {
+      value_.update([](counted& value) { value = counted(value.count + 1); });
+      ++written_;
+    } else if (dice / 4 % 4 == 0) {
+      if (const auto value = value_.try_load()) look_at(*value);
+    } else {
+      look_at(value_.load());
+    }
+  }
+  /// Collective.
+  [[nodiscard]] std::int64_t lost() {
+    world_->barrier();
+    look_at(value_.load());
+    const auto sums = world_->sum_over_ranks({written_, wrong_});
+    return std::abs(sums[0] - static_cast<std::int64_t>(seen_)) + sums[1];
+  }
+
+ private:
+  struct counted {
+    counted() : counted(0) {}
+    explicit counted(std::uint64_t n) : count(n), doubled(2 * n), inverted(~n) {}
+    [[nodiscard]] bool is_whole() const { return doubled == 2 * count && inverted == ~count; }
+
+    std::uint64_t count;
+    std::uint64_t doubled;
+    std::uint64_t inverted;
+  };
+
+  void look_at(const counted& value) {
+    wrong_ += value.is_whole() && value.count >= seen_ ? 0 : 1;
+    seen_ = value.count;
+  }
+
+  W* world_;
+  seq_lock<W, counted> value_;
+  std::uint64_t seen_ = 0;
+  std::int64_t written_ = 0;
+  std::int64_t wrong_ = 0;
+};
+
 /// A map in which each rank alone changes its own keys, so that it knows what must be there, all change the
 /// keys that nobody owns, and all find every key: what others find of a key never goes back. Buckets are few,
 /// so that keys of several ranks are in each.
@@ -335,33 +421,42 @@ class soaked_map {
 };
 
 /// A queue, by pushes and pops in turns of random lengths, so that it is empty and full now and then.
+/// Attempts in vain do not count.
 template <world W>
 class soaked_queue {
  public:
   using registered = queue_catalogue;
 
   soaked_queue(W& w, const queue_entry& of)
-      : world_(&w), check_(w.rank()), queue_(of.factory<W>()(w, 0, {.capacity = capacity})) {}
+      : world_(&w),
+        check_(w.rank()),
+        queue_(of.factory<W>()(w, 0, {.capacity = capacity})),
+        role_(queue_->role_of(w.rank())) {}
 
-  void once(std::uint32_t dice) {
+  bool once(std::uint32_t dice) {
     if (left_ == 0) {
       left_ = 1 + dice / 2 % (2 * capacity);
-      pushes_ = dice % 2 == 0;
+      pushes_ = role_.pushes && (dice % 2 == 0 || !role_.pops);
     }
     --left_;
-    const std::size_t count = 1 + dice / 64 % most_at_once;
-    if (!pushes_) {
-      pop(count);
-      return;
+    if (!role_.pushes && !role_.pops) {
+      world_->rest();
+      return false;
     }
+    const std::size_t count = 1 + dice / 64 % most_at_once;
+    if (!pushes_) return pop(count) != 0;
     std::array<std::uint64_t, most_at_once> values{};
     for (std::size_t i = 0; i < count; ++i) values[i] = check_.value_after(i);
-    check_.pushed(queue_->try_push_range(std::span(values).first(count)).count);
+    const std::size_t pushed = queue_->try_push_range(std::span(values).first(count)).count;
+    check_.pushed(pushed);
+    return pushed != 0;
   }
+  /// A rank that only pushes, or only pops.
+  [[nodiscard]] bool waits_for_others() const { return !role_.pushes || !role_.pops; }
   /// Collective.
   [[nodiscard]] std::int64_t lost() {
     world_->barrier();
-    while (pop(most_at_once) != 0) continue;
+    while (role_.pops && pop(most_at_once) != 0) continue;
     world_->barrier();
     return world_->sum_over_ranks({check_.faults(*world_)})[0];
   }
@@ -380,32 +475,46 @@ class soaked_queue {
   W* world_;
   queue_check check_;
   std::unique_ptr<any_queue<W>> queue_;
+  queue_role role_;
   std::size_t left_ = 0;
   bool pushes_ = true;
 };
 
 // ---- the run ----------------------------------------------------------------------------------------------
 
+template <typename Subject>
+[[nodiscard]] bool counts_attempts(const Subject& subject) {
+  if constexpr (requires { subject.waits_for_others(); }) return subject.waits_for_others();
+  return false;
+}
+
 /// Does this rank's share, or until `limit` has passed, unless that is 0, with a pause now and then, so that
-/// queues are left empty, too. Returns how many there were.
+/// queues are left empty, too. Returns how many operations there were.
 template <world W, typename Subject>
 std::uint64_t repeat(W& w, Subject& subject, const soak_options& options, nanoseconds limit,
                      stall_watch& watch) {
   constexpr std::uint64_t between_looks = 16;
   const auto ranks = static_cast<std::uint64_t>(w.size());
   const std::uint64_t share =
-      options.operations == 0 ? ~std::uint64_t{0} : (options.operations + ranks - 1) / ranks;
+      options.operations == 0 ? ~std::uint64_t{0} : (options.operations - 1) / ranks + 1;
   std::minstd_rand random(options.seed * 7919U + static_cast<std::uint32_t>(w.rank()) + 1U);
   const nanoseconds start = w.now();
+  std::uint64_t tried = 0;
   std::uint64_t done = 0;
-  while (done < share) {
+  // Where every rank can go on by itself, what it does counts; otherwise what it tries.
+  while ((counts_attempts(subject) ? tried : done) < share) {
     const auto dice = static_cast<std::uint32_t>(random());
-    subject.once(dice / 8);
-    watch.did(++done);
+    if constexpr (std::is_void_v<decltype(subject.once(dice))>) {
+      subject.once(dice / 8);
+      ++done;
+    } else {
+      if (subject.once(dice / 8)) ++done;
+    }
+    watch.did(++tried);
     if (dice % 8 == 0)
       for (auto turns = dice / 64 % 256; turns != 0; --turns)
         std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (limit != nanoseconds::zero() && done % between_looks == 0 && w.now() - start >= limit) break;
+    if (limit != nanoseconds::zero() && tried % between_looks == 0 && w.now() - start >= limit) break;
   }
   return done;
 }
@@ -468,14 +577,16 @@ bool soak(W& w, const soak_options& options, const std::string& library) {
   check_names(options.objects);
   soaking<W> all(w, options, library);
   const std::size_t count = all.template count<soaked_lock>() + all.template count<soaked_rw_lock>() +
-                            all.template count<soaked_map>() + all.template count<soaked_queue>();
+                            all.template count<soaked_value>() + all.template count<soaked_map>() +
+                            all.template count<soaked_queue>();
   if (count == 0)
-    throw std::invalid_argument(fmt::format("none of {} exists in this world and on this topology",
-                                            fmt::join(options.objects, ", ")));
+    throw nothing_to_use(fmt::format("none of {} exists in this world and on this topology",
+                                     fmt::join(options.objects, ", ")));
   const auto limit = std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(options.time) /
                                                              static_cast<double>(count));
   bool well = all.template run<soaked_lock>(limit);
   well = all.template run<soaked_rw_lock>(limit) && well;
+  well = all.template run<soaked_value>(limit) && well;
   well = all.template run<soaked_map>(limit) && well;
   return all.template run<soaked_queue>(limit) && well;
 }
@@ -509,6 +620,7 @@ int run(const soak_options& options) {
 
 int main(int argc, char** argv) {
   constexpr double longest = 1e7;
+  constexpr int most_threads = 4096;
   CLI::App app("Uses locks, maps and queues very often and says whether anything was lost, or one stopped.");
   nearfar::bench::soak_options options;
   app.add_option("--objects", options.objects, "Names; or sound, unsound, all")
@@ -518,7 +630,7 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"mpi", "threads"}))
       ->capture_default_str();
   app.add_option("--ranks", options.ranks, "Threads of the threads world")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, most_threads))
       ->capture_default_str();
   const auto* operations =
       app.add_option("--operations", options.operations,
@@ -536,7 +648,12 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   if (operations->empty() && time->empty()) options.operations = 1'000'000;
   try {
+    if (!std::isfinite(options.time)) throw std::invalid_argument("--seconds is a number");
     return nearfar::bench::run(options);
+  } catch (const nearfar::bench::nothing_to_use& why) {
+    constexpr int none = 3;
+    fmt::print(stderr, "nearfar_soak: {}\n", why.what());
+    std::_Exit(none);
   } catch (const std::exception& fault) {
     fmt::print(stderr, "nearfar_soak: {}\n", fault.what());
     // Under MPI the launcher ends the other ranks.

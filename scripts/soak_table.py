@@ -4,11 +4,13 @@
 usage: scripts/soak_table.py [--into DOCUMENT] RESULTS...
 
 RESULTS are the JSON lines of nearfar_soak; runs of the same object on the same library and nodes add up.
-With --into the table replaces what is between the marks in DOCUMENT, else it is printed.
+With --into the table goes between the marks in DOCUMENT, where rows of what was not run now stay as they are; else it
+is printed.
 """
 
 import json
 import pathlib
+import re
 import sys
 from collections import defaultdict
 
@@ -19,21 +21,42 @@ def library_of(record: dict) -> str:
     return "threads" if record["world"] == "threads" else record["library"].split(",")[0]
 
 
-def table(records: list[dict]) -> str:
-    runs: dict[tuple[str, str], dict[bool, int]] = defaultdict(lambda: defaultdict(int))
-    bad = []
+# Of an object on a library: the operations on one node and on several.
+Rows = dict[tuple[str, str], dict[bool, int]]
+
+
+def rows_of(records: list[dict]) -> Rows:
+    rows: Rows = defaultdict(lambda: defaultdict(int))
     for record in records:
-        key = (record["object"], library_of(record))
-        runs[key][record["nodes"] > 1] += record["operations"]
-        if record["lost"] or record["stalled"]:
-            what = "stopped" if record["stalled"] else f"lost {record['lost']}"
-            bad.append(f"`{record['object']}` on {key[1]}, {record['nodes']} nodes: {what}")
-    total = sum(sum(by_nodes.values()) for by_nodes in runs.values())
+        rows[record["object"], library_of(record)][record["nodes"] > 1] += record["operations"]
+    return rows
+
+
+def rows_in(text: str) -> Rows:
+    """Those of a table that was made here."""
+    rows: Rows = {}
+    for name, library, one, several in re.findall(r"^\| `(.+?)` \| (.+?) \| (\S+) \| (\S+) \|$", text, re.MULTILINE):
+        counts = {False: one, True: several}
+        rows[name, library] = {nodes: int(count.replace(",", "")) for nodes, count in counts.items() if count != "-"}
+    return rows
+
+
+def faults_in(records: list[dict]) -> list[str]:
+    return [
+        f"`{record['object']}` on {library_of(record)}, {record['nodes']} nodes: "
+        + ("stopped" if record["stalled"] else f"lost {record['lost']}" if record["lost"] else "did nothing")
+        for record in records
+        if record["lost"] or record["stalled"] or not record["operations"]
+    ]
+
+
+def table(rows: Rows, faults: list[str]) -> str:
+    total = sum(sum(by_nodes.values()) for by_nodes in rows.values())
     lines = ["| object | library | one node | virtual nodes |", "|---|---|--:|--:|"]
-    for (name, library), by_nodes in runs.items():
+    for (name, library), by_nodes in rows.items():
         counts = [f"{by_nodes[several]:,}" if several in by_nodes else "-" for several in (False, True)]
         lines.append(f"| `{name}` | {library} | {counts[0]} | {counts[1]} |")
-    verdict = "; ".join(bad) if bad else "nothing lost, nothing stopped"
+    verdict = "; ".join(faults) if faults else "nothing lost, nothing stopped"
     return "\n".join(lines + ["", f"{total:,} operations in all: {verdict}."])
 
 
@@ -57,18 +80,28 @@ def main(arguments: list[str]) -> int:
                 sys.exit(f"{name}:{number}: the record is cut off or mixed with other text: {problem}")
     if not records:
         sys.exit(f"no record of nearfar_soak in {' '.join(arguments)}: nothing is known of any object")
-    text = table(records)
+    rows, faults = rows_of(records), faults_in(records)
     if document is None:
-        print(text)
+        print(table(rows, faults))
         return 0
+    if faults:
+        sys.exit(f"nothing is written to {document}: {'; '.join(faults)}")
+    if not document.is_file():
+        sys.exit(f"there is no document {document}")
     before, begin, rest = document.read_text().partition(BEGIN)
     if not begin:
         sys.exit(f"{document} lacks the line {BEGIN}")
-    _, end, after = rest.partition(END)
+    old, end, after = rest.partition(END)
     if not end:
         sys.exit(f"{document} lacks the line {END} after {BEGIN}")
+    text = table(rows_in(old) | rows, faults)
     document.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
     return 0
 
 
-sys.exit(main(sys.argv[1:]))
+try:
+    sys.exit(main(sys.argv[1:]))
+except (OSError, UnicodeDecodeError) as problem:
+    sys.exit(f"soak_table: {problem}")
+except (KeyError, TypeError, AttributeError) as problem:
+    sys.exit(f"soak_table: a record is not one of nearfar_soak: {problem!r}")
