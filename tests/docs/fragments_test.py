@@ -12,7 +12,7 @@ import unittest
 
 SOURCE = pathlib.Path(os.environ.get("NEARFAR_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
 RULES = "docs/verification.md"
-DOCUMENTS = ["docs/adding-a-benchmark.md", "docs/checking-your-own.md", "docs/numa.md", "docs/queues.md",
+DOCUMENTS = ["docs/adding-a-benchmark.md", "docs/channels.md", "docs/checking-your-own.md", "docs/numa.md", "docs/queues.md",
              "docs/readers-writers.md"]  # fmt: skip
 QUOTE = re.compile(r"<!-- (examples/\w+\.cpp): ([^>]*) -->\n```cpp\n(.*?)```", re.DOTALL)
 

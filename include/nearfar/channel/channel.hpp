@@ -1,0 +1,192 @@
+/// \file
+/// Channels: what threads of a process, or ranks of a node, send to each other through a buffer.
+///
+/// Source: Laubert's thesis on channels between the threads of a runtime system (2021, in German), section
+/// 2.5, after A. Prell, "Embracing explicit communication in work-stealing runtime systems", dissertation,
+/// Bayreuth 2016: FIFO, `try_send` and `try_receive` that fail if the buffer is full or empty. Waiting,
+/// closing and the results are those of L. Crowl, C. Mysen, D. Gustafsson, "C++ Concurrent Queues", P0260.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/channel/event_count.hpp"
+#include "nearfar/channel/received.hpp"
+#include "nearfar/channel/ring_buffer.hpp"
+#include "nearfar/core/backoff.hpp"
+#include "nearfar/core/world.hpp"
+
+namespace nearfar {
+
+/// The face of a channel over a buffer, which is what its strategy is. Linearizable, and its progress is, as
+/// the buffer's; `send` and `receive` and their timed forms wait, at first awake and then asleep. Who is
+/// woken is not who has waited longest.
+///
+/// A message that is not sent stays what it was: all forms move from their argument only if they succeed.
+template <typename Memory, typename T, template <typename, typename> typename Buffer>
+class basic_channel {
+ public:
+  using value_type = T;
+
+  basic_channel(const basic_channel&) = delete;
+  basic_channel& operator=(const basic_channel&) = delete;
+
+  /// `success`, `full` or `closed`, at once.
+  [[nodiscard]] queue_status try_send(T&& value) { return put(value); }
+  [[nodiscard]] queue_status try_send(const T& value)
+    requires std::copy_constructible<T>
+  {
+    T copy(value);
+    return put(copy);
+  }
+  /// `success` or `closed`, when there is room.
+  [[nodiscard]] queue_status send(T&& value) { return send_by(value, std::nullopt); }
+  [[nodiscard]] queue_status send(const T& value)
+    requires std::copy_constructible<T>
+  {
+    T copy(value);
+    return send_by(copy, std::nullopt);
+  }
+  /// The same until a time of the steady clock, or of the world's, or `timed_out`.
+  [[nodiscard]] queue_status send_until(T&& value, std::chrono::nanoseconds deadline) {
+    return send_by(value, deadline);
+  }
+  [[nodiscard]] queue_status send_until(const T& value, std::chrono::nanoseconds deadline)
+    requires std::copy_constructible<T>
+  {
+    T copy(value);
+    return send_by(copy, deadline);
+  }
+  template <typename Rep, typename Period>
+  [[nodiscard]] queue_status send_for(T&& value, std::chrono::duration<Rep, Period> span) {
+    return send_by(value, end_of(span));
+  }
+  template <typename Rep, typename Period>
+  [[nodiscard]] queue_status send_for(const T& value, std::chrono::duration<Rep, Period> span)
+    requires std::copy_constructible<T>
+  {
+    T copy(value);
+    return send_by(copy, end_of(span));
+  }
+
+  /// The oldest message, if there is one: else `empty`, or `closed`, when none will come.
+  [[nodiscard]] received<T> try_receive() { return take(); }
+  /// The oldest message, when there is one, or `closed`.
+  [[nodiscard]] received<T> receive() { return receive_by(std::nullopt); }
+  /// The same until a time of the steady clock, or of the world's, or `timed_out`.
+  [[nodiscard]] received<T> receive_until(std::chrono::nanoseconds deadline) { return receive_by(deadline); }
+  template <typename Rep, typename Period>
+  [[nodiscard]] received<T> receive_for(std::chrono::duration<Rep, Period> span) {
+    return receive_by(end_of(span));
+  }
+
+  /// From now on nothing can be sent; what was is still received. By anybody, any number of times.
+  void close() {
+    buffer_.close();
+    detail::tell(memory_, event(room), true);
+    detail::tell(memory_, event(message), true);
+  }
+  /// Ends that.
+  void reopen() { buffer_.reopen(); }
+  [[nodiscard]] bool is_closed() const { return buffer_.is_closed(); }
+  /// Messages that wait to be received: an estimate where others send and receive.
+  [[nodiscard]] std::size_t peek() const { return buffer_.count(); }
+  [[nodiscard]] std::size_t capacity() const { return buffer_.capacity(); }
+
+  /// Receives until the channel is closed and empty: `for (T& message : channel)`.
+  class iterator {
+   public:
+    using iterator_concept = std::input_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+
+    explicit iterator(basic_channel& from) : from_(&from), current_(from.receive()) {}
+
+    [[nodiscard]] T& operator*() const { return **current_; }
+    iterator& operator++() {
+      current_.emplace(from_->receive());
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    [[nodiscard]] friend bool operator==(const iterator& one, std::default_sentinel_t /*end*/) {
+      return !one.current_->has_value();
+    }
+
+   private:
+    basic_channel* from_;
+    mutable std::optional<received<T>> current_;
+  };
+  [[nodiscard]] iterator begin() { return iterator(*this); }
+  [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
+
+ protected:
+  template <typename... Where>
+  explicit basic_channel(std::size_t capacity, Where&&... where)
+      : memory_(std::forward<Where>(where)...), events_(memory_, 2), buffer_(memory_, capacity) {}
+  ~basic_channel() = default;
+
+ private:
+  enum event_of : std::size_t { room, message };
+
+  [[nodiscard]] event_count<Memory>& event(event_of which) { return events_[which]; }
+
+  template <typename Rep, typename Period>
+  [[nodiscard]] channel_deadline end_of(std::chrono::duration<Rep, Period> span) {
+    return later(memory_.now(), in_nanoseconds(span));
+  }
+
+  [[nodiscard]] queue_status put(T& value) {
+    const queue_status status = buffer_.put(value);
+    if (status == queue_status::success) detail::tell(memory_, event(message));
+    return status;
+  }
+  [[nodiscard]] received<T> take() {
+    received<T> result = buffer_.take();
+    if (result) detail::tell(memory_, event(room));
+    return result;
+  }
+  [[nodiscard]] queue_status send_by(T& value, const channel_deadline& deadline) {
+    const queue_status status = detail::attempt_until(
+        memory_, event(room), deadline, [&] { return put(value); },
+        [](queue_status now) { return now == queue_status::full; });
+    return status == queue_status::full ? queue_status::timed_out : status;
+  }
+  [[nodiscard]] received<T> receive_by(const channel_deadline& deadline) {
+    received<T> result = detail::attempt_until(
+        memory_, event(message), deadline, [&] { return take(); },
+        [](const received<T>& now) { return now.status() == queue_status::empty; });
+    if (result.status() == queue_status::empty) return queue_status::timed_out;
+    return result;
+  }
+
+  Memory memory_;
+  typename Memory::template array<event_count<Memory>> events_;
+  Buffer<Memory, T> buffer_;
+};
+
+/// Channel of the threads of a process: one object for all of them, of messages that can be moved. It must
+/// outlive every call.
+template <std::move_constructible T, template <typename, typename> typename Buffer = ring_buffer>
+class channel : public basic_channel<process_memory, T, Buffer> {
+ public:
+  /// Throws `misuse` for a capacity that the buffer cannot have.
+  explicit channel(std::size_t capacity) : basic_channel<process_memory, T, Buffer>(capacity) {}
+};
+
+/// Channel of the ranks of a node: each has its object for it, used by one thread. Messages can be copied
+/// byte by byte.
+template <world W, plain_value T, template <typename, typename> typename Buffer = ring_buffer>
+class node_channel : public basic_channel<node_memory<W>, T, Buffer> {
+ public:
+  /// Collective. `home` is whose memory the channel is in. Throws `misuse` for a capacity that the buffer
+  /// cannot have, and where not all ranks of the world are on one node.
+  node_channel(W& w, std::size_t capacity, int home = 0)
+      : basic_channel<node_memory<W>, T, Buffer>(capacity, w, home) {}
+};
+
+}  // namespace nearfar

@@ -1,0 +1,255 @@
+/// \file
+/// Where a channel's cells are, and how its threads or ranks wait for each other: what channels know of the
+/// world, so that one text serves `std::thread`s, the ranks of a node, and the model checker.
+///
+/// `process_memory` is that of the threads of one process, which need no world: any of them may use any
+/// channel. `node_memory<W>` is near memory of a world's ranks on one node: each rank has an object for the
+/// channel, and what is sent is copied byte by byte.
+///
+/// Both offer cells, fences and waits as worlds do (core/world.hpp), and
+///  - `slot<T>`, the place of a message: `put(T&&)` makes one there, `take()` moves it out and leaves none,
+///  as
+///    does `drop()` without;
+///  - `array<S>`, so many of a struct, made by their `memory` and count, and reached by index;
+///  - `is_maker()`, for who fills in what they begin with, and `made()`, when that is done;
+///  - `park(word, seen, deadline)`: until the word is not what was seen, or until the deadline if there is
+///    one, or for no reason; after a while without a processor. `unpark_one` and `unpark_all` follow a change
+///    of the word.
+#pragma once
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <climits>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <new>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "nearfar/core/error.hpp"
+#include "nearfar/core/fence.hpp"
+#include "nearfar/core/layout.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/memory/atomic_cell.hpp"
+
+namespace nearfar {
+
+/// Until when something waits, by the steady clock or the world's; nothing: for ever.
+using channel_deadline = std::optional<std::chrono::nanoseconds>;
+
+namespace detail {
+
+/// What `does()` brings, and then `afterwards()`, also if the former throws. No destructor does this: where
+/// ranks are fibres (engine/fibre.hpp) what is done afterwards may wait, and is left by an exception when
+/// the execution ends there.
+template <typename Does, typename Afterwards>
+[[nodiscard]] std::invoke_result_t<const Does&> and_always(const Does& does, const Afterwards& afterwards) {
+  auto attempt = [&] {
+    try {
+      return does();
+    } catch (...) {
+      afterwards();
+      throw;
+    }
+  };
+  std::invoke_result_t<const Does&> result = attempt();
+  afterwards();
+  return result;
+}
+
+/// Sleeps while the word is `seen`; returns when it is woken, late, or for no reason. Between processes, too,
+/// unless `is_private`.
+inline void sleep_on(const atomic_cell<std::uint32_t>& word, std::uint32_t seen,
+                     const channel_deadline& deadline, bool is_private) noexcept {
+  static_assert(sizeof word == sizeof(std::uint32_t));
+  timespec end{};
+  if (deadline) {
+    const auto time = std::max(*deadline, std::chrono::nanoseconds::zero());
+    const auto whole = std::chrono::floor<std::chrono::seconds>(time);
+    end.tv_sec = whole.count();
+    end.tv_nsec = (time - whole).count();
+  }
+  // A deadline of this operation is a time, not a span; by the monotonic clock, which is the steady one.
+  const int what = FUTEX_WAIT_BITSET | (is_private ? FUTEX_PRIVATE_FLAG : 0);
+  syscall(SYS_futex, &word, what, seen, deadline ? &end : nullptr, nullptr, FUTEX_BITSET_MATCH_ANY);
+}
+inline void wake(const atomic_cell<std::uint32_t>& word, int most, bool is_private) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE | (is_private ? FUTEX_PRIVATE_FLAG : 0), most, nullptr, nullptr, 0);
+}
+
+/// Looks before a thread gives its processor up, of which the second half also yields it.
+inline constexpr int looks_before_sleep = 64;
+
+/// One more look, in a loop that waits for what another thread is about to do.
+inline void before_look(int number) noexcept {
+  if (number >= looks_before_sleep / 2) sched_yield();
+}
+
+}  // namespace detail
+
+/// The memory of the threads of a process.
+class process_memory {
+ public:
+  template <typename T>
+  using near = atomic_cell<T>;
+
+  /// Of any type that can be moved.
+  template <typename T>
+  class slot {
+   public:
+    slot() noexcept {}  // NOLINT(modernize-use-equals-default): there is no message yet
+    slot(const slot&) = delete;
+    slot& operator=(const slot&) = delete;
+    ~slot() {}  // NOLINT(modernize-use-equals-default): nor at the end
+
+    void put(T&& value) { std::construct_at(&value_, std::move(value)); }
+    [[nodiscard]] T take() {
+      const leave_empty afterwards(*this);
+      return std::move(value_);
+    }
+    void drop() { std::destroy_at(&value_); }
+
+   private:
+    struct leave_empty {
+      explicit leave_empty(slot& of) noexcept : of_(&of) {}
+      leave_empty(const leave_empty&) = delete;
+      leave_empty& operator=(const leave_empty&) = delete;
+      ~leave_empty() { of_->drop(); }
+      slot* of_;
+    };
+
+    union {
+      T value_;
+    };
+  };
+
+  template <typename S>
+  class array {
+   public:
+    array(process_memory& /*memory*/, std::size_t count) : elements_(std::make_unique<S[]>(count)) {}
+
+    [[nodiscard]] S& operator[](std::size_t index) const noexcept { return elements_[index]; }
+
+   private:
+    std::unique_ptr<S[]> elements_;
+  };
+
+  [[nodiscard]] static constexpr bool is_maker() noexcept { return true; }
+  static constexpr void made() noexcept {}
+  [[nodiscard]] static std::chrono::nanoseconds now() noexcept {
+    return std::chrono::steady_clock::now().time_since_epoch();
+  }
+  static void fence(std::memory_order order) noexcept { nearfar::fence(order); }
+
+  /// For what another thread does next, and does not wait for this one.
+  template <typename T, std::predicate<T> Predicate>
+  static T await(const atomic_cell<T>& cell, Predicate predicate) noexcept {
+    for (int look = 0;; look = std::min(look + 1, detail::looks_before_sleep)) {
+      const T value = cell.load(std::memory_order_acquire);
+      if (predicate(value)) return value;
+      detail::before_look(look);
+    }
+  }
+  static void park(const atomic_cell<std::uint32_t>& word, std::uint32_t seen,
+                   const channel_deadline& deadline) noexcept {
+    for (int look = 0; look < detail::looks_before_sleep; ++look) {
+      if (word.load(std::memory_order_acquire) != seen) return;
+      detail::before_look(look);
+    }
+    detail::sleep_on(word, seen, deadline, true);
+  }
+  static void unpark_one(const atomic_cell<std::uint32_t>& word) noexcept { detail::wake(word, 1, true); }
+  static void unpark_all(const atomic_cell<std::uint32_t>& word) noexcept {
+    detail::wake(word, INT_MAX, true);
+  }
+};
+
+/// Near memory of the ranks of one node; `home` is whose.
+template <world W>
+class node_memory {
+ public:
+  template <typename T>
+  using near = typename W::template near<T>;
+
+  /// Of types that can be copied byte by byte.
+  template <plain_value T>
+  class slot {
+   public:
+    void put(const T& value) { value_.store(value); }
+    [[nodiscard]] T take() { return value_.load(); }
+
+   private:
+    typename W::template plain<T> value_{};
+  };
+
+  template <typename S>
+  class array {
+   public:
+    array(node_memory& memory, std::size_t count) : home_(memory.home_), elements_(*memory.world_, count) {}
+
+    [[nodiscard]] S& operator[](std::size_t index) const { return elements_.at({home_, index}); }
+
+   private:
+    int home_;
+    typename W::template near_array<S> elements_;
+  };
+
+  /// Throws `misuse` if not all ranks are on the home's node.
+  explicit node_memory(W& w, int home = 0) : world_(&w), home_(checked_rank(w, home)) {
+    if (w.locality().groups(level::node) != 1)
+      throw misuse("a channel is for the ranks of one node: make it in a world of those");
+  }
+
+  [[nodiscard]] bool is_maker() const { return world_->rank() == home_; }
+  void made() { world_->barrier(); }
+  [[nodiscard]] std::chrono::nanoseconds now() const { return world_->now(); }
+  void fence(std::memory_order order) { world_->fence(order); }
+
+  template <typename Cell, typename Predicate>
+  auto await(const Cell& cell, Predicate predicate) {
+    return world_->await(cell, predicate);
+  }
+  /// Between two sleeps the rank drives MPI's progress.
+  void park(const near<std::uint32_t>& word, std::uint32_t seen, const channel_deadline& deadline) {
+    const auto has_changed = [seen](std::uint32_t now) { return now != seen; };
+    if constexpr (!sleeps) {
+      if (deadline)
+        static_cast<void>(world_->await_until(*deadline, word, has_changed));
+      else
+        world_->await(word, has_changed);
+    } else {
+      for (int look = 0; look < detail::looks_before_sleep; ++look) {
+        if (has_changed(word.load(std::memory_order_acquire))) return;
+        world_->rest();
+      }
+      constexpr std::chrono::milliseconds longest(1);
+      const std::chrono::nanoseconds end = world_->now() + longest;
+      detail::sleep_on(word, seen, deadline ? std::min(*deadline, end) : end, false);
+    }
+  }
+  void unpark_one(const near<std::uint32_t>& word) {
+    if constexpr (sleeps) detail::wake(word, 1, false);
+  }
+  void unpark_all(const near<std::uint32_t>& word) {
+    if constexpr (sleeps) detail::wake(word, INT_MAX, false);
+  }
+
+ private:
+  /// Elsewhere a wait is the engine's.
+  static constexpr bool sleeps = std::same_as<near<std::uint32_t>, atomic_cell<std::uint32_t>>;
+
+  W* world_;
+  int home_;
+};
+
+}  // namespace nearfar

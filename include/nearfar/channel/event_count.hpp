@@ -1,0 +1,71 @@
+/// \file
+/// How those that wait for room, or for a message, sleep, and are woken by who makes it.
+///
+/// Source: the eventcount of D. Reed, R. Kanodia, "Synchronization with eventcounts and sequencers", CACM 22,
+/// 1979, doi 10.1145/359060.359076, in the form in which nobody is told where nobody waits: D. Vyukov's, as
+/// in folly's `EventCount`.
+///
+/// Who waits registers (1), looks again at what it waits for, and sleeps until the count moves on from what
+/// it was before that look. Who makes what others wait for does so, and then looks whether any have
+/// registered (2), and moves the count on (3). By the fences at (1) and (2) one of the two sees the other:
+/// the one that waits what was made, or the other that it waits.
+///
+/// Cost: telling nobody is a fence and the load of a word that is in every cache. Memory: 64 bytes.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/core/layout.hpp"
+
+namespace nearfar {
+
+/// In memory that all who wait and tell share. See the file's comment.
+template <typename Memory>
+struct alignas(cache_line) event_count {
+  typename Memory::template near<std::uint32_t> count{};
+  typename Memory::template near<std::uint32_t> waiting{};
+};
+
+namespace detail {
+
+/// What `attempt()` brings, which is repeated after events until `in_vain` does not hold for it, or until the
+/// deadline has passed.
+template <typename Memory, typename Attempt, typename InVain>
+[[nodiscard]] auto attempt_until(Memory& memory, event_count<Memory>& event, const channel_deadline& deadline,
+                                 const Attempt& attempt, const InVain& in_vain) {
+  auto first = attempt();
+  if (!in_vain(first)) return first;
+  for (;;) {
+    event.waiting.fetch_add(1, std::memory_order_relaxed);
+    auto result = and_always(
+        [&] {
+          memory.fence(std::memory_order_seq_cst);                                 // (1)
+          const std::uint32_t seen = event.count.load(std::memory_order_acquire);  // pairs with (2)
+          auto again = attempt();
+          if (!in_vain(again)) return again;
+          memory.park(event.count, seen, deadline);
+          return attempt();
+        },
+        [&] { event.waiting.fetch_add(~std::uint32_t{0}, std::memory_order_relaxed); });
+    if (!in_vain(result) || (deadline && memory.now() >= *deadline)) return result;
+  }
+}
+
+/// Tells one of those that wait, if there are any; or all.
+template <typename Memory>
+void tell(Memory& memory, event_count<Memory>& event, bool tells_all = false) {
+  memory.fence(std::memory_order_seq_cst);  // (2)
+  if (event.waiting.load(std::memory_order_relaxed) == 0) return;
+  // (3) Released by the fence: who sees it finds what was made.
+  event.count.fetch_add(1, std::memory_order_relaxed);
+  if (tells_all)
+    memory.unpark_all(event.count);
+  else
+    memory.unpark_one(event.count);
+}
+
+}  // namespace detail
+
+}  // namespace nearfar

@@ -1,0 +1,211 @@
+/// \file
+/// The buffer of a channel with room for a fixed number of messages: a ring whose cells say whose turn it is.
+///
+/// Source: D. Vyukov's bounded MPMC queue; lap and index in one word, and how full, empty and closed are
+/// told, are those of the array flavour of crossbeam-channel (S. Glavina).
+///
+/// A position is a lap and an index. A cell's stamp is the position that may be sent to it, or that and 1
+/// when it has the message; who takes that makes it the position of the next lap. A sender or receiver moves
+/// the channel's tail or head on by a compare-and-swap, has the cell's message to itself, and then stamps it.
+/// The tail also has a bit that says closed, so that whoever sends and whoever closes agree on who was first.
+///
+/// A message whose move throws leaves its cell to be passed over, and nobody waits for it.
+///
+/// Linearization points: of what succeeds the compare-and-swap; of full and empty the look at the other end,
+/// which must be where it was when the cell was looked at; of `close` its compare-and-swap. So all is
+/// linearizable, and for that a receiver waits for a sender that is at its cell, and the reverse. Whoever has
+/// seen one end moved (3, 4) and then fences sees the other as far as that was known to who moved it, so that
+/// nobody waits for what has long been done. And since who has sent, received or closed fences, too, before
+/// it returns (event_count.hpp), a look that comes later is not at what was before. Progress: those that are
+/// between the two steps block who comes to their cell; all others go on.
+///
+/// Cost: a compare-and-swap and 2 cache lines that move, that of one end, and the cell. Memory: for each
+/// message that there is room for a cache line or more.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/channel/received.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/core/layout.hpp"
+
+namespace nearfar {
+
+/// Of messages of type `T` in that memory. See the file's comment.
+template <typename Memory, typename T>
+class ring_buffer {
+ public:
+  /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
+  ring_buffer(Memory& memory, std::size_t capacity)
+      : memory_(&memory),
+        capacity_(checked(capacity)),
+        lap_(std::bit_ceil(capacity_ + 1)),
+        ends_(memory, 1),
+        cells_(memory, capacity) {
+    if (memory.is_maker())
+      for (std::uint64_t i = 0; i < capacity_; ++i) cells_[i].stamp.store(i, std::memory_order_relaxed);
+    memory.made();
+  }
+  ring_buffer(const ring_buffer&) = delete;
+  ring_buffer& operator=(const ring_buffer&) = delete;
+  /// Messages that nobody has received are destroyed. Nobody may use it any more.
+  ~ring_buffer() {
+    if constexpr (!std::is_trivially_destructible_v<T>)
+      for (claim of = claimed(); of.at != nullptr; of = claimed()) {
+        of.at->message.drop();
+        pass_on(of);
+      }
+  }
+
+  [[nodiscard]] std::size_t capacity() const noexcept { return static_cast<std::size_t>(capacity_); }
+
+  /// `success`, `full` or `closed`. The message is moved from only if it is sent.
+  [[nodiscard]] queue_status put(T& value) {
+    auto& end = ends_[0].tail;
+    std::uint64_t tail = end.load(std::memory_order_relaxed);
+    for (;;) {
+      if ((tail & closed_bit) != 0) return queue_status::closed;
+      cell& at = cells_[index_of(tail)];
+      const std::uint64_t stamp = at.stamp.load(std::memory_order_acquire);  // pairs with (2)
+      if (stamp == tail) {
+        // (3)
+        if (!end.compare_exchange(tail, next(tail), std::memory_order_release, std::memory_order_relaxed))
+          continue;
+        fill(at, tail, value);
+        return queue_status::success;
+      }
+      memory_->fence(std::memory_order_seq_cst);
+      if (ends_[0].head.load(std::memory_order_relaxed) + lap_ == tail) return queue_status::full;
+      const std::uint64_t now = end.load(std::memory_order_relaxed);
+      if (now == tail) await_turn(at, stamp);
+      tail = now;
+    }
+  }
+
+  /// A message, or `empty` or `closed`.
+  [[nodiscard]] received<T> take() {
+    const claim of = claimed();
+    if (of.at == nullptr) return of.why;
+    return detail::and_always([&] { return received<T>(of.at->message.take()); }, [&] { pass_on(of); });
+  }
+
+  /// Whether this call closed it.
+  bool close() { return set_closed(true); }
+  /// Whether this call opened it again.
+  bool reopen() { return set_closed(false); }
+  [[nodiscard]] bool is_closed() const {
+    return (ends_[0].tail.load(std::memory_order_acquire) & closed_bit) != 0;
+  }
+
+  /// Messages, at some moment between call and return if nobody else sends or receives.
+  [[nodiscard]] std::size_t count() const {
+    const std::uint64_t head = ends_[0].head.load(std::memory_order_acquire);
+    const std::uint64_t tail = ends_[0].tail.load(std::memory_order_acquire) & ~closed_bit;
+    const std::uint64_t laps = tail / lap_ - head / lap_;
+    const std::uint64_t all = laps * capacity_ + index_of(tail) - index_of(head);
+    return static_cast<std::size_t>(all > capacity_ ? capacity_ : all);
+  }
+
+ private:
+  static constexpr std::uint64_t closed_bit = std::uint64_t{1} << 63U;
+  /// In the stamp of a cell whose message was not made.
+  static constexpr std::uint64_t void_bit = std::uint64_t{1} << 62U;
+
+  struct alignas(cache_line) cell {
+    typename Memory::template near<std::uint64_t> stamp{};
+    typename Memory::template slot<T> message{};
+  };
+  struct both_ends {
+    alignas(cache_line) typename Memory::template near<std::uint64_t> head{};
+    alignas(cache_line) typename Memory::template near<std::uint64_t> tail{};
+  };
+  /// A cell with a message that is this receiver's, or why there is none.
+  struct claim {
+    cell* at = nullptr;
+    std::uint64_t next_lap = 0;
+    queue_status why = queue_status::success;
+  };
+  static std::uint64_t checked(std::size_t capacity) {
+    constexpr std::size_t most = std::size_t{1} << 32U;
+    if (capacity < 1 || capacity >= most)
+      throw misuse("a channel has room for 1 to " + std::to_string(most - 1) + " messages, not " +
+                   std::to_string(capacity));
+    return capacity;
+  }
+
+  [[nodiscard]] std::size_t index_of(std::uint64_t position) const noexcept {
+    return static_cast<std::size_t>(position & (lap_ - 1));
+  }
+  [[nodiscard]] std::uint64_t next(std::uint64_t position) const noexcept {
+    return index_of(position) + 1 < capacity_ ? position + 1 : (position & ~(lap_ - 1)) + lap_;
+  }
+  /// Gives the cell to the next lap.
+  static void pass_on(const claim& of) { of.at->stamp.store(of.next_lap, std::memory_order_release); }  // (2)
+  [[nodiscard]] claim claimed() {
+    auto& end = ends_[0].head;
+    std::uint64_t head = end.load(std::memory_order_relaxed);
+    for (;;) {
+      cell& at = cells_[index_of(head)];
+      const std::uint64_t stamp = at.stamp.load(std::memory_order_acquire);  // pairs with (1)
+      if ((stamp & ~void_bit) == head + 1) {
+        // (4)
+        if (!end.compare_exchange(head, next(head), std::memory_order_release, std::memory_order_relaxed))
+          continue;
+        const claim mine{.at = &at, .next_lap = head + lap_};
+        if ((stamp & void_bit) == 0) return mine;
+        pass_on(mine);
+        head = next(head);
+        continue;
+      }
+      if (stamp == head) {
+        memory_->fence(std::memory_order_seq_cst);
+        const std::uint64_t tail = ends_[0].tail.load(std::memory_order_relaxed);
+        if ((tail & ~closed_bit) == head)
+          return {.why = (tail & closed_bit) != 0 ? queue_status::closed : queue_status::empty};
+      }
+      const std::uint64_t now = end.load(std::memory_order_relaxed);
+      if (now == head) await_turn(at, stamp);
+      head = now;
+    }
+  }
+  void fill(cell& at, std::uint64_t position, T& value) {
+    if constexpr (std::is_nothrow_move_constructible_v<T>) {
+      at.message.put(std::move(value));
+    } else {
+      try {
+        at.message.put(std::move(value));
+      } catch (...) {
+        at.stamp.store((position + 1) | void_bit, std::memory_order_release);
+        throw;
+      }
+    }
+    at.stamp.store(position + 1, std::memory_order_release);  // (1)
+  }
+  /// Somebody is between two steps at that cell.
+  void await_turn(cell& at, std::uint64_t seen) {
+    memory_->await(at.stamp, [seen](std::uint64_t stamp) { return stamp != seen; });
+  }
+  bool set_closed(bool closes) {
+    auto& end = ends_[0].tail;
+    std::uint64_t tail = end.load(std::memory_order_relaxed);
+    while (((tail & closed_bit) != 0) != closes)
+      if (end.compare_exchange(tail, tail ^ closed_bit, std::memory_order_relaxed, std::memory_order_relaxed))
+        return true;
+    return false;
+  }
+
+  Memory* memory_;
+  std::uint64_t capacity_;
+  std::uint64_t lap_;  ///< from a position to that of the same index in the next lap
+  typename Memory::template array<both_ends> ends_;
+  typename Memory::template array<cell> cells_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,296 @@
+// Channels of threads, and of a team's ranks on one node: at their limits, against a model, and under
+// contention.
+#include "nearfar/channel/channel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "nearfar/core/error.hpp"
+#include "nearfar/memory/threads/world.hpp"
+#include "nearfar/topology/spec.hpp"
+#include "tests/channel/channel_cases.hpp"
+
+namespace nearfar::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(channel, gives_what_was_sent_in_order_and_says_full_and_empty) {
+  for (const std::size_t capacity : {1U, 2U, 3U, 7U, 8U}) {
+    channel<std::string> c(capacity);
+    EXPECT_EQ(c.capacity(), capacity);
+    EXPECT_EQ(c.try_receive().status(), queue_status::empty);
+    for (int lap = 0; lap < 5; ++lap) {
+      for (std::size_t i = 0; i < capacity; ++i) {
+        ASSERT_EQ(c.try_send("message " + std::to_string(i)), queue_status::success);
+        EXPECT_EQ(c.peek(), i + 1);
+      }
+      EXPECT_EQ(c.try_send("one too many"), queue_status::full);
+      for (std::size_t i = 0; i < capacity; ++i) {
+        const auto got = c.receive();
+        ASSERT_TRUE(got);
+        EXPECT_EQ(*got, "message " + std::to_string(i));
+      }
+      EXPECT_EQ(c.peek(), 0U);
+      EXPECT_EQ(c.try_receive().status(), queue_status::empty);
+    }
+  }
+}
+
+TEST(channel, leaves_what_it_does_not_send_with_its_owner) {
+  channel<std::unique_ptr<int>> c(1);
+  EXPECT_EQ(c.try_send(std::make_unique<int>(1)), queue_status::success);
+  auto message = std::make_unique<int>(2);
+  EXPECT_EQ(c.try_send(std::move(message)), queue_status::full);
+  ASSERT_TRUE(message);  // NOLINT(bugprone-use-after-move): that it is not moved from is what is tested
+  EXPECT_EQ(c.send_for(std::move(message), 1ms), queue_status::timed_out);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(c.send_until(std::move(message), 0ns), queue_status::timed_out);
+  ASSERT_TRUE(message);
+  c.close();
+  EXPECT_EQ(c.send(std::move(message)), queue_status::closed);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(**c.receive(), 1);
+  EXPECT_EQ(c.receive().status(), queue_status::closed);
+}
+
+TEST(channel, waits_until_a_deadline) {
+  channel<int> c(2);
+  EXPECT_EQ(c.receive_for(1ms).status(), queue_status::timed_out);
+  EXPECT_EQ(c.receive_until(0ns).status(), queue_status::timed_out);
+  EXPECT_EQ(c.receive_until(std::chrono::nanoseconds::min()).status(), queue_status::timed_out);
+  const int copied = 1;
+  ASSERT_EQ(c.send_for(copied, 1h), queue_status::success);
+  EXPECT_EQ(*c.receive_until(0ns), 1);  // what is there wins over a deadline in the past
+  std::jthread later([&] { EXPECT_EQ(c.send_for(2, 1h), queue_status::success); });
+  EXPECT_EQ(*c.receive_for(std::chrono::hours::max()), 2);
+}
+
+TEST(channel, closes_gives_the_rest_and_opens_again) {
+  channel<int> c(2);
+  ASSERT_EQ(c.send(1), queue_status::success);
+  c.close();
+  c.close();
+  EXPECT_TRUE(c.is_closed());
+  EXPECT_EQ(c.try_send(2), queue_status::closed);
+  EXPECT_EQ(*c.receive(), 1);
+  EXPECT_EQ(c.receive_for(1h).status(), queue_status::closed);
+  c.reopen();
+  EXPECT_FALSE(c.is_closed());
+  EXPECT_EQ(c.try_receive().status(), queue_status::empty);
+  EXPECT_EQ(c.send(3), queue_status::success);
+  EXPECT_EQ(*c.receive(), 3);
+}
+
+TEST(channel, wakes_all_that_wait_when_it_is_closed) {
+  channel<int> full(1);
+  channel<int> empty(1);
+  ASSERT_EQ(full.send(1), queue_status::success);
+  std::vector<std::jthread> waiting;
+  std::atomic<int> told = 0;
+  for (int i = 0; i < 3; ++i) {
+    waiting.emplace_back([&] { told += full.send(2) == queue_status::closed ? 1 : 0; });
+    waiting.emplace_back([&] { told += empty.receive().status() == queue_status::closed ? 1 : 0; });
+  }
+  full.close();
+  empty.close();
+  waiting.clear();
+  EXPECT_EQ(told, 6);
+}
+
+TEST(channel, refuses_what_it_cannot_be) {
+  EXPECT_THROW(channel<int>(0), misuse);
+  EXPECT_THROW(channel<int>(std::size_t{1} << 32U), misuse);
+  threads::options two_nodes;
+  two_nodes.topology = topology_spec::parse("node:2");
+  threads::run(
+      2, [](threads::world& w) { EXPECT_THROW((node_channel<threads::world, int>(w, 1)), misuse); },
+      two_nodes);
+  threads::run(2, [](threads::world& w) {
+    EXPECT_THROW((node_channel<threads::world, int>(w, 1, 2)), unreachable_rank);
+  });
+}
+
+/// Counts those that live, and throws when it is told to.
+class counted {
+ public:
+  explicit counted(int number) : number_(number) { ++living; }
+  counted(counted&& from) : number_(from.number_) {  // NOLINT(performance-noexcept-move-constructor)
+    if (throws_in != 0 && --throws_in == 0) throw std::runtime_error("no");
+    ++living;
+  }
+  counted& operator=(counted&&) = delete;
+  ~counted() { --living; }
+  [[nodiscard]] int number() const noexcept { return number_; }
+
+  static inline int living = 0;
+  static inline int throws_in = 0;  ///< moves; 0: none does
+
+ private:
+  int number_;
+};
+
+TEST(channel, goes_on_when_a_message_throws) {
+  {
+    channel<counted> c(2);
+    for (int lap = 0; lap < 5; ++lap) {
+      ASSERT_EQ(c.try_send(counted(1)), queue_status::success);
+      counted thrower(2);
+      counted::throws_in = 1;
+      EXPECT_THROW(static_cast<void>(c.try_send(std::move(thrower))), std::runtime_error);
+      EXPECT_EQ(c.receive()->number(), 1);
+      EXPECT_EQ(c.try_receive().status(), queue_status::empty);
+      ASSERT_EQ(c.try_send(counted(3)), queue_status::success);
+      counted::throws_in = 1;
+      EXPECT_THROW(static_cast<void>(c.receive()), std::runtime_error);
+      EXPECT_EQ(c.try_receive().status(), queue_status::empty);
+    }
+    ASSERT_EQ(c.try_send(counted(4)), queue_status::success);
+    counted::throws_in = 1;  // what is left is not moved
+  }
+  counted::throws_in = 0;
+  EXPECT_EQ(counted::living, 0);
+}
+
+/// One thread, and a deque that says what must come of each call.
+TEST(channel, is_as_its_model) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    const std::size_t capacity = 1 + random() % 5;
+    channel<std::unique_ptr<int>> c(capacity);
+    std::deque<int> model;
+    bool is_closed = false;
+    for (int i = 0; i < 200; ++i) {
+      const bool waits = random() % 2 == 0;
+      switch (random() % 8) {
+        case 0:
+          if (random() % 4 == 0) {
+            c.close();
+            is_closed = true;
+          }
+          break;
+        case 1:
+          c.reopen();
+          is_closed = false;
+          break;
+        case 2:
+        case 3:
+        case 4: {
+          auto message = std::make_unique<int>(i);
+          const queue_status status =
+              waits ? c.send_until(std::move(message), 0ns) : c.try_send(std::move(message));
+          if (is_closed) {
+            EXPECT_EQ(status, queue_status::closed);
+          } else if (model.size() == capacity) {
+            EXPECT_EQ(status, waits ? queue_status::timed_out : queue_status::full);
+          } else {
+            EXPECT_EQ(status, queue_status::success);
+            model.push_back(i);
+          }
+          break;
+        }
+        default: {
+          const auto got = waits ? c.receive_until(0ns) : c.try_receive();
+          if (!model.empty()) {
+            ASSERT_TRUE(got);
+            EXPECT_EQ(**got, model.front());
+            model.pop_front();
+          } else if (is_closed) {
+            EXPECT_EQ(got.status(), queue_status::closed);
+          } else {
+            EXPECT_EQ(got.status(), waits ? queue_status::timed_out : queue_status::empty);
+          }
+        }
+      }
+      EXPECT_EQ(c.peek(), model.size());
+      EXPECT_EQ(c.is_closed(), is_closed);
+    }
+  }
+}
+
+TEST(channel, loses_nothing_and_keeps_the_order_of_each_sender) {
+  for (const std::size_t capacity : {1U, 3U, 64U})
+    for (const int senders : {1, 4})
+      for (const int receivers : {1, 3}) {
+        constexpr std::uint64_t count = 3000;
+        channel<std::unique_ptr<std::uint64_t>> c(capacity);
+        std::vector<traffic> all(static_cast<std::size_t>(receivers));
+        {
+          std::vector<std::jthread> receiving;
+          for (traffic& mine : all)
+            receiving.emplace_back([&] {
+              for (auto& message : c) mine.note(*message);
+            });
+          std::vector<std::jthread> sending;
+          for (int sender = 0; sender < senders; ++sender)
+            sending.emplace_back([&c, sender] {
+              for (std::uint64_t i = 0; i < count; ++i)
+                EXPECT_EQ(
+                    c.send(std::make_unique<std::uint64_t>(static_cast<std::uint64_t>(sender) << 32U | i)),
+                    queue_status::success);
+            });
+          sending.clear();
+          c.close();
+        }
+        traffic sums;
+        for (const traffic& mine : all) {
+          sums.got += mine.got;
+          sums.sum += mine.sum;
+          sums.wrong += mine.wrong;
+        }
+        EXPECT_EQ(sums.got, count * static_cast<std::uint64_t>(senders));
+        EXPECT_EQ(sums.sum, count * (count - 1) / 2 * static_cast<std::uint64_t>(senders));
+        EXPECT_EQ(sums.wrong, 0U);
+      }
+}
+
+/// Closed and opened again while others send and receive: what was sent is received in the end.
+TEST(channel, loses_nothing_when_it_is_closed_in_the_middle) {
+  channel<int> c(4);
+  std::atomic<int> sent = 0;
+  std::atomic<int> got = 0;
+  std::atomic<bool> is_over = false;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 2; ++i) {
+      threads.emplace_back([&] {
+        while (!is_over) sent += c.send_for(1, 1ms) == queue_status::success ? 1 : 0;
+      });
+      threads.emplace_back([&] {
+        while (!is_over) got += c.receive_for(1ms).has_value() ? 1 : 0;
+      });
+    }
+    for (int i = 0; i < 200; ++i) {
+      c.close();
+      while (c.peek() != 0) std::this_thread::yield();
+      c.reopen();
+      const int before = sent;
+      while (sent == before) std::this_thread::yield();
+    }
+    is_over = true;
+  }
+  while (c.try_receive()) ++got;
+  EXPECT_EQ(got, sent);
+}
+
+TEST(node_channels, lose_nothing_between_ranks) {
+  for (const int ranks : {1, 2, 3, 4})
+    for (const std::size_t capacity : {1U, 8U})
+      threads::run(ranks,
+                   [&](threads::world& w) { expect_messages_arrive(w, capacity, w.size() - 1, 2000); });
+}
+
+}  // namespace
+}  // namespace nearfar::testing
