@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "nearfar/channel/buffer.hpp"
 #include "nearfar/channel/channel_memory.hpp"
 #include "nearfar/channel/event_count.hpp"
 #include "nearfar/channel/received.hpp"
@@ -30,8 +31,18 @@ namespace nearfar {
 /// A message that is not sent stays what it was: all forms move from their argument only if they succeed.
 template <typename Memory, typename T, template <typename, typename> typename Buffer>
 class basic_channel {
+ protected:
+  struct of_any_size {};
+
  public:
   using value_type = T;
+  static_assert(channel_buffer<Buffer<Memory, T>, T>);
+  /// Whether it is made with a capacity; else it has room for as many messages as there is memory for, or
+  /// its strategy says for how many.
+  static constexpr bool takes_capacity = Buffer<Memory, T>::takes_capacity;
+  /// Whether only one thread, or rank, sends at a time, and whether one receives.
+  static constexpr bool has_one_sender = Buffer<Memory, T>::has_one_sender;
+  static constexpr bool has_one_receiver = Buffer<Memory, T>::has_one_receiver;
 
   basic_channel(const basic_channel&) = delete;
   basic_channel& operator=(const basic_channel&) = delete;
@@ -127,7 +138,12 @@ class basic_channel {
  protected:
   template <typename... Where>
   explicit basic_channel(std::size_t capacity, Where&&... where)
+    requires(takes_capacity)
       : memory_(std::forward<Where>(where)...), events_(memory_, 2), buffer_(memory_, capacity) {}
+  template <typename... Where>
+  explicit basic_channel(of_any_size /*size*/, Where&&... where)
+    requires(!takes_capacity)
+      : memory_(std::forward<Where>(where)...), events_(memory_, 2), buffer_(memory_) {}
   ~basic_channel() = default;
 
  private:
@@ -143,6 +159,8 @@ class basic_channel {
   [[nodiscard]] queue_status put(T& value) {
     const queue_status status = buffer_.put(value);
     if (status == queue_status::success) detail::tell(memory_, event(message));
+    // It may have kept what another waits for while it found that.
+    if (status == queue_status::closed) detail::tell(memory_, event(room));
     return status;
   }
   [[nodiscard]] received<T> take() {
@@ -173,20 +191,33 @@ class basic_channel {
 /// outlive every call.
 template <std::move_constructible T, template <typename, typename> typename Buffer = ring_buffer>
 class channel : public basic_channel<process_memory, T, Buffer> {
+  using base = basic_channel<process_memory, T, Buffer>;
+
  public:
   /// Throws `misuse` for a capacity that the buffer cannot have.
-  explicit channel(std::size_t capacity) : basic_channel<process_memory, T, Buffer>(capacity) {}
+  explicit channel(std::size_t capacity)
+    requires(base::takes_capacity)
+      : base(capacity) {}
+  channel()
+    requires(!base::takes_capacity)
+      : base(typename base::of_any_size()) {}
 };
 
 /// Channel of the ranks of a node: each has its object for it, used by one thread. Messages can be copied
 /// byte by byte.
 template <world W, plain_value T, template <typename, typename> typename Buffer = ring_buffer>
 class node_channel : public basic_channel<node_memory<W>, T, Buffer> {
+  using base = basic_channel<node_memory<W>, T, Buffer>;
+
  public:
   /// Collective. `home` is whose memory the channel is in. Throws `misuse` for a capacity that the buffer
   /// cannot have, and where not all ranks of the world are on one node.
   node_channel(W& w, std::size_t capacity, int home = 0)
-      : basic_channel<node_memory<W>, T, Buffer>(capacity, w, home) {}
+    requires(base::takes_capacity)
+      : base(capacity, w, home) {}
+  explicit node_channel(W& w, int home = 0)
+    requires(!base::takes_capacity)
+      : base(typename base::of_any_size(), w, home) {}
 };
 
 }  // namespace nearfar

@@ -11,6 +11,7 @@
 ///  as
 ///    does `drop()` without;
 ///  - `array<S>`, so many of a struct, made by their `memory` and count, and reached by index;
+///  - `is_hardware`: cells are words of real memory, not of a model;
 ///  - `is_maker()`, for who fills in what they begin with, and `made()`, when that is done;
 ///  - `park(word, seen, deadline)`: until the word is not what was seen, or until the deadline if there is
 ///    one, or for no reason; after a while without a processor. `unpark_one` and `unpark_all` follow a change
@@ -100,6 +101,8 @@ inline void before_look(int number) noexcept {
 /// The memory of the threads of a process.
 class process_memory {
  public:
+  static constexpr bool is_hardware = true;
+
   template <typename T>
   using near = atomic_cell<T>;
 
@@ -178,8 +181,12 @@ class process_memory {
 template <world W>
 class node_memory {
  public:
+  using world_type = W;
+
   template <typename T>
   using near = typename W::template near<T>;
+  /// Elsewhere a wait is the engine's.
+  static constexpr bool is_hardware = std::same_as<near<std::uint32_t>, atomic_cell<std::uint32_t>>;
 
   /// Of types that can be copied byte by byte.
   template <plain_value T>
@@ -210,6 +217,7 @@ class node_memory {
       throw misuse("a channel is for the ranks of one node: make it in a world of those");
   }
 
+  [[nodiscard]] W& world_of() const noexcept { return *world_; }
   [[nodiscard]] bool is_maker() const { return world_->rank() == home_; }
   void made() { world_->barrier(); }
   [[nodiscard]] std::chrono::nanoseconds now() const { return world_->now(); }
@@ -222,7 +230,7 @@ class node_memory {
   /// Between two sleeps the rank drives MPI's progress.
   void park(const near<std::uint32_t>& word, std::uint32_t seen, const channel_deadline& deadline) {
     const auto has_changed = [seen](std::uint32_t now) { return now != seen; };
-    if constexpr (!sleeps) {
+    if constexpr (!is_hardware) {
       if (deadline)
         static_cast<void>(world_->await_until(*deadline, word, has_changed));
       else
@@ -238,16 +246,13 @@ class node_memory {
     }
   }
   void unpark_one(const near<std::uint32_t>& word) {
-    if constexpr (sleeps) detail::wake(word, 1, false);
+    if constexpr (is_hardware) detail::wake(word, 1, false);
   }
   void unpark_all(const near<std::uint32_t>& word) {
-    if constexpr (sleeps) detail::wake(word, INT_MAX, false);
+    if constexpr (is_hardware) detail::wake(word, INT_MAX, false);
   }
 
  private:
-  /// Elsewhere a wait is the engine's.
-  static constexpr bool sleeps = std::same_as<near<std::uint32_t>, atomic_cell<std::uint32_t>>;
-
   W* world_;
   int home_;
 };

@@ -27,13 +27,12 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 #include <utility>
 
+#include "nearfar/channel/buffer.hpp"
 #include "nearfar/channel/channel_memory.hpp"
 #include "nearfar/channel/received.hpp"
-#include "nearfar/core/error.hpp"
 #include "nearfar/core/layout.hpp"
 
 namespace nearfar {
@@ -42,10 +41,14 @@ namespace nearfar {
 template <typename Memory, typename T>
 class ring_buffer {
  public:
+  static constexpr bool takes_capacity = true;
+  static constexpr bool has_one_sender = false;
+  static constexpr bool has_one_receiver = false;
+
   /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
   ring_buffer(Memory& memory, std::size_t capacity)
       : memory_(&memory),
-        capacity_(checked(capacity)),
+        capacity_(detail::checked_capacity(capacity)),
         lap_(std::bit_ceil(capacity_ + 1)),
         ends_(memory, 1),
         cells_(memory, capacity) {
@@ -132,14 +135,6 @@ class ring_buffer {
     std::uint64_t next_lap = 0;
     queue_status why = queue_status::success;
   };
-  static std::uint64_t checked(std::size_t capacity) {
-    constexpr std::size_t most = std::size_t{1} << 32U;
-    if (capacity < 1 || capacity >= most)
-      throw misuse("a channel has room for 1 to " + std::to_string(most - 1) + " messages, not " +
-                   std::to_string(capacity));
-    return capacity;
-  }
-
   [[nodiscard]] std::size_t index_of(std::uint64_t position) const noexcept {
     return static_cast<std::size_t>(position & (lap_ - 1));
   }

@@ -1,0 +1,68 @@
+/// \file
+/// What a channel asks of its buffer, which is its strategy.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "nearfar/channel/received.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/queue/queue_operations.hpp"
+
+namespace nearfar {
+
+/// FIFO for messages of type `T`:
+///  - `put` moves from its argument only if it succeeds, else `full` or `closed`; `take` brings the oldest
+///    message, or `empty`, or `closed`, which is closed and empty;
+///  - `close` and `reopen` say whether that call did it; what was sent is received all the same;
+///  - `count` is an estimate where others send and receive;
+///  - `takes_capacity`: made with their memory and a capacity, others with their memory alone;
+///  - `has_one_sender`, `has_one_receiver`: one thread or rank sends, or receives, at a time.
+template <typename B, typename T>
+concept channel_buffer = requires(B& buffer, const B& seen, T& value) {
+  { buffer.put(value) } -> std::same_as<queue_status>;
+  { buffer.take() } -> std::same_as<received<T>>;
+  { buffer.close() } -> std::same_as<bool>;
+  { buffer.reopen() } -> std::same_as<bool>;
+  { seen.is_closed() } -> std::same_as<bool>;
+  { seen.count() } -> std::same_as<std::size_t>;
+  { seen.capacity() } -> std::same_as<std::size_t>;
+  { B::takes_capacity } -> std::convertible_to<bool>;
+  { B::has_one_sender } -> std::convertible_to<bool>;
+  { B::has_one_receiver } -> std::convertible_to<bool>;
+};
+
+/// The capacity of a buffer that has none.
+inline constexpr std::size_t unbounded = std::numeric_limits<std::size_t>::max();
+
+namespace detail {
+
+/// Throws `misuse` for no room, or for 2^32 messages and more.
+[[nodiscard]] inline std::uint64_t checked_capacity(std::size_t capacity) {
+  constexpr std::size_t most = std::size_t{1} << 32U;
+  if (capacity < 1 || capacity >= most)
+    throw misuse("a channel has room for 1 to " + std::to_string(most - 1) + " messages, not " +
+                 std::to_string(capacity));
+  return capacity;
+}
+
+/// What was put too early is the sender's again, who must not see that it was moved.
+template <typename T, typename Slot>
+void hand_back(T& to, Slot& from) {
+  if constexpr (std::is_nothrow_move_constructible_v<T>) {
+    std::destroy_at(&to);
+    std::construct_at(&to, from.take());
+  } else {
+    static_assert(std::is_move_assignable_v<T>, "this buffer hands a message back by assigning it");
+    to = from.take();
+  }
+}
+
+}  // namespace detail
+
+}  // namespace nearfar

@@ -1,0 +1,291 @@
+/// \file
+/// The buffer of a channel with room for a fixed number of messages, in which those who send, and those who
+/// receive, wait for each other at the message's own place only: parallel access.
+///
+/// Source: Laubert 2021, section 3.5, PA: the ends are moved on by compare-and-swap, and each place has a
+/// flag that lets its message be written and one that lets it be read, each on a line of its own; and chapter
+/// 6, one flag of several states instead. `flags` says which. Where one thread receives it moves the head on
+/// when it has read, and no flag for writing is needed.
+///
+/// A flag of the source is clear or set. Then two who send, a whole ring apart, may wait for the same one,
+/// and the later may be let in before the earlier, so that messages of one sender come out of order (the
+/// checker finds it: tests/channel/checked_strategies_test.cpp). `flags::binary` is that; the others hold the
+/// position whose turn it is.
+///
+/// Linearization points, but for `flags::binary`: of what succeeds the compare-and-swap of its end (where one
+/// thread receives, of `take` the store of the head); of full and empty the look at the other end: since the
+/// head only grows, and the tail is never further from it than the capacity, both were so then. So who
+/// receives may wait for a sender that has only begun, and the reverse. Progress: those between their two
+/// steps block who comes to their place; all others go on.
+///
+/// Cost: a compare-and-swap, the lines of both ends, and those of the message and its flags. Memory: for each
+/// message that there is room for, rounded up to a power of two, one or two lines beside it.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "nearfar/channel/buffer.hpp"
+#include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/channel/received.hpp"
+#include "nearfar/core/layout.hpp"
+
+namespace nearfar {
+
+/// How the places of a flagged ring say whose turn it is.
+///
+/// `await_write` and `await_read` wait for the turn of that position; `let_read` and `let_write` give it on,
+/// the latter to the position a ring later. A message that was not made is read as such: `let_read` tells,
+/// and `await_read` returns whether there is one.
+namespace flags {
+
+/// One flag for both: twice the position, and 1 more when it may be read.
+template <typename Memory>
+class single {
+ public:
+  static constexpr bool is_fifo = true;
+
+  single(Memory& memory, std::size_t places) : memory_(&memory), places_(places), turns_(memory, places) {
+    if (memory.is_maker())
+      for (std::uint64_t i = 0; i < places; ++i) turns_[i].of.store(2 * i, std::memory_order_relaxed);
+    memory.made();
+  }
+  void await_write(std::uint64_t position) { await(position, 2 * position); }  // pairs with (2)
+  void let_read(std::uint64_t position, bool is_there) {
+    turn(position).store((2 * position + 1) | (is_there ? 0 : void_bit), std::memory_order_release);  // (1)
+  }
+  [[nodiscard]] bool await_read(std::uint64_t position) {
+    return (await(position, 2 * position + 1) & void_bit) == 0;  // pairs with (1)
+  }
+  void let_write(std::uint64_t position) {
+    turn(position).store(2 * (position + places_), std::memory_order_release);  // (2)
+  }
+
+ private:
+  static constexpr std::uint64_t void_bit = std::uint64_t{1} << 63U;
+  struct alignas(cache_line) flag {
+    typename Memory::template near<std::uint64_t> of{};
+  };
+
+  [[nodiscard]] auto& turn(std::uint64_t position) const {
+    return turns_[static_cast<std::size_t>(position & (places_ - 1))].of;
+  }
+  std::uint64_t await(std::uint64_t position, std::uint64_t wanted) {
+    return memory_->await(turn(position),
+                          [wanted](std::uint64_t now) { return (now & ~void_bit) == wanted; });
+  }
+
+  Memory* memory_;
+  std::uint64_t places_;
+  typename Memory::template array<flag> turns_;
+};
+
+/// One for writing and one for reading, each with the position whose turn it is.
+template <typename Memory>
+class twofold {
+ public:
+  static constexpr bool is_fifo = true;
+
+  twofold(Memory& memory, std::size_t places)
+      : places_(places), write_(memory, places), read_(memory, places) {}
+  void await_write(std::uint64_t position) { write_.await_write(position); }
+  void let_read(std::uint64_t position, bool is_there) { read_.let_read(position, is_there); }
+  [[nodiscard]] bool await_read(std::uint64_t position) { return read_.await_read(position); }
+  void let_write(std::uint64_t position) { write_.let_write(position); }
+
+ private:
+  std::uint64_t places_;
+  single<Memory> write_;
+  single<Memory> read_;
+};
+
+/// As published, with the fault that the file's comment tells of.
+template <typename Memory>
+class binary {
+ public:
+  static constexpr bool is_fifo = false;
+
+  binary(Memory& memory, std::size_t places)
+      : memory_(&memory), places_(places), write_(memory, places), read_(memory, places) {
+    if (memory.is_maker())
+      for (std::size_t i = 0; i < places; ++i) read_[i].taken.store(is_taken, std::memory_order_relaxed);
+    memory.made();
+  }
+  void await_write(std::uint64_t position) { static_cast<void>(take(write_, position)); }  // pairs with (4)
+  void let_read(std::uint64_t position, bool is_there) {
+    read_[index_of(position)].taken.store(is_there ? is_free : is_void, std::memory_order_release);  // (3)
+  }
+  [[nodiscard]] bool await_read(std::uint64_t position) {
+    return take(read_, position) == is_free;  // pairs with (3)
+  }
+  void let_write(std::uint64_t position) {
+    write_[index_of(position)].taken.store(is_free, std::memory_order_release);  // (4)
+  }
+
+ private:
+  static constexpr std::uint32_t is_free = 0;
+  static constexpr std::uint32_t is_taken = 1;
+  static constexpr std::uint32_t is_void = 2;
+  struct alignas(cache_line) flag {
+    typename Memory::template near<std::uint32_t> taken{};
+  };
+  using array = typename Memory::template array<flag>;
+
+  [[nodiscard]] std::size_t index_of(std::uint64_t position) const {
+    return static_cast<std::size_t>(position & (places_ - 1));
+  }
+  [[nodiscard]] std::uint32_t take(const array& flags, std::uint64_t position) {
+    auto& taken = flags[index_of(position)].taken;
+    for (;;) {
+      const std::uint32_t before = taken.exchange(is_taken, std::memory_order_acquire);
+      if (before != is_taken) return before;
+      memory_->await(taken, [](std::uint32_t now) { return now != is_taken; });
+    }
+  }
+
+  Memory* memory_;
+  std::uint64_t places_;
+  array write_;
+  array read_;
+};
+
+}  // namespace flags
+
+/// Of messages of type `T` in that memory. See the file's comment.
+template <typename Memory, typename T, template <typename> typename Flags, bool one_receiver = false>
+class flagged_ring {
+ public:
+  static constexpr bool takes_capacity = true;
+  static constexpr bool has_one_sender = false;
+  static constexpr bool has_one_receiver = one_receiver;
+
+  /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
+  flagged_ring(Memory& memory, std::size_t capacity)
+      : memory_(&memory),
+        capacity_(detail::checked_capacity(capacity)),
+        mask_(std::bit_ceil(capacity_) - 1),
+        ends_(memory, 1),
+        flags_(memory, std::bit_ceil(capacity)),
+        messages_(memory, std::bit_ceil(capacity)) {}
+  flagged_ring(const flagged_ring&) = delete;
+  flagged_ring& operator=(const flagged_ring&) = delete;
+  /// Messages that nobody has received are destroyed. Nobody may use it any more.
+  ~flagged_ring() {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      const std::uint64_t tail = ends_[0].tail.load(std::memory_order_acquire) & ~closed_bit;
+      for (std::uint64_t i = ends_[0].head.load(std::memory_order_acquire); i != tail; ++i)
+        if (flags_.await_read(i)) at(i).drop();
+    }
+  }
+
+  [[nodiscard]] std::size_t capacity() const noexcept { return static_cast<std::size_t>(capacity_); }
+
+  /// `success`, `full` or `closed`. The message is moved from only if it is sent.
+  [[nodiscard]] queue_status put(T& value) {
+    both_ends& ends = ends_[0];
+    std::uint64_t tail = ends.tail.load(std::memory_order_relaxed);
+    for (;;) {
+      if ((tail & closed_bit) != 0) return queue_status::closed;
+      if (tail - ends.head.load(std::memory_order_acquire) >= capacity_) {  // pairs with (6)
+        memory_->fence(std::memory_order_seq_cst);
+        if (tail - ends.head.load(std::memory_order_acquire) == capacity_) return queue_status::full;
+        tail = ends.tail.load(std::memory_order_relaxed);
+        continue;
+      }
+      // (5)
+      if (ends.tail.compare_exchange(tail, tail + 1, std::memory_order_release, std::memory_order_relaxed))
+        break;
+    }
+    if constexpr (!one_receiver) flags_.await_write(tail);
+    if constexpr (std::is_nothrow_move_constructible_v<T>) {
+      at(tail).put(std::move(value));
+    } else {
+      try {
+        at(tail).put(std::move(value));
+      } catch (...) {
+        flags_.let_read(tail, false);
+        throw;
+      }
+    }
+    flags_.let_read(tail, true);
+    return queue_status::success;
+  }
+
+  /// A message, or `empty` or `closed`.
+  [[nodiscard]] received<T> take() {
+    both_ends& ends = ends_[0];
+    std::uint64_t head = ends.head.load(std::memory_order_relaxed);
+    for (;;) {
+      std::uint64_t tail = ends.tail.load(std::memory_order_acquire);  // pairs with (5)
+      if ((tail & ~closed_bit) == head) {
+        memory_->fence(std::memory_order_seq_cst);
+        tail = ends.tail.load(std::memory_order_acquire);
+        if ((tail & ~closed_bit) == head)
+          return (tail & closed_bit) != 0 ? queue_status::closed : queue_status::empty;
+      }
+      // (6) Who takes what another has sent sees at least that tail, and so no head beyond it.
+      if constexpr (!one_receiver)
+        if (!ends.head.compare_exchange(head, head + 1, std::memory_order_release, std::memory_order_relaxed))
+          continue;
+      const bool is_there = flags_.await_read(head);
+      const auto pass_on = [&] {
+        if constexpr (one_receiver)
+          ends.head.store(head + 1, std::memory_order_release);  // (6)
+        else
+          flags_.let_write(head);
+      };
+      if (is_there) return detail::and_always([&] { return received<T>(at(head).take()); }, pass_on);
+      pass_on();
+      ++head;
+    }
+  }
+
+  /// Whether this call closed it.
+  bool close() { return set_closed(true); }
+  /// Whether this call opened it again.
+  bool reopen() { return set_closed(false); }
+  [[nodiscard]] bool is_closed() const {
+    return (ends_[0].tail.load(std::memory_order_acquire) & closed_bit) != 0;
+  }
+
+  /// Messages, at some moment between call and return if nobody else sends or receives.
+  [[nodiscard]] std::size_t count() const {
+    const std::uint64_t head = ends_[0].head.load(std::memory_order_acquire);
+    const std::uint64_t all = (ends_[0].tail.load(std::memory_order_acquire) & ~closed_bit) - head;
+    return static_cast<std::size_t>(all > capacity_ ? capacity_ : all);
+  }
+
+ private:
+  static constexpr std::uint64_t closed_bit = std::uint64_t{1} << 63U;
+
+  struct both_ends {
+    alignas(cache_line) typename Memory::template near<std::uint64_t> head{};
+    alignas(cache_line) typename Memory::template near<std::uint64_t> tail{};
+  };
+  using slot = typename Memory::template slot<T>;
+
+  [[nodiscard]] slot& at(std::uint64_t position) const {
+    return messages_[static_cast<std::size_t>(position & mask_)];
+  }
+  bool set_closed(bool closes) {
+    auto& end = ends_[0].tail;
+    std::uint64_t tail = end.load(std::memory_order_relaxed);
+    while (((tail & closed_bit) != 0) != closes)
+      if (end.compare_exchange(tail, tail ^ closed_bit, std::memory_order_relaxed, std::memory_order_relaxed))
+        return true;
+    return false;
+  }
+
+  Memory* memory_;
+  std::uint64_t capacity_;
+  std::uint64_t mask_;
+  typename Memory::template array<both_ends> ends_;
+  Flags<Memory> flags_;
+  typename Memory::template array<slot> messages_;
+};
+
+}  // namespace nearfar

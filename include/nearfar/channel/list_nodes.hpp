@@ -1,0 +1,183 @@
+/// \file
+/// Where the nodes of a channel's linked list come from, and where they go.
+///
+/// Source: Laubert 2021, section 3.4.1: from the heap and back for each message, or by a free list. Here the
+/// free list is R. K. Treiber's stack, "Systems programming: coping with parallelism", IBM RJ 5118, 1986,
+/// with a tag in its top: the source's is open to the ABA problem.
+///
+/// A node is known by a number below 2^32, 0 is none, or by its address.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/core/layout.hpp"
+
+namespace nearfar::list_nodes {
+
+/// New from the heap, deleted when they are given back: the threads of a process only, and only for who knows
+/// that nobody looks at a node any more.
+template <typename Memory, typename Node>
+class heap {
+ public:
+  static constexpr bool stay_readable = false;
+  static constexpr bool takes_capacity = false;
+
+  explicit heap(Memory& /*memory*/) {}
+  [[nodiscard]] std::uint64_t obtain() { return reinterpret_cast<std::uintptr_t>(new Node); }
+  void give_back(std::uint64_t node) { delete &(*this)[node]; }
+  [[nodiscard]] Node& operator[](std::uint64_t node) const {
+    return *reinterpret_cast<Node*>(static_cast<std::uintptr_t>(node));
+  }
+};
+
+namespace detail {
+
+/// Numbers of nodes that nobody uses; `number(node)` is where a node keeps the next.
+template <typename Memory>
+class free_list {
+ public:
+  explicit free_list(Memory& memory) : top_(memory, 1) {}
+
+  /// 0 if there is none.
+  template <typename NextOf>
+  [[nodiscard]] std::uint64_t pop(const NextOf& next_of) {
+    auto& top = top_[0].of;
+    std::uint64_t seen = top.load(std::memory_order_acquire);  // pairs with (1)
+    for (;;) {
+      const std::uint64_t node = seen & number_mask;
+      if (node == 0) return 0;
+      // The node may be in use again, and the number of no meaning: then the tag has changed.
+      const std::uint64_t next = next_of(node).load(std::memory_order_relaxed);
+      if (top.compare_exchange(seen, tag_after(seen) | next, std::memory_order_acquire,
+                               std::memory_order_acquire))
+        return node;
+    }
+  }
+  template <typename NextOf>
+  void push(std::uint64_t node, const NextOf& next_of) {
+    auto& top = top_[0].of;
+    std::uint64_t seen = top.load(std::memory_order_relaxed);
+    do next_of(node).store(seen & number_mask, std::memory_order_relaxed);
+    while (!top.compare_exchange(seen, tag_after(seen) | node, std::memory_order_release,
+                                 std::memory_order_relaxed));  // (1)
+  }
+
+ private:
+  static constexpr std::uint64_t number_mask = 0xffffffffU;
+  [[nodiscard]] static std::uint64_t tag_after(std::uint64_t of) noexcept {
+    return (of & ~number_mask) + number_mask + 1;
+  }
+  struct alignas(cache_line) word {
+    typename Memory::template near<std::uint64_t> of{};
+  };
+  typename Memory::template array<word> top_;
+};
+
+}  // namespace detail
+
+/// So many nodes, made at once. What has been a node stays one. Where none is left there is no room.
+template <typename Memory, typename Node>
+class fixed {
+ public:
+  static constexpr bool stay_readable = true;
+  static constexpr bool takes_capacity = true;
+
+  /// One more than messages, for the one before the first.
+  fixed(Memory& memory, std::size_t capacity) : free_(memory), nodes_(memory, capacity + 1) {
+    if (memory.is_maker())
+      for (std::uint64_t node = capacity + 1; node != 0; --node) give_back(node);
+    memory.made();
+  }
+  /// 0 if none is left.
+  [[nodiscard]] std::uint64_t obtain() {
+    return free_.pop([this](std::uint64_t node) -> auto& { return at(node).next_free; });
+  }
+  void give_back(std::uint64_t node) {
+    free_.push(node, [this](std::uint64_t of) -> auto& { return at(of).next_free; });
+  }
+  [[nodiscard]] Node& operator[](std::uint64_t node) const { return at(node); }
+
+ private:
+  struct kept : Node {
+    typename Memory::template near<std::uint64_t> next_free{};
+  };
+  [[nodiscard]] kept& at(std::uint64_t node) const { return nodes_[static_cast<std::size_t>(node - 1)]; }
+
+  detail::free_list<Memory> free_;
+  typename Memory::template array<kept> nodes_;
+};
+
+/// As many as are ever needed at once, kept until the end: the threads of a process only.
+template <typename Memory, typename Node>
+class recycled {
+ public:
+  static constexpr bool stay_readable = true;
+  static constexpr bool takes_capacity = false;
+
+  explicit recycled(Memory& memory) : free_(memory) {}
+  recycled(const recycled&) = delete;
+  recycled& operator=(const recycled&) = delete;
+  ~recycled() {
+    for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_acquire);
+  }
+
+  /// Throws `std::bad_alloc`, and `out_of_memory` for 2^32 nodes.
+  [[nodiscard]] std::uint64_t obtain() {
+    const std::uint64_t node = free_.pop([this](std::uint64_t of) -> auto& { return at(of).next_free; });
+    if (node != 0) return node;
+    const std::uint64_t made = made_.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (made >= std::uint64_t{1} << 32U) throw out_of_memory("a channel has at most 2^32 messages");
+    const chunk_place place(made);
+    if (chunks_[place.chunk].load(std::memory_order_acquire) == nullptr) make_chunk(place.chunk);
+    return made;
+  }
+  void give_back(std::uint64_t node) {
+    free_.push(node, [this](std::uint64_t of) -> auto& { return at(of).next_free; });
+  }
+  [[nodiscard]] Node& operator[](std::uint64_t node) const { return at(node); }
+
+ private:
+  struct kept : Node {
+    typename Memory::template near<std::uint64_t> next_free{};
+  };
+  /// Chunk 0 has the first 64 nodes, each other one as many as all before it.
+  struct chunk_place {
+    static constexpr unsigned first_bits = 6;
+    explicit chunk_place(std::uint64_t node)
+        : chunk(static_cast<std::size_t>(std::bit_width((node - 1) >> first_bits))),
+          index(static_cast<std::size_t>(
+              chunk == 0 ? node - 1 : (node - 1) - (std::uint64_t{1} << (first_bits + chunk - 1)))),
+          count(std::size_t{1} << (chunk == 0 ? first_bits : first_bits + chunk - 1)) {}
+    std::size_t chunk;
+    std::size_t index;
+    std::size_t count;
+  };
+  static constexpr std::size_t most_chunks = 28;
+
+  [[nodiscard]] kept& at(std::uint64_t node) const {
+    const chunk_place place(node);
+    return chunks_[place.chunk].load(std::memory_order_acquire)[place.index];
+  }
+  void make_chunk(std::size_t chunk) {
+    const std::scoped_lock lock(grows_);
+    if (chunks_[chunk].load(std::memory_order_relaxed) != nullptr) return;
+    const std::uint64_t first =
+        chunk == 0 ? 1 : (std::uint64_t{1} << (chunk_place::first_bits + chunk - 1)) + 1;
+    chunks_[chunk].store(new kept[chunk_place(first).count], std::memory_order_release);
+  }
+
+  detail::free_list<Memory> free_;
+  std::mutex grows_;
+  std::atomic<std::uint64_t> made_{0};
+  std::array<std::atomic<kept*>, most_chunks> chunks_{};
+};
+
+}  // namespace nearfar::list_nodes

@@ -1,0 +1,239 @@
+/// \file
+/// The buffer of a channel as a linked list without locks.
+///
+/// Source: Laubert 2021, section 3.6, LF LL: the non-blocking queue of M. Michael, M. Scott, PODC 1996,
+/// doi 10.1145/248052.248106. Closing by a mark where the last node's link would be, as in A. Morrison,
+/// Y. Afek, "Fast concurrent queues for x86 processors", PPoPP 2013, close their rings.
+///
+/// Reclamation: nodes are of a free list (list_nodes.hpp), what has been a node stays one, and each link has
+/// a tag, so that a compare-and-swap on what is a node again fails; the source leaves that case out. A tag
+/// has 32 bits: who is delayed for exactly a multiple of 2^32 changes of one link is not seen. Since any type
+/// is sent, a message is read by the one who took it only, after its compare-and-swap: so its node is given
+/// back by the second of two, who has taken its message, and who has moved the head past it.
+///
+/// Linearization points: of `put` the compare-and-swap of the last link (1), of `take` that of the head (2),
+/// of empty and closed the look at the head's link, if the head is then where it was, of `close` the
+/// compare-and-swap of the last link. Full is not linearizable, as in locked_list.hpp. Progress: lock-free,
+/// but for the first use of memory from the heap.
+///
+/// Cost: `put` 2 compare-and-swaps, `take` 1 and an addition or two, and 1 each for the free list; the lines
+/// of the end, of two nodes, and of the free list's top. Memory: three lines, and a line or more a message.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "nearfar/channel/buffer.hpp"
+#include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/channel/list_nodes.hpp"
+#include "nearfar/channel/received.hpp"
+#include "nearfar/core/layout.hpp"
+
+namespace nearfar {
+
+/// Of messages of type `T` in that memory. See the file's comment.
+template <typename Memory, typename T, template <typename, typename> typename Nodes>
+class lock_free_list {
+  struct alignas(cache_line) node {
+    typename Memory::template near<std::uint64_t> next{};
+    typename Memory::template near<std::uint32_t>
+        done{};  ///< of the two who must be, before it is given back
+    typename Memory::template near<std::uint64_t> number{};  ///< of all messages so far
+    typename Memory::template slot<T> message{};
+  };
+  using nodes = Nodes<Memory, node>;
+  static_assert(nodes::stay_readable, "others may look at a node that has been given back");
+
+ public:
+  static constexpr bool takes_capacity = nodes::takes_capacity;
+  static constexpr bool has_one_sender = false;
+  static constexpr bool has_one_receiver = false;
+
+  /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
+  lock_free_list(Memory& memory, std::size_t capacity)
+    requires(takes_capacity)
+      : lock_free_list(memory, detail::checked_capacity(capacity), capacity) {}
+  explicit lock_free_list(Memory& memory)
+    requires(!takes_capacity)
+      : lock_free_list(memory, unbounded) {}
+  lock_free_list(const lock_free_list&) = delete;
+  lock_free_list& operator=(const lock_free_list&) = delete;
+  /// Messages that nobody has received are destroyed. Nobody may use it any more.
+  ~lock_free_list() {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      std::uint64_t at = number_of(ends_[0].head.load(std::memory_order_acquire));
+      const auto after = [this](std::uint64_t of) {
+        return number_of(nodes_[of].next.load(std::memory_order_acquire));
+      };
+      for (std::uint64_t next = after(at); next != none && next != closed_mark; next = after(at)) {
+        nodes_[next].message.drop();
+        at = next;
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+  /// `success`, `full` or `closed`. The message is moved from only if it is sent.
+  [[nodiscard]] queue_status put(T& value) {
+    if (is_closed()) return queue_status::closed;
+    const std::uint64_t mine = nodes_.obtain();
+    if (mine == none) return is_closed() ? queue_status::closed : queue_status::full;
+    node& made = nodes_[mine];
+    // (3) Who has looked at it as the node that it was, and so sees that, sees that the tail has moved on.
+    made.next.store(changed(made.next.load(std::memory_order_relaxed), none), std::memory_order_release);
+    made.done.store(0, std::memory_order_relaxed);
+    if constexpr (std::is_nothrow_move_constructible_v<T>) {
+      made.message.put(std::move(value));
+    } else {
+      try {
+        made.message.put(std::move(value));
+      } catch (...) {
+        nodes_.give_back(mine);
+        throw;
+      }
+    }
+    if (hang_on(mine)) return queue_status::success;
+    return detail::and_always(
+        [&] {
+          detail::hand_back(value, made.message);
+          return queue_status::closed;
+        },
+        [&] { nodes_.give_back(mine); });
+  }
+
+  /// A message, or `empty` or `closed`.
+  [[nodiscard]] received<T> take() {
+    both_ends& ends = ends_[0];
+    for (;;) {
+      std::uint64_t head = ends.head.load(std::memory_order_acquire);  // pairs with (2)
+      std::uint64_t tail = ends.tail.load(std::memory_order_acquire);
+      const std::uint64_t next = nodes_[number_of(head)].next.load(std::memory_order_acquire);  // with (1)
+      const std::uint64_t to = number_of(next);
+      if (to == none || to == closed_mark) {
+        memory_->fence(std::memory_order_seq_cst);
+        if (ends.head.load(std::memory_order_relaxed) != head ||
+            nodes_[number_of(head)].next.load(std::memory_order_relaxed) != next)
+          continue;
+        return to == closed_mark ? queue_status::closed : queue_status::empty;
+      }
+      if (number_of(head) == number_of(tail)) {
+        // It lags behind; the head must not pass it.
+        static_cast<void>(ends.tail.compare_exchange(tail, changed(tail, to), std::memory_order_release,
+                                                     std::memory_order_relaxed));
+        continue;
+      }
+      // (2)
+      if (!ends.head.compare_exchange(head, changed(head, to), std::memory_order_acq_rel,
+                                      std::memory_order_relaxed))
+        continue;
+      note_done(number_of(head));
+      return detail::and_always([&] { return received<T>(nodes_[to].message.take()); },
+                                [&] { note_done(to); });
+    }
+  }
+
+  /// Whether this call closed it.
+  bool close() { return set_closed(true); }
+  /// Whether this call opened it again.
+  bool reopen() { return set_closed(false); }
+  [[nodiscard]] bool is_closed() const { return number_of(last().next) == closed_mark; }
+
+  /// Messages, at some moment between call and return if nobody else sends or receives.
+  [[nodiscard]] std::size_t count() const {
+    const auto number = [this](const auto& end) {
+      return nodes_[number_of(end.load(std::memory_order_acquire))].number.load(std::memory_order_relaxed);
+    };
+    const std::uint64_t got = number(ends_[0].head);
+    const std::uint64_t sent = number(ends_[0].tail);
+    return sent <= got ? 0 : static_cast<std::size_t>(sent - got);
+  }
+
+ private:
+  static constexpr std::uint64_t none = 0;
+  static constexpr std::uint64_t number_mask = 0xffffffffU;
+  /// In the place of the last link's node.
+  static constexpr std::uint64_t closed_mark = number_mask;
+
+  struct both_ends {
+    alignas(cache_line) typename Memory::template near<std::uint64_t> head{};
+    alignas(cache_line) typename Memory::template near<std::uint64_t> tail{};
+  };
+  /// The end of the list at some moment.
+  struct end_of_list {
+    std::uint64_t tail;
+    std::uint64_t next;
+  };
+
+  template <typename... Capacity>
+  lock_free_list(Memory& memory, std::uint64_t checked, Capacity... capacity)
+      : memory_(&memory),
+        capacity_(static_cast<std::size_t>(checked)),
+        nodes_(memory, capacity...),
+        ends_(memory, 1) {
+    if (memory.is_maker()) {
+      const std::uint64_t first = nodes_.obtain();
+      nodes_[first].done.store(1, std::memory_order_relaxed);  // it has no message
+      ends_[0].tail.store(first, std::memory_order_relaxed);
+      ends_[0].head.store(first, std::memory_order_relaxed);
+    }
+    memory.made();
+  }
+
+  [[nodiscard]] static std::uint64_t number_of(std::uint64_t link) noexcept { return link & number_mask; }
+  /// To another node, with the next tag.
+  [[nodiscard]] static std::uint64_t changed(std::uint64_t link, std::uint64_t to) noexcept {
+    return (link & ~number_mask) + number_mask + 1 + to;
+  }
+
+  [[nodiscard]] end_of_list last() const {
+    auto& end = ends_[0].tail;
+    for (;;) {
+      std::uint64_t tail = end.load(std::memory_order_acquire);                                 // (4)
+      const std::uint64_t next = nodes_[number_of(tail)].next.load(std::memory_order_acquire);  // with (1, 3)
+      if (end.load(std::memory_order_relaxed) != tail) continue;
+      const std::uint64_t to = number_of(next);
+      if (to == none || to == closed_mark) return {tail, next};
+      static_cast<void>(end.compare_exchange(tail, changed(tail, to), std::memory_order_release,
+                                             std::memory_order_relaxed));  // pairs with (4)
+    }
+  }
+  /// Not if it is closed.
+  [[nodiscard]] bool hang_on(std::uint64_t mine) {
+    for (;;) {
+      end_of_list at = last();
+      if (number_of(at.next) == closed_mark) return false;
+      node& before = nodes_[number_of(at.tail)];
+      nodes_[mine].number.store(before.number.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      if (!before.next.compare_exchange(at.next, changed(at.next, mine), std::memory_order_release,
+                                        std::memory_order_relaxed))
+        continue;  // (1)
+      static_cast<void>(ends_[0].tail.compare_exchange(at.tail, changed(at.tail, mine),
+                                                       std::memory_order_release, std::memory_order_relaxed));
+      return true;
+    }
+  }
+  void note_done(std::uint64_t of) {
+    if (nodes_[of].done.fetch_add(1, std::memory_order_acq_rel) == 1) nodes_.give_back(of);
+  }
+  bool set_closed(bool closes) {
+    for (;;) {
+      end_of_list at = last();
+      if ((number_of(at.next) == closed_mark) == closes) return false;
+      if (nodes_[number_of(at.tail)].next.compare_exchange(
+              at.next, changed(at.next, closes ? closed_mark : none), std::memory_order_release,
+              std::memory_order_relaxed))
+        return true;
+    }
+  }
+
+  Memory* memory_;
+  std::size_t capacity_;
+  nodes nodes_;
+  typename Memory::template array<both_ends> ends_;
+};
+
+}  // namespace nearfar

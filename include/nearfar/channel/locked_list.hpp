@@ -1,0 +1,232 @@
+/// \file
+/// The buffer of a channel as a linked list, with one lock for those who send and one for those who receive,
+/// either of which may be left out where one thread does so. A message is put into its node before the lock
+/// is taken.
+///
+/// Source: Laubert 2021, section 3.4.1, TL LL, and chapter 6, the list with other locks; after the two-lock
+/// queue of M. Michael, M. Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue
+/// algorithms", PODC 1996, doi 10.1145/248052.248106. Nodes are from the heap or from a free list
+/// (list_nodes.hpp), of which those of a fixed number are what there is room for.
+///
+/// The list begins with a node whose message has been received. Who sends never touches a node again that it
+/// has hung another on, so that who receives may give it back.
+///
+/// Linearization points: of `put` the store (1); of `take` under its lock; of empty the look at the link,
+/// after a fence; of `close` under the lock of those who send. Full is what a fixed number of nodes says: one
+/// that is about to be given back, or was obtained by who then finds the channel closed, is not there, so
+/// that full is not linearizable. Progress: as the locks; wait-free without, but for who closes, and the
+/// nodes' source.
+///
+/// Cost: that of one lock, the lines of the node and of the one before it, and those of obtaining a node.
+/// Memory: two lines, the locks, and 2 words a message beside it, where nodes are recycled 3.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "nearfar/channel/buffer.hpp"
+#include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/channel/list_nodes.hpp"
+#include "nearfar/channel/locks.hpp"
+#include "nearfar/channel/received.hpp"
+#include "nearfar/core/layout.hpp"
+
+namespace nearfar {
+
+/// Of messages of type `T` in that memory. See the file's comment.
+template <typename Memory, typename T, typename SendLock, typename ReceiveLock,
+          template <typename, typename> typename Nodes>
+class locked_list {
+  struct alignas(cache_line) node {
+    typename Memory::template near<std::uint64_t> next{};
+    typename Memory::template slot<T> message{};
+  };
+  using nodes = Nodes<Memory, node>;
+
+ public:
+  static constexpr bool takes_capacity = nodes::takes_capacity;
+  static constexpr bool has_one_sender = !SendLock::excludes;
+  static constexpr bool has_one_receiver = !ReceiveLock::excludes;
+
+  /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
+  locked_list(Memory& memory, std::size_t capacity)
+    requires(takes_capacity)
+      : locked_list(memory, detail::checked_capacity(capacity), capacity) {}
+  explicit locked_list(Memory& memory)
+    requires(!takes_capacity)
+      : locked_list(memory, unbounded) {}
+  locked_list(const locked_list&) = delete;
+  locked_list& operator=(const locked_list&) = delete;
+  /// Messages that nobody has received are destroyed. Nobody may use it any more.
+  ~locked_list() {
+    if constexpr (!takes_capacity || !std::is_trivially_destructible_v<T>) {
+      std::uint64_t at = ends_[0].head.load(std::memory_order_acquire);
+      for (std::uint64_t next = after(at); next != none; next = after(at)) {
+        nodes_[next].message.drop();
+        nodes_.give_back(std::exchange(at, next));
+      }
+      nodes_.give_back(at);
+    }
+  }
+
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+  /// `success`, `full` or `closed`. The message is moved from only if it is sent.
+  [[nodiscard]] queue_status put(T& value) {
+    // So that nothing is obtained only to find that.
+    if (is_closed()) return queue_status::closed;
+    const std::uint64_t mine = nodes_.obtain();
+    if (mine == none) return is_closed() ? queue_status::closed : queue_status::full;
+    node& made = nodes_[mine];
+    made.next.store(none, std::memory_order_relaxed);
+    // A message whose move may throw is moved when it is sure that it is sent.
+    constexpr bool is_early = std::is_nothrow_move_constructible_v<T>;
+    if constexpr (is_early) made.message.put(std::move(value));
+    const auto hang_on = [&] {
+      return channel_lock::with(send_lock_, [&] {
+        if (!begins_to_send()) return false;
+        if constexpr (!is_early) {
+          try {
+            made.message.put(std::move(value));
+          } catch (...) {
+            ends_to_send();
+            throw;
+          }
+        }
+        both_ends& ends = ends_[0];
+        const std::uint64_t before = ends.tail.load(std::memory_order_relaxed);
+        ends.tail.store(mine, std::memory_order_relaxed);
+        ends.sent.store(ends.sent.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        nodes_[before].next.store(mine, std::memory_order_release);  // (1)
+        ends_to_send();
+        return true;
+      });
+    };
+    if constexpr (is_early) {
+      if (hang_on()) return queue_status::success;
+      detail::hand_back(value, made.message);
+    } else {
+      try {
+        if (hang_on()) return queue_status::success;
+      } catch (...) {
+        nodes_.give_back(mine);
+        throw;
+      }
+    }
+    nodes_.give_back(mine);
+    return queue_status::closed;
+  }
+
+  /// A message, or `empty` or `closed`.
+  [[nodiscard]] received<T> take() {
+    std::uint64_t left = none;
+    received<T> result = channel_lock::with(receive_lock_, [&]() -> received<T> {
+      both_ends& ends = ends_[0];
+      const std::uint64_t head = ends.head.load(std::memory_order_relaxed);
+      std::uint64_t next = after(head);
+      if (next == none) {
+        memory_->fence(std::memory_order_seq_cst);
+        const bool closed = is_closed();
+        next = after(head);
+        if (next == none) return closed ? queue_status::closed : queue_status::empty;
+      }
+      left = head;
+      return detail::and_always([&] { return received<T>(nodes_[next].message.take()); },
+                                [&] {
+                                  ends.got.store(ends.got.load(std::memory_order_relaxed) + 1,
+                                                 std::memory_order_relaxed);
+                                  ends.head.store(next, std::memory_order_relaxed);
+                                });
+    });
+    if (left != none) nodes_.give_back(left);
+    return result;
+  }
+
+  /// Whether this call closed it.
+  bool close() { return set_closed(true); }
+  /// Whether this call opened it again.
+  bool reopen() { return set_closed(false); }
+  [[nodiscard]] bool is_closed() const {
+    return (ends_[0].state.load(std::memory_order_acquire) & closed_bit) != 0;  // pairs with (2)
+  }
+
+  /// Messages, at some moment between call and return if nobody else sends or receives.
+  [[nodiscard]] std::size_t count() const {
+    const std::uint64_t got = ends_[0].got.load(std::memory_order_acquire);
+    const std::uint64_t all = ends_[0].sent.load(std::memory_order_acquire) - got;
+    return static_cast<std::size_t>(all > capacity_ ? capacity_ : all);
+  }
+
+ private:
+  static constexpr std::uint64_t none = 0;
+  static constexpr std::uint32_t closed_bit = 1;
+  /// While who sends without a lock does so. Who closes or opens waits for that.
+  static constexpr std::uint32_t sending_bit = 2;
+
+  struct both_ends {
+    alignas(cache_line) typename Memory::template near<std::uint64_t> tail{};
+    typename Memory::template near<std::uint64_t> sent{};
+    typename Memory::template near<std::uint32_t> state{};
+    alignas(cache_line) typename Memory::template near<std::uint64_t> head{};
+    typename Memory::template near<std::uint64_t> got{};
+  };
+
+  template <typename... Capacity>
+  locked_list(Memory& memory, std::uint64_t checked, Capacity... capacity)
+      : memory_(&memory),
+        capacity_(static_cast<std::size_t>(checked)),
+        send_lock_(memory),
+        receive_lock_(memory),
+        nodes_(memory, capacity...),
+        ends_(memory, 1) {
+    if (memory.is_maker()) {
+      const std::uint64_t first = nodes_.obtain();
+      nodes_[first].next.store(none, std::memory_order_relaxed);
+      ends_[0].tail.store(first, std::memory_order_relaxed);
+      ends_[0].head.store(first, std::memory_order_relaxed);
+    }
+    memory.made();
+  }
+
+  [[nodiscard]] std::uint64_t after(std::uint64_t at) const {
+    return nodes_[at].next.load(std::memory_order_acquire);  // pairs with (1)
+  }
+  /// Under the lock, or as the one that sends. Not if it is closed.
+  [[nodiscard]] bool begins_to_send() {
+    auto& state = ends_[0].state;
+    std::uint32_t open = 0;
+    if constexpr (SendLock::excludes)
+      return state.load(std::memory_order_relaxed) == open;
+    else
+      return state.compare_exchange(open, sending_bit, std::memory_order_relaxed, std::memory_order_relaxed);
+  }
+  void ends_to_send() {
+    if constexpr (!SendLock::excludes)
+      ends_[0].state.store(0, std::memory_order_release);  // pairs with (2), which reads it
+  }
+  bool set_closed(bool closes) {
+    auto& state = ends_[0].state;
+    return channel_lock::with(send_lock_, [&] {
+      for (;;) {
+        std::uint32_t seen =
+            memory_->await(state, [](std::uint32_t now) { return (now & sending_bit) == 0; });
+        if (((seen & closed_bit) != 0) == closes) return false;
+        if (state.compare_exchange(seen, seen ^ closed_bit, std::memory_order_acq_rel,
+                                   std::memory_order_relaxed))
+          return true;  // (2)
+      }
+    });
+  }
+
+  Memory* memory_;
+  std::size_t capacity_;
+  SendLock send_lock_;
+  ReceiveLock receive_lock_;
+  nodes nodes_;
+  typename Memory::template array<both_ends> ends_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,181 @@
+/// \file
+/// The buffer of a channel with room for a fixed number of messages: an array, one lock for those who send
+/// and one for those who receive, either of which may be left out where one thread does so.
+///
+/// Source: Laubert 2021, sections 3.1 to 3.4: PT ML, PT SL, SL and TL are this with the locks of locks.hpp,
+/// each for several senders and several receivers (MPMC), or for one receiver (MPSC). With no lock at all it
+/// is the queue of L. Lamport, "Specifying concurrent program modules", 1983, doi 10.1145/69624.357207, in
+/// which each side keeps what it has last seen of the other, as in the MCRingBuffer of P. Lee, T. Bu,
+/// G. Chandranmenon, IPDPS 2010.
+///
+/// Positions only grow. Each side publishes its own (1, 2), and looks at the other's only when there seems to
+/// be no room, or no message. The tail also has a bit that says closed, which is set under the lock of those
+/// who send. Where they have none, another bit is set, by a compare-and-swap, while one sends.
+///
+/// Linearization points: of what succeeds the store of the position; of full and empty the look at the
+/// other's position, after a fence, while nobody else changes this side's; of `close` the change of the bit.
+/// Progress: as the locks; wait-free without, but for who closes.
+///
+/// Cost: that of one lock; a line of the other side's position for as many messages as it has moved
+/// meanwhile, and the lines of the messages. Memory: two lines and the locks, and for as many messages as
+/// there is room for, rounded up to a power of two.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "nearfar/channel/buffer.hpp"
+#include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/channel/locks.hpp"
+#include "nearfar/channel/received.hpp"
+#include "nearfar/core/layout.hpp"
+
+namespace nearfar {
+
+/// Of messages of type `T` in that memory. See the file's comment.
+template <typename Memory, typename T, typename SendLock, typename ReceiveLock>
+class locked_ring {
+ public:
+  static constexpr bool takes_capacity = true;
+  static constexpr bool has_one_sender = !SendLock::excludes;
+  static constexpr bool has_one_receiver = !ReceiveLock::excludes;
+
+  /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
+  locked_ring(Memory& memory, std::size_t capacity)
+      : memory_(&memory),
+        capacity_(detail::checked_capacity(capacity)),
+        mask_(std::bit_ceil(capacity_) - 1),
+        send_lock_(memory),
+        receive_lock_(memory),
+        ends_(memory, 1),
+        messages_(memory, std::bit_ceil(capacity)) {}
+  locked_ring(const locked_ring&) = delete;
+  locked_ring& operator=(const locked_ring&) = delete;
+  /// Messages that nobody has received are destroyed. Nobody may use it any more.
+  ~locked_ring() {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      const std::uint64_t tail = position(ends_[0].tail.load(std::memory_order_acquire));
+      for (std::uint64_t i = ends_[0].head.load(std::memory_order_acquire); i != tail; ++i) at(i).drop();
+    }
+  }
+
+  [[nodiscard]] std::size_t capacity() const noexcept { return static_cast<std::size_t>(capacity_); }
+
+  /// `success`, `full` or `closed`. The message is moved from only if it is sent.
+  [[nodiscard]] queue_status put(T& value) {
+    return channel_lock::with_unless(
+        send_lock_, [&] { return is_full(); }, queue_status::full, [&] { return put_here(value); });
+  }
+  /// A message, or `empty` or `closed`.
+  [[nodiscard]] received<T> take() {
+    return channel_lock::with(receive_lock_, [&] { return take_here(); });
+  }
+
+  /// Whether this call closed it.
+  bool close() { return set_closed(true); }
+  /// Whether this call opened it again.
+  bool reopen() { return set_closed(false); }
+  [[nodiscard]] bool is_closed() const {
+    return (ends_[0].tail.load(std::memory_order_acquire) & closed_bit) != 0;
+  }
+
+  /// Messages, at some moment between call and return if nobody else sends or receives.
+  [[nodiscard]] std::size_t count() const {
+    const std::uint64_t head = ends_[0].head.load(std::memory_order_acquire);
+    const std::uint64_t all = position(ends_[0].tail.load(std::memory_order_acquire)) - head;
+    return static_cast<std::size_t>(all > capacity_ ? capacity_ : all);
+  }
+
+ private:
+  static constexpr std::uint64_t closed_bit = std::uint64_t{1} << 63U;
+  /// While who sends without a lock does so. Who closes or opens waits for that.
+  static constexpr std::uint64_t sending_bit = std::uint64_t{1} << 62U;
+
+  struct both_ends {
+    alignas(cache_line) typename Memory::template near<std::uint64_t> tail{};
+    typename Memory::template near<std::uint64_t> seen_head{};  ///< only who sends looks
+    alignas(cache_line) typename Memory::template near<std::uint64_t> head{};
+    typename Memory::template near<std::uint64_t> seen_tail{};  ///< only who receives looks
+  };
+  using slot = typename Memory::template slot<T>;
+
+  [[nodiscard]] static std::uint64_t position(std::uint64_t tail) noexcept {
+    return tail & ~(closed_bit | sending_bit);
+  }
+  [[nodiscard]] slot& at(std::uint64_t of) const { return messages_[static_cast<std::size_t>(of & mask_)]; }
+
+  /// A guess, for who waits to send.
+  [[nodiscard]] bool is_full() const {
+    const std::uint64_t tail = ends_[0].tail.load(std::memory_order_relaxed);
+    return tail - ends_[0].head.load(std::memory_order_relaxed) == capacity_;
+  }
+
+  [[nodiscard]] queue_status put_here(T& value) {
+    both_ends& ends = ends_[0];
+    std::uint64_t tail = ends.tail.load(std::memory_order_relaxed);
+    if ((tail & closed_bit) != 0) return queue_status::closed;
+    if (tail - ends.seen_head.load(std::memory_order_relaxed) == capacity_) {
+      memory_->fence(std::memory_order_seq_cst);
+      const std::uint64_t head = ends.head.load(std::memory_order_acquire);  // pairs with (2)
+      if (tail - head == capacity_) return queue_status::full;
+      ends.seen_head.store(head, std::memory_order_relaxed);
+    }
+    if constexpr (!SendLock::excludes)
+      if (!ends.tail.compare_exchange(tail, tail | sending_bit, std::memory_order_relaxed,
+                                      std::memory_order_relaxed))
+        return queue_status::closed;  // what else changes it
+    if constexpr (std::is_nothrow_move_constructible_v<T>) {
+      at(tail).put(std::move(value));
+    } else {
+      try {
+        at(tail).put(std::move(value));
+      } catch (...) {
+        if constexpr (!SendLock::excludes) ends.tail.store(tail, std::memory_order_release);
+        throw;
+      }
+    }
+    ends.tail.store(tail + 1, std::memory_order_release);  // (1)
+    return queue_status::success;
+  }
+
+  [[nodiscard]] received<T> take_here() {
+    both_ends& ends = ends_[0];
+    const std::uint64_t head = ends.head.load(std::memory_order_relaxed);
+    if (ends.seen_tail.load(std::memory_order_relaxed) == head) {
+      memory_->fence(std::memory_order_seq_cst);
+      const std::uint64_t tail = ends.tail.load(std::memory_order_acquire);  // pairs with (1)
+      if (position(tail) == head)
+        return (tail & closed_bit) != 0 ? queue_status::closed : queue_status::empty;
+      ends.seen_tail.store(position(tail), std::memory_order_relaxed);
+    }
+    return detail::and_always([&] { return received<T>(at(head).take()); },
+                              [&] { ends.head.store(head + 1, std::memory_order_release); });  // (2)
+  }
+
+  bool set_closed(bool closes) {
+    auto& end = ends_[0].tail;
+    return channel_lock::with(send_lock_, [&] {
+      for (;;) {
+        std::uint64_t tail = memory_->await(end, [](std::uint64_t now) { return (now & sending_bit) == 0; });
+        if (((tail & closed_bit) != 0) == closes) return false;
+        if (end.compare_exchange(tail, tail ^ closed_bit, std::memory_order_relaxed,
+                                 std::memory_order_relaxed))
+          return true;
+      }
+    });
+  }
+
+  Memory* memory_;
+  std::uint64_t capacity_;
+  std::uint64_t mask_;
+  SendLock send_lock_;
+  ReceiveLock receive_lock_;
+  typename Memory::template array<both_ends> ends_;
+  typename Memory::template array<slot> messages_;
+};
+
+}  // namespace nearfar

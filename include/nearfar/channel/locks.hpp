@@ -1,0 +1,248 @@
+/// \file
+/// Locks of a channel's ends, for the strategies that have any. All are words in the channel's memory, so
+/// that each serves threads, the ranks of a node, and the model checker.
+///
+/// Source: Laubert 2021, sections 3.1 to 3.4 and chapter 6.
+///
+/// A lock has `acquire()` and `release()`. One in which who waits can give up has `acquire_unless(gives_up)`,
+/// too, which returns whether it has the lock. `excludes` says whether it is one at all. The channel has an
+/// object of each lock, which is shared by threads, or there is one for each rank.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/core/layout.hpp"
+
+namespace nearfar::channel_lock {
+
+/// For an end that one thread, or one rank, uses at a time: whoever makes the channel sees to that.
+template <typename Memory>
+class none {
+ public:
+  static constexpr bool excludes = false;
+  explicit none(Memory& /*memory*/) {}
+  static constexpr void acquire() noexcept {}
+  static constexpr void release() noexcept {}
+};
+
+/// Test-and-set, and tests only while it is held. Who waits gives up when there is nothing to wait for.
+/// Fairness: none. Cost: a swap and the line's transfer; of those that wait each reads the line again when it
+/// is released. Memory: 64 bytes.
+template <typename Memory>
+class spin {
+ public:
+  static constexpr bool excludes = true;
+  explicit spin(Memory& memory) : memory_(&memory), words_(memory, 1) {}
+
+  void acquire() {
+    static_cast<void>(acquire_unless([] { return false; }));
+  }
+  template <typename GivesUp>
+  [[nodiscard]] bool acquire_unless(const GivesUp& gives_up) {
+    auto& taken = words_[0].taken;
+    while (taken.exchange(1, std::memory_order_acquire) != 0) {  // pairs with (1)
+      if (gives_up()) return false;
+      memory_->await(taken, [](std::uint32_t now) { return now == 0; });
+    }
+    return true;
+  }
+  void release() { words_[0].taken.store(0, std::memory_order_release); }  // (1)
+
+ private:
+  struct alignas(cache_line) words {
+    typename Memory::template near<std::uint32_t> taken{};
+  };
+
+  Memory* memory_;
+  typename Memory::template array<words> words_;
+};
+
+/// First come, first served: each waits for its number. Fairness: FIFO. Cost: an addition; of those that wait
+/// each reads the line again at each release. Memory: 64 bytes.
+template <typename Memory>
+class ticket {
+ public:
+  static constexpr bool excludes = true;
+  explicit ticket(Memory& memory) : memory_(&memory), words_(memory, 1) {}
+
+  void acquire() {
+    const std::uint32_t mine = words_[0].next.fetch_add(1, std::memory_order_relaxed);
+    memory_->await(words_[0].serving, [mine](std::uint32_t now) { return now == mine; });  // pairs with (2)
+  }
+  void release() {
+    auto& serving = words_[0].serving;  // which only the holder changes
+    serving.store(serving.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // (2)
+  }
+
+ private:
+  struct alignas(cache_line) words {
+    typename Memory::template near<std::uint32_t> next{};
+    typename Memory::template near<std::uint32_t> serving{};
+  };
+
+  Memory* memory_;
+  typename Memory::template array<words> words_;
+};
+
+/// A ticket lock in which those that wait look at different lines, if no more than `lines` of them do.
+/// Source: D. Dice, "Brief announcement: a partitioned ticket lock", SPAA 2011,
+/// doi 10.1145/1989493.1989543; after Anderson's array lock, for which the number of threads must be known.
+/// Fairness: FIFO. Cost: an addition; a release touches a line that one waits at. Memory: 64 (lines + 1)
+/// bytes.
+template <typename Memory>
+class partitioned_ticket {
+ public:
+  static constexpr bool excludes = true;
+  static constexpr std::uint32_t lines = 16;  ///< a power of two, so that numbers may wrap around
+
+  explicit partitioned_ticket(Memory& memory) : memory_(&memory), ends_(memory, 1), grants_(memory, lines) {}
+
+  void acquire() {
+    const std::uint32_t mine = ends_[0].next.fetch_add(1, std::memory_order_relaxed);
+    memory_->await(grants_[mine % lines].to,
+                   [mine](std::uint32_t now) { return now == mine; });  // pairs with (3)
+    ends_[0].holder.store(mine, std::memory_order_relaxed);
+  }
+  void release() {
+    const std::uint32_t heir = ends_[0].holder.load(std::memory_order_relaxed) + 1;
+    grants_[heir % lines].to.store(heir, std::memory_order_release);  // (3)
+  }
+
+ private:
+  struct alignas(cache_line) ends {
+    typename Memory::template near<std::uint32_t> next{};
+    typename Memory::template near<std::uint32_t> holder{};  ///< only the holder looks
+  };
+  struct alignas(cache_line) grant {
+    typename Memory::template near<std::uint32_t> to{};
+  };
+
+  Memory* memory_;
+  typename Memory::template array<ends> ends_;
+  typename Memory::template array<grant> grants_;
+};
+
+/// Who waits sleeps. Source: U. Drepper, "Futexes are tricky", 2011, mutex 2, with a look before the sleep.
+/// Fairness: none. Cost: a swap each; if others sleep, a system call. Memory: 64 bytes.
+template <typename Memory>
+class parking {
+ public:
+  static constexpr bool excludes = true;
+  explicit parking(Memory& memory) : memory_(&memory), words_(memory, 1) {}
+
+  void acquire() {
+    auto& state = words_[0].state;
+    std::uint32_t expected = is_free;
+    if (state.compare_exchange(expected, is_held, std::memory_order_acquire, std::memory_order_relaxed))
+      return;  // pairs with (4), as does the swap
+    while (state.exchange(has_sleepers, std::memory_order_acquire) != is_free)
+      memory_->park(state, has_sleepers, std::nullopt);
+  }
+  void release() {
+    auto& state = words_[0].state;
+    if (state.exchange(is_free, std::memory_order_release) == has_sleepers)
+      memory_->unpark_one(state);  // (4)
+  }
+
+ private:
+  static constexpr std::uint32_t is_free = 0;
+  static constexpr std::uint32_t is_held = 1;
+  static constexpr std::uint32_t has_sleepers = 2;
+  struct alignas(cache_line) words {
+    typename Memory::template near<std::uint32_t> state{};
+  };
+
+  Memory* memory_;
+  typename Memory::template array<words> words_;
+};
+
+/// The mutex of the POSIX threads library: not where ranks are simulated or checked.
+template <typename Memory>
+class pthread_mutex {
+ public:
+  static constexpr bool excludes = true;
+  static_assert(Memory::is_hardware, "a mutex of the system is for threads and processes");
+
+  explicit pthread_mutex(Memory& memory) : words_(memory, 1) {
+    if (memory.is_maker()) {
+      pthread_mutexattr_t how{};
+      pthread_mutexattr_init(&how);
+      pthread_mutexattr_setpshared(&how, PTHREAD_PROCESS_SHARED);
+      pthread_mutex_init(&words_[0].mutex, &how);
+      pthread_mutexattr_destroy(&how);
+    }
+    memory.made();
+  }
+  void acquire() { ::pthread_mutex_lock(&words_[0].mutex); }
+  void release() { ::pthread_mutex_unlock(&words_[0].mutex); }
+
+ private:
+  struct alignas(cache_line) words {
+    pthread_mutex_t mutex;
+  };
+  typename Memory::template array<words> words_;
+};
+
+/// The spin lock of the POSIX threads library; who waits does not give its processor up.
+template <typename Memory>
+class pthread_spin {
+ public:
+  static constexpr bool excludes = true;
+  static_assert(Memory::is_hardware, "a lock of the system is for threads and processes");
+
+  explicit pthread_spin(Memory& memory) : words_(memory, 1) {
+    if (memory.is_maker()) ::pthread_spin_init(&words_[0].lock, PTHREAD_PROCESS_SHARED);
+    memory.made();
+  }
+  void acquire() { ::pthread_spin_lock(&words_[0].lock); }
+  void release() { ::pthread_spin_unlock(&words_[0].lock); }
+
+ private:
+  struct alignas(cache_line) words {
+    pthread_spinlock_t lock;
+  };
+  typename Memory::template array<words> words_;
+};
+
+/// Any lock of this project, between the ranks of a node.
+template <template <typename> typename Lock>
+struct of_world {
+  template <typename Memory>
+  class lock {
+   public:
+    static constexpr bool excludes = true;
+    explicit lock(Memory& memory) : lock_(memory.world_of()) {}
+    void acquire() { lock_.lock(); }
+    void release() { lock_.unlock(); }
+
+   private:
+    Lock<typename Memory::world_type> lock_;
+  };
+};
+
+/// What `inside()` brings, which is called with the lock held.
+template <typename Lock, typename Inside>
+[[nodiscard]] auto with(Lock& lock, const Inside& inside) {
+  lock.acquire();
+  return detail::and_always(inside, [&] { lock.release(); });
+}
+/// The same, or `otherwise`, if it is of no use any more to wait for the lock.
+template <typename Lock, typename GivesUp, typename Result, typename Inside>
+[[nodiscard]] Result with_unless(Lock& lock, const GivesUp& gives_up, Result otherwise,
+                                 const Inside& inside) {
+  if constexpr (requires { lock.acquire_unless(gives_up); }) {
+    if (!lock.acquire_unless(gives_up)) return otherwise;
+    return detail::and_always(inside, [&] { lock.release(); });
+  } else {
+    return with(lock, inside);
+  }
+}
+
+}  // namespace nearfar::channel_lock

@@ -1,0 +1,221 @@
+/// \file
+/// The buffer of a channel with one place and no positions, which the source calls unbuffered.
+///
+/// Source: Laubert 2021, section 3.1 for `locked_mailbox`: one lock, and the head says whether there is a
+/// message; section 3.5 for `mailbox`, with the states of its two flags in one word.
+///
+/// Linearization points of `mailbox`: the compare-and-swap from `empty` to `writing`, and from `full` to
+/// `reading`; what is between two steps is waited for where it has to be. Of `locked_mailbox`: under the
+/// lock. Progress: as in flagged_ring.hpp; as the lock.
+///
+/// Cost: a compare-and-swap and an addition, or the lock; 1 or 2 lines. Memory: those.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "nearfar/channel/buffer.hpp"
+#include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/channel/locks.hpp"
+#include "nearfar/channel/received.hpp"
+#include "nearfar/core/layout.hpp"
+
+namespace nearfar {
+
+/// Of messages of type `T` in that memory. See the file's comment.
+template <typename Memory, typename T>
+class mailbox {
+ public:
+  static constexpr bool takes_capacity = false;
+  static constexpr bool has_one_sender = false;
+  static constexpr bool has_one_receiver = false;
+
+  /// Collective where its memory is.
+  explicit mailbox(Memory& memory) : memory_(&memory), box_(memory, 1) {}
+  mailbox(const mailbox&) = delete;
+  mailbox& operator=(const mailbox&) = delete;
+  /// A message that nobody has received is destroyed. Nobody may use it any more.
+  ~mailbox() {
+    if constexpr (!std::is_trivially_destructible_v<T>)
+      if ((box_[0].state.load(std::memory_order_acquire) & ~closed_bit) == full) box_[0].message.drop();
+  }
+
+  [[nodiscard]] static constexpr std::size_t capacity() noexcept { return 1; }
+
+  /// `success`, `full` or `closed`. The message is moved from only if it is sent.
+  [[nodiscard]] queue_status put(T& value) {
+    auto& at = box_[0].state;
+    std::uint32_t state = at.load(std::memory_order_relaxed);
+    for (;;) {
+      if ((state & closed_bit) != 0) return queue_status::closed;
+      if (state == empty) {
+        if (at.compare_exchange(state, writing, std::memory_order_acquire, std::memory_order_relaxed))
+          break;  // pairs with (2)
+      } else if (state == reading) {
+        state = memory_->await(at, [](std::uint32_t now) { return now != reading; });
+      } else {
+        memory_->fence(std::memory_order_seq_cst);
+        const std::uint32_t now = at.load(std::memory_order_relaxed);
+        if (now == state) return queue_status::full;
+        state = now;
+      }
+    }
+    if constexpr (std::is_nothrow_move_constructible_v<T>) {
+      box_[0].message.put(std::move(value));
+    } else {
+      try {
+        box_[0].message.put(std::move(value));
+      } catch (...) {
+        at.fetch_add(empty - writing, std::memory_order_release);
+        throw;
+      }
+    }
+    at.fetch_add(full - writing, std::memory_order_release);  // (1)
+    return queue_status::success;
+  }
+
+  /// A message, or `empty` or `closed`.
+  [[nodiscard]] received<T> take() {
+    auto& at = box_[0].state;
+    std::uint32_t state = at.load(std::memory_order_relaxed);
+    for (;;) {
+      const std::uint32_t closed = state & closed_bit;
+      if ((state & ~closed_bit) == full) {
+        if (at.compare_exchange(state, reading | closed, std::memory_order_acquire,
+                                std::memory_order_relaxed))
+          break;  // pairs with (1)
+      } else if ((state & ~closed_bit) == writing) {
+        state = memory_->await(at, [](std::uint32_t now) { return (now & ~closed_bit) != writing; });
+      } else {
+        memory_->fence(std::memory_order_seq_cst);
+        const std::uint32_t now = at.load(std::memory_order_relaxed);
+        if (now == state) return closed != 0 ? queue_status::closed : queue_status::empty;
+        state = now;
+      }
+    }
+    return detail::and_always([&] { return received<T>(box_[0].message.take()); },
+                              [&] { at.fetch_add(empty - reading, std::memory_order_release); });  // (2)
+  }
+
+  /// Whether this call closed it.
+  bool close() { return set_closed(true); }
+  /// Whether this call opened it again.
+  bool reopen() { return set_closed(false); }
+  [[nodiscard]] bool is_closed() const {
+    return (box_[0].state.load(std::memory_order_acquire) & closed_bit) != 0;
+  }
+  /// At some moment between call and return.
+  [[nodiscard]] std::size_t count() const {
+    const std::uint32_t state = box_[0].state.load(std::memory_order_acquire) & ~closed_bit;
+    return state == writing || state == full ? 1 : 0;
+  }
+
+ private:
+  static constexpr std::uint32_t empty = 0;
+  static constexpr std::uint32_t writing = 1;
+  static constexpr std::uint32_t full = 2;
+  static constexpr std::uint32_t reading = 3;
+  static constexpr std::uint32_t closed_bit = 4;
+
+  struct alignas(cache_line) place {
+    typename Memory::template near<std::uint32_t> state{};
+    typename Memory::template slot<T> message{};
+  };
+
+  bool set_closed(bool closes) {
+    auto& at = box_[0].state;
+    std::uint32_t state = at.load(std::memory_order_relaxed);
+    while (((state & closed_bit) != 0) != closes)
+      if (at.compare_exchange(state, state ^ closed_bit, std::memory_order_relaxed,
+                              std::memory_order_relaxed))
+        return true;
+    return false;
+  }
+
+  Memory* memory_;
+  typename Memory::template array<place> box_;
+};
+
+/// Of messages of type `T` in that memory, under a lock. See the file's comment.
+template <typename Memory, typename T, typename Lock>
+class locked_mailbox {
+ public:
+  static constexpr bool takes_capacity = false;
+  static constexpr bool has_one_sender = false;
+  static constexpr bool has_one_receiver = false;
+  static_assert(Lock::excludes, "those who send and those who receive change the same words");
+
+  /// Collective where its memory is.
+  explicit locked_mailbox(Memory& memory) : lock_(memory), box_(memory, 1) {}
+  locked_mailbox(const locked_mailbox&) = delete;
+  locked_mailbox& operator=(const locked_mailbox&) = delete;
+  /// A message that nobody has received is destroyed. Nobody may use it any more.
+  ~locked_mailbox() {
+    if constexpr (!std::is_trivially_destructible_v<T>)
+      if (count() != 0) box_[0].message.drop();
+  }
+
+  [[nodiscard]] static constexpr std::size_t capacity() noexcept { return 1; }
+
+  /// `success`, `full` or `closed`. The message is moved from only if it is sent.
+  [[nodiscard]] queue_status put(T& value) {
+    auto& at = box_[0].state;
+    return channel_lock::with(lock_, [&] {
+      const std::uint32_t state = at.load(std::memory_order_relaxed);
+      if ((state & closed_bit) != 0) return queue_status::closed;
+      if (state == full) return queue_status::full;
+      box_[0].message.put(std::move(value));
+      at.store(full, std::memory_order_relaxed);
+      return queue_status::success;
+    });
+  }
+  /// A message, or `empty` or `closed`.
+  [[nodiscard]] received<T> take() {
+    auto& at = box_[0].state;
+    return channel_lock::with(lock_, [&]() -> received<T> {
+      const std::uint32_t state = at.load(std::memory_order_relaxed);
+      if ((state & full) == 0) return state == closed_bit ? queue_status::closed : queue_status::empty;
+      return detail::and_always([&] { return received<T>(box_[0].message.take()); },
+                                [&] { at.store(state - full, std::memory_order_relaxed); });
+    });
+  }
+
+  /// Whether this call closed it.
+  bool close() { return set_closed(true); }
+  /// Whether this call opened it again.
+  bool reopen() { return set_closed(false); }
+  [[nodiscard]] bool is_closed() const {
+    return (box_[0].state.load(std::memory_order_acquire) & closed_bit) != 0;
+  }
+  /// At some moment between call and return.
+  [[nodiscard]] std::size_t count() const {
+    return (box_[0].state.load(std::memory_order_acquire) & full) != 0 ? 1 : 0;
+  }
+
+ private:
+  static constexpr std::uint32_t full = 1;
+  static constexpr std::uint32_t closed_bit = 2;
+
+  struct alignas(cache_line) place {
+    typename Memory::template near<std::uint32_t> state{};
+    typename Memory::template slot<T> message{};
+  };
+
+  bool set_closed(bool closes) {
+    auto& at = box_[0].state;
+    return channel_lock::with(lock_, [&] {
+      const std::uint32_t state = at.load(std::memory_order_relaxed);
+      if (((state & closed_bit) != 0) == closes) return false;
+      at.store(state ^ closed_bit, std::memory_order_relaxed);
+      return true;
+    });
+  }
+
+  Lock lock_;
+  typename Memory::template array<place> box_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,66 @@
+/// \file
+/// The strategies of channels by name, each a buffer for `channel` and `node_channel`: MPMC, and where a name
+/// begins so for one receiver (mpsc) or also one sender (spsc).
+///
+/// Source: Laubert 2021, chapter 3; the names in brackets are those there.
+#pragma once
+
+#include "nearfar/channel/flagged_ring.hpp"
+#include "nearfar/channel/list_nodes.hpp"
+#include "nearfar/channel/lock_free_list.hpp"
+#include "nearfar/channel/locked_list.hpp"
+#include "nearfar/channel/locked_ring.hpp"
+#include "nearfar/channel/locks.hpp"
+#include "nearfar/channel/mailbox.hpp"
+#include "nearfar/channel/ring_buffer.hpp"
+
+namespace nearfar {
+
+/// With one lock for each end: `ring_of<channel_lock::spin>::mpmc`, and `mailbox` of one place.
+template <template <typename> typename Lock>
+struct ring_of {
+  template <typename Memory, typename T>
+  using mpmc = locked_ring<Memory, T, Lock<Memory>, Lock<Memory>>;
+  template <typename Memory, typename T>
+  using mpsc = locked_ring<Memory, T, Lock<Memory>, channel_lock::none<Memory>>;
+  template <typename Memory, typename T>
+  using mailbox = locked_mailbox<Memory, T, Lock<Memory>>;
+};
+
+/// The same as lists, of nodes from there: `list_of<channel_lock::ticket, list_nodes::recycled>::mpmc`.
+template <template <typename> typename Lock, template <typename, typename> typename Nodes>
+struct list_of {
+  template <typename Memory, typename T>
+  using mpmc = locked_list<Memory, T, Lock<Memory>, Lock<Memory>, Nodes>;
+  template <typename Memory, typename T>
+  using mpsc = locked_list<Memory, T, Lock<Memory>, channel_lock::none<Memory>, Nodes>;
+};
+
+/// From one to one: a ring of a fixed capacity.
+template <typename Memory, typename T>
+using spsc_ring = locked_ring<Memory, T, channel_lock::none<Memory>, channel_lock::none<Memory>>;
+
+/// From one to one, of any number of messages.
+template <template <typename, typename> typename Nodes>
+struct spsc_list_of {
+  template <typename Memory, typename T>
+  using spsc = locked_list<Memory, T, channel_lock::none<Memory>, channel_lock::none<Memory>, Nodes>;
+};
+
+/// Places with flags (PA); `flags` has what there are.
+template <template <typename> typename Flags>
+struct flagged_by {
+  template <typename Memory, typename T>
+  using mpmc = flagged_ring<Memory, T, Flags, false>;
+  template <typename Memory, typename T>
+  using mpsc = flagged_ring<Memory, T, Flags, true>;
+};
+
+/// Without locks (LF LL).
+template <template <typename, typename> typename Nodes>
+struct lock_free_list_of {
+  template <typename Memory, typename T>
+  using mpmc = lock_free_list<Memory, T, Nodes>;
+};
+
+}  // namespace nearfar
