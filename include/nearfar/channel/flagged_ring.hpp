@@ -170,7 +170,7 @@ class flagged_ring {
         mask_(std::bit_ceil(capacity_) - 1),
         ends_(memory, 1),
         flags_(memory, std::bit_ceil(capacity)),
-        messages_(memory, std::bit_ceil(capacity)) {}
+        places_(memory, std::bit_ceil(capacity)) {}
   flagged_ring(const flagged_ring&) = delete;
   flagged_ring& operator=(const flagged_ring&) = delete;
   /// Messages that nobody has received are destroyed. Nobody may use it any more.
@@ -221,11 +221,14 @@ class flagged_ring {
     std::uint64_t head = ends.head.load(std::memory_order_relaxed);
     for (;;) {
       std::uint64_t tail = ends.tail.load(std::memory_order_acquire);  // pairs with (5)
-      if ((tail & ~closed_bit) == head) {
+      const std::uint64_t messages = (tail & ~closed_bit) - head;
+      if (messages == 0 || messages > capacity_) {  // or that tail is an old one
         memory_->fence(std::memory_order_seq_cst);
         tail = ends.tail.load(std::memory_order_acquire);
         if ((tail & ~closed_bit) == head)
           return (tail & closed_bit) != 0 ? queue_status::closed : queue_status::empty;
+        head = ends.head.load(std::memory_order_relaxed);
+        continue;
       }
       // (6) Who takes what another has sent sees at least that tail, and so no head beyond it.
       if constexpr (!one_receiver)
@@ -267,9 +270,12 @@ class flagged_ring {
     alignas(cache_line) typename Memory::template near<std::uint64_t> tail{};
   };
   using slot = typename Memory::template slot<T>;
+  struct place {
+    slot message{};
+  };
 
   [[nodiscard]] slot& at(std::uint64_t position) const {
-    return messages_[static_cast<std::size_t>(position & mask_)];
+    return places_[static_cast<std::size_t>(position & mask_)].message;
   }
   bool set_closed(bool closes) {
     auto& end = ends_[0].tail;
@@ -285,7 +291,7 @@ class flagged_ring {
   std::uint64_t mask_;
   typename Memory::template array<both_ends> ends_;
   Flags<Memory> flags_;
-  typename Memory::template array<slot> messages_;
+  typename Memory::template array<place> places_;
 };
 
 }  // namespace nearfar

@@ -103,10 +103,11 @@ class fixed {
   void give_back(std::uint64_t node) {
     free_.push(node, [this](std::uint64_t of) -> auto& { return at(of).next_free; });
   }
-  [[nodiscard]] Node& operator[](std::uint64_t node) const { return at(node); }
+  [[nodiscard]] Node& operator[](std::uint64_t node) const { return at(node).node; }
 
  private:
-  struct kept : Node {
+  struct kept {
+    Node node{};
     typename Memory::template near<std::uint64_t> next_free{};
   };
   [[nodiscard]] kept& at(std::uint64_t node) const { return nodes_[static_cast<std::size_t>(node - 1)]; }
@@ -142,10 +143,11 @@ class recycled {
   void give_back(std::uint64_t node) {
     free_.push(node, [this](std::uint64_t of) -> auto& { return at(of).next_free; });
   }
-  [[nodiscard]] Node& operator[](std::uint64_t node) const { return at(node); }
+  [[nodiscard]] Node& operator[](std::uint64_t node) const { return at(node).node; }
 
  private:
-  struct kept : Node {
+  struct kept {
+    Node node{};
     typename Memory::template near<std::uint64_t> next_free{};
   };
   /// Chunk 0 has the first 64 nodes, each other one as many as all before it.

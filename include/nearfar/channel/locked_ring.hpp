@@ -52,7 +52,7 @@ class locked_ring {
         send_lock_(memory),
         receive_lock_(memory),
         ends_(memory, 1),
-        messages_(memory, std::bit_ceil(capacity)) {}
+        places_(memory, std::bit_ceil(capacity)) {}
   locked_ring(const locked_ring&) = delete;
   locked_ring& operator=(const locked_ring&) = delete;
   /// Messages that nobody has received are destroyed. Nobody may use it any more.
@@ -102,15 +102,22 @@ class locked_ring {
     typename Memory::template near<std::uint64_t> seen_tail{};  ///< only who receives looks
   };
   using slot = typename Memory::template slot<T>;
+  struct place {
+    slot message{};
+  };
 
   [[nodiscard]] static std::uint64_t position(std::uint64_t tail) noexcept {
     return tail & ~(closed_bit | sending_bit);
   }
-  [[nodiscard]] slot& at(std::uint64_t of) const { return messages_[static_cast<std::size_t>(of & mask_)]; }
+  [[nodiscard]] slot& at(std::uint64_t of) const {
+    return places_[static_cast<std::size_t>(of & mask_)].message;
+  }
 
-  /// A guess, for who waits to send.
+  /// For who waits to send, and need not if it is. Who is told so has seen the tail and fences, so that
+  /// nobody who fences later says empty; and a head that is seen after that is the last one, or has moved on.
   [[nodiscard]] bool is_full() const {
     const std::uint64_t tail = ends_[0].tail.load(std::memory_order_relaxed);
+    memory_->fence(std::memory_order_seq_cst);
     return tail - ends_[0].head.load(std::memory_order_relaxed) == capacity_;
   }
 
@@ -175,7 +182,7 @@ class locked_ring {
   SendLock send_lock_;
   ReceiveLock receive_lock_;
   typename Memory::template array<both_ends> ends_;
-  typename Memory::template array<slot> messages_;
+  typename Memory::template array<place> places_;
 };
 
 }  // namespace nearfar

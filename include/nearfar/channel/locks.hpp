@@ -211,7 +211,7 @@ class pthread_spin {
   typename Memory::template array<words> words_;
 };
 
-/// Any lock of this project, between the ranks of a node.
+/// Any lock of this project, between the ranks of a node, as a template that takes any type of world.
 template <template <typename> typename Lock>
 struct of_world {
   template <typename Memory>

@@ -1,0 +1,157 @@
+/// \file
+/// What the model checker is given to check channels: a few messages of two to four ranks of a node.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "nearfar/channel/channel.hpp"
+#include "nearfar/channel/strategies.hpp"
+#include "nearfar/checker/checker.hpp"
+#include "nearfar/checker/linearizability.hpp"
+#include "nearfar/checker/specification.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/engine/world.hpp"
+#include "nearfar/topology/spec.hpp"
+
+namespace nearfar::checker::testing {
+
+using engine::world;
+using word = std::uint64_t;
+using queue_model = queue_specification;
+
+inline constexpr std::array near_models{near_model::sequential, near_model::release_acquire};
+/// Nothing is far.
+[[nodiscard]] inline options by(near_model near) { return {.mode = delivery_mode::eager, .near = near}; }
+[[nodiscard]] inline options at_random(near_model near, std::uint64_t executions) {
+  options how = by(near);
+  how.by = search::random;
+  how.most_executions = executions;
+  return how;
+}
+[[nodiscard]] inline program on_a_node(int ranks, std::function<void(world&, monitor&)> body) {
+  return {.where = topology_spec::parse("node:1").place(ranks), .body = std::move(body)};
+}
+
+/// A channel of words, with that capacity if it takes one.
+template <template <typename, typename> typename Buffer>
+class tested : public node_channel<world, word, Buffer> {
+ public:
+  using base = node_channel<world, word, Buffer>;
+  tested(world& w, [[maybe_unused]] std::size_t capacity)
+    requires(base::takes_capacity)
+      : base(w, capacity) {}
+  tested(world& w, std::size_t /*capacity*/)
+    requires(!base::takes_capacity)
+      : base(w) {}
+};
+
+/// One operation: a message that is not 0, sent, or `get`.
+inline constexpr word get = 0;
+using plan = std::vector<std::vector<word>>;
+
+/// Whether there is no more than one who does what only one may.
+template <typename Channel>
+[[nodiscard]] bool may_do(const plan& of_ranks) {
+  const auto ranks_that = [&](bool sends) {
+    return std::count_if(of_ranks.begin(), of_ranks.end(), [&](const auto& mine) {
+      return std::any_of(mine.begin(), mine.end(), [&](word one) { return (one != get) == sends; });
+    });
+  };
+  return (!Channel::has_one_sender || ranks_that(true) <= 1) &&
+         (!Channel::has_one_receiver || ranks_that(false) <= 1);
+}
+
+/// Attempts of each rank, judged by the specification.
+template <typename Channel>
+[[nodiscard]] program attempts(std::size_t capacity, const plan& of_ranks) {
+  program result = on_a_node(static_cast<int>(of_ranks.size()), [=](world& w, monitor& watch) {
+    Channel channel(w, capacity);
+    for (const word one : of_ranks[static_cast<std::size_t>(w.rank())]) {
+      if (one == get) {
+        watch.call(0, queue_model::pop, {});
+        const auto value = channel.try_receive();
+        watch.returned(value ? value_list{*value} : value_list{});
+      } else {
+        watch.call(0, queue_model::push, {one});
+        const queue_status status = channel.try_send(one);
+        watch.returned({status == queue_status::success ? queue_model::done : queue_model::full});
+      }
+    }
+    w.barrier();
+  });
+  result.judge = linearizable_by(queue_model(capacity));
+  return result;
+}
+
+/// The first ranks send so many messages each and wait for room, the others receive them all, and wait.
+/// With `closes` the last who sends closes, and who receives does so until it is told.
+template <typename Channel>
+[[nodiscard]] program streams(std::size_t capacity, int senders, int receivers, word count, bool closes) {
+  return on_a_node(senders + receivers, [=](world& w, monitor&) {
+    Channel channel(w, capacity);
+    std::vector<word> least(static_cast<std::size_t>(senders), 1);
+    std::int64_t got = 0;
+    const auto note = [&](word message) {
+      const auto from = static_cast<std::size_t>(message / 16);
+      if (from >= least.size() || message % 16 < least[from]) throw nearfar::error("doubled or out of order");
+      least[from] = message % 16 + 1;
+      ++got;
+    };
+    if (w.rank() < senders) {
+      for (word i = 1; i <= count; ++i)
+        if (channel.send(static_cast<word>(w.rank()) * 16 + i) != queue_status::success)
+          throw nearfar::error("nobody closes yet");
+      if (closes && senders == 1) channel.close();
+    } else if (closes) {
+      for (const word message : channel) note(message);
+    } else {
+      const word all = count * static_cast<word>(senders);
+      const auto mine = static_cast<word>(w.rank() - senders);
+      const auto shares = static_cast<word>(receivers);
+      for (word i = mine; i < all; i += shares) note(*channel.receive());
+    }
+    if (w.sum_over_ranks({got})[0] != static_cast<std::int64_t>(count) * senders)
+      throw nearfar::error("lost");
+    if ((!Channel::has_one_receiver || w.rank() == w.size() - 1) && channel.try_receive().has_value())
+      throw nearfar::error("doubled");
+    w.barrier();
+  });
+}
+
+/// One closes while another sends and a third receives: what was sent is received, and nothing else.
+template <typename Channel>
+[[nodiscard]] program closing() {
+  return on_a_node(3, [](world& w, monitor&) {
+    Channel channel(w, 1);
+    std::int64_t balance = 0;
+    if (w.rank() == 0) {
+      for (word i = 1; i <= 2; ++i) balance += channel.send(i) == queue_status::success ? 1 : 0;
+    } else if (w.rank() == 1) {
+      for ([[maybe_unused]] const word message : channel) --balance;
+    } else {
+      channel.close();
+    }
+    if (w.sum_over_ranks({balance})[0] != 0) throw nearfar::error("lost or doubled");
+    if ((!Channel::has_one_receiver || w.rank() == 1) &&
+        channel.try_receive().status() != queue_status::closed)
+      throw nearfar::error("it is closed and empty");
+    w.barrier();
+  });
+}
+
+/// Plans of attempts, the first few enough for all orders.
+inline const std::vector<plan> small_plans{
+    {{1}, {get}}, {{1, 2}, {get, get}}, {{1, get}, {2, get}}, {{1}, {2}, {get}}, {{1}, {get}, {get}}};
+inline const std::vector<plan> large_plans{{{1, 2, 3}, {4, 5, 6}, {get, get, get}, {get, get, get}},
+                                           {{1, get, 2, get}, {3, get, 4, get}, {5, get, 6, get}},
+                                           {{1, 2, 3}, {4, 5, 6}, {get, get, get, get}},
+                                           {{1, 2, 3, 4}, {get, get, get, get}}};
+
+}  // namespace nearfar::checker::testing
