@@ -94,6 +94,8 @@ struct benchmark {
   double (*seconds)(const point&) = nullptr;
   /// Objects that exist at once, for the memory that they take; none: 1.
   std::int64_t (*objects)(const point&) = nullptr;
+  /// Why that object cannot be played there, at that point; empty: it can. None: all can be.
+  std::string (*refuse)(const object&, const point&, const locality&) = nullptr;
   std::tuple<runner<mpi::world>, runner<threads::world>, runner<engine::world>> runners{};
 
   template <world W>

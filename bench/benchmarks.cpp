@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "bench/benchmark.hpp"
+#include "bench/channel.hpp"
 #include "bench/dht.hpp"
 #include "bench/ecsb.hpp"
 #include "bench/farm.hpp"
@@ -12,9 +13,16 @@ namespace nearfar::bench {
 
 const std::vector<benchmark>& benchmarks() {
   static const std::vector<benchmark> all{
-      registered<ecsb>(),    registered<upb>(),    registered<rw_lb>(),
-      registered<rw_ecsb>(), registered<rw_sob>(), registered<rw_wcsb>(),
-      registered<rw_warb>(), registered<dht>(),    registered<queue_benchmark>(),
+      registered<ecsb>(),
+      registered<upb>(),
+      registered<rw_lb>(),
+      registered<rw_ecsb>(),
+      registered<rw_sob>(),
+      registered<rw_wcsb>(),
+      registered<rw_warb>(),
+      registered<dht>(),
+      registered<queue_benchmark>(),
+      registered<channel_benchmark>(),
       registered<farm>(),
   };
   return all;

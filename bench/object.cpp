@@ -25,7 +25,8 @@ std::vector<std::string> object_kind::names() const {
 }
 
 const std::vector<const object_kind*>& object_kinds() {
-  static const std::vector<const object_kind*> all{&locks(), &rw_locks(), &maps(), &queues(), &farms()};
+  static const std::vector<const object_kind*> all{&locks(),  &rw_locks(), &maps(),
+                                                   &queues(), &channels(), &farms()};
   return all;
 }
 

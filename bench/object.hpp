@@ -68,6 +68,9 @@ struct object_kind {
 /// The distributed queues.
 [[nodiscard]] const object_kind& queues();
 
+/// The strategies of channels.
+[[nodiscard]] const object_kind& channels();
+
 /// The ways of sharing out tasks.
 [[nodiscard]] const object_kind& farms();
 

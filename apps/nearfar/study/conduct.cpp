@@ -25,10 +25,14 @@ nlohmann::ordered_json object_of(const bench::point& of) {
 }
 
 /// Why an object cannot run there, if it cannot.
-std::optional<std::string> obstacle(const bench::object& of, bench::world_kind world, const locality& where) {
+std::optional<std::string> obstacle(const configuration& what, bench::world_kind world,
+                                    const locality& where) {
+  const bench::object& of = *what.object;
   if (!of.exists_in(world)) return "it does not exist in this world";
   const int nodes = where.groups(level::node);
   if (of.one_node_only && nodes > 1) return fmt::format("it works on one node only, and there are {}", nodes);
+  if (what.benchmark->refuse != nullptr)
+    if (std::string why = what.benchmark->refuse(of, what.at(), where); !why.empty()) return why;
   return std::nullopt;
 }
 
@@ -66,7 +70,7 @@ class conductor {
     std::set<const bench::object*> chosen;
     for (std::size_t i = 0; i < all_->size(); ++i) {
       const configuration& each = (*all_)[i];
-      if (const auto why = obstacle(*each.object, on_->kind(), place_of(each).where)) {
+      if (const auto why = obstacle(each, on_->kind(), place_of(each).where)) {
         left_out[each.object] = *why;
         continue;
       }

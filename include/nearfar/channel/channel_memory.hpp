@@ -13,9 +13,10 @@
 ///  - `array<S>`, so many of a struct, made by their `memory` and count, and reached by index;
 ///  - `is_hardware`: cells are words of real memory, not of a model;
 ///  - `is_maker()`, for who fills in what they begin with, and `made()`, when that is done;
-///  - `park(word, seen, deadline)`: until the word is not what was seen, or until the deadline if there is
-///    one, or for no reason; after a while without a processor. `unpark_one` and `unpark_all` follow a change
-///    of the word.
+///  - `park(word, seen, deadline)` of a `parking_word`: at once if it is not what was seen, else until
+///  somebody
+///    is told, or the deadline if there is one, or for no reason; after a while without a processor.
+///    `unpark_one` and `unpark_all` tell, after a change of the word.
 #pragma once
 
 #include <linux/futex.h>
@@ -98,6 +99,14 @@ inline void before_look(int number) noexcept {
 
 }  // namespace detail
 
+/// A word that threads or ranks of that memory sleep on. In a model who sleeps waits for `told`, so that who
+/// is not told sleeps on, though the word has changed; there all are told, also where one would be.
+template <typename Memory>
+struct parking_word {
+  typename Memory::template near<std::uint32_t> value{};
+  typename Memory::template near<std::uint32_t> told{};
+};
+
 /// The memory of the threads of a process.
 class process_memory {
  public:
@@ -163,17 +172,17 @@ class process_memory {
       detail::before_look(look);
     }
   }
-  static void park(const atomic_cell<std::uint32_t>& word, std::uint32_t seen,
+  static void park(const parking_word<process_memory>& word, std::uint32_t seen,
                    const channel_deadline& deadline) noexcept {
     for (int look = 0; look < detail::looks_before_sleep; ++look) {
-      if (word.load(std::memory_order_acquire) != seen) return;
+      if (word.value.load(std::memory_order_acquire) != seen) return;
       detail::before_look(look);
     }
-    detail::sleep_on(word, seen, deadline, true);
+    detail::sleep_on(word.value, seen, deadline, true);
   }
-  static void unpark_one(const atomic_cell<std::uint32_t>& word) noexcept { detail::wake(word, 1, true); }
-  static void unpark_all(const atomic_cell<std::uint32_t>& word) noexcept {
-    detail::wake(word, INT_MAX, true);
+  static void unpark_one(parking_word<process_memory>& word) noexcept { detail::wake(word.value, 1, true); }
+  static void unpark_all(parking_word<process_memory>& word) noexcept {
+    detail::wake(word.value, INT_MAX, true);
   }
 };
 
@@ -228,31 +237,36 @@ class node_memory {
     return world_->await(cell, predicate);
   }
   /// Between two sleeps the rank drives MPI's progress.
-  void park(const near<std::uint32_t>& word, std::uint32_t seen, const channel_deadline& deadline) {
-    const auto has_changed = [seen](std::uint32_t now) { return now != seen; };
+  void park(const parking_word<node_memory>& word, std::uint32_t seen, const channel_deadline& deadline) {
     if constexpr (!is_hardware) {
+      const std::uint32_t told = word.told.load(std::memory_order_acquire);
+      if (word.value.load(std::memory_order_acquire) != seen) return;
+      const auto is_told = [told](std::uint32_t now) { return now != told; };
       if (deadline)
-        static_cast<void>(world_->await_until(*deadline, word, has_changed));
+        static_cast<void>(world_->await_until(*deadline, word.told, is_told));
       else
-        world_->await(word, has_changed);
+        world_->await(word.told, is_told);
     } else {
       for (int look = 0; look < detail::looks_before_sleep; ++look) {
-        if (has_changed(word.load(std::memory_order_acquire))) return;
+        if (word.value.load(std::memory_order_acquire) != seen) return;
         world_->rest();
       }
       constexpr std::chrono::milliseconds longest(1);
       const std::chrono::nanoseconds end = world_->now() + longest;
-      detail::sleep_on(word, seen, deadline ? std::min(*deadline, end) : end, false);
+      detail::sleep_on(word.value, seen, deadline ? std::min(*deadline, end) : end, false);
     }
   }
-  void unpark_one(const near<std::uint32_t>& word) {
-    if constexpr (is_hardware) detail::wake(word, 1, false);
-  }
-  void unpark_all(const near<std::uint32_t>& word) {
-    if constexpr (is_hardware) detail::wake(word, INT_MAX, false);
-  }
+  void unpark_one(parking_word<node_memory>& word) { unpark(word, 1); }
+  void unpark_all(parking_word<node_memory>& word) { unpark(word, INT_MAX); }
 
  private:
+  static void unpark(parking_word<node_memory>& word, [[maybe_unused]] int most) {
+    if constexpr (is_hardware)
+      detail::wake(word.value, most, false);
+    else
+      word.told.fetch_add(1, std::memory_order_release);
+  }
+
   W* world_;
   int home_;
 };

@@ -24,7 +24,7 @@ namespace nearfar {
 /// In memory that all who wait and tell share. See the file's comment.
 template <typename Memory>
 struct alignas(cache_line) event_count {
-  typename Memory::template near<std::uint32_t> count{};
+  parking_word<Memory> count{};
   typename Memory::template near<std::uint32_t> waiting{};
 };
 
@@ -41,8 +41,8 @@ template <typename Memory, typename Attempt, typename InVain>
     event.waiting.fetch_add(1, std::memory_order_relaxed);
     auto result = and_always(
         [&] {
-          memory.fence(std::memory_order_seq_cst);                                 // (1)
-          const std::uint32_t seen = event.count.load(std::memory_order_acquire);  // pairs with (2)
+          memory.fence(std::memory_order_seq_cst);                                       // (1)
+          const std::uint32_t seen = event.count.value.load(std::memory_order_acquire);  // pairs with (2)
           auto again = attempt();
           if (!in_vain(again)) return again;
           memory.park(event.count, seen, deadline);
@@ -59,7 +59,7 @@ void tell(Memory& memory, event_count<Memory>& event, bool tells_all = false) {
   memory.fence(std::memory_order_seq_cst);  // (2)
   if (event.waiting.load(std::memory_order_relaxed) == 0) return;
   // (3) Released by the fence: who sees it finds what was made.
-  event.count.fetch_add(1, std::memory_order_relaxed);
+  event.count.value.fetch_add(1, std::memory_order_relaxed);
   if (tells_all)
     memory.unpark_all(event.count);
   else

@@ -192,7 +192,7 @@ class flagged_ring {
       if ((tail & closed_bit) != 0) return queue_status::closed;
       if (tail - ends.head.load(std::memory_order_acquire) >= capacity_) {  // pairs with (6)
         memory_->fence(std::memory_order_seq_cst);
-        if (tail - ends.head.load(std::memory_order_acquire) == capacity_) return queue_status::full;
+        if (tail - ends.head.load(std::memory_order_relaxed) == capacity_) return queue_status::full;
         tail = ends.tail.load(std::memory_order_relaxed);
         continue;
       }
@@ -220,11 +220,11 @@ class flagged_ring {
     both_ends& ends = ends_[0];
     std::uint64_t head = ends.head.load(std::memory_order_relaxed);
     for (;;) {
-      std::uint64_t tail = ends.tail.load(std::memory_order_acquire);  // pairs with (5)
+      std::uint64_t tail = ends.tail.load(std::memory_order_relaxed);
       const std::uint64_t messages = (tail & ~closed_bit) - head;
       if (messages == 0 || messages > capacity_) {  // or that tail is an old one
         memory_->fence(std::memory_order_seq_cst);
-        tail = ends.tail.load(std::memory_order_acquire);
+        tail = ends.tail.load(std::memory_order_relaxed);
         if ((tail & ~closed_bit) == head)
           return (tail & closed_bit) != 0 ? queue_status::closed : queue_status::empty;
         head = ends.head.load(std::memory_order_relaxed);

@@ -138,17 +138,17 @@ class parking {
   explicit parking(Memory& memory) : memory_(&memory), words_(memory, 1) {}
 
   void acquire() {
-    auto& state = words_[0].state;
+    parking_word<Memory>& word = words_[0].state;
     std::uint32_t expected = is_free;
-    if (state.compare_exchange(expected, is_held, std::memory_order_acquire, std::memory_order_relaxed))
+    if (word.value.compare_exchange(expected, is_held, std::memory_order_acquire, std::memory_order_relaxed))
       return;  // pairs with (4), as does the swap
-    while (state.exchange(has_sleepers, std::memory_order_acquire) != is_free)
-      memory_->park(state, has_sleepers, std::nullopt);
+    while (word.value.exchange(has_sleepers, std::memory_order_acquire) != is_free)
+      memory_->park(word, has_sleepers, std::nullopt);
   }
   void release() {
-    auto& state = words_[0].state;
-    if (state.exchange(is_free, std::memory_order_release) == has_sleepers)
-      memory_->unpark_one(state);  // (4)
+    parking_word<Memory>& word = words_[0].state;
+    if (word.value.exchange(is_free, std::memory_order_release) == has_sleepers)
+      memory_->unpark_one(word);  // (4)
   }
 
  private:
@@ -156,7 +156,7 @@ class parking {
   static constexpr std::uint32_t is_held = 1;
   static constexpr std::uint32_t has_sleepers = 2;
   struct alignas(cache_line) words {
-    typename Memory::template near<std::uint32_t> state{};
+    parking_word<Memory> state{};
   };
 
   Memory* memory_;

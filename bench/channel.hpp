@@ -1,0 +1,157 @@
+/// \file
+/// The channel benchmark: some send so many messages, the others receive them, without doing anything else.
+///
+/// Source: Laubert 2021, chapter 4: p, c, s, n, b, from a common start until the last message has been
+/// received. What is nearfar's: ping-pong, and latencies.
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/benchmark.hpp"
+#include "bench/channel_catalogue.hpp"
+#include "bench/results.hpp"
+#include "bench/timed_benchmark.hpp"
+#include "nearfar/topology/locality.hpp"
+
+namespace nearfar::bench {
+
+/// The statement.
+struct channel_benchmark {
+  static benchmark statement() {
+    constexpr double most_messages = 1e12;
+    constexpr double most_capacity = 1e7;
+    constexpr double most_receivers = 1e4;
+    return {
+        .name = "channel",
+        .title = "Channel",
+        .summary = "channel between threads, or ranks of a node: messages from senders to receivers",
+        .source = "Laubert 2021, chapter 4",
+        .kind = &channels(),
+        .axes = {{.name = "receivers",
+                  .meaning = "Threads or ranks that receive, the first ones; the others send, at least one",
+                  .standard = std::int64_t{1},
+                  .least = 1,
+                  .most = most_receivers},
+                 {.name = "size",
+                  .unit = "B",
+                  .meaning = "Bytes of a message: 4, 16, 64, 256, 1024 or 4096",
+                  .standard = std::int64_t{4},
+                  .least = 4,
+                  .most = 4096},
+                 {.name = "messages",
+                  .meaning = "Messages in all",
+                  .standard = std::int64_t{100'000},
+                  .least = 1,
+                  .most = most_messages},
+                 {.name = "capacity",
+                  .meaning = "Messages that there is room for, of strategies that have such; 0: unbuffered",
+                  .standard = std::int64_t{10},
+                  .most = most_capacity},
+                 {.name = "wait",
+                  .meaning = "Who cannot send, or receive: sleeps, or tries again and again",
+                  .standard = std::string("sleep"),
+                  .choices = {"sleep", "retry"}},
+                 {.name = "pattern",
+                  .meaning = "All messages one way, or each there and back, between the first two",
+                  .standard = std::string("stream"),
+                  .choices = {"stream", "ping_pong"}}},
+        .columns = {time_per_message, messages, rate,
+                    latency("latency_p50", "p50", "Median latency",
+                            "half of the messages are there in that time",
+                            [](const sample& s) { return s.count("latency_p50"); }),
+                    latency("latency_p99", "p99", "99th percentile of latency", "99 % are",
+                            [](const sample& s) { return s.count("latency_p99"); }),
+                    latency("latency_p999", "p999", "99.9th percentile of latency", "99.9 % are",
+                            [](const sample& s) { return s.count("latency_p999"); })},
+        .refuse = refuse};
+  }
+
+  template <world W>
+  [[nodiscard]] static std::vector<sample> run(W& w, const object& of, const point& at,
+                                               const heartbeat& beat) {
+    const channel_plan plan{.messages = at.whole("messages"),
+                            .receivers = static_cast<int>(at.whole("receivers")),
+                            .sleeps = at.text("wait") == "sleep",
+                            .is_ping_pong = at.text("pattern") == "ping_pong",
+                            .beat = beat};
+    const auto bytes = static_cast<std::size_t>(at.whole("size"));
+    const std::unique_ptr<any_channel<W>> channel = channel_catalogue::instance().find(of.name)->factory<W>()(
+        w, 0, {.capacity = static_cast<std::size_t>(at.whole("capacity")), .bytes = bytes});
+    const channel_counts mine = channel->run(w, plan);
+
+    sample result;
+    result.benchmark = "channel";
+    result.kind = channels().name;
+    result.object = of.name;
+    result.iterations_per_rank = w.gather_to_first(plan.is_ping_pong ? mine.sent : mine.sent + mine.got);
+    for (const std::int64_t span : w.gather_to_first(mine.span.count()))
+      result.duration = std::max(result.duration, std::chrono::nanoseconds(span));
+    const auto sums = w.sum_over_ranks(
+        {mine.sent, mine.got, mine.faults, static_cast<std::int64_t>(mine.sum), mine.in_vain});
+    result.iterations = sums[1];
+    result.counts = {{"bytes", bytes}, {"in_vain", sums[4]}};
+    const std::vector<std::int64_t> latencies = w.sum_over_ranks(mine.latency.counts());
+    const bool is_known = latency_histogram::count(latencies) != 0;
+    for (const auto& [name, share] : {std::pair("p50", 0.5), {"p99", 0.99}, {"p999", 0.999}})
+      result.counts[std::string("latency_") + name] =
+          or_null(is_known ? std::optional(latency_histogram::quantile(latencies, share)) : std::nullopt);
+    // Every message was received, once, whole, and each receiver had those of each sender in order.
+    result.verified = sums[0] == plan.messages && sums[1] == plan.messages && sums[2] == 0 && sums[3] == 0;
+    return {result};
+  }
+
+ private:
+  [[nodiscard]] static std::string refuse(const object& of, const point& at, const locality& where) {
+    const int ranks = where.size();
+    const std::int64_t size = at.whole("size");
+    if (std::none_of(message_sizes.begin(), message_sizes.end(),
+                     [&](std::size_t each) { return std::cmp_equal(each, size); }))
+      return fmt::format("messages have {} bytes, not {}", fmt::join(message_sizes, ", "), size);
+    if (where.groups(level::node) > 1) return "channels are within a node";
+    if (ranks < 2) return "it takes one who sends and one who receives: 2 ranks or more";
+    if (at.text("pattern") == "ping_pong") return "";
+    const std::int64_t receivers = at.whole("receivers");
+    const std::int64_t senders = ranks - receivers;
+    if (senders < 1) return fmt::format("if {} of {} ranks receive none is left to send", receivers, ranks);
+    const auto& most = channel_catalogue::instance().roles_of(of.name);
+    if (receivers > most.receivers)
+      return fmt::format("it has {} receiver, not {}", most.receivers, receivers);
+    if (senders > most.senders)
+      return fmt::format("it has at most {} sender{}, not {}", most.senders, most.senders > 1 ? "s" : "",
+                         senders);
+    return "";
+  }
+
+  [[nodiscard]] static column latency(const char* name, const char* head, const char* title,
+                                      const char* meaning, std::optional<double> (*of)(const sample&)) {
+    return {.name = name, .head = head, .title = title, .unit = "ns", .meaning = meaning, .of = of};
+  }
+
+  inline static const column time_per_message =
+      with_meaning(time_per_acquisition, "median time from one message to the next, or of a round trip");
+  inline static const column messages = with_meaning(throughput, "million messages a second");
+  inline static const column rate{.name = "rate",
+                                  .head = "MB/s",
+                                  .title = "Data rate",
+                                  .unit = "MB/s",
+                                  .meaning = "million bytes of messages a second",
+                                  .of = [](const sample& s) -> std::optional<double> {
+                                    constexpr double per_ns = 1000;
+                                    const double time = s.ns_per_acquisition();
+                                    const auto bytes = s.count("bytes");
+                                    return time > 0 && bytes ? std::optional(*bytes / time * per_ns)
+                                                             : std::nullopt;
+                                  }};
+};
+
+}  // namespace nearfar::bench

@@ -1,0 +1,103 @@
+/// \file
+/// The registry of channels' strategies.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "bench/any_channel.hpp"
+#include "bench/registry.hpp"
+#include "nearfar/core/error.hpp"
+
+namespace nearfar::bench {
+
+/// One set of values for all channels.
+struct channel_parameters {
+  std::size_t capacity = 0;  ///< messages that there is room for; 0: the strategy's form without a buffer
+  std::size_t bytes = 4;     ///< of a message, one of `message_sizes`
+};
+
+/// The sizes of messages that there are, in bytes, as far as the source goes.
+inline constexpr std::array<std::size_t, 6> message_sizes{4, 16, 64, 256, 1024, 4096};
+
+/// Strategies of channels, as a kind of what is registered.
+struct registered_channels {
+  template <typename W>
+  using any = any_channel<W>;
+  using parameters = channel_parameters;
+  struct bypass {};
+};
+
+/// One registered strategy.
+using channel_entry = entry<registered_channels>;
+
+/// All registered strategies.
+class channel_catalogue : public registry<channel_entry> {
+ public:
+  /// The one catalogue, made at first use.
+  static const channel_catalogue& instance();
+
+  /// How many at most send, and receive, of a registered strategy.
+  struct roles {
+    int senders = most_senders;
+    int receivers = most_senders;
+  };
+  [[nodiscard]] const roles& roles_of(const std::string& name) const { return roles_.at(name); }
+  void set_roles(const std::string& name, const roles& of) { roles_[name] = of; }
+
+ private:
+  channel_catalogue();
+
+  std::map<std::string, roles> roles_;
+};
+
+namespace detail {
+
+template <typename W, template <typename, typename> typename Buffer>
+[[nodiscard]] std::unique_ptr<any_channel<W>> make_any_channel(const channel_parameters& of) {
+  std::unique_ptr<any_channel<W>> result;
+  const auto make = [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes>) {
+    if (of.bytes == bytes)
+      result = std::make_unique<any_channel_of<W, stamped_message<bytes>, Buffer>>(of.capacity);
+  };
+  [&]<std::size_t... index>(std::index_sequence<index...>) {
+    (make(std::integral_constant<std::size_t, message_sizes[index]>()), ...);
+  }(std::make_index_sequence<message_sizes.size()>());
+  if (result == nullptr) throw misuse("there are no messages of " + std::to_string(of.bytes) + " bytes");
+  return result;
+}
+
+}  // namespace detail
+
+/// Where a strategy runs: in the threads of one process, or between those of a node, too.
+enum class channel_reach : std::uint8_t { process, node };
+
+/// `Unbuffered` is its form for a capacity of 0.
+template <template <typename, typename> typename Buffer, template <typename, typename> typename Unbuffered,
+          channel_reach reach = channel_reach::node>
+void add_channel(channel_catalogue& to, channel_entry of) {
+  using buffer = Buffer<process_memory, std::uint64_t>;
+  to.set_roles(of.name, {.senders = buffer::has_one_sender ? 1 : most_senders,
+                         .receivers = buffer::has_one_receiver ? 1 : most_senders});
+  to.add(
+      std::move(of),
+      []<world W>(W& /*w*/, int /*home*/, const channel_parameters& set) requires(
+          std::same_as<W, threads::world> || (std::same_as<W, mpi::world> && reach == channel_reach::node)) {
+        return set.capacity == 0 ? detail::make_any_channel<W, Unbuffered>(set)
+                                 : detail::make_any_channel<W, Buffer>(set);
+      });
+}
+
+// One function for each family, in bench/channels/.
+void add_ring_channels(channel_catalogue& to);
+void add_locked_channels(channel_catalogue& to);
+void add_list_channels(channel_catalogue& to);
+void add_flagged_channels(channel_catalogue& to);
+
+}  // namespace nearfar::bench

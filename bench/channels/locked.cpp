@@ -1,0 +1,46 @@
+#include <fmt/format.h>
+
+#include "bench/channel_catalogue.hpp"
+#include "nearfar/channel/strategies.hpp"
+
+namespace nearfar::bench {
+
+namespace {
+
+/// A ring with that lock at each end, the same for one receiver, and one place under one lock.
+template <template <typename> typename Lock>
+void add(channel_catalogue& to, const char* name, const char* lock, const char* paper, const char* fairness) {
+  using rings = ring_of<Lock>;
+  add_channel<rings::template mpmc, rings::template mailbox>(
+      to, {.name = name,
+           .summary = fmt::format("a ring with {} for each end", lock),
+           .paper = paper,
+           .fairness = fairness,
+           .bypass = {},
+           .cost = "3 to 5",
+           .parameters = {}});
+  add_channel<rings::template mpsc, rings::template mailbox>(
+      to, {.name = fmt::format("{}.mpsc", name),
+           .summary = "the same for one receiver, who has no lock",
+           .paper = paper,
+           .fairness = fairness,
+           .bypass = {},
+           .cost = "2 to 4",
+           .parameters = {}});
+}
+
+}  // namespace
+
+void add_locked_channels(channel_catalogue& to) {
+  add<channel_lock::pthread_mutex>(to, "mutex", "a pthread mutex", "Laubert 2021, 3.1: PT ML", "none");
+  add<channel_lock::pthread_spin>(to, "pthread_spin", "a pthread spin lock", "Laubert 2021, 3.2: PT SL",
+                                  "none");
+  add<channel_lock::spin>(to, "spin", "a test-and-set lock", "Laubert 2021, 3.3: SL", "none");
+  add<channel_lock::ticket>(to, "ticket", "a ticket lock", "Laubert 2021, 3.4: TL",
+                            "first come, first served");
+  add<channel_lock::partitioned_ticket>(to, "partitioned_ticket", "a ticket lock of several lines",
+                                        "Laubert 2021, 6; Dice 2011", "first come, first served");
+  add<channel_lock::parking>(to, "parking", "a mutex of one word", "Drepper 2011", "none");
+}
+
+}  // namespace nearfar::bench

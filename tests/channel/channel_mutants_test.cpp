@@ -1,0 +1,155 @@
+// Channels of every strategy with one operation left out, put off, split or weakened, each of which must be
+// found.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nearfar/checker/checker.hpp"
+#include "nearfar/checker/mutation.hpp"
+#include "tests/channel/channel_programs.hpp"
+#include "tests/checker/mutants.hpp"
+
+namespace nearfar::checker::testing {
+namespace {
+
+namespace test = nearfar::test;
+
+/// Changes after which a channel is as right as before.
+constexpr std::array harmless_in_channels{
+    test::harmless{"channel/channel_memory.hpp", "world_->await(", change::relaxed, "who waited looks again"},
+    test::harmless{"channel/channel_memory.hpp", "world_->await(", change::unaware, "nothing is far"},
+    test::harmless{"channel/event_count.hpp", "event.count.load", change::relaxed,
+                   "a ring fences before it says empty or full; other buffers may not"},
+    test::harmless{"channel/event_count.hpp", "event.count.fetch_add", change::split,
+                   "who registers after another has read the count finds what that made"},
+    test::harmless{"channel/ring_buffer.hpp", "cells_[i].stamp.store", change::postponed,
+                   "who comes before waits for the stamp"},
+    test::harmless{"channel/ring_buffer.hpp", "stamp.store(of.next_lap", change::postponed, "the same"},
+    test::harmless{"channel/ring_buffer.hpp", "stamp.store(position + 1", change::postponed, "the same"},
+    test::harmless{"channel/locks.hpp", "holder.store", change::postponed, "only the holder looks"},
+    test::harmless{"channel/locked_ring.hpp", "ends.seen_head.store", change::postponed,
+                   "only who sends looks"},
+    test::harmless{"channel/locked_ring.hpp", "ends.seen_tail.store", change::postponed,
+                   "only who receives looks"},
+    test::harmless{"channel/flagged_ring.hpp", "turns_[i].of.store", change::postponed,
+                   "who comes before waits for the flag"},
+    test::harmless{"channel/flagged_ring.hpp", "turn(position).store", change::postponed, "the same"},
+    test::harmless{"channel/flagged_ring.hpp", "if (tail - ends.head.load", change::relaxed,
+                   "a flag says when a place may be written", "flagged"},
+    test::harmless{"channel/flagged_ring.hpp", "turns_[i].of.store", change::dropped, "nobody waits to write",
+                   "flagged.mpsc"},
+};
+
+/// Those in the given files of what the programs do, that no search finds.
+[[nodiscard]] std::string missed(std::string_view name, const std::vector<program>& programs,
+                                 const std::vector<std::string_view>& files) {
+  const auto is_caught = [&](const mutation& one) {
+    for (const program& what : programs)
+      for (const near_model near : near_models)
+        for (const search by_what : {search::exhaustive, search::random}) {
+          options how = by(near);
+          how.by = by_what;
+          how.broken = one;
+          how.most_executions = 10'000;
+          how.most_steps = 3000;
+          if (check(what, how).found) return true;
+        }
+    return false;
+  };
+  std::set<mutation> all;
+  for (const program& what : programs)
+    for (const near_model near : near_models)
+      for (const mutation& one : mutations_of(what, by(near), "nearfar/channel/", 50))
+        if (std::any_of(files.begin(), files.end(),
+                        [&](std::string_view file) { return one.where.file.ends_with(file); }))
+          all.insert(one);
+  EXPECT_GT(all.size(), 3U);
+  std::string result;
+  for (const mutation& one : all)
+    if (!test::is_known_harmless(harmless_in_channels, std::string(name), one) && !is_caught(one))
+      result += one.text() + ": " + test::line_at(one.where) + "\n";
+  return result;
+}
+
+/// What all strategies are asked, as far as one sender or receiver may.
+template <template <typename, typename> typename Buffer>
+[[nodiscard]] std::vector<program> programs_of(std::size_t capacity) {
+  using channel = tested<Buffer>;
+  std::vector<program> result;
+  for (const plan& of_ranks : {plan{{1}, {get}, {get}}, plan{{1, 2, 3}, {get}, {4}}, plan{{1, 2}, {get, get}},
+                               plan{{1, get}, {2, get}}})
+    if (may_do<channel>(of_ranks)) result.push_back(attempts<channel>(capacity, of_ranks));
+  result.push_back(streams<channel>(1, 1, 1, 3, false));
+  if (!channel::has_one_receiver) result.push_back(streams<channel>(1, 1, 2, 2, true));
+  if (!channel::has_one_receiver && !channel::has_one_sender)
+    result.push_back(streams<channel>(2, 2, 2, 2, false));
+  if (channel::has_one_receiver && !channel::has_one_sender)
+    result.push_back(streams<channel>(2, 2, 1, 2, false));
+  result.push_back(closing<channel>());
+  return result;
+}
+
+using files = std::vector<std::string_view>;
+const files lock_files{"channel/locks.hpp"};
+constexpr std::size_t room = 16;
+
+TEST(broken_channel, is_caught_in_every_operation) {
+  EXPECT_EQ(missed("ring", programs_of<ring_buffer>(2),
+                   {"channel/channel.hpp", "channel/channel_memory.hpp", "channel/event_count.hpp",
+                    "channel/ring_buffer.hpp"}),
+            "");
+}
+TEST(broken_channel, with_spin_locks) {
+  EXPECT_EQ(missed("spin", programs_of<ring_of<channel_lock::spin>::mpmc>(1),
+                   {"channel/locks.hpp", "channel/locked_ring.hpp"}),
+            "");
+}
+TEST(broken_channel, with_ticket_locks) {
+  EXPECT_EQ(missed("ticket", programs_of<ring_of<channel_lock::ticket>::mpmc>(1), lock_files), "");
+}
+TEST(broken_channel, with_partitioned_ticket_locks) {
+  EXPECT_EQ(missed("partitioned_ticket", programs_of<ring_of<channel_lock::partitioned_ticket>::mpmc>(1),
+                   lock_files),
+            "");
+}
+TEST(broken_channel, with_parking_locks) {
+  EXPECT_EQ(missed("parking", programs_of<ring_of<channel_lock::parking>::mpmc>(1), lock_files), "");
+}
+TEST(broken_channel, from_one_to_one) {
+  EXPECT_EQ(missed("spsc_ring", programs_of<spsc_ring>(1), {"channel/locked_ring.hpp"}), "");
+}
+TEST(broken_channel, as_a_mailbox) {
+  EXPECT_EQ(missed("mailbox", programs_of<mailbox>(1), {"channel/mailbox.hpp"}), "");
+  EXPECT_EQ(
+      missed("spin.mailbox", programs_of<ring_of<channel_lock::spin>::mailbox>(1), {"channel/mailbox.hpp"}),
+      "");
+}
+TEST(broken_channel, with_flags) {
+  EXPECT_EQ(missed("flagged", programs_of<flagged_by<flags::single>::mpmc>(2), {"channel/flagged_ring.hpp"}),
+            "");
+  EXPECT_EQ(
+      missed("flagged.mpsc", programs_of<flagged_by<flags::twofold>::mpsc>(1), {"channel/flagged_ring.hpp"}),
+      "");
+}
+TEST(broken_channel, as_a_list) {
+  EXPECT_EQ(missed("list", programs_of<list_of<channel_lock::ticket, list_nodes::fixed>::mpmc>(room),
+                   {"channel/locked_list.hpp", "channel/list_nodes.hpp"}),
+            "");
+  EXPECT_EQ(missed("list.spsc", programs_of<spsc_list_of<list_nodes::fixed>::spsc>(room),
+                   {"channel/locked_list.hpp"}),
+            "");
+}
+TEST(broken_channel, as_a_list_without_locks) {
+  EXPECT_EQ(missed("lock_free_list", programs_of<lock_free_list_of<list_nodes::fixed>::mpmc>(room),
+                   {"channel/lock_free_list.hpp"}),
+            "");
+}
+
+}  // namespace
+}  // namespace nearfar::checker::testing
