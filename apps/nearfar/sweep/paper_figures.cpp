@@ -9,7 +9,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include "apps/nearfar/shared/command.hpp"
@@ -57,10 +56,19 @@ std::filesystem::path results_path(const paper_options& options, const std::stri
   return std::filesystem::path(options.output) / fmt::format("{}.jsonl", name);
 }
 
+/// Only those of so many ranks at most.
+std::vector<shape> shapes_of(const paper& of, const analysis& what, const paper_options& options) {
+  if (what.shapes.empty()) return of.shapes(options.most_ranks, options.ranks_per_node);
+  std::vector<shape> result;
+  for (const shape& each : what.shapes)
+    if (each.ranks <= options.most_ranks) result.push_back(each);
+  return result;
+}
+
 /// Goes on from a file that an earlier run has left.
-int simulate(const paper& of, const analysis& what, const paper_options& options) {
+int measure(const paper& of, const analysis& what, const paper_options& options) {
   plan result;
-  result.world = "simulated";
+  result.world = of.machine.empty() ? "threads" : "simulated";
   result.title = "sweep";
   result.mode = output_mode::growing;
   result.machine = options.machine;
@@ -70,8 +78,11 @@ int simulate(const paper& of, const analysis& what, const paper_options& options
   request asked{.benchmark = bench::find_benchmark(what.benchmark),
                 .objects = what.objects,
                 .values = what.values,
-                .shapes = of.shapes(options.most_ranks, options.ranks_per_node)};
-  asked.values["duration"] = {options.quick ? "0.0005" : "0.005"};
+                .shapes = shapes_of(of, what, options)};
+  asked.values.insert(of.values.begin(), of.values.end());
+  if (options.quick)
+    for (const auto& [name, values] : of.quick_values) asked.values[name] = values;
+  if (asked.shapes.empty()) return success;
   result.requests.push_back(std::move(asked));
   return run(result);
 }
@@ -86,11 +97,15 @@ class findings {
     }
   }
 
-  [[nodiscard]] std::optional<double> median_of(const std::string& analysis, const std::string& object,
-                                                int ranks, const std::string& column) const {
-    const auto found = values_.find({analysis, object, ranks, column});
-    if (found == values_.end()) return std::nullopt;
-    return bench::median_of(found->second).median;
+  [[nodiscard]] std::optional<double> median_of(const place_found& where, const std::string& column) const {
+    std::vector<double> all;
+    for (const value_found& each : values_)
+      if (each.analysis == where.analysis && each.object == where.object && each.ranks == where.ranks &&
+          each.column == column &&
+          (!where.at || each.axes.value(where.at->first, std::int64_t{-1}) == where.at->second))
+        all.push_back(each.value);
+    if (all.empty()) return std::nullopt;
+    return bench::median_of(all).median;
   }
 
  private:
@@ -101,21 +116,33 @@ class findings {
     const std::string kind = bench::find_benchmark(of.benchmark)->kind->name;
     for (const auto& [name, value] : record.at("measured").items())
       if (value.is_number())
-        values_[{of.name, record.at(kind).get<std::string>(), record.at("ranks").get<int>(), name}].push_back(
-            value.get<double>());
+        values_.push_back({.analysis = of.name,
+                           .object = record.at(kind).get<std::string>(),
+                           .ranks = record.at("ranks").get<int>(),
+                           .axes = record.at("axes"),
+                           .column = name,
+                           .value = value.get<double>()});
   }
 
-  std::map<std::tuple<std::string, std::string, int, std::string>, std::vector<double>> values_;
+  struct value_found {
+    std::string analysis;
+    std::string object;
+    int ranks;
+    nlohmann::ordered_json axes;
+    std::string column;
+    double value;
+  };
+  std::vector<value_found> values_;
 };
 
 void judge(const paper& of, const paper_options& options) {
   if (!of.judge) return;
   const findings all(of, options);
   fmt::print("\n# what is claimed, and what was found\n");
-  const auto find = [&](const std::string& analysis, const std::string& object, int ranks,
-                        const std::string& column) { return all.median_of(analysis, object, ranks, column); };
+  const finding find(
+      [&](const place_found& where, const std::string& column) { return all.median_of(where, column); });
   for (const verdict_on_claim& each : of.judge(find))
-    fmt::print("{:<14} {}{}\n", each.holds ? (*each.holds ? "holds" : "does not hold") : "not simulated",
+    fmt::print("{:<14} {}{}\n", each.holds ? (*each.holds ? "holds" : "does not hold") : "not measured",
                each.claim, each.found.empty() ? "" : fmt::format(": {}", each.found));
 }
 
@@ -134,9 +161,11 @@ int run_paper(const paper& of, paper_options options) {
     for (const analysis* each : all) fmt::print("{:<16}  {}\n", each->name, each->title);
     return success;
   }
-  const simulation::machine machine = find_machine(options.machine);
-  for (const shape& each : shapes)
-    static_cast<void>(locality_of(machine, {.nodes = each.nodes, .ranks_per_node = each.ranks_per_node}));
+  if (!options.machine.empty()) {
+    const simulation::machine machine = find_machine(options.machine);
+    for (const shape& each : shapes)
+      static_cast<void>(locality_of(machine, {.nodes = each.nodes, .ranks_per_node = each.ranks_per_node}));
+  }
   if (const int status = run_report_package({"--check", "--output", options.output}); status != success)
     return status;
   std::error_code failed;
@@ -145,7 +174,7 @@ int run_paper(const paper& of, paper_options options) {
   int status = success;
   for (const analysis* each : all) {
     fmt::print("\n# {}\n", each->title);
-    status = std::max(status, simulate(of, *each, options));
+    status = std::max(status, measure(of, *each, options));
     std::fflush(stdout);
   }
   judge(of, options);
@@ -165,24 +194,35 @@ void add_paper(CLI::App& figures, const paper& of, int& status) {
                                                                .only = {},
                                                                .machine = of.machine,
                                                                .most_ranks = of.most_ranks,
-                                                               .ranks_per_node = of.ranks_per_node});
+                                                               .ranks_per_node = of.ranks_per_node,
+                                                               .repetitions = of.repetitions});
   command->add_option("--output", options->output, "Directory for results, pictures and index.html")
       ->capture_default_str();
   command->add_option("--only", options->only, "Names of analyses, separated by commas; default: all")
       ->delimiter(',');
-  command->add_flag("--list", options->list, "Print the analyses and simulate nothing");
+  command->add_flag("--list", options->list, "Print the analyses and measure nothing");
   command->add_flag(
       "--quick", options->quick,
       fmt::format("{} ranks at most and short runs, to see that it works: seconds", of.most_ranks_quick));
   command
-      ->add_option("--most-ranks", options->most_ranks, fmt::format("Simulate {} up to this", of.ranks_text))
+      ->add_option(
+          "--most-ranks", options->most_ranks,
+          fmt::format("{} {} up to this", of.machine.empty() ? "Measure" : "Simulate", of.ranks_text))
       ->capture_default_str();
-  command->add_option("--ranks-per-node", options->ranks_per_node, "Ranks on each node")
+  if (!of.machine.empty()) {
+    command->add_option("--ranks-per-node", options->ranks_per_node, "Ranks on each node")
+        ->capture_default_str();
+    command->add_option("--machine", options->machine, "As for 'nearfar sim'")->capture_default_str();
+  }
+  command
+      ->add_option(
+          "--repetitions", options->repetitions,
+          of.machine.empty() ? "Repetitions of each point" : "Repetitions of each point, each its own seed")
       ->capture_default_str();
-  command->add_option("--machine", options->machine, "As for 'nearfar sim'")->capture_default_str();
-  command->add_option("--repetitions", options->repetitions, "Repetitions of each point, each its own seed")
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "Seed of the simulation and of the order of points")
+  command
+      ->add_option("--seed", options->seed,
+                   of.machine.empty() ? "Seed of the order of points"
+                                      : "Seed of the simulation and of the order of points")
       ->capture_default_str();
   command->footer(
       "Takes minutes; a run that was ended goes on from its files. The last line of output is the path of "

@@ -1,13 +1,16 @@
 /// \file
 /// nearfar figures PAPER: the analyses of a publication, each a benchmark with some values of its axes, in
-/// the simulated cluster, drawn on a page, and what the paper claims judged by what was found.
+/// the simulated cluster or in the threads of this machine, drawn on a page, and what the paper claims judged
+/// by what was found.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/nearfar/study/plan.hpp"
@@ -21,16 +24,41 @@ struct analysis {
   std::string benchmark;
   std::vector<std::string> objects;
   std::map<std::string, std::vector<std::string>> values;
+  /// In place of the paper's shapes, where an analysis has its own.
+  std::vector<shape> shapes{};
 };
 
-/// What was found of one configuration in an analysis: the median over repetitions, if it was simulated.
-using finding = std::function<std::optional<double>(const std::string& analysis, const std::string& object,
-                                                    int ranks, const std::string& column)>;
+/// One configuration of an analysis, as far as it has to be told from others.
+struct place_found {
+  std::string analysis;
+  std::string object;
+  int ranks = 0;
+  std::optional<std::pair<std::string, std::int64_t>> at{};  ///< a value on an axis
+};
+
+/// What was found there, in a column: the median over repetitions, if it was measured.
+using finding_at = std::function<std::optional<double>(const place_found& where, const std::string& column)>;
+
+/// The same by analysis, object and ranks alone.
+class finding {
+ public:
+  explicit finding(finding_at at) : at_(std::move(at)) {}
+  [[nodiscard]] std::optional<double> operator()(const std::string& analysis, const std::string& object,
+                                                 int ranks, const std::string& column) const {
+    return at_({.analysis = analysis, .object = object, .ranks = ranks}, column);
+  }
+  [[nodiscard]] std::optional<double> operator()(const place_found& where, const std::string& column) const {
+    return at_(where, column);
+  }
+
+ private:
+  finding_at at_;
+};
 
 /// Something that was claimed, or is aimed at, and what was found.
 struct verdict_on_claim {
   std::string claim;
-  std::optional<bool> holds;  ///< nothing: what it needs was not simulated
+  std::optional<bool> holds;  ///< nothing: what it needs was not measured
   std::string found;          ///< the figures
 };
 
@@ -39,11 +67,14 @@ struct paper {
   std::string name;                ///< of the subcommand
   std::string title;               ///< a line
   std::vector<analysis> analyses;  ///< in the order of the paper
-  std::string machine;
+  std::string machine;             ///< that is simulated; empty: the threads of this one
   int ranks_per_node = 1;
   int most_ranks = 1;        ///< unless more is asked for
   int most_ranks_quick = 1;  ///< with --quick
   std::string ranks_text;    ///< "16 ranks, four times as many, and so on"
+  int repetitions = 2;
+  std::map<std::string, std::vector<std::string>> values{};        ///< of all analyses
+  std::map<std::string, std::vector<std::string>> quick_values{};  ///< in place of those, with --quick
   /// The shapes of clusters up to so many ranks; throws `usage_error` for nodes that do not go with them.
   std::function<std::vector<shape>(int most_ranks, int ranks_per_node)> shapes;
   std::function<std::vector<verdict_on_claim>(const finding&)> judge;

@@ -1,5 +1,5 @@
 /// \file
-/// The publications whose analyses `nearfar figures` simulates.
+/// The publications whose analyses `nearfar figures` simulates or measures.
 #pragma once
 
 #include "apps/nearfar/sweep/paper_figures.hpp"
@@ -10,5 +10,7 @@ namespace nearfar::command {
 [[nodiscard]] paper schmid2016();
 /// Distributed queues.
 [[nodiscard]] paper paznikov2023();
+/// Channels between threads.
+[[nodiscard]] paper laubert2021();
 
 }  // namespace nearfar::command

@@ -98,6 +98,8 @@ paper paznikov2023() {
           .most_ranks = most,
           .most_ranks_quick = 24,
           .ranks_text = "2 ranks and more on one node, then nodes of as many as asked for,",
+          .values = {{"duration", {"0.005"}}},
+          .quick_values = {{"duration", {"0.0005"}}},
           .shapes = by_nodes,
           .judge = judge_claims};
 }

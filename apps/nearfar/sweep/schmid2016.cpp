@@ -96,6 +96,8 @@ paper schmid2016() {
           .most_ranks = 1024,
           .most_ranks_quick = 64,
           .ranks_text = "16 ranks, four times as many, and so on",
+          .values = {{"duration", {"0.005"}}},
+          .quick_values = {{"duration", {"0.0005"}}},
           .shapes = fourfold,
           .judge = nullptr};
 }
