@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -14,9 +15,11 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "nearfar/channel/strategies.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/memory/threads/world.hpp"
 #include "nearfar/topology/spec.hpp"
@@ -27,38 +30,82 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(channel, gives_what_was_sent_in_order_and_says_full_and_empty) {
+/// A strategy of channels.
+template <template <typename, typename> typename Buffer>
+struct strategy {
+  template <typename T>
+  using of = channel<T, Buffer>;
+  static constexpr bool has_one_sender = of<int>::has_one_sender;
+  static constexpr bool has_one_receiver = of<int>::has_one_receiver;
+
+  template <typename T>
+  [[nodiscard]] static std::unique_ptr<of<T>> make([[maybe_unused]] std::size_t capacity) {
+    if constexpr (of<T>::takes_capacity)
+      return std::make_unique<of<T>>(capacity);
+    else
+      return std::make_unique<of<T>>();
+  }
+};
+
+template <typename Strategy>
+class channel_of : public ::testing::Test {};
+using all_strategies = ::testing::Types<
+    strategy<ring_buffer>, strategy<spsc_ring>, strategy<mailbox>,
+    strategy<ring_of<channel_lock::spin>::mpmc>, strategy<ring_of<channel_lock::spin>::mpsc>,
+    strategy<ring_of<channel_lock::spin>::mailbox>, strategy<ring_of<channel_lock::ticket>::mpmc>,
+    strategy<ring_of<channel_lock::partitioned_ticket>::mpmc>, strategy<ring_of<channel_lock::parking>::mpmc>,
+    strategy<ring_of<channel_lock::pthread_mutex>::mpmc>, strategy<ring_of<channel_lock::pthread_spin>::mpsc>,
+    strategy<flagged_by<flags::single>::mpmc>, strategy<flagged_by<flags::twofold>::mpmc>,
+    strategy<flagged_by<flags::twofold>::mpsc>,
+    strategy<list_of<channel_lock::ticket, list_nodes::recycled>::mpmc>,
+    strategy<list_of<channel_lock::spin, list_nodes::heap>::mpsc>,
+    strategy<list_of<channel_lock::parking, list_nodes::fixed>::mpmc>,
+    strategy<spsc_list_of<list_nodes::heap>::spsc>, strategy<lock_free_list_of<list_nodes::recycled>::mpmc>,
+    strategy<lock_free_list_of<list_nodes::fixed>::mpmc>>;
+TYPED_TEST_SUITE(channel_of, all_strategies);
+
+TYPED_TEST(channel_of, gives_what_was_sent_in_order_and_says_full_and_empty) {
+  constexpr std::size_t most = 20;  // where there is room for any number
   for (const std::size_t capacity : {1U, 2U, 3U, 7U, 8U}) {
-    channel<std::string> c(capacity);
-    EXPECT_EQ(c.capacity(), capacity);
-    EXPECT_EQ(c.try_receive().status(), queue_status::empty);
+    const auto c = TypeParam::template make<std::string>(capacity);
+    if (std::remove_cvref_t<decltype(*c)>::takes_capacity) {
+      EXPECT_EQ(c->capacity(), capacity);
+    }
+    const std::size_t room = std::min(c->capacity(), most);
+    EXPECT_EQ(c->try_receive().status(), queue_status::empty);
     for (int lap = 0; lap < 5; ++lap) {
-      for (std::size_t i = 0; i < capacity; ++i) {
-        ASSERT_EQ(c.try_send("message " + std::to_string(i)), queue_status::success);
-        EXPECT_EQ(c.peek(), i + 1);
+      for (std::size_t i = 0; i < room; ++i) {
+        ASSERT_EQ(c->try_send("message " + std::to_string(i)), queue_status::success);
+        EXPECT_EQ(c->peek(), i + 1);
       }
-      EXPECT_EQ(c.try_send("one too many"), queue_status::full);
-      for (std::size_t i = 0; i < capacity; ++i) {
-        const auto got = c.receive();
+      if (c->capacity() != unbounded) {
+        EXPECT_EQ(c->try_send("one too many"), queue_status::full);
+      }
+      for (std::size_t i = 0; i < room; ++i) {
+        const auto got = c->receive();
         ASSERT_TRUE(got);
         EXPECT_EQ(*got, "message " + std::to_string(i));
       }
-      EXPECT_EQ(c.peek(), 0U);
-      EXPECT_EQ(c.try_receive().status(), queue_status::empty);
+      EXPECT_EQ(c->peek(), 0U);
+      EXPECT_EQ(c->try_receive().status(), queue_status::empty);
     }
+    ASSERT_EQ(c->try_send("left, and destroyed"), queue_status::success);
   }
 }
 
-TEST(channel, leaves_what_it_does_not_send_with_its_owner) {
-  channel<std::unique_ptr<int>> c(1);
+TYPED_TEST(channel_of, leaves_what_it_does_not_send_with_its_owner) {
+  const auto made = TypeParam::template make<std::unique_ptr<int>>(1);
+  auto& c = *made;
   EXPECT_EQ(c.try_send(std::make_unique<int>(1)), queue_status::success);
   auto message = std::make_unique<int>(2);
-  EXPECT_EQ(c.try_send(std::move(message)), queue_status::full);
-  ASSERT_TRUE(message);  // NOLINT(bugprone-use-after-move): that it is not moved from is what is tested
-  EXPECT_EQ(c.send_for(std::move(message), 1ms), queue_status::timed_out);
-  ASSERT_TRUE(message);
-  EXPECT_EQ(c.send_until(std::move(message), 0ns), queue_status::timed_out);
-  ASSERT_TRUE(message);
+  if (c.capacity() != unbounded) {
+    EXPECT_EQ(c.try_send(std::move(message)), queue_status::full);
+    ASSERT_TRUE(message);  // NOLINT(bugprone-use-after-move): that it is not moved from is what is tested
+    EXPECT_EQ(c.send_for(std::move(message), 1ms), queue_status::timed_out);
+    ASSERT_TRUE(message);
+    EXPECT_EQ(c.send_until(std::move(message), 0ns), queue_status::timed_out);
+    ASSERT_TRUE(message);
+  }
   c.close();
   EXPECT_EQ(c.send(std::move(message)), queue_status::closed);
   ASSERT_TRUE(message);
@@ -78,8 +125,9 @@ TEST(channel, waits_until_a_deadline) {
   EXPECT_EQ(*c.receive_for(std::chrono::hours::max()), 2);
 }
 
-TEST(channel, closes_gives_the_rest_and_opens_again) {
-  channel<int> c(2);
+TYPED_TEST(channel_of, closes_gives_the_rest_and_opens_again) {
+  const auto made = TypeParam::template make<int>(2);
+  auto& c = *made;
   ASSERT_EQ(c.send(1), queue_status::success);
   c.close();
   c.close();
@@ -131,7 +179,10 @@ class counted {
     if (throws_in != 0 && --throws_in == 0) throw std::runtime_error("no");
     ++living;
   }
-  counted& operator=(counted&&) = delete;
+  counted& operator=(counted&& from) {  // NOLINT(performance-noexcept-move-constructor)
+    number_ = from.number_;
+    return *this;
+  }
   ~counted() { --living; }
   [[nodiscard]] int number() const noexcept { return number_; }
 
@@ -142,14 +193,22 @@ class counted {
   int number_;
 };
 
-TEST(channel, goes_on_when_a_message_throws) {
+TYPED_TEST(channel_of, goes_on_when_a_message_throws) {
   {
-    channel<counted> c(2);
+    const auto made = TypeParam::template make<counted>(2);
+    auto& c = *made;
     for (int lap = 0; lap < 5; ++lap) {
-      ASSERT_EQ(c.try_send(counted(1)), queue_status::success);
+      // A message that was not made may take up a place until it is passed over.
+      const bool is_first = c.capacity() == 1;
+      if (!is_first) {
+        ASSERT_EQ(c.try_send(counted(1)), queue_status::success);
+      }
       counted thrower(2);
       counted::throws_in = 1;
       EXPECT_THROW(static_cast<void>(c.try_send(std::move(thrower))), std::runtime_error);
+      if (is_first) {
+        ASSERT_EQ(c.try_send(counted(1)), queue_status::success);
+      }
       EXPECT_EQ(c.receive()->number(), 1);
       EXPECT_EQ(c.try_receive().status(), queue_status::empty);
       ASSERT_EQ(c.try_send(counted(3)), queue_status::success);
@@ -165,11 +224,12 @@ TEST(channel, goes_on_when_a_message_throws) {
 }
 
 /// One thread, and a deque that says what must come of each call.
-TEST(channel, is_as_its_model) {
+TYPED_TEST(channel_of, is_as_its_model) {
   std::mt19937 random(7);
-  for (int round = 0; round < 200; ++round) {
-    const std::size_t capacity = 1 + random() % 5;
-    channel<std::unique_ptr<int>> c(capacity);
+  for (int round = 0; round < 100; ++round) {
+    const auto made = TypeParam::template make<std::unique_ptr<int>>(1 + random() % 5);
+    auto& c = *made;
+    const std::size_t capacity = c.capacity();
     std::deque<int> model;
     bool is_closed = false;
     for (int i = 0; i < 200; ++i) {
@@ -220,29 +280,31 @@ TEST(channel, is_as_its_model) {
   }
 }
 
-TEST(channel, loses_nothing_and_keeps_the_order_of_each_sender) {
+TYPED_TEST(channel_of, loses_nothing_and_keeps_the_order_of_each_sender) {
   for (const std::size_t capacity : {1U, 3U, 64U})
     for (const int senders : {1, 4})
       for (const int receivers : {1, 3}) {
-        constexpr std::uint64_t count = 3000;
-        channel<std::unique_ptr<std::uint64_t>> c(capacity);
+        if ((TypeParam::has_one_sender && senders > 1) || (TypeParam::has_one_receiver && receivers > 1))
+          continue;
+        constexpr std::uint64_t count = 2000;
+        const auto c = TypeParam::template make<std::unique_ptr<std::uint64_t>>(capacity);
         std::vector<traffic> all(static_cast<std::size_t>(receivers));
         {
           std::vector<std::jthread> receiving;
           for (traffic& mine : all)
             receiving.emplace_back([&] {
-              for (auto& message : c) mine.note(*message);
+              for (auto& message : *c) mine.note(*message);
             });
           std::vector<std::jthread> sending;
           for (int sender = 0; sender < senders; ++sender)
             sending.emplace_back([&c, sender] {
               for (std::uint64_t i = 0; i < count; ++i)
                 EXPECT_EQ(
-                    c.send(std::make_unique<std::uint64_t>(static_cast<std::uint64_t>(sender) << 32U | i)),
+                    c->send(std::make_unique<std::uint64_t>(static_cast<std::uint64_t>(sender) << 32U | i)),
                     queue_status::success);
             });
           sending.clear();
-          c.close();
+          c->close();
         }
         traffic sums;
         for (const traffic& mine : all) {
@@ -257,22 +319,23 @@ TEST(channel, loses_nothing_and_keeps_the_order_of_each_sender) {
 }
 
 /// Closed and opened again while others send and receive: what was sent is received in the end.
-TEST(channel, loses_nothing_when_it_is_closed_in_the_middle) {
-  channel<int> c(4);
+TYPED_TEST(channel_of, loses_nothing_when_it_is_closed_in_the_middle) {
+  const auto made = TypeParam::template make<int>(4);
+  auto& c = *made;
   std::atomic<int> sent = 0;
   std::atomic<int> got = 0;
   std::atomic<bool> is_over = false;
   {
     std::vector<std::jthread> threads;
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < (TypeParam::has_one_sender ? 1 : 2); ++i)
       threads.emplace_back([&] {
         while (!is_over) sent += c.send_for(1, 1ms) == queue_status::success ? 1 : 0;
       });
+    for (int i = 0; i < (TypeParam::has_one_receiver ? 1 : 2); ++i)
       threads.emplace_back([&] {
         while (!is_over) got += c.receive_for(1ms).has_value() ? 1 : 0;
       });
-    }
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 100; ++i) {
       c.close();
       while (c.peek() != 0) std::this_thread::yield();
       c.reopen();

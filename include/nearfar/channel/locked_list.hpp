@@ -123,26 +123,11 @@ class locked_list {
   /// A message, or `empty` or `closed`.
   [[nodiscard]] received<T> take() {
     std::uint64_t left = none;
-    received<T> result = channel_lock::with(receive_lock_, [&]() -> received<T> {
-      both_ends& ends = ends_[0];
-      const std::uint64_t head = ends.head.load(std::memory_order_relaxed);
-      std::uint64_t next = after(head);
-      if (next == none) {
-        memory_->fence(std::memory_order_seq_cst);
-        const bool closed = is_closed();
-        next = after(head);
-        if (next == none) return closed ? queue_status::closed : queue_status::empty;
-      }
-      left = head;
-      return detail::and_always([&] { return received<T>(nodes_[next].message.take()); },
-                                [&] {
-                                  ends.got.store(ends.got.load(std::memory_order_relaxed) + 1,
-                                                 std::memory_order_relaxed);
-                                  ends.head.store(next, std::memory_order_relaxed);
-                                });
-    });
-    if (left != none) nodes_.give_back(left);
-    return result;
+    return detail::and_always(
+        [&] { return channel_lock::with(receive_lock_, [&] { return take_here(left); }); },
+        [&] {
+          if (left != none) nodes_.give_back(left);
+        });
   }
 
   /// Whether this call closed it.
@@ -189,6 +174,26 @@ class locked_list {
       ends_[0].head.store(first, std::memory_order_relaxed);
     }
     memory.made();
+  }
+
+  /// Under the lock, or as the one who receives; and which node is not needed any more.
+  [[nodiscard]] received<T> take_here(std::uint64_t& left) {
+    both_ends& ends = ends_[0];
+    const std::uint64_t head = ends.head.load(std::memory_order_relaxed);
+    std::uint64_t next = after(head);
+    if (next == none) {
+      memory_->fence(std::memory_order_seq_cst);
+      const bool closed = is_closed();
+      next = after(head);
+      if (next == none) return closed ? queue_status::closed : queue_status::empty;
+    }
+    left = head;
+    return detail::and_always([&] { return received<T>(nodes_[next].message.take()); },
+                              [&] {
+                                ends.got.store(ends.got.load(std::memory_order_relaxed) + 1,
+                                               std::memory_order_relaxed);
+                                ends.head.store(next, std::memory_order_relaxed);
+                              });
   }
 
   [[nodiscard]] std::uint64_t after(std::uint64_t at) const {
