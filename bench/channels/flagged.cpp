@@ -5,7 +5,8 @@ namespace nearfar::bench {
 
 namespace {
 
-channel_entry described(const char* name, const char* summary, const char* paper, const char* unsound = "") {
+channel_entry flagged_entry(const char* name, const char* summary, const char* paper,
+                            const char* unsound = "") {
   return {.name = name,
           .summary = summary,
           .paper = paper,
@@ -24,13 +25,13 @@ void add_flagged_channels(channel_catalogue& to) {
   using published = flagged_by<flags::binary>;
   constexpr const char* paper = "Laubert 2021, 3.5: PA";
   add_channel<two::mpmc, mailbox>(
-      to, described("flagged", "a ring, two flags for each place, each with whose turn it is", paper));
-  add_channel<two::mpsc, mailbox>(to, described("flagged.mpsc", "the same for one receiver", paper));
+      to, flagged_entry("flagged", "a ring, two flags for each place, each with whose turn it is", paper));
+  add_channel<two::mpsc, mailbox>(to, flagged_entry("flagged.mpsc", "the same for one receiver", paper));
   add_channel<one::mpmc, mailbox>(
-      to, described("flagged.single", "one flag of several states", "Laubert 2021, 6"));
+      to, flagged_entry("flagged.single", "one flag of several states", "Laubert 2021, 6"));
   add_channel<published::mpmc, mailbox>(
-      to, described("flagged.published", "the flags clear or set", paper,
-                    "of two that wait for a place the later may be let in first: not FIFO"));
+      to, flagged_entry("flagged.published", "the flags clear or set", paper,
+                        "of two that wait for a place the later may be let in first: not FIFO"));
 }
 
 }  // namespace nearfar::bench

@@ -9,8 +9,8 @@ namespace nearfar::bench {
 
 namespace {
 
-channel_entry described(std::string name, std::string summary, const char* paper, const char* fairness,
-                        const char* cost) {
+channel_entry list_entry(std::string name, std::string summary, const char* paper, const char* fairness,
+                         const char* cost) {
   return {.name = std::move(name),
           .summary = std::move(summary),
           .paper = paper,
@@ -22,7 +22,8 @@ channel_entry described(std::string name, std::string summary, const char* paper
 
 /// Nodes of those three kinds, for several receivers and for one.
 template <template <typename> typename Lock>
-void add(channel_catalogue& to, const char* name, const char* lock, const char* paper, const char* fairness) {
+void add_lists(channel_catalogue& to, const char* name, const char* lock, const char* paper,
+               const char* fairness) {
   using channel_lock::none;
   using recycled = list_of<Lock, list_nodes::recycled>;
   using heap = list_of<Lock, list_nodes::heap>;
@@ -33,31 +34,32 @@ void add(channel_catalogue& to, const char* name, const char* lock, const char* 
     return fmt::format("a list of {} nodes, {} for each end", nodes, lock);
   };
   add_channel<recycled::template mpmc, ring_of<Lock>::template mailbox, process>(
-      to, described(name, in_words("recycled"), paper, fairness, cost));
+      to, list_entry(name, in_words("recycled"), paper, fairness, cost));
   add_channel<recycled::template mpsc, ring_of<Lock>::template mailbox, process>(
-      to, described(fmt::format("{}.mpsc", name), "the same for one receiver", paper, fairness, cost));
+      to, list_entry(fmt::format("{}.mpsc", name), "the same for one receiver", paper, fairness, cost));
   add_channel<heap::template mpmc, ring_of<Lock>::template mailbox, process>(
-      to, described(fmt::format("{}.heap", name), "the same, of nodes from the heap", paper, fairness, cost));
+      to,
+      list_entry(fmt::format("{}.heap", name), "the same, of nodes from the heap", paper, fairness, cost));
   add_channel<heap::template mpsc, ring_of<Lock>::template mailbox, process>(
-      to, described(fmt::format("{}.heap.mpsc", name), "the same for one receiver", paper, fairness, cost));
+      to, list_entry(fmt::format("{}.heap.mpsc", name), "the same for one receiver", paper, fairness, cost));
   add_channel<fixed::template mpmc, ring_of<Lock>::template mailbox>(
-      to, described(fmt::format("{}.fixed", name), "the same, of as many nodes as the capacity", paper,
-                    fairness, cost));
+      to, list_entry(fmt::format("{}.fixed", name), "the same, of as many nodes as the capacity", paper,
+                     fairness, cost));
 }
 
 }  // namespace
 
 void add_list_channels(channel_catalogue& to) {
-  add<channel_lock::ticket>(to, "ticket_list", "a ticket lock", "Laubert 2021, 3.4.1: TL LL",
-                            "first come, first served");
-  add<channel_lock::spin>(to, "spin_list", "a test-and-set lock", "Laubert 2021, 6", "none");
+  add_lists<channel_lock::ticket>(to, "ticket_list", "a ticket lock", "Laubert 2021, 3.4.1: TL LL",
+                                  "first come, first served");
+  add_lists<channel_lock::spin>(to, "spin_list", "a test-and-set lock", "Laubert 2021, 6", "none");
   constexpr const char* lock_free = "Laubert 2021, 3.6: LF LL; Michael, Scott 1996";
   constexpr const char* cost = "5";
   add_channel<lock_free_list_of<list_nodes::recycled>::mpmc, mailbox, channel_reach::process>(
-      to, described("lock_free_list", "a list of recycled nodes without locks", lock_free, "none", cost));
+      to, list_entry("lock_free_list", "a list of recycled nodes without locks", lock_free, "none", cost));
   add_channel<lock_free_list_of<list_nodes::fixed>::mpmc, mailbox>(
-      to, described("lock_free_list.fixed", "the same, of as many nodes as the capacity", lock_free, "none",
-                    cost));
+      to, list_entry("lock_free_list.fixed", "the same, of as many nodes as the capacity", lock_free, "none",
+                     cost));
 }
 
 }  // namespace nearfar::bench

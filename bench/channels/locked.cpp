@@ -9,7 +9,8 @@ namespace {
 
 /// A ring with that lock at each end, the same for one receiver, and one place under one lock.
 template <template <typename> typename Lock>
-void add(channel_catalogue& to, const char* name, const char* lock, const char* paper, const char* fairness) {
+void add_rings(channel_catalogue& to, const char* name, const char* lock, const char* paper,
+               const char* fairness) {
   using rings = ring_of<Lock>;
   add_channel<rings::template mpmc, rings::template mailbox>(
       to, {.name = name,
@@ -32,15 +33,15 @@ void add(channel_catalogue& to, const char* name, const char* lock, const char* 
 }  // namespace
 
 void add_locked_channels(channel_catalogue& to) {
-  add<channel_lock::pthread_mutex>(to, "mutex", "a pthread mutex", "Laubert 2021, 3.1: PT ML", "none");
-  add<channel_lock::pthread_spin>(to, "pthread_spin", "a pthread spin lock", "Laubert 2021, 3.2: PT SL",
-                                  "none");
-  add<channel_lock::spin>(to, "spin", "a test-and-set lock", "Laubert 2021, 3.3: SL", "none");
-  add<channel_lock::ticket>(to, "ticket", "a ticket lock", "Laubert 2021, 3.4: TL",
-                            "first come, first served");
-  add<channel_lock::partitioned_ticket>(to, "partitioned_ticket", "a ticket lock of several lines",
-                                        "Laubert 2021, 6; Dice 2011", "first come, first served");
-  add<channel_lock::parking>(to, "parking", "a mutex of one word", "Drepper 2011", "none");
+  add_rings<channel_lock::pthread_mutex>(to, "mutex", "a pthread mutex", "Laubert 2021, 3.1: PT ML", "none");
+  add_rings<channel_lock::pthread_spin>(to, "pthread_spin", "a pthread spin lock", "Laubert 2021, 3.2: PT SL",
+                                        "none");
+  add_rings<channel_lock::spin>(to, "spin", "a test-and-set lock", "Laubert 2021, 3.3: SL", "none");
+  add_rings<channel_lock::ticket>(to, "ticket", "a ticket lock", "Laubert 2021, 3.4: TL",
+                                  "first come, first served");
+  add_rings<channel_lock::partitioned_ticket>(to, "partitioned_ticket", "a ticket lock of several lines",
+                                              "Laubert 2021, 6; Dice 2011", "first come, first served");
+  add_rings<channel_lock::parking>(to, "parking", "a mutex of one word", "Drepper 2011", "none");
 }
 
 }  // namespace nearfar::bench

@@ -112,6 +112,17 @@ class BadInput(InEmptyFolder):
     def test_figures_of_a_machine_that_is_not_there(self):
         self.assert_refused("figures", "schmid2016", "--machine", "nosuch", saying=["'nosuch'", "coolmuc2"])
 
+    def test_channels_that_cannot_be(self):
+        self.assert_refused("bench", "channel", "--ranks", "1", saying="one who sends and one who receives")
+        self.assert_refused("bench", "channel", "--ranks", "2", "--size", "5", saying="4, 16, 64, 256, 1024, 4096")
+        self.assert_refused("bench", "channel", "--ranks", "3", "--receivers", "3", saying="none is left to send")
+        self.assert_refused("bench", "channel", "--ranks", "3", "--channels", "spsc_ring", saying="at most 1 sender")
+        self.assert_refused("bench", "channel", "--ranks", "3", "--channels", "spin.mpsc", "--receivers", "2",
+                            saying="1 receiver")  # fmt: skip
+        self.assert_refused("bench", "channel", "--ranks", "2", "--capacity", "-1", saying="--capacity")
+        self.assert_refused("bench", "channel", "--ranks", "2", "--messages", "0", saying="--messages")
+        self.assert_refused("sim", "channel", "--nodes", "1", "--ranks-per-node", "2", saying="this world")
+
     def test_missing_or_extra_words(self):
         self.assert_refused("bench", saying="benchmark")
         self.assert_refused("bench", "ecsb", "--lock", saying="--lock")
@@ -160,6 +171,8 @@ class Documented(InEmptyFolder):
                 size = ["--ranks", "4", "--topology", "node:2 core:2", "--lock-count", "10", "--repetitions", "1"]
             if benchmark == "farm":
                 size = ["--ranks", "2", "--trees", "2", "--work", "0.1", "--repetitions", "1"]
+            if benchmark == "channel":
+                size = ["--ranks", "2", "--messages", "1000", "--repetitions", "1"]
             ended = nearfar("bench", benchmark, *size, "--output", f"{benchmark}.jsonl", cwd=self.folder)
             self.assertEqual(ended.returncode, 0, ended.stderr)
             lines = (self.folder / f"{benchmark}.jsonl").read_text().splitlines()
@@ -170,6 +183,28 @@ class Documented(InEmptyFolder):
         text = " ".join(nearfar("bench", "dht", "--help").stdout.split())
         self.assertIn("insert it anew, in percent; a number of % from 0 to 100", text)
         self.assertIn("half of which are in the table; a whole number from 16 to 100000", text)
+
+
+class Channels(InEmptyFolder):
+    def test_every_strategy_moves_every_message(self):
+        for more in [[], ["--capacity", "0"], ["--size", "64", "--pattern", "ping_pong"], ["--wait", "retry"]]:
+            ended = nearfar("bench", "channel", "--channels", "all", "--ranks", "2", "--messages", "300", "--repetitions", "1",
+                            *more, "--output", "r.jsonl", cwd=self.folder)  # fmt: skip
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            records = [json.loads(line) for line in (self.folder / "r.jsonl").read_text().splitlines()]
+            samples = [record for record in records if record["record"] == "sample"]
+            self.assertGreater(len(samples), 25)
+            for sample in samples:
+                self.assertTrue(sample["verified"], sample)
+                self.assertEqual(sample["iterations"], 300)
+
+    def test_claims_are_judged_by_what_was_measured(self):
+        ended = nearfar("figures", "laubert2021", "--quick", "--most-ranks", "2", "--repetitions", "1",
+                        "--only", "fig-5.1-5.2-mpsc,fig-5.3-mpmc", "--output", "out", cwd=self.folder)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertRegex(ended.stdout, r"(holds|does not hold) +5\.2: .*s \(\w+, 1 senders\)")
+        self.assertRegex(ended.stdout, r"not measured +5\.5: ")
+        self.assertTrue((self.folder / "out" / "index.html").exists())
 
 
 class Unfinished(InEmptyFolder):
@@ -217,7 +252,7 @@ class List(unittest.TestCase):
             self.assertTrue(all(name.split(".")[0] in families for name in names), names)
             self.assertEqual(len(names), len(set(names)))
         benchmarks = [name for kind, name in pairs if kind == "benchmark"]
-        self.assertEqual(benchmarks, ["ecsb", "upb", "rw_lb", "rw_ecsb", "rw_sob", "rw_wcsb", "rw_warb", "dht", "queue", "farm",
+        self.assertEqual(benchmarks, ["ecsb", "upb", "rw_lb", "rw_ecsb", "rw_sob", "rw_wcsb", "rw_warb", "dht", "queue", "channel", "farm",
                                       "triad", "stream", "relax"])  # fmt: skip
 
     def test_every_lock_header_is_registered(self):

@@ -82,7 +82,10 @@ class conductor {
         throw usage_error(fmt::format("cannot run {} '{}': {}", each.benchmark->kind->title,
                                       each.object->name, left_out.at(each.object)));
     if (playable_.empty())
-      throw usage_error("nothing of what is asked for can run here; 'nearfar list' says where each can");
+      throw usage_error(fmt::format(
+          "nothing of what is asked for can run here, as {} '{}': {}; 'nearfar list' says where each can",
+          all_->front().benchmark->kind->title, all_->front().object->name,
+          left_out.at(all_->front().object)));
     std::set<const bench::object*> said;
     for (const configuration& each : *all_)
       if (left_out.contains(each.object) && said.insert(each.object).second)
