@@ -102,6 +102,7 @@ class channel_between {
           own_ = std::make_unique<type>();
       }
       const auto address = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(own_.get()));
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): what ranks can tell each other are numbers
       all_ = reinterpret_cast<type*>(static_cast<std::intptr_t>(w.sum_over_ranks({address})[0]));
     } else {
       if constexpr (type::takes_capacity)

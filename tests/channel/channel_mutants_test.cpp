@@ -46,6 +46,32 @@ constexpr std::array harmless_in_channels{
                    "a flag says when a place may be written", "flagged"},
     test::harmless{"channel/flagged_ring.hpp", "turns_[i].of.store", change::dropped, "nobody waits to write",
                    "flagged.mpsc"},
+    test::harmless{"channel/locked_list.hpp", "made.next.store", change::postponed,
+                   "done before the node hangs on"},
+    test::harmless{"channel/locked_list.hpp", "ends.tail.store", change::postponed, "only who sends looks"},
+    test::harmless{"channel/locked_list.hpp", "ends.sent.store", change::postponed, "the same"},
+    test::harmless{"channel/locked_list.hpp", "ends.got.store", change::postponed, "only who receives looks"},
+    test::harmless{"channel/locked_list.hpp", "ends.head.store", change::postponed, "the same"},
+    test::harmless{"channel/locked_list.hpp", "ends_[0].tail.store(first", change::postponed,
+                   "done before there is a channel"},
+    test::harmless{"channel/locked_list.hpp", "state.compare_exchange", change::split,
+                   "who closes has the lock", "list"},
+    test::harmless{"channel/locked_list.hpp", "state.compare_exchange", change::relaxed,
+                   "of the release sequence of what the sender stored", "list.spsc"},
+    test::harmless{"channel/locked_list.hpp", "ends_[0].state.store(0", change::postponed,
+                   "who closes waits for it"},
+    test::harmless{"channel/lock_free_list.hpp", "(at.tail)].next.compare_exchange(", change::relaxed,
+                   "of the release sequence of (3), and a mark leads nowhere"},
+    test::harmless{"channel/lock_free_list.hpp", "end.load(std::memory_order_acquire))].number",
+                   change::relaxed, "counts roughly while others send"},
+    test::harmless{"channel/locked_list.hpp", "nodes_[before].next.store", change::postponed,
+                   "done before the lock is free"},
+    test::harmless{"channel/lock_free_list.hpp", "made.done.store", change::postponed,
+                   "done before the node hangs on"},
+    test::harmless{"channel/lock_free_list.hpp", "nodes_[first].done.store", change::postponed,
+                   "done before there is a channel"},
+    test::harmless{"channel/lock_free_list.hpp", "nodes_[mine].number.store", change::postponed,
+                   "done before who hung on returns"},
 };
 
 /// What does harm, but only if a node is recycled between two steps of another rank: too long for these
@@ -55,19 +81,28 @@ constexpr std::array beyond_these_searches{
     test::harmless{"channel/lock_free_list.hpp", "made.next.store", change::postponed, "(3)"},
     test::harmless{"channel/lock_free_list.hpp", "ends.tail.compare_exchange", change::split,
                    "a tail that goes back"},
+    test::harmless{"channel/lock_free_list.hpp", "end.compare_exchange", change::relaxed,
+                   "(3), past a helper"},
 };
 
 /// Those in the given files of what the programs do, that no search finds.
 [[nodiscard]] std::string missed(std::string_view name, const std::vector<program>& programs,
                                  const std::vector<std::string_view>& files) {
+  struct effort {
+    search by;
+    std::uint64_t executions;
+  };
+  // Most are found soon at random by some program; what is not is worth more.
+  constexpr std::array efforts{effort{search::random, 200}, effort{search::exhaustive, 10'000},
+                               effort{search::random, 10'000}};
   const auto is_caught = [&](const mutation& one) {
-    for (const program& what : programs)
-      for (const near_model near : near_models)
-        for (const search by_what : {search::exhaustive, search::random}) {
+    for (const effort& spent : efforts)
+      for (const program& what : programs)
+        for (const near_model near : near_models) {
           options how = by(near);
-          how.by = by_what;
+          how.by = spent.by;
           how.broken = one;
-          how.most_executions = 10'000;
+          how.most_executions = spent.executions;
           how.most_steps = 3000;
           if (check(what, how).found) return true;
         }
@@ -111,7 +146,7 @@ template <template <typename, typename> typename Buffer>
 
 using files = std::vector<std::string_view>;
 const files lock_files{"channel/locks.hpp"};
-constexpr std::size_t room = 16;
+constexpr std::size_t room = 8;
 
 TEST(broken_channel, is_caught_in_every_operation) {
   EXPECT_EQ(missed("ring", programs_of<ring_buffer>(2),

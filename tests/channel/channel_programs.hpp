@@ -73,17 +73,22 @@ template <typename Channel>
 [[nodiscard]] program attempts(std::size_t capacity, const plan& of_ranks) {
   program result = on_a_node(static_cast<int>(of_ranks.size()), [=](world& w, monitor& watch) {
     Channel channel(w, capacity);
+    std::int64_t balance = 0;
     for (const word one : of_ranks[static_cast<std::size_t>(w.rank())]) {
       if (one == get) {
         watch.call(0, queue_model::pop, {});
         const auto value = channel.try_receive();
         watch.returned(value ? value_list{*value} : value_list{});
+        balance -= value ? 1 : 0;
       } else {
         watch.call(0, queue_model::push, {one});
         const queue_status status = channel.try_send(one);
         watch.returned({status == queue_status::success ? queue_model::done : queue_model::full});
+        balance += status == queue_status::success ? 1 : 0;
       }
     }
+    balance = w.sum_over_ranks({balance})[0];
+    if (static_cast<std::int64_t>(channel.peek()) != balance) throw nearfar::error("counted wrongly");
     w.barrier();
   });
   result.judge = linearizable_by(queue_model(capacity));

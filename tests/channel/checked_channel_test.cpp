@@ -48,7 +48,7 @@ TYPED_TEST_SUITE(checked_channel, strategies);
 TYPED_TEST(checked_channel, is_linearizable) {
   using channel = typename TypeParam::channel;
   // With room for all where full is not told exactly.
-  constexpr std::size_t room = 16;
+  constexpr std::size_t room = 8;
   const auto capacity_of = [](std::size_t wanted) {
     return TypeParam::fixed_capacity != 0 ? TypeParam::fixed_capacity : TypeParam::is_exact ? wanted : room;
   };

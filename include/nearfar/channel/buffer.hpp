@@ -2,6 +2,7 @@
 /// What a channel asks of its buffer, which is its strategy.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +50,13 @@ namespace detail {
     throw misuse("a channel has room for 1 to " + std::to_string(most - 1) + " messages, not " +
                  std::to_string(capacity));
   return capacity;
+}
+
+/// Messages, of how many have been received and sent; these may be of different moments, and so only an
+/// estimate while others send and receive.
+[[nodiscard]] constexpr std::size_t messages_between(std::uint64_t got, std::uint64_t sent,
+                                                     std::size_t capacity) noexcept {
+  return sent <= got ? 0 : std::min(static_cast<std::size_t>(sent - got), capacity);
 }
 
 /// What was put too early is the sender's again, who must not see that it was moved.

@@ -255,11 +255,11 @@ class flagged_ring {
     return (ends_[0].tail.load(std::memory_order_acquire) & closed_bit) != 0;
   }
 
-  /// Messages, at some moment between call and return if nobody else sends or receives.
+  /// Messages; an estimate while others send or receive.
   [[nodiscard]] std::size_t count() const {
-    const std::uint64_t head = ends_[0].head.load(std::memory_order_acquire);
-    const std::uint64_t all = (ends_[0].tail.load(std::memory_order_acquire) & ~closed_bit) - head;
-    return static_cast<std::size_t>(all > capacity_ ? capacity_ : all);
+    const std::uint64_t head = ends_[0].head.load(std::memory_order_relaxed);
+    const std::uint64_t tail = ends_[0].tail.load(std::memory_order_relaxed) & ~closed_bit;
+    return detail::messages_between(head, tail, capacity_);
   }
 
  private:

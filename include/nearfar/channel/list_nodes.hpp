@@ -34,6 +34,7 @@ class heap {
   [[nodiscard]] std::uint64_t obtain() { return reinterpret_cast<std::uintptr_t>(new Node); }
   void give_back(std::uint64_t node) { delete &(*this)[node]; }
   [[nodiscard]] Node& operator[](std::uint64_t node) const {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a number of 64 bits is what all the lists know a node by
     return *reinterpret_cast<Node*>(static_cast<std::uintptr_t>(node));
   }
 };

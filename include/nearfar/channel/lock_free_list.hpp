@@ -98,7 +98,7 @@ class lock_free_list {
     }
     if (hang_on(mine)) return queue_status::success;
     return detail::and_always(
-        [&] {
+        [&] {  // NOLINT(bugprone-use-after-move): what was moved comes back
           detail::hand_back(value, made.message);
           return queue_status::closed;
         },
@@ -142,14 +142,14 @@ class lock_free_list {
   bool reopen() { return set_closed(false); }
   [[nodiscard]] bool is_closed() const { return number_of(last().next) == closed_mark; }
 
-  /// Messages, at some moment between call and return if nobody else sends or receives.
+  /// Messages; an estimate while others send or receive.
   [[nodiscard]] std::size_t count() const {
     const auto number = [this](const auto& end) {
       return nodes_[number_of(end.load(std::memory_order_acquire))].number.load(std::memory_order_relaxed);
     };
     const std::uint64_t got = number(ends_[0].head);
     const std::uint64_t sent = number(ends_[0].tail);
-    return sent <= got ? 0 : static_cast<std::size_t>(sent - got);
+    return detail::messages_between(got, sent, capacity_);
   }
 
  private:

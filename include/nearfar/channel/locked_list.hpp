@@ -138,11 +138,11 @@ class locked_list {
     return (ends_[0].state.load(std::memory_order_acquire) & closed_bit) != 0;  // pairs with (2)
   }
 
-  /// Messages, at some moment between call and return if nobody else sends or receives.
+  /// Messages; an estimate while others send or receive.
   [[nodiscard]] std::size_t count() const {
-    const std::uint64_t got = ends_[0].got.load(std::memory_order_acquire);
-    const std::uint64_t all = ends_[0].sent.load(std::memory_order_acquire) - got;
-    return static_cast<std::size_t>(all > capacity_ ? capacity_ : all);
+    const std::uint64_t got = ends_[0].got.load(std::memory_order_relaxed);
+    const std::uint64_t sent = ends_[0].sent.load(std::memory_order_relaxed);
+    return detail::messages_between(got, sent, capacity_);
   }
 
  private:
@@ -169,7 +169,6 @@ class locked_list {
         ends_(memory, 1) {
     if (memory.is_maker()) {
       const std::uint64_t first = nodes_.obtain();
-      nodes_[first].next.store(none, std::memory_order_relaxed);
       ends_[0].tail.store(first, std::memory_order_relaxed);
       ends_[0].head.store(first, std::memory_order_relaxed);
     }

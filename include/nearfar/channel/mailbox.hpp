@@ -109,7 +109,7 @@ class mailbox {
   }
   /// At some moment between call and return.
   [[nodiscard]] std::size_t count() const {
-    const std::uint32_t state = box_[0].state.load(std::memory_order_acquire) & ~closed_bit;
+    const std::uint32_t state = box_[0].state.load(std::memory_order_relaxed) & ~closed_bit;
     return state == writing || state == full ? 1 : 0;
   }
 
@@ -192,7 +192,7 @@ class locked_mailbox {
   }
   /// At some moment between call and return.
   [[nodiscard]] std::size_t count() const {
-    return (box_[0].state.load(std::memory_order_acquire) & full) != 0 ? 1 : 0;
+    return (box_[0].state.load(std::memory_order_relaxed) & full) != 0 ? 1 : 0;
   }
 
  private:

@@ -107,13 +107,14 @@ class ring_buffer {
     return (ends_[0].tail.load(std::memory_order_acquire) & closed_bit) != 0;
   }
 
-  /// Messages, at some moment between call and return if nobody else sends or receives.
+  /// Messages; an estimate while others send or receive.
   [[nodiscard]] std::size_t count() const {
-    const std::uint64_t head = ends_[0].head.load(std::memory_order_acquire);
-    const std::uint64_t tail = ends_[0].tail.load(std::memory_order_acquire) & ~closed_bit;
-    const std::uint64_t laps = tail / lap_ - head / lap_;
-    const std::uint64_t all = laps * capacity_ + index_of(tail) - index_of(head);
-    return static_cast<std::size_t>(all > capacity_ ? capacity_ : all);
+    const auto number = [this](std::uint64_t position) {
+      return position / lap_ * capacity_ + index_of(position);
+    };
+    const std::uint64_t got = number(ends_[0].head.load(std::memory_order_relaxed));
+    const std::uint64_t sent = number(ends_[0].tail.load(std::memory_order_relaxed) & ~closed_bit);
+    return detail::messages_between(got, sent, capacity_);
   }
 
  private:
