@@ -60,6 +60,17 @@ void add_list_channels(channel_catalogue& to) {
   add_channel<lock_free_list_of<list_nodes::fixed>::mpmc, mailbox>(
       to, list_entry("lock_free_list.fixed", "the same, of as many nodes as the capacity", lock_free, "none",
                      cost));
+  constexpr const char* segments = "crossbeam-channel";
+  add_channel<segments_of<list_nodes::recycled>::mpmc, mailbox, channel_reach::process>(
+      to, list_entry("segments", "a list of recycled segments, each of 31 messages", segments, "none",
+                     "2 and less"));
+  add_channel<segments_of<list_nodes::recycled>::mpsc, mailbox, channel_reach::process>(
+      to, list_entry("segments.mpsc", "the same for one receiver", segments, "one receiver", "2 and less"));
+  add_channel<segments_of<list_nodes::heap>::mpmc, mailbox, channel_reach::process>(
+      to, list_entry("segments.heap", "the same, of segments from the heap", segments, "none", "2 and less"));
+  add_channel<segments_of<list_nodes::fixed>::mpmc, mailbox>(
+      to, list_entry("segments.fixed", "the same, of as many segments as the capacity needs", segments,
+                     "none", "2 and less"));
 }
 
 }  // namespace nearfar::bench

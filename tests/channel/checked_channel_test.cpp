@@ -39,7 +39,9 @@ using strategies = ::testing::Types<
     strategy<list_of<channel_lock::ticket, list_nodes::fixed>::mpmc, false>,
     strategy<list_of<channel_lock::spin, list_nodes::fixed>::mpsc, false>,
     strategy<spsc_list_of<list_nodes::fixed>::spsc, false>,
-    strategy<lock_free_list_of<list_nodes::fixed>::mpmc, false>>;
+    strategy<lock_free_list_of<list_nodes::fixed>::mpmc, false>,
+    strategy<segments_of<list_nodes::fixed, 2>::mpmc, false>,
+    strategy<segments_of<list_nodes::fixed, 2>::mpsc, false>>;
 
 template <typename Strategy>
 class checked_channel : public ::testing::Test {};

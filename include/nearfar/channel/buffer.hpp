@@ -11,6 +11,7 @@
 #include <string>
 #include <type_traits>
 
+#include "nearfar/channel/event_count.hpp"
 #include "nearfar/channel/received.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/queue/queue_operations.hpp"
@@ -23,6 +24,9 @@ namespace nearfar {
 ///  - `close` and `reopen` say whether that call did it; what was sent is received all the same;
 ///  - `count` is an estimate where others send and receive;
 ///  - `takes_capacity`: made with their memory and a capacity, others with their memory alone;
+///  - `put_order`, `take_order`: what orders a `put` or `take` that succeeded before what its caller does
+///  next
+///    (event_count.hpp);
 ///  - `has_one_sender`, `has_one_receiver`: one thread or rank sends, or receives, at a time.
 template <typename B, typename T>
 concept channel_buffer = requires(B& buffer, const B& seen, T& value) {
@@ -34,6 +38,8 @@ concept channel_buffer = requires(B& buffer, const B& seen, T& value) {
   { seen.count() } -> std::same_as<std::size_t>;
   { seen.capacity() } -> std::same_as<std::size_t>;
   { B::takes_capacity } -> std::convertible_to<bool>;
+  { B::put_order } -> std::convertible_to<detail::told_after>;
+  { B::take_order } -> std::convertible_to<detail::told_after>;
   { B::has_one_sender } -> std::convertible_to<bool>;
   { B::has_one_receiver } -> std::convertible_to<bool>;
 };

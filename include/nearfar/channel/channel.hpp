@@ -147,6 +147,7 @@ class basic_channel {
   ~basic_channel() = default;
 
  private:
+  using buffer = Buffer<Memory, T>;
   enum event_of : std::size_t { room, message };
 
   [[nodiscard]] event_count<Memory>& event(event_of which) { return events_[which]; }
@@ -158,24 +159,25 @@ class basic_channel {
 
   [[nodiscard]] queue_status put(T& value) {
     const queue_status status = buffer_.put(value);
-    if (status == queue_status::success) detail::tell(memory_, event(message));
+    if (status == queue_status::success) detail::tell<buffer::put_order>(memory_, event(message));
     // It may have kept what another waits for while it found that.
     if (status == queue_status::closed) detail::tell(memory_, event(room));
     return status;
   }
   [[nodiscard]] received<T> take() {
     received<T> result = buffer_.take();
-    if (result) detail::tell(memory_, event(room));
+    // Where there always is room nobody waits for it.
+    if (result && buffer_.capacity() != unbounded) detail::tell<buffer::take_order>(memory_, event(room));
     return result;
   }
   [[nodiscard]] queue_status send_by(T& value, const channel_deadline& deadline) {
-    const queue_status status = detail::attempt_until(
+    const queue_status status = detail::attempt_until<buffer::take_order>(
         memory_, event(room), deadline, [&] { return put(value); },
         [](queue_status now) { return now == queue_status::full; });
     return status == queue_status::full ? queue_status::timed_out : status;
   }
   [[nodiscard]] received<T> receive_by(const channel_deadline& deadline) {
-    received<T> result = detail::attempt_until(
+    received<T> result = detail::attempt_until<buffer::put_order>(
         memory_, event(message), deadline, [&] { return take(); },
         [](const received<T>& now) { return now.status() == queue_status::empty; });
     if (result.status() == queue_status::empty) return queue_status::timed_out;
@@ -184,7 +186,7 @@ class basic_channel {
 
   Memory memory_;
   typename Memory::template array<event_count<Memory>> events_;
-  Buffer<Memory, T> buffer_;
+  buffer buffer_;
 };
 
 /// Channel of the threads of a process: one object for all of them, of messages that can be moved. It must

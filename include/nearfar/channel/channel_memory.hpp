@@ -12,6 +12,9 @@
 ///    does `drop()` without;
 ///  - `array<S>`, so many of a struct, made by their `memory` and count, and reached by index;
 ///  - `is_hardware`: cells are words of real memory, not of a model;
+///  - `light_fence()` and `heavy_fence()`: of one each one of two threads sees what the other did before, as
+///  of
+///    two fences; of two light ones not. A light one need be no instruction;
 ///  - `is_maker()`, for who fills in what they begin with, and `made()`, when that is done;
 ///  - `park(word, seen, deadline)` of a `parking_word`: at once if it is not what was seen, else until
 ///  somebody
@@ -20,6 +23,7 @@
 #pragma once
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -97,6 +101,12 @@ inline void before_look(int number) noexcept {
   if (number >= looks_before_sleep / 2) sched_yield();
 }
 
+/// Whether the kernel makes every thread of the process pass a fence when it is asked to: asked once.
+[[nodiscard]] inline bool has_process_barrier() noexcept {
+  static const bool result = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0U, 0) == 0;
+  return result;
+}
+
 }  // namespace detail
 
 /// A word that threads or ranks of that memory sleep on. In a model who sleeps waits for `told`, so that who
@@ -162,6 +172,16 @@ class process_memory {
     return std::chrono::steady_clock::now().time_since_epoch();
   }
   static void fence(std::memory_order order) noexcept { nearfar::fence(order); }
+  void light_fence() const noexcept {
+    if (has_barrier_)
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    else
+      nearfar::fence(std::memory_order_seq_cst);
+  }
+  void heavy_fence() const noexcept {
+    nearfar::fence(std::memory_order_seq_cst);
+    if (has_barrier_) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0U, 0);
+  }
 
   /// For what another thread does next, and does not wait for this one.
   template <typename T, std::predicate<T> Predicate>
@@ -184,6 +204,9 @@ class process_memory {
   static void unpark_all(parking_word<process_memory>& word) noexcept {
     detail::wake(word.value, INT_MAX, true);
   }
+
+ private:
+  bool has_barrier_ = detail::has_process_barrier();
 };
 
 /// Near memory of the ranks of one node; `home` is whose.
@@ -231,6 +254,8 @@ class node_memory {
   void made() { world_->barrier(); }
   [[nodiscard]] std::chrono::nanoseconds now() const { return world_->now(); }
   void fence(std::memory_order order) { world_->fence(order); }
+  void light_fence() { world_->fence(std::memory_order_seq_cst); }
+  void heavy_fence() { world_->fence(std::memory_order_seq_cst); }
 
   template <typename Cell, typename Predicate>
   auto await(const Cell& cell, Predicate predicate) {

@@ -7,10 +7,12 @@
 ///
 /// Who waits registers (1), looks again at what it waits for, and sleeps until the count moves on from what
 /// it was before that look. Who makes what others wait for does so, and then looks whether any have
-/// registered (2), and moves the count on (3). By the fences at (1) and (2) one of the two sees the other:
-/// the one that waits what was made, or the other that it waits.
+/// registered (2), and moves the count on (3). By the fence at (1), and what is between making and (2), one
+/// of the two sees the other: the one that waits what was made, or the other that it waits. What that is the
+/// buffer says, by `told_after`.
 ///
-/// Cost: telling nobody is a fence and the load of a word that is in every cache. Memory: 64 bytes.
+/// Cost: telling nobody is the load of a word that is in every cache, and a fence if there has to be one.
+/// Memory: 64 bytes.
 #pragma once
 
 #include <atomic>
@@ -30,9 +32,16 @@ struct alignas(cache_line) event_count {
 
 namespace detail {
 
+/// What orders that something was made before the look for those that wait for it.
+enum class told_after : std::uint8_t {
+  fence,        ///< a fence here
+  itself,       ///< it was made by an operation that is sequentially consistent
+  light_fence,  ///< one that costs nothing here, and much for those that go to sleep
+};
+
 /// What `attempt()` brings, which is repeated after events until `in_vain` does not hold for it, or until the
-/// deadline has passed.
-template <typename Memory, typename Attempt, typename InVain>
+/// deadline has passed. `how` are those told that wait for this.
+template <told_after how, typename Memory, typename Attempt, typename InVain>
 [[nodiscard]] auto attempt_until(Memory& memory, event_count<Memory>& event, const channel_deadline& deadline,
                                  const Attempt& attempt, const InVain& in_vain) {
   auto first = attempt();
@@ -41,8 +50,12 @@ template <typename Memory, typename Attempt, typename InVain>
     event.waiting.fetch_add(1, std::memory_order_relaxed);
     auto result = and_always(
         [&] {
-          memory.fence(std::memory_order_seq_cst);                                       // (1)
-          const std::uint32_t seen = event.count.value.load(std::memory_order_acquire);  // pairs with (2)
+          // (1)
+          if constexpr (how == told_after::light_fence)
+            memory.heavy_fence();
+          else
+            memory.fence(std::memory_order_seq_cst);
+          const std::uint32_t seen = event.count.value.load(std::memory_order_acquire);  // pairs with (3)
           auto again = attempt();
           if (!in_vain(again)) return again;
           memory.park(event.count, seen, deadline);
@@ -54,12 +67,13 @@ template <typename Memory, typename Attempt, typename InVain>
 }
 
 /// Tells one of those that wait, if there are any; or all.
-template <typename Memory>
+template <told_after how = told_after::fence, typename Memory>
 void tell(Memory& memory, event_count<Memory>& event, bool tells_all = false) {
-  memory.fence(std::memory_order_seq_cst);  // (2)
-  if (event.waiting.load(std::memory_order_relaxed) == 0) return;
-  // (3) Released by the fence: who sees it finds what was made.
-  event.count.value.fetch_add(1, std::memory_order_relaxed);
+  if constexpr (how == told_after::fence) memory.fence(std::memory_order_seq_cst);
+  if constexpr (how == told_after::light_fence) memory.light_fence();
+  constexpr auto order = how == told_after::itself ? std::memory_order_seq_cst : std::memory_order_relaxed;
+  if (event.waiting.load(order) == 0) return;                 // (2)
+  event.count.value.fetch_add(1, std::memory_order_release);  // (3)
   if (tells_all)
     memory.unpark_all(event.count);
   else

@@ -162,6 +162,8 @@ class flagged_ring {
   static constexpr bool takes_capacity = true;
   static constexpr bool has_one_sender = false;
   static constexpr bool has_one_receiver = one_receiver;
+  static constexpr auto put_order = detail::told_after::itself;
+  static constexpr auto take_order = one_receiver ? detail::told_after::fence : detail::told_after::itself;
 
   /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
   flagged_ring(Memory& memory, std::size_t capacity)
@@ -197,7 +199,7 @@ class flagged_ring {
         continue;
       }
       // (5)
-      if (ends.tail.compare_exchange(tail, tail + 1, std::memory_order_release, std::memory_order_relaxed))
+      if (ends.tail.compare_exchange(tail, tail + 1, std::memory_order_seq_cst, std::memory_order_relaxed))
         break;
     }
     if constexpr (!one_receiver) flags_.await_write(tail);
@@ -232,7 +234,7 @@ class flagged_ring {
       }
       // (6) Who takes what another has sent sees at least that tail, and so no head beyond it.
       if constexpr (!one_receiver)
-        if (!ends.head.compare_exchange(head, head + 1, std::memory_order_release, std::memory_order_relaxed))
+        if (!ends.head.compare_exchange(head, head + 1, std::memory_order_seq_cst, std::memory_order_relaxed))
           continue;
       const bool is_there = flags_.await_read(head);
       const auto pass_on = [&] {

@@ -51,6 +51,9 @@ class lock_free_list {
   static constexpr bool takes_capacity = nodes::takes_capacity;
   static constexpr bool has_one_sender = false;
   static constexpr bool has_one_receiver = false;
+  static constexpr auto put_order = detail::told_after::itself;
+  /// A node is given back by what comes after.
+  static constexpr auto take_order = detail::told_after::fence;
 
   /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
   lock_free_list(Memory& memory, std::size_t capacity)
@@ -127,7 +130,7 @@ class lock_free_list {
         continue;
       }
       // (2)
-      if (!ends.head.compare_exchange(head, changed(head, to), std::memory_order_acq_rel,
+      if (!ends.head.compare_exchange(head, changed(head, to), std::memory_order_seq_cst,
                                       std::memory_order_relaxed))
         continue;
       note_done(number_of(head));
@@ -208,7 +211,7 @@ class lock_free_list {
       if (number_of(at.next) == closed_mark) return false;
       node& before = nodes_[number_of(at.tail)];
       nodes_[mine].number.store(before.number.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-      if (!before.next.compare_exchange(at.next, changed(at.next, mine), std::memory_order_release,
+      if (!before.next.compare_exchange(at.next, changed(at.next, mine), std::memory_order_seq_cst,
                                         std::memory_order_relaxed))
         continue;  // (1)
       static_cast<void>(ends_[0].tail.compare_exchange(at.tail, changed(at.tail, mine),

@@ -12,13 +12,14 @@
 /// has hung another on, so that who receives may give it back.
 ///
 /// Linearization points: of `put` the store (1); of `take` under its lock; of empty the look at the link,
-/// after a fence; of `close` under the lock of those who send. Full is what a fixed number of nodes says: one
+/// after a fence; of `close` under the lock of those who send, or by closing_gate.hpp. A side without a lock
+/// does not fence: see locked_ring.hpp. Full is what a fixed number of nodes says: one
 /// that is about to be given back, or was obtained by who then finds the channel closed, is not there, so
 /// that full is not linearizable. Progress: as the locks; wait-free without, but for who closes, and the
 /// nodes' source.
 ///
 /// Cost: that of one lock, the lines of the node and of the one before it, and those of obtaining a node.
-/// Memory: two lines, the locks, and 2 words a message beside it, where nodes are recycled 3.
+/// Memory: four lines, the locks, and 2 words a message beside it, where nodes are recycled 3.
 #pragma once
 
 #include <atomic>
@@ -29,6 +30,7 @@
 
 #include "nearfar/channel/buffer.hpp"
 #include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/channel/closing_gate.hpp"
 #include "nearfar/channel/list_nodes.hpp"
 #include "nearfar/channel/locks.hpp"
 #include "nearfar/channel/received.hpp"
@@ -50,6 +52,10 @@ class locked_list {
   static constexpr bool takes_capacity = nodes::takes_capacity;
   static constexpr bool has_one_sender = !SendLock::excludes;
   static constexpr bool has_one_receiver = !ReceiveLock::excludes;
+  static constexpr auto put_order =
+      has_one_sender ? detail::told_after::light_fence : detail::told_after::fence;
+  static constexpr auto take_order =
+      has_one_receiver ? detail::told_after::light_fence : detail::told_after::fence;
 
   /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
   locked_list(Memory& memory, std::size_t capacity)
@@ -87,12 +93,12 @@ class locked_list {
     if constexpr (is_early) made.message.put(std::move(value));
     const auto hang_on = [&] {
       return channel_lock::with(send_lock_, [&] {
-        if (!begins_to_send()) return false;
+        if (!gate_.enter()) return false;
         if constexpr (!is_early) {
           try {
             made.message.put(std::move(value));
           } catch (...) {
-            ends_to_send();
+            gate_.leave();
             throw;
           }
         }
@@ -101,7 +107,7 @@ class locked_list {
         ends.tail.store(mine, std::memory_order_relaxed);
         ends.sent.store(ends.sent.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         nodes_[before].next.store(mine, std::memory_order_release);  // (1)
-        ends_to_send();
+        gate_.leave();
         return true;
       });
     };
@@ -134,9 +140,7 @@ class locked_list {
   bool close() { return set_closed(true); }
   /// Whether this call opened it again.
   bool reopen() { return set_closed(false); }
-  [[nodiscard]] bool is_closed() const {
-    return (ends_[0].state.load(std::memory_order_acquire) & closed_bit) != 0;  // pairs with (2)
-  }
+  [[nodiscard]] bool is_closed() const { return gate_.is_closed(); }
 
   /// Messages; an estimate while others send or receive.
   [[nodiscard]] std::size_t count() const {
@@ -147,14 +151,10 @@ class locked_list {
 
  private:
   static constexpr std::uint64_t none = 0;
-  static constexpr std::uint32_t closed_bit = 1;
-  /// While who sends without a lock does so. Who closes or opens waits for that.
-  static constexpr std::uint32_t sending_bit = 2;
 
   struct both_ends {
     alignas(cache_line) typename Memory::template near<std::uint64_t> tail{};
     typename Memory::template near<std::uint64_t> sent{};
-    typename Memory::template near<std::uint32_t> state{};
     alignas(cache_line) typename Memory::template near<std::uint64_t> head{};
     typename Memory::template near<std::uint64_t> got{};
   };
@@ -165,6 +165,7 @@ class locked_list {
         capacity_(static_cast<std::size_t>(checked)),
         send_lock_(memory),
         receive_lock_(memory),
+        gate_(memory),
         nodes_(memory, capacity...),
         ends_(memory, 1) {
     if (memory.is_maker()) {
@@ -198,37 +199,15 @@ class locked_list {
   [[nodiscard]] std::uint64_t after(std::uint64_t at) const {
     return nodes_[at].next.load(std::memory_order_acquire);  // pairs with (1)
   }
-  /// Under the lock, or as the one that sends. Not if it is closed.
-  [[nodiscard]] bool begins_to_send() {
-    auto& state = ends_[0].state;
-    std::uint32_t open = 0;
-    if constexpr (SendLock::excludes)
-      return state.load(std::memory_order_relaxed) == open;
-    else
-      return state.compare_exchange(open, sending_bit, std::memory_order_relaxed, std::memory_order_relaxed);
-  }
-  void ends_to_send() {
-    if constexpr (!SendLock::excludes)
-      ends_[0].state.store(0, std::memory_order_release);  // pairs with (2), which reads it
-  }
   bool set_closed(bool closes) {
-    auto& state = ends_[0].state;
-    return channel_lock::with(send_lock_, [&] {
-      for (;;) {
-        std::uint32_t seen =
-            memory_->await(state, [](std::uint32_t now) { return (now & sending_bit) == 0; });
-        if (((seen & closed_bit) != 0) == closes) return false;
-        if (state.compare_exchange(seen, seen ^ closed_bit, std::memory_order_acq_rel,
-                                   std::memory_order_relaxed))
-          return true;  // (2)
-      }
-    });
+    return channel_lock::with(send_lock_, [&] { return gate_.set(closes); });
   }
 
   Memory* memory_;
   std::size_t capacity_;
   SendLock send_lock_;
   ReceiveLock receive_lock_;
+  detail::closing_gate<Memory, SendLock::excludes> gate_;
   nodes nodes_;
   typename Memory::template array<both_ends> ends_;
 };

@@ -9,15 +9,17 @@
 /// G. Chandranmenon, IPDPS 2010.
 ///
 /// Positions only grow. Each side publishes its own (1, 2), and looks at the other's only when there seems to
-/// be no room, or no message. The tail also has a bit that says closed, which is set under the lock of those
-/// who send. Where they have none, another bit is set, by a compare-and-swap, while one sends.
+/// be no room, or no message. Closing is under the lock of those who send, or by closing_gate.hpp.
 ///
 /// Linearization points: of what succeeds the store of the position; of full and empty the look at the
-/// other's position, after a fence, while nobody else changes this side's; of `close` the change of the bit.
-/// Progress: as the locks; wait-free without, but for who closes.
+/// other's position, after a fence, while nobody else changes this side's; of `close` what the gate stores.
+/// A side without a lock does not fence, so that what it did is seen soon, but perhaps not yet by who looks
+/// when the call has returned: full and empty are linearizable only where both sides have locks, or who looks
+/// knows of the other's call by what happens before its own. Progress: as the locks; wait-free without, but
+/// for who closes.
 ///
 /// Cost: that of one lock; a line of the other side's position for as many messages as it has moved
-/// meanwhile, and the lines of the messages. Memory: two lines and the locks, and for as many messages as
+/// meanwhile, and the lines of the messages. Memory: four lines and the locks, and for as many messages as
 /// there is room for, rounded up to a power of two.
 #pragma once
 
@@ -30,6 +32,7 @@
 
 #include "nearfar/channel/buffer.hpp"
 #include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/channel/closing_gate.hpp"
 #include "nearfar/channel/locks.hpp"
 #include "nearfar/channel/received.hpp"
 #include "nearfar/core/layout.hpp"
@@ -43,6 +46,10 @@ class locked_ring {
   static constexpr bool takes_capacity = true;
   static constexpr bool has_one_sender = !SendLock::excludes;
   static constexpr bool has_one_receiver = !ReceiveLock::excludes;
+  static constexpr auto put_order =
+      has_one_sender ? detail::told_after::light_fence : detail::told_after::fence;
+  static constexpr auto take_order =
+      has_one_receiver ? detail::told_after::light_fence : detail::told_after::fence;
 
   /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
   locked_ring(Memory& memory, std::size_t capacity)
@@ -51,6 +58,7 @@ class locked_ring {
         mask_(std::bit_ceil(capacity_) - 1),
         send_lock_(memory),
         receive_lock_(memory),
+        gate_(memory),
         ends_(memory, 1),
         places_(memory, std::bit_ceil(capacity)) {}
   locked_ring(const locked_ring&) = delete;
@@ -58,7 +66,7 @@ class locked_ring {
   /// Messages that nobody has received are destroyed. Nobody may use it any more.
   ~locked_ring() {
     if constexpr (!std::is_trivially_destructible_v<T>) {
-      const std::uint64_t tail = position(ends_[0].tail.load(std::memory_order_acquire));
+      const std::uint64_t tail = ends_[0].tail.load(std::memory_order_acquire);
       for (std::uint64_t i = ends_[0].head.load(std::memory_order_acquire); i != tail; ++i) at(i).drop();
     }
   }
@@ -79,22 +87,16 @@ class locked_ring {
   bool close() { return set_closed(true); }
   /// Whether this call opened it again.
   bool reopen() { return set_closed(false); }
-  [[nodiscard]] bool is_closed() const {
-    return (ends_[0].tail.load(std::memory_order_acquire) & closed_bit) != 0;
-  }
+  [[nodiscard]] bool is_closed() const { return gate_.is_closed(); }
 
   /// Messages; an estimate while others send or receive.
   [[nodiscard]] std::size_t count() const {
     const std::uint64_t head = ends_[0].head.load(std::memory_order_relaxed);
-    const std::uint64_t tail = position(ends_[0].tail.load(std::memory_order_relaxed));
+    const std::uint64_t tail = ends_[0].tail.load(std::memory_order_relaxed);
     return detail::messages_between(head, tail, capacity_);
   }
 
  private:
-  static constexpr std::uint64_t closed_bit = std::uint64_t{1} << 63U;
-  /// While who sends without a lock does so. Who closes or opens waits for that.
-  static constexpr std::uint64_t sending_bit = std::uint64_t{1} << 62U;
-
   struct both_ends {
     alignas(cache_line) typename Memory::template near<std::uint64_t> tail{};
     typename Memory::template near<std::uint64_t> seen_head{};  ///< only who sends looks
@@ -106,9 +108,6 @@ class locked_ring {
     slot message{};
   };
 
-  [[nodiscard]] static std::uint64_t position(std::uint64_t tail) noexcept {
-    return tail & ~(closed_bit | sending_bit);
-  }
   [[nodiscard]] slot& at(std::uint64_t of) const {
     return places_[static_cast<std::size_t>(of & mask_)].message;
   }
@@ -123,29 +122,27 @@ class locked_ring {
 
   [[nodiscard]] queue_status put_here(T& value) {
     both_ends& ends = ends_[0];
-    std::uint64_t tail = ends.tail.load(std::memory_order_relaxed);
-    if ((tail & closed_bit) != 0) return queue_status::closed;
+    if (!gate_.is_open()) return queue_status::closed;
+    const std::uint64_t tail = ends.tail.load(std::memory_order_relaxed);
     if (tail - ends.seen_head.load(std::memory_order_relaxed) == capacity_) {
       memory_->fence(std::memory_order_seq_cst);
       const std::uint64_t head = ends.head.load(std::memory_order_acquire);  // pairs with (2)
-      if (tail - head == capacity_) return queue_status::full;
+      if (tail - head == capacity_) return gate_.is_open() ? queue_status::full : queue_status::closed;
       ends.seen_head.store(head, std::memory_order_relaxed);
     }
-    if constexpr (!SendLock::excludes)
-      if (!ends.tail.compare_exchange(tail, tail | sending_bit, std::memory_order_relaxed,
-                                      std::memory_order_relaxed))
-        return queue_status::closed;  // what else changes it
+    if (!gate_.enter()) return queue_status::closed;
     if constexpr (std::is_nothrow_move_constructible_v<T>) {
       at(tail).put(std::move(value));
     } else {
       try {
         at(tail).put(std::move(value));
       } catch (...) {
-        if constexpr (!SendLock::excludes) ends.tail.store(tail, std::memory_order_release);
+        gate_.leave();
         throw;
       }
     }
     ends.tail.store(tail + 1, std::memory_order_release);  // (1)
+    gate_.leave();
     return queue_status::success;
   }
 
@@ -154,26 +151,17 @@ class locked_ring {
     const std::uint64_t head = ends.head.load(std::memory_order_relaxed);
     if (ends.seen_tail.load(std::memory_order_relaxed) == head) {
       memory_->fence(std::memory_order_seq_cst);
+      const bool closed = gate_.is_closed();
       const std::uint64_t tail = ends.tail.load(std::memory_order_acquire);  // pairs with (1)
-      if (position(tail) == head)
-        return (tail & closed_bit) != 0 ? queue_status::closed : queue_status::empty;
-      ends.seen_tail.store(position(tail), std::memory_order_relaxed);
+      if (tail == head) return closed ? queue_status::closed : queue_status::empty;
+      ends.seen_tail.store(tail, std::memory_order_relaxed);
     }
     return detail::and_always([&] { return received<T>(at(head).take()); },
                               [&] { ends.head.store(head + 1, std::memory_order_release); });  // (2)
   }
 
   bool set_closed(bool closes) {
-    auto& end = ends_[0].tail;
-    return channel_lock::with(send_lock_, [&] {
-      for (;;) {
-        std::uint64_t tail = memory_->await(end, [](std::uint64_t now) { return (now & sending_bit) == 0; });
-        if (((tail & closed_bit) != 0) == closes) return false;
-        if (end.compare_exchange(tail, tail ^ closed_bit, std::memory_order_relaxed,
-                                 std::memory_order_relaxed))
-          return true;
-      }
-    });
+    return channel_lock::with(send_lock_, [&] { return gate_.set(closes); });
   }
 
   Memory* memory_;
@@ -181,6 +169,7 @@ class locked_ring {
   std::uint64_t mask_;
   SendLock send_lock_;
   ReceiveLock receive_lock_;
+  detail::closing_gate<Memory, SendLock::excludes> gate_;
   typename Memory::template array<both_ends> ends_;
   typename Memory::template array<place> places_;
 };

@@ -32,6 +32,8 @@ class mailbox {
   static constexpr bool takes_capacity = false;
   static constexpr bool has_one_sender = false;
   static constexpr bool has_one_receiver = false;
+  static constexpr auto put_order = detail::told_after::itself;
+  static constexpr auto take_order = detail::told_after::itself;
 
   /// Collective where its memory is.
   explicit mailbox(Memory& memory) : memory_(&memory), box_(memory, 1) {}
@@ -52,7 +54,7 @@ class mailbox {
     for (;;) {
       if ((state & closed_bit) != 0) return queue_status::closed;
       if (state == empty) {
-        if (at.compare_exchange(state, writing, std::memory_order_acquire, std::memory_order_relaxed))
+        if (at.compare_exchange(state, writing, std::memory_order_seq_cst, std::memory_order_relaxed))
           break;  // pairs with (2)
       } else if (state == reading) {
         state = memory_->await(at, [](std::uint32_t now) { return now != reading; });
@@ -84,7 +86,7 @@ class mailbox {
     for (;;) {
       const std::uint32_t closed = state & closed_bit;
       if ((state & ~closed_bit) == full) {
-        if (at.compare_exchange(state, reading | closed, std::memory_order_acquire,
+        if (at.compare_exchange(state, reading | closed, std::memory_order_seq_cst,
                                 std::memory_order_relaxed))
           break;  // pairs with (1)
       } else if ((state & ~closed_bit) == writing) {
@@ -146,6 +148,8 @@ class locked_mailbox {
   static constexpr bool takes_capacity = false;
   static constexpr bool has_one_sender = false;
   static constexpr bool has_one_receiver = false;
+  static constexpr auto put_order = detail::told_after::fence;
+  static constexpr auto take_order = detail::told_after::fence;
   static_assert(Lock::excludes, "those who send and those who receive change the same words");
 
   /// Collective where its memory is.

@@ -15,9 +15,9 @@
 /// which must be where it was when the cell was looked at; of `close` its compare-and-swap. So all is
 /// linearizable, and for that a receiver waits for a sender that is at its cell, and the reverse. Whoever has
 /// seen one end moved (3, 4) and then fences sees the other as far as that was known to who moved it, so that
-/// nobody waits for what has long been done. And since who has sent, received or closed fences, too, before
-/// it returns (event_count.hpp), a look that comes later is not at what was before. Progress: those that are
-/// between the two steps block who comes to their cell; all others go on.
+/// nobody waits for what has long been done. And since (3) and (4) are sequentially consistent, and who
+/// closes fences, a look that comes later is not at what was before. Progress: those that are between the two
+/// steps block who comes to their cell; all others go on.
 ///
 /// Cost: a compare-and-swap and 2 cache lines that move, that of one end, and the cell. Memory: for each
 /// message that there is room for a cache line or more.
@@ -44,6 +44,8 @@ class ring_buffer {
   static constexpr bool takes_capacity = true;
   static constexpr bool has_one_sender = false;
   static constexpr bool has_one_receiver = false;
+  static constexpr auto put_order = detail::told_after::itself;
+  static constexpr auto take_order = detail::told_after::itself;
 
   /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
   ring_buffer(Memory& memory, std::size_t capacity)
@@ -79,7 +81,7 @@ class ring_buffer {
       const std::uint64_t stamp = at.stamp.load(std::memory_order_acquire);  // pairs with (2)
       if (stamp == tail) {
         // (3)
-        if (!end.compare_exchange(tail, next(tail), std::memory_order_release, std::memory_order_relaxed))
+        if (!end.compare_exchange(tail, next(tail), std::memory_order_seq_cst, std::memory_order_relaxed))
           continue;
         fill(at, tail, value);
         return queue_status::success;
@@ -152,7 +154,7 @@ class ring_buffer {
       const std::uint64_t stamp = at.stamp.load(std::memory_order_acquire);  // pairs with (1)
       if ((stamp & ~void_bit) == head + 1) {
         // (4)
-        if (!end.compare_exchange(head, next(head), std::memory_order_release, std::memory_order_relaxed))
+        if (!end.compare_exchange(head, next(head), std::memory_order_seq_cst, std::memory_order_relaxed))
           continue;
         const claim mine{.at = &at, .next_lap = head + lap_};
         if ((stamp & void_bit) == 0) return mine;

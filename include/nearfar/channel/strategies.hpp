@@ -5,6 +5,8 @@
 /// Source: Laubert 2021, chapter 3; the names in brackets are those there.
 #pragma once
 
+#include <cstddef>
+
 #include "nearfar/channel/flagged_ring.hpp"
 #include "nearfar/channel/list_nodes.hpp"
 #include "nearfar/channel/lock_free_list.hpp"
@@ -13,6 +15,7 @@
 #include "nearfar/channel/locks.hpp"
 #include "nearfar/channel/mailbox.hpp"
 #include "nearfar/channel/ring_buffer.hpp"
+#include "nearfar/channel/segment_list.hpp"
 
 namespace nearfar {
 
@@ -61,6 +64,15 @@ template <template <typename, typename> typename Nodes>
 struct lock_free_list_of {
   template <typename Memory, typename T>
   using mpmc = lock_free_list<Memory, T, Nodes>;
+};
+
+/// Without locks but where segments end: any number of messages if there is memory for them.
+template <template <typename, typename> typename Nodes, std::size_t Places = 31>
+struct segments_of {
+  template <typename Memory, typename T>
+  using mpmc = segment_list<Memory, T, Nodes, Places, false>;
+  template <typename Memory, typename T>
+  using mpsc = segment_list<Memory, T, Nodes, Places, true>;
 };
 
 }  // namespace nearfar

@@ -1,0 +1,336 @@
+// The project's channels beside the queues that Debian packages: one loop for all, pinned threads, and what
+// arrives is verified. Built with -DNEARFAR_RIVALS=ON, see docs/channels.md.
+#include <atomic_queue/atomic_queue.h>
+#include <concurrentqueue/concurrentqueue.h>
+#include <fmt/format.h>
+#include <oneapi/tbb/concurrent_queue.h>
+#include <readerwriterqueue/readerwriterqueue.h>
+#include <sched.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <boost/lockfree/queue.hpp>
+#include <boost/lockfree/spsc_queue.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "nearfar/channel/channel.hpp"
+#include "nearfar/channel/strategies.hpp"
+
+namespace nearfar::bench {
+namespace {
+
+using message = std::uint64_t;
+/// Of a message: who sent it, above; below the how manieth, from 1.
+constexpr unsigned number_bits = 40;
+
+template <template <typename, typename> typename Buffer>
+class own {
+ public:
+  explicit own(std::size_t capacity) : channel_(make(capacity)) {}
+  bool push(message value) { return channel_->try_send(value) == queue_status::success; }
+  bool pop(message& to) {
+    const received<message> got = channel_->try_receive();
+    if (!got) return false;
+    to = *got;
+    return true;
+  }
+
+ private:
+  using type = channel<message, Buffer>;
+  static std::unique_ptr<type> make([[maybe_unused]] std::size_t capacity) {
+    if constexpr (type::takes_capacity)
+      return std::make_unique<type>(capacity);
+    else
+      return std::make_unique<type>();
+  }
+  std::unique_ptr<type> channel_;
+};
+
+class boost_spsc {
+ public:
+  explicit boost_spsc(std::size_t capacity) : queue_(capacity) {}
+  bool push(message value) { return queue_.push(value); }
+  bool pop(message& to) { return queue_.pop(to); }
+
+ private:
+  boost::lockfree::spsc_queue<message> queue_;
+};
+class boost_bounded {
+ public:
+  explicit boost_bounded(std::size_t capacity) : queue_(capacity) {}
+  bool push(message value) { return queue_.bounded_push(value); }
+  bool pop(message& to) { return queue_.pop(to); }
+
+ private:
+  boost::lockfree::queue<message> queue_;
+};
+class boost_unbounded {
+ public:
+  explicit boost_unbounded(std::size_t capacity) : queue_(capacity) {}
+  bool push(message value) { return queue_.push(value); }
+  bool pop(message& to) { return queue_.pop(to); }
+
+ private:
+  boost::lockfree::queue<message> queue_;
+};
+class tbb_bounded {
+ public:
+  explicit tbb_bounded(std::size_t capacity) { queue_.set_capacity(static_cast<std::ptrdiff_t>(capacity)); }
+  bool push(message value) { return queue_.try_push(value); }
+  bool pop(message& to) { return queue_.try_pop(to); }
+
+ private:
+  tbb::concurrent_bounded_queue<message> queue_;
+};
+class tbb_unbounded {
+ public:
+  explicit tbb_unbounded(std::size_t /*capacity*/) {}
+  bool push(message value) {
+    queue_.push(value);
+    return true;
+  }
+  bool pop(message& to) { return queue_.try_pop(to); }
+
+ private:
+  tbb::concurrent_queue<message> queue_;
+};
+/// Not FIFO between producers.
+class moodycamel_queue {
+ public:
+  explicit moodycamel_queue(std::size_t capacity) : queue_(capacity) {}
+  bool push(message value) { return queue_.enqueue(value); }
+  bool pop(message& to) { return queue_.try_dequeue(to); }
+
+ private:
+  moodycamel::ConcurrentQueue<message> queue_;
+};
+class moodycamel_spsc {
+ public:
+  explicit moodycamel_spsc(std::size_t capacity) : queue_(capacity) {}
+  bool push(message value) { return queue_.try_enqueue(value); }
+  bool pop(message& to) { return queue_.try_dequeue(to); }
+
+ private:
+  moodycamel::ReaderWriterQueue<message> queue_;
+};
+template <bool IsSpsc>
+class atomic_queue_of {
+ public:
+  explicit atomic_queue_of(std::size_t capacity) : queue_(static_cast<unsigned>(capacity)) {}
+  bool push(message value) { return queue_.try_push(value); }
+  bool pop(message& to) { return queue_.try_pop(to); }
+
+ private:
+  // 0 is what it knows an empty place by; maximal throughput, not total order.
+  atomic_queue::AtomicQueueB<message, std::allocator<message>, 0, true, false, IsSpsc> queue_;
+};
+
+struct setting {
+  int producers = 1;
+  int consumers = 1;
+  std::size_t capacity = 1024;
+  std::int64_t messages = 2'000'000;
+};
+
+void pin(int index) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+    throw std::runtime_error("cannot ask for the cores");
+  int left = index % CPU_COUNT(&allowed);
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &allowed) && left-- == 0) {
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(cpu, &one);
+      if (sched_setaffinity(0, sizeof one, &one) != 0) throw std::runtime_error("cannot pin a thread");
+      return;
+    }
+}
+
+/// Until it succeeds; gives the core away where there may be more threads than cores.
+template <typename Attempt>
+void persist(const Attempt& attempt) {
+  for (int look = 0; !attempt(); ++look)
+    if (look >= 32) {
+      sched_yield();
+      look = 0;
+    } else {
+      atomic_queue::spin_loop_pause();
+    }
+}
+
+/// Nanoseconds for each message. Throws if one was lost, doubled, or out of its producer's order.
+template <typename Queue>
+double run(const setting& of) {
+  Queue queue(of.capacity);
+  const int threads = of.producers + of.consumers;
+  std::barrier start(threads + 1);
+  std::atomic<std::uint64_t> sum = 0;
+  std::atomic<std::int64_t> left = of.messages;
+  std::atomic<bool> in_order = true;
+  const std::int64_t share = of.messages / of.producers;
+  std::vector<std::jthread> all;
+  for (int thread = 0; thread < threads; ++thread)
+    all.emplace_back([&, thread] {
+      pin(thread);
+      std::uint64_t mine = 0;
+      start.arrive_and_wait();
+      if (thread < of.producers) {
+        const message base = static_cast<message>(thread) << number_bits;
+        for (std::int64_t i = 1; i <= share; ++i) {
+          const message value = base + static_cast<message>(i);
+          persist([&] { return queue.push(value); });
+          mine += value;
+        }
+      } else {
+        std::vector<message> last(static_cast<std::size_t>(of.producers), 0);
+        // A share of its own, so that the loop has no word that all change.
+        const int consumer = thread - of.producers;
+        const std::int64_t own_share =
+            of.messages / of.consumers + (consumer < of.messages % of.consumers ? 1 : 0);
+        for (std::int64_t i = 0; i < own_share; ++i) {
+          message got = 0;
+          persist([&] { return queue.pop(got); });
+          message& before = last[got >> number_bits];
+          if (got <= before) in_order = false;
+          before = got;
+          mine -= got;
+        }
+        left -= own_share;
+      }
+      sum += mine;
+      start.arrive_and_wait();
+    });
+  start.arrive_and_wait();
+  const auto begin = std::chrono::steady_clock::now();
+  start.arrive_and_wait();
+  const std::chrono::duration<double, std::nano> span = std::chrono::steady_clock::now() - begin;
+  all.clear();
+  if (sum != 0 || left != 0) throw std::runtime_error("messages were lost or doubled");
+  if (!in_order) throw std::runtime_error("messages of one producer came out of order");
+  return span.count() / static_cast<double>(of.messages);
+}
+
+struct contender {
+  std::string name;
+  std::function<double(const setting&)> run;
+  bool is_fifo = true;
+  bool is_ours = false;
+};
+
+template <template <typename, typename> typename Buffer>
+contender ours(const char* name) {
+  return {.name = name, .run = run<own<Buffer>>, .is_ours = true};
+}
+template <typename Queue>
+contender theirs(const char* name, bool is_fifo = true) {
+  return {.name = name, .run = run<Queue>, .is_fifo = is_fifo};
+}
+
+std::vector<contender> contenders(const std::string& kind) {
+  if (kind == "spsc")
+    return {ours<spsc_ring>("nearfar spsc_ring"), theirs<boost_spsc>("boost::lockfree::spsc_queue"),
+            theirs<moodycamel_spsc>("moodycamel::ReaderWriterQueue"),
+            theirs<atomic_queue_of<true>>("atomic_queue, SPSC")};
+  if (kind == "mpmc")
+    return {
+        ours<ring_buffer>("nearfar ring_buffer"), theirs<boost_bounded>("boost::lockfree::queue, bounded"),
+        theirs<tbb_bounded>("tbb::concurrent_bounded_queue"), theirs<atomic_queue_of<false>>("atomic_queue")};
+  if (kind == "mpsc")
+    return {ours<segments_of<list_nodes::recycled>::mpsc>("nearfar segments.mpsc"),
+            ours<segments_of<list_nodes::recycled>::mpmc>("nearfar segments"),
+            theirs<boost_unbounded>("boost::lockfree::queue"), theirs<tbb_unbounded>("tbb::concurrent_queue"),
+            theirs<moodycamel_queue>("moodycamel::ConcurrentQueue", false)};
+  throw std::invalid_argument(kind);
+}
+
+double quantile(std::vector<double> of, double part) {
+  std::sort(of.begin(), of.end());
+  return of[static_cast<std::size_t>(part * static_cast<double>(of.size() - 1) + 0.5)];
+}
+
+int compare(const std::string& kind, const setting& of, int runs, bool as_json) {
+  const std::vector<contender> all = contenders(kind);
+  std::vector<std::vector<double>> times(all.size());
+  // Alternating, so that what else the machine does is shared; the first round warms up.
+  for (int round = -1; round < runs; ++round)
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const double time = all[i].run(of);
+      if (round >= 0) times[i].push_back(time);
+    }
+  const double first = quantile(times[0], 0.5);
+  if (!as_json)
+    fmt::print("{}, {} to {}, {} messages of 8 bytes, capacity {}, {} alternating runs; ns a message\n", kind,
+               of.producers, of.consumers, of.messages, of.capacity, runs);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto at = [&](double part) { return quantile(times[i], part); };
+    if (as_json)
+      fmt::print("{}\n", nlohmann::json{{"kind", kind},
+                                        {"queue", all[i].name},
+                                        {"producers", of.producers},
+                                        {"consumers", of.consumers},
+                                        {"capacity", of.capacity},
+                                        {"messages", of.messages},
+                                        {"runs", runs},
+                                        {"fifo", all[i].is_fifo},
+                                        {"ns_per_message", at(0.5)},
+                                        {"quartile_1", at(0.25)},
+                                        {"quartile_3", at(0.75)}}
+                             .dump());
+    else
+      fmt::print("  {:<36} {:8.1f}  [{:.1f}, {:.1f}]   {:5.2f} x the first's{}\n", all[i].name, at(0.5),
+                 at(0.25), at(0.75), at(0.5) / first, all[i].is_fifo ? "" : "   not FIFO");
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace nearfar::bench
+
+int main(int argc, char** argv) {
+  CLI::App app("the project's channels beside the queues of Debian's packages", "nearfar_channel_rivals");
+  std::vector<std::string> kinds{"spsc", "mpmc", "mpsc"};
+  nearfar::bench::setting of;
+  int runs = 31;
+  bool as_json = false;
+  app.add_option("--kind", kinds, "spsc and mpmc: bounded; mpsc: unbounded")
+      ->check(CLI::IsMember({"spsc", "mpmc", "mpsc"}))
+      ->delimiter(',');
+  app.add_option("--messages", of.messages, "of each run")->check(CLI::Range(1'000, 1'000'000'000));
+  app.add_option("--capacity", of.capacity)->check(CLI::Range(2, 1 << 24));
+  app.add_option("--producers", of.producers, "spsc has one")->check(CLI::Range(1, 64));
+  app.add_option("--consumers", of.consumers, "spsc and mpsc have one")->check(CLI::Range(1, 64));
+  app.add_option("--runs", runs)->check(CLI::Range(1, 1000));
+  app.add_flag("--json", as_json, "a line of JSON for each");
+  CLI11_PARSE(app, argc, argv);
+  of.messages -= of.messages % of.producers;
+  try {
+    for (const std::string& kind : kinds) {
+      if ((kind == "spsc" && of.producers != 1) || (kind != "mpmc" && of.consumers != 1)) {
+        fmt::print(stderr, "nearfar_channel_rivals: {} is not for {} to {}\n", kind, of.producers,
+                   of.consumers);
+        return 2;
+      }
+      nearfar::bench::compare(kind, of, runs, as_json);
+    }
+  } catch (const std::exception& caught) {
+    fmt::print(stderr, "nearfar_channel_rivals: {}\n", caught.what());
+    return 1;
+  }
+  return 0;
+}

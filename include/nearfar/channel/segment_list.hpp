@@ -1,0 +1,315 @@
+/// \file
+/// The buffer of a channel as a linked list of segments, each with places for many messages: any number of
+/// them, for about the price of a ring.
+///
+/// Source: the list flavour of crossbeam-channel (S. Glavina), in which senders and receivers each move a
+/// position on and link a segment for all that come after; here the one who receives last counts a segment
+/// free, and where nodes stay readable a receiver looks at the place before it looks at the other end.
+///
+/// A position counts the places of all segments, and one more after each, at which nobody sends: there a
+/// sender waits for the one that took the last place before it, which links the next segment and moves the
+/// tail on; receivers likewise. Who moves a position has a place to itself, and only then looks into the
+/// segment: no one else gives it back before. The word of the segment is read after that of the position, and
+/// changes before it, so that it is the right one if the position can be moved.
+///
+/// A message whose move throws leaves its place to be passed over.
+///
+/// Linearization points: of `put` the compare-and-swap of the tail (1), of `take` that of the head (2), or
+/// the store of the only receiver; of empty and closed the look at the tail, which the head cannot have
+/// passed, and (1) is sequentially consistent; of `close` the compare-and-swap of the
+/// tail. So a receiver waits for a sender that is at its place. Progress: those that are between two steps
+/// block who comes to their place, or to the end of their segment; all others go on.
+///
+/// Cost: `put` a compare-and-swap and a store, `take` a compare-and-swap and an addition, with one receiver
+/// two stores; 2 lines that move, that of one end, and the place, which messages beside it share. A segment
+/// is obtained and given back once in `Places` messages. Memory: three lines, and of segments, each of
+/// `Places` messages with a word beside, one more than the messages need; of a fixed number two more. With
+/// that, full is also said while a receiver is late with leaving a segment, and so is not linearizable.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "nearfar/channel/buffer.hpp"
+#include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/channel/list_nodes.hpp"
+#include "nearfar/channel/received.hpp"
+#include "nearfar/core/layout.hpp"
+
+namespace nearfar {
+
+/// Of messages of type `T` in that memory, `Places` in each segment. See the file's comment.
+template <typename Memory, typename T, template <typename, typename> typename Nodes, std::size_t Places,
+          bool HasOneReceiver>
+class segment_list {
+  struct place {
+    typename Memory::template near<std::uint32_t> state{};
+    typename Memory::template slot<T> message{};
+  };
+  struct alignas(cache_line) segment {
+    typename Memory::template near<std::uint64_t> next{};
+    /// How many have been done with their place in it.
+    typename Memory::template near<std::uint64_t> taken{};
+    std::array<place, Places> places{};
+  };
+  using nodes = Nodes<Memory, segment>;
+  static_assert(Places >= 2);
+
+ public:
+  static constexpr bool takes_capacity = nodes::takes_capacity;
+  static constexpr bool has_one_sender = false;
+  static constexpr bool has_one_receiver = HasOneReceiver;
+  static constexpr auto put_order = detail::told_after::itself;
+  /// A segment is given back by what comes after.
+  static constexpr auto take_order = detail::told_after::fence;
+
+  /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
+  segment_list(Memory& memory, std::size_t capacity)
+    requires(takes_capacity)
+      : segment_list(memory, detail::checked_capacity(capacity), (capacity + Places - 1) / Places + 1) {}
+  explicit segment_list(Memory& memory)
+    requires(!takes_capacity)
+      : segment_list(memory, unbounded) {}
+  segment_list(const segment_list&) = delete;
+  segment_list& operator=(const segment_list&) = delete;
+  /// Messages that nobody has received are destroyed. Nobody may use it any more.
+  ~segment_list() {
+    if constexpr (!takes_capacity || !std::is_trivially_destructible_v<T>) {
+      for (claim of = claimed(); of.in != none; of = claimed()) {
+        place_of(of).message.drop();
+        leave(of);
+      }
+      nodes_.give_back(ends_[0].head.in.load(std::memory_order_acquire));
+    }
+  }
+
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+  /// `success`, `full` or `closed`. The message is moved from only if it is sent.
+  [[nodiscard]] queue_status put(T& value) {
+    end& tail = ends_[0].tail;
+    std::uint64_t spare = none;
+    std::uint64_t position = tail.position.load(std::memory_order_acquire);  // pairs with (3)
+    for (;;) {
+      if ((position & closed_bit) != 0) return without(spare, queue_status::closed);
+      if (is_after_last(position)) {
+        position = await_next_segment(tail, position);
+        continue;
+      }
+      const bool is_last = is_after_last(position + 1);
+      if (is_full(position) || (is_last && spare == none && (spare = obtain()) == none)) {
+        const std::uint64_t now = tail.position.load(std::memory_order_acquire);
+        if (now == position) return without(spare, queue_status::full);
+        position = now;
+        continue;
+      }
+      const std::uint64_t in = tail.in.load(std::memory_order_relaxed);
+      // (1)
+      if (!tail.position.compare_exchange(position, position + 1, std::memory_order_seq_cst,
+                                          std::memory_order_acquire))
+        continue;
+      if (is_last) {
+        tail.in.store(spare, std::memory_order_relaxed);
+        tail.position.fetch_add(1, std::memory_order_release);    // (3) who closes may change it, too
+        nodes_[in].next.store(spare, std::memory_order_release);  // (4)
+        spare = none;
+      }
+      if (spare != none) nodes_.give_back(spare);  // another was at the end with its own
+      fill(nodes_[in].places[index_of(position)], value);
+      return queue_status::success;
+    }
+  }
+
+  /// A message, or `empty` or `closed`.
+  [[nodiscard]] received<T> take() {
+    const claim of = claimed();
+    if (of.in == none) return of.why;
+    return detail::and_always([&] { return received<T>(place_of(of).message.take()); }, [&] { leave(of); });
+  }
+
+  /// Whether this call closed it.
+  bool close() { return set_closed(true); }
+  /// Whether this call opened it again.
+  bool reopen() { return set_closed(false); }
+  [[nodiscard]] bool is_closed() const {
+    return (ends_[0].tail.position.load(std::memory_order_acquire) & closed_bit) != 0;
+  }
+
+  /// Messages; an estimate while others send or receive.
+  [[nodiscard]] std::size_t count() const {
+    const std::uint64_t got = number_of(ends_[0].head.position.load(std::memory_order_relaxed));
+    const std::uint64_t sent = number_of(ends_[0].tail.position.load(std::memory_order_relaxed));
+    return detail::messages_between(got, sent, capacity_);
+  }
+
+ private:
+  static constexpr std::uint64_t none = 0;
+  static constexpr std::uint64_t closed_bit = std::uint64_t{1} << 63U;
+  /// States of a place; at first 0.
+  static constexpr std::uint32_t has_message = 1;
+  static constexpr std::uint32_t is_void = 2;  ///< a message that was not made
+
+  struct alignas(cache_line) end {
+    typename Memory::template near<std::uint64_t> position{};
+    typename Memory::template near<std::uint64_t> in{};  ///< the segment of that place
+    /// Of the tail: how many had been received when somebody looked.
+    typename Memory::template near<std::uint64_t> seen{};
+  };
+  struct both_ends {
+    end head{};
+    end tail{};
+  };
+  /// A place with a message that is this receiver's, or why there is none.
+  struct claim {
+    std::uint64_t in = none;
+    std::size_t index = 0;
+    queue_status why = queue_status::success;
+  };
+
+  template <typename... Segments>
+  segment_list(Memory& memory, std::uint64_t checked, Segments... segments)
+      : memory_(&memory),
+        capacity_(static_cast<std::size_t>(checked)),
+        nodes_(memory, segments...),
+        ends_(memory, 1) {
+    if (memory.is_maker()) {
+      const std::uint64_t first = obtain();
+      ends_[0].tail.in.store(first, std::memory_order_relaxed);
+      ends_[0].head.in.store(first, std::memory_order_relaxed);
+    }
+    memory.made();
+  }
+
+  [[nodiscard]] static std::size_t index_of(std::uint64_t position) noexcept {
+    return static_cast<std::size_t>(position % (Places + 1));
+  }
+  /// Of messages before that position.
+  [[nodiscard]] static std::uint64_t number_of(std::uint64_t position) noexcept {
+    position &= ~closed_bit;
+    return position / (Places + 1) * Places + index_of(position);
+  }
+  [[nodiscard]] static bool is_after_last(std::uint64_t position) noexcept {
+    return index_of(position & ~closed_bit) == Places;
+  }
+  [[nodiscard]] place& place_of(const claim& of) const { return nodes_[of.in].places[of.index]; }
+
+  /// A segment as new, or none. Who sees it does so after (3) or (4).
+  [[nodiscard]] std::uint64_t obtain() {
+    const std::uint64_t result = nodes_.obtain();
+    if (result == none) return none;
+    segment& made = nodes_[result];
+    made.next.store(none, std::memory_order_relaxed);
+    if constexpr (!HasOneReceiver) made.taken.store(0, std::memory_order_relaxed);
+    for (place& each : made.places) each.state.store(0, std::memory_order_relaxed);
+    return result;
+  }
+  [[nodiscard]] queue_status without(std::uint64_t spare, queue_status result) {
+    if (spare != none) nodes_.give_back(spare);
+    return result;
+  }
+  /// If that is where the tail is.
+  [[nodiscard]] bool is_full([[maybe_unused]] std::uint64_t position) {
+    if constexpr (!takes_capacity) return false;
+    both_ends& ends = ends_[0];
+    const auto leaves_no_room = [&](std::uint64_t got) {
+      return detail::messages_between(got, number_of(position), capacity_) == capacity_;
+    };
+    if (!leaves_no_room(ends.tail.seen.load(std::memory_order_relaxed))) return false;
+    memory_->fence(std::memory_order_seq_cst);
+    const std::uint64_t got = number_of(ends.head.position.load(std::memory_order_relaxed));
+    ends.tail.seen.store(got, std::memory_order_relaxed);
+    return leaves_no_room(got);
+  }
+  [[nodiscard]] std::uint64_t await_next_segment(end& of, std::uint64_t position) {
+    return memory_->await(of.position, [=](std::uint64_t now) { return now != position; });
+  }
+  void fill(place& at, T& value) {
+    if constexpr (std::is_nothrow_move_constructible_v<T>) {
+      at.message.put(std::move(value));
+    } else {
+      try {
+        at.message.put(std::move(value));
+      } catch (...) {
+        at.state.store(is_void, std::memory_order_release);
+        throw;
+      }
+    }
+    at.state.store(has_message, std::memory_order_release);  // (5)
+  }
+
+  [[nodiscard]] claim claimed() {
+    end& head = ends_[0].head;
+    std::uint64_t position = head.position.load(std::memory_order_acquire);  // pairs with (2, 6)
+    for (;;) {
+      if (is_after_last(position)) {
+        position = await_next_segment(head, position);
+        continue;
+      }
+      const std::uint64_t in = head.in.load(std::memory_order_relaxed);
+      if (!may_hold_message(in, position)) {
+        memory_->fence(std::memory_order_seq_cst);
+        // Not before the head that was seen: who moved that had seen this at least as far.
+        const std::uint64_t tail = ends_[0].tail.position.load(std::memory_order_relaxed);
+        if ((tail & ~closed_bit) == position)
+          return {.why = (tail & closed_bit) != 0 ? queue_status::closed : queue_status::empty};
+      }
+      if constexpr (HasOneReceiver)
+        head.position.store(position + 1, std::memory_order_relaxed);
+      else if (!head.position.compare_exchange(position, position + 1, std::memory_order_seq_cst,
+                                               std::memory_order_acquire))
+        continue;  // (2)
+      const claim mine{.in = in, .index = index_of(position)};
+      if (is_after_last(++position)) {
+        go_to_next_segment(in);
+        ++position;
+      }
+      const std::uint32_t state =
+          memory_->await(place_of(mine).state, [](std::uint32_t now) { return now != 0; });  // pairs with (5)
+      if (state == has_message) return mine;
+      leave(mine);
+    }
+  }
+  /// If so the tail has been further, for whoever finds the head moved, too; if not, the tail says more.
+  [[nodiscard]] bool may_hold_message(std::uint64_t in, std::uint64_t position) const {
+    if constexpr (HasOneReceiver || nodes::stay_readable)
+      return nodes_[in].places[index_of(position)].state.load(std::memory_order_acquire) != 0;  // with (5)
+    else
+      return false;
+  }
+  /// For all that receive after: those wait at the end of this one.
+  void go_to_next_segment(std::uint64_t from) {
+    end& head = ends_[0].head;
+    const std::uint64_t next =
+        memory_->await(nodes_[from].next, [](std::uint64_t now) { return now != none; });  // pairs with (4)
+    head.in.store(next, std::memory_order_relaxed);
+    const std::uint64_t at_end = head.position.load(std::memory_order_relaxed);
+    head.position.store(at_end + 1, std::memory_order_release);  // (6)
+  }
+  /// The one that leaves a segment last gives it back; with one receiver that is the one at its end.
+  void leave(const claim& of) {
+    const bool is_last = HasOneReceiver
+                             ? of.index + 1 == Places
+                             : nodes_[of.in].taken.fetch_add(1, std::memory_order_acq_rel) + 1 == Places;
+    if (is_last) nodes_.give_back(of.in);
+  }
+  bool set_closed(bool closes) {
+    auto& position = ends_[0].tail.position;
+    std::uint64_t seen = position.load(std::memory_order_relaxed);
+    while (((seen & closed_bit) != 0) != closes)
+      if (position.compare_exchange(seen, seen ^ closed_bit, std::memory_order_relaxed,
+                                    std::memory_order_relaxed))
+        return true;
+    return false;
+  }
+
+  Memory* memory_;
+  std::size_t capacity_;
+  nodes nodes_;
+  typename Memory::template array<both_ends> ends_;
+};
+
+}  // namespace nearfar
