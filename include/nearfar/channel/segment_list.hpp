@@ -101,7 +101,12 @@ class segment_list {
         continue;
       }
       const bool is_last = is_after_last(position + 1);
-      if (is_full(position) || (is_last && spare == none && (spare = obtain()) == none)) {
+      bool has_room = !is_full(position);
+      if (has_room && is_last && spare == none) {
+        spare = obtain();
+        has_room = spare != none;
+      }
+      if (!has_room) {
         const std::uint64_t now = tail.position.load(std::memory_order_acquire);
         if (now == position) return without(spare, queue_status::full);
         position = now;
