@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "nearfar/channel/channel.hpp"
@@ -13,6 +14,13 @@
 
 namespace nearfar::checker::testing {
 namespace {
+
+/// Instrumented it is slow, and looks for other faults: a part of the executions does.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t part = 20;
+#else
+constexpr std::uint64_t part = 1;
+#endif
 
 /// Takes any world, as a policy asks.
 template <typename W>
@@ -60,19 +68,20 @@ TYPED_TEST(checked_channel, is_linearizable) {
       for (const plan& of_ranks : small_plans)
         if (may_do<channel>(of_ranks)) {
           options how = by(near);
-          how.most_executions = 100'000;
+          how.most_executions = 100'000 / part;
           const program what = attempts<channel>(capacity_of(capacity), of_ranks);
           if (check(what, how).complete)
             expect_nothing_found(what, how);
           else
-            expect_nothing_found(what, at_random(near, 3000));
+            expect_nothing_found(what, at_random(near, 3000 / part));
         }
     }
     for (const std::size_t capacity : {1U, 2U, 3U}) {
       if (capacity != capacity_of(capacity) && capacity != 1) continue;
       for (const plan& of_ranks : large_plans)
         if (may_do<channel>(of_ranks))
-          expect_nothing_found(attempts<channel>(capacity_of(capacity), of_ranks), at_random(near, 1000));
+          expect_nothing_found(attempts<channel>(capacity_of(capacity), of_ranks),
+                               at_random(near, 1000 / part));
     }
   }
 }
@@ -87,18 +96,18 @@ TYPED_TEST(checked_channel, wakes_whoever_waits) {
           for (const bool closes : {false, true})
             if (!closes || senders == 1)
               expect_nothing_found(streams<channel>(capacity, senders, receivers, 3, closes),
-                                   at_random(near, 1000));
+                                   at_random(near, 1000 / part));
 }
 TYPED_TEST(checked_channel, loses_nothing_when_it_is_closed) {
   for (const near_model near : near_models)
-    expect_nothing_found(closing<typename TypeParam::channel>(), at_random(near, 2000));
+    expect_nothing_found(closing<typename TypeParam::channel>(), at_random(near, 2000 / part));
 }
 
 TEST(checked_channel_locks, of_the_world_do) {
   using channel = tested<ring_of<channel_lock::of_world<near_mcs>::lock>::mpmc>;
   for (const near_model near : near_models) {
-    expect_nothing_found(attempts<channel>(1, {{1, 2}, {get}, {3, get}}), at_random(near, 1000));
-    expect_nothing_found(streams<channel>(1, 1, 2, 3, true), at_random(near, 300));
+    expect_nothing_found(attempts<channel>(1, {{1, 2}, {get}, {3, get}}), at_random(near, 1000 / part));
+    expect_nothing_found(streams<channel>(1, 1, 2, 3, true), at_random(near, 300 / part));
   }
 }
 /// flagged_ring.hpp says how.
