@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "nearfar/channel/event_count.hpp"
 #include "nearfar/channel/received.hpp"
@@ -24,8 +26,7 @@ namespace nearfar {
 ///  - `close` and `reopen` say whether that call did it; what was sent is received all the same;
 ///  - `count` is an estimate where others send and receive;
 ///  - `takes_capacity`: made with their memory and a capacity, others with their memory alone;
-///  - `put_order`, `take_order`: what orders a `put` or `take` that succeeded before what its caller does
-///  next
+///  - `put_order`, `take_order`: what comes between what succeeded and what its caller does next
 ///    (event_count.hpp);
 ///  - `has_one_sender`, `has_one_receiver`: one thread or rank sends, or receives, at a time.
 template <typename B, typename T>
@@ -63,6 +64,31 @@ namespace detail {
 [[nodiscard]] constexpr std::size_t messages_between(std::uint64_t got, std::uint64_t sent,
                                                      std::size_t capacity) noexcept {
   return sent <= got ? 0 : std::min(static_cast<std::size_t>(sent - got), capacity);
+}
+
+/// Moves the message there; if that throws, does what is to be done then, and throws on.
+template <typename T, typename Slot, typename Undo>
+void put_or(Slot& to, T& value, const Undo& undo) {
+  if constexpr (std::is_nothrow_move_constructible_v<T>) {
+    to.put(std::move(value));
+  } else {
+    try {
+      to.put(std::move(value));
+    } catch (...) {
+      undo();
+      throw;
+    }
+  }
+}
+
+/// Sets that bit of a word in which others change other bits, or clears it. Whether this call did it.
+template <typename Cell, typename Word>
+bool change_bit(Cell& cell, Word bit, bool is_to_be_set) {
+  Word seen = cell.load(std::memory_order_relaxed);
+  while (((seen & bit) != 0) != is_to_be_set)
+    if (cell.compare_exchange(seen, seen ^ bit, std::memory_order_relaxed, std::memory_order_relaxed))
+      return true;
+  return false;
 }
 
 /// What was put too early is the sender's again, who must not see that it was moved.

@@ -8,16 +8,13 @@
 ///
 /// Both offer cells, fences and waits as worlds do (core/world.hpp), and
 ///  - `slot<T>`, the place of a message: `put(T&&)` makes one there, `take()` moves it out and leaves none,
-///  as
-///    does `drop()` without;
+///    and `drop()` destroys it;
 ///  - `array<S>`, so many of a struct, made by their `memory` and count, and reached by index;
 ///  - `is_hardware`: cells are words of real memory, not of a model;
-///  - `light_fence()` and `heavy_fence()`: of one each one of two threads sees what the other did before, as
-///  of
-///    two fences; of two light ones not. A light one need be no instruction;
+///  - `light_fence()` and `heavy_fence()`: a light one and a heavy one are to each other as two fences are,
+///    two light ones are nothing. A light one need be no instruction;
 ///  - `is_maker()`, for who fills in what they begin with, and `made()`, when that is done;
-///  - `park(word, seen, deadline)` of a `parking_word`: at once if it is not what was seen, else until
-///  somebody
+///  - `park(word, seen, deadline)` of a `parking_word`: at once if it is not what was seen, else until one
 ///    is told, or the deadline if there is one, or for no reason; after a while without a processor.
 ///    `unpark_one` and `unpark_all` tell, after a change of the word.
 #pragma once
@@ -35,6 +32,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <ctime>
 #include <memory>
 #include <new>
@@ -101,10 +99,19 @@ inline void before_look(int number) noexcept {
   if (number >= looks_before_sleep / 2) sched_yield();
 }
 
-/// Whether the kernel makes every thread of the process pass a fence when it is asked to: asked once.
+/// Whether the kernel will make every thread of the process pass a fence when it is asked to.
+[[nodiscard]] inline bool register_process_barrier() noexcept {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0U, 0) == 0;
+}
 [[nodiscard]] inline bool has_process_barrier() noexcept {
-  static const bool result = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0U, 0) == 0;
+  static const bool result = register_process_barrier();
   return result;
+}
+/// Makes them. A process that was forked after its parent asked may have to ask again.
+inline void pass_process_barrier() noexcept {
+  const auto pass = [] { return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0U, 0) == 0; };
+  // Others rely on it, and nothing else would do.
+  if (!pass() && !(register_process_barrier() && pass())) std::abort();
 }
 
 }  // namespace detail
@@ -180,7 +187,7 @@ class process_memory {
   }
   void heavy_fence() const noexcept {
     nearfar::fence(std::memory_order_seq_cst);
-    if (has_barrier_) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0U, 0);
+    if (has_barrier_) detail::pass_process_barrier();
   }
 
   /// For what another thread does next, and does not wait for this one.

@@ -27,7 +27,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include "nearfar/channel/buffer.hpp"
 #include "nearfar/channel/channel_memory.hpp"
@@ -203,16 +202,7 @@ class flagged_ring {
         break;
     }
     if constexpr (!one_receiver) flags_.await_write(tail);
-    if constexpr (std::is_nothrow_move_constructible_v<T>) {
-      at(tail).put(std::move(value));
-    } else {
-      try {
-        at(tail).put(std::move(value));
-      } catch (...) {
-        flags_.let_read(tail, false);
-        throw;
-      }
-    }
+    detail::put_or(at(tail), value, [&] { flags_.let_read(tail, false); });
     flags_.let_read(tail, true);
     return queue_status::success;
   }
@@ -279,14 +269,7 @@ class flagged_ring {
   [[nodiscard]] slot& at(std::uint64_t position) const {
     return places_[static_cast<std::size_t>(position & mask_)].message;
   }
-  bool set_closed(bool closes) {
-    auto& end = ends_[0].tail;
-    std::uint64_t tail = end.load(std::memory_order_relaxed);
-    while (((tail & closed_bit) != 0) != closes)
-      if (end.compare_exchange(tail, tail ^ closed_bit, std::memory_order_relaxed, std::memory_order_relaxed))
-        return true;
-    return false;
-  }
+  bool set_closed(bool closes) { return detail::change_bit(ends_[0].tail, closed_bit, closes); }
 
   Memory* memory_;
   std::uint64_t capacity_;

@@ -24,7 +24,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include "nearfar/channel/buffer.hpp"
 #include "nearfar/channel/channel_memory.hpp"
@@ -89,19 +88,10 @@ class lock_free_list {
     // (3) Who has looked at it as the node that it was, and so sees that, sees that the tail has moved on.
     made.next.store(changed(made.next.load(std::memory_order_relaxed), none), std::memory_order_release);
     made.done.store(0, std::memory_order_relaxed);
-    if constexpr (std::is_nothrow_move_constructible_v<T>) {
-      made.message.put(std::move(value));
-    } else {
-      try {
-        made.message.put(std::move(value));
-      } catch (...) {
-        nodes_.give_back(mine);
-        throw;
-      }
-    }
+    detail::put_or(made.message, value, [&] { nodes_.give_back(mine); });
     if (hang_on(mine)) return queue_status::success;
     return detail::and_always(
-        [&] {  // NOLINT(bugprone-use-after-move): what was moved comes back
+        [&] {
           detail::hand_back(value, made.message);
           return queue_status::closed;
         },

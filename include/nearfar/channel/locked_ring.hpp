@@ -18,9 +18,9 @@
 /// knows of the other's call by what happens before its own. Progress: as the locks; wait-free without, but
 /// for who closes.
 ///
-/// Cost: that of one lock; a line of the other side's position for as many messages as it has moved
-/// meanwhile, and the lines of the messages. Memory: four lines and the locks, and for as many messages as
-/// there is room for, rounded up to a power of two.
+/// Cost: that of one lock, or the two stores of the gate; a line of the other side's position for as many
+/// messages as it has moved meanwhile, and the lines of the messages. Memory: four lines and the locks, and
+/// for as many messages as there is room for, rounded up to a power of two.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include "nearfar/channel/buffer.hpp"
 #include "nearfar/channel/channel_memory.hpp"
@@ -131,16 +130,7 @@ class locked_ring {
       ends.seen_head.store(head, std::memory_order_relaxed);
     }
     if (!gate_.enter()) return queue_status::closed;
-    if constexpr (std::is_nothrow_move_constructible_v<T>) {
-      at(tail).put(std::move(value));
-    } else {
-      try {
-        at(tail).put(std::move(value));
-      } catch (...) {
-        gate_.leave();
-        throw;
-      }
-    }
+    detail::put_or(at(tail), value, [&] { gate_.leave(); });
     ends.tail.store(tail + 1, std::memory_order_release);  // (1)
     gate_.leave();
     return queue_status::success;

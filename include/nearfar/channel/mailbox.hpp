@@ -65,16 +65,7 @@ class mailbox {
         state = now;
       }
     }
-    if constexpr (std::is_nothrow_move_constructible_v<T>) {
-      box_[0].message.put(std::move(value));
-    } else {
-      try {
-        box_[0].message.put(std::move(value));
-      } catch (...) {
-        at.fetch_add(empty - writing, std::memory_order_release);
-        throw;
-      }
-    }
+    detail::put_or(box_[0].message, value, [&] { at.fetch_add(empty - writing, std::memory_order_release); });
     at.fetch_add(full - writing, std::memory_order_release);  // (1)
     return queue_status::success;
   }
@@ -127,15 +118,7 @@ class mailbox {
     typename Memory::template slot<T> message{};
   };
 
-  bool set_closed(bool closes) {
-    auto& at = box_[0].state;
-    std::uint32_t state = at.load(std::memory_order_relaxed);
-    while (((state & closed_bit) != 0) != closes)
-      if (at.compare_exchange(state, state ^ closed_bit, std::memory_order_relaxed,
-                              std::memory_order_relaxed))
-        return true;
-    return false;
-  }
+  bool set_closed(bool closes) { return detail::change_bit(box_[0].state, closed_bit, closes); }
 
   Memory* memory_;
   typename Memory::template array<place> box_;

@@ -28,7 +28,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include "nearfar/channel/buffer.hpp"
 #include "nearfar/channel/channel_memory.hpp"
@@ -174,30 +173,15 @@ class ring_buffer {
     }
   }
   void fill(cell& at, std::uint64_t position, T& value) {
-    if constexpr (std::is_nothrow_move_constructible_v<T>) {
-      at.message.put(std::move(value));
-    } else {
-      try {
-        at.message.put(std::move(value));
-      } catch (...) {
-        at.stamp.store((position + 1) | void_bit, std::memory_order_release);
-        throw;
-      }
-    }
+    detail::put_or(at.message, value,
+                   [&] { at.stamp.store((position + 1) | void_bit, std::memory_order_release); });
     at.stamp.store(position + 1, std::memory_order_release);  // (1)
   }
   /// Somebody is between two steps at that cell.
   void await_turn(cell& at, std::uint64_t seen) {
     memory_->await(at.stamp, [seen](std::uint64_t stamp) { return stamp != seen; });
   }
-  bool set_closed(bool closes) {
-    auto& end = ends_[0].tail;
-    std::uint64_t tail = end.load(std::memory_order_relaxed);
-    while (((tail & closed_bit) != 0) != closes)
-      if (end.compare_exchange(tail, tail ^ closed_bit, std::memory_order_relaxed, std::memory_order_relaxed))
-        return true;
-    return false;
-  }
+  bool set_closed(bool closes) { return detail::change_bit(ends_[0].tail, closed_bit, closes); }
 
   Memory* memory_;
   std::uint64_t capacity_;

@@ -16,9 +16,9 @@
 ///
 /// Linearization points: of `put` the compare-and-swap of the tail (1), of `take` that of the head (2), or
 /// the store of the only receiver; of empty and closed the look at the tail, which the head cannot have
-/// passed, and (1) is sequentially consistent; of `close` the compare-and-swap of the
-/// tail. So a receiver waits for a sender that is at its place. Progress: those that are between two steps
-/// block who comes to their place, or to the end of their segment; all others go on.
+/// passed, and (1) is sequentially consistent; of `close` the change of the tail's bit. So a receiver waits
+/// for a sender that is at its place. Progress: those that are between two steps block who comes to their
+/// place, or to the end of their segment; all others go on.
 ///
 /// Cost: `put` a compare-and-swap and a store, `take` a compare-and-swap and an addition, with one receiver
 /// two stores; 2 lines that move, that of one end, and the place, which messages beside it share. A segment
@@ -32,7 +32,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include "nearfar/channel/buffer.hpp"
 #include "nearfar/channel/channel_memory.hpp"
@@ -233,16 +232,7 @@ class segment_list {
     return memory_->await(of.position, [=](std::uint64_t now) { return now != position; });
   }
   void fill(place& at, T& value) {
-    if constexpr (std::is_nothrow_move_constructible_v<T>) {
-      at.message.put(std::move(value));
-    } else {
-      try {
-        at.message.put(std::move(value));
-      } catch (...) {
-        at.state.store(is_void, std::memory_order_release);
-        throw;
-      }
-    }
+    detail::put_or(at.message, value, [&] { at.state.store(is_void, std::memory_order_release); });
     at.state.store(has_message, std::memory_order_release);  // (5)
   }
 
@@ -301,15 +291,7 @@ class segment_list {
                              : nodes_[of.in].taken.fetch_add(1, std::memory_order_acq_rel) + 1 == Places;
     if (is_last) nodes_.give_back(of.in);
   }
-  bool set_closed(bool closes) {
-    auto& position = ends_[0].tail.position;
-    std::uint64_t seen = position.load(std::memory_order_relaxed);
-    while (((seen & closed_bit) != 0) != closes)
-      if (position.compare_exchange(seen, seen ^ closed_bit, std::memory_order_relaxed,
-                                    std::memory_order_relaxed))
-        return true;
-    return false;
-  }
+  bool set_closed(bool closes) { return detail::change_bit(ends_[0].tail.position, closed_bit, closes); }
 
   Memory* memory_;
   std::size_t capacity_;
