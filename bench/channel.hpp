@@ -119,11 +119,13 @@ struct channel_benchmark {
       return fmt::format("messages have {} bytes, not {}", fmt::join(message_sizes, ", "), size);
     if (where.groups(level::node) > 1) return "channels are within a node";
     if (ranks < 2) return "it takes one who sends and one who receives: 2 ranks or more";
+    const auto& most = channel_catalogue::instance().roles_of(of.name);
+    if (most.meet && at.text("wait") == "retry")
+      return "where all only try, nobody ever waits for another: use --wait sleep";
     if (at.text("pattern") == "ping_pong") return "";
     const std::int64_t receivers = at.whole("receivers");
     const std::int64_t senders = ranks - receivers;
     if (senders < 1) return fmt::format("if {} of {} ranks receive none is left to send", receivers, ranks);
-    const auto& most = channel_catalogue::instance().roles_of(of.name);
     if (receivers > most.receivers)
       return fmt::format("it has {} receiver, not {}", most.receivers, receivers);
     if (senders > most.senders)

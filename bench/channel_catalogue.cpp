@@ -16,6 +16,7 @@ channel_catalogue::channel_catalogue() {
   add_locked_channels(*this);
   add_flagged_channels(*this);
   add_list_channels(*this);
+  add_rendezvous_channel(*this);
 }
 
 namespace {

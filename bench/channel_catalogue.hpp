@@ -43,10 +43,11 @@ class channel_catalogue : public registry<channel_entry> {
   /// The one catalogue, made at first use.
   static const channel_catalogue& instance();
 
-  /// How many at most send, and receive, of a registered strategy.
+  /// How many at most send, and receive, of a registered strategy, and how.
   struct roles {
     int senders = most_senders;
     int receivers = most_senders;
+    bool meet = false;  ///< attempts alone never find each other
   };
   [[nodiscard]] const roles& roles_of(const std::string& name) const { return roles_.at(name); }
   void set_roles(const std::string& name, const roles& of) { roles_[name] = of; }
@@ -84,7 +85,8 @@ template <template <typename, typename> typename Buffer, template <typename, typ
 void add_channel(channel_catalogue& to, channel_entry of) {
   using buffer = Buffer<process_memory, std::uint64_t>;
   to.set_roles(of.name, {.senders = buffer::has_one_sender ? 1 : most_senders,
-                         .receivers = buffer::has_one_receiver ? 1 : most_senders});
+                         .receivers = buffer::has_one_receiver ? 1 : most_senders,
+                         .meet = nearfar::detail::waiting_buffer<buffer, std::uint64_t>});
   to.add(
       std::move(of),
       []<world W>(W& /*w*/, int /*home*/, const channel_parameters& set) requires(
@@ -98,6 +100,7 @@ void add_channel(channel_catalogue& to, channel_entry of) {
 void add_ring_channels(channel_catalogue& to);
 void add_locked_channels(channel_catalogue& to);
 void add_list_channels(channel_catalogue& to);
+void add_rendezvous_channel(channel_catalogue& to);
 void add_flagged_channels(channel_catalogue& to);
 
 }  // namespace nearfar::bench

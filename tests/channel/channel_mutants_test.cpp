@@ -13,6 +13,7 @@
 #include "nearfar/checker/checker.hpp"
 #include "nearfar/checker/mutation.hpp"
 #include "tests/channel/channel_programs.hpp"
+#include "tests/channel/meeting_programs.hpp"
 #include "tests/checker/mutants.hpp"
 
 namespace nearfar::checker::testing {
@@ -72,6 +73,23 @@ constexpr std::array harmless_in_channels{
                    "done before who hung on returns"},
     test::harmless{"channel/segment_list.hpp", "nodes_[in].next.store", change::postponed,
                    "who receives waits for it"},
+    test::harmless{"channel/rendezvous.hpp", "mine.own.state.value.store", change::postponed,
+                   "done before it is listed"},
+    test::harmless{"channel/rendezvous.hpp", "of.is_closed.store", change::postponed,
+                   "done before the lock is free"},
+    test::harmless{"channel/waiting_list.hpp", "whom_->state.value.store", change::postponed,
+                   "who waits does so until it is there"},
+    test::harmless{"channel/waiting_list.hpp", "entry.link.whom.store", change::postponed,
+                   "done before it is listed"},
+    test::harmless{"channel/waiting_list.hpp", "entry.link.number.store", change::postponed, "the same"},
+    test::harmless{"channel/waiting_list.hpp", "entry.link.number.store", change::dropped,
+                   "all have one entry, of number 0", "rendezvous"},
+    test::harmless{"channel/waiting_list.hpp", "whom.state.value.compare_exchange", change::relaxed,
+                   "what is told is looked for under the lock", "rendezvous"},
+    test::harmless{"channel/waiting_list.hpp", "entry.link.is_listed.store(0", change::dropped,
+                   "who was claimed comes back only when a message throws", "rendezvous"},
+    test::harmless{"channel/waiting_list.hpp", "entry.link.is_listed.store(0", change::postponed,
+                   "done before the lock is free"},
     test::harmless{"channel/segment_list.hpp", "tail.seen.store", change::postponed,
                    "who does not find it looks at the head"},
     test::harmless{"channel/segment_list.hpp", "tail.seen.store", change::dropped, "the same"},
@@ -240,6 +258,15 @@ TEST(broken_channel, as_a_list_of_segments) {
   several.push_back(streams<tested<segments::mpmc>>(1, 1, 2, 14, false));
   EXPECT_EQ(missed("segments", several, {"channel/segment_list.hpp"}, few), "");
   EXPECT_EQ(missed("segments.mpsc", programs_of<segments::mpsc>(room, 14), {"channel/segment_list.hpp"}, few),
+            "");
+}
+TEST(broken_channel, as_a_rendezvous) {
+  using channel = tested<rendezvous>;
+  EXPECT_EQ(missed("rendezvous",
+                   {meetings<channel>(1, 2), meetings<channel>(2, 2), impatience<channel>(1, 1),
+                    impatience<channel>(2, 1), impatience<channel>(1, 2), streams<channel>(0, 1, 2, 2, true),
+                    streams<channel>(0, 2, 2, 2, false), closing<channel>(), parting<channel>()},
+                   {"channel/rendezvous.hpp", "channel/waiting_list.hpp"}),
             "");
 }
 

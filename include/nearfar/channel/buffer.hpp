@@ -45,6 +45,18 @@ concept channel_buffer = requires(B& buffer, const B& seen, T& value) {
   { B::has_one_receiver } -> std::convertible_to<bool>;
 };
 
+namespace detail {
+
+/// One in which those that send and receive wait for each other: `put_until` and `take_until` are as `put`
+/// and `take`, and wait for a deadline, or for ever.
+template <typename B, typename T>
+concept waiting_buffer = requires(B& buffer, T& value, const channel_deadline& deadline) {
+  { buffer.put_until(value, deadline) } -> std::same_as<queue_status>;
+  { buffer.take_until(deadline) } -> std::same_as<received<T>>;
+};
+
+}  // namespace detail
+
 /// The capacity of a buffer that has none.
 inline constexpr std::size_t unbounded = std::numeric_limits<std::size_t>::max();
 

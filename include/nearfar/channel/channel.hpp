@@ -148,6 +148,7 @@ class basic_channel {
 
  private:
   using buffer = Buffer<Memory, T>;
+  static constexpr bool waits_itself = detail::waiting_buffer<buffer, T>;
   enum event_of : std::size_t { room, message };
 
   [[nodiscard]] event_count<Memory>& event(event_of which) { return events_[which]; }
@@ -159,6 +160,7 @@ class basic_channel {
 
   [[nodiscard]] queue_status put(T& value) {
     const queue_status status = buffer_.put(value);
+    if constexpr (waits_itself) return status;
     if (status == queue_status::success) detail::tell<buffer::put_order>(memory_, event(message));
     // It may have kept what another waits for while it found that.
     if (status == queue_status::closed) detail::tell(memory_, event(room));
@@ -166,20 +168,31 @@ class basic_channel {
   }
   [[nodiscard]] received<T> take() {
     received<T> result = buffer_.take();
+    if constexpr (waits_itself) return result;
     // Where there always is room nobody waits for it.
     if (result && buffer_.capacity() != unbounded) detail::tell<buffer::take_order>(memory_, event(room));
     return result;
   }
   [[nodiscard]] queue_status send_by(T& value, const channel_deadline& deadline) {
-    const queue_status status = detail::attempt_until<buffer::take_order>(
-        memory_, event(room), deadline, [&] { return put(value); },
-        [](queue_status now) { return now == queue_status::full; });
+    const queue_status status = [&] {
+      if constexpr (waits_itself)
+        return buffer_.put_until(value, deadline);
+      else
+        return detail::attempt_until<buffer::take_order>(
+            memory_, event(room), deadline, [&] { return put(value); },
+            [](queue_status now) { return now == queue_status::full; });
+    }();
     return status == queue_status::full ? queue_status::timed_out : status;
   }
   [[nodiscard]] received<T> receive_by(const channel_deadline& deadline) {
-    received<T> result = detail::attempt_until<buffer::put_order>(
-        memory_, event(message), deadline, [&] { return take(); },
-        [](const received<T>& now) { return now.status() == queue_status::empty; });
+    received<T> result = [&] {
+      if constexpr (waits_itself)
+        return buffer_.take_until(deadline);
+      else
+        return detail::attempt_until<buffer::put_order>(
+            memory_, event(message), deadline, [&] { return take(); },
+            [](const received<T>& now) { return now.status() == queue_status::empty; });
+    }();
     if (result.status() == queue_status::empty) return queue_status::timed_out;
     return result;
   }

@@ -9,7 +9,10 @@
 /// Both offer cells, fences and waits as worlds do (core/world.hpp), and
 ///  - `slot<T>`, the place of a message: `put(T&&)` makes one there, `take()` moves it out and leaves none,
 ///    and `drop()` destroys it;
+///  - `loan<T>`, the same of a message that stays where it is until `take()`, if that can be;
 ///  - `array<S>`, so many of a struct, made by their `memory` and count, and reached by index;
+///  - `with_waiters<C, S>`, a struct `common()` to all, and `mine()`, one for each thread or rank that waits,
+///    whose distance from the former is the same for all;
 ///  - `is_hardware`: cells are words of real memory, not of a model;
 ///  - `light_fence()` and `heavy_fence()`: a light one and a heavy one are to each other as two fences are,
 ///    two light ones are nothing. A light one need be no instruction;
@@ -162,6 +165,16 @@ class process_memory {
     };
   };
 
+  template <typename T>
+  class loan {
+   public:
+    void lend(T& value) noexcept { value_ = &value; }
+    [[nodiscard]] T take() { return std::move(*value_); }
+
+   private:
+    T* value_ = nullptr;
+  };
+
   template <typename S>
   class array {
    public:
@@ -171,6 +184,19 @@ class process_memory {
 
    private:
     std::unique_ptr<S[]> elements_;
+  };
+
+  template <typename C, typename S>
+  class with_waiters {
+   public:
+    explicit with_waiters(process_memory& /*memory*/) : common_(std::make_unique<C>()) {}
+
+    [[nodiscard]] C& common() const noexcept { return *common_; }
+    /// On the stack of the caller.
+    [[nodiscard]] S mine() const noexcept { return {}; }
+
+   private:
+    std::unique_ptr<C> common_;
   };
 
   [[nodiscard]] static constexpr bool is_maker() noexcept { return true; }
@@ -238,6 +264,16 @@ class node_memory {
     typename W::template plain<T> value_{};
   };
 
+  template <plain_value T>
+  class loan {
+   public:
+    void lend(const T& value) { value_.store(value); }
+    [[nodiscard]] T take() { return value_.load(); }
+
+   private:
+    typename W::template plain<T> value_{};
+  };
+
   template <typename S>
   class array {
    public:
@@ -248,6 +284,25 @@ class node_memory {
    private:
     int home_;
     typename W::template near_array<S> elements_;
+  };
+
+  template <typename C, typename S>
+  class with_waiters {
+   public:
+    explicit with_waiters(node_memory& memory)
+        : mine_(static_cast<std::size_t>(memory.world_->rank())),
+          elements_(memory, static_cast<std::size_t>(memory.world_->size())) {}
+
+    [[nodiscard]] C& common() const { return elements_[0].common; }
+    [[nodiscard]] S& mine() const { return elements_[mine_].mine; }
+
+   private:
+    struct element {
+      C common{};
+      S mine{};
+    };
+    std::size_t mine_;
+    array<element> elements_;
   };
 
   /// Throws `misuse` if not all ranks are on the home's node.

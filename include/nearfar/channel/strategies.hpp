@@ -14,6 +14,7 @@
 #include "nearfar/channel/locked_ring.hpp"
 #include "nearfar/channel/locks.hpp"
 #include "nearfar/channel/mailbox.hpp"
+#include "nearfar/channel/rendezvous.hpp"
 #include "nearfar/channel/ring_buffer.hpp"
 #include "nearfar/channel/segment_list.hpp"
 

@@ -1,0 +1,184 @@
+/// \file
+/// The strategy of a channel without a buffer: a message goes from who sends it to who receives it, and
+/// neither goes on before the other is there.
+///
+/// Source: the rendezvous of C. Hoare, "Communicating sequential processes", CACM 21, 1978,
+/// doi 10.1145/359576.359585, with the lists of those that wait of W. Scherer, D. Lea, M. Scott, "Scalable
+/// synchronous queues", PPoPP 2006, doi 10.1145/1122971.1122994, here under a lock, as in crossbeam-channel's
+/// channels of capacity 0.
+///
+/// Those that send wait in one list, those that receive in another, first come, first served; at most one
+/// has any but for selections. Who comes takes the first of the others off its list, claims it, and moves the
+/// message to it or from it with the lock released.
+///
+/// Linearization points of sending and receiving, one for both: the claim. Progress: as the lock; who has
+/// been claimed waits for the move of a message. Attempts, too: a `put` succeeds if somebody waits to
+/// receive.
+///
+/// Cost: two acquisitions of the lock and a compare-and-swap for both sides together; 4 lines that move, and
+/// those of the message; a system call if the other sleeps. Memory: 3 lines, and one or more for each that
+/// waits, or for each rank.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "nearfar/channel/buffer.hpp"
+#include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/channel/event_count.hpp"
+#include "nearfar/channel/locks.hpp"
+#include "nearfar/channel/received.hpp"
+#include "nearfar/channel/waiting_list.hpp"
+#include "nearfar/core/layout.hpp"
+
+namespace nearfar {
+
+/// Of messages of type `T` in that memory. See the file's comment.
+template <typename Memory, typename T>
+class rendezvous {
+ public:
+  static constexpr bool takes_capacity = false;
+  static constexpr bool has_one_sender = false;
+  static constexpr bool has_one_receiver = false;
+  static constexpr auto put_order = detail::told_after::itself;
+  static constexpr auto take_order = detail::told_after::itself;
+
+  /// Collective where its memory is.
+  explicit rendezvous(Memory& memory) : memory_(&memory), lock_(memory), places_(memory) {}
+  rendezvous(const rendezvous&) = delete;
+  rendezvous& operator=(const rendezvous&) = delete;
+  /// Nobody may wait.
+  ~rendezvous() = default;
+
+  /// No message is ever here.
+  [[nodiscard]] static constexpr std::size_t capacity() noexcept { return 0; }
+  [[nodiscard]] static constexpr std::size_t count() noexcept { return 0; }
+
+  /// To who waits for it: `success`, `full` or `closed`. The message is moved from only if it is sent.
+  [[nodiscard]] queue_status put(T& value) { return send(value, nullptr, std::nullopt); }
+  /// The same from who waits; `empty` if nobody does.
+  [[nodiscard]] received<T> take() { return receive(nullptr, std::nullopt); }
+
+  /// When somebody receives it: `success`, `closed`, or `full` when the deadline has passed.
+  [[nodiscard]] queue_status put_until(T& value, const channel_deadline& deadline) {
+    if (is_over(deadline)) return put(value);
+    auto&& mine = places_.mine();
+    return send(value, &mine, deadline);
+  }
+  /// When somebody sends one, or `closed`, or `empty` when the deadline has passed.
+  [[nodiscard]] received<T> take_until(const channel_deadline& deadline) {
+    if (is_over(deadline)) return take();
+    auto&& mine = places_.mine();
+    return receive(&mine, deadline);
+  }
+
+  /// Whether this call closed it. Nobody waits in it then.
+  bool close() { return set_closed(true); }
+  /// Whether this call opened it again.
+  bool reopen() { return set_closed(false); }
+  [[nodiscard]] bool is_closed() const { return ends().is_closed.load(std::memory_order_relaxed) != 0; }
+
+ private:
+  struct both_ends {
+    alignas(cache_line) detail::waiting_list<Memory> senders{};
+    detail::waiting_list<Memory> receivers{};
+    typename Memory::template near<std::uint32_t> is_closed{};
+  };
+
+ public:
+  /// What who waits is known by: a message that it lends, or a place for one.
+  struct offer {
+    alignas(cache_line) detail::list_link<Memory> link{};
+    detail::waiter<Memory> own{};
+    typename Memory::template loan<T> lent{};
+    typename Memory::template slot<T> given{};
+  };
+
+ private:
+  using list = detail::waiting_list<Memory>;
+  using claimed = typename list::template claimed<offer>;
+
+  [[nodiscard]] both_ends& ends() const { return places_.common(); }
+  [[nodiscard]] bool is_over(const channel_deadline& deadline) const {
+    return deadline && memory_->now() >= *deadline;
+  }
+
+  /// `closed`, or the first who waits there; or nobody, and `mine` is listed here, if there is one.
+  [[nodiscard]] std::pair<bool, std::optional<claimed>> meet(list& there, list& here, offer* mine) {
+    return channel_lock::with(lock_, [&]() -> std::pair<bool, std::optional<claimed>> {
+      if (ends().is_closed.load(std::memory_order_relaxed) != 0) return {true, std::nullopt};
+      auto other = there.template claim_first<offer>();
+      if (!other && mine != nullptr) here.append(*mine);
+      return {false, other};
+    });
+  }
+  /// Whether the offer was taken; otherwise the deadline has passed, or something has changed.
+  [[nodiscard]] std::uint32_t wait(list& here, offer& mine, const channel_deadline& deadline) {
+    const std::uint32_t state = detail::await_decision(*memory_, mine.own, deadline);
+    if (!detail::decision::entry_of(state)) {
+      lock_.acquire();
+      here.remove(mine);
+      lock_.release();
+    }
+    return state;
+  }
+  static void make_ready(offer& mine) {
+    mine.own.state.value.store(detail::decision::none, std::memory_order_relaxed);
+    list::aim(mine, mine.own, 0);
+  }
+
+  [[nodiscard]] queue_status send(T& value, offer* mine, const channel_deadline& deadline) {
+    for (;;) {
+      if (mine != nullptr) {
+        make_ready(*mine);
+        mine->lent.lend(value);
+      }
+      const auto [closed, other] = meet(ends().receivers, ends().senders, mine);
+      if (closed) return queue_status::closed;
+      if (other) {
+        detail::put_or(other->entry->given, value,
+                       [&] { other->whom.settle(*memory_, detail::decision::again); });
+        other->whom.settle(*memory_, detail::decision::done(other->number));
+        return queue_status::success;
+      }
+      if (mine == nullptr) return queue_status::full;
+      const std::uint32_t state = wait(ends().senders, *mine, deadline);
+      if (detail::decision::entry_of(state)) return queue_status::success;
+      if (state == detail::decision::none) return queue_status::full;
+    }
+  }
+  [[nodiscard]] received<T> receive(offer* mine, const channel_deadline& deadline) {
+    for (;;) {
+      if (mine != nullptr) make_ready(*mine);
+      const auto [closed, other] = meet(ends().senders, ends().receivers, mine);
+      if (closed) return queue_status::closed;
+      if (other)
+        return detail::and_always(
+            [&] { return received<T>(other->entry->lent.take()); },
+            [&] { other->whom.settle(*memory_, detail::decision::done(other->number)); });
+      if (mine == nullptr) return queue_status::empty;
+      const std::uint32_t state = wait(ends().receivers, *mine, deadline);
+      if (detail::decision::entry_of(state)) return mine->given.take();
+      if (state == detail::decision::none) return queue_status::empty;
+    }
+  }
+
+  bool set_closed(bool closes) {
+    return channel_lock::with(lock_, [&] {
+      both_ends& of = ends();
+      if ((of.is_closed.load(std::memory_order_relaxed) != 0) == closes) return false;
+      of.is_closed.store(closes ? 1 : 0, std::memory_order_relaxed);
+      for (list* each : {&of.senders, &of.receivers}) each->template tell_all<offer>(*memory_);
+      return true;
+    });
+  }
+
+  Memory* memory_;
+  channel_lock::parking<Memory> lock_;
+  typename Memory::template with_waiters<both_ends, offer> places_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,216 @@
+/// \file
+/// Those that wait for the first of several things: what a rendezvous, a selection among channels, and a
+/// coroutine wait by.
+///
+/// Source: the waiting of `select` in Go's runtime, and crossbeam-channel's `Context` (S. Glavina): who waits
+/// is in a list at each thing that it waits for, and who brings one decides on it by a compare-and-swap.
+///
+/// A `waiter` is undecided until somebody changes that (1): who has something for its entry of some number
+/// claims it, does what there is to do, and says so (2); who knows only that there may be something says
+/// `again`; and so does the waiter itself when its time is over. Who loses that race leaves it alone.
+///
+/// Lists are first come, first served, each under a lock of its owner's. What they are linked by are
+/// distances from the list, the same in all processes that have its memory, at whatever address.
+///
+/// Cost: a compare-and-swap for each that is decided on. Memory: a waiter has 8 or 16 bytes, an entry 32.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "nearfar/channel/channel_memory.hpp"
+
+namespace nearfar::detail {
+
+/// A thread or rank that waits, or in a process a coroutine.
+template <typename Memory>
+struct waiter {
+  parking_word<Memory> state{};
+};
+template <>
+struct waiter<process_memory> {
+  parking_word<process_memory> state{};
+  /// How a coroutine goes on, called by who decides on it when it is suspended.
+  void (*resume)(waiter& whom) = nullptr;
+};
+
+/// What the state of a waiter says.
+namespace decision {
+
+inline constexpr std::uint32_t none = 0;
+inline constexpr std::uint32_t suspended = 1;  ///< none, and a coroutine is not running
+inline constexpr std::uint32_t again = 2;      ///< there may be something
+/// Somebody is at the entry of that number, and then it is done.
+[[nodiscard]] constexpr std::uint32_t claimed(std::uint32_t number) noexcept { return 4 + 2 * number; }
+[[nodiscard]] constexpr std::uint32_t done(std::uint32_t number) noexcept { return claimed(number) + 1; }
+
+[[nodiscard]] constexpr bool is_open(std::uint32_t state) noexcept { return state <= suspended; }
+[[nodiscard]] constexpr bool is_claimed(std::uint32_t state) noexcept {
+  return state >= claimed(0) && state % 2 == 0;
+}
+/// The entry that is done.
+[[nodiscard]] constexpr std::optional<std::uint32_t> entry_of(std::uint32_t state) noexcept {
+  return state > claimed(0) ? std::optional((state - done(0)) / 2) : std::nullopt;
+}
+
+}  // namespace decision
+
+/// A waiter that this thread or rank has decided on, and has to wake. It need be no more when its state says
+/// what it waits for, and so nothing but its address is looked at after that.
+template <typename Memory>
+class decided {
+ public:
+  /// Nothing if somebody else has decided.
+  [[nodiscard]] static std::optional<decided> on(waiter<Memory>& whom, std::uint32_t what) {
+    decided result(whom);
+    std::uint32_t seen = whom.state.value.load(std::memory_order_relaxed);
+    while (decision::is_open(seen))
+      if (whom.state.value.compare_exchange(seen, what, std::memory_order_release,
+                                            std::memory_order_relaxed)) {  // (1)
+        result.is_suspended_ = seen == decision::suspended;
+        return result;
+      }
+    return std::nullopt;
+  }
+
+  /// What became of what was claimed, and wakes who waits for it.
+  void settle(Memory& memory, std::uint32_t what) const {
+    whom_->state.value.store(what, std::memory_order_release);  // (2)
+    wake(memory);
+  }
+  void wake(Memory& memory) const {
+    if (!is_coroutine_)
+      memory.unpark_one(whom_->state);
+    else if (is_suspended_)
+      resume(*whom_);
+  }
+
+ private:
+  explicit decided(waiter<Memory>& whom) : whom_(&whom) {
+    if constexpr (requires { whom.resume; }) is_coroutine_ = whom.resume != nullptr;
+  }
+  static void resume([[maybe_unused]] waiter<Memory>& whom) {
+    if constexpr (requires { whom.resume; }) whom.resume(whom);
+  }
+
+  waiter<Memory>* whom_;
+  bool is_coroutine_ = false;
+  bool is_suspended_ = false;
+};
+
+/// What is decided about it, when that is known; `none` if the deadline has passed before.
+template <typename Memory>
+[[nodiscard]] std::uint32_t await_decision(Memory& memory, waiter<Memory>& mine,
+                                           const channel_deadline& deadline) {
+  for (;;) {
+    const std::uint32_t state = mine.state.value.load(std::memory_order_acquire);  // pairs with (1, 2)
+    if (decision::is_claimed(state))
+      return memory.await(mine.state.value, [](std::uint32_t now) { return !decision::is_claimed(now); });
+    if (!decision::is_open(state)) return state;
+    if (deadline && memory.now() >= *deadline) {
+      if (decided<Memory>::on(mine, decision::again)) return decision::none;
+    } else {
+      memory.park(mine.state, state, deadline);
+    }
+  }
+}
+
+/// That a waiter waits at some place, for something that it knows by a number.
+template <typename Memory>
+struct list_link {
+  typename Memory::template near<std::uint64_t> next{};    ///< from the list; 0: none
+  typename Memory::template near<std::uint64_t> before{};  ///< the same
+  typename Memory::template near<std::uint64_t> whom{};    ///< from the entry
+  typename Memory::template near<std::uint32_t> number{};
+  typename Memory::template near<std::uint32_t> is_listed{};
+};
+
+/// Entries of a type that has a `link`. All of this is under one lock, but for `aim`.
+template <typename Memory>
+struct waiting_list {
+  typename Memory::template near<std::uint64_t> first{};
+  typename Memory::template near<std::uint64_t> last{};
+
+  template <typename Entry>
+  static void aim(Entry& entry, waiter<Memory>& whom, std::uint32_t number) {
+    entry.link.whom.store(distance(entry, whom), std::memory_order_relaxed);
+    entry.link.number.store(number, std::memory_order_relaxed);
+  }
+  template <typename Entry>
+  void append(Entry& entry) {
+    const std::uint64_t mine = distance(*this, entry);
+    const std::uint64_t end = last.load(std::memory_order_relaxed);
+    entry.link.next.store(0, std::memory_order_relaxed);
+    entry.link.before.store(end, std::memory_order_relaxed);
+    entry.link.is_listed.store(1, std::memory_order_relaxed);
+    (end == 0 ? first : at<Entry>(end).link.next).store(mine, std::memory_order_relaxed);
+    last.store(mine, std::memory_order_relaxed);
+  }
+  /// If it is there.
+  template <typename Entry>
+  void remove(Entry& entry) {
+    if (entry.link.is_listed.load(std::memory_order_relaxed) == 0) return;
+    const std::uint64_t next = entry.link.next.load(std::memory_order_relaxed);
+    const std::uint64_t before = entry.link.before.load(std::memory_order_relaxed);
+    (before == 0 ? first : at<Entry>(before).link.next).store(next, std::memory_order_relaxed);
+    (next == 0 ? last : at<Entry>(next).link.before).store(before, std::memory_order_relaxed);
+    entry.link.is_listed.store(0, std::memory_order_relaxed);
+  }
+
+  template <typename Entry>
+  struct claimed {
+    Entry* entry;
+    std::uint32_t number;
+    decided<Memory> whom;
+  };
+  /// Takes entries off until there is one whose waiter is undecided, and claims that.
+  template <typename Entry>
+  [[nodiscard]] std::optional<claimed<Entry>> claim_first() {
+    for (;;) {
+      const std::uint64_t head = first.load(std::memory_order_relaxed);
+      if (head == 0) return std::nullopt;
+      Entry& entry = at<Entry>(head);
+      const std::uint32_t number = entry.link.number.load(std::memory_order_relaxed);
+      remove(entry);
+      if (const auto whom = decided<Memory>::on(waiter_of(entry), decision::claimed(number)))
+        return claimed<Entry>{&entry, number, *whom};
+    }
+  }
+  /// Whether one is there that could be claimed.
+  template <typename Entry>
+  [[nodiscard]] bool has_undecided() {
+    for (std::uint64_t i = first.load(std::memory_order_relaxed); i != 0;
+         i = at<Entry>(i).link.next.load(std::memory_order_relaxed))
+      if (decision::is_open(waiter_of(at<Entry>(i)).state.value.load(std::memory_order_relaxed))) return true;
+    return false;
+  }
+  /// Says `again` to all that are undecided.
+  template <typename Entry>
+  void tell_all(Memory& memory) {
+    for (std::uint64_t i = first.load(std::memory_order_relaxed); i != 0;
+         i = at<Entry>(i).link.next.load(std::memory_order_relaxed))
+      if (const auto whom = decided<Memory>::on(waiter_of(at<Entry>(i)), decision::again)) whom->wake(memory);
+  }
+
+ private:
+  template <typename From, typename To>
+  [[nodiscard]] static std::uint64_t distance(const From& from, const To& to) noexcept {
+    return reinterpret_cast<std::uintptr_t>(&to) - reinterpret_cast<std::uintptr_t>(&from);
+  }
+  template <typename To, typename From>
+  [[nodiscard]] static To& at_distance(const From& from, std::uint64_t distance) noexcept {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a number that means the same in every process
+    return *reinterpret_cast<To*>(reinterpret_cast<std::uintptr_t>(&from) + distance);
+  }
+  template <typename Entry>
+  [[nodiscard]] Entry& at(std::uint64_t distance) const noexcept {
+    return at_distance<Entry>(*this, distance);
+  }
+  template <typename Entry>
+  [[nodiscard]] static waiter<Memory>& waiter_of(const Entry& entry) {
+    return at_distance<waiter<Memory>>(entry, entry.link.whom.load(std::memory_order_relaxed));
+  }
+};
+
+}  // namespace nearfar::detail
