@@ -57,6 +57,9 @@ void add_list_channels(channel_catalogue& to) {
   constexpr const char* cost = "5";
   add_channel<lock_free_list_of<list_nodes::recycled>::mpmc, mailbox, channel_reach::process>(
       to, list_entry("lock_free_list", "a list of recycled nodes without locks", lock_free, "none", cost));
+  add_channel<lock_free_list_of<list_nodes::hazard>::mpmc, mailbox, channel_reach::process>(
+      to, list_entry("lock_free_list.heap", "the same, of nodes from the heap and hazard pointers", lock_free,
+                     "none", cost));
   add_channel<lock_free_list_of<list_nodes::fixed>::mpmc, mailbox>(
       to, list_entry("lock_free_list.fixed", "the same, of as many nodes as the capacity", lock_free, "none",
                      cost));

@@ -14,6 +14,7 @@
 #include "nearfar/checker/mutation.hpp"
 #include "tests/channel/channel_programs.hpp"
 #include "tests/channel/meeting_programs.hpp"
+#include "tests/channel/select_programs.hpp"
 #include "tests/checker/mutants.hpp"
 
 namespace nearfar::checker::testing {
@@ -267,6 +268,23 @@ TEST(broken_channel, as_a_rendezvous) {
                     impatience<channel>(2, 1), impatience<channel>(1, 2), streams<channel>(0, 1, 2, 2, true),
                     streams<channel>(0, 2, 2, 2, false), closing<channel>(), parting<channel>()},
                    {"channel/rendezvous.hpp", "channel/waiting_list.hpp"}),
+            "");
+}
+TEST(broken_channel, in_a_selection) {
+  using met = tested<rendezvous>;
+  using ring = tested<ring_buffer>;
+  using lone = tested<spsc_ring>;
+  const std::vector<selections> crossed{{{1, get}}, {{get, 2}}};
+  const std::vector<selections> three{{{1, 2}}, {{get, get}}, {{get, 3}}};
+  EXPECT_EQ(missed("selection",
+                   {choice_of_messages<met, met>(2), choice_of_messages<ring, met>(2),
+                    choice_of_messages<ring, ring>(2), choice_of_messages<lone, lone>(2),
+                    choices<met, met>(crossed), choices<ring, met>(crossed), choices<met, met>(three, true),
+                    choices<ring, met>(three, true), choices<ring, ring>(three, true),
+                    choice_among_closed<met, met>(), choice_among_closed<ring, ring>()},
+                   {"channel/select.hpp", "channel/event_count.hpp", "channel/rendezvous.hpp",
+                    "channel/waiting_list.hpp"},
+                   2000),
             "");
 }
 

@@ -62,7 +62,8 @@ using all_strategies = ::testing::Types<
     strategy<list_of<channel_lock::spin, list_nodes::heap>::mpsc>,
     strategy<list_of<channel_lock::parking, list_nodes::fixed>::mpmc>,
     strategy<spsc_list_of<list_nodes::heap>::spsc>, strategy<lock_free_list_of<list_nodes::recycled>::mpmc>,
-    strategy<lock_free_list_of<list_nodes::fixed>::mpmc>, strategy<segments_of<list_nodes::recycled>::mpmc>,
+    strategy<lock_free_list_of<list_nodes::fixed>::mpmc>,
+    strategy<lock_free_list_of<list_nodes::hazard>::mpmc>, strategy<segments_of<list_nodes::recycled>::mpmc>,
     strategy<segments_of<list_nodes::heap, 2>::mpmc>, strategy<segments_of<list_nodes::fixed, 3>::mpmc>,
     strategy<segments_of<list_nodes::heap>::mpsc>>;
 TYPED_TEST_SUITE(channel_of, all_strategies);

@@ -24,6 +24,10 @@
 
 namespace nearfar {
 
+namespace detail {
+struct case_access;
+}
+
 /// The face of a channel over a buffer, which is what its strategy is. Linearizable, and its progress is, as
 /// the buffer's; `send` and `receive` and their timed forms wait, at first awake and then asleep. Who is
 /// woken is not who has waited longest.
@@ -36,6 +40,8 @@ class basic_channel {
 
  public:
   using value_type = T;
+  using memory_type = Memory;
+  using buffer_type = Buffer<Memory, T>;
   static_assert(channel_buffer<Buffer<Memory, T>, T>);
   /// Whether it is made with a capacity; else it has room for as many messages as there is memory for, or
   /// its strategy says for how many.
@@ -147,7 +153,8 @@ class basic_channel {
   ~basic_channel() = default;
 
  private:
-  using buffer = Buffer<Memory, T>;
+  friend struct detail::case_access;
+  using buffer = buffer_type;
   static constexpr bool waits_itself = detail::waiting_buffer<buffer, T>;
   enum event_of : std::size_t { room, message };
 

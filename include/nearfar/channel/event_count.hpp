@@ -11,6 +11,10 @@
 /// of the two sees the other: the one that waits what was made, or the other that it waits. What that is the
 /// buffer says, by `told_after`.
 ///
+/// Who waits for several events at once, or as a coroutine, does not sleep on any of them, but observes them:
+/// it registers in the same way, and is told by the decision about it (waiting_list.hpp). All that observe
+/// are told, beside one of those that sleep.
+///
 /// Cost: telling nobody is the load of a word that is in every cache, and a fence if there has to be one.
 /// Memory: 64 bytes.
 #pragma once
@@ -19,6 +23,7 @@
 #include <cstdint>
 
 #include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/channel/waiting_list.hpp"
 #include "nearfar/core/layout.hpp"
 
 namespace nearfar {
@@ -27,7 +32,10 @@ namespace nearfar {
 template <typename Memory>
 struct alignas(cache_line) event_count {
   parking_word<Memory> count{};
-  typename Memory::template near<std::uint32_t> waiting{};
+  typename Memory::template near<std::uint32_t> waiting{};   ///< those that observe, too
+  typename Memory::template near<std::uint32_t> observed{};  ///< only those
+  typename Memory::template near<std::uint32_t> guard{};     ///< a lock of the list
+  detail::waiting_list<Memory> observers{};
 };
 
 namespace detail {
@@ -38,6 +46,16 @@ enum class told_after : std::uint8_t {
   itself,       ///< it was made by an operation that is sequentially consistent
   light_fence,  ///< one that costs nothing here, and much for those that go to sleep
 };
+
+/// Between that and a look at what those make who are told so.
+template <told_after how, typename Memory>
+void register_before_look(Memory& memory) {
+  // (1)
+  if constexpr (how == told_after::light_fence)
+    memory.heavy_fence();
+  else
+    memory.fence(std::memory_order_seq_cst);
+}
 
 /// What `attempt()` brings, which is repeated after events until `in_vain` does not hold for it, or until the
 /// deadline has passed. `how` are those told that wait for this.
@@ -50,11 +68,7 @@ template <told_after how, typename Memory, typename Attempt, typename InVain>
     event.waiting.fetch_add(1, std::memory_order_relaxed);
     auto result = and_always(
         [&] {
-          // (1)
-          if constexpr (how == told_after::light_fence)
-            memory.heavy_fence();
-          else
-            memory.fence(std::memory_order_seq_cst);
+          register_before_look<how>(memory);
           const std::uint32_t seen = event.count.value.load(std::memory_order_acquire);  // pairs with (3)
           auto again = attempt();
           if (!in_vain(again)) return again;
@@ -66,18 +80,52 @@ template <told_after how, typename Memory, typename Attempt, typename InVain>
   }
 }
 
+/// Of one that waits for this event, and perhaps for others.
+template <typename Memory>
+struct observer {
+  list_link<Memory> link{};
+};
+
+template <typename Memory, typename Inside>
+void with_observers(Memory& memory, event_count<Memory>& event, const Inside& inside) {
+  while (event.guard.exchange(1, std::memory_order_acquire) != 0)  // pairs with (5)
+    memory.await(event.guard, [](std::uint32_t now) { return now == 0; });
+  inside(event.observers);
+  event.guard.store(0, std::memory_order_release);  // (5)
+}
+
+/// The observer's waiter is told of the event until `unobserve`; what was made before it finds by a look.
+template <told_after how, typename Memory>
+void observe(Memory& memory, event_count<Memory>& event, observer<Memory>& mine) {
+  with_observers(memory, event, [&](auto& list) { list.append(mine); });
+  event.observed.fetch_add(1, std::memory_order_release);  // (4)
+  event.waiting.fetch_add(1, std::memory_order_relaxed);
+  register_before_look<how>(memory);
+}
+template <typename Memory>
+void unobserve(Memory& memory, event_count<Memory>& event, observer<Memory>& mine) {
+  with_observers(memory, event, [&](auto& list) { list.remove(mine); });
+  event.observed.fetch_add(~std::uint32_t{0}, std::memory_order_relaxed);
+  event.waiting.fetch_add(~std::uint32_t{0}, std::memory_order_relaxed);
+}
+
 /// Tells one of those that wait, if there are any; or all.
 template <told_after how = told_after::fence, typename Memory>
 void tell(Memory& memory, event_count<Memory>& event, bool tells_all = false) {
   if constexpr (how == told_after::fence) memory.fence(std::memory_order_seq_cst);
   if constexpr (how == told_after::light_fence) memory.light_fence();
-  constexpr auto order = how == told_after::itself ? std::memory_order_seq_cst : std::memory_order_relaxed;
-  if (event.waiting.load(order) == 0) return;                 // (2)
+  constexpr bool is_fenced = how != told_after::itself;
+  if (event.waiting.load(is_fenced ? std::memory_order_relaxed : std::memory_order_seq_cst) == 0)
+    return;                                                   // (2)
   event.count.value.fetch_add(1, std::memory_order_release);  // (3)
   if (tells_all)
     memory.unpark_all(event.count);
   else
     memory.unpark_one(event.count);
+  if (event.observed.load(is_fenced ? std::memory_order_acquire : std::memory_order_seq_cst) != 0)
+    with_observers(memory, event, [&](auto& list) {  // pairs with (4)
+      list.template tell_all<observer<Memory>>(memory);
+    });
 }
 
 }  // namespace detail

@@ -5,16 +5,21 @@
 /// free list is R. K. Treiber's stack, "Systems programming: coping with parallelism", IBM RJ 5118, 1986,
 /// with a tag in its top: the source's is open to the ABA problem.
 ///
-/// A node is known by a number below 2^32, 0 is none, or by its address.
+/// A node is known by a number, which has `number_bits` and is not 0, that of none. Who looks at nodes that
+/// another may give back does so under a `guard`, and gives nodes back by it that others may look at.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "nearfar/channel/channel_memory.hpp"
 #include "nearfar/core/error.hpp"
@@ -29,6 +34,7 @@ class heap {
  public:
   static constexpr bool stay_readable = false;
   static constexpr bool takes_capacity = false;
+  static constexpr unsigned number_bits = 64;
 
   explicit heap(Memory& /*memory*/) {}
   [[nodiscard]] std::uint64_t obtain() { return reinterpret_cast<std::uintptr_t>(new Node); }
@@ -40,6 +46,19 @@ class heap {
 };
 
 namespace detail {
+
+/// Of nodes that stay readable, whoever uses them.
+template <typename Nodes>
+class no_guard {
+ public:
+  static constexpr bool is_needed = false;
+  explicit no_guard(Nodes& nodes) noexcept : nodes_(&nodes) {}
+  void hold(std::size_t /*which*/, std::uint64_t /*node*/) const noexcept {}
+  void give_back(std::uint64_t node) { nodes_->give_back(node); }
+
+ private:
+  Nodes* nodes_;
+};
 
 /// Numbers of nodes that nobody uses; `number(node)` is where a node keeps the next.
 template <typename Memory>
@@ -90,6 +109,8 @@ class fixed {
  public:
   static constexpr bool stay_readable = true;
   static constexpr bool takes_capacity = true;
+  static constexpr unsigned number_bits = 32;
+  using guard = detail::no_guard<fixed>;
 
   /// One more than messages, for the one before the first.
   fixed(Memory& memory, std::size_t capacity) : free_(memory), nodes_(memory, capacity + 1) {
@@ -123,6 +144,8 @@ class recycled {
  public:
   static constexpr bool stay_readable = true;
   static constexpr bool takes_capacity = false;
+  static constexpr unsigned number_bits = 32;
+  using guard = detail::no_guard<recycled>;
 
   explicit recycled(Memory& memory) : free_(memory) {}
   recycled(const recycled&) = delete;
@@ -181,6 +204,107 @@ class recycled {
   std::mutex grows_;
   std::atomic<std::uint64_t> made_{0};
   std::array<std::atomic<kept*>, most_chunks> chunks_{};
+};
+
+/// New from the heap, deleted when they have been given back and nobody looks at them: the threads of a
+/// process only. Source: the hazard pointers of M. Michael, "Hazard pointers: safe memory reclamation for
+/// lock-free objects", TPDS 15, 2004, doi 10.1109/TPDS.2004.8; that who looks need not fence is by the
+/// asymmetric fences of channel_memory.hpp. Lock-free, but for the heap. Cost: a guard is a swap of a word
+/// that few others touch, and a store for each node that is looked at; every `scan_after` nodes given back,
+/// a heavy fence. Memory: nodes given back that are not yet deleted, at most `scan_after` and 2 for each
+/// guard, for as many guards as there have been at once.
+template <typename Memory, typename Node>
+class hazard {
+  struct alignas(cache_line) record {
+    std::atomic<std::uint32_t> in_use{0};
+    std::array<std::atomic<std::uint64_t>, 2> held{};  ///< who looks at these says so
+    std::vector<std::uint64_t> given_back;             ///< only who uses the record looks
+    record* next = nullptr;
+  };
+
+ public:
+  static constexpr bool stay_readable = false;
+  static constexpr bool takes_capacity = false;
+  static constexpr unsigned number_bits = 48;  ///< of an address of a process
+  static constexpr std::size_t scan_after = 128;
+
+  /// Of one thread, for one operation.
+  class guard {
+   public:
+    static constexpr bool is_needed = true;
+    explicit guard(hazard& nodes) : nodes_(&nodes), mine_(&nodes.free_record()) {}
+    guard(const guard&) = delete;
+    guard& operator=(const guard&) = delete;
+    ~guard() {
+      for (auto& each : mine_->held) each.store(0, std::memory_order_release);  // (2)
+      mine_->in_use.store(0, std::memory_order_release);                        // (3)
+    }
+    /// One that can be reached after this is not deleted before the guard ends, or holds another.
+    void hold(std::size_t which, std::uint64_t node) const noexcept {
+      mine_->held[which].store(node, std::memory_order_release);
+      nodes_->memory_->light_fence();  // pairs with (4)
+    }
+    void give_back(std::uint64_t node) {
+      mine_->given_back.push_back(node);
+      if (mine_->given_back.size() >= scan_after) nodes_->scan(mine_->given_back);
+    }
+
+   private:
+    hazard* nodes_;
+    record* mine_;
+  };
+
+  explicit hazard(Memory& memory) : memory_(&memory) {}
+  hazard(const hazard&) = delete;
+  hazard& operator=(const hazard&) = delete;
+  ~hazard() {
+    for (record* each = records_.load(std::memory_order_acquire); each != nullptr;) {
+      for (const std::uint64_t node : each->given_back) give_back(node);
+      delete std::exchange(each, each->next);
+    }
+  }
+
+  [[nodiscard]] std::uint64_t obtain() {
+    const auto result = reinterpret_cast<std::uintptr_t>(new Node);
+    if (result >> number_bits != 0) std::abort();  // no system gives such an address unless it is asked to
+    return result;
+  }
+  /// One that nobody has seen.
+  void give_back(std::uint64_t node) { delete &(*this)[node]; }
+  [[nodiscard]] Node& operator[](std::uint64_t node) const {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a number of 64 bits is what all the lists know a node by
+    return *reinterpret_cast<Node*>(static_cast<std::uintptr_t>(node));
+  }
+
+ private:
+  [[nodiscard]] record& free_record() {
+    for (record* each = records_.load(std::memory_order_acquire); each != nullptr; each = each->next)
+      if (each->in_use.load(std::memory_order_relaxed) == 0 &&
+          each->in_use.exchange(1, std::memory_order_acquire) == 0)  // pairs with (3)
+        return *each;
+    auto* made = new record;
+    made->in_use.store(1, std::memory_order_relaxed);
+    made->given_back.reserve(scan_after);
+    made->next = records_.load(std::memory_order_relaxed);
+    while (!records_.compare_exchange_weak(made->next, made, std::memory_order_release,
+                                           std::memory_order_relaxed)) {
+    }
+    return *made;
+  }
+  void scan(std::vector<std::uint64_t>& given_back) {
+    memory_->heavy_fence();  // (4)
+    std::vector<std::uint64_t> held;
+    for (record* each = records_.load(std::memory_order_acquire); each != nullptr; each = each->next)
+      for (const auto& one : each->held) held.push_back(one.load(std::memory_order_acquire));  // with (2)
+    const auto kept = std::partition(given_back.begin(), given_back.end(), [&](std::uint64_t node) {
+      return std::find(held.begin(), held.end(), node) != held.end();
+    });
+    std::for_each(kept, given_back.end(), [this](std::uint64_t node) { give_back(node); });
+    given_back.erase(kept, given_back.end());
+  }
+
+  Memory* memory_;
+  std::atomic<record*> records_{nullptr};
 };
 
 }  // namespace nearfar::list_nodes

@@ -7,9 +7,11 @@
 ///
 /// Reclamation: nodes are of a free list (list_nodes.hpp), what has been a node stays one, and each link has
 /// a tag, so that a compare-and-swap on what is a node again fails; the source leaves that case out. A tag
-/// has 32 bits: who is delayed for exactly a multiple of 2^32 changes of one link is not seen. Since any type
-/// is sent, a message is read by the one who took it only, after its compare-and-swap: so its node is given
-/// back by the second of two, who has taken its message, and who has moved the head past it.
+/// has 32 bits: who is delayed for exactly a multiple of 2^32 changes of one link is not seen. Or nodes are
+/// of the heap, and guarded by hazard pointers: then none is given back while somebody looks at it, and what
+/// is compared cannot be a node again. Since any type is sent, a message is read by the one who took it only,
+/// after its compare-and-swap: so its node is given back by the second of two, who has taken its message, and
+/// who has moved the head past it.
 ///
 /// Linearization points: of `put` the compare-and-swap of the last link (1), of `take` that of the head (2),
 /// of empty and closed the look at the head's link, if the head is then where it was, of `close` the
@@ -44,7 +46,7 @@ class lock_free_list {
     typename Memory::template slot<T> message{};
   };
   using nodes = Nodes<Memory, node>;
-  static_assert(nodes::stay_readable, "others may look at a node that has been given back");
+  using guard = typename nodes::guard;
 
  public:
   static constexpr bool takes_capacity = nodes::takes_capacity;
@@ -65,12 +67,12 @@ class lock_free_list {
   lock_free_list& operator=(const lock_free_list&) = delete;
   /// Messages that nobody has received are destroyed. Nobody may use it any more.
   ~lock_free_list() {
-    if constexpr (!std::is_trivially_destructible_v<T>) {
+    if constexpr (!std::is_trivially_destructible_v<T> || !nodes::stay_readable) {
       std::uint64_t at = number_of(ends_[0].head.load(std::memory_order_acquire));
-      const auto after = [this](std::uint64_t of) {
-        return number_of(nodes_[of].next.load(std::memory_order_acquire));
-      };
-      for (std::uint64_t next = after(at); next != none && next != closed_mark; next = after(at)) {
+      for (;;) {
+        const std::uint64_t next = number_of(nodes_[at].next.load(std::memory_order_acquire));
+        if constexpr (!nodes::stay_readable) nodes_.give_back(at);
+        if (next == none || next == closed_mark) break;
         nodes_[next].message.drop();
         at = next;
       }
@@ -81,6 +83,8 @@ class lock_free_list {
 
   /// `success`, `full` or `closed`. The message is moved from only if it is sent.
   [[nodiscard]] queue_status put(T& value) {
+    guard held(nodes_);
+    const auto is_closed = [&] { return number_of(last(held).next) == closed_mark; };
     if (is_closed()) return queue_status::closed;
     const std::uint64_t mine = nodes_.obtain();
     if (mine == none) return is_closed() ? queue_status::closed : queue_status::full;
@@ -89,7 +93,7 @@ class lock_free_list {
     made.next.store(changed(made.next.load(std::memory_order_relaxed), none), std::memory_order_release);
     made.done.store(0, std::memory_order_relaxed);
     detail::put_or(made.message, value, [&] { nodes_.give_back(mine); });
-    if (hang_on(mine)) return queue_status::success;
+    if (hang_on(held, mine)) return queue_status::success;
     return detail::and_always(
         [&] {
           detail::hand_back(value, made.message);
@@ -101,8 +105,9 @@ class lock_free_list {
   /// A message, or `empty` or `closed`.
   [[nodiscard]] received<T> take() {
     both_ends& ends = ends_[0];
+    guard held(nodes_);
     for (;;) {
-      std::uint64_t head = ends.head.load(std::memory_order_acquire);  // pairs with (2)
+      std::uint64_t head = held_end(held, 0, ends.head);  // pairs with (2)
       std::uint64_t tail = ends.tail.load(std::memory_order_acquire);
       const std::uint64_t next = nodes_[number_of(head)].next.load(std::memory_order_acquire);  // with (1)
       const std::uint64_t to = number_of(next);
@@ -123,9 +128,9 @@ class lock_free_list {
       if (!ends.head.compare_exchange(head, changed(head, to), std::memory_order_seq_cst,
                                       std::memory_order_relaxed))
         continue;
-      note_done(number_of(head));
+      note_done(held, number_of(head));
       return detail::and_always([&] { return received<T>(nodes_[to].message.take()); },
-                                [&] { note_done(to); });
+                                [&] { note_done(held, to); });
     }
   }
 
@@ -133,12 +138,16 @@ class lock_free_list {
   bool close() { return set_closed(true); }
   /// Whether this call opened it again.
   bool reopen() { return set_closed(false); }
-  [[nodiscard]] bool is_closed() const { return number_of(last().next) == closed_mark; }
+  [[nodiscard]] bool is_closed() const {
+    guard held(nodes_);
+    return number_of(last(held).next) == closed_mark;
+  }
 
   /// Messages; an estimate while others send or receive.
   [[nodiscard]] std::size_t count() const {
-    const auto number = [this](const auto& end) {
-      return nodes_[number_of(end.load(std::memory_order_acquire))].number.load(std::memory_order_relaxed);
+    guard held(nodes_);
+    const auto number = [&](auto& end) {
+      return nodes_[number_of(held_end(held, 0, end))].number.load(std::memory_order_relaxed);
     };
     const std::uint64_t got = number(ends_[0].head);
     const std::uint64_t sent = number(ends_[0].tail);
@@ -147,7 +156,7 @@ class lock_free_list {
 
  private:
   static constexpr std::uint64_t none = 0;
-  static constexpr std::uint64_t number_mask = 0xffffffffU;
+  static constexpr std::uint64_t number_mask = (std::uint64_t{1} << nodes::number_bits) - 1;
   /// In the place of the last link's node.
   static constexpr std::uint64_t closed_mark = number_mask;
 
@@ -182,10 +191,19 @@ class lock_free_list {
     return (link & ~number_mask) + number_mask + 1 + to;
   }
 
-  [[nodiscard]] end_of_list last() const {
+  /// The first or last node, which others do not delete while it is held.
+  template <typename End>
+  [[nodiscard]] static std::uint64_t held_end(guard& held, std::size_t which, End& end) {
+    std::uint64_t result = end.load(std::memory_order_acquire);
+    if constexpr (guard::is_needed)
+      for (std::uint64_t seen = 0; seen != result; result = end.load(std::memory_order_acquire))
+        held.hold(which, number_of(seen = result));
+    return result;
+  }
+  [[nodiscard]] end_of_list last(guard& held) const {
     auto& end = ends_[0].tail;
     for (;;) {
-      std::uint64_t tail = end.load(std::memory_order_acquire);                                 // (4)
+      std::uint64_t tail = held_end(held, 1, end);                                              // (4)
       const std::uint64_t next = nodes_[number_of(tail)].next.load(std::memory_order_acquire);  // with (1, 3)
       if (end.load(std::memory_order_relaxed) != tail) continue;
       const std::uint64_t to = number_of(next);
@@ -195,9 +213,9 @@ class lock_free_list {
     }
   }
   /// Not if it is closed.
-  [[nodiscard]] bool hang_on(std::uint64_t mine) {
+  [[nodiscard]] bool hang_on(guard& held, std::uint64_t mine) {
     for (;;) {
-      end_of_list at = last();
+      end_of_list at = last(held);
       if (number_of(at.next) == closed_mark) return false;
       node& before = nodes_[number_of(at.tail)];
       nodes_[mine].number.store(before.number.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -209,12 +227,13 @@ class lock_free_list {
       return true;
     }
   }
-  void note_done(std::uint64_t of) {
-    if (nodes_[of].done.fetch_add(1, std::memory_order_acq_rel) == 1) nodes_.give_back(of);
+  void note_done(guard& held, std::uint64_t of) {
+    if (nodes_[of].done.fetch_add(1, std::memory_order_acq_rel) == 1) held.give_back(of);
   }
   bool set_closed(bool closes) {
+    guard held(nodes_);
     for (;;) {
-      end_of_list at = last();
+      end_of_list at = last(held);
       if ((number_of(at.next) == closed_mark) == closes) return false;
       if (nodes_[number_of(at.tail)].next.compare_exchange(
               at.next, changed(at.next, closes ? closed_mark : none), std::memory_order_release,
@@ -225,7 +244,7 @@ class lock_free_list {
 
   Memory* memory_;
   std::size_t capacity_;
-  nodes nodes_;
+  mutable nodes nodes_;
   typename Memory::template array<both_ends> ends_;
 };
 

@@ -81,20 +81,36 @@ class rendezvous {
   bool reopen() { return set_closed(false); }
   [[nodiscard]] bool is_closed() const { return ends().is_closed.load(std::memory_order_relaxed) != 0; }
 
- private:
-  struct both_ends {
-    alignas(cache_line) detail::waiting_list<Memory> senders{};
-    detail::waiting_list<Memory> receivers{};
-    typename Memory::template near<std::uint32_t> is_closed{};
-  };
+  // What a selection among channels needs, which waits in several of them (select.hpp).
 
- public:
   /// What who waits is known by: a message that it lends, or a place for one.
   struct offer {
     alignas(cache_line) detail::list_link<Memory> link{};
     detail::waiter<Memory> own{};
     typename Memory::template loan<T> lent{};
     typename Memory::template slot<T> given{};
+  };
+  void acquire() { lock_.acquire(); }
+  void release() { lock_.release(); }
+  /// With the lock: whether an attempt to send, or to receive, would not be in vain.
+  [[nodiscard]] bool is_ready(bool sends) {
+    return ends().is_closed.load(std::memory_order_relaxed) != 0 ||
+           (sends ? ends().receivers : ends().senders).template has_undecided<offer>();
+  }
+  /// With the lock.
+  void enlist(offer& mine, bool sends) { (sends ? ends().senders : ends().receivers).append(mine); }
+  /// If it is still there.
+  void withdraw(offer& mine, bool sends) {
+    acquire();
+    (sends ? ends().senders : ends().receivers).remove(mine);
+    release();
+  }
+
+ private:
+  struct both_ends {
+    alignas(cache_line) detail::waiting_list<Memory> senders{};
+    detail::waiting_list<Memory> receivers{};
+    typename Memory::template near<std::uint32_t> is_closed{};
   };
 
  private:
@@ -115,14 +131,10 @@ class rendezvous {
       return {false, other};
     });
   }
-  /// Whether the offer was taken; otherwise the deadline has passed, or something has changed.
-  [[nodiscard]] std::uint32_t wait(list& here, offer& mine, const channel_deadline& deadline) {
+  /// What was decided about the offer, which is not listed any more.
+  [[nodiscard]] std::uint32_t wait(offer& mine, bool sends, const channel_deadline& deadline) {
     const std::uint32_t state = detail::await_decision(*memory_, mine.own, deadline);
-    if (!detail::decision::entry_of(state)) {
-      lock_.acquire();
-      here.remove(mine);
-      lock_.release();
-    }
+    if (!detail::decision::entry_of(state)) withdraw(mine, sends);
     return state;
   }
   static void make_ready(offer& mine) {
@@ -145,7 +157,7 @@ class rendezvous {
         return queue_status::success;
       }
       if (mine == nullptr) return queue_status::full;
-      const std::uint32_t state = wait(ends().senders, *mine, deadline);
+      const std::uint32_t state = wait(*mine, true, deadline);
       if (detail::decision::entry_of(state)) return queue_status::success;
       if (state == detail::decision::none) return queue_status::full;
     }
@@ -160,7 +172,7 @@ class rendezvous {
             [&] { return received<T>(other->entry->lent.take()); },
             [&] { other->whom.settle(*memory_, detail::decision::done(other->number)); });
       if (mine == nullptr) return queue_status::empty;
-      const std::uint32_t state = wait(ends().receivers, *mine, deadline);
+      const std::uint32_t state = wait(*mine, false, deadline);
       if (detail::decision::entry_of(state)) return mine->given.take();
       if (state == detail::decision::none) return queue_status::empty;
     }

@@ -66,7 +66,7 @@ class decided {
     decided result(whom);
     std::uint32_t seen = whom.state.value.load(std::memory_order_relaxed);
     while (decision::is_open(seen))
-      if (whom.state.value.compare_exchange(seen, what, std::memory_order_release,
+      if (whom.state.value.compare_exchange(seen, what, std::memory_order_acq_rel,
                                             std::memory_order_relaxed)) {  // (1)
         result.is_suspended_ = seen == decision::suspended;
         return result;

@@ -1,0 +1,61 @@
+// Selections among channels in the model checker.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "nearfar/channel/strategies.hpp"
+#include "tests/channel/select_programs.hpp"
+#include "tests/checker/expectations.hpp"
+
+namespace nearfar::checker::testing {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t part = 20;
+#else
+constexpr std::uint64_t part = 1;
+#endif
+
+using met = tested<rendezvous>;
+using ring = tested<ring_buffer>;
+using lone = tested<spsc_ring>;  // its sender, and its receiver, are told by a light fence
+
+void expect_sound(const program& what) {
+  for (const near_model near : near_models) expect_nothing_found(what, at_random(near, 2000 / part));
+}
+
+TEST(checked_selection, receives_what_comes_first) {
+  expect_sound(choice_of_messages<ring, ring>(2));
+  expect_sound(choice_of_messages<lone, lone>(2));
+  expect_sound(choice_of_messages<met, met>(2));
+  expect_sound(choice_of_messages<ring, met>(2));
+}
+TEST(checked_selection, meets_another) {
+  // One sends what the other receives, in one channel or the other.
+  const std::vector<selections> crossed{{{1, get}}, {{get, 2}}};
+  expect_sound(choices<met, met>(crossed));
+  expect_sound(choices<met, met>({{{1, get}, {1, get}}, {{get, 2}, {get, 2}}}));
+  // Both may send and receive in both.
+  expect_sound(choices<met, met>({{{1, 1}}, {{get, get}}}));
+  expect_sound(choices<met, met>({{{1, 2}, {1, 2}}, {{get, get}}, {{get, get}}}));
+  expect_sound(choices<ring, met>(crossed));
+  expect_sound(choices<ring, ring>(crossed));
+  expect_sound(choices<ring, ring>({{{1, 2}, {1, 2}}, {{get, get}}, {{get, get}}}));
+}
+TEST(checked_selection, loses_nothing_when_somebody_gives_up) {
+  const std::vector<selections> crossed{{{1, get}}, {{get, 2}}};
+  const std::vector<selections> three{{{1, 2}}, {{get, get}}, {{get, 3}}};
+  for (const auto& of_ranks : {crossed, three}) {
+    expect_sound(choices<met, met>(of_ranks, true));
+    expect_sound(choices<ring, met>(of_ranks, true));
+    expect_sound(choices<ring, ring>(of_ranks, true));
+  }
+}
+TEST(checked_selection, is_told_when_a_channel_is_closed) {
+  expect_sound(choice_among_closed<ring, ring>());
+  expect_sound(choice_among_closed<met, met>());
+  expect_sound(choice_among_closed<ring, met>());
+}
+
+}  // namespace
+}  // namespace nearfar::checker::testing

@@ -1,0 +1,170 @@
+/// \file
+/// What the model checker is given to check selections: ranks that wait for the first of two channels.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "nearfar/channel/select.hpp"
+#include "tests/channel/channel_programs.hpp"
+
+namespace nearfar::checker::testing {
+
+using model_memory = node_memory<world>;
+
+/// What came of a selection: how much more was sent than received, in messages' values, and of what status.
+struct outcome {
+  std::int64_t balance = 0;
+  queue_status status = queue_status::timed_out;
+};
+
+/// One rank's two channels, and the words by which it waits at them.
+template <typename First, typename Second>
+class chooser {
+  static constexpr auto ignore = [](const auto&) {};
+  template <typename Channel, bool sends>
+  using case_of = nearfar::detail::channel_case<Channel, sends, std::function<void(outcome)>>;
+  template <typename Channel>
+  using words_of = typename nearfar::detail::case_entry<model_memory, typename Channel::buffer_type>;
+
+  struct words {
+    nearfar::detail::waiter<model_memory> me{};
+    words_of<First> first{};
+    words_of<Second> second{};
+  };
+
+ public:
+  chooser(world& w, First& first, Second& second)
+      : memory_(w), words_(w, 1), mine_(&words_.at({w.rank(), 0})), first_(&first), second_(&second) {}
+
+  /// Sends to, or receives from, the first and the second: a message that is not 0 is sent.
+  [[nodiscard]] outcome operator()(word to_first, word to_second,
+                                   const channel_deadline& deadline = std::nullopt) {
+    outcome result;
+    with_case(*first_, mine_->first, to_first, result, [&](auto& one) {
+      with_case(*second_, mine_->second, to_second, result, [&](auto& other) {
+        using all = nearfar::detail::selection<model_memory>;
+        std::array<all::numbered, 2> cases{all::numbered{&one, 0}, all::numbered{&other, 1}};
+        static_cast<void>(
+            nearfar::detail::select_among<model_memory>(memory_, mine_->me, cases, deadline, random_));
+      });
+    });
+    return result;
+  }
+
+ private:
+  template <typename Channel, typename Words, typename Then>
+  static void with_case(Channel& channel, Words& words, word message, outcome& result, const Then& then) {
+    if (message == get) {
+      const auto note = [&result](received<word> got) {
+        result.status = got.status();
+        if (got) result.balance = -static_cast<std::int64_t>(*got);
+      };
+      nearfar::detail::channel_case<Channel, false, decltype(note)> one(channel, note, &words);
+      then(one);
+    } else {
+      const auto note = [&result, message](queue_status status) {
+        result.status = status;
+        if (status == queue_status::success) result.balance = static_cast<std::int64_t>(message);
+      };
+      nearfar::detail::channel_case<Channel, true, decltype(note)> one(channel, message, note, &words);
+      then(one);
+    }
+  }
+
+  model_memory memory_;
+  world::near_array<words> words_;
+  words* mine_;
+  First* first_;
+  Second* second_;
+  std::minstd_rand random_;
+};
+
+/// What a rank selects from, one time after the other: messages to the first and the second channel, or
+/// `get`.
+using selections = std::vector<std::pair<word, word>>;
+
+/// All ranks select, or with `soon` until a deadline; then what one has sent another has received.
+template <typename First, typename Second>
+[[nodiscard]] program choices(const std::vector<selections>& of_ranks, bool soon = false) {
+  return on_a_node(static_cast<int>(of_ranks.size()), [=](world& w, monitor&) {
+    First first(w, 1);
+    Second second(w, 1);
+    chooser<First, Second> choose(w, first, second);
+    channel_deadline deadline;
+    if (soon) deadline = w.now() + std::chrono::nanoseconds(1);
+    std::int64_t balance = 0;
+    for (const auto& [to_first, to_second] : of_ranks[static_cast<std::size_t>(w.rank())]) {
+      const outcome result = choose(to_first, to_second, deadline);
+      if (!soon && result.status != queue_status::success) throw nearfar::error("nobody closes");
+      balance += result.balance;
+    }
+    w.barrier();
+    if (w.rank() == 0) {
+      if (const auto rest = first.try_receive()) balance -= static_cast<std::int64_t>(*rest);
+      if (const auto rest = second.try_receive()) balance -= static_cast<std::int64_t>(*rest);
+    }
+    if (w.sum_over_ranks({balance})[0] != 0) throw nearfar::error("lost, doubled or changed");
+    w.barrier();
+  });
+}
+
+/// One selects, others send as usual, and a third closes a channel.
+template <typename First, typename Second>
+[[nodiscard]] program choice_among_closed() {
+  return on_a_node(3, [](world& w, monitor&) {
+    First first(w, 1);
+    Second second(w, 1);
+    chooser<First, Second> choose(w, first, second);
+    std::int64_t balance = 0;
+    if (w.rank() == 0) {
+      for (;;) {
+        const outcome result = choose(get, get);
+        if (result.status == queue_status::closed) break;
+        balance += result.balance;
+      }
+    } else if (w.rank() == 1) {
+      if (first.send(5) == queue_status::success) balance += 5;
+    } else {
+      if (second.send(7) == queue_status::success) balance += 7;
+      first.close();
+      second.close();
+    }
+    w.barrier();
+    if (w.rank() == 0) {
+      if (const auto rest = first.try_receive()) balance -= static_cast<std::int64_t>(*rest);
+      if (const auto rest = second.try_receive()) balance -= static_cast<std::int64_t>(*rest);
+    }
+    if (w.sum_over_ranks({balance})[0] != 0) throw nearfar::error("lost, doubled or changed");
+    w.barrier();
+  });
+}
+
+/// One selects as often as two send, without selecting.
+template <typename First, typename Second>
+[[nodiscard]] program choice_of_messages(word count) {
+  return on_a_node(3, [=](world& w, monitor&) {
+    First first(w, 1);
+    Second second(w, 1);
+    chooser<First, Second> choose(w, first, second);
+    std::int64_t balance = 0;
+    if (w.rank() == 0) {
+      for (word i = 0; i < 2 * count; ++i) balance += choose(get, get).balance;
+    } else {
+      for (word i = 1; i <= count; ++i) {
+        const auto status = w.rank() == 1 ? first.send(i) : second.send(i);
+        if (status != queue_status::success) throw nearfar::error("nobody closes");
+        balance += static_cast<std::int64_t>(i);
+      }
+    }
+    if (w.sum_over_ranks({balance})[0] != 0) throw nearfar::error("lost, doubled or changed");
+    w.barrier();
+  });
+}
+
+}  // namespace nearfar::checker::testing
