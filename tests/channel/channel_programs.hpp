@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,6 +46,7 @@ template <template <typename, typename> typename Buffer>
 class tested : public node_channel<world, word, Buffer> {
  public:
   using base = node_channel<world, word, Buffer>;
+  using buffer = Buffer<node_memory<world>, word>;
   tested(world& w, [[maybe_unused]] std::size_t capacity)
     requires(base::takes_capacity)
       : base(w, capacity) {}
@@ -54,6 +57,9 @@ class tested : public node_channel<world, word, Buffer> {
 
 /// One operation: a message that is not 0, sent, or `get`.
 inline constexpr word get = 0;
+/// Or these, where anybody may.
+inline constexpr word shut = 1000;
+inline constexpr word open = 1001;
 using plan = std::vector<std::vector<word>>;
 
 /// Whether there is no more than one who does what only one may.
@@ -61,7 +67,8 @@ template <typename Channel>
 [[nodiscard]] bool may_do(const plan& of_ranks) {
   const auto ranks_that = [&](bool sends) {
     return std::count_if(of_ranks.begin(), of_ranks.end(), [&](const auto& mine) {
-      return std::any_of(mine.begin(), mine.end(), [&](word one) { return (one != get) == sends; });
+      return std::any_of(mine.begin(), mine.end(),
+                         [&](word one) { return one < shut && (one != get) == sends; });
     });
   };
   return (!Channel::has_one_sender || ranks_that(true) <= 1) &&
@@ -92,6 +99,100 @@ template <typename Channel>
     w.barrier();
   });
   result.judge = linearizable_by(queue_model(capacity));
+  return result;
+}
+
+/// A queue that can be closed, in which all say what came of it, and `pop` also the value.
+class closable_queue {
+ public:
+  enum method : int { push, pop, close, reopen };
+
+  explicit closable_queue(std::size_t capacity) : capacity_(capacity) {}
+
+  [[nodiscard]] static std::string_view name(int method) noexcept {
+    constexpr std::array<std::string_view, 4> names{"push", "pop", "close", "reopen"};
+    return names.at(static_cast<std::size_t>(method));
+  }
+  [[nodiscard]] bool apply(const operation& what) {
+    const queue_status end = is_closed_ ? queue_status::closed : queue_status::empty;
+    const queue_status room = is_closed_                    ? queue_status::closed
+                              : values_.size() == capacity_ ? queue_status::full
+                                                            : queue_status::success;
+    switch (what.method) {
+      case push:
+        if (!what.may_return({static_cast<word>(room)})) return false;
+        if (room == queue_status::success) values_.push_back(what.argument(0));
+        return true;
+      case pop:
+        if (values_.empty()) return what.may_return({static_cast<word>(end)});
+        if (!what.may_return({static_cast<word>(queue_status::success), values_.front()})) return false;
+        values_.erase(values_.begin());
+        return true;
+      default:
+        if (!what.may_return({is_closed_ == (what.method == close) ? word{0} : word{1}})) return false;
+        is_closed_ = what.method == close;
+        return true;
+    }
+  }
+  [[nodiscard]] std::size_t hash() const { return hash_of(values_, is_closed_ ? 1 : 0); }
+  [[nodiscard]] std::string text() const {
+    std::string result = is_closed_ ? "closed:" : "open:";
+    for (const word value : values_) result += " " + std::to_string(value);
+    return result;
+  }
+  [[nodiscard]] friend bool operator==(const closable_queue&, const closable_queue&) = default;
+
+ private:
+  std::vector<word> values_;
+  std::size_t capacity_;
+  bool is_closed_ = false;
+};
+
+/// Attempts of each rank at a buffer, of which some close and open it, judged by that. They are fenced, so
+/// that a call knows of those that have returned.
+template <typename Buffer>
+[[nodiscard]] program closings(std::size_t capacity, const plan& of_ranks) {
+  program result = on_a_node(static_cast<int>(of_ranks.size()), [=](world& w, monitor& watch) {
+    node_memory<world> memory(w);
+    Buffer buffer = [&] {
+      if constexpr (Buffer::takes_capacity)
+        return Buffer(memory, capacity);
+      else
+        return Buffer(memory);
+    }();
+    std::int64_t balance = 0;
+    const auto noted = [&](int method, value_list arguments, const auto& call) {
+      watch.call(0, method, arguments);
+      memory.fence(std::memory_order_seq_cst);
+      const value_list brought = call();
+      memory.fence(std::memory_order_seq_cst);
+      watch.returned(brought);
+    };
+    for (word one : of_ranks[static_cast<std::size_t>(w.rank())]) {
+      if (one == shut) {
+        noted(closable_queue::close, {}, [&] { return value_list{buffer.close() ? word{1} : word{0}}; });
+      } else if (one == open) {
+        noted(closable_queue::reopen, {}, [&] { return value_list{buffer.reopen() ? word{1} : word{0}}; });
+      } else if (one == get) {
+        noted(closable_queue::pop, {}, [&] {
+          const auto value = buffer.take();
+          const auto status = static_cast<word>(value.status());
+          balance -= value ? 1 : 0;
+          return value ? value_list{status, *value} : value_list{status};
+        });
+      } else {
+        noted(closable_queue::push, {one}, [&] {
+          const queue_status status = buffer.put(one);
+          balance += status == queue_status::success ? 1 : 0;
+          return value_list{static_cast<word>(status)};
+        });
+      }
+    }
+    balance = w.sum_over_ranks({balance})[0];
+    if (static_cast<std::int64_t>(buffer.count()) != balance) throw nearfar::error("counted wrongly");
+    w.barrier();
+  });
+  result.judge = linearizable_by(closable_queue(capacity));
   return result;
 }
 
@@ -158,5 +259,13 @@ inline const std::vector<plan> large_plans{{{1, 2, 3}, {4, 5, 6}, {get, get, get
                                            {{1, get, 2, get}, {3, get, 4, get}, {5, get, 6, get}},
                                            {{1, 2, 3}, {4, 5, 6}, {get, get, get, get}},
                                            {{1, 2, 3, 4}, {get, get, get, get}}};
+/// The same for those that are closed and opened meanwhile.
+inline const std::vector<plan> closing_plans{
+    {{1}, {get}, {shut}},
+    {{1}, {get}, {shut, open}},
+    {{1, 2}, {get, get}, {shut}, {shut}, {open}},
+    {{1, 2, 3}, {get, get, get}, {shut, open}, {shut}, {open}},
+    {{1, 2, 3}, {get, get, get, get}, {shut, open, shut}, {open, shut, open}},
+    {{1, 2, shut, 3}, {get, shut, get, open, get}, {open, shut}}};
 
 }  // namespace nearfar::checker::testing

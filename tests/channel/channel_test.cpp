@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -354,6 +355,97 @@ TYPED_TEST(channel_of, loses_nothing_when_it_is_closed_in_the_middle) {
   }
   while (c.try_receive()) ++got;
   EXPECT_EQ(got, sent);
+}
+
+/// A number that only one has, whose moves throw now and then where the thread says so.
+class fickle {
+ public:
+  explicit fickle(std::uint64_t number) : number_(std::make_unique<std::uint64_t>(number)) {}
+  fickle(fickle&& from) : number_(moved(from)) {}  // NOLINT(performance-noexcept-move-constructor)
+  fickle& operator=(fickle&& from) {               // NOLINT(performance-noexcept-move-constructor)
+    number_ = moved(from);
+    return *this;
+  }
+  ~fickle() = default;
+  [[nodiscard]] std::uint64_t operator*() const { return *number_; }
+
+  static inline thread_local int throws_every = 0;  ///< so many moves; 0: never
+
+ private:
+  [[nodiscard]] static std::unique_ptr<std::uint64_t> moved(fickle& from) {
+    static thread_local int moves = 0;
+    if (throws_every != 0 && ++moves % throws_every == 0) throw std::runtime_error("no");
+    return std::move(from.number_);
+  }
+  std::unique_ptr<std::uint64_t> number_;
+};
+
+/// One sends and one receives, while two close and a third opens: all that was sent is received, once and in
+/// order, and what was not sent is still its owner's.
+template <typename Strategy, typename T>
+void expect_all_arrive_while_several_close(const std::function<T(std::uint64_t)>& make) {
+  const auto made = Strategy::template make<T>(4);
+  auto& c = *made;
+  constexpr std::uint64_t count = 20'000;
+  std::atomic<bool> is_over = false;
+  std::uint64_t sent = 0;
+  std::uint64_t got = 0;
+  {
+    std::vector<std::jthread> others;
+    for (int i = 0; i < 3; ++i)
+      others.emplace_back([&, i] {
+        while (!is_over) {
+          if (i == 2)
+            c.reopen();
+          else
+            c.close();
+          std::this_thread::yield();
+        }
+      });
+    std::jthread receiver([&] {
+      std::uint64_t last = 0;
+      for (bool is_last = false;;) {
+        const auto message = c.try_receive();
+        if (message) {
+          EXPECT_GT(**message, last);
+          last = **message;
+          got += last;
+        } else if (is_last) {
+          return;
+        } else {
+          is_last = is_over;
+          std::this_thread::yield();
+        }
+      }
+    });
+    if constexpr (std::is_same_v<T, fickle>) fickle::throws_every = 1000;
+    for (std::uint64_t number = 1; number <= count; ++number) {
+      T message = make(number);
+      try {
+        queue_status status = queue_status::full;
+        while (status == queue_status::full) {
+          status = c.try_send(std::move(message));
+          if (status == queue_status::full) std::this_thread::yield();
+        }
+        if (status == queue_status::success)
+          sent += number;
+        else
+          EXPECT_EQ(*message, number);  // NOLINT(bugprone-use-after-move): it is not moved from
+      } catch (const std::runtime_error&) {
+      }
+    }
+    if constexpr (std::is_same_v<T, fickle>) fickle::throws_every = 0;
+    is_over = true;
+  }
+  while (const auto message = c.try_receive()) got += **message;
+  EXPECT_EQ(got, sent);
+  EXPECT_EQ(c.peek(), 0U);
+}
+TYPED_TEST(channel_of, loses_nothing_when_several_close_and_open_it) {
+  expect_all_arrive_while_several_close<TypeParam, std::unique_ptr<std::uint64_t>>(
+      [](std::uint64_t number) { return std::make_unique<std::uint64_t>(number); });
+  expect_all_arrive_while_several_close<TypeParam, fickle>(
+      [](std::uint64_t number) { return fickle(number); });
 }
 
 /// Store buffering: where neither sees the other, a sender goes on that is not awaited, or a sleeper sleeps

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "nearfar/channel/channel.hpp"
 #include "nearfar/channel/strategies.hpp"
@@ -55,35 +57,48 @@ template <typename Strategy>
 class checked_channel : public ::testing::Test {};
 TYPED_TEST_SUITE(checked_channel, strategies);
 
+/// A capacity of those, with room for all where full is not told exactly.
+template <typename Strategy>
+[[nodiscard]] std::vector<std::size_t> capacities(std::initializer_list<std::size_t> wanted) {
+  constexpr std::size_t room = 8;
+  if (Strategy::fixed_capacity != 0) return {Strategy::fixed_capacity};
+  return Strategy::is_exact ? std::vector(wanted) : std::vector{room};
+}
+
 TYPED_TEST(checked_channel, is_linearizable) {
   using channel = typename TypeParam::channel;
-  // With room for all where full is not told exactly.
-  constexpr std::size_t room = 8;
-  const auto capacity_of = [](std::size_t wanted) {
-    return TypeParam::fixed_capacity != 0 ? TypeParam::fixed_capacity : TypeParam::is_exact ? wanted : room;
-  };
   for (const near_model near : near_models) {
-    for (const std::size_t capacity : {1U, 2U}) {
-      if (capacity != capacity_of(capacity) && capacity != 1) continue;
+    for (const std::size_t capacity : capacities<TypeParam>({1, 2}))
       for (const plan& of_ranks : small_plans)
         if (may_do<channel>(of_ranks)) {
           options how = by(near);
           how.most_executions = 100'000 / part;
-          const program what = attempts<channel>(capacity_of(capacity), of_ranks);
+          const program what = attempts<channel>(capacity, of_ranks);
           if (check(what, how).complete)
             expect_nothing_found(what, how);
           else
             expect_nothing_found(what, at_random(near, 3000 / part));
         }
-    }
-    for (const std::size_t capacity : {1U, 2U, 3U}) {
-      if (capacity != capacity_of(capacity) && capacity != 1) continue;
+    for (const std::size_t capacity : capacities<TypeParam>({1, 2, 3}))
       for (const plan& of_ranks : large_plans)
         if (may_do<channel>(of_ranks))
-          expect_nothing_found(attempts<channel>(capacity_of(capacity), of_ranks),
-                               at_random(near, 1000 / part));
-    }
+          expect_nothing_found(attempts<channel>(capacity, of_ranks), at_random(near, 1000 / part));
   }
+}
+TYPED_TEST(checked_channel, is_linearizable_when_several_close_and_open_it) {
+  using channel = typename TypeParam::channel;
+  using buffer = typename channel::buffer;
+  for (const near_model near : near_models)
+    for (const std::size_t capacity : capacities<TypeParam>({1, 2}))
+      for (const plan& of_ranks : closing_plans)
+        if (may_do<channel>(of_ranks)) {
+          // In order first: what is withdrawn and then opened is seldom found at random.
+          options how = by(near);
+          how.most_executions = 2000 / part;
+          const program what = closings<buffer>(capacity, of_ranks);
+          EXPECT_FALSE(check(what, how).found);
+          expect_nothing_found(what, at_random(near, 500 / part));
+        }
 }
 TYPED_TEST(checked_channel, wakes_whoever_waits) {
   using channel = typename TypeParam::channel;

@@ -8,15 +8,15 @@
 /// algorithms", PODC 1996, doi 10.1145/248052.248106. Nodes are from the heap or from a free list
 /// (list_nodes.hpp), of which those of a fixed number are what there is room for.
 ///
-/// The list begins with a node whose message has been received. Who sends never touches a node again that it
-/// has hung another on, so that who receives may give it back.
+/// The list begins with a node whose message has been received. Who receives follows the links as far as
+/// messages are counted, and keeps what it has last seen of the count; who sends never touches a node again
+/// that a counted one hangs on, so that who receives may give it back.
 ///
-/// Linearization points: of `put` the store (1); of `take` under its lock; of empty the look at the link,
-/// after a fence; of `close` under the lock of those who send, or by closing_gate.hpp. A side without a lock
-/// does not fence: see locked_ring.hpp. Full is what a fixed number of nodes says: one
-/// that is about to be given back, or was obtained by who then finds the channel closed, is not there, so
-/// that full is not linearizable. Progress: as the locks; wait-free without, but for who closes, and the
-/// nodes' source.
+/// Linearization points: of `put` the store of the count (1); of `take` under its lock; of empty the look at
+/// the count, after a fence; of `close` under the lock of those who send, or by closing_gate.hpp. A side
+/// without a lock does not fence: see locked_ring.hpp. Full is what a fixed number of nodes says: one that is
+/// about to be given back, or was obtained by who then finds the channel closed, is not there, so that full
+/// is not linearizable. Progress: as the locks; wait-free without, but for who closes, and the nodes' source.
 ///
 /// Cost: that of one lock, the lines of the node and of the one before it, and those of obtaining a node.
 /// Memory: four lines, the locks, and 2 words a message beside it, where nodes are recycled 3.
@@ -88,42 +88,22 @@ class locked_list {
     if (mine == none) return is_closed() ? queue_status::closed : queue_status::full;
     node& made = nodes_[mine];
     made.next.store(none, std::memory_order_relaxed);
-    // A message whose move may throw is moved when it is sure that it is sent.
-    constexpr bool is_early = std::is_nothrow_move_constructible_v<T>;
-    if constexpr (is_early) made.message.put(std::move(value));
-    const auto hang_on = [&] {
-      return channel_lock::with(send_lock_, [&] {
-        if (!gate_.enter()) return false;
-        if constexpr (!is_early) {
-          try {
-            made.message.put(std::move(value));
-          } catch (...) {
-            gate_.leave();
-            throw;
-          }
-        }
-        both_ends& ends = ends_[0];
-        const std::uint64_t before = ends.tail.load(std::memory_order_relaxed);
-        ends.tail.store(mine, std::memory_order_relaxed);
-        ends.sent.store(ends.sent.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-        nodes_[before].next.store(mine, std::memory_order_release);  // (1)
-        gate_.leave();
-        return true;
-      });
-    };
-    if constexpr (is_early) {
-      if (hang_on()) return queue_status::success;
-      detail::hand_back(value, made.message);
-    } else {
-      try {
-        if (hang_on()) return queue_status::success;
-      } catch (...) {
-        nodes_.give_back(mine);
-        throw;
-      }
-    }
-    nodes_.give_back(mine);
-    return queue_status::closed;
+    // A message whose move may throw is moved when it is sure that it is sent, if there is such a moment.
+    constexpr bool is_early = has_one_sender || std::is_nothrow_move_constructible_v<T>;
+    const auto make = [&] { detail::put_or(made.message, value, [&] { nodes_.give_back(mine); }); };
+    if constexpr (is_early) make();
+    const bool is_sent = channel_lock::with(send_lock_, [&] {
+      if (!gate_.is_open()) return false;
+      if constexpr (!is_early) make();
+      return hang_on(mine);
+    });
+    if (is_sent) return queue_status::success;
+    return detail::and_always(
+        [&] {
+          if constexpr (is_early) detail::hand_back(value, made.message);
+          return queue_status::closed;
+        },
+        [&] { nodes_.give_back(mine); });
   }
 
   /// A message, or `empty` or `closed`.
@@ -137,9 +117,13 @@ class locked_list {
   }
 
   /// Whether this call closed it.
-  bool close() { return set_closed(true); }
+  bool close() {
+    return channel_lock::with(send_lock_, [&] { return gate_.close(ends_[0].sent); });
+  }
   /// Whether this call opened it again.
-  bool reopen() { return set_closed(false); }
+  bool reopen() {
+    return channel_lock::with(send_lock_, [&] { return gate_.reopen(); });
+  }
   [[nodiscard]] bool is_closed() const { return gate_.is_closed(); }
 
   /// Messages; an estimate while others send or receive.
@@ -157,6 +141,7 @@ class locked_list {
     typename Memory::template near<std::uint64_t> sent{};
     alignas(cache_line) typename Memory::template near<std::uint64_t> head{};
     typename Memory::template near<std::uint64_t> got{};
+    typename Memory::template near<std::uint64_t> seen_sent{};  ///< only who receives looks
   };
 
   template <typename... Capacity>
@@ -176,31 +161,39 @@ class locked_list {
     memory.made();
   }
 
+  /// Under the lock, or as the one who sends.
+  [[nodiscard]] bool hang_on(std::uint64_t mine) {
+    both_ends& ends = ends_[0];
+    auto& link = nodes_[ends.tail.load(std::memory_order_relaxed)].next;
+    link.store(mine, std::memory_order_relaxed);
+    if (gate_.count_one(ends.sent, ends.sent.load(std::memory_order_relaxed))) {  // (1)
+      ends.tail.store(mine, std::memory_order_relaxed);
+      return true;
+    }
+    link.store(none, std::memory_order_relaxed);
+    return false;
+  }
   /// Under the lock, or as the one who receives; and which node is not needed any more.
   [[nodiscard]] received<T> take_here(std::uint64_t& left) {
     both_ends& ends = ends_[0];
-    const std::uint64_t head = ends.head.load(std::memory_order_relaxed);
-    std::uint64_t next = after(head);
-    if (next == none) {
+    const std::uint64_t got = ends.got.load(std::memory_order_relaxed);
+    if (ends.seen_sent.load(std::memory_order_relaxed) == got) {
       memory_->fence(std::memory_order_seq_cst);
-      const bool closed = is_closed();
-      next = after(head);
-      if (next == none) return closed ? queue_status::closed : queue_status::empty;
+      const auto sent = gate_.look_at(ends.sent);  // pairs with (1)
+      if (sent.count == got) return sent.is_closed ? queue_status::closed : queue_status::empty;
+      ends.seen_sent.store(sent.count, std::memory_order_relaxed);
     }
-    left = head;
+    left = ends.head.load(std::memory_order_relaxed);
+    const std::uint64_t next = after(left);
     return detail::and_always([&] { return received<T>(nodes_[next].message.take()); },
                               [&] {
-                                ends.got.store(ends.got.load(std::memory_order_relaxed) + 1,
-                                               std::memory_order_relaxed);
+                                ends.got.store(got + 1, std::memory_order_relaxed);
                                 ends.head.store(next, std::memory_order_relaxed);
                               });
   }
 
   [[nodiscard]] std::uint64_t after(std::uint64_t at) const {
-    return nodes_[at].next.load(std::memory_order_acquire);  // pairs with (1)
-  }
-  bool set_closed(bool closes) {
-    return channel_lock::with(send_lock_, [&] { return gate_.set(closes); });
+    return nodes_[at].next.load(std::memory_order_relaxed);
   }
 
   Memory* memory_;

@@ -12,13 +12,16 @@
 /// be no room, or no message. Closing is under the lock of those who send, or by closing_gate.hpp.
 ///
 /// Linearization points: of what succeeds the store of the position; of full and empty the look at the
-/// other's position, after a fence, while nobody else changes this side's; of `close` what the gate stores.
+/// other's position, after a fence, while nobody else changes this side's; of `close` what the gate stores. A
+/// message that is counted while it is closed is sent when it is open again, or taken back: then a move that
+/// throws loses it.
+///
 /// A side without a lock does not fence, so that what it did is seen soon, but perhaps not yet by who looks
 /// when the call has returned: full and empty are linearizable only where both sides have locks, or who looks
 /// knows of the other's call by what happens before its own. Progress: as the locks; wait-free without, but
-/// for who closes.
+/// for who closes, or opens it again.
 ///
-/// Cost: that of one lock, or the two stores of the gate; a line of the other side's position for as many
+/// Cost: that of one lock, or two loads of the gate's word; a line of the other side's position for as many
 /// messages as it has moved meanwhile, and the lines of the messages. Memory: four lines and the locks, and
 /// for as many messages as there is room for, rounded up to a power of two.
 #pragma once
@@ -75,7 +78,8 @@ class locked_ring {
   /// `success`, `full` or `closed`. The message is moved from only if it is sent.
   [[nodiscard]] queue_status put(T& value) {
     return channel_lock::with_unless(
-        send_lock_, [&] { return is_full(); }, queue_status::full, [&] { return put_here(value); });
+        send_lock_, [&] { return !is_closed() && is_full(); }, queue_status::full,
+        [&] { return put_here(value); });
   }
   /// A message, or `empty` or `closed`.
   [[nodiscard]] received<T> take() {
@@ -83,9 +87,13 @@ class locked_ring {
   }
 
   /// Whether this call closed it.
-  bool close() { return set_closed(true); }
+  bool close() {
+    return channel_lock::with(send_lock_, [&] { return gate_.close(ends_[0].tail); });
+  }
   /// Whether this call opened it again.
-  bool reopen() { return set_closed(false); }
+  bool reopen() {
+    return channel_lock::with(send_lock_, [&] { return gate_.reopen(); });
+  }
   [[nodiscard]] bool is_closed() const { return gate_.is_closed(); }
 
   /// Messages; an estimate while others send or receive.
@@ -129,11 +137,10 @@ class locked_ring {
       if (tail - head == capacity_) return gate_.is_open() ? queue_status::full : queue_status::closed;
       ends.seen_head.store(head, std::memory_order_relaxed);
     }
-    if (!gate_.enter()) return queue_status::closed;
-    detail::put_or(at(tail), value, [&] { gate_.leave(); });
-    ends.tail.store(tail + 1, std::memory_order_release);  // (1)
-    gate_.leave();
-    return queue_status::success;
+    at(tail).put(std::move(value));
+    if (gate_.count_one(ends.tail, tail)) return queue_status::success;  // (1)
+    if constexpr (has_one_sender) detail::hand_back(value, at(tail));
+    return queue_status::closed;
   }
 
   [[nodiscard]] received<T> take_here() {
@@ -141,17 +148,12 @@ class locked_ring {
     const std::uint64_t head = ends.head.load(std::memory_order_relaxed);
     if (ends.seen_tail.load(std::memory_order_relaxed) == head) {
       memory_->fence(std::memory_order_seq_cst);
-      const bool closed = gate_.is_closed();
-      const std::uint64_t tail = ends.tail.load(std::memory_order_acquire);  // pairs with (1)
-      if (tail == head) return closed ? queue_status::closed : queue_status::empty;
-      ends.seen_tail.store(tail, std::memory_order_relaxed);
+      const auto sent = gate_.look_at(ends.tail);  // pairs with (1)
+      if (sent.count == head) return sent.is_closed ? queue_status::closed : queue_status::empty;
+      ends.seen_tail.store(sent.count, std::memory_order_relaxed);
     }
     return detail::and_always([&] { return received<T>(at(head).take()); },
                               [&] { ends.head.store(head + 1, std::memory_order_release); });  // (2)
-  }
-
-  bool set_closed(bool closes) {
-    return channel_lock::with(send_lock_, [&] { return gate_.set(closes); });
   }
 
   Memory* memory_;
