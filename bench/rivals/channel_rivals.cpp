@@ -37,108 +37,6 @@ using message = std::uint64_t;
 /// Of a message: who sent it, above; below the how manieth, from 1.
 constexpr unsigned number_bits = 40;
 
-template <template <typename, typename> typename Buffer>
-class own {
- public:
-  explicit own(std::size_t capacity) : channel_(make(capacity)) {}
-  bool push(message value) { return channel_->try_send(value) == queue_status::success; }
-  bool pop(message& to) {
-    const received<message> got = channel_->try_receive();
-    if (!got) return false;
-    to = *got;
-    return true;
-  }
-
- private:
-  using type = channel<message, Buffer>;
-  static std::unique_ptr<type> make([[maybe_unused]] std::size_t capacity) {
-    if constexpr (type::takes_capacity)
-      return std::make_unique<type>(capacity);
-    else
-      return std::make_unique<type>();
-  }
-  std::unique_ptr<type> channel_;
-};
-
-class boost_spsc {
- public:
-  explicit boost_spsc(std::size_t capacity) : queue_(capacity) {}
-  bool push(message value) { return queue_.push(value); }
-  bool pop(message& to) { return queue_.pop(to); }
-
- private:
-  boost::lockfree::spsc_queue<message> queue_;
-};
-class boost_bounded {
- public:
-  explicit boost_bounded(std::size_t capacity) : queue_(capacity) {}
-  bool push(message value) { return queue_.bounded_push(value); }
-  bool pop(message& to) { return queue_.pop(to); }
-
- private:
-  boost::lockfree::queue<message> queue_;
-};
-class boost_unbounded {
- public:
-  explicit boost_unbounded(std::size_t capacity) : queue_(capacity) {}
-  bool push(message value) { return queue_.push(value); }
-  bool pop(message& to) { return queue_.pop(to); }
-
- private:
-  boost::lockfree::queue<message> queue_;
-};
-class tbb_bounded {
- public:
-  explicit tbb_bounded(std::size_t capacity) { queue_.set_capacity(static_cast<std::ptrdiff_t>(capacity)); }
-  bool push(message value) { return queue_.try_push(value); }
-  bool pop(message& to) { return queue_.try_pop(to); }
-
- private:
-  tbb::concurrent_bounded_queue<message> queue_;
-};
-class tbb_unbounded {
- public:
-  explicit tbb_unbounded(std::size_t /*capacity*/) {}
-  bool push(message value) {
-    queue_.push(value);
-    return true;
-  }
-  bool pop(message& to) { return queue_.try_pop(to); }
-
- private:
-  tbb::concurrent_queue<message> queue_;
-};
-/// Not FIFO between producers.
-class moodycamel_queue {
- public:
-  explicit moodycamel_queue(std::size_t capacity) : queue_(capacity) {}
-  bool push(message value) { return queue_.enqueue(value); }
-  bool pop(message& to) { return queue_.try_dequeue(to); }
-
- private:
-  moodycamel::ConcurrentQueue<message> queue_;
-};
-class moodycamel_spsc {
- public:
-  explicit moodycamel_spsc(std::size_t capacity) : queue_(capacity) {}
-  bool push(message value) { return queue_.try_enqueue(value); }
-  bool pop(message& to) { return queue_.try_dequeue(to); }
-
- private:
-  moodycamel::ReaderWriterQueue<message> queue_;
-};
-template <bool IsSpsc>
-class atomic_queue_of {
- public:
-  explicit atomic_queue_of(std::size_t capacity) : queue_(static_cast<unsigned>(capacity)) {}
-  bool push(message value) { return queue_.try_push(value); }
-  bool pop(message& to) { return queue_.try_pop(to); }
-
- private:
-  // 0 is what it knows an empty place by; maximal throughput, not total order.
-  atomic_queue::AtomicQueueB<message, std::allocator<message>, 0, true, false, IsSpsc> queue_;
-};
-
 struct setting {
   int producers = 1;
   int consumers = 1;
@@ -174,27 +72,31 @@ void persist(const Attempt& attempt) {
     }
 }
 
-/// Nanoseconds for each message. Throws if one was lost, doubled, or out of its producer's order.
-template <typename Queue>
-double run(const setting& of) {
-  Queue queue(of.capacity);
+/// Nanoseconds for each message, from when the first thread begins until the last ends. Throws if one was
+/// lost, doubled, or out of its producer's order.
+template <typename Push, typename Pop>
+double time_of(const Push& push, const Pop& pop, const setting& of) {
+  using clock = std::chrono::steady_clock;
   const int threads = of.producers + of.consumers;
-  std::barrier start(threads + 1);
+  std::barrier start(threads);
   std::atomic<std::uint64_t> sum = 0;
   std::atomic<std::int64_t> left = of.messages;
   std::atomic<bool> in_order = true;
   const std::int64_t share = of.messages / of.producers;
+  std::vector<clock::time_point> begun(static_cast<std::size_t>(threads));
+  std::vector<clock::time_point> ended(static_cast<std::size_t>(threads));
   std::vector<std::jthread> all;
   for (int thread = 0; thread < threads; ++thread)
     all.emplace_back([&, thread] {
       pin(thread);
       std::uint64_t mine = 0;
       start.arrive_and_wait();
+      begun[static_cast<std::size_t>(thread)] = clock::now();
       if (thread < of.producers) {
         const message base = static_cast<message>(thread) << number_bits;
         for (std::int64_t i = 1; i <= share; ++i) {
           const message value = base + static_cast<message>(i);
-          persist([&] { return queue.push(value); });
+          persist([&] { return push(value); });
           mine += value;
         }
       } else {
@@ -205,7 +107,7 @@ double run(const setting& of) {
             of.messages / of.consumers + (consumer < of.messages % of.consumers ? 1 : 0);
         for (std::int64_t i = 0; i < own_share; ++i) {
           message got = 0;
-          persist([&] { return queue.pop(got); });
+          persist([&] { return pop(got); });
           message& before = last[got >> number_bits];
           if (got <= before) in_order = false;
           before = got;
@@ -213,16 +115,14 @@ double run(const setting& of) {
         }
         left -= own_share;
       }
+      ended[static_cast<std::size_t>(thread)] = clock::now();
       sum += mine;
-      start.arrive_and_wait();
     });
-  start.arrive_and_wait();
-  const auto begin = std::chrono::steady_clock::now();
-  start.arrive_and_wait();
-  const std::chrono::duration<double, std::nano> span = std::chrono::steady_clock::now() - begin;
   all.clear();
   if (sum != 0 || left != 0) throw std::runtime_error("messages were lost or doubled");
   if (!in_order) throw std::runtime_error("messages of one producer came out of order");
+  const std::chrono::duration<double, std::nano> span =
+      *std::max_element(ended.begin(), ended.end()) - *std::min_element(begun.begin(), begun.end());
   return span.count() / static_cast<double>(of.messages);
 }
 
@@ -230,32 +130,90 @@ struct contender {
   std::string name;
   std::function<double(const setting&)> run;
   bool is_fifo = true;
-  bool is_ours = false;
 };
 
+/// What `make(capacity)` brings, by attempts, `push(queue, value)` and `pop(queue, to)`.
+template <typename Make, typename Push, typename Pop>
+contender adapted(const char* name, Make make, Push push, Pop pop, bool is_fifo = true) {
+  const auto run = [=](const setting& of) {
+    auto queue = make(of.capacity);
+    return time_of([&](message value) { return push(queue, value); },
+                   [&](message& to) { return pop(queue, to); }, of);
+  };
+  return {.name = name, .run = run, .is_fifo = is_fifo};
+}
+
+template <typename Queue>
+Queue made(std::size_t capacity) {
+  return Queue(capacity);
+}
 template <template <typename, typename> typename Buffer>
 contender ours(const char* name) {
-  return {.name = name, .run = run<own<Buffer>>, .is_ours = true};
+  using type = channel<message, Buffer>;
+  return adapted(
+      name,
+      []([[maybe_unused]] std::size_t capacity) {
+        if constexpr (type::takes_capacity)
+          return type(capacity);
+        else
+          return type();
+      },
+      [](type& queue, message value) { return queue.try_send(value) == queue_status::success; },
+      [](type& queue, message& to) {
+        const received<message> got = queue.try_receive();
+        if (got) to = *got;
+        return got.has_value();
+      });
 }
-template <typename Queue>
-contender theirs(const char* name, bool is_fifo = true) {
-  return {.name = name, .run = run<Queue>, .is_fifo = is_fifo};
+
+constexpr auto push = [](auto& queue, message value) { return queue.push(value); };
+constexpr auto bounded_push = [](auto& queue, message value) { return queue.bounded_push(value); };
+constexpr auto certain_push = [](auto& queue, message value) { return queue.push(value), true; };
+constexpr auto try_push = [](auto& queue, message value) { return queue.try_push(value); };
+constexpr auto enqueue = [](auto& queue, message value) { return queue.enqueue(value); };
+constexpr auto try_enqueue = [](auto& queue, message value) { return queue.try_enqueue(value); };
+constexpr auto pop = [](auto& queue, message& to) { return queue.pop(to); };
+constexpr auto try_pop = [](auto& queue, message& to) { return queue.try_pop(to); };
+constexpr auto try_dequeue = [](auto& queue, message& to) { return queue.try_dequeue(to); };
+
+template <bool IsSpsc>
+contender with_atomic_queue(const char* name) {
+  // 0 is what it knows an empty place by; maximal throughput, not total order.
+  using queue = atomic_queue::AtomicQueueB<message, std::allocator<message>, 0, true, false, IsSpsc>;
+  return adapted(
+      name, [](std::size_t capacity) { return queue(static_cast<unsigned>(capacity)); }, try_push, try_pop);
 }
 
 std::vector<contender> contenders(const std::string& kind) {
   if (kind == "spsc")
-    return {ours<spsc_ring>("nearfar spsc_ring"), theirs<boost_spsc>("boost::lockfree::spsc_queue"),
-            theirs<moodycamel_spsc>("moodycamel::ReaderWriterQueue"),
-            theirs<atomic_queue_of<true>>("atomic_queue, SPSC")};
+    return {ours<spsc_ring>("nearfar spsc_ring"),
+            adapted("boost::lockfree::spsc_queue", made<boost::lockfree::spsc_queue<message>>, push, pop),
+            adapted("moodycamel::ReaderWriterQueue", made<moodycamel::ReaderWriterQueue<message>>,
+                    try_enqueue, try_dequeue),
+            with_atomic_queue<true>("atomic_queue, SPSC")};
   if (kind == "mpmc")
     return {
-        ours<ring_buffer>("nearfar ring_buffer"), theirs<boost_bounded>("boost::lockfree::queue, bounded"),
-        theirs<tbb_bounded>("tbb::concurrent_bounded_queue"), theirs<atomic_queue_of<false>>("atomic_queue")};
+        ours<ring_buffer>("nearfar ring_buffer"),
+        adapted("boost::lockfree::queue, bounded", made<boost::lockfree::queue<message>>, bounded_push, pop),
+        adapted(
+            "tbb::concurrent_bounded_queue",
+            [](std::size_t capacity) {
+              tbb::concurrent_bounded_queue<message> queue;
+              queue.set_capacity(static_cast<std::ptrdiff_t>(capacity));
+              return queue;
+            },
+            try_push, try_pop),
+        with_atomic_queue<false>("atomic_queue")};
   if (kind == "mpsc")
-    return {ours<segments_of<list_nodes::recycled>::mpsc>("nearfar segments.mpsc"),
-            ours<segments_of<list_nodes::recycled>::mpmc>("nearfar segments"),
-            theirs<boost_unbounded>("boost::lockfree::queue"), theirs<tbb_unbounded>("tbb::concurrent_queue"),
-            theirs<moodycamel_queue>("moodycamel::ConcurrentQueue", false)};
+    return {
+        ours<segments_of<list_nodes::recycled>::mpsc>("nearfar segments.mpsc"),
+        ours<segments_of<list_nodes::recycled>::mpmc>("nearfar segments"),
+        adapted("boost::lockfree::queue", made<boost::lockfree::queue<message>>, push, pop),
+        adapted(
+            "tbb::concurrent_queue",
+            [](std::size_t /*capacity*/) { return tbb::concurrent_queue<message>(); }, certain_push, try_pop),
+        adapted("moodycamel::ConcurrentQueue", made<moodycamel::ConcurrentQueue<message>>, enqueue,
+                try_dequeue, false)};
   throw std::invalid_argument(kind);
 }
 
