@@ -286,14 +286,14 @@ TEST(broken_channel, in_a_selection) {
   const std::vector<selections> crossed{{{1, get}}, {{get, 2}}};
   const std::vector<selections> three{{{1, 2}}, {{get, get}}, {{get, 3}}};
   EXPECT_EQ(missed("selection",
-                   {choice_of_messages<met, met>(2), choice_of_messages<ring, met>(2),
-                    choice_of_messages<ring, ring>(2), choice_of_messages<lone, lone>(2),
-                    choices<met, met>(crossed), choices<ring, met>(crossed), choices<met, met>(three, true),
-                    choices<ring, met>(three, true), choices<ring, ring>(three, true),
-                    choice_among_closed<met, met>(), choice_among_closed<ring, ring>()},
+                   {choices_of_two<ring, ring>(2), choices_of_two<met, met>(2), choices_of_two<ring, met>(2),
+                    choice_beside_a_receiver<ring, ring>(), choice_beside_a_receiver<met, met>(),
+                    choice_of_messages<lone, lone>(2), choices<met, met>(crossed), choices<ring, met>(crossed),
+                    choices<met, met>(three, true), choices<ring, met>(three, true),
+                    choices<ring, ring>(three, true), choice_among_closed<met, met>()},
                    {"channel/select.hpp", "channel/event_count.hpp", "channel/rendezvous.hpp",
                     "channel/waiting_list.hpp"},
-                   2000),
+                   1000),
             "");
 }
 

@@ -29,6 +29,9 @@ TEST(checked_selection, receives_what_comes_first) {
   expect_sound(choice_of_messages<lone, lone>(2));
   expect_sound(choice_of_messages<met, met>(2));
   expect_sound(choice_of_messages<ring, met>(2));
+  expect_sound(choices_of_two<ring, ring>(2));
+  expect_sound(choices_of_two<met, met>(2));
+  expect_sound(choices_of_two<ring, met>(2));
 }
 TEST(checked_selection, meets_another) {
   // One sends what the other receives, in one channel or the other.
@@ -55,6 +58,8 @@ TEST(checked_selection, is_told_when_a_channel_is_closed) {
   expect_sound(choice_among_closed<ring, ring>());
   expect_sound(choice_among_closed<met, met>());
   expect_sound(choice_among_closed<ring, met>());
+  expect_sound(choice_beside_a_receiver<ring, ring>());
+  expect_sound(choice_beside_a_receiver<met, met>());
 }
 
 }  // namespace

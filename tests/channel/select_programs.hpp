@@ -167,4 +167,56 @@ template <typename First, typename Second>
   });
 }
 
+/// Two select, again and again, from what the third sends.
+template <typename First, typename Second>
+[[nodiscard]] program choices_of_two(word count) {
+  return on_a_node(3, [=](world& w, monitor&) {
+    First first(w, 1);
+    Second second(w, 1);
+    chooser<First, Second> choose(w, first, second);
+    std::int64_t balance = 0;
+    for (word i = 1; i <= count; ++i) {
+      if (w.rank() != 2) {
+        balance += choose(get, get).balance;
+      } else {
+        if (first.send(i) != queue_status::success || second.send(10 * i) != queue_status::success)
+          throw nearfar::error("nobody closes");
+        balance += 11 * static_cast<std::int64_t>(i);
+      }
+    }
+    if (w.sum_over_ranks({balance})[0] != 0) throw nearfar::error("lost, doubled or changed");
+    w.barrier();
+  });
+}
+
+/// One selects and another receives from the first channel only, until the third, who sends, closes both.
+template <typename First, typename Second>
+[[nodiscard]] program choice_beside_a_receiver() {
+  return on_a_node(3, [](world& w, monitor&) {
+    First first(w, 1);
+    Second second(w, 1);
+    chooser<First, Second> choose(w, first, second);
+    std::int64_t balance = 0;
+    if (w.rank() == 0) {
+      for (outcome result; (result = choose(get, get)).status != queue_status::closed;)
+        balance += result.balance;
+    } else if (w.rank() == 1) {
+      for (const word message : first) balance -= static_cast<std::int64_t>(message);
+    } else {
+      for (const word message : {1U, 2U})
+        if (first.send(message) == queue_status::success) balance += message;
+      if (second.send(4) == queue_status::success) balance += 4;
+      first.close();
+      second.close();
+    }
+    w.barrier();
+    if (w.rank() == 0) {
+      if (const auto rest = first.try_receive()) balance -= static_cast<std::int64_t>(*rest);
+      if (const auto rest = second.try_receive()) balance -= static_cast<std::int64_t>(*rest);
+    }
+    if (w.sum_over_ranks({balance})[0] != 0) throw nearfar::error("lost, doubled or changed");
+    w.barrier();
+  });
+}
+
 }  // namespace nearfar::checker::testing
