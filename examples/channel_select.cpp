@@ -1,4 +1,5 @@
-// One who waits for several channels at once: a thread that selects, and coroutines that take none while they wait.
+// One who waits for several channels at once: a thread that selects, and coroutines that take none while they
+// wait.
 //
 //   build/dev-openmpi/examples/channel_select
 #include <chrono>

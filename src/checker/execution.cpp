@@ -114,6 +114,8 @@ footprint execution::next_footprint(const process& one) const {
       // Loads of one word too: what one has seen is as far as the next goes back.
       result.add({total_order + 1 + next.word(), use::write});
     }
+    if (options_->near != near_model::sequential && next.is_near_memory())
+      result.add({every_rank, use::read});
   }
   if (const int server = server_of(one); server >= 0) result.add({library_name(server), use::read});
   if (one.is_rank() && state(one.rank).next->is_outside_library())

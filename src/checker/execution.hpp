@@ -166,6 +166,8 @@ class execution final : public engine::team, public monitor, public shared_memor
   void begin_epoch(int epoch, int home, engine::epoch_kind how) override;
   void end_epoch(int epoch, int home, engine::epoch_kind how) override;
   void fence(std::memory_order order) override;
+  void light_fence() override;
+  void heavy_fence() override;
   void delay(std::chrono::nanoseconds) override {}
   void barrier() override;
   [[nodiscard]] std::chrono::nanoseconds now() override {

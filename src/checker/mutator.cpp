@@ -204,5 +204,9 @@ void mutator::end_epoch(int epoch, int home, engine::epoch_kind how) {
 void mutator::fence(std::memory_order order) {
   if (!changes(change::dropped, "fence")) next_->fence(order);
 }
+void mutator::light_fence() { next_->light_fence(); }
+void mutator::heavy_fence() {
+  if (!changes(change::dropped, "heavy fence")) next_->heavy_fence();
+}
 
 }  // namespace nearfar::checker

@@ -35,6 +35,8 @@ class mutator final : public engine::operations {
   void begin_epoch(int epoch, int home, engine::epoch_kind how) override;
   void end_epoch(int epoch, int home, engine::epoch_kind how) override;
   void fence(std::memory_order order) override;
+  void light_fence() override;
+  void heavy_fence() override;
 
  private:
   template <typename What>

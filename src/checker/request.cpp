@@ -262,6 +262,11 @@ touched any_wait::take(int choice) {
   return run().words().apply_near(of, read, &any_[which_], choice, run().events().size());
 }
 
+bool any_wait::is_near_memory() const {
+  return std::any_of(any_.begin(), any_.end(),
+                     [](const engine::wait& one) { return is_near(one.read.what); });
+}
+
 std::optional<std::size_t> any_wait::which() const {
   return has_timed_out_ ? std::nullopt : std::optional(which_);
 }
@@ -272,8 +277,19 @@ std::uint64_t any_wait::observed(const touched& values) const {
 
 // ---- fences -----------------------------------------------------------------------------------------------
 
+void fence_request::touch(footprint& into) const {
+  into.add({total_order, use::write});
+  if (is_heavy_) into.add({every_rank, use::write});
+}
 touched fence_request::take(int /*choice*/) {
-  run().words().fence(run().state(rank()), std::memory_order_seq_cst);
+  constexpr auto order = std::memory_order_seq_cst;
+  if (!is_heavy_) {
+    run().words().fence(run().state(rank()), order);
+    return {};
+  }
+  // Twice, so that the first knows what the last does.
+  for (int time = 0; time < 2; ++time)
+    for (int each = 0; each < run().size(); ++each) run().words().fence(run().state(each), order);
   return {};
 }
 

@@ -82,6 +82,8 @@ class request {
 
   /// Whether fences that are sequentially consistent cannot be exchanged with it either.
   [[nodiscard]] virtual bool is_before_or_behind_fences() const { return false; }
+  /// Whether what its rank knows of near memory matters to it, which heavy fences of others change.
+  [[nodiscard]] virtual bool is_near_memory() const { return false; }
 
   /// Whether it may have to wait for steps of others.
   [[nodiscard]] virtual bool waits() const { return false; }
@@ -136,6 +138,7 @@ class cell_request : public request {
   [[nodiscard]] int acts_on() const override;
   [[nodiscard]] std::uint64_t operands() const override;
   [[nodiscard]] bool is_before_or_behind_fences() const override { return is_in_total_order(what_); }
+  [[nodiscard]] bool is_near_memory() const override { return is_near(what_.what); }
 
  protected:
   cell_request(execution& of, kind what_kind, const engine::operation& what)
@@ -222,6 +225,7 @@ class any_wait final : public request {
   void touch(footprint& into) const override;
   [[nodiscard]] int acts_on() const override;
   [[nodiscard]] std::uint64_t operands() const override;
+  [[nodiscard]] bool is_near_memory() const override;
   [[nodiscard]] bool waits() const override { return true; }
   [[nodiscard]] bool can_be_taken() const override { return choices() > 0; }
   [[nodiscard]] std::optional<bool> could_be_taken(std::uint64_t word, std::size_t event,
@@ -252,9 +256,15 @@ class any_wait final : public request {
 /// A fence that is sequentially consistent. Others are no steps, as they concern their rank alone.
 class fence_request final : public request {
  public:
-  explicit fence_request(execution& of) : request(of, "fence") {}
+  /// Heavy: of all ranks.
+  fence_request(execution& of, bool is_heavy)
+      : request(of, is_heavy ? kind("heavy fence") : kind("fence")), is_heavy_(is_heavy) {}
   [[nodiscard]] std::uint64_t word() const override { return total_order; }
+  void touch(footprint& into) const override;
   touched take(int choice) override;
+
+ private:
+  bool is_heavy_;
 };
 
 /// Before a wait without progress, in mode `progress`.

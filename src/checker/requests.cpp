@@ -160,7 +160,16 @@ void requests::fence(std::memory_order order) {
   run_->note_asked(mixed(total_order, static_cast<std::uint64_t>(order)));
   if (run_->how().near == near_model::sequential) return;
   if (order != std::memory_order_seq_cst) return run_->words().fence(me, order);
-  fence_request fencing(*run_);
+  fence_request fencing(*run_, false);
+  run_->stop_before(fencing);
+}
+void requests::light_fence() {}
+void requests::heavy_fence() {
+  rank_state& me = run_->self();
+  me.observed = mixed(me.observed, every_rank);
+  run_->note_asked(every_rank);
+  if (run_->how().near == near_model::sequential) return;
+  fence_request fencing(*run_, true);
   run_->stop_before(fencing);
 }
 
@@ -245,6 +254,12 @@ void execution::fence(std::memory_order order) {
   if (is_unwound()) return;
   self().frame = __builtin_frame_address(0);
   mutator_.fence(order);
+}
+void execution::light_fence() {}
+void execution::heavy_fence() {
+  if (is_unwound()) return;
+  self().frame = __builtin_frame_address(0);
+  mutator_.heavy_fence();
 }
 
 void execution::barrier() {

@@ -22,6 +22,8 @@ class requests final : public engine::operations {
   void begin_epoch(int epoch, int home, engine::epoch_kind how) override;
   void end_epoch(int epoch, int home, engine::epoch_kind how) override;
   void fence(std::memory_order order) override;
+  void light_fence() override;
+  void heavy_fence() override;
 
  private:
   void perform_on_object(const engine::operation& what);

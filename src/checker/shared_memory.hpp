@@ -44,6 +44,8 @@ struct accesses_of_origin {
 /// have seen, and how far accesses of each word have come. The names behind it are the places of each word's
 /// accesses in it.
 inline constexpr std::uint64_t total_order = std::uint64_t{5} << 60U;
+/// What a heavy fence changes, and all that is near depends on.
+inline constexpr std::uint64_t every_rank = (std::uint64_t{5} << 60U) + (std::uint64_t{1} << 59U);
 
 [[nodiscard]] inline bool is_in_total_order(const engine::operation& what) noexcept {
   return is_near(what.what) &&

@@ -48,6 +48,9 @@ void cluster::fence(std::memory_order order) {
   me.clock = std::max(me.clock, me.stores.all_done) + costs_.atomic;
 }
 
+void cluster::light_fence() { fence(std::memory_order_seq_cst); }
+void cluster::heavy_fence() { fence(std::memory_order_seq_cst); }
+
 picoseconds cluster::store(rank_state& me, int rank, std::size_t line) {
   if (lines_.is_owned(line, rank)) {
     me.clock += costs_.hit;

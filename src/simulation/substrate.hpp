@@ -43,6 +43,8 @@ class cluster final : public engine::team {
   void begin_epoch(int epoch, int home, engine::epoch_kind how) override;
   void end_epoch(int epoch, int home, engine::epoch_kind how) override;
   void fence(std::memory_order order) override;
+  void light_fence() override;
+  void heavy_fence() override;
   void delay(std::chrono::nanoseconds span) override;
   void barrier() override;
   [[nodiscard]] std::chrono::nanoseconds now() override;

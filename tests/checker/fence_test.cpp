@@ -47,6 +47,53 @@ TEST(store_buffering, may_miss_both_if_anything_is_missing) {
   EXPECT_TRUE(may_both_miss({in_order, way{.store = seq_cst, .load = acquire}}));
 }
 
+/// A fence of this rank, or a heavy one, which is of all.
+enum class asymmetric : std::uint8_t { none, light, heavy };
+void pass(world& w, asymmetric how) {
+  if (how == asymmetric::light) w.light_fence();
+  if (how == asymmetric::heavy) w.heavy_fence();
+}
+
+TEST(asymmetric_fences, order_a_light_one_with_a_heavy_one) {
+  const auto may_both_miss = [](asymmetric first, asymmetric second) {
+    const outcomes seen = outcomes_in_weak_memory(2, 2, [=](scene& s) {
+      const auto rank = static_cast<std::size_t>(s.rank());
+      (rank == 0 ? s.cells.x : s.cells.y).store(1, relaxed);
+      pass(s.w, rank == 0 ? first : second);
+      s.r[rank] = (rank == 0 ? s.cells.y : s.cells.x).load(relaxed);
+    });
+    for (const outcome& one_missed : {outcome{0, 1}, outcome{1, 0}, outcome{1, 1}})
+      EXPECT_TRUE(seen.contains(one_missed));
+    return seen.contains({0, 0});
+  };
+  EXPECT_FALSE(may_both_miss(asymmetric::light, asymmetric::heavy));
+  EXPECT_FALSE(may_both_miss(asymmetric::heavy, asymmetric::light));
+  EXPECT_FALSE(may_both_miss(asymmetric::heavy, asymmetric::heavy));
+  EXPECT_TRUE(may_both_miss(asymmetric::light, asymmetric::light));
+  EXPECT_TRUE(may_both_miss(asymmetric::none, asymmetric::light));
+}
+
+/// Who has seen what another did, and then not what the third says, is known to the third by its fence.
+TEST(asymmetric_fences, order_what_a_third_has_done) {
+  const auto may_be_missed = [](asymmetric first, asymmetric second) {
+    const outcomes seen = outcomes_in_weak_memory(3, 3, [=](scene& s) {
+      if (s.rank() == 0) return s.cells.x.store(1, relaxed);
+      if (s.rank() == 1) {
+        s.r[0] = s.cells.x.load(relaxed);
+        pass(s.w, first);
+        s.r[1] = s.cells.y.load(relaxed);
+      } else {
+        s.cells.y.store(1, relaxed);
+        pass(s.w, second);
+        s.r[2] = s.cells.x.load(relaxed);
+      }
+    });
+    return seen.contains({1, 0, 0});
+  };
+  EXPECT_FALSE(may_be_missed(asymmetric::light, asymmetric::heavy));
+  EXPECT_TRUE(may_be_missed(asymmetric::light, asymmetric::light));
+}
+
 TEST(message_passing, by_fences_is_fresh_with_both) {
   const auto may_be_stale = [](std::memory_order first, std::memory_order second) {
     const outcomes seen = outcomes_in_weak_memory(2, 2, [=](scene& s) {

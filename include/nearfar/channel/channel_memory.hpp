@@ -316,8 +316,18 @@ class node_memory {
   void made() { world_->barrier(); }
   [[nodiscard]] std::chrono::nanoseconds now() const { return world_->now(); }
   void fence(std::memory_order order) { world_->fence(order); }
-  void light_fence() { world_->fence(std::memory_order_seq_cst); }
-  void heavy_fence() { world_->fence(std::memory_order_seq_cst); }
+  void light_fence() {
+    if constexpr (is_hardware)
+      world_->fence(std::memory_order_seq_cst);
+    else
+      world_->light_fence();
+  }
+  void heavy_fence() {
+    if constexpr (is_hardware)
+      world_->fence(std::memory_order_seq_cst);
+    else
+      world_->heavy_fence();
+  }
 
   template <typename Cell, typename Predicate>
   auto await(const Cell& cell, Predicate predicate) {

@@ -132,7 +132,7 @@ class locked_ring {
     if (!gate_.is_open()) return queue_status::closed;
     const std::uint64_t tail = ends.tail.load(std::memory_order_relaxed);
     if (tail - ends.seen_head.load(std::memory_order_relaxed) == capacity_) {
-      memory_->fence(std::memory_order_seq_cst);
+      channel_lock::fence_before_look<SendLock, ReceiveLock>(*memory_);
       const std::uint64_t head = ends.head.load(std::memory_order_acquire);  // pairs with (2)
       if (tail - head == capacity_) return gate_.is_open() ? queue_status::full : queue_status::closed;
       ends.seen_head.store(head, std::memory_order_relaxed);
@@ -147,7 +147,7 @@ class locked_ring {
     both_ends& ends = ends_[0];
     const std::uint64_t head = ends.head.load(std::memory_order_relaxed);
     if (ends.seen_tail.load(std::memory_order_relaxed) == head) {
-      memory_->fence(std::memory_order_seq_cst);
+      channel_lock::fence_before_look<SendLock, ReceiveLock>(*memory_);
       const auto sent = gate_.look_at(ends.tail);  // pairs with (1)
       if (sent.count == head) return sent.is_closed ? queue_status::closed : queue_status::empty;
       ends.seen_tail.store(sent.count, std::memory_order_relaxed);

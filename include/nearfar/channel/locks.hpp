@@ -245,4 +245,15 @@ template <typename Lock, typename GivesUp, typename Result, typename Inside>
   }
 }
 
+/// Before a look at the other end after which full or empty is told: so that it sees what was done by calls
+/// that have returned, where both ends have locks. An end without a lock does not fence after what it does,
+/// so that there the fence of who goes to sleep has to be enough (event_count.hpp).
+template <typename SendLock, typename ReceiveLock, typename Memory>
+void fence_before_look(Memory& memory) {
+  if constexpr (SendLock::excludes && ReceiveLock::excludes)
+    memory.fence(std::memory_order_seq_cst);
+  else
+    memory.light_fence();
+}
+
 }  // namespace nearfar::channel_lock

@@ -61,6 +61,9 @@ class operations {
   virtual void end_epoch(int epoch, int home, epoch_kind how) = 0;
   /// As `std::atomic_thread_fence`, among near cells.
   virtual void fence(std::memory_order order) = 0;
+  /// As two fences to each other that are sequentially consistent; two light ones are nothing.
+  virtual void light_fence() = 0;
+  virtual void heavy_fence() = 0;
 
  protected:
   operations() = default;

@@ -168,6 +168,15 @@ class world {
   void fence(std::memory_order order, std::source_location site = std::source_location::current()) {
     team_->at(site).fence(order);
   }
+  /// Where one of a process' threads makes all others pass a fence, who fences often need not: a light fence
+  /// and a heavy one are to each other as two that are sequentially consistent, two light ones are nothing. A
+  /// simulated cluster has ranks that are processes, and light fences that are whole ones.
+  void light_fence(std::source_location site = std::source_location::current()) {
+    team_->at(site).light_fence();
+  }
+  void heavy_fence(std::source_location site = std::source_location::current()) {
+    team_->at(site).heavy_fence();
+  }
   void delay(std::chrono::nanoseconds span) { team_->delay(span); }
   /// A simulated cluster lets time pass and far operations in; the checker explores no loop that waits so.
   void rest() { delay(backoff{}.shortest); }
