@@ -20,53 +20,20 @@
 #include <utility>
 #include <vector>
 
-#include "nearfar/channel/strategies.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/memory/threads/world.hpp"
 #include "nearfar/topology/spec.hpp"
 #include "tests/channel/channel_cases.hpp"
+#include "tests/channel/channel_strategies.hpp"
 
 namespace nearfar::testing {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// A strategy of channels.
-template <template <typename, typename> typename Buffer>
-struct strategy {
-  template <typename T>
-  using of = channel<T, Buffer>;
-  static constexpr bool has_one_sender = of<int>::has_one_sender;
-  static constexpr bool has_one_receiver = of<int>::has_one_receiver;
-
-  template <typename T>
-  [[nodiscard]] static std::unique_ptr<of<T>> make([[maybe_unused]] std::size_t capacity) {
-    if constexpr (of<T>::takes_capacity)
-      return std::make_unique<of<T>>(capacity);
-    else
-      return std::make_unique<of<T>>();
-  }
-};
-
 template <typename Strategy>
 class channel_of : public ::testing::Test {};
-using all_strategies = ::testing::Types<
-    strategy<ring_buffer>, strategy<spsc_ring>, strategy<mailbox>,
-    strategy<ring_of<channel_lock::spin>::mpmc>, strategy<ring_of<channel_lock::spin>::mpsc>,
-    strategy<ring_of<channel_lock::spin>::mailbox>, strategy<ring_of<channel_lock::ticket>::mpmc>,
-    strategy<ring_of<channel_lock::partitioned_ticket>::mpmc>, strategy<ring_of<channel_lock::parking>::mpmc>,
-    strategy<ring_of<channel_lock::pthread_mutex>::mpmc>, strategy<ring_of<channel_lock::pthread_spin>::mpsc>,
-    strategy<flagged_by<flags::single>::mpmc>, strategy<flagged_by<flags::twofold>::mpmc>,
-    strategy<flagged_by<flags::twofold>::mpsc>,
-    strategy<list_of<channel_lock::ticket, list_nodes::recycled>::mpmc>,
-    strategy<list_of<channel_lock::spin, list_nodes::heap>::mpsc>,
-    strategy<list_of<channel_lock::parking, list_nodes::fixed>::mpmc>,
-    strategy<spsc_list_of<list_nodes::heap>::spsc>, strategy<lock_free_list_of<list_nodes::recycled>::mpmc>,
-    strategy<lock_free_list_of<list_nodes::fixed>::mpmc>,
-    strategy<lock_free_list_of<list_nodes::hazard>::mpmc>, strategy<segments_of<list_nodes::recycled>::mpmc>,
-    strategy<segments_of<list_nodes::heap, 2>::mpmc>, strategy<segments_of<list_nodes::fixed, 3>::mpmc>,
-    strategy<segments_of<list_nodes::heap>::mpsc>>;
 TYPED_TEST_SUITE(channel_of, all_strategies);
 
 TYPED_TEST(channel_of, gives_what_was_sent_in_order_and_says_full_and_empty) {
@@ -226,6 +193,32 @@ TYPED_TEST(channel_of, goes_on_when_a_message_throws) {
   }
   counted::throws_in = 0;
   EXPECT_EQ(counted::living, 0);
+}
+
+/// For who has begun to wait.
+void let_sleep() { std::this_thread::sleep_for(5ms); }
+
+/// What a message that throws leaves others wait for, who else sleep for ever.
+TYPED_TEST(channel_of, wakes_who_waits_when_a_message_throws) {
+  for (int round = 0; round < 3; ++round) {
+    const auto made = TypeParam::template make<thrower>(1);
+    auto& c = *made;
+    std::jthread receiver([&] { EXPECT_EQ(c.receive()->number(), 2U); });
+    let_sleep();
+    thrower first(1);
+    thrower::throws_in = 1;
+    EXPECT_THROW(static_cast<void>(c.try_send(std::move(first))), thrown);
+    EXPECT_EQ(c.send(thrower(2)), queue_status::success);
+    receiver.join();
+    if (c.capacity() != 1) continue;
+    ASSERT_EQ(c.send(thrower(3)), queue_status::success);
+    std::jthread sender([&] { EXPECT_EQ(c.send(thrower(4)), queue_status::success); });
+    let_sleep();
+    thrower::throws_in = 1;
+    EXPECT_THROW(static_cast<void>(c.receive()), thrown);
+    sender.join();
+    EXPECT_EQ(c.receive()->number(), 4U);
+  }
 }
 
 /// One thread, and a deque that says what must come of each call.

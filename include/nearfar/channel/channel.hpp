@@ -7,11 +7,13 @@
 /// closing and the results are those of L. Crowl, C. Mysen, D. Gustafsson, "C++ Concurrent Queues", P0260.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <iterator>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "nearfar/channel/buffer.hpp"
@@ -105,11 +107,13 @@ class basic_channel {
   /// From now on nothing can be sent; what was is still received. By anybody, any number of times.
   void close() {
     buffer_.close();
-    detail::tell(memory_, event(room), true);
-    detail::tell(memory_, event(message), true);
+    tell_all();
   }
   /// Ends that.
-  void reopen() { buffer_.reopen(); }
+  void reopen() {
+    buffer_.reopen();
+    memory_.fence(std::memory_order_seq_cst);  // so that nobody finds it closed after the return
+  }
   [[nodiscard]] bool is_closed() const { return buffer_.is_closed(); }
   /// Messages that wait to be received: an estimate where others send and receive.
   [[nodiscard]] std::size_t peek() const { return buffer_.count(); }
@@ -156,6 +160,7 @@ class basic_channel {
   friend struct detail::case_access;
   using buffer = buffer_type;
   static constexpr bool waits_itself = detail::waiting_buffer<buffer, T>;
+  static constexpr bool throws_nothing = std::is_nothrow_move_constructible_v<T>;
   enum event_of : std::size_t { room, message };
 
   [[nodiscard]] event_count<Memory>& event(event_of which) { return events_[which]; }
@@ -165,20 +170,43 @@ class basic_channel {
     return later(memory_.now(), in_nanoseconds(span));
   }
 
+  void tell_all() {
+    detail::tell(memory_, event(room), true);
+    detail::tell(memory_, event(message), true);
+  }
+
   [[nodiscard]] queue_status put(T& value) {
-    const queue_status status = buffer_.put(value);
-    if constexpr (waits_itself) return status;
+    if constexpr (waits_itself) return buffer_.put(value);
+    const queue_status status = put_in(value);
     if (status == queue_status::success) detail::tell<buffer::put_order>(memory_, event(message));
     // It may have kept what another waits for while it found that.
     if (status == queue_status::closed) detail::tell(memory_, event(room));
     return status;
   }
+  /// A message that throws may leave room, or a place that is passed over by who receives next.
+  [[nodiscard]] queue_status put_in(T& value) {
+    if constexpr (throws_nothing) return buffer_.put(value);
+    try {
+      return buffer_.put(value);
+    } catch (...) {
+      tell_all();
+      throw;
+    }
+  }
   [[nodiscard]] received<T> take() {
-    received<T> result = buffer_.take();
-    if constexpr (waits_itself) return result;
+    if constexpr (waits_itself) return buffer_.take();
     // Where there always is room nobody waits for it.
-    if (result && buffer_.capacity() != unbounded) detail::tell<buffer::take_order>(memory_, event(room));
-    return result;
+    const auto tell_of_room = [&](bool tells_all) {
+      if (buffer_.capacity() != unbounded) detail::tell<buffer::take_order>(memory_, event(room), tells_all);
+    };
+    if constexpr (throws_nothing) {
+      received<T> result = buffer_.take();
+      if (result) tell_of_room(false);
+      return result;
+    } else {
+      // Also if the message throws, or places were passed over, any number of them.
+      return detail::and_always([&] { return buffer_.take(); }, [&] { tell_of_room(true); });
+    }
   }
   [[nodiscard]] queue_status send_by(T& value, const channel_deadline& deadline) {
     const queue_status status = [&] {

@@ -78,8 +78,7 @@ class locked_ring {
   /// `success`, `full` or `closed`. The message is moved from only if it is sent.
   [[nodiscard]] queue_status put(T& value) {
     return channel_lock::with_unless(
-        send_lock_, [&] { return !is_closed() && is_full(); }, queue_status::full,
-        [&] { return put_here(value); });
+        send_lock_, [&] { return is_full(); }, queue_status::full, [&] { return put_here(value); });
   }
   /// A message, or `empty` or `closed`.
   [[nodiscard]] received<T> take() {
@@ -121,7 +120,9 @@ class locked_ring {
 
   /// For who waits to send, and need not if it is. Who is told so has seen the tail and fences, so that
   /// nobody who fences later says empty; and a head that is seen after that is the last one, or has moved on.
+  /// It was open before, and nothing can be sent while it is closed, so that it was full while it was open.
   [[nodiscard]] bool is_full() const {
+    if (is_closed()) return false;
     const std::uint64_t tail = ends_[0].tail.load(std::memory_order_relaxed);
     memory_->fence(std::memory_order_seq_cst);
     return tail - ends_[0].head.load(std::memory_order_relaxed) == capacity_;
