@@ -62,6 +62,13 @@ struct stamped_message {
 /// Sender numbers that a message has room for.
 inline constexpr int most_senders = 1 << (32 - stamped_message<4>::number_bits);
 
+/// How many at most send, and receive, at a time.
+struct channel_roles {
+  int senders = most_senders;
+  int receivers = most_senders;
+  bool meet = false;  ///< attempts alone never find each other
+};
+
 /// What the ranks of a stress test do. The first `receivers` receive, the others send; each its share.
 struct channel_plan {
   std::int64_t messages = 0;
@@ -228,6 +235,55 @@ channel_counts channel_ping_pong(W& w, std::size_t capacity, const channel_plan&
   return counts;
 }
 
+/// A channel of wide messages that is there, type-erased: what it has of a channel's face is called one by
+/// one.
+template <world W>
+class open_channel {
+ public:
+  /// Wide, so that it may be torn.
+  using value_type = std::array<std::uint64_t, 3>;
+
+  open_channel() = default;
+  open_channel(const open_channel&) = delete;
+  open_channel& operator=(const open_channel&) = delete;
+  virtual ~open_channel() = default;
+
+  [[nodiscard]] virtual queue_status try_send(const value_type& message) = 0;
+  [[nodiscard]] virtual queue_status send(const value_type& message) = 0;
+  [[nodiscard]] virtual queue_status send_until(const value_type& message,
+                                                std::chrono::nanoseconds deadline) = 0;
+  [[nodiscard]] virtual received<value_type> try_receive() = 0;
+  [[nodiscard]] virtual received<value_type> receive() = 0;
+  [[nodiscard]] virtual received<value_type> receive_until(std::chrono::nanoseconds deadline) = 0;
+  virtual void close() = 0;
+  virtual void reopen() = 0;
+};
+
+template <world W, template <typename, typename> typename Buffer>
+class open_channel_of final : public open_channel<W> {
+ public:
+  using value_type = typename open_channel<W>::value_type;
+
+  /// Collective, as is the end of it.
+  open_channel_of(W& w, std::size_t capacity) : channel_(w, capacity) {}
+
+  queue_status try_send(const value_type& message) override { return channel_->try_send(message); }
+  queue_status send(const value_type& message) override { return channel_->send(message); }
+  queue_status send_until(const value_type& message, std::chrono::nanoseconds deadline) override {
+    return channel_->send_until(message, deadline);
+  }
+  received<value_type> try_receive() override { return channel_->try_receive(); }
+  received<value_type> receive() override { return channel_->receive(); }
+  received<value_type> receive_until(std::chrono::nanoseconds deadline) override {
+    return channel_->receive_until(deadline);
+  }
+  void close() override { channel_->close(); }
+  void reopen() override { channel_->reopen(); }
+
+ private:
+  detail::channel_between<W, value_type, Buffer> channel_;
+};
+
 /// A strategy with its parameters, type-erased for benchmarks.
 template <world W>
 class any_channel {
@@ -239,6 +295,8 @@ class any_channel {
 
   /// Makes a channel and runs the test, virtual as a whole, so that the channel is inlined in it. Collective.
   virtual channel_counts run(W& w, const channel_plan& plan) = 0;
+  /// Makes one for whatever else, of wide messages. Collective.
+  [[nodiscard]] virtual std::unique_ptr<open_channel<W>> open(W& w) = 0;
 };
 
 template <world W, typename T, template <typename, typename> typename Buffer>
@@ -249,6 +307,9 @@ class any_channel_of final : public any_channel<W> {
   channel_counts run(W& w, const channel_plan& plan) override {
     return plan.is_ping_pong ? channel_ping_pong<W, T, Buffer>(w, capacity_, plan)
                              : channel_stress<W, T, Buffer>(w, capacity_, plan);
+  }
+  std::unique_ptr<open_channel<W>> open(W& w) override {
+    return std::make_unique<open_channel_of<W, Buffer>>(w, capacity_);
   }
 
  private:

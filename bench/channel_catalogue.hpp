@@ -43,19 +43,14 @@ class channel_catalogue : public registry<channel_entry> {
   /// The one catalogue, made at first use.
   static const channel_catalogue& instance();
 
-  /// How many at most send, and receive, of a registered strategy, and how.
-  struct roles {
-    int senders = most_senders;
-    int receivers = most_senders;
-    bool meet = false;  ///< attempts alone never find each other
-  };
-  [[nodiscard]] const roles& roles_of(const std::string& name) const { return roles_.at(name); }
-  void set_roles(const std::string& name, const roles& of) { roles_[name] = of; }
+  /// Of a registered strategy.
+  [[nodiscard]] const channel_roles& roles_of(const std::string& name) const { return roles_.at(name); }
+  void set_roles(const std::string& name, const channel_roles& of) { roles_[name] = of; }
 
  private:
   channel_catalogue();
 
-  std::map<std::string, roles> roles_;
+  std::map<std::string, channel_roles> roles_;
 };
 
 namespace detail {

@@ -1,6 +1,6 @@
-// Uses locks, values, maps and queues very often, and says whether an acquisition, a change, an entry or an
-// element was lost, or one stopped: what scripts/soak runs for long, and the tests with a memcpy that stores
-// twice for a moment.
+// Uses locks, values, maps, queues and channels very often, and says whether an acquisition, a change, an
+// entry, an element or a message was lost, or one stopped: what scripts/soak runs for long, and the tests
+// with a memcpy that stores twice for a moment.
 //
 //   nearfar_soak --world threads --ranks 2 --seconds 10
 //   scripts/run-mpi --mpi openmpi --ranks 2 -- build/release-openmpi/bench/nearfar_soak --objects dash,tas
@@ -39,6 +39,9 @@
 #include <vector>
 
 #include "bench/catalogue.hpp"
+#include "bench/channel_catalogue.hpp"
+#include "bench/channel_rounds.hpp"
+#include "bench/disturbance.hpp"
 #include "bench/exclusion_check.hpp"
 #include "bench/map_catalogue.hpp"
 #include "bench/queue_catalogue.hpp"
@@ -65,6 +68,8 @@ struct soak_options {
   std::string topology;
   int stall_limit = 300;
   std::uint32_t seed = 1;
+  std::optional<std::size_t> capacity;
+  bool disturb = true;
 };
 
 /// None of the objects that were asked for exists there; not that their names are wrong.
@@ -99,13 +104,20 @@ class value_catalogue : public registry<lone_entry> {
   value_catalogue() { add({.name = "seq_lock"}, nullptr); }
 };
 
+/// By which an object is asked for. Channels have names that locks have, too.
+template <typename Entry>
+[[nodiscard]] std::string name_of(const Entry& each) {
+  return std::is_same_v<Entry, channel_entry> ? "channel." + each.name : each.name;
+}
+
 /// Throws `std::invalid_argument` for a name that none has.
 void check_names(const std::vector<std::string>& names) {
-  std::vector<std::string> known{"sound", "unsound", "all"};
+  std::vector<std::string> known{"sound", "unsound", "all", "channels"};
   for (const auto& all :
        {catalogue::instance().names(), rw_catalogue::instance().names(), value_catalogue::instance().names(),
         map_catalogue::instance().names(), queue_catalogue::instance().names()})
     known.insert(known.end(), all.begin(), all.end());
+  for (const channel_entry& each : channel_catalogue::instance().entries()) known.push_back(name_of(each));
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw std::invalid_argument(
@@ -113,7 +125,7 @@ void check_names(const std::vector<std::string>& names) {
 }
 
 /// The objects of one kind, of that world and tree, that were asked for: by name, or as "sound", "unsound"
-/// and "all".
+/// and "all", or "channels", the sound ones.
 template <world W, typename Entry>
 std::vector<const Entry*> chosen_of(const W& w, const registry<Entry>& from,
                                     const std::vector<std::string>& names) {
@@ -121,10 +133,12 @@ std::vector<const Entry*> chosen_of(const W& w, const registry<Entry>& from,
   const bool one_node = w.locality().groups(level::node) == 1;
   for (const std::string& name : names)
     for (const Entry& each : from.entries()) {
+      constexpr bool is_channel = std::is_same_v<Entry, channel_entry>;
       const bool is_group = name == "sound" || name == "unsound" || name == "all";
-      const bool wanted =
-          is_group ? name == "all" || each.is_sound() == (name == "sound") : each.name == name;
-      if (wanted && each.template exists_in<W>() && (one_node || !each.one_node_only))
+      const bool wanted = is_group             ? name == "all" || each.is_sound() == (name == "sound")
+                          : name == "channels" ? is_channel && each.is_sound()
+                                               : name_of(each) == name;
+      if (wanted && each.template exists_in<W>() && (one_node || !(is_channel || each.one_node_only)))
         result.push_back(&each);
     }
   return result;
@@ -480,6 +494,70 @@ class soaked_queue {
   bool pushes_ = true;
 };
 
+/// A channel, by rounds of bench/channel_rounds.hpp, made anew now and then with room for more or fewer.
+/// Messages that are received count.
+template <world W>
+class soaked_channel {
+ public:
+  using registered = channel_catalogue;
+
+  soaked_channel(W& w, const channel_entry& of, const soak_options& options)
+      : world_(&w),
+        of_(&of),
+        options_(&options),
+        rounds_(w, channel_catalogue::instance().roles_of(of.name), options.seed) {
+    if (options.disturb) disturbed_.emplace(options.seed);
+  }
+
+  /// Until that many messages have been received, unless that is 0, or so much time has passed, or one was
+  /// lost. Returns how many this rank received. Collective.
+  std::uint64_t repeat(nanoseconds limit, stall_watch& watch) {
+    W& w = *world_;
+    const nanoseconds start = w.now();
+    std::uint64_t moved = 0;
+    std::uint64_t got = 0;
+    for (bool goes_on = true; goes_on;) {
+      const std::size_t capacity = some_capacity();
+      const auto channel =
+          of_->factory<W>()(w, 0, {.capacity = capacity, .bytes = message_sizes.front()})->open(w);
+      // Where there is little room it takes long.
+      std::uint64_t at_once = std::min<std::uint64_t>(1U << 16U, 1024 * std::max<std::size_t>(capacity, 1));
+      if (options_->operations != 0)
+        at_once = std::clamp<std::uint64_t>(options_->operations / rounds_of_each, 1, at_once);
+      std::uint64_t here = 0;
+      for (int i = 0; i < rounds_of_each; ++i)
+        here += rounds_.run(*channel, at_once, [&] { watch.did(++moved); });
+      got += here;
+      lost_ = rounds_.faults();
+      const bool is_late = w.rank() == 0 && limit != nanoseconds::zero() && w.now() - start >= limit;
+      const auto sums = w.sum_over_ranks({static_cast<std::int64_t>(here), is_late ? 1 : 0});
+      all_ += static_cast<std::uint64_t>(sums[0]);
+      goes_on = lost_ == 0 && sums[1] == 0 && (options_->operations == 0 || all_ < options_->operations);
+      watch.did(++moved);
+    }
+    return got;
+  }
+  [[nodiscard]] std::int64_t lost() const { return lost_; }
+
+ private:
+  static constexpr int rounds_of_each = 16;
+
+  /// One that all draw.
+  [[nodiscard]] std::size_t some_capacity() {
+    constexpr std::array<std::size_t, 8> some{1, 1, 2, 3, 8, 31, 100, 1000};
+    const std::size_t drawn = some[rounds_.draw_alike(some.size())];
+    return options_->capacity.value_or(drawn);
+  }
+
+  W* world_;
+  const channel_entry* of_;
+  const soak_options* options_;
+  channel_rounds<W> rounds_;
+  std::optional<disturbance> disturbed_;
+  std::uint64_t all_ = 0;
+  std::int64_t lost_ = 0;
+};
+
 // ---- the run ----------------------------------------------------------------------------------------------
 
 template <typename Subject>
@@ -538,17 +616,23 @@ class soaking {
     W& w = *world_;
     bool well = true;
     for (const auto* each : chosen<Subject>()) {
-      const run_record running{.object = each->name,
+      const bool is_unbuffered =
+          std::is_same_v<std::remove_cvref_t<decltype(*each)>, channel_entry> && options_->capacity == 0;
+      const run_record running{.object = name_of(*each) + (is_unbuffered ? ", unbuffered" : ""),
                                .library = library_,
                                .world = options_->world,
                                .tree = w.locality().tree_text(),
                                .ranks = w.size(),
                                .nodes = w.locality().groups(level::node)};
       watch_.begin(running);
-      Subject<W> subject(w, *each);
+      auto subject = made<Subject<W>>(*each);
       w.barrier();
       const nanoseconds start = w.now();
-      const std::uint64_t mine = repeat(w, subject, *options_, limit, watch_);
+      std::uint64_t mine = 0;
+      if constexpr (requires { subject.repeat(limit, watch_); })
+        mine = subject.repeat(limit, watch_);
+      else
+        mine = repeat(w, subject, *options_, limit, watch_);
       watch_.end();
       const std::int64_t lost = subject.lost();
       const std::int64_t all = w.sum_over_ranks({static_cast<std::int64_t>(mine)})[0];
@@ -560,6 +644,13 @@ class soaking {
   }
 
  private:
+  template <typename Subject, typename Entry>
+  [[nodiscard]] Subject made(const Entry& of) {
+    if constexpr (std::is_constructible_v<Subject, W&, const Entry&, const soak_options&>)
+      return Subject(*world_, of, *options_);
+    else
+      return Subject(*world_, of);
+  }
   template <template <typename> typename Subject>
   [[nodiscard]] auto chosen() const {
     return chosen_of(*world_, Subject<W>::registered::instance(), options_->objects);
@@ -578,7 +669,7 @@ bool soak(W& w, const soak_options& options, const std::string& library) {
   soaking<W> all(w, options, library);
   const std::size_t count = all.template count<soaked_lock>() + all.template count<soaked_rw_lock>() +
                             all.template count<soaked_value>() + all.template count<soaked_map>() +
-                            all.template count<soaked_queue>();
+                            all.template count<soaked_queue>() + all.template count<soaked_channel>();
   if (count == 0)
     throw nothing_to_use(fmt::format("none of {} exists in this world and on this topology",
                                      fmt::join(options.objects, ", ")));
@@ -588,7 +679,8 @@ bool soak(W& w, const soak_options& options, const std::string& library) {
   well = all.template run<soaked_rw_lock>(limit) && well;
   well = all.template run<soaked_value>(limit) && well;
   well = all.template run<soaked_map>(limit) && well;
-  return all.template run<soaked_queue>(limit) && well;
+  well = all.template run<soaked_queue>(limit) && well;
+  return all.template run<soaked_channel>(limit) && well;
 }
 
 int run(const soak_options& options) {
@@ -621,9 +713,10 @@ int run(const soak_options& options) {
 int main(int argc, char** argv) {
   constexpr double longest = 1e7;
   constexpr int most_threads = 4096;
-  CLI::App app("Uses locks, maps and queues very often and says whether anything was lost, or one stopped.");
+  CLI::App app(
+      "Uses locks, maps, queues and channels very often and says whether anything was lost, or one stopped.");
   nearfar::bench::soak_options options;
-  app.add_option("--objects", options.objects, "Names; or sound, unsound, all")
+  app.add_option("--objects", options.objects, "Names; or sound, unsound, all, channels")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--world", options.world, "mpi (under mpirun) or threads")
@@ -645,6 +738,9 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Of the pauses")->capture_default_str();
+  app.add_option("--capacity", options.capacity, "Of channels; 0: unbuffered [drawn, 1 to 1000]");
+  app.add_flag("--disturb,!--no-disturb", options.disturb,
+               "Stop ranks at random, and crowd them, where channels are used [yes]");
   CLI11_PARSE(app, argc, argv);
   if (operations->empty() && time->empty()) options.operations = 1'000'000;
   try {

@@ -1,0 +1,308 @@
+/// \file
+/// Whether a channel loses, doubles, tears or turns round messages: rounds in which ranks send, receive,
+/// close and open it again at random, and count what they sent and got.
+///
+/// In each round some ranks send and some receive, drawn anew, a rank perhaps both, or neither. There are two
+/// kinds: of a number of messages each who sends and each who receives has its share, while any of them,
+/// those who do neither, too, closes the channel now and then and opens it again; or all go on until one of
+/// them closes it. Whoever waits must be told, so that what is lost mostly is a round that does not end.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "bench/any_channel.hpp"
+#include "nearfar/channel/received.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/queue/queue_operations.hpp"
+
+namespace nearfar::bench {
+
+/// What a rank knows of the messages that it has sent and received. They are of three words.
+class traffic_check {
+ public:
+  using message = std::array<std::uint64_t, 3>;
+
+  traffic_check(int rank, int ranks)
+      : mine_(static_cast<std::uint64_t>(rank)), of_(static_cast<std::size_t>(ranks)) {}
+
+  /// The next one of this rank: who sends it, as which, and a mark by which a torn one is told.
+  [[nodiscard]] message next() const noexcept {
+    return {mine_, of_[mine_].next, mark_of(mine_, of_[mine_].next)};
+  }
+  void sent() noexcept {
+    sender& me = of_[mine_];
+    ++me.balance;
+    me.marks += mark_of(mine_, me.next++);
+  }
+  /// Those of each rank must come in the order in which it sent them.
+  void got(const message& what) noexcept {
+    const auto [from, number, mark] = what;
+    if (from >= of_.size() || mark != mark_of(from, number)) return fault();
+    sender& other = of_[from];
+    if (number < other.least) fault();
+    other.least = number + 1;
+    --other.balance;
+    other.marks -= mark;
+  }
+  void fault() noexcept { ++faults_; }
+
+  /// For `faults_in`, summed over all ranks while nobody sends and the channel is empty.
+  [[nodiscard]] std::vector<std::int64_t> counts() const {
+    std::vector<std::int64_t> result{faults_};
+    for (const sender& each : of_) {
+      result.push_back(each.balance);
+      result.push_back(static_cast<std::int64_t>(each.marks));
+    }
+    return result;
+  }
+  /// Messages that were torn, lost, came twice or out of order, and calls that brought what they cannot.
+  [[nodiscard]] static std::int64_t faults_in(const std::vector<std::int64_t>& sums) {
+    std::int64_t result = sums[0];
+    for (std::size_t i = 1; i + 1 < sums.size(); i += 2) {
+      const std::int64_t missing = sums[i] < 0 ? -sums[i] : sums[i];
+      result += missing != 0 || sums[i + 1] == 0 ? missing : 1;
+    }
+    return result;
+  }
+
+ private:
+  /// What is known of a rank's messages: less those that were received here are those that were sent.
+  struct sender {
+    std::uint64_t next = 0;
+    std::uint64_t least = 0;
+    std::int64_t balance = 0;
+    std::uint64_t marks = 0;
+  };
+  /// So that no few wrong messages make up for each other (the finaliser of splitmix64).
+  [[nodiscard]] static std::uint64_t mark_of(std::uint64_t from, std::uint64_t number) noexcept {
+    std::uint64_t x = from << 48U ^ number;
+    x = (x ^ x >> 30U) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ x >> 27U) * 0x94d049bb133111ebU;
+    return x ^ x >> 31U;
+  }
+
+  std::uint64_t mine_;
+  std::vector<sender> of_;
+  std::int64_t faults_ = 0;
+};
+
+/// Rounds between all ranks of a world, on channels of three words.
+template <world W>
+class channel_rounds {
+ public:
+  using message = traffic_check::message;
+
+  channel_rounds(W& w, const channel_roles& most, std::uint32_t seed)
+      : world_(&w),
+        ranks_(w.size()),
+        most_(most),
+        all_(seed * 7919U + 1U),
+        random_(seed * 7919U + static_cast<std::uint32_t>(w.rank()) + 2U),
+        check_(w.rank(), w.size()) {}
+
+  /// What all ranks draw alike.
+  [[nodiscard]] std::uint32_t draw_alike(std::uint32_t bound) {
+    return static_cast<std::uint32_t>(all_()) % bound;
+  }
+
+  /// One round of so many messages at most, which leaves the channel open and empty. `moved()` is called for
+  /// each message that this rank sent or received. Returns how many it received. Collective.
+  template <typename Channel, typename Moved>
+  std::uint64_t run(Channel& channel, std::uint64_t at_once, const Moved& moved) {
+    W& w = *world_;
+    const round now = drawn(at_once);
+    const std::uint64_t got =
+        now.until_closed ? run_until_closed(channel, now, moved) : run_by_shares(channel, now, moved);
+    w.barrier();
+    if (now.receives())
+      expect(channel.try_receive().status() ==
+             (now.until_closed ? queue_status::closed : queue_status::empty));
+    w.barrier();
+    if (now.until_closed && w.rank() == now.opener) channel.reopen();
+    w.barrier();
+    return got;
+  }
+
+  /// Of all rounds so far. Collective.
+  [[nodiscard]] std::int64_t faults() {
+    return traffic_check::faults_in(world_->sum_over_ranks(check_.counts()));
+  }
+
+ private:
+  struct round {
+    [[nodiscard]] bool sends() const { return index < senders; }
+    [[nodiscard]] bool receives() const { return index >= ranks - receivers; }
+
+    int ranks;
+    int index;  ///< of this rank, from where the round's first one is
+    int senders;
+    int receivers;
+    int opener;
+    int closer;
+    bool until_closed;
+    std::uint64_t messages;
+  };
+
+  [[nodiscard]] round drawn(std::uint64_t at_once) {
+    const auto number_to = [&](int most) {
+      return 1 + static_cast<int>(draw_alike(static_cast<std::uint32_t>(most)));
+    };
+    round result{};
+    result.ranks = ranks_;
+    result.index = (world_->rank() + number_to(ranks_)) % ranks_;
+    result.senders = number_to(std::min(ranks_, most_.senders));
+    result.receivers = number_to(std::min(ranks_, most_.receivers));
+    result.opener = number_to(ranks_) - 1;
+    result.closer = number_to(ranks_) - 1;
+    result.until_closed = draw_alike(4) == 0;
+    // Often few: who sleeps at the end of a round is not woken by what comes after.
+    std::uint64_t most = 1;
+    for (auto doublings = draw_alike(static_cast<std::uint32_t>(std::bit_width(at_once))); doublings != 0;
+         --doublings)
+      most *= 2;
+    result.messages = std::min(most + draw_alike(static_cast<std::uint32_t>(most)), at_once);
+    return result;
+  }
+
+  [[nodiscard]] std::uint32_t below(std::uint32_t bound) {
+    return static_cast<std::uint32_t>(random_()) % bound;
+  }
+  void expect(bool holds) {
+    if (!holds) check_.fault();
+  }
+  /// Between nothing and a few microseconds.
+  void pause() {
+    for (auto turns = below(4) == 0 ? below(4096) : below(64); turns != 0; --turns)
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  template <typename Channel>
+  void close_and_reopen(Channel& channel) {
+    channel.close();
+    pause();
+    channel.reopen();
+  }
+  [[nodiscard]] static std::uint64_t share_of(std::uint64_t all, int index, int count) {
+    const auto of = static_cast<std::uint64_t>(count);
+    return all / of + (static_cast<std::uint64_t>(index) < all % of ? 1 : 0);
+  }
+
+  /// In one of three forms. One that may not wait does not, or not for long.
+  template <typename Channel>
+  [[nodiscard]] queue_status send(Channel& channel, bool may_wait) {
+    const message what = check_.next();
+    queue_status status = queue_status::success;
+    switch (below(may_wait ? 4 : 2)) {
+      case 0:
+        status = channel.try_send(what);
+        expect(status != queue_status::timed_out && status != queue_status::empty);
+        break;
+      case 1: {
+        const std::chrono::nanoseconds deadline = some_deadline();
+        status = channel.send_until(what, deadline);
+        expect(status != queue_status::full && status != queue_status::empty);
+        expect(status != queue_status::timed_out || world_->now() >= deadline);
+        break;
+      }
+      default:
+        status = channel.send(what);
+        expect(status == queue_status::success || status == queue_status::closed);
+    }
+    if (status == queue_status::success) check_.sent();
+    return status;
+  }
+  template <typename Channel>
+  [[nodiscard]] queue_status receive(Channel& channel, bool may_wait) {
+    const auto note = [&](const received<message>& what, queue_status in_vain) {
+      if (what)
+        check_.got(*what);
+      else
+        expect(what.status() == in_vain || what.status() == queue_status::closed);
+      return what ? queue_status::success : what.status();
+    };
+    switch (below(may_wait ? 4 : 2)) {
+      case 0:
+        return note(channel.try_receive(), queue_status::empty);
+      case 1: {
+        const std::chrono::nanoseconds deadline = some_deadline();
+        const queue_status status = note(channel.receive_until(deadline), queue_status::timed_out);
+        expect(status != queue_status::timed_out || world_->now() >= deadline);
+        return status;
+      }
+      default:
+        return note(channel.receive(), queue_status::closed);
+    }
+  }
+  /// Some have passed.
+  [[nodiscard]] std::chrono::nanoseconds some_deadline() {
+    return world_->now() + std::chrono::nanoseconds(below(8) == 0 ? 0 : below(30'000));
+  }
+
+  template <typename Channel, typename Moved>
+  std::uint64_t run_by_shares(Channel& channel, const round& now, const Moved& moved) {
+    std::uint64_t to_send = now.sends() ? share_of(now.messages, now.index, now.senders) : 0;
+    const std::uint64_t mine =
+        now.receives() ? share_of(now.messages, now.index - (now.ranks - now.receivers), now.receivers) : 0;
+    // Who both sends and receives must not wait for what it would do itself.
+    const bool may_wait = !(now.sends() && now.receives());
+    constexpr std::uint32_t closes_every = 1024;
+    if (!now.sends() && !now.receives())
+      for (auto times = below(8); times != 0; --times) close_and_reopen(channel);
+    std::uint64_t to_receive = mine;
+    while (to_send + to_receive != 0) {
+      if (below(closes_every) == 0) close_and_reopen(channel);
+      const bool sends = to_receive == 0 || (to_send != 0 && below(2) == 0);
+      const queue_status status = sends ? send(channel, may_wait) : receive(channel, may_wait);
+      if (status == queue_status::success) {
+        --(sends ? to_send : to_receive);
+        moved();
+      } else if (status == queue_status::closed || !may_wait) {
+        world_->rest();
+      }
+    }
+    return mine;
+  }
+
+  template <typename Channel, typename Moved>
+  std::uint64_t run_until_closed(Channel& channel, const round& now, const Moved& moved) {
+    bool sends = now.sends();
+    bool receives = now.receives();
+    std::uint64_t until_close = world_->rank() == now.closer ? now.messages : 0;
+    const bool may_wait = !(sends && receives);
+    if (until_close != 0 && !sends && !receives) {
+      pause();
+      channel.close();
+    }
+    std::uint64_t got = 0;
+    while (sends || receives) {
+      const bool sends_now = sends && (!receives || below(2) == 0);
+      const queue_status status = sends_now ? send(channel, may_wait) : receive(channel, may_wait);
+      if (status == queue_status::closed) {
+        (sends_now ? sends : receives) = false;
+      } else if (status == queue_status::success) {
+        got += sends_now ? 0 : 1;
+        moved();
+      } else if (!may_wait) {
+        world_->rest();
+      }
+      if (until_close != 0 && --until_close == 0) channel.close();
+    }
+    return got;
+  }
+
+  W* world_;
+  int ranks_;
+  channel_roles most_;
+  std::minstd_rand all_;     ///< draws the same on every rank
+  std::minstd_rand random_;  ///< of this rank
+  traffic_check check_;
+};
+
+}  // namespace nearfar::bench
