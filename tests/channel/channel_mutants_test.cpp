@@ -305,6 +305,35 @@ TEST(broken_channel, in_a_selection) {
              1000),
       "");
 }
+template <template <typename, typename> typename Buffer>
+[[nodiscard]] std::vector<program> range_programs_of() {
+  using channel = tested<Buffer>;
+  std::vector<program> result{range_streams<channel>(1, 1, 1, 3), range_streams<channel>(2, 1, 1, 5),
+                              range_closing<channel>(1), range_closing<channel>(2)};
+  if (!channel::has_one_receiver) result.push_back(range_streams<channel>(3, 1, 2, 3));
+  if (!channel::has_one_sender) result.push_back(range_streams<channel>(2, 2, 1, 3));
+  return result;
+}
+TEST(broken_channel, in_ranges) {
+  EXPECT_EQ(
+      missed("ring", range_programs_of<ring_buffer>(), {"channel/channel.hpp", "channel/event_count.hpp"}),
+      "");
+  EXPECT_EQ(missed("spin", range_programs_of<ring_of<channel_lock::spin>::mpmc>(),
+                   {"channel/locked_ring.hpp", "channel/closing_gate.hpp"}),
+            "");
+  EXPECT_EQ(missed("spsc_ring", range_programs_of<spsc_ring>(),
+                   {"channel/locked_ring.hpp", "channel/closing_gate.hpp"}),
+            "");
+}
+TEST(broken_channel, of_frames) {
+  using frames = tested_frames<ring_buffer>;
+  EXPECT_EQ(missed("frames",
+                   {frame_streams<frames>(1, 1, 1, 3, false), frame_streams<frames>(1, 2, 1, 2, false),
+                    frame_streams<frames>(2, 2, 1, 3, false), frame_streams<frames>(1, 1, 2, 2, true),
+                    frame_closing<frames>(1), frame_closing<frames>(2)},
+                   {"channel/byte_channel.hpp", "channel/list_nodes.hpp"}),
+            "");
+}
 
 }  // namespace
 }  // namespace nearfar::checker::testing

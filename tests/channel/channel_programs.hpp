@@ -8,12 +8,16 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "nearfar/channel/byte_channel.hpp"
 #include "nearfar/channel/channel.hpp"
+#include "nearfar/channel/channel_memory.hpp"
 #include "nearfar/channel/strategies.hpp"
 #include "nearfar/checker/checker.hpp"
 #include "nearfar/checker/linearizability.hpp"
@@ -75,21 +79,33 @@ template <typename Channel>
          (!Channel::has_one_receiver || ranks_that(false) <= 1);
 }
 
+/// Whether an end without a lock may tell full and empty late, as the headers say: such calls are fenced by
+/// who makes them, so that each knows of those that have returned.
+template <typename Buffer>
+inline constexpr bool is_late = Buffer::put_order == nearfar::detail::told_after::light_fence ||
+                                Buffer::take_order == nearfar::detail::told_after::light_fence;
+
 /// Attempts of each rank, judged by the specification.
 template <typename Channel>
 [[nodiscard]] program attempts(std::size_t capacity, const plan& of_ranks) {
   program result = on_a_node(static_cast<int>(of_ranks.size()), [=](world& w, monitor& watch) {
     Channel channel(w, capacity);
     std::int64_t balance = 0;
+    const auto fenced = [&](const auto& call) {
+      if constexpr (is_late<typename Channel::buffer>) w.fence(std::memory_order_seq_cst);
+      const auto brought = call();
+      if constexpr (is_late<typename Channel::buffer>) w.fence(std::memory_order_seq_cst);
+      return brought;
+    };
     for (const word one : of_ranks[static_cast<std::size_t>(w.rank())]) {
       if (one == get) {
         watch.call(0, queue_model::pop, {});
-        const auto value = channel.try_receive();
+        const auto value = fenced([&] { return channel.try_receive(); });
         watch.returned(value ? value_list{*value} : value_list{});
         balance -= value ? 1 : 0;
       } else {
         watch.call(0, queue_model::push, {one});
-        const queue_status status = channel.try_send(one);
+        const queue_status status = fenced([&] { return channel.try_send(one); });
         watch.returned({status == queue_status::success ? queue_model::done : queue_model::full});
         balance += status == queue_status::success ? 1 : 0;
       }
@@ -231,6 +247,46 @@ template <typename Channel>
   });
 }
 
+/// As `streams`, in ranges: each sender has one of `count` messages, which may wake several, and who receives
+/// takes up to two at once.
+template <typename Channel>
+[[nodiscard]] program range_streams(std::size_t capacity, int senders, int receivers, word count) {
+  return on_a_node(senders + receivers, [=](world& w, monitor&) {
+    Channel channel(w, capacity);
+    std::array<word, 4> least{1, 1, 1, 1};
+    std::array<word, 2> some{};
+    std::int64_t got = 0;
+    if (w.rank() < senders) {
+      const auto messages = std::views::iota(word{1}, count + 1) | std::views::transform([&](word number) {
+                              return static_cast<word>(w.rank()) * 16 + number;
+                            });
+      const queue_range_result sent = channel.send_range(messages);
+      if (sent.count != count || sent.status != queue_status::success)
+        throw nearfar::error("nobody closes yet");
+      if (senders == 1) channel.close();
+    } else {
+      const word all = count * static_cast<word>(senders);
+      const auto shares = static_cast<word>(receivers);
+      const auto mine = static_cast<word>(w.rank() - senders);
+      const word share = senders == 1 ? all : (all - mine + shares - 1) / shares;
+      while (static_cast<word>(got) < share) {
+        const std::size_t most = std::min<word>(some.size(), share - static_cast<word>(got));
+        const queue_range_result received = channel.receive_range(some.begin(), most);
+        if (received.status == queue_status::closed) break;
+        for (std::size_t i = 0; i < received.count; ++i, ++got) {
+          const auto from = static_cast<std::size_t>(some[i] / 16);
+          if (from >= least.size() || some[i] % 16 < least[from])
+            throw nearfar::error("doubled or out of order");
+          least[from] = some[i] % 16 + 1;
+        }
+      }
+    }
+    if (w.sum_over_ranks({got})[0] != static_cast<std::int64_t>(count) * senders)
+      throw nearfar::error("lost");
+    w.barrier();
+  });
+}
+
 /// One closes while another sends and a third receives: what was sent is received, and nothing else.
 template <typename Channel>
 [[nodiscard]] program closing() {
@@ -248,6 +304,140 @@ template <typename Channel>
     if ((!Channel::has_one_receiver || w.rank() == 1) &&
         channel.try_receive().status() != queue_status::closed)
       throw nearfar::error("it is closed and empty");
+    w.barrier();
+  });
+}
+
+/// As `closing`, of two messages that are sent at once.
+template <typename Channel>
+[[nodiscard]] program range_closing(std::size_t capacity) {
+  return on_a_node(3, [=](world& w, monitor&) {
+    Channel channel(w, capacity);
+    std::int64_t balance = 0;
+    std::array<word, 2> some{1, 2};
+    if (w.rank() == 0) {
+      balance += static_cast<std::int64_t>(channel.send_range(some).count);
+    } else if (w.rank() == 1) {
+      while (const std::size_t count = channel.receive_range(some.begin(), some.size()).count)
+        balance -= static_cast<std::int64_t>(count);
+    } else {
+      channel.close();
+    }
+    if (w.sum_over_ranks({balance})[0] != 0) throw nearfar::error("lost or doubled");
+    w.barrier();
+  });
+}
+
+/// In place of frames of bytes: a word each, so that a frame that two have at a time is a data race.
+template <typename Memory>
+class word_frames {
+ public:
+  using cell = typename Memory::world_type::template plain<word>;
+  using writable = cell&;
+  using readable = const cell&;
+
+  word_frames(Memory& memory, const byte_channel_size& size) : places_(memory, size.capacity) {}
+  [[nodiscard]] writable to_write(std::size_t number) const { return places_[number].of; }
+  [[nodiscard]] readable to_read(std::size_t number, std::size_t /*length*/) const {
+    return places_[number].of;
+  }
+
+ private:
+  struct place {
+    cell of{};
+  };
+  typename Memory::template array<place> places_;
+};
+
+/// A channel of frames of a word.
+template <template <typename, typename> typename Buffer>
+class tested_frames : public basic_byte_channel<node_memory<world>, Buffer, word_frames<node_memory<world>>> {
+ public:
+  using base = basic_byte_channel<node_memory<world>, Buffer, word_frames<node_memory<world>>>;
+  tested_frames(world& w, std::size_t capacity) : base({.item_size = 1, .capacity = capacity}, w, 0) {}
+};
+
+/// As `streams`, in frames. Each sender first reserves one in vain.
+template <typename Channel>
+[[nodiscard]] program frame_streams(std::size_t capacity, int senders, int receivers, word count,
+                                    bool closes) {
+  return on_a_node(senders + receivers, [=](world& w, monitor&) {
+    Channel channel(w, capacity);
+    std::array<word, 4> least{1, 1, 1, 1};
+    std::int64_t got = 0;
+    const auto note = [&](auto& item) {
+      const word message = item.bytes().load();
+      item.give_back();
+      const auto from = static_cast<std::size_t>(message / 16);
+      if (from >= least.size() || message % 16 < least[from]) throw nearfar::error("doubled or out of order");
+      least[from] = message % 16 + 1;
+      ++got;
+    };
+    if (w.rank() < senders) {
+      channel.reserve()->give_back();
+      for (word i = 1; i <= count; ++i) {
+        auto frame = channel.reserve();
+        frame->bytes().store(static_cast<word>(w.rank()) * 16 + i);
+        if (std::move(*frame).commit() != queue_status::success) throw nearfar::error("nobody closes yet");
+      }
+      if (closes && senders == 1) channel.close();
+    } else if (closes) {
+      for (auto& item : channel) note(item);
+    } else {
+      const word all = count * static_cast<word>(senders);
+      const auto mine = static_cast<word>(w.rank() - senders);
+      const auto shares = static_cast<word>(receivers);
+      for (word i = mine; i < all; i += shares) {
+        auto item = channel.receive();
+        note(*item);
+      }
+    }
+    if (w.sum_over_ranks({got})[0] != static_cast<std::int64_t>(count) * senders)
+      throw nearfar::error("lost");
+    w.barrier();
+  });
+}
+
+/// One closes while another commits and a third receives, and one more waits for a frame: all are told, what
+/// was committed is received, and all frames come back.
+template <typename Channel>
+[[nodiscard]] program frame_closing(std::size_t capacity) {
+  return on_a_node(Channel::has_one_sender ? 3 : 4, [=](world& w, monitor&) {
+    Channel channel(w, capacity);
+    std::int64_t balance = 0;
+    const auto commit_one = [&] {
+      auto frame = channel.reserve();
+      if (!frame) return;
+      frame->bytes().store(1);
+      balance += std::move(*frame).commit() == queue_status::success ? 1 : 0;
+    };
+    if (w.rank() == 0) {
+      commit_one();
+      commit_one();
+    } else if (w.rank() == 1) {
+      for (auto& item : channel) {
+        balance -= static_cast<std::int64_t>(item.bytes().load());
+        item.give_back();
+      }
+    } else if (w.rank() == 2) {
+      channel.close();
+    } else {
+      commit_one();
+    }
+    if (w.sum_over_ranks({balance})[0] != 0) throw nearfar::error("lost or doubled");
+    w.barrier();
+    channel.reopen();
+    w.barrier();
+    if (w.rank() == 0) {
+      std::array<std::optional<typename Channel::frame>, 2> all;
+      for (std::size_t i = 0; i < capacity; ++i) {
+        auto frame = channel.try_reserve();
+        if (!frame) throw nearfar::error("a frame did not come back");
+        all[i].emplace(*std::move(frame));
+      }
+      for (auto& one : all)
+        if (one) one->give_back();
+    }
     w.barrier();
   });
 }

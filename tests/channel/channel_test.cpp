@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -439,6 +441,228 @@ TYPED_TEST(channel_of, loses_nothing_when_several_close_and_open_it) {
       [](std::uint64_t number) { return std::make_unique<std::uint64_t>(number); });
   expect_all_arrive_while_several_close<TypeParam, fickle>(
       [](std::uint64_t number) { return fickle(number); });
+}
+
+TYPED_TEST(channel_of, sends_and_receives_several_at_once) {
+  const auto c = TypeParam::template make<std::string>(4);
+  const std::size_t room = std::min<std::size_t>(c->capacity(), 4);
+  const std::vector<std::string> messages{"a", "b", "c", "d"};
+  std::vector<std::string> got;
+  EXPECT_EQ(c->try_receive_range(std::back_inserter(got), 4).status, queue_status::empty);
+  EXPECT_EQ(c->try_receive_range(std::back_inserter(got), 0).status, queue_status::success);
+  EXPECT_EQ(c->receive_range(std::back_inserter(got), 0).status, queue_status::success);
+  EXPECT_EQ(c->try_send_range(std::vector<std::string>()).status, queue_status::success);
+  for (int lap = 0; lap < 5; ++lap) {
+    const auto sent = c->try_send_range(messages);
+    EXPECT_EQ(sent.count, room);
+    EXPECT_EQ(sent.status, room == 4 ? queue_status::success : queue_status::full);
+    EXPECT_EQ(c->peek(), room);
+    got.clear();
+    const auto first = c->receive_range(std::back_inserter(got), 1);
+    EXPECT_EQ(first.count, 1U);
+    const auto rest = c->try_receive_range(std::back_inserter(got), 9);
+    EXPECT_EQ(rest.count, room - 1);
+    EXPECT_EQ(rest.status, room == 1 ? queue_status::empty : queue_status::success);
+    EXPECT_EQ(got, std::vector(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(room)));
+  }
+  ASSERT_EQ(c->send_range(std::vector{messages[0]}).status, queue_status::success);
+  c->close();
+  const auto none = c->send_range(messages);
+  EXPECT_EQ(none.count, 0U);
+  EXPECT_EQ(none.status, queue_status::closed);
+  EXPECT_EQ(c->receive_range(std::back_inserter(got), 2).count, 1U);
+  EXPECT_EQ(c->receive_range(std::back_inserter(got), 2).status, queue_status::closed);
+  EXPECT_EQ(c->try_receive_range(std::back_inserter(got), 2).status, queue_status::closed);
+}
+
+/// The model wakes all where one would be told, and so does not see this. Those that wait mostly sleep when
+/// the range comes; where one of them is not woken this never ends.
+TEST(channel, wakes_all_for_whom_there_is_something_in_a_range) {
+  constexpr int rounds = 300;
+  constexpr int yields = 300;
+  channel<int> c(8);
+  std::atomic<int> got = 0;
+  std::vector<std::jthread> waiting;
+  for (int i = 0; i < 3; ++i)
+    waiting.emplace_back([&] {
+      // Who comes too early for the next round waits until all have got one.
+      for (int round = 0; round < rounds; ++round) {
+        while (got < 3 * round) std::this_thread::yield();
+        EXPECT_TRUE(c.receive());
+        ++got;
+      }
+    });
+  for (int round = 0; round < rounds; ++round) {
+    while (got < 3 * round) std::this_thread::yield();
+    for (int i = 0; i < yields; ++i) std::this_thread::yield();
+    EXPECT_EQ(c.send_range(std::array{1, 2, 3}).count, 3U);
+  }
+}
+
+TYPED_TEST(channel_of, moves_from_what_it_sends_of_a_range_and_leaves_the_rest) {
+  const auto c = TypeParam::template make<std::unique_ptr<int>>(2);
+  const std::size_t room = std::min<std::size_t>(c->capacity(), 3);
+  std::vector<std::unique_ptr<int>> messages;
+  for (int i = 0; i < 3; ++i) messages.push_back(std::make_unique<int>(i));
+  const auto sent = c->try_send_range(std::move(messages));
+  EXPECT_EQ(sent.count, room);
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(messages[i] == nullptr, i < room);  // NOLINT(bugprone-use-after-move): what is tested
+  std::array<std::unique_ptr<int>, 3> got;
+  EXPECT_EQ(c->receive_range(got.begin(), got.size()).count, room);
+  for (std::size_t i = 0; i < room; ++i) EXPECT_EQ(*got[i], static_cast<int>(i));
+  c->close();
+  messages.clear();
+  messages.push_back(std::make_unique<int>(7));
+  EXPECT_EQ(c->send_range(std::move(messages)).status, queue_status::closed);
+  EXPECT_EQ(*messages[0], 7);  // NOLINT(bugprone-use-after-move)
+}
+
+TYPED_TEST(channel_of, goes_on_when_one_of_several_throws) {
+  {
+    const auto made = TypeParam::template make<counted>(4);
+    auto& c = *made;
+    if (c.capacity() < 4) return;
+    for (int lap = 0; lap < 5; ++lap) {
+      std::vector<counted> messages;
+      messages.reserve(3);
+      for (int i = 0; i < 3; ++i) messages.emplace_back(i);
+      counted::throws_in = 3;
+      EXPECT_THROW(static_cast<void>(c.try_send_range(std::move(messages))), std::runtime_error);
+      EXPECT_EQ(c.receive()->number(), 0);
+      EXPECT_EQ(c.receive()->number(), 1);
+      EXPECT_EQ(c.try_receive().status(), queue_status::empty);
+      messages.erase(messages.begin(), messages.begin() + 2);
+      ASSERT_EQ(c.send_range(std::move(messages)).count, 1U);
+      ASSERT_EQ(c.try_send(counted(3)), queue_status::success);
+      std::vector<counted> got;
+      got.reserve(4);
+      counted::throws_in = 1;
+      EXPECT_THROW(static_cast<void>(c.try_receive_range(std::back_inserter(got), 4)), std::runtime_error);
+      EXPECT_EQ(c.receive()->number(), 3);
+      EXPECT_EQ(c.try_receive().status(), queue_status::empty);
+    }
+    std::vector<counted> left;
+    left.emplace_back(1);
+    ASSERT_EQ(c.send_range(std::move(left)).count, 1U);
+  }
+  EXPECT_EQ(counted::living, 0);
+}
+
+TYPED_TEST(channel_of, of_ranges_is_as_its_model) {
+  std::mt19937 random(13);
+  for (int round = 0; round < 100; ++round) {
+    const auto made = TypeParam::template make<std::unique_ptr<int>>(1 + random() % 7);
+    auto& c = *made;
+    std::deque<int> model;
+    bool is_closed = false;
+    int next = 0;
+    for (int i = 0; i < 200; ++i) {
+      const std::size_t many = random() % 6;
+      switch (random() % 8) {
+        case 0:
+          is_closed = random() % 4 == 0;
+          if (is_closed)
+            c.close();
+          else
+            c.reopen();
+          break;
+        case 1:
+        case 2:
+        case 3: {
+          std::vector<std::unique_ptr<int>> messages;
+          for (std::size_t one = 0; one < many; ++one)
+            messages.push_back(std::make_unique<int>(next + static_cast<int>(one)));
+          const std::size_t wanted = is_closed ? 0 : std::min(many, c.capacity() - model.size());
+          const bool may_wait = is_closed || wanted == many;
+          const auto sent = may_wait && random() % 2 == 0 ? c.send_range(std::move(messages))
+                                                          : c.try_send_range(std::move(messages));
+          EXPECT_EQ(sent.count, wanted);
+          EXPECT_EQ(sent.status, wanted == many ? queue_status::success
+                                 : is_closed    ? queue_status::closed
+                                                : queue_status::full);
+          for (std::size_t one = 0; one < wanted; ++one) model.push_back(next++);
+          break;
+        }
+        case 4: {
+          const auto status = c.try_send(std::make_unique<int>(next));
+          if (status == queue_status::success) model.push_back(next++);
+          break;
+        }
+        case 5: {
+          const auto got = c.try_receive();
+          ASSERT_EQ(got.has_value(), !model.empty());
+          if (got) {
+            EXPECT_EQ(**got, model.front());
+            model.pop_front();
+          }
+          break;
+        }
+        default: {
+          std::vector<std::unique_ptr<int>> got;
+          const bool may_wait = is_closed || !model.empty();
+          const auto result = may_wait && random() % 2 == 0
+                                  ? c.receive_range(std::back_inserter(got), many)
+                                  : c.try_receive_range(std::back_inserter(got), many);
+          EXPECT_EQ(result.count, std::min(many, model.size()));
+          ASSERT_EQ(got.size(), result.count);
+          EXPECT_EQ(result.status, result.count != 0 || many == 0 ? queue_status::success
+                                   : is_closed                    ? queue_status::closed
+                                                                  : queue_status::empty);
+          for (const auto& one : got) {
+            EXPECT_EQ(*one, model.front());
+            model.pop_front();
+          }
+        }
+      }
+      EXPECT_EQ(c.peek(), model.size());
+    }
+  }
+}
+
+TYPED_TEST(channel_of, loses_nothing_of_what_is_sent_in_ranges) {
+  for (const std::size_t capacity : {1U, 3U, 64U}) {
+    constexpr std::uint64_t count = 2000;
+    const std::uint64_t senders = TypeParam::has_one_sender ? 1 : 3;
+    const auto c = TypeParam::template make<std::uint64_t>(capacity);
+    std::vector<traffic> all(TypeParam::has_one_receiver ? 1 : 3);
+    {
+      std::vector<std::jthread> receiving;
+      for (traffic& mine : all)
+        receiving.emplace_back([&] {
+          for (std::size_t most = 1;; most = most % 10 + 1) {
+            std::vector<std::uint64_t> got;
+            const auto result = c->receive_range(std::back_inserter(got), most);
+            if (result.status == queue_status::closed) return;
+            EXPECT_TRUE(result.count == got.size() && result.count >= 1 && result.count <= most);
+            for (const std::uint64_t message : got) mine.note(message);
+          }
+        });
+      std::vector<std::jthread> sending;
+      for (std::uint64_t sender = 0; sender < senders; ++sender)
+        sending.emplace_back([&c, sender] {
+          std::vector<std::uint64_t> messages;
+          for (std::uint64_t i = 0; i < count; ++i) {
+            messages.push_back(sender << 32U | i);
+            if (messages.size() < i % 9 && i + 1 < count) continue;
+            const auto sent = c->send_range(messages);
+            EXPECT_EQ(sent.count, messages.size());
+            messages.clear();
+          }
+        });
+      sending.clear();
+      c->close();
+    }
+    traffic sums;
+    for (const traffic& mine : all) {
+      sums.got += mine.got;
+      sums.sum += mine.sum;
+      sums.wrong += mine.wrong;
+    }
+    EXPECT_EQ(sums.got, count * senders);
+    EXPECT_EQ(sums.sum, count * (count - 1) / 2 * senders);
+    EXPECT_EQ(sums.wrong, 0U);
+  }
 }
 
 /// Store buffering: where neither sees the other, a sender goes on that is not awaited, or a sleeper sleeps

@@ -35,6 +35,7 @@ class near_mcs : public mcs_lock<W> {
 template <template <typename, typename> typename Buffer, bool tells_full = true, std::size_t places = 0>
 struct strategy {
   using channel = tested<Buffer>;
+  using frames = tested_frames<Buffer>;
   static constexpr bool is_exact = tells_full;
   static constexpr std::size_t fixed_capacity = places;
 };
@@ -116,6 +117,40 @@ TYPED_TEST(checked_channel, wakes_whoever_waits) {
 TYPED_TEST(checked_channel, loses_nothing_when_it_is_closed) {
   for (const near_model near : near_models)
     expect_nothing_found(closing<typename TypeParam::channel>(), at_random(near, 2000 / part));
+}
+TYPED_TEST(checked_channel, wakes_all_for_whom_there_is_something_in_a_range) {
+  using channel = typename TypeParam::channel;
+  constexpr int most_senders = channel::has_one_sender ? 1 : 2;
+  constexpr int most_receivers = channel::has_one_receiver ? 1 : 2;
+  for (const near_model near : near_models)
+    for (const std::size_t capacity : {1U, 2U, 3U})
+      for (int senders = 1; senders <= most_senders; ++senders)
+        for (int receivers = 1; receivers <= most_receivers; ++receivers)
+          expect_nothing_found(range_streams<channel>(capacity, senders, receivers, 3),
+                               at_random(near, 1000 / part));
+}
+TYPED_TEST(checked_channel, loses_nothing_of_a_range_when_it_is_closed) {
+  for (const near_model near : near_models)
+    for (const std::size_t capacity : {1U, 2U})
+      expect_nothing_found(range_closing<typename TypeParam::channel>(capacity),
+                           at_random(near, 1000 / part));
+}
+TYPED_TEST(checked_channel, lends_a_frame_to_one_at_a_time) {
+  using channel = typename TypeParam::frames;
+  constexpr int most_senders = channel::has_one_sender ? 1 : 2;
+  constexpr int most_receivers = channel::has_one_receiver ? 1 : 2;
+  for (const near_model near : near_models) {
+    for (const std::size_t capacity : {1U, 2U}) {
+      if (TypeParam::fixed_capacity != 0 && capacity > TypeParam::fixed_capacity) continue;
+      for (int senders = 1; senders <= most_senders; ++senders)
+        for (int receivers = 1; receivers <= most_receivers; ++receivers)
+          for (const bool closes : {false, true})
+            if (!closes || senders == 1)
+              expect_nothing_found(frame_streams<channel>(capacity, senders, receivers, 2, closes),
+                                   at_random(near, 1000 / part));
+      expect_nothing_found(frame_closing<channel>(capacity), at_random(near, 1000 / part));
+    }
+  }
 }
 
 TEST(checked_channel_locks, of_the_world_do) {

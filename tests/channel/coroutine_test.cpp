@@ -63,7 +63,7 @@ void expect_pipeline(std::size_t threads, int each, Capacity... capacity) {
 TEST(coroutines, lose_nothing_however_many_threads_there_are) {
   for (const std::size_t threads : {1U, 3U})
     for (const int each : {1, 10}) {
-      expect_pipeline<ring_buffer>(threads, each, 1);
+      expect_pipeline<ring_buffer>(threads, each, std::size_t{1});
       expect_pipeline<rendezvous>(threads, each);
       expect_pipeline<segments_of<list_nodes::recycled>::mpmc>(threads, each);
     }

@@ -10,12 +10,14 @@
 
 #include "bench/channel_rounds.hpp"
 #include "bench/disturbance.hpp"
+#include "nearfar/channel/byte_channel.hpp"
 #include "nearfar/channel/channel.hpp"
 #include "nearfar/channel/strategies.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/lock/cohort_lock.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
 #include "nearfar/memory/mpi/world.hpp"
+#include "tests/channel/byte_channel_cases.hpp"
 #include "tests/channel/channel_cases.hpp"
 #include "tests/mpi/environment.hpp"
 
@@ -158,6 +160,16 @@ TEST(mpi_channels, lose_nothing_to_one_receiver) {
     return;
   }
   for (const std::size_t capacity : {1U, 8U}) expect_messages_arrive(w, capacity, w.size() - 1, 1000);
+}
+
+TEST(mpi_byte_channel, loses_and_tears_nothing_between_the_ranks_of_a_node) {
+  mpi::world& w = common_world();
+  if (w.locality().groups(level::node) != 1) {
+    EXPECT_THROW((node_byte_channel<mpi::world>(w, {.item_size = 1, .capacity = 1})), misuse);
+    return;
+  }
+  for (const std::size_t item_size : {16U, 4096U})
+    expect_items_arrive(w, {.item_size = item_size, .capacity = 3}, w.size() - 1, 500);
 }
 
 }  // namespace

@@ -204,7 +204,7 @@ template <typename First, typename Second>
       for (const word message : first) balance -= static_cast<std::int64_t>(message);
     } else {
       for (const word message : {1U, 2U})
-        if (first.send(message) == queue_status::success) balance += message;
+        if (first.send(message) == queue_status::success) balance += static_cast<std::int64_t>(message);
       if (second.send(4) == queue_status::success) balance += 4;
       first.close();
       second.close();

@@ -7,8 +7,10 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <memory>
+#include <ranges>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -57,6 +59,18 @@ concept waiting_buffer = requires(B& buffer, T& value, const channel_deadline& d
 
 }  // namespace detail
 
+/// Those in which several at once cost less: `put_range` moves the iterator on past what it has put, and
+/// `take_range` takes no more than `most`; each counts what it has moved, also if it then throws. The result
+/// is that of the first of them. What iterators do must not use the channel.
+template <typename B, typename It, typename End>
+concept puts_ranges = requires(B& buffer, It& first, const End& last, std::size_t& count) {
+  { buffer.put_range(first, last, count) } -> std::same_as<queue_status>;
+};
+template <typename B, typename Out>
+concept takes_ranges = requires(B& buffer, Out& out, std::size_t most, std::size_t& count) {
+  { buffer.take_range(out, most, count) } -> std::same_as<queue_status>;
+};
+
 /// The capacity of a buffer that has none.
 inline constexpr std::size_t unbounded = std::numeric_limits<std::size_t>::max();
 
@@ -90,6 +104,38 @@ void put_or(Slot& to, T& value, const Undo& undo) {
       undo();
       throw;
     }
+  }
+}
+
+/// A container that is given away.
+template <typename R>
+concept given_away = !std::is_lvalue_reference_v<R> && !std::ranges::view<std::remove_cvref_t<R>>;
+
+/// The iterators of a range, which move from its elements if it is given away.
+template <typename R>
+[[nodiscard]] auto first_of(R& range) {
+  if constexpr (given_away<R>)
+    return std::move_iterator(std::ranges::begin(range));
+  else
+    return std::ranges::begin(range);
+}
+template <typename R>
+[[nodiscard]] auto last_of(R& range) {
+  if constexpr (given_away<R>)
+    return std::move_sentinel(std::ranges::end(range));
+  else
+    return std::ranges::end(range);
+}
+
+/// What `put` brings for what the iterator is at, or for a copy where that is not to be moved from.
+template <typename T, typename It, typename Put>
+auto with_message_at(It& at, const Put& put) {
+  if constexpr (std::is_same_v<std::iter_reference_t<It>, T&&>) {
+    T&& value = *at;
+    return put(value);
+  } else {
+    T copy(*at);
+    return put(copy);
   }
 }
 

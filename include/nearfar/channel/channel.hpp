@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <iterator>
 #include <optional>
+#include <ranges>
 #include <type_traits>
 #include <utility>
 
@@ -104,6 +105,49 @@ class basic_channel {
     return receive_by(end_of(span));
   }
 
+  /// Sends what is in the range, in its order, until there is no room: `success` if all, else why not more
+  /// than the first `count`. Each is a message of its own, and others' may come between them; who waits is
+  /// told once. Elements are copied, or moved where they are rvalues or the range is a container that is
+  /// given away; what is not sent is not moved from. If one throws, those before it are sent.
+  template <std::ranges::input_range R>
+  queue_range_result try_send_range(R&& range) {
+    auto first = detail::first_of<R>(range);
+    return put_all(first, detail::last_of<R>(range));
+  }
+  /// The same, waiting for room: `success` or `closed`.
+  template <std::ranges::input_range R>
+  queue_range_result send_range(R&& range) {
+    auto first = detail::first_of<R>(range);
+    const auto last = detail::last_of<R>(range);
+    std::size_t count = 0;
+    for (;;) {
+      const queue_range_result some = put_all(first, last);
+      count += some.count;
+      if (some.status != queue_status::full) return {count, some.status};
+      const queue_status status =
+          detail::with_message_at<T>(first, [this](T& value) { return send_by(value, std::nullopt); });
+      if (status != queue_status::success) return {count, status};
+      ++first;
+      ++count;
+    }
+  }
+  /// The oldest messages, up to `most`: `success` if at least one, or if none is wanted. Each is received for
+  /// itself, as above; who waits for room is told once.
+  template <std::output_iterator<T> Out>
+  queue_range_result try_receive_range(Out out, std::size_t most) {
+    return take_all(out, most);
+  }
+  /// The same, waiting for the first: `success` or `closed`.
+  template <std::output_iterator<T> Out>
+  queue_range_result receive_range(Out out, std::size_t most) {
+    const queue_range_result at_once = take_all(out, most);
+    if (at_once.status != queue_status::empty) return at_once;
+    received<T> first = receive_by(std::nullopt);
+    if (!first) return {0, first.status()};
+    *out++ = *std::move(first);
+    return {1 + take_all(out, most - 1).count, queue_status::success};
+  }
+
   /// From now on nothing can be sent; what was is still received. By anybody, any number of times.
   void close() {
     buffer_.close();
@@ -120,28 +164,7 @@ class basic_channel {
   [[nodiscard]] std::size_t capacity() const { return buffer_.capacity(); }
 
   /// Receives until the channel is closed and empty: `for (T& message : channel)`.
-  class iterator {
-   public:
-    using iterator_concept = std::input_iterator_tag;
-    using value_type = T;
-    using difference_type = std::ptrdiff_t;
-
-    explicit iterator(basic_channel& from) : from_(&from), current_(from.receive()) {}
-
-    [[nodiscard]] T& operator*() const { return **current_; }
-    iterator& operator++() {
-      current_.emplace(from_->receive());
-      return *this;
-    }
-    void operator++(int) { ++*this; }
-    [[nodiscard]] friend bool operator==(const iterator& one, std::default_sentinel_t /*end*/) {
-      return !one.current_->has_value();
-    }
-
-   private:
-    basic_channel* from_;
-    mutable std::optional<received<T>> current_;
-  };
+  using iterator = message_iterator<basic_channel, T>;
   [[nodiscard]] iterator begin() { return iterator(*this); }
   [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
 
@@ -195,17 +218,84 @@ class basic_channel {
   }
   [[nodiscard]] received<T> take() {
     if constexpr (waits_itself) return buffer_.take();
-    // Where there always is room nobody waits for it.
-    const auto tell_of_room = [&](bool tells_all) {
-      if (buffer_.capacity() != unbounded) detail::tell<buffer::take_order>(memory_, event(room), tells_all);
-    };
-    if constexpr (throws_nothing) {
-      received<T> result = buffer_.take();
-      if (result) tell_of_room(false);
-      return result;
+    bool is_taken = false;
+    return detail::and_always(
+        [&] {
+          received<T> result = buffer_.take();
+          is_taken = result.has_value();
+          return result;
+        },
+        [&] { tell_of_room(false, is_taken); });
+  }
+  /// All where there is room for several, as there may be, or places are passed over, if a message throws;
+  /// nobody where there always is, as then nobody waits.
+  void tell_of_room(bool tells_all, bool is_sure) {
+    if (buffer_.capacity() != unbounded && (is_sure || !throws_nothing))
+      detail::tell<buffer::take_order>(memory_, event(room), tells_all || !throws_nothing);
+  }
+  /// All who wait, where there is something for several of them.
+  template <detail::told_after how>
+  void tell_of(std::size_t count, event_of which) {
+    if (count != 0) detail::tell<how>(memory_, event(which), count > 1);
+  }
+  template <typename It, typename End>
+  [[nodiscard]] queue_range_result put_all(It& first, const End& last) {
+    queue_range_result result;
+    bool is_thrown = true;
+    result.status = detail::and_always(
+        [&] {
+          queue_status status = queue_status::success;
+          while (status == queue_status::success && first != last)
+            status = put_some(first, last, result.count);
+          is_thrown = false;
+          return status;
+        },
+        [&] {
+          if (is_thrown)
+            tell_all();  // as above
+          else
+            tell_of<buffer::put_order>(result.count, message);
+        });
+    if (result.status == queue_status::closed) detail::tell(memory_, event(room));
+    return result;
+  }
+  template <typename It, typename End>
+  [[nodiscard]] queue_status put_some(It& first, const End& last, std::size_t& count) {
+    if constexpr (puts_ranges<buffer, It, End>) {
+      return buffer_.put_range(first, last, count);
     } else {
-      // Also if the message throws, or places were passed over, any number of them.
-      return detail::and_always([&] { return buffer_.take(); }, [&] { tell_of_room(true); });
+      const queue_status status =
+          detail::with_message_at<T>(first, [this](T& value) { return buffer_.put(value); });
+      if (status != queue_status::success) return status;
+      ++count;
+      ++first;
+      return status;
+    }
+  }
+  template <typename Out>
+  [[nodiscard]] queue_range_result take_all(Out& out, std::size_t most) {
+    queue_range_result result;
+    const queue_status status = detail::and_always(
+        [&] {
+          queue_status last = queue_status::success;
+          while (last == queue_status::success && result.count < most)
+            last = take_some(out, most - result.count, result.count);
+          return last;
+        },
+        [&] { tell_of_room(result.count > 1, result.count != 0); });
+    if (result.count == 0) result.status = status;
+    return result;
+  }
+  template <typename Out>
+  [[nodiscard]] queue_status take_some(Out& out, [[maybe_unused]] std::size_t most, std::size_t& count) {
+    if constexpr (takes_ranges<buffer, Out>) {
+      return buffer_.take_range(out, most, count);
+    } else {
+      received<T> got = buffer_.take();
+      if (!got) return got.status();
+      ++count;
+      *out++ = *std::move(got);
+      return queue_status::success;
     }
   }
   [[nodiscard]] queue_status send_by(T& value, const channel_deadline& deadline) {

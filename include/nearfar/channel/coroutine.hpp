@@ -72,11 +72,12 @@ class executor {
   /// Something to be run once, by one of the threads; its owner keeps it until then.
   class job {
    public:
-    virtual void run() noexcept = 0;
-
-   protected:
     job() = default;
-    ~job() = default;
+    job(const job&) = delete;
+    job& operator=(const job&) = delete;
+    virtual ~job() = default;
+
+    virtual void run() noexcept = 0;
 
    private:
     friend class executor;
@@ -232,7 +233,7 @@ class awaited_cases : private executor::job {
   explicit awaited_cases(std::span<numbered> cases) : cases_(me_, cases) { me_.owner = this; }
   awaited_cases(const awaited_cases&) = delete;
   awaited_cases& operator=(const awaited_cases&) = delete;
-  ~awaited_cases() = default;
+  ~awaited_cases() override = default;
 
   std::size_t finish() {
     if (failure_) std::rethrow_exception(failure_);

@@ -11,7 +11,8 @@
 /// Positions only grow. Each side publishes its own (1, 2), and looks at the other's only when there seems to
 /// be no room, or no message. Closing is under the lock of those who send, or by closing_gate.hpp.
 ///
-/// Linearization points: of what succeeds the store of the position; of full and empty the look at the
+/// Linearization points: of what succeeds the store of the position, of several at once the same; of full and
+/// empty the look at the
 /// other's position, after a fence, while nobody else changes this side's; of `close` what the gate stores. A
 /// message that is counted while it is closed is sent when it is open again, or taken back: then a move that
 /// throws loses it.
@@ -26,6 +27,7 @@
 /// for as many messages as there is room for, rounded up to a power of two.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -84,6 +86,18 @@ class locked_ring {
   [[nodiscard]] received<T> take() {
     return channel_lock::with(receive_lock_, [&] { return take_here(); });
   }
+  /// As many as there is seen to be room for.
+  template <typename It, typename End>
+  [[nodiscard]] queue_status put_range(It& first, const End& last, std::size_t& count) {
+    return channel_lock::with_unless(
+        send_lock_, [&] { return is_full(); }, queue_status::full,
+        [&] { return put_range_here(first, last, count); });
+  }
+  /// As many as are seen.
+  template <typename Out>
+  [[nodiscard]] queue_status take_range(Out& out, std::size_t most, std::size_t& count) {
+    return channel_lock::with(receive_lock_, [&] { return take_range_here(out, most, count); });
+  }
 
   /// Whether this call closed it.
   bool close() {
@@ -128,33 +142,95 @@ class locked_ring {
     return tail - ends_[0].head.load(std::memory_order_relaxed) == capacity_;
   }
 
+  /// Of who sends, at that tail.
+  [[nodiscard]] bool has_room(std::uint64_t tail) {
+    both_ends& ends = ends_[0];
+    if (tail - ends.seen_head.load(std::memory_order_relaxed) != capacity_) return true;
+    channel_lock::fence_before_look<SendLock, ReceiveLock>(*memory_);
+    const std::uint64_t head = ends.head.load(std::memory_order_acquire);  // pairs with (2)
+    if (tail - head == capacity_) return false;
+    ends.seen_head.store(head, std::memory_order_relaxed);
+    return true;
+  }
   [[nodiscard]] queue_status put_here(T& value) {
     both_ends& ends = ends_[0];
     if (!gate_.is_open()) return queue_status::closed;
     const std::uint64_t tail = ends.tail.load(std::memory_order_relaxed);
-    if (tail - ends.seen_head.load(std::memory_order_relaxed) == capacity_) {
-      channel_lock::fence_before_look<SendLock, ReceiveLock>(*memory_);
-      const std::uint64_t head = ends.head.load(std::memory_order_acquire);  // pairs with (2)
-      if (tail - head == capacity_) return gate_.is_open() ? queue_status::full : queue_status::closed;
-      ends.seen_head.store(head, std::memory_order_relaxed);
-    }
+    if (!has_room(tail)) return gate_.is_open() ? queue_status::full : queue_status::closed;
+    return put_at(tail, value);
+  }
+  /// Counts it at once, so that who closes knows of it.
+  [[nodiscard]] queue_status put_at(std::uint64_t tail, T& value) {
     at(tail).put(std::move(value));
-    if (gate_.count_one(ends.tail, tail)) return queue_status::success;  // (1)
+    if (gate_.count_one(ends_[0].tail, tail)) return queue_status::success;  // (1)
     if constexpr (has_one_sender) detail::hand_back(value, at(tail));
     return queue_status::closed;
   }
 
+  template <typename It, typename End>
+  [[nodiscard]] queue_status put_range_here(It& first, const End& last, std::size_t& count) {
+    both_ends& ends = ends_[0];
+    if (!gate_.is_open()) return queue_status::closed;
+    std::uint64_t tail = ends.tail.load(std::memory_order_relaxed);
+    if (!has_room(tail)) return gate_.is_open() ? queue_status::full : queue_status::closed;
+    const std::uint64_t end = ends.seen_head.load(std::memory_order_relaxed) + capacity_;
+    if constexpr (has_one_sender) {
+      for (const std::uint64_t begin = tail; tail != end && first != last; ++tail, ++count, ++first) {
+        const auto status = detail::with_message_at<T>(first, [&](T& value) { return put_at(tail, value); });
+        if (status != queue_status::success) return tail == begin ? status : queue_status::success;
+      }
+      return queue_status::success;
+    }
+    return detail::and_always(
+        [&] {
+          for (; tail != end && first != last; ++first) {
+            detail::with_message_at<T>(first, [&](T& value) { at(tail).put(std::move(value)); });
+            ++tail;
+            ++count;
+          }
+          return queue_status::success;
+        },
+        [&] { ends.tail.store(tail, std::memory_order_release); });  // (1)
+  }
+
+  /// What who receives finds at that head.
+  [[nodiscard]] queue_status look_for_message(std::uint64_t head) {
+    both_ends& ends = ends_[0];
+    if (ends.seen_tail.load(std::memory_order_relaxed) != head) return queue_status::success;
+    channel_lock::fence_before_look<SendLock, ReceiveLock>(*memory_);
+    const auto sent = gate_.look_at(ends.tail);  // pairs with (1)
+    if (sent.count == head) return sent.is_closed ? queue_status::closed : queue_status::empty;
+    ends.seen_tail.store(sent.count, std::memory_order_relaxed);
+    return queue_status::success;
+  }
   [[nodiscard]] received<T> take_here() {
     both_ends& ends = ends_[0];
     const std::uint64_t head = ends.head.load(std::memory_order_relaxed);
-    if (ends.seen_tail.load(std::memory_order_relaxed) == head) {
-      channel_lock::fence_before_look<SendLock, ReceiveLock>(*memory_);
-      const auto sent = gate_.look_at(ends.tail);  // pairs with (1)
-      if (sent.count == head) return sent.is_closed ? queue_status::closed : queue_status::empty;
-      ends.seen_tail.store(sent.count, std::memory_order_relaxed);
-    }
+    const queue_status found = look_for_message(head);
+    if (found != queue_status::success) return found;
     return detail::and_always([&] { return received<T>(at(head).take()); },
                               [&] { ends.head.store(head + 1, std::memory_order_release); });  // (2)
+  }
+
+  template <typename Out>
+  [[nodiscard]] queue_status take_range_here(Out& out, std::size_t most, std::size_t& count) {
+    both_ends& ends = ends_[0];
+    std::uint64_t head = ends.head.load(std::memory_order_relaxed);
+    const queue_status found = look_for_message(head);
+    if (found != queue_status::success) return found;
+    const std::uint64_t there = ends.seen_tail.load(std::memory_order_relaxed) - head;
+    const std::uint64_t end = head + std::min<std::uint64_t>(there, most);
+    return detail::and_always(
+        [&] {
+          while (head != end) {
+            slot& from = at(head);
+            ++head;
+            ++count;
+            *out++ = from.take();
+          }
+          return queue_status::success;
+        },
+        [&] { ends.head.store(head, std::memory_order_release); });  // (2)
   }
 
   Memory* memory_;

@@ -1,7 +1,9 @@
 /// \file
-/// What a channel's receiver gets.
+/// What comes out of a channel.
 #pragma once
 
+#include <cstddef>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -9,7 +11,8 @@
 
 namespace nearfar {
 
-/// A message, or why there is none: `empty`, `closed` or `timed_out`. Can be moved if the message can.
+/// A message, or why there is none: `empty`, `closed` or `timed_out`; or room for one, or `full`. Can be
+/// moved if that can.
 template <typename T>
 class [[nodiscard]] received {
  public:
@@ -31,6 +34,33 @@ class [[nodiscard]] received {
  private:
   std::optional<T> value_;
   queue_status status_ = queue_status::success;
+};
+
+/// Receives from a channel until that is closed and empty. A message is destroyed before the next is
+/// received.
+template <typename Channel, typename Message>
+class message_iterator {
+ public:
+  using iterator_concept = std::input_iterator_tag;
+  using value_type = Message;
+  using difference_type = std::ptrdiff_t;
+
+  explicit message_iterator(Channel& from) : from_(&from), current_(from.receive()) {}
+
+  [[nodiscard]] Message& operator*() const { return **current_; }
+  message_iterator& operator++() {
+    current_.reset();
+    current_.emplace(from_->receive());
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  [[nodiscard]] friend bool operator==(const message_iterator& one, std::default_sentinel_t /*end*/) {
+    return !one.current_->has_value();
+  }
+
+ private:
+  Channel* from_;
+  mutable std::optional<received<Message>> current_;
 };
 
 }  // namespace nearfar
