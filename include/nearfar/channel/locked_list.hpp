@@ -178,7 +178,7 @@ class locked_list {
     both_ends& ends = ends_[0];
     const std::uint64_t got = ends.got.load(std::memory_order_relaxed);
     if (ends.seen_sent.load(std::memory_order_relaxed) == got) {
-      channel_lock::fence_before_look<SendLock, ReceiveLock>(*memory_);
+      channel_lock::fence_before_look<ReceiveLock>(*memory_);
       const auto sent = gate_.look_at(ends.sent);  // pairs with (1)
       if (sent.count == got) return sent.is_closed ? queue_status::closed : queue_status::empty;
       ends.seen_sent.store(sent.count, std::memory_order_relaxed);

@@ -146,7 +146,7 @@ class locked_ring {
   [[nodiscard]] bool has_room(std::uint64_t tail) {
     both_ends& ends = ends_[0];
     if (tail - ends.seen_head.load(std::memory_order_relaxed) != capacity_) return true;
-    channel_lock::fence_before_look<SendLock, ReceiveLock>(*memory_);
+    channel_lock::fence_before_look<SendLock>(*memory_);
     const std::uint64_t head = ends.head.load(std::memory_order_acquire);  // pairs with (2)
     if (tail - head == capacity_) return false;
     ends.seen_head.store(head, std::memory_order_relaxed);
@@ -197,7 +197,7 @@ class locked_ring {
   [[nodiscard]] queue_status look_for_message(std::uint64_t head) {
     both_ends& ends = ends_[0];
     if (ends.seen_tail.load(std::memory_order_relaxed) != head) return queue_status::success;
-    channel_lock::fence_before_look<SendLock, ReceiveLock>(*memory_);
+    channel_lock::fence_before_look<ReceiveLock>(*memory_);
     const auto sent = gate_.look_at(ends.tail);  // pairs with (1)
     if (sent.count == head) return sent.is_closed ? queue_status::closed : queue_status::empty;
     ends.seen_tail.store(sent.count, std::memory_order_relaxed);

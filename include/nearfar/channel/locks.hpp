@@ -245,12 +245,12 @@ template <typename Lock, typename GivesUp, typename Result, typename Inside>
   }
 }
 
-/// Before a look at the other end after which full or empty is told: so that it sees what was done by calls
-/// that have returned, where both ends have locks. An end without a lock does not fence after what it does,
-/// so that there the fence of who goes to sleep has to be enough (event_count.hpp).
-template <typename SendLock, typename ReceiveLock, typename Memory>
+/// Of an end with that lock, before the look at the other end after which it tells full or empty: so that it
+/// sees what was done by calls that have returned and fenced. An end without a lock is spared that, and sees
+/// them soon; when it goes to sleep the fence of event_count.hpp is enough.
+template <typename Lock, typename Memory>
 void fence_before_look(Memory& memory) {
-  if constexpr (SendLock::excludes && ReceiveLock::excludes)
+  if constexpr (Lock::excludes)
     memory.fence(std::memory_order_seq_cst);
   else
     memory.light_fence();
