@@ -321,9 +321,6 @@ TEST(broken_channel, in_ranges) {
   EXPECT_EQ(missed("spin", range_programs_of<ring_of<channel_lock::spin>::mpmc>(),
                    {"channel/locked_ring.hpp", "channel/closing_gate.hpp"}),
             "");
-  EXPECT_EQ(missed("spsc_ring", range_programs_of<spsc_ring>(),
-                   {"channel/locked_ring.hpp", "channel/closing_gate.hpp"}),
-            "");
 }
 TEST(broken_channel, of_frames) {
   using frames = tested_frames<ring_buffer>;

@@ -139,6 +139,18 @@ auto with_message_at(It& at, const Put& put) {
   }
 }
 
+/// Takes the message from there, and then does what is to be done, also if the message throws.
+template <typename T, typename Slot, typename Afterwards>
+[[nodiscard]] received<T> take_and(Slot& from, const Afterwards& afterwards) {
+  if constexpr (std::is_nothrow_move_constructible_v<T>) {
+    received<T> result(from.take());
+    afterwards();
+    return result;
+  } else {
+    return and_always([&] { return received<T>(from.take()); }, afterwards);
+  }
+}
+
 /// Sets that bit of a word in which others change other bits, or clears it. Whether this call did it.
 template <typename Cell, typename Word>
 bool change_bit(Cell& cell, Word bit, bool is_to_be_set) {

@@ -218,19 +218,18 @@ class basic_channel {
   }
   [[nodiscard]] received<T> take() {
     if constexpr (waits_itself) return buffer_.take();
-    bool is_taken = false;
-    return detail::and_always(
-        [&] {
-          received<T> result = buffer_.take();
-          is_taken = result.has_value();
-          return result;
-        },
-        [&] { tell_of_room(false, is_taken); });
+    if constexpr (throws_nothing) {
+      received<T> result = buffer_.take();
+      if (result) tell_of_room(false, true);
+      return result;
+    } else {
+      return detail::and_always([&] { return buffer_.take(); }, [&] { tell_of_room(true, true); });
+    }
   }
   /// All where there is room for several, as there may be, or places are passed over, if a message throws;
   /// nobody where there always is, as then nobody waits.
   void tell_of_room(bool tells_all, bool is_sure) {
-    if (buffer_.capacity() != unbounded && (is_sure || !throws_nothing))
+    if ((takes_capacity || buffer_.capacity() != unbounded) && (is_sure || !throws_nothing))
       detail::tell<buffer::take_order>(memory_, event(room), tells_all || !throws_nothing);
   }
   /// All who wait, where there is something for several of them.

@@ -56,7 +56,8 @@ class closing_gate {
       return {.count = count.load(std::memory_order_acquire), .is_closed = is_all};  // pairs with (1)
     } else {
       for (;;) {
-        const std::uint64_t seen = settled();  // (8) pairs with (5, 7)
+        std::uint64_t seen = state().load(std::memory_order_acquire);  // (8) pairs with (5, 7)
+        if (phase_of(seen) == closing || phase_of(seen) == withdrawing) seen = settled();
         if (phase_of(seen) == closed)
           return {.count = words_[0].all.load(std::memory_order_acquire), .is_closed = true};  // with (4)
         const std::uint64_t now = count.load(std::memory_order_acquire);                       // with (1)
@@ -105,13 +106,13 @@ class closing_gate {
     return state % phases;
   }
   [[nodiscard]] counter& state() const { return words_[0].state; }
-  [[nodiscard]] std::uint64_t settled() const {
+  [[nodiscard, gnu::noinline]] std::uint64_t settled() const {
     return memory_->await(
         state(), [](std::uint64_t now) { return phase_of(now) != closing && phase_of(now) != withdrawing; });
   }
 
   /// Not if it was counted in time, or if it is open again.
-  [[nodiscard]] bool withdraw(counter& count, std::uint64_t before) {
+  [[nodiscard, gnu::noinline, gnu::cold]] bool withdraw(counter& count, std::uint64_t before) {
     for (;;) {
       std::uint64_t seen = settled();
       if (phase_of(seen) == open || before < words_[0].all.load(std::memory_order_relaxed)) return false;

@@ -109,23 +109,26 @@ void unobserve(Memory& memory, event_count<Memory>& event, observer<Memory>& min
   event.waiting.fetch_add(~std::uint32_t{0}, std::memory_order_relaxed);
 }
 
-/// Tells one of those that wait, if there are any; or all.
-template <told_after how = told_after::fence, typename Memory>
-void tell(Memory& memory, event_count<Memory>& event, bool tells_all = false) {
-  if constexpr (how == told_after::fence) memory.fence(std::memory_order_seq_cst);
-  if constexpr (how == told_after::light_fence) memory.light_fence();
-  constexpr bool is_fenced = how != told_after::itself;
-  if (event.waiting.load(is_fenced ? std::memory_order_relaxed : std::memory_order_seq_cst) == 0)
-    return;                                                   // (2)
+/// Of those that wait, if there are any. Apart, so that who tells nobody pays for a load and no more.
+template <told_after how, typename Memory>
+[[gnu::noinline]] void tell_those_that_wait(Memory& memory, event_count<Memory>& event, bool tells_all) {
   event.count.value.fetch_add(1, std::memory_order_release);  // (3)
   if (tells_all)
     memory.unpark_all(event.count);
   else
     memory.unpark_one(event.count);
-  if (event.observed.load(is_fenced ? std::memory_order_acquire : std::memory_order_seq_cst) != 0)
-    with_observers(memory, event, [&](auto& list) {  // pairs with (4)
-      list.template tell_all<observer<Memory>>(memory);
-    });
+  constexpr auto order =
+      how == told_after::itself ? std::memory_order_seq_cst : std::memory_order_acquire;  // pairs with (4)
+  if (event.observed.load(order) != 0)
+    with_observers(memory, event, [&](auto& list) { list.template tell_all<observer<Memory>>(memory); });
+}
+/// Tells one of those that wait, if there are any; or all.
+template <told_after how = told_after::fence, typename Memory>
+void tell(Memory& memory, event_count<Memory>& event, bool tells_all = false) {
+  if constexpr (how == told_after::fence) memory.fence(std::memory_order_seq_cst);
+  if constexpr (how == told_after::light_fence) memory.light_fence();
+  constexpr auto order = how == told_after::itself ? std::memory_order_seq_cst : std::memory_order_relaxed;
+  if (event.waiting.load(order) != 0) tell_those_that_wait<how>(memory, event, tells_all);  // (2)
 }
 
 }  // namespace detail

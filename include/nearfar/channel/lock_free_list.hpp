@@ -129,8 +129,7 @@ class lock_free_list {
                                       std::memory_order_relaxed))
         continue;
       note_done(held, number_of(head));
-      return detail::and_always([&] { return received<T>(nodes_[to].message.take()); },
-                                [&] { note_done(held, to); });
+      return detail::take_and<T>(nodes_[to].message, [&] { note_done(held, to); });
     }
   }
 

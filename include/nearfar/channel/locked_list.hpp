@@ -185,11 +185,10 @@ class locked_list {
     }
     left = ends.head.load(std::memory_order_relaxed);
     const std::uint64_t next = after(left);
-    return detail::and_always([&] { return received<T>(nodes_[next].message.take()); },
-                              [&] {
-                                ends.got.store(got + 1, std::memory_order_relaxed);
-                                ends.head.store(next, std::memory_order_relaxed);
-                              });
+    return detail::take_and<T>(nodes_[next].message, [&] {
+      ends.got.store(got + 1, std::memory_order_relaxed);
+      ends.head.store(next, std::memory_order_relaxed);
+    });
   }
 
   [[nodiscard]] std::uint64_t after(std::uint64_t at) const {

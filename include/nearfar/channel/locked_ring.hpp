@@ -208,8 +208,8 @@ class locked_ring {
     const std::uint64_t head = ends.head.load(std::memory_order_relaxed);
     const queue_status found = look_for_message(head);
     if (found != queue_status::success) return found;
-    return detail::and_always([&] { return received<T>(at(head).take()); },
-                              [&] { ends.head.store(head + 1, std::memory_order_release); });  // (2)
+    return detail::take_and<T>(at(head),
+                               [&] { ends.head.store(head + 1, std::memory_order_release); });  // (2)
   }
 
   template <typename Out>

@@ -89,8 +89,8 @@ class mailbox {
         state = now;
       }
     }
-    return detail::and_always([&] { return received<T>(box_[0].message.take()); },
-                              [&] { at.fetch_add(empty - reading, std::memory_order_release); });  // (2)
+    return detail::take_and<T>(box_[0].message,
+                               [&] { at.fetch_add(empty - reading, std::memory_order_release); });  // (2)
   }
 
   /// Whether this call closed it.
@@ -165,8 +165,7 @@ class locked_mailbox {
     return channel_lock::with(lock_, [&]() -> received<T> {
       const std::uint32_t state = at.load(std::memory_order_relaxed);
       if ((state & full) == 0) return state == closed_bit ? queue_status::closed : queue_status::empty;
-      return detail::and_always([&] { return received<T>(box_[0].message.take()); },
-                                [&] { at.store(state - full, std::memory_order_relaxed); });
+      return detail::take_and<T>(box_[0].message, [&] { at.store(state - full, std::memory_order_relaxed); });
     });
   }
 

@@ -168,9 +168,8 @@ class rendezvous {
       const auto [closed, other] = meet(ends().senders, ends().receivers, mine);
       if (closed) return queue_status::closed;
       if (other)
-        return detail::and_always(
-            [&] { return received<T>(other->entry->lent.take()); },
-            [&] { other->whom.settle(*memory_, detail::decision::done(other->number)); });
+        return detail::take_and<T>(
+            other->entry->lent, [&] { other->whom.settle(*memory_, detail::decision::done(other->number)); });
       if (mine == nullptr) return queue_status::empty;
       const std::uint32_t state = wait(*mine, false, deadline);
       if (detail::decision::entry_of(state)) return mine->given.take();

@@ -97,7 +97,7 @@ class ring_buffer {
   [[nodiscard]] received<T> take() {
     const claim of = claimed();
     if (of.at == nullptr) return of.why;
-    return detail::and_always([&] { return received<T>(of.at->message.take()); }, [&] { pass_on(of); });
+    return detail::take_and<T>(of.at->message, [&] { pass_on(of); });
   }
 
   /// Whether this call closed it.

@@ -132,7 +132,7 @@ class segment_list {
   [[nodiscard]] received<T> take() {
     const claim of = claimed();
     if (of.in == none) return of.why;
-    return detail::and_always([&] { return received<T>(place_of(of).message.take()); }, [&] { leave(of); });
+    return detail::take_and<T>(place_of(of).message, [&] { leave(of); });
   }
 
   /// Whether this call closed it.
