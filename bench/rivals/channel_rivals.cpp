@@ -166,6 +166,36 @@ contender ours(const char* name) {
       });
 }
 
+/// A message goes from one thread to another by a word that says whether there is one: each sleeps on it at
+/// once when there is nothing to do, and the sender until the other has it.
+class bare_futex {
+ public:
+  void give(message value) {
+    message_ = value;
+    change(1);
+    sleep_while(1);
+  }
+  [[nodiscard]] message take() {
+    sleep_while(0);
+    const message result = message_;
+    change(0);
+    return result;
+  }
+
+ private:
+  void change(std::uint32_t to) {
+    has_message_.store(to, std::memory_order_seq_cst);
+    nearfar::detail::wake(has_message_, 1, true);
+  }
+  void sleep_while(std::uint32_t seen) {
+    while (has_message_.load(std::memory_order_seq_cst) == seen)
+      nearfar::detail::sleep_on(has_message_, seen, std::nullopt, true);
+  }
+
+  atomic_cell<std::uint32_t> has_message_{};
+  message message_ = 0;
+};
+
 constexpr auto push = [](auto& queue, message value) { return queue.push(value); };
 constexpr auto bounded_push = [](auto& queue, message value) { return queue.bounded_push(value); };
 constexpr auto certain_push = [](auto& queue, message value) { return queue.push(value), true; };
@@ -191,6 +221,15 @@ std::vector<contender> contenders(const std::string& kind) {
             adapted("moodycamel::ReaderWriterQueue", made<moodycamel::ReaderWriterQueue<message>>,
                     try_enqueue, try_dequeue),
             with_atomic_queue<true>("atomic_queue, SPSC")};
+  if (kind == "meet")
+    return {adapted(
+                "nearfar rendezvous", [](std::size_t /*capacity*/) { return channel<message, rendezvous>(); },
+                [](auto& between, message value) { return between.send(value) == queue_status::success; },
+                [](auto& between, message& to) { return to = *between.receive(), true; }),
+            adapted(
+                "bare futex", [](std::size_t /*capacity*/) { return bare_futex(); },
+                [](auto& between, message value) { return between.give(value), true; },
+                [](auto& between, message& to) { return to = between.take(), true; })};
   if (kind == "mpmc")
     return {
         ours<ring_buffer>("nearfar ring_buffer"),
@@ -266,20 +305,22 @@ int main(int argc, char** argv) {
   nearfar::bench::setting of;
   int runs = 31;
   bool as_json = false;
-  app.add_option("--kind", kinds, "spsc and mpmc: bounded; mpsc: unbounded")
-      ->check(CLI::IsMember({"spsc", "mpmc", "mpsc"}))
+  app.add_option("--kind", kinds,
+                 "spsc and mpmc: bounded; mpsc: unbounded; meet: no buffer, and who waits sleeps")
+      ->check(CLI::IsMember({"spsc", "mpmc", "mpsc", "meet"}))
       ->delimiter(',');
   app.add_option("--messages", of.messages, "of each run")->check(CLI::Range(1'000, 1'000'000'000));
   app.add_option("--capacity", of.capacity)->check(CLI::Range(2, 1 << 24));
-  app.add_option("--producers", of.producers, "spsc has one")->check(CLI::Range(1, 64));
-  app.add_option("--consumers", of.consumers, "spsc and mpsc have one")->check(CLI::Range(1, 64));
+  app.add_option("--producers", of.producers, "spsc and meet have one")->check(CLI::Range(1, 64));
+  app.add_option("--consumers", of.consumers, "all but mpmc have one")->check(CLI::Range(1, 64));
   app.add_option("--runs", runs)->check(CLI::Range(1, 1000));
   app.add_flag("--json", as_json, "a line of JSON for each");
   CLI11_PARSE(app, argc, argv);
   of.messages -= of.messages % of.producers;
   try {
     for (const std::string& kind : kinds) {
-      if ((kind == "spsc" && of.producers != 1) || (kind != "mpmc" && of.consumers != 1)) {
+      const bool has_one_producer = kind == "spsc" || kind == "meet";
+      if ((has_one_producer && of.producers != 1) || (kind != "mpmc" && of.consumers != 1)) {
         fmt::print(stderr, "nearfar_channel_rivals: {} is not for {} to {}\n", kind, of.producers,
                    of.consumers);
         return 2;

@@ -102,6 +102,31 @@ inline void before_look(int number) noexcept {
   if (number >= looks_before_sleep / 2) sched_yield();
 }
 
+/// Gives the processor away before a thread sleeps, in the hope that the other is about to come, which is
+/// cheaper than to be woken. Where others want the processor for longer, a yield lasts as long as their share
+/// of it, a thousand times what being woken takes: then this thread sleeps at once for some time. Measured on
+/// 2 cores of a virtual machine, a rendezvous takes 0.6 us with yields and 30 us without where nobody else
+/// runs, and beside one busy thread for each core 1500 us with and 40 to 70 us without.
+class patient_thread {
+ public:
+  /// How long a yield may last, and how many waits do without after one that was longer.
+  static constexpr std::chrono::microseconds long_yield{100};
+  static constexpr int waits_without = 1000;
+
+  /// Whether it is worth to look again.
+  [[nodiscard]] static bool yields() noexcept {
+    if (waits_left_ > 0) return false;
+    const auto before = std::chrono::steady_clock::now();
+    sched_yield();
+    if (std::chrono::steady_clock::now() - before > long_yield) waits_left_ = waits_without;
+    return true;
+  }
+  static void note_sleep() noexcept { waits_left_ = std::max(waits_left_ - 1, 0); }
+
+ private:
+  static inline thread_local int waits_left_ = 0;
+};
+
 /// Whether the kernel will make every thread of the process pass a fence when it is asked to.
 [[nodiscard]] inline bool register_process_barrier() noexcept {
   return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0U, 0) == 0;
@@ -227,10 +252,12 @@ class process_memory {
   }
   static void park(const parking_word<process_memory>& word, std::uint32_t seen,
                    const channel_deadline& deadline) noexcept {
+    constexpr int in_vain = detail::looks_before_sleep / 2;
     for (int look = 0; look < detail::looks_before_sleep; ++look) {
       if (word.value.load(std::memory_order_acquire) != seen) return;
-      detail::before_look(look);
+      if (look >= in_vain && !detail::patient_thread::yields()) break;
     }
+    detail::patient_thread::note_sleep();
     detail::sleep_on(word.value, seen, deadline, true);
   }
   static void unpark_one(parking_word<process_memory>& word) noexcept { detail::wake(word.value, 1, true); }
