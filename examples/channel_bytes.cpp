@@ -63,7 +63,7 @@ std::uint64_t sum_of_numbers(std::uint64_t last) {
 }  // namespace
 
 int main() {
-  constexpr std::uint64_t known = 64 * 1024 * (19 * 20 / 2);
+  constexpr std::uint64_t known = std::uint64_t{64} * 1024 * (19 * 20 / 2);
   const std::uint64_t of_images = sum_of_images(20, std::size_t{64} * 1024);
   const std::uint64_t of_numbers = sum_of_numbers(1000);
   std::cout << of_images << ' ' << of_numbers << '\n';

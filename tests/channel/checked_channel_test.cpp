@@ -127,13 +127,12 @@ TYPED_TEST(checked_channel, wakes_all_for_whom_there_is_something_in_a_range) {
       for (int senders = 1; senders <= most_senders; ++senders)
         for (int receivers = 1; receivers <= most_receivers; ++receivers)
           expect_nothing_found(range_streams<channel>(capacity, senders, receivers, 3),
-                               at_random(near, 1000 / part));
+                               at_random(near, 300 / part));
 }
 TYPED_TEST(checked_channel, loses_nothing_of_a_range_when_it_is_closed) {
   for (const near_model near : near_models)
     for (const std::size_t capacity : {1U, 2U})
-      expect_nothing_found(range_closing<typename TypeParam::channel>(capacity),
-                           at_random(near, 1000 / part));
+      expect_nothing_found(range_closing<typename TypeParam::channel>(capacity), at_random(near, 300 / part));
 }
 TYPED_TEST(checked_channel, lends_a_frame_to_one_at_a_time) {
   using channel = typename TypeParam::frames;
@@ -147,8 +146,8 @@ TYPED_TEST(checked_channel, lends_a_frame_to_one_at_a_time) {
           for (const bool closes : {false, true})
             if (!closes || senders == 1)
               expect_nothing_found(frame_streams<channel>(capacity, senders, receivers, 2, closes),
-                                   at_random(near, 1000 / part));
-      expect_nothing_found(frame_closing<channel>(capacity), at_random(near, 1000 / part));
+                                   at_random(near, 300 / part));
+      expect_nothing_found(frame_closing<channel>(capacity), at_random(near, 300 / part));
     }
   }
 }

@@ -169,20 +169,23 @@ class executor {
 class task::promise_type final : public executor::job {
  public:
   [[nodiscard]] task get_return_object() noexcept { return task(*this); }
-  [[nodiscard]] static std::suspend_always initial_suspend() noexcept { return {}; }
+  // What compilers call through an object is no static member.
+  // NOLINTBEGIN(readability-convert-member-functions-to-static)
+  [[nodiscard]] std::suspend_always initial_suspend() noexcept { return {}; }
   [[nodiscard]] auto final_suspend() noexcept {
     struct at_the_end {
-      [[nodiscard]] static bool await_ready() noexcept { return false; }
-      static void await_suspend(std::coroutine_handle<promise_type> self) noexcept {
+      [[nodiscard]] bool await_ready() noexcept { return false; }
+      void await_suspend(std::coroutine_handle<promise_type> self) noexcept {
         executor* on = self.promise().on_;
         self.destroy();
         on->ended();
       }
-      static void await_resume() noexcept {}
+      void await_resume() noexcept {}
     };
     return at_the_end();
   }
-  static void return_void() noexcept {}
+  void return_void() noexcept {}
+  // NOLINTEND(readability-convert-member-functions-to-static)
   void unhandled_exception() noexcept { on_->failed(std::current_exception()); }
 
   /// Where it is run.
@@ -216,6 +219,10 @@ class awaited_cases : private executor::job {
  public:
   using numbered = selection<process_memory>::numbered;
 
+  awaited_cases(const awaited_cases&) = delete;
+  awaited_cases& operator=(const awaited_cases&) = delete;
+  ~awaited_cases() override = default;
+
   [[nodiscard]] bool await_ready() {
     chosen_ = cases_.attempt_by(selection_order());
     return chosen_.has_value();
@@ -231,10 +238,6 @@ class awaited_cases : private executor::job {
 
  protected:
   explicit awaited_cases(std::span<numbered> cases) : cases_(me_, cases) { me_.owner = this; }
-  awaited_cases(const awaited_cases&) = delete;
-  awaited_cases& operator=(const awaited_cases&) = delete;
-  ~awaited_cases() override = default;
-
   std::size_t finish() {
     if (failure_) std::rethrow_exception(failure_);
     cases_.report(*chosen_);
