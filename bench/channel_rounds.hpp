@@ -169,6 +169,15 @@ class channel_rounds {
          --doublings)
       most *= 2;
     result.messages = std::min(most + draw_alike(static_cast<std::uint32_t>(most)), at_once);
+    if (most_.meet) {
+      // Nobody meets itself.
+      result.senders = std::min(result.senders, std::max(ranks_ - 1, 1));
+      result.receivers = std::min(result.receivers, ranks_ - result.senders);
+      if (result.receivers == 0) {
+        result.messages = 0;
+        result.until_closed = false;
+      }
+    }
     return result;
   }
 
