@@ -33,6 +33,13 @@ using word = std::uint64_t;
 using queue_model = queue_specification;
 
 inline constexpr std::array near_models{near_model::sequential, near_model::release_acquire};
+/// Instrumented the checker is slow, and looks for other faults: a part of the executions does.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr std::uint64_t part = 20;
+#else
+inline constexpr std::uint64_t part = 1;
+#endif
+
 /// Nothing is far.
 [[nodiscard]] inline options by(near_model near) { return {.mode = delivery_mode::eager, .near = near}; }
 [[nodiscard]] inline options at_random(near_model near, std::uint64_t executions) {

@@ -17,13 +17,6 @@
 namespace nearfar::checker::testing {
 namespace {
 
-/// Instrumented it is slow, and looks for other faults: a part of the executions does.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t part = 20;
-#else
-constexpr std::uint64_t part = 1;
-#endif
-
 /// Takes any world, as a policy asks.
 template <typename W>
 class near_mcs : public mcs_lock<W> {

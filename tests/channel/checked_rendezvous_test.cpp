@@ -10,12 +10,6 @@
 namespace nearfar::checker::testing {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t part = 20;
-#else
-constexpr std::uint64_t part = 1;
-#endif
-
 using tested_rendezvous = tested<rendezvous>;
 
 void expect_sound(const program& what, std::uint64_t executions = 3000) {

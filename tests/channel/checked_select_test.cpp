@@ -10,12 +10,6 @@
 namespace nearfar::checker::testing {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t part = 20;
-#else
-constexpr std::uint64_t part = 1;
-#endif
-
 using met = tested<rendezvous>;
 using ring = tested<ring_buffer>;
 using lone = tested<spsc_ring>;  // its sender, and its receiver, are told by a light fence

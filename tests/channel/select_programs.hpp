@@ -89,6 +89,18 @@ class chooser {
 /// `get`.
 using selections = std::vector<std::pair<word, word>>;
 
+/// With what is left in the channels, what one has sent another has received. Collective.
+template <typename First, typename Second>
+void expect_balanced(world& w, First& first, Second& second, std::int64_t balance) {
+  w.barrier();
+  if (w.rank() == 0) {
+    if (const auto rest = first.try_receive()) balance -= static_cast<std::int64_t>(*rest);
+    if (const auto rest = second.try_receive()) balance -= static_cast<std::int64_t>(*rest);
+  }
+  if (w.sum_over_ranks({balance})[0] != 0) throw nearfar::error("lost, doubled or changed");
+  w.barrier();
+}
+
 /// All ranks select, or with `soon` until a deadline; then what one has sent another has received.
 template <typename First, typename Second>
 [[nodiscard]] program choices(const std::vector<selections>& of_ranks, bool soon = false) {
@@ -104,13 +116,7 @@ template <typename First, typename Second>
       if (!soon && result.status != queue_status::success) throw nearfar::error("nobody closes");
       balance += result.balance;
     }
-    w.barrier();
-    if (w.rank() == 0) {
-      if (const auto rest = first.try_receive()) balance -= static_cast<std::int64_t>(*rest);
-      if (const auto rest = second.try_receive()) balance -= static_cast<std::int64_t>(*rest);
-    }
-    if (w.sum_over_ranks({balance})[0] != 0) throw nearfar::error("lost, doubled or changed");
-    w.barrier();
+    expect_balanced(w, first, second, balance);
   });
 }
 
@@ -135,13 +141,7 @@ template <typename First, typename Second>
       first.close();
       second.close();
     }
-    w.barrier();
-    if (w.rank() == 0) {
-      if (const auto rest = first.try_receive()) balance -= static_cast<std::int64_t>(*rest);
-      if (const auto rest = second.try_receive()) balance -= static_cast<std::int64_t>(*rest);
-    }
-    if (w.sum_over_ranks({balance})[0] != 0) throw nearfar::error("lost, doubled or changed");
-    w.barrier();
+    expect_balanced(w, first, second, balance);
   });
 }
 
@@ -209,13 +209,7 @@ template <typename First, typename Second>
       first.close();
       second.close();
     }
-    w.barrier();
-    if (w.rank() == 0) {
-      if (const auto rest = first.try_receive()) balance -= static_cast<std::int64_t>(*rest);
-      if (const auto rest = second.try_receive()) balance -= static_cast<std::int64_t>(*rest);
-    }
-    if (w.sum_over_ranks({balance})[0] != 0) throw nearfar::error("lost, doubled or changed");
-    w.barrier();
+    expect_balanced(w, first, second, balance);
   });
 }
 
