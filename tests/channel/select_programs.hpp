@@ -9,6 +9,7 @@
 #include <optional>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "nearfar/channel/select.hpp"
 #include "tests/channel/channel_programs.hpp"
@@ -26,9 +27,6 @@ struct outcome {
 /// One rank's two channels, and the words by which it waits at them.
 template <typename First, typename Second>
 class chooser {
-  static constexpr auto ignore = [](const auto&) {};
-  template <typename Channel, bool sends>
-  using case_of = nearfar::detail::channel_case<Channel, sends, std::function<void(outcome)>>;
   template <typename Channel>
   using words_of = typename nearfar::detail::case_entry<model_memory, typename Channel::buffer_type>;
 
