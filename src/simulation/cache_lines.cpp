@@ -24,6 +24,7 @@ int known_group(const locality& where, level at, int rank) {
 cache_lines::cache_lines(const locality& where, const costs& of, std::size_t bytes)
     : lines_per_rank_(bytes / cache_line),
       hit_(of.hit),
+      readers_at_once_(of.readers_at_once),
       move_(of.move),
       groups_(index(where.size())),
       word_of_(index(where.size())),

@@ -16,7 +16,8 @@ namespace nearfar::simulation {
 
 /// Ownership of every 64-byte line, as in an invalidation protocol: one last writer, any number of ranks of
 /// its node that have a copy, and the time until which the line is on its way. A line that nobody has touched
-/// is with the rank whose memory it is in.
+/// is with the rank whose memory it is in. Copies of a line that has been copied since it was written last
+/// come from a cache that several cores share, which serves a number of them at once.
 ///
 /// A line that a network interface has written is in no core; fetching it takes at least what fetching it
 /// within a NUMA domain does.
@@ -31,11 +32,24 @@ class cache_lines {
     std::uint64_t& copies = copies_of(line, rank);
     if ((copies & bit_of(rank)) != 0) return at + hit_;
     const line_source from = source(it, rank);
+    const picoseconds moves = move_[static_cast<std::size_t>(from)];
+    const picoseconds begins = std::max(at, it.busy_until);
     copies |= bit_of(rank);
+    it.busy_until = begins + (it.shared ? (moves + readers_at_once_ - 1) / readers_at_once_ : moves);
     it.shared = true;
     it.farthest_copy = std::max(it.farthest_copy, from);
-    return it.busy_until = std::max(at, it.busy_until) + move_[static_cast<std::size_t>(from)];
+    return begins + moves;
   }
+
+  /// Whether `rank` reads the line without moving it.
+  [[nodiscard]] bool has_copy(std::size_t line, int rank) {
+    return (copies_of(line, rank) & bit_of(rank)) != 0;
+  }
+  /// When the line was written last.
+  [[nodiscard]] picoseconds written_at(std::size_t line) { return lines_[line].written_at; }
+  /// Until when nobody who polls it comes to the line, as far as `set_unread` has said since it was written.
+  [[nodiscard]] picoseconds unread_until(std::size_t line) { return lines_[line].unread_until; }
+  void set_unread(std::size_t line, picoseconds until) { lines_[line].unread_until = until; }
 
   /// Whether the line is here and nowhere else.
   [[nodiscard]] bool is_owned(std::size_t line, int rank) {
@@ -54,17 +68,27 @@ class cache_lines {
     return it.busy_until;
   }
 
-  /// Nobody gets the line before `until`.
-  void hold(std::size_t line, picoseconds until) {
-    lines_[line].busy_until = std::max(lines_[line].busy_until, until);
+  /// Its owner writes the line at `at`, before which nobody gets it.
+  void hold(std::size_t line, picoseconds at) {
+    state& it = lines_[line];
+    it.busy_until = std::max(it.busy_until, at);
+    it.written_at = at;
+    it.unread_until = 0;
   }
 
-  /// `rank` has written the line by other means, whose costs are accounted for elsewhere.
-  void take(std::size_t line, int rank) { take(line, touched(line), rank); }
+  /// `rank` has written the line at `at` by other means, whose costs are accounted for elsewhere.
+  void take(std::size_t line, int rank, picoseconds at) {
+    state& it = touched(line);
+    take(line, it, rank);
+    it.written_at = at;
+    it.unread_until = 0;
+  }
 
   /// A network interface has written the line.
-  void write_to_memory(std::size_t line) {
+  void write_to_memory(std::size_t line, picoseconds at) {
     state& it = touched(line);
+    it.written_at = at;
+    it.unread_until = 0;
     clear_copies(line);
     it.writer = owner_of(line) + 1;
     it.in_memory = true;
@@ -75,6 +99,8 @@ class cache_lines {
  private:
   struct state {
     picoseconds busy_until;
+    picoseconds written_at;
+    picoseconds unread_until;
     std::uint32_t writer;       // rank + 1; 0: untouched
     line_source farthest_copy;  // from the writer
     bool shared;                // others may have copies
@@ -130,10 +156,12 @@ class cache_lines {
     it.in_memory = false;
     it.shared = false;
     it.farthest_copy = line_source::same_core;
+    it.unread_until = 0;
   }
 
   std::size_t lines_per_rank_;
   picoseconds hit_;
+  picoseconds readers_at_once_;
   std::array<picoseconds, line_source_count> move_;
   std::vector<groups> groups_;          // by rank
   std::vector<std::uint32_t> word_of_;  // by rank: which word of the copies

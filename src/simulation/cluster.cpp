@@ -38,6 +38,7 @@ cluster::cluster(const machine& on, const nearfar::locality& where, const option
       fills_(costs_.lines_at_once),
       units_(bytes() / sizeof(std::uint64_t) * index(where.size())),
       interfaces_(index(where.groups(level::node))),
+      locks_(index(where.groups(level::node))),
       words_(bytes() / sizeof(std::uint64_t) * index(where.size())),
       stop_after_(std::numeric_limits<picoseconds>::max()),
       most_fruitless_(chosen.most_fruitless) {
@@ -85,7 +86,9 @@ void cluster::dispatch(const event& next) {
       if (it.progress_at != next.at) return;
       it.progress_at = rank_state::no_time;
       // Its wait may have ended since.
-      if (it.doing == activity::polling) drain(rank, next.at);
+      if (it.doing != activity::polling) return;
+      drain(rank, next.at, costs_.served_per_call);
+      if (!it.pending.empty()) schedule_progress(rank, next.at + 1);
       return;
     }
   }
@@ -149,12 +152,13 @@ void cluster::reach_deadline(int rank, picoseconds at) {
 void cluster::serve(rank_state& me) {
   me.inside_from = me.clock;
   if (me.pending.empty()) return;
-  drain(running(), me.clock);
+  drain(running(), me.clock, costs_.served_per_call);
   me.clock = std::max(me.clock, me.handler_free);
 }
 
 void cluster::stay_inside(rank_state& me, activity doing, picoseconds until) {
   me.doing = doing;
+  if (until > me.clock && !me.pending.empty()) drain(running(), me.clock);
   me.clock = std::max(me.clock, until);
   turn(me);
   me.doing = activity::computing;
@@ -164,6 +168,12 @@ void cluster::stay_inside(rank_state& me, activity doing, picoseconds until) {
 void cluster::delay(std::chrono::nanoseconds span) {
   rank_state& me = state_of(running());
   pause(me, later(me.clock, span));
+}
+
+void cluster::compute(std::chrono::nanoseconds span) {
+  rank_state& me = state_of(running());
+  me.clock = later(me.clock, span);
+  turn(me);
 }
 
 void cluster::barrier() {

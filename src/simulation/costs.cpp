@@ -62,9 +62,20 @@ costs costs_of(const machine& on) {
     refuse(on, "near.lines_at_once must be from 1 to " + std::to_string(most_lines) + ", not " +
                    std::to_string(on.near.lines_at_once));
   result.lines_at_once = on.near.lines_at_once;
+  if (on.near.readers_at_once == 0) refuse(on, "near.readers_at_once must be at least 1");
+  result.readers_at_once = on.near.readers_at_once;
   result.progress = span_of(on, "library.progress", on.library.progress);
   result.flush = span_of(on, "library.flush", on.library.flush);
   result.exclusive = span_of(on, "library.exclusive", on.library.exclusive);
+  result.lock_handover = span_of(on, "library.lock_handover", on.library.lock_handover);
+  const picoseconds one_way = span_of(on, "library.request", on.library.request);
+  result.is_requested = one_way > 0;
+  result.request = {.overhead = result.of(distance::node, transfer::message).overhead,
+                    .latency = one_way,
+                    .completion = one_way,
+                    .by = executor::target};
+  if (on.library.served_per_call == 0) refuse(on, "library.served_per_call must be at least 1");
+  result.served_per_call = on.library.served_per_call;
   result.injection_gap = span_of(on, "network.injection_gap", on.network.injection_gap);
   result.per_byte = span_of(on, "network.per_byte", on.network.per_byte);
   if (!std::isfinite(on.network.jitter) || on.network.jitter < 0)

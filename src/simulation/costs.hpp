@@ -33,9 +33,15 @@ struct costs {
   picoseconds atomic = 0;
   std::array<picoseconds, line_source_count> move{};
   std::size_t lines_at_once = 1;
+  picoseconds readers_at_once = 1;
   picoseconds progress = 0;
   picoseconds flush = 0;
   picoseconds exclusive = 0;
+  picoseconds lock_handover = 0;
+  /// Of a request for a window's lock by another rank of the home's node, if the home carries it out.
+  transfer_times request;
+  bool is_requested = false;
+  unsigned served_per_call = 1;
   picoseconds injection_gap = 0;
   picoseconds per_byte = 0;
   double jitter = 0;

@@ -22,7 +22,7 @@ std::uint64_t cluster::perform(const engine::operation& what) {
       if (what.is_of_object()) return read_object(me, what);
       [[fallthrough]];
     case action::load:
-      me.clock = lines_.read(line, rank, me.clock);
+      me.clock = read_line(line, rank, me.clock);
       break;
     case action::write_direct:
       if (what.is_of_object()) return write_object(me, what);
@@ -34,7 +34,7 @@ std::uint64_t cluster::perform(const engine::operation& what) {
     }
     default:
       // An atomic operation waits until the stores before it are visible.
-      me.clock = lines_.own(line, rank, std::max(me.clock, me.stores.all_done)) + costs_.atomic;
+      me.clock = own_line(line, rank, std::max(me.clock, me.stores.all_done)) + costs_.atomic;
       lines_.hold(line, me.clock);
       write(what.word, line, engine::result_of(what, old), me.clock);
   }
@@ -60,10 +60,32 @@ picoseconds cluster::store(rank_state& me, int rank, std::size_t line) {
     return visible;
   }
   me.clock = me.stores.room(me.clock);
-  const picoseconds visible = me.stores.add(lines_.own(line, rank, me.clock));
+  const picoseconds visible = me.stores.add(own_line(line, rank, me.clock));
   lines_.hold(line, visible);
   me.clock += costs_.hit;
   return visible;
+}
+
+void cluster::let_poll(std::size_t line, picoseconds before) {
+  if (before <= lines_.unread_until(line)) return;
+  polls_.clear();
+  picoseconds next = never;
+  for (watch_lists::handle which = watching_.first(line); which != watch_lists::none;
+       which = watching_[which].next) {
+    const int rank = static_cast<int>(watching_[which].rank);
+    if (lines_.has_copy(line, rank)) continue;
+    rank_state& it = state_of(rank);
+    // Its polls before that one are of no interest any more, and the next question is answered sooner.
+    it.polls_from = next_instant(it.polls_from, it.poll_period, lines_.written_at(line));
+    if (it.polls_from < before)
+      polls_.emplace_back(it.polls_from, rank);
+    else
+      next = std::min(next, it.polls_from);
+  }
+  // Who begins to wait later has just read it.
+  lines_.set_unread(line, next);
+  if (polls_.size() > 1) std::ranges::sort(polls_);
+  for (const auto& [polls, rank] : polls_) lines_.read(line, rank, polls);
 }
 
 void cluster::notify(std::span<const std::uint64_t> written, std::size_t line, picoseconds visible) {
@@ -81,8 +103,7 @@ void cluster::notify(std::span<const std::uint64_t> written, std::size_t line, p
       end_wait(rank);
       wake(rank, notices);
     } else {
-      // It polls on and pulls the line to itself, though what has changed is nothing to it.
-      lines_.read(line, rank, visible);
+      // It polls on and pulls the line to itself when it does, though what has changed is nothing to it.
       which = one.next;
     }
   }

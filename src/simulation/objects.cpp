@@ -16,7 +16,7 @@ picoseconds cluster::read_lines(const rank_state& me, const line_range& of) {
     // The buffer of the line that is so many before this one.
     picoseconds& buffer = fills_[(line - of.first) % fills_.size()];
     begins = std::max(begins, buffer);
-    all_here = std::max(all_here, lines_.read(line, running(), begins));
+    all_here = std::max(all_here, read_line(line, running(), begins));
     buffer = all_here;
     begins += costs_.hit;
   }
@@ -86,9 +86,9 @@ void cluster::move_object(std::uint32_t which, picoseconds at) {
   const line_range lines = checked_lines(it.what.word, it.what.bytes);
   for (std::size_t line = lines.first; line <= lines.last; ++line)
     if (it.times->by == executor::nic)
-      lines_.write_to_memory(line);
+      lines_.write_to_memory(line, at);
     else
-      lines_.take(line, it.what.target);
+      lines_.take(line, it.what.target, at);
   set_object(it.what, values_[which].data(), at);
   finish_flight(which, at);
 }

@@ -46,6 +46,7 @@ class cluster final : public engine::team {
   void light_fence() override;
   void heavy_fence() override;
   void delay(std::chrono::nanoseconds span) override;
+  void compute(std::chrono::nanoseconds span) override;
   void barrier() override;
   [[nodiscard]] std::chrono::nanoseconds now() override;
   void access(const engine::plain_access& what) override;
@@ -105,6 +106,17 @@ class cluster final : public engine::team {
 
   // Near memory.
 
+  // When the running rank, or `rank`, which begins at `at`, has read the line, or may write it. First read it
+  // those who poll it and had come to it again by then.
+  picoseconds read_line(std::size_t line, int rank, picoseconds at) {
+    if (watching_.is_watched(line)) let_poll(line, at);
+    return lines_.read(line, rank, at);
+  }
+  picoseconds own_line(std::size_t line, int rank, picoseconds at) {
+    if (watching_.is_watched(line)) let_poll(line, at);
+    return lines_.own(line, rank, at);
+  }
+  void let_poll(std::size_t line, picoseconds before);
   /// A store of the running rank, which does not wait for the line. Returns when others can see it.
   picoseconds store(rank_state& me, int rank, std::size_t line);
   void write(std::uint64_t* word, std::size_t line, std::uint64_t value, picoseconds visible) {
@@ -148,7 +160,7 @@ class cluster final : public engine::team {
   template <std::size_t count>
   outcome await_in_place(rank_state& me, std::span<const engine::wait, count> any, picoseconds until);
   outcome await_far(rank_state& me, const engine::wait& what, picoseconds until);
-  outcome await_swap(rank_state& me, const engine::wait& what, picoseconds until);
+  outcome await_by_writing(rank_state& me, const engine::wait& what, picoseconds until);
   template <std::size_t count>
   outcome poll(rank_state& me, std::span<const engine::wait, count> any, std::size_t begins_with);
   std::uint64_t poll_far(const engine::wait& what);
@@ -186,12 +198,26 @@ class cluster final : public engine::team {
   std::uint32_t take_first(flight_queue& from);
   void keep_order(const rank_state& me, std::uint32_t which);
   void do_in_place(rank_state& me, std::uint32_t which);
+  /// Whether it excludes others by its node's lock, where there is one.
+  [[nodiscard]] bool is_locked(const engine::operation& what) const noexcept {
+    return costs_.lock_handover > 0 && transfer_of(what.what) >= transfer::atomic;
+  }
+  /// When whoever asks at `at` for the lock of a rank's node has it.
+  [[nodiscard]] picoseconds locked(int rank, picoseconds at) const noexcept {
+    const picoseconds free = locks_[index(node_of_[index(rank)])];
+    return free > at ? free + costs_.lock_handover : at;
+  }
+  void unlock(int rank, picoseconds at) noexcept {
+    picoseconds& free = locks_[index(node_of_[index(rank)])];
+    free = std::max(free, at);
+  }
   void launch(const rank_state& me, std::uint32_t which);
   void arrive(std::uint32_t which, picoseconds at);
   void take_effect(std::uint32_t which, picoseconds at);
   void finish_flight(std::uint32_t which, picoseconds at);
   void deliver(std::uint32_t which, picoseconds at);
-  void drain(int rank, picoseconds at);
+  /// Carries out what others have asked of a rank, that much at most.
+  void drain(int rank, picoseconds at, unsigned most = std::numeric_limits<unsigned>::max());
   void schedule_progress(int rank, picoseconds at);
   void change_epoch(int epoch, int home, flight::role is, engine::epoch_kind how);
   [[nodiscard]] epoch_state& epoch(int id);
@@ -207,9 +233,11 @@ class cluster final : public engine::team {
   bool is_handed_ = false;
   cache_lines lines_;
   watch_lists watching_;
+  std::vector<std::pair<picoseconds, int>> polls_;  // scratch: who polls a line when
   std::vector<picoseconds> fills_;   // scratch: when the lines that are on their way to one core are there
   sparse_array<picoseconds> units_;  // by word: until when the network interface is busy with it
   std::vector<picoseconds> interfaces_;  // by node: when the next message may leave
+  std::vector<picoseconds> locks_;       // by node: when the lock of atomics in place is free
   std::vector<flight> flights_;
   std::vector<std::vector<std::byte>> values_;  // by flight: of the object that it puts or has got
   std::vector<std::uint32_t> free_flights_;

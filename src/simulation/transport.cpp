@@ -112,6 +112,13 @@ void cluster::do_in_place(rank_state& me, std::uint32_t which) {
   const int rank = running();
   me.clock += flights_[which].times->latency;
   turn(me);
+  const bool takes_turns = is_locked(flights_[which].what);
+  if (takes_turns) {
+    me.clock = locked(rank, me.clock);
+    // Who comes meanwhile is behind this one.
+    unlock(rank, me.clock + flights_[which].times->service);
+    turn(me);
+  }
   flight& it = flights_[which];
   picoseconds visible = 0;
   const auto finish = [&] {
@@ -127,17 +134,18 @@ void cluster::do_in_place(rank_state& me, std::uint32_t which) {
   switch (it.what.what) {
     case action::get:
     case action::fetch:
-      visible = me.clock = lines_.read(line, rank, me.clock) + it.times->service;
+      visible = me.clock = read_line(line, rank, me.clock) + it.times->service;
       break;
     case action::put:
       visible = store(me, rank, line);
       me.clock += it.times->service;
       break;
     default:
-      me.clock = lines_.own(line, rank, std::max(me.clock, me.stores.all_done)) + it.times->service;
+      me.clock = own_line(line, rank, std::max(me.clock, me.stores.all_done)) + it.times->service;
       lines_.hold(line, me.clock);
       visible = me.clock;
   }
+  if (takes_turns) unlock(rank, me.clock);
   if (engine::is_write(it.what.what)) write(it.what.word, line, engine::result_of(it.what, it.old), visible);
   finish();
 }
@@ -185,13 +193,17 @@ void cluster::schedule_progress(int rank, picoseconds at) {
               flights_[it.pending.first].is_poll);
 }
 
-void cluster::drain(int rank, picoseconds at) {
+void cluster::drain(int rank, picoseconds at, unsigned most) {
   rank_state& it = state_of(rank);
-  while (!it.pending.empty()) {
+  for (; !it.pending.empty() && most > 0; --most) {
     const std::uint32_t which = take_first(it.pending);
     const flight& one = flights_[which];
-    it.handler_free = std::max({it.handler_free, it.inside_from, at}) +
-                      (one.is == flight::role::memory ? one.times->service : costs_.exclusive);
+    const bool is_memory = one.is == flight::role::memory;
+    const bool takes_turns = is_memory && is_locked(one.what);
+    it.handler_free = std::max({it.handler_free, it.inside_from, at});
+    if (takes_turns) it.handler_free = locked(rank, it.handler_free);
+    it.handler_free += is_memory ? one.times->service : costs_.exclusive;
+    if (takes_turns) unlock(rank, it.handler_free);
     if (one.what.is_of_object()) it.handler_free += copying(one.what);
     queue_.push(it.handler_free, event_kind::effect, which, one.is_poll);
   }
@@ -208,9 +220,9 @@ void cluster::take_effect(std::uint32_t which, picoseconds at) {
       if (engine::is_write(it.what.what) && !leaves_alone) {
         const std::size_t line = line_of(word_index(it.what.word));
         if (it.times->by == executor::nic)
-          lines_.write_to_memory(line);
+          lines_.write_to_memory(line, at);
         else
-          lines_.take(line, it.what.target);
+          lines_.take(line, it.what.target, at);
         write(it.what.word, line, value, at);
       }
       return finish_flight(which, at);
@@ -303,7 +315,10 @@ void cluster::change_epoch(int epoch, int home, flight::role is, engine::epoch_k
   enter(me);
   ++statistics_.operations;
   const distance how_far = distance_between(rank, home);
-  const transfer_times& times = costs_.of(how_far, transfer::atomic);
+  const transfer_times& in_general = costs_.of(how_far, transfer::atomic);
+  const bool asks_home =
+      how_far == distance::node && in_general.by == executor::origin && costs_.is_requested;
+  const transfer_times& times = asks_home ? costs_.request : in_general;
   const std::uint32_t which = new_flight({.what = {.target = home},
                                           .times = &times,
                                           .origin = rank,

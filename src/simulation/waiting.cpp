@@ -31,7 +31,10 @@ cluster::outcome cluster::poll(rank_state& me, std::span<const engine::wait, cou
     const engine::wait& one = any[which];
     turn(me);
     const std::uint64_t value = *one.read.word;
-    me.clock = lines_.read(line_of(word_index(one.read.word)), running(), me.clock);
+    const std::size_t line = line_of(word_index(one.read.word));
+    me.clock = is_write(one.read.what)
+                   ? own_line(line, running(), std::max(me.clock, me.stores.all_done)) + costs_.atomic
+                   : read_line(line, running(), me.clock);
     if (one.satisfied(value)) return {which, value};
     if (++which == any.size()) which = 0;
   } while (which != begins_with);
@@ -125,14 +128,15 @@ cluster::outcome cluster::await_far(rank_state& me, const engine::wait& what, pi
   return result;
 }
 
-cluster::outcome cluster::await_swap(rank_state& me, const engine::wait& what, picoseconds until) {
+cluster::outcome cluster::await_by_writing(rank_state& me, const engine::wait& what, picoseconds until) {
+  const bool is_near = engine::is_near(what.read.what);
   me.waits = {&what, 1};
   outcome result;
   for (auto span = what.pause.shortest;; span = what.pause.after(span)) {
-    me.polls_far = true;
+    me.polls_far = !is_near;
     pause(me, std::min(later(me.clock, span), until));
     const bool is_last = me.clock >= until;
-    result.value = poll_far(what);
+    result.value = is_near ? perform(what.read) : poll_far(what);
     if (what.satisfied(result.value)) {
       result.which = 0;
       break;
@@ -148,13 +152,16 @@ cluster::outcome cluster::await_swap(rank_state& me, const engine::wait& what, p
 cluster::outcome cluster::await_one(rank_state& me, const engine::wait& what, picoseconds until) {
   switch (what.read.what) {
     case action::load:
+    case action::add:
     case action::read_direct:
       return await_in_place(me, std::span<const engine::wait, 1>(&what, 1), until);
     case action::get:
     case action::fetch:
       return await_far(me, what, until);
     case action::swap:
-      return await_swap(me, what, until);
+    case action::compare_and_swap:
+    case action::exchange:
+      return await_by_writing(me, what, until);
     default:
       throw misuse("no wait repeats a " + std::string(engine::name(what.read.what)));
   }

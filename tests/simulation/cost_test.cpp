@@ -1,6 +1,7 @@
 // Every cost of a machine, alone: the clock must say what one computes by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 
@@ -67,6 +68,52 @@ TEST(near_costs, a_contended_line_serves_one_after_the_other) {
     spans[static_cast<std::size_t>(w.rank())] = span_of(w, [&] { cells.at(0).first.fetch_add(1, relaxed); });
   });
   EXPECT_EQ(spans, (std::array<std::int64_t, 4>{0, 30, 60, 90}));
+}
+
+TEST(near_costs, a_shared_line_is_copied_to_several_at_once) {
+  machine on = free_machine();
+  on.near.same_cache = 30;
+  for (const unsigned at_once : {1U, 3U}) {
+    on.near.readers_at_once = at_once;
+    std::array<std::int64_t, 5> spans{};
+    run(on, placed("node:1 core:5", 5), [&](world& w) {
+      world::near_segment<two_cells> cells(w);
+      if (w.rank() == 0) return;
+      spans[static_cast<std::size_t>(w.rank())] = span_of(w, [&] { (void)cells.at(0).first.load(relaxed); });
+    });
+    // The first takes it from the core that wrote it, alone.
+    const std::int64_t apart = 30 / at_once;
+    EXPECT_EQ(spans, (std::array<std::int64_t, 5>{0, 30, 60, 60 + apart, 60 + 2 * apart}));
+  }
+}
+
+TEST(near_costs, who_polls_copies_the_line_when_it_polls) {
+  machine on = free_machine();
+  on.library.progress = 1000;
+  on.near.same_cache = 30;
+  std::array<std::int64_t, 4> noticed{};
+  run(on, placed("node:1 core:4", 4), [&](world& w) {
+    world::near_segment<two_cells> cells(w);
+    auto& cell = cells.at(0).first;
+    const auto rank = static_cast<std::size_t>(w.rank());
+    if (rank > 0) {
+      (void)w.await(cell, [](std::uint64_t now) { return now == 2; });
+      noticed[rank] = w.now().count();
+      return;
+    }
+    w.delay(nanoseconds(10000));
+    EXPECT_EQ(span_of(w, [&] { cell.fetch_add(1, relaxed); }), 30);
+    // Nobody's poll has come yet; one period later everybody's has.
+    EXPECT_EQ(span_of(w, [&] { (void)cell.exchange(1, relaxed); }), 0);
+    w.delay(nanoseconds(1000 - 60));
+    EXPECT_EQ(span_of(w, [&] { (void)cell.exchange(1, relaxed); }), 30);
+    w.delay(nanoseconds(10000));
+    cell.fetch_add(1, relaxed);
+  });
+  // Each at its own time within a period, and not in the order in which they began to wait.
+  std::ranges::sort(noticed);
+  EXPECT_LT(noticed[3] - noticed[1], 1000);
+  EXPECT_GT(noticed[3] - noticed[1], 2 * 30);
 }
 
 TEST(near_costs, lines_are_apart_and_words_of_one_are_not) {
@@ -241,6 +288,124 @@ TEST(transfer_costs, of_a_lock_epoch_that_is_shared) {
     constexpr std::int64_t request = 10 + 200 + 7 + 40000;
     EXPECT_EQ(begun, (std::array<std::int64_t, 3>{request, request + 7, request + 7 + 7}));
   }
+}
+
+TEST(transfer_costs, of_a_lock_epoch_at_a_home_in_the_node) {
+  machine on = free_machine();
+  on.library.exclusive = 7;
+  on.cost(distance::node, transfer::message).overhead = 10;
+  for (const std::int64_t one_way : {0, 200}) {
+    on.library.request = static_cast<double>(one_way);
+    std::array<std::int64_t, 2> spans{};
+    run(on, placed("node:1 core:2", 2), [&](world& w) {
+      world::lock_epoch epoch(w, 0);
+      if (w.rank() == 1) {
+        spans[0] = span_of(w, [&] {
+          epoch.begin();
+          epoch.end();
+        });
+        w.barrier();
+        w.delay(nanoseconds(100));
+        spans[1] = span_of(w, [&] { epoch.begin(); });
+        epoch.end();
+        return;
+      }
+      w.barrier();
+      // Away from the library, home grants nothing that it is asked for.
+      w.compute(nanoseconds(5000));
+      w.delay(nanoseconds(5000));
+    });
+    // In place it is the origin's processor that does it, whatever home does.
+    EXPECT_EQ(spans[0], one_way == 0 ? 7 + 7 : 2 * (10 + 200 + 7 + 200));
+    EXPECT_EQ(spans[1], one_way == 0 ? 7 : 5000 - 100 + 7 + 200);
+  }
+}
+
+TEST(transfer_costs, atomics_in_a_node_take_turns_under_its_lock) {
+  machine on = free_machine();
+  for (const transfer kind : {transfer::atomic, transfer::accumulate}) {
+    on.cost(distance::node, kind) = {.overhead = 10, .service = 100};
+    on.cost(distance::self, kind) = {.overhead = 10, .service = 100};
+  }
+  on.cost(distance::node, transfer::put) = {.overhead = 10, .service = 100};
+  for (const std::int64_t handover : {0, 300}) {
+    on.library.lock_handover = static_cast<double>(handover);
+    std::array<std::int64_t, 4> spans{};
+    run(on, placed("node:1 core:4", 4), [&](world& w) {
+      world::far_segment<two_words> words(w);
+      const int rank = w.rank();
+      std::uint64_t old = 0;
+      spans[static_cast<std::size_t>(rank)] = span_of(w, [&] {
+        // To words that have nothing in common, and by a put, which needs no lock.
+        if (rank == 0) words.fetch_add(0, &two_words::first, one, old);
+        if (rank == 1) words.accumulate(2, &two_words::first, one, far_op::sum);
+        if (rank == 2) words.fetch_add(3, &two_words::first, one, old);
+        if (rank == 3) words.put(1, &two_words::second, one);
+      });
+      if (rank == 3) return;
+      // They do not meet any more, and so each finds it free.
+      w.delay(nanoseconds(10000));
+      EXPECT_EQ(span_of(w, [&] { words.fetch_add(rank, &two_words::second, one, old); }), 110);
+    });
+    const std::int64_t turn = handover == 0 ? 0 : 100 + handover;
+    EXPECT_EQ(spans, (std::array<std::int64_t, 4>{110, 110 + turn, 110 + 2 * turn, 110}));
+  }
+}
+
+TEST(transfer_costs, one_call_serves_so_many_requests) {
+  machine on = free_machine();
+  on.cost(distance::remote, transfer::atomic) = {0, 100, 0, 0, executor::target};
+  on.library.progress = 1000;
+  for (const unsigned at_once : {1U, 2U, 65536U}) {
+    on.library.served_per_call = at_once;
+    std::array<std::int64_t, 4> known{};
+    run(on, placed("node:5 core:1", 5), [&](world& w) {
+      world::far_segment<two_words> words(w);
+      std::uint64_t old = 0;
+      if (w.rank() == 0) {
+        w.compute(nanoseconds(5000));
+        // Two calls that need not wait, and then one that does.
+        words.put(0, &two_words::second, one);
+        w.compute(nanoseconds(1000));
+        words.flush(0);
+        w.compute(nanoseconds(1000));
+        w.delay(nanoseconds(1000));
+        return;
+      }
+      known[static_cast<std::size_t>(w.rank()) - 1] = span_of(w, [&] {
+        words.fetch_add(0, &two_words::first, one, old);
+        words.flush(0);
+      });
+    });
+    std::ranges::sort(known);
+    const std::array<std::int64_t, 4> all{5000, 5000, 5000, 5000};
+    EXPECT_EQ(known, at_once == 1   ? (std::array<std::int64_t, 4>{5000, 6000, 7000, 7000})
+                     : at_once == 2 ? (std::array<std::int64_t, 4>{5000, 5000, 6000, 6000})
+                                    : all);
+  }
+}
+
+TEST(transfer_costs, one_poll_serves_so_many_requests) {
+  machine on = free_machine();
+  on.cost(distance::remote, transfer::atomic) = {0, 100, 0, 0, executor::target};
+  on.library.progress = 1000;
+  on.library.served_per_call = 1;
+  std::array<std::int64_t, 3> known{};
+  run(on, placed("node:4 core:1", 4), [&](world& w) {
+    world::far_segment<two_words> words(w);
+    std::uint64_t old = 0;
+    if (w.rank() == 0) {
+      (void)w.await_direct(words, 0, &two_words::first, [](std::uint64_t now) { return now == 3; });
+      return;
+    }
+    known[static_cast<std::size_t>(w.rank()) - 1] = span_of(w, [&] {
+      words.fetch_add(0, &two_words::first, one, old);
+      words.flush(0);
+    });
+  });
+  std::ranges::sort(known);
+  EXPECT_EQ(known[1] - known[0], 1000);
+  EXPECT_EQ(known[2] - known[1], 1000);
 }
 
 TEST(transfer_costs, of_a_barrier_and_a_delay) {

@@ -1,11 +1,22 @@
 // The locks and benchmarks in the simulation, as they are.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/benchmark.hpp"
 #include "bench/catalogue.hpp"
 #include "bench/ecsb.hpp"
 #include "bench/rw_benchmarks.hpp"
 #include "bench/rw_catalogue.hpp"
 #include "bench/upb.hpp"
+#include "nearfar/lock/biased_queue.hpp"
+#include "nearfar/lock/cohort_lock.hpp"
+#include "nearfar/lock/hmcs_lock.hpp"
+#include "nearfar/lock/mcs_lock.hpp"
 #include "nearfar/lock/shared_lockable.hpp"
 #include "tests/adversarial/broken_locks.hpp"
 #include "tests/simulation/simulated.hpp"
@@ -128,6 +139,167 @@ TEST(simulated_locks, can_be_tried_in_a_loop) {
       }
     });
     EXPECT_EQ(entered, 20) << name;
+  }
+}
+
+/// The order in which ranks of a lock get it that ask for it one after the other.
+std::vector<int> order_of(const std::string& name, const std::vector<int>& asking) {
+  std::vector<int> order;
+  run(plain_machine(), placed("node:2 core:3", 6), [&](world& w) {
+    const auto lock = bench::catalogue::instance().find(name)->factory<world>()(w, 0, {});
+    const auto place = std::find(asking.begin(), asking.end(), w.rank()) - asking.begin();
+    w.delay(std::chrono::microseconds(20) * place);
+    lock->lock();
+    order.push_back(w.rank());
+    w.delay(std::chrono::microseconds(200));
+    lock->unlock();
+  });
+  return order;
+}
+
+TEST(simulated_locks, that_shuffle_put_the_queue_in_order) {
+  // Ranks 0 to 2 are of one node. When rank 0 is the first of the queue it moves 1 up, and not 2, the last.
+  const std::vector<int> asking{3, 4, 0, 5, 1, 2};
+  const std::vector<int> shuffled{3, 4, 0, 1, 5, 2};
+  for (const char* name : {"shfl", "shfl.tts"}) EXPECT_EQ(order_of(name, asking), shuffled) << name;
+  for (const char* name : {"shfl.steal", "shfl.steal_tts", "d_mcs"})
+    EXPECT_EQ(order_of(name, asking), asking) << name;
+}
+
+TEST(simulated_locks, that_prefer_a_node_or_domain_serve_it_first) {
+  const std::vector<int> asking{3, 0, 4, 1, 5, 2};
+  EXPECT_EQ(order_of("cohort", asking), (std::vector<int>{3, 4, 5, 0, 1, 2}));
+  EXPECT_EQ(order_of("rma_mcs", asking), (std::vector<int>{3, 4, 5, 0, 1, 2}));
+}
+
+sample ccwb_or_wbab(const std::string& benchmark, const bench::point& at, const std::string& lock) {
+  sample result;
+  run(plain_machine(executor::target), placed("node:2 core:4", 8), [&](world& w) {
+    const bench::benchmark& of = *bench::find_benchmark(benchmark);
+    auto mine = of.runner_in<world>()(w, *of.kind->find(lock), at, [] {});
+    if (w.rank() == 0) result = std::move(mine.at(0));
+  });
+  EXPECT_TRUE(result.verified) << benchmark << " of " << lock;
+  return result;
+}
+
+bench::point point_of(const std::vector<std::pair<std::string, bench::axis_value>>& values) {
+  bench::point result;
+  for (const auto& [name, value] : values) result.set(name, value);
+  result.set("draw", std::int64_t{1});
+  result.set("duration", 0.002);
+  return result;
+}
+
+TEST(simulated_locks, work_inside_takes_its_time) {
+  const auto at = [](std::int64_t inside) {
+    return ccwb_or_wbab("ccwb", point_of({{"critical_work", inside}}), "cohort");
+  };
+  const sample none = at(0);
+  const sample much = at(12);
+  // Beyond the equilibrium a round takes at least its work inside; before it, its share of all work.
+  EXPECT_GE(much.ns_per_acquisition(), 12 * *much.count("piece_ns") * 0.9);
+  EXPECT_GE(much.ns_per_acquisition(), *much.count("optimum_ns") * 0.9);
+  EXPECT_DOUBLE_EQ(*none.count("optimum_ns"), 3 * *none.count("piece_ns"));
+  EXPECT_GE(none.ns_per_acquisition(), *none.count("optimum_ns") * 0.9);
+}
+
+TEST(simulated_locks, waits_before_take_their_time_and_block_others_without_progress) {
+  const auto at = [](std::int64_t wait, bool progress) {
+    return ccwb_or_wbab("wbab", point_of({{"wait_ns", wait}, {"progress", progress}}), "d_mcs");
+  };
+  const sample with = at(50'000, true);
+  const sample without = at(50'000, false);
+  EXPECT_DOUBLE_EQ(*with.count("optimum_ns"), 1.5 * 50'000 / 8);
+  EXPECT_GE(with.ns_per_acquisition(), *with.count("optimum_ns") * 0.9);
+  // Operations at a rank wait until it has computed.
+  EXPECT_GT(without.ns_per_acquisition(), 1.2 * with.ns_per_acquisition());
+}
+
+/// How many of so many acquisitions in a row, of ranks that all want the lock, followed one of another
+/// domain.
+template <typename Lock>
+double share_from_other_domains(int passes) {
+  std::vector<int> domains;
+  run(plain_machine(), placed("node:1 numa:2 core:6", 12), [&](world& w) {
+    Lock lock(w, 0, near_scope::world, lock_tree({{.at = level::numa, .max_passes = passes}}));
+    for (int i = 0; i < 200; ++i) {
+      lock.lock();
+      domains.push_back(w.rank() / 6);
+      w.delay(std::chrono::nanoseconds(500));
+      lock.unlock();
+    }
+    w.barrier();
+  });
+  double changes = 0;
+  for (std::size_t i = 1; i < domains.size(); ++i) changes += domains[i] != domains[i - 1];
+  return changes / static_cast<double>(domains.size());
+}
+
+TEST(simulated_locks, of_levels_stay_in_a_domain_for_as_long_as_they_may) {
+  for (const int passes : {4, 9, 19}) {
+    SCOPED_TRACE(passes);
+    // A little more at the beginning and at the end, when some of a domain's ranks do not want it.
+    const double least = 1.0 / (passes + 1);
+    for (const double share :
+         {share_from_other_domains<near_hmcs_lock<world>>(passes),
+          share_from_other_domains<near_hmcs_lock<world, hmcs_entry::adaptive>>(passes)}) {
+      EXPECT_GT(share, 0.9 * least);
+      EXPECT_LT(share, 1.1 * least + 0.02);
+    }
+  }
+}
+
+/// A rank that has the lock again and again without a far operation is the home of what others ask for.
+TEST(simulated_locks, that_are_kept_are_given_away_where_the_target_must_progress) {
+  for (const int home : {0, 1}) {
+    SCOPED_TRACE(home);
+    std::vector<int> turns(2);
+    run(plain_machine(executor::target), placed("node:2 core:1", 2), [&](world& w) {
+      default_cohort_lock<world> lock(w, home);
+      const std::chrono::nanoseconds end = w.now() + std::chrono::milliseconds(2);
+      while (w.now() < end) {
+        lock.lock();
+        ++turns[static_cast<std::size_t>(w.rank())];
+        w.compute(std::chrono::nanoseconds(50));
+        lock.unlock();
+      }
+      w.barrier();
+    });
+    EXPECT_GT(turns[0], 20);
+    EXPECT_GT(turns[1], 20);
+  }
+}
+
+TEST(simulated_locks, of_timed_turns_stay_in_a_node_for_that_time) {
+  using timed = cohort_lock<biased_queue<world>, mcs_lock<world>, cohort_policy{.turn = turn_limit::time}>;
+  using std::chrono::nanoseconds;
+  constexpr nanoseconds work(500);
+  for (const nanoseconds longest : {nanoseconds(0), nanoseconds(20'000), nanoseconds(100'000)}) {
+    SCOPED_TRACE(longest.count());
+    std::vector<std::pair<int, nanoseconds>> entered;  // each holder's node, and when
+    run(plain_machine(), placed("node:2 core:6", 12), [&](world& w) {
+      timed lock(w, 0, longest);
+      for (int i = 0; i < 200; ++i) {
+        lock.lock();
+        entered.emplace_back(w.rank() / 6, w.now());
+        w.delay(work);
+        lock.unlock();
+      }
+      w.barrier();
+    });
+    std::vector<nanoseconds> turns;
+    for (std::size_t i = 1, first = 0; i < entered.size(); ++i)
+      if (entered[i].first != entered[i - 1].first) {
+        turns.push_back(entered[i - 1].second - entered[first].second);
+        first = i;
+      }
+    // At the beginning and at the end one of the nodes may not be there.
+    ASSERT_GT(turns.size(), 8U);
+    for (std::size_t i = 2; i + 2 < turns.size(); ++i) {
+      EXPECT_GE(turns[i] + work * 2, longest);
+      EXPECT_LE(turns[i], longest + 20 * 2 * work);
+    }
   }
 }
 

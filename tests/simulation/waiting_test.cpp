@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -148,35 +149,61 @@ TEST(waits, for_different_words_of_one_line_all_end) {
 }
 
 TEST(waits, by_far_reads_and_swaps_end) {
-  for (const std::string spec : {"node:2 core:2", "node:1 core:4"})
-    for (const executor by : {executor::nic, executor::target})
-      run(plain_machine(by), placed(spec, 4), [](world& w) {
-        world::far_segment<two_words> words(w);
-        const std::uint64_t zero = 0;
-        if (w.rank() == 3) {
-          std::uint64_t old = 0;
-          words.swap(0, &two_words::second, one, old);
-          words.flush(0);
-          w.barrier();
-          w.delay(nanoseconds(20000));
-          words.accumulate(0, &two_words::first, one, far_op::replace);
-          words.accumulate(0, &two_words::second, zero, far_op::replace);
-          words.flush(0);
-        } else {
-          w.barrier();
-          std::uint64_t seen = 1;
-          if (w.rank() == 0) seen = w.await_get(words, 0, &two_words::first, is_set);
-          if (w.rank() == 1) seen = w.await_fetch(words, 0, &two_words::first, is_set);
-          if (w.rank() == 2) {
-            const auto is_free = [](std::uint64_t old) { return old == 0; };
-            seen = w.await_swap(words, 0, &two_words::second, one, is_free, {}) + 1;
-          }
-          EXPECT_EQ(seen, 1U);
-          EXPECT_GT(w.now(), nanoseconds(20000));
-          EXPECT_LT(w.now(), nanoseconds(60000));
-        }
+  for (const auto& [spec, by, compares] :
+       {std::tuple("node:2 core:2", executor::nic, false),
+        std::tuple("node:2 core:2", executor::target, true), std::tuple("node:1 core:4", executor::nic, true),
+        std::tuple("node:1 core:4", executor::target, false)})
+    run(plain_machine(by), placed(spec, 4), [compares = compares](world& w) {
+      world::far_segment<two_words> words(w);
+      const std::uint64_t zero = 0;
+      if (w.rank() == 3) {
+        std::uint64_t old = 0;
+        words.swap(0, &two_words::second, one, old);
+        words.flush(0);
         w.barrier();
-      });
+        w.delay(nanoseconds(20000));
+        words.accumulate(0, &two_words::first, one, far_op::replace);
+        words.accumulate(0, &two_words::second, zero, far_op::replace);
+        words.flush(0);
+      } else {
+        w.barrier();
+        std::uint64_t seen = 1;
+        if (w.rank() == 0) seen = w.await_get(words, 0, &two_words::first, is_set);
+        if (w.rank() == 1) seen = w.await_fetch(words, 0, &two_words::first, is_set);
+        if (w.rank() == 2) {
+          const auto is_free = [](std::uint64_t old) { return old == 0; };
+          seen = compares ? w.await_compare_and_swap(words, 0, &two_words::second, zero, one, is_free, {}) + 1
+                          : w.await_swap(words, 0, &two_words::second, one, is_free, {}) + 1;
+        }
+        EXPECT_EQ(seen, 1U);
+        EXPECT_GT(w.now(), nanoseconds(20000));
+        EXPECT_LT(w.now(), nanoseconds(60000));
+      }
+      w.barrier();
+    });
+}
+
+TEST(waits, by_exchanges_and_reads_for_writing_end) {
+  run(plain_machine(), placed("node:1 core:2", 2), [](world& w) {
+    world::near_segment<two_cells> cells(w);
+    auto& [first, second] = cells.at(0);
+    if (w.rank() == 0) {
+      first.store(1, std::memory_order_release);
+      w.barrier();
+      w.delay(nanoseconds(20000));
+      first.store(2, std::memory_order_release);
+      second.store(2, std::memory_order_release);
+    } else {
+      w.barrier();
+      const auto is_two = [](std::uint64_t value) { return value == 2; };
+      EXPECT_EQ(w.await_exchange(first, std::uint64_t{3}, is_two, {nanoseconds(100), nanoseconds(1000)}), 2U);
+      EXPECT_EQ(first.load(std::memory_order_relaxed), 3U);
+      EXPECT_EQ(w.await_for_writing(second, is_two), 2U);
+      EXPECT_GT(w.now(), nanoseconds(20000));
+      EXPECT_LT(w.now(), nanoseconds(30000));
+    }
+    w.barrier();
+  });
 }
 
 TEST(signals, are_counted_by_channel_and_sender) {

@@ -47,10 +47,14 @@ void visit_fields(Machine& of, Visit&& visit) {
   visit("near.same_numa", of.near.same_numa, a_time);
   visit("near.same_node", of.near.same_node, a_time);
   visit("near.lines_at_once", of.near.lines_at_once, a_newer_count);
+  visit("near.readers_at_once", of.near.readers_at_once, a_newer_count);
   visit("library.progress", of.library.progress, a_time);
   visit("library.polls_per_progress", of.library.polls_per_progress, a_count);
   visit("library.flush", of.library.flush, a_time);
   visit("library.exclusive", of.library.exclusive, a_time);
+  visit("library.lock_handover", of.library.lock_handover, a_newer_time);
+  visit("library.request", of.library.request, a_newer_time);
+  visit("library.served_per_call", of.library.served_per_call, a_newer_count);
   visit("network.injection_gap", of.network.injection_gap, a_time);
   visit("network.per_byte", of.network.per_byte, a_newer_time);
   visit("network.jitter", of.network.jitter, a_share);

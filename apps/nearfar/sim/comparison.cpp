@@ -23,7 +23,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// The published loop: as `bench::ecsb_loop`, but nothing is counted in the critical section, which would
+/// What the measurements were made with.
+const bench::lock_parameters published{.max_local_passes = published_local_passes};
+
+/// The published loop: as `bench::lock_loop`, but nothing is counted in the critical section, which would
 /// weigh more in short runs than it does in a second. Returns the time from one acquisition to the next.
 double simulate_ecsb(const simulation::machine& machine, const measured_point& point,
                      const simulation_effort& effort) {
@@ -36,7 +39,7 @@ double simulate_ecsb(const simulation::machine& machine, const measured_point& p
   double throughput = 0;
   simulation::run(machine, where,
                   [&](engine::world& w) {
-                    const auto made = lock.factory<engine::world>()(w, 0, {});
+                    const auto made = lock.factory<engine::world>()(w, 0, published);
                     w.barrier();
                     const nanoseconds start = w.now();
                     nanoseconds now = start;
@@ -67,7 +70,7 @@ std::map<std::string, double> simulate_upb(const simulation::machine& machine, c
   std::map<std::string, double> result;
   simulation::run(machine, where,
                   [&](engine::world& w) {
-                    bench::upb_locks<engine::world> benchmark(w, lock, {}, effort.locks);
+                    bench::upb_locks<engine::world> benchmark(w, lock, published, effort.locks);
                     for (const bench::sample& sample : benchmark.run())
                       if (w.rank() == 0) result[*sample.scenario] = sample.ns_per_acquisition();
                   },

@@ -16,7 +16,7 @@ namespace nearfar::command {
 struct simulation_effort {
   std::uint64_t seed = 1;
   /// Of each rank in the ECSB, beside a quarter of that to warm up.
-  int iterations_per_rank = 24;
+  int iterations_per_rank = 150;
   /// Of the UPB; in virtual time each costs the same.
   int locks = 8;
   unsigned jobs = 1;  ///< threads; the results do not depend on it

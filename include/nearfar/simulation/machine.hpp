@@ -44,6 +44,8 @@ struct near_costs {
   double same_node = 100;  ///< another NUMA domain or package
   /// Lines of one object that are on their way to a core at once: the line fill buffers of its cache.
   unsigned lines_at_once = 10;
+  /// Copies of one line that the cache in which it is shared hands out at once.
+  unsigned readers_at_once = 1;
 };
 
 /// The communication library's own costs, in nanoseconds.
@@ -52,6 +54,14 @@ struct library_costs {
   unsigned polls_per_progress = 64;  ///< polls of a waiting rank for each such call
   double flush = 20;                 ///< a flush, beside what it waits for
   double exclusive = 50;             ///< service of a request for, or the release of, a window's lock
+  /// Of the lock under which atomics and accumulates in place exclude each other in a node: from its release
+  /// until a rank that found it taken has it. 0: they need no lock.
+  double lock_handover = 0;
+  /// One way of a request for a window's lock, or of its release, to a home in the same node that carries it
+  /// out, and of the answer. 0: the origin carries it out in place.
+  double request = 0;
+  /// Requests of others that one call carries out, unless it waits inside.
+  unsigned served_per_call = 65536;
 };
 
 struct network_costs {
