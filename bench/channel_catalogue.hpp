@@ -23,8 +23,13 @@ struct channel_parameters {
   std::size_t bytes = 4;     ///< of a message, one of `message_sizes`
 };
 
-/// The sizes of messages that there are, in bytes, as far as the source goes.
+/// The sizes of messages that there are, in bytes, as far as the source goes. Each is compiled for each
+/// strategy, which takes minutes; builds for tests have few.
+#ifdef NEARFAR_FEW_MESSAGE_SIZES
+inline constexpr std::array<std::size_t, 2> message_sizes{4, 64};
+#else
 inline constexpr std::array<std::size_t, 6> message_sizes{4, 16, 64, 256, 1024, 4096};
+#endif
 
 /// Strategies of channels, as a kind of what is registered.
 struct registered_channels {

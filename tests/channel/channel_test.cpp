@@ -13,13 +13,16 @@
 #include <deque>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <random>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "nearfar/core/error.hpp"
@@ -499,6 +502,110 @@ TEST(channel, wakes_all_for_whom_there_is_something_in_a_range) {
   }
 }
 
+/// Throws when it is moved as often as that.
+struct throws_when_sent {
+  explicit throws_when_sent(int moves) : left(moves) {}
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor,bugprone-exception-escape): it throws
+  throws_when_sent(throws_when_sent&& from) : left(from.left - 1) {
+    if (left == 0) throw std::runtime_error("as it is moved");
+  }
+  throws_when_sent& operator=(throws_when_sent&&) = default;
+  int left;
+};
+
+/// The same for who makes room for several.
+TEST(channel, wakes_all_for_whom_a_range_has_made_room) {
+  constexpr int rounds = 300;
+  constexpr int yields = 300;
+  channel<int> c(3);
+  std::atomic<int> sent = 0;
+  std::vector<std::jthread> waiting;
+  for (int i = 0; i < 3; ++i)
+    waiting.emplace_back([&] {
+      for (int round = 0; round < rounds; ++round) {
+        while (sent < 3 * round) std::this_thread::yield();
+        EXPECT_EQ(c.send(round), queue_status::success);
+        ++sent;
+      }
+    });
+  std::vector<int> got;
+  for (int round = 0; round < rounds; ++round) {
+    while (sent < 3 * round) std::this_thread::yield();
+    // They have room, and then there is none.
+    while (c.peek() < 3) std::this_thread::yield();
+    for (int i = 0; i < yields; ++i) std::this_thread::yield();
+    while (got.size() < 3 * (static_cast<std::size_t>(round) + 1))
+      EXPECT_TRUE(c.receive_range(std::back_inserter(got), 3).count > 0);
+  }
+}
+
+TEST(channel, tells_who_waits_of_what_was_sent_before_a_range_threw) {
+  constexpr int rounds = 300;
+  channel<throws_when_sent> c(4);
+  std::atomic<int> got = 0;
+  std::jthread waiting([&] {
+    for (; got < rounds; ++got) EXPECT_TRUE(c.receive());
+  });
+  for (int round = 0; round < rounds; ++round) {
+    while (got < round) std::this_thread::yield();
+    for (int i = 0; i < 100; ++i) std::this_thread::yield();
+    std::vector<throws_when_sent> messages;
+    messages.reserve(2);
+    messages.emplace_back(9);
+    messages.emplace_back(1);
+    EXPECT_THROW(static_cast<void>(c.send_range(std::move(messages))), std::runtime_error);
+  }
+}
+
+/// Stands still where it is moved, until it is let go.
+struct held_up {
+  static inline thread_local std::atomic<bool>* stands = nullptr;
+  explicit held_up(int /*value*/) {}
+  held_up(held_up&& /*from*/) noexcept {
+    if (std::atomic<bool>* const mine = std::exchange(stands, nullptr)) {
+      *mine = true;
+      mine->notify_all();
+      mine->wait(true);
+    }
+  }
+};
+
+// Receivers that are late with leaving their segments, of 4 places each, make room for more than one sender
+// when they do.
+TEST(channel, of_segments_tells_all_for_whom_one_that_comes_back_has_room) {
+  channel<held_up, segments_of<list_nodes::fixed, 4>::mpmc> c(8);
+  const auto send = [&](int count) {
+    for (int i = 0; i < count; ++i) ASSERT_EQ(c.try_send(held_up(i)), queue_status::success);
+  };
+  const auto receive = [&](int count) {
+    for (int i = 0; i < count; ++i) ASSERT_TRUE(c.try_receive());
+  };
+  std::array<std::atomic<bool>, 2> stand{};
+  std::vector<std::jthread> receivers;
+  send(8);
+  for (std::atomic<bool>& each : stand) {
+    receivers.emplace_back([&] {
+      held_up::stands = &each;
+      EXPECT_TRUE(c.receive());
+    });
+    each.wait(false);
+    receive(3);
+  }
+  send(7);
+  receive(3);
+  std::vector<std::jthread> senders;
+  for (int i = 0; i < 4; ++i)
+    senders.emplace_back([&] { EXPECT_EQ(c.send(held_up(0)), queue_status::success); });
+  for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+  for (std::atomic<bool>& each : stand) {
+    each = false;
+    each.notify_all();
+  }
+  receivers.clear();
+  senders.clear();
+  EXPECT_EQ(c.peek(), 8U);
+}
+
 TYPED_TEST(channel_of, moves_from_what_it_sends_of_a_range_and_leaves_the_rest) {
   const auto c = TypeParam::template make<std::unique_ptr<int>>(2);
   const std::size_t room = std::min<std::size_t>(c->capacity(), 3);
@@ -548,6 +655,61 @@ TYPED_TEST(channel_of, goes_on_when_one_of_several_throws) {
     ASSERT_EQ(c.send_range(std::move(left)).count, 1U);
   }
   EXPECT_EQ(counted::living, 0);
+}
+
+template <typename C, typename R>
+concept sends_range = requires(C& c, R&& range) { c.try_send_range(std::forward<R>(range)); };
+
+// What is converted when it is given away would be lost with the attempt that finds no room; and a pointer is
+// no owner, nor a number a container.
+TEST(channel, refuses_ranges_whose_elements_would_be_lost) {
+  using text = std::variant<int, std::string>;
+  EXPECT_TRUE((sends_range<channel<text>, std::vector<std::string>&>));
+  EXPECT_FALSE((sends_range<channel<text>, std::vector<std::string>>));
+  EXPECT_TRUE((sends_range<channel<text>, std::vector<text>>));
+  using owner = std::unique_ptr<int>;
+  EXPECT_TRUE((sends_range<channel<owner>, std::vector<owner>>));
+  EXPECT_FALSE((sends_range<channel<owner>, std::vector<owner>&>));
+  EXPECT_FALSE((sends_range<channel<owner>, std::vector<int*>&>));
+  EXPECT_FALSE((sends_range<channel<std::vector<int>>, std::vector<int>&>));
+  EXPECT_TRUE((sends_range<channel<long>, std::vector<int>&>));
+  EXPECT_TRUE((sends_range<channel<int>, std::ranges::iota_view<int, int>>));
+}
+
+TEST(channel, has_no_messages_that_are_reasons_or_references) {
+  const auto can_send = []<typename T>(std::type_identity<T>) { return sendable<T>; };
+  EXPECT_TRUE(can_send(std::type_identity<int>()));
+  EXPECT_FALSE(can_send(std::type_identity<const int>()));
+  EXPECT_FALSE(can_send(std::type_identity<int&>()));
+  EXPECT_FALSE(can_send(std::type_identity<void>()));
+  EXPECT_FALSE(can_send(std::type_identity<queue_status>()));
+}
+
+TEST(channel, has_its_room_when_a_message_has_thrown) {
+  channel<throws_when_sent> c(2);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THROW(static_cast<void>(c.try_send(throws_when_sent(1))), std::runtime_error);
+    EXPECT_EQ(c.peek(), 0U);
+  }
+  EXPECT_EQ(c.try_send(throws_when_sent(9)), queue_status::success);
+  EXPECT_THROW(static_cast<void>(c.try_send(throws_when_sent(1))), std::runtime_error);
+  EXPECT_EQ(c.try_send(throws_when_sent(9)), queue_status::success);
+  EXPECT_EQ(c.try_send(throws_when_sent(9)), queue_status::full);
+}
+
+TEST(channel, ends_an_iteration_that_has_thrown) {
+  channel<throws_when_sent> c(3);
+  for (const int moves : {9, 2, 9}) ASSERT_EQ(c.try_send(throws_when_sent(moves)), queue_status::success);
+  auto at = c.begin();
+  ASSERT_NE(at, c.end());
+  EXPECT_THROW(++at, std::runtime_error);
+  EXPECT_EQ(at, c.end());
+}
+
+TEST(channel, takes_no_number_for_a_time_that_is_over) {
+  channel<int> c(1);
+  EXPECT_EQ(c.receive_for(std::chrono::duration<double>(std::numeric_limits<double>::quiet_NaN())).status(),
+            queue_status::timed_out);
 }
 
 TYPED_TEST(channel_of, of_ranges_is_as_its_model) {
@@ -666,11 +828,76 @@ TYPED_TEST(channel_of, loses_nothing_of_what_is_sent_in_ranges) {
   }
 }
 
+/// Its capacity is one for which either side gives the other a moment.
+TEST(channel, from_one_to_one_tells_full_and_empty_exactly_after_a_moment) {
+  constexpr std::uint64_t capacity = 512;
+  channel<std::uint64_t, spsc_ring> c(capacity);
+  std::uint64_t sent = 0;
+  std::uint64_t got = 0;
+  const auto send_until_full = [&] {
+    const std::uint64_t before = sent;
+    while (sent - before <= capacity && c.try_send(sent) == queue_status::success) ++sent;
+    return sent - before;
+  };
+  const auto receive = [&](std::uint64_t most) {
+    for (; most != 0; --most, ++got) {
+      const auto message = c.try_receive();
+      if (!message) return message.status();
+      EXPECT_EQ(*message, got);
+    }
+    return queue_status::success;
+  };
+  EXPECT_EQ(send_until_full(), capacity);
+  for (const std::uint64_t room : {1U, 7U, 8U, 62U, 63U, 64U, 65U, 511U, 512U}) {
+    EXPECT_EQ(receive(room), queue_status::success);
+    EXPECT_EQ(send_until_full(), room);
+    EXPECT_EQ(c.try_send(0), queue_status::full);
+  }
+  EXPECT_EQ(receive(capacity + 1), queue_status::empty);
+  EXPECT_EQ(got, sent);
+  for (const std::uint64_t there : {1U, 7U, 8U, 9U, 512U}) {
+    for (std::uint64_t i = 0; i < there; ++i) EXPECT_EQ(c.try_send(sent++), queue_status::success);
+    EXPECT_EQ(receive(there + 1), queue_status::empty);
+    EXPECT_EQ(receive(1), queue_status::empty);
+    EXPECT_EQ(got, sent);
+  }
+  c.close();
+  EXPECT_EQ(receive(1), queue_status::closed);
+}
+TEST(channel, from_one_to_one_loses_nothing_of_a_stream_that_is_closed_and_opened) {
+  constexpr std::uint64_t messages = 300'000;
+  channel<std::uint64_t, spsc_ring> c(512);
+  std::atomic<bool> is_over = false;
+  std::jthread closer([&] {
+    while (!is_over.load()) {
+      c.close();
+      c.reopen();
+      std::this_thread::yield();
+    }
+  });
+  std::jthread sender([&] {
+    for (std::uint64_t i = 0; i < messages;)
+      if (c.try_send(i) == queue_status::success)
+        ++i;
+      else
+        std::this_thread::yield();
+  });
+  std::uint64_t wrong = 0;
+  for (std::uint64_t i = 0; i < messages;) {
+    const auto message = c.try_receive();
+    if (message)
+      wrong += *message == i++ ? 0U : 1U;
+    else
+      std::this_thread::yield();
+  }
+  is_over = true;
+  EXPECT_EQ(wrong, 0U);
+}
+
 /// Store buffering: where neither sees the other, a sender goes on that is not awaited, or a sleeper sleeps
 /// on.
 TEST(fences_of_a_process, order_a_light_one_with_a_heavy_one) {
   constexpr int rounds = 100'000;
-  const process_memory memory;
   struct alignas(cache_line) word {
     std::atomic<int> value = 0;
   };
@@ -688,7 +915,7 @@ TEST(fences_of_a_process, order_a_light_one_with_a_heavy_one) {
     for (int i = 1; i <= rounds; ++i) {
       meet(2 * i - 1);
       light.value.store(i, std::memory_order_relaxed);
-      memory.light_fence();
+      process_memory::light_fence();
       seen = heavy.value.load(std::memory_order_relaxed);
       meet(2 * i);
     }
@@ -696,7 +923,7 @@ TEST(fences_of_a_process, order_a_light_one_with_a_heavy_one) {
   for (int i = 1; i <= rounds; ++i) {
     meet(2 * i - 1);
     heavy.value.store(i, std::memory_order_relaxed);
-    memory.heavy_fence();
+    process_memory::heavy_fence();
     const int seen_here = light.value.load(std::memory_order_relaxed);
     meet(2 * i);
     if (seen != i && seen_here != i) ++neither;

@@ -107,6 +107,33 @@ TYPED_TEST(checked_channel, wakes_whoever_waits) {
               expect_nothing_found(streams<channel>(capacity, senders, receivers, 3, closes),
                                    at_random(near, 1000 / part));
 }
+void expect_success(queue_status found) {
+  if (found != queue_status::success) throw nearfar::error("nobody closes, and there is room");
+}
+/// Three that send one each, and nobody receives: there is room for all, but not segments for each to link.
+template <typename Channel>
+program all_find_room(std::size_t capacity, int gone_before) {
+  return on_a_node(3, [=](world& w, monitor&) {
+    Channel channel(w, capacity);
+    if (w.rank() == 0)
+      for (int i = 0; i < gone_before; ++i) {
+        expect_success(channel.try_send(0));
+        expect_success(channel.try_receive().status());
+      }
+    w.barrier();
+    expect_success(channel.send(static_cast<word>(w.rank())));
+    w.barrier();
+  });
+}
+TEST(checked_segments, let_all_send_for_whom_there_is_room) {
+  for (const near_model near : near_models) {
+    expect_nothing_found(all_find_room<tested<segments_of<list_nodes::fixed, 3>::mpmc>>(3, 2),
+                         at_random(near, 6000 / part));
+    expect_nothing_found(all_find_room<tested<segments_of<list_nodes::fixed, 3>::mpsc>>(3, 2),
+                         at_random(near, 6000 / part));
+  }
+}
+
 TYPED_TEST(checked_channel, loses_nothing_when_it_is_closed) {
   for (const near_model near : near_models)
     expect_nothing_found(closing<typename TypeParam::channel>(), at_random(near, 2000 / part));

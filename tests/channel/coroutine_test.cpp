@@ -17,6 +17,7 @@
 #include "nearfar/channel/channel.hpp"
 #include "nearfar/channel/strategies.hpp"
 #include "nearfar/core/error.hpp"
+#include "nearfar/core/layout.hpp"
 
 namespace nearfar::testing {
 namespace {
@@ -153,6 +154,57 @@ TEST(coroutines, are_refused_what_cannot_be) {
   // NOLINTNEXTLINE(bugprone-use-after-move): that it is refused is what is tested
   EXPECT_THROW(all.spawn(std::move(never_spawned)), misuse);
   all.wait();
+}
+
+struct alignas(cache_line) of_a_line {
+  int value = 0;
+};
+/// Where what is in the frame of a coroutine is.
+template <typename Channel>
+task note_place(Channel& from, std::vector<std::uintptr_t>& places) {
+  auto receiving = async_receive(from);
+  places.push_back(reinterpret_cast<std::uintptr_t>(&receiving) % alignof(decltype(receiving)));
+  const auto got = co_await receiving;
+  if (got) places.push_back(reinterpret_cast<std::uintptr_t>(&*got) % alignof(of_a_line));
+}
+
+TEST(coroutines, have_what_they_wait_by_in_line) {
+  std::vector<std::uintptr_t> places;
+  {
+    channel<of_a_line> buffered(1);
+    channel<of_a_line, rendezvous> meeting;
+    executor one(1);
+    for (int i = 0; i < 20; ++i) {
+      one.spawn(note_place(buffered, places));
+      ASSERT_EQ(buffered.send({i}), queue_status::success);
+      one.spawn(note_place(meeting, places));
+      ASSERT_EQ(meeting.send({i}), queue_status::success);
+    }
+    one.wait();
+  }
+  EXPECT_EQ(places, std::vector<std::uintptr_t>(80, 0));
+}
+
+struct throws_when_received {
+  explicit throws_when_received(int moves) : left(moves) {}
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor,bugprone-exception-escape): it throws
+  throws_when_received(throws_when_received&& from) : left(from.left - 1) {
+    if (left == 0) throw std::runtime_error("as it is received");
+  }
+  int left;
+};
+task receive_one(channel<throws_when_received, rendezvous>& from) {
+  const auto got = co_await async_receive(from);
+  EXPECT_FALSE(got);
+}
+
+TEST(coroutines, are_told_what_a_message_threw_after_they_waited) {
+  channel<throws_when_received, rendezvous> meeting;
+  executor one(1);
+  one.spawn(receive_one(meeting));
+  // Somebody is there only when the coroutine waits.
+  while (meeting.try_send(throws_when_received(2)) == queue_status::full) std::this_thread::yield();
+  EXPECT_THROW(one.wait(), std::runtime_error);
 }
 
 }  // namespace

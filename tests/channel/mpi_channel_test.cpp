@@ -162,6 +162,19 @@ TEST(mpi_channels, lose_nothing_to_one_receiver) {
   for (const std::size_t capacity : {1U, 8U}) expect_messages_arrive(w, capacity, w.size() - 1, 1000);
 }
 
+TEST(mpi_channels, refuse_ranks_that_do_not_agree) {
+  mpi::world& w = common_world();
+  if (!is_on_one_node() || w.size() == 1) return;
+  const auto own = static_cast<std::size_t>(w.rank());
+  EXPECT_THROW((node_channel<mpi::world, int>(w, 4, w.rank())), collective_mismatch);
+  EXPECT_THROW((node_channel<mpi::world, int>(w, own)), collective_mismatch);  // 0 is none
+  EXPECT_THROW((node_channel<mpi::world, int, rendezvous>(w, w.rank())), collective_mismatch);
+  if (w.rank() == 0)
+    EXPECT_THROW((node_channel<mpi::world, int>(w, 4)), collective_mismatch);
+  else
+    EXPECT_THROW((node_channel<mpi::world, double>(w, 4)), collective_mismatch);
+}
+
 TEST(mpi_byte_channel, loses_and_tears_nothing_between_the_ranks_of_a_node) {
   mpi::world& w = common_world();
   if (w.locality().groups(level::node) != 1) {

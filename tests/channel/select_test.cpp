@@ -186,6 +186,7 @@ TEST(selection, takes_each_that_is_ready_as_often) {
 TEST(selection, of_nothing_at_all_is_refused) {
   EXPECT_THROW(select(std::span<select_case* const>()), misuse);
   EXPECT_EQ(select_until(0ns, std::span<select_case* const>()), std::nullopt);
+  EXPECT_EQ(select_for(0ns, std::span<select_case* const>()), std::nullopt);
 }
 
 /// Throws as it is moved, when it is told to.
@@ -210,6 +211,31 @@ TEST(selection, goes_on_when_a_message_or_a_handler_throws) {
                std::runtime_error);
   EXPECT_EQ(c.peek(), 0U);
   EXPECT_EQ(other.try_receive().status(), queue_status::empty);
+}
+
+// It would be in the list of those that wait twice, and who tells them would never come to its end.
+TEST(selection, refuses_a_case_that_is_there_twice) {
+  channel<int> numbers(1);
+  auto one = on_receive(numbers, [](const received<int>&) {});
+  const std::array<select_case*, 2> twice{&one, &one};
+  EXPECT_THROW(select(std::span<select_case* const>(twice)), misuse);
+  EXPECT_THROW(try_select(one, one), misuse);
+  EXPECT_EQ(try_select(one), std::nullopt);
+}
+
+TEST(selection, of_many_threads_favours_no_case) {
+  channel<int> here(1);
+  channel<int> there(1);
+  here.close();
+  there.close();
+  std::array<int, 2> chosen{};
+  for (int i = 0; i < 200; ++i)
+    std::jthread([&] {
+      const auto nothing = [](const received<int>&) {};
+      ++chosen[select(on_receive(here, nothing), on_receive(there, nothing))];
+    }).join();
+  EXPECT_GT(chosen[0], 50);
+  EXPECT_GT(chosen[1], 50);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -41,7 +43,7 @@ std::vector<shape> by_senders(int most_ranks, int /*ranks_per_node*/) {
 
 /// ns from one message to the next.
 std::optional<double> time(const finding& found, const char* analysis, const std::string& object, int ranks,
-                           std::optional<std::pair<std::string, std::int64_t>> at = {}) {
+                           std::map<std::string, std::int64_t> at = {}) {
   return found({.analysis = analysis, .object = object, .ranks = ranks, .at = std::move(at)}, "time");
 }
 
@@ -113,8 +115,8 @@ verdict_on_claim buffers_pay(const finding& found) {
   bool holds = true;
   std::vector<std::string> figures;
   for (const shape& with : by_senders(most, 0)) {
-    const auto none = time(found, unbuffered, "flagged.mpsc", with.ranks, std::pair("capacity", 0));
-    const auto ten = time(found, unbuffered, "flagged.mpsc", with.ranks, std::pair("capacity", 10));
+    const auto none = time(found, unbuffered, "flagged.mpsc", with.ranks, {{"capacity", 0}});
+    const auto ten = time(found, unbuffered, "flagged.mpsc", with.ranks, {{"capacity", 10}});
     if (!none || !ten) continue;
     holds = holds && *none > alike * *ten;
     figures.push_back(fmt::format("{:.2f} with {}", *none / *ten, with.ranks - 1));
@@ -126,7 +128,7 @@ verdict_on_claim buffers_pay(const finding& found) {
 verdict_on_claim ten_is_enough(const finding& found) {
   constexpr const char* claim = "5.5: more than 10 brings nothing until the buffer has room for all messages";
   const auto at = [&](std::int64_t capacity) {
-    return time(found, capacities, "flagged.mpsc", ten_senders, std::pair("capacity", capacity));
+    return time(found, capacities, "flagged.mpsc", ten_senders, {{"capacity", capacity}});
   };
   const auto ten = at(10);
   const auto hundred = at(100);
@@ -153,7 +155,7 @@ verdict_on_claim free_lists_do_not_pay(const finding& found) {
   bool holds = true;
   std::vector<std::string> figures;
   for (const std::int64_t count : {10'000, 100'000, 400'000, 800'000, 1'000'000}) {
-    const auto at = std::pair("messages", count);
+    const std::map<std::string, std::int64_t> at{{"messages", count}};
     const auto recycled = time(found, lists, "ticket_list.mpsc", ten_senders, at);
     const auto heap = time(found, lists, "ticket_list.heap.mpsc", ten_senders, at);
     if (!recycled || !heap) continue;

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <ranges>
@@ -20,8 +21,11 @@
 #include "nearfar/channel/buffer.hpp"
 #include "nearfar/channel/channel_memory.hpp"
 #include "nearfar/channel/event_count.hpp"
+#include "nearfar/channel/locked_ring.hpp"
+#include "nearfar/channel/locks.hpp"
 #include "nearfar/channel/received.hpp"
 #include "nearfar/channel/ring_buffer.hpp"
+#include "nearfar/core/agreement.hpp"
 #include "nearfar/core/backoff.hpp"
 #include "nearfar/core/world.hpp"
 
@@ -30,6 +34,11 @@ namespace nearfar {
 namespace detail {
 struct case_access;
 }
+
+/// What a channel can send: an object that can be moved, and is no reason why there is none.
+template <typename T>
+concept sendable = std::is_object_v<T> && !std::is_const_v<T> && std::move_constructible<T> &&
+                   !std::same_as<T, queue_status>;
 
 /// The face of a channel over a buffer, which is what its strategy is. Linearizable, and its progress is, as
 /// the buffer's; `send` and `receive` and their timed forms wait, at first awake and then asleep. Who is
@@ -108,14 +117,16 @@ class basic_channel {
   /// Sends what is in the range, in its order, until there is no room: `success` if all, else why not more
   /// than the first `count`. Each is a message of its own, and others' may come between them; who waits is
   /// told once. Elements are copied, or moved where they are rvalues or the range is a container that is
-  /// given away; what is not sent is not moved from. If one throws, those before it are sent.
-  template <std::ranges::input_range R>
+  /// given away; what is not sent is not moved from. If one throws, those before it are sent. Only elements
+  /// that are copied are converted, and one that a view makes anew when it is looked at is made for each
+  /// attempt.
+  template <detail::range_of_messages<T> R>
   queue_range_result try_send_range(R&& range) {
     auto first = detail::first_of<R>(range);
     return put_all(first, detail::last_of<R>(range));
   }
   /// The same, waiting for room: `success` or `closed`.
-  template <std::ranges::input_range R>
+  template <detail::range_of_messages<T> R>
   queue_range_result send_range(R&& range) {
     auto first = detail::first_of<R>(range);
     const auto last = detail::last_of<R>(range);
@@ -163,7 +174,8 @@ class basic_channel {
   [[nodiscard]] std::size_t peek() const { return buffer_.count(); }
   [[nodiscard]] std::size_t capacity() const { return buffer_.capacity(); }
 
-  /// Receives until the channel is closed and empty: `for (T& message : channel)`.
+  /// Receives until the channel is closed and empty: `for (T& message : channel)`. `begin` receives the
+  /// first.
   using iterator = message_iterator<basic_channel, T>;
   [[nodiscard]] iterator begin() { return iterator(*this); }
   [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
@@ -172,11 +184,11 @@ class basic_channel {
   template <typename... Where>
   explicit basic_channel(std::size_t capacity, Where&&... where)
     requires(takes_capacity)
-      : memory_(std::forward<Where>(where)...), events_(memory_, 2), buffer_(memory_, capacity) {}
+      : memory_(std::forward<Where>(where)...), events_(memory_), buffer_(memory_, capacity) {}
   template <typename... Where>
   explicit basic_channel(of_any_size /*size*/, Where&&... where)
     requires(!takes_capacity)
-      : memory_(std::forward<Where>(where)...), events_(memory_, 2), buffer_(memory_) {}
+      : memory_(std::forward<Where>(where)...), events_(memory_), buffer_(memory_) {}
   ~basic_channel() = default;
 
  private:
@@ -202,9 +214,14 @@ class basic_channel {
     if constexpr (waits_itself) return buffer_.put(value);
     const queue_status status = put_in(value);
     if (status == queue_status::success) detail::tell<buffer::put_order>(memory_, event(message));
-    // It may have kept what another waits for while it found that.
-    if (status == queue_status::closed) detail::tell(memory_, event(room));
+    tell_of_room_kept(status);
     return status;
+  }
+  /// Who sends may have kept what another waits for until it found that it did not need it.
+  void tell_of_room_kept(queue_status found) {
+    if (found == queue_status::closed ||
+        (detail::put_may_make_room<buffer> && found == queue_status::success))
+      detail::tell(memory_, event(room), detail::put_may_make_room<buffer>);
   }
   /// A message that throws may leave room, or a place that is passed over by who receives next.
   [[nodiscard]] queue_status put_in(T& value) {
@@ -230,7 +247,9 @@ class basic_channel {
   /// nobody where there always is, as then nobody waits.
   void tell_of_room(bool tells_all, bool is_sure) {
     if ((takes_capacity || buffer_.capacity() != unbounded) && (is_sure || !throws_nothing))
-      detail::tell<buffer::take_order>(memory_, event(room), tells_all || !throws_nothing);
+      detail::tell<buffer::take_order>(
+          memory_, event(room),
+          tells_all || !throws_nothing || detail::take_may_make_room_for_several<buffer>);
   }
   /// All who wait, where there is something for several of them.
   template <detail::told_after how>
@@ -255,7 +274,8 @@ class basic_channel {
           else
             tell_of<buffer::put_order>(result.count, message);
         });
-    if (result.status == queue_status::closed) detail::tell(memory_, event(room));
+    tell_of_room_kept(result.count != 0 && result.status != queue_status::closed ? queue_status::success
+                                                                                 : result.status);
     return result;
   }
   template <typename It, typename End>
@@ -322,13 +342,20 @@ class basic_channel {
   }
 
   Memory memory_;
-  typename Memory::template array<event_count<Memory>> events_;
+  typename Memory::template few<event_count<Memory>, 2> events_;
   buffer buffer_;
 };
 
+/// The strategy of a channel for whose messages none is named. Where a move may throw it has locks, as such a
+/// message would else take its place until it is passed over by who receives.
+template <typename Memory, typename T>
+using default_buffer =
+    std::conditional_t<std::is_nothrow_move_constructible_v<T>, ring_buffer<Memory, T>,
+                       locked_ring<Memory, T, channel_lock::parking<Memory>, channel_lock::parking<Memory>>>;
+
 /// Channel of the threads of a process: one object for all of them, of messages that can be moved. It must
 /// outlive every call.
-template <std::move_constructible T, template <typename, typename> typename Buffer = ring_buffer>
+template <sendable T, template <typename, typename> typename Buffer = default_buffer>
 class channel : public basic_channel<process_memory, T, Buffer> {
   using base = basic_channel<process_memory, T, Buffer>;
 
@@ -345,18 +372,28 @@ class channel : public basic_channel<process_memory, T, Buffer> {
 /// Channel of the ranks of a node: each has its object for it, used by one thread. Messages can be copied
 /// byte by byte.
 template <world W, plain_value T, template <typename, typename> typename Buffer = ring_buffer>
+  requires sendable<T>
 class node_channel : public basic_channel<node_memory<W>, T, Buffer> {
   using base = basic_channel<node_memory<W>, T, Buffer>;
 
  public:
   /// Collective. `home` is whose memory the channel is in. Throws `misuse` for a capacity that the buffer
-  /// cannot have, and where not all ranks of the world are on one node.
+  /// cannot have, and where not all ranks of the world are on one node; `collective_mismatch`, on all of
+  /// them, where ranks give different arguments or make channels of different types.
   node_channel(W& w, std::size_t capacity, int home = 0)
     requires(base::takes_capacity)
-      : base(capacity, w, home) {}
+      : base(alike(w, capacity, home, capacity), w, home) {}
   explicit node_channel(W& w, int home = 0)
     requires(!base::takes_capacity)
-      : base(typename base::of_any_size(), w, home) {}
+      : base(alike(w, 0, home, typename base::of_any_size()), w, home) {}
+
+ private:
+  /// What the base is made with, when all ranks make the same.
+  template <typename Size>
+  [[nodiscard]] static Size alike(W& w, std::size_t capacity, int home, Size size) {
+    expect_alike<node_channel>(w, {{"capacity", static_cast<std::int64_t>(capacity)}, {"home", home}});
+    return size;
+  }
 };
 
 }  // namespace nearfar

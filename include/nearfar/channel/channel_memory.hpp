@@ -11,6 +11,8 @@
 ///    and `drop()` destroys it;
 ///  - `loan<T>`, the same of a message that stays where it is until `take()`, if that can be;
 ///  - `array<S>`, so many of a struct, made by their `memory` and count, and reached by index;
+///  - `few<S, count>`, the same of a number known to the compiler: between threads part of its owner, so that
+///    nobody has to look where it is;
 ///  - `with_waiters<C, S>`, a struct `common()` to all, and `mine()`, one for each thread or rank that waits,
 ///    whose distance from the former is the same for all;
 ///  - `is_hardware`: cells are words of real memory, not of a model;
@@ -22,13 +24,13 @@
 ///    `unpark_one` and `unpark_all` tell, after a change of the word.
 #pragma once
 
-#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <climits>
@@ -36,7 +38,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <ctime>
 #include <memory>
 #include <new>
 #include <optional>
@@ -48,6 +49,7 @@
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/memory/atomic_cell.hpp"
+#include "nearfar/memory/parking.hpp"
 
 namespace nearfar {
 
@@ -74,24 +76,26 @@ template <typename Does, typename Afterwards>
   return result;
 }
 
-/// Sleeps while the word is `seen`; returns when it is woken, late, or for no reason. Between processes, too,
-/// unless `is_private`.
-inline void sleep_on(const atomic_cell<std::uint32_t>& word, std::uint32_t seen,
-                     const channel_deadline& deadline, bool is_private) noexcept {
-  static_assert(sizeof word == sizeof(std::uint32_t));
-  timespec end{};
-  if (deadline) {
-    const auto time = std::max(*deadline, std::chrono::nanoseconds::zero());
-    const auto whole = std::chrono::floor<std::chrono::seconds>(time);
-    end.tv_sec = whole.count();
-    end.tv_nsec = (time - whole).count();
-  }
-  // A deadline of this operation is a time, not a span; by the monotonic clock, which is the steady one.
-  const int what = FUTEX_WAIT_BITSET | (is_private ? FUTEX_PRIVATE_FLAG : 0);
-  syscall(SYS_futex, &word, what, seen, deadline ? &end : nullptr, nullptr, FUTEX_BITSET_MATCH_ANY);
+/// Asks for the cache line so many bytes past an object, to write there, and does not wait for it: as a hint,
+/// so that it need not be of the program's. The compiler's own hint would ask for a copy to read, unless it
+/// knows that the processor has this one; to older ones it is nothing.
+template <std::size_t bytes>
+void ask_for_line_past([[maybe_unused]] const void* object) noexcept {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %c1(%0)" : : "r"(object), "i"(bytes));  // NOLINT(hicpp-no-assembler)
+#else
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(object) + bytes), 1);
+#endif
 }
-inline void wake(const atomic_cell<std::uint32_t>& word, int most, bool is_private) noexcept {
-  syscall(SYS_futex, &word, FUTEX_WAKE | (is_private ? FUTEX_PRIVATE_FLAG : 0), most, nullptr, nullptr, 0);
+/// Does nothing for a moment, of some tens of cycles each.
+inline void pause(std::uint64_t moments) noexcept {
+  for (std::uint64_t i = 0; i < moments; ++i) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+#endif
+  }
 }
 
 /// Looks before a thread gives its processor up, of which the second half also yields it.
@@ -135,6 +139,8 @@ class patient_thread {
   static const bool result = register_process_barrier();
   return result;
 }
+/// The same for those who look for each message; not before the program's objects are initialised.
+inline const bool is_process_barrier_known = has_process_barrier();
 /// Makes them. A process that was forked after its parent asked may have to ask again.
 inline void pass_process_barrier() noexcept {
   const auto pass = [] { return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0U, 0) == 0; };
@@ -143,14 +149,6 @@ inline void pass_process_barrier() noexcept {
 }
 
 }  // namespace detail
-
-/// A word that threads or ranks of that memory sleep on. In a model who sleeps waits for `told`, so that who
-/// is not told sleeps on, though the word has changed; there all are told, also where one would be.
-template <typename Memory>
-struct parking_word {
-  typename Memory::template near<std::uint32_t> value{};
-  typename Memory::template near<std::uint32_t> told{};
-};
 
 /// The memory of the threads of a process.
 class process_memory {
@@ -169,12 +167,12 @@ class process_memory {
     slot& operator=(const slot&) = delete;
     ~slot() {}  // NOLINT(modernize-use-equals-default): nor at the end
 
-    void put(T&& value) { std::construct_at(&value_, std::move(value)); }
+    void put(T&& value) { std::construct_at(std::addressof(value_), std::move(value)); }
     [[nodiscard]] T take() {
       const leave_empty afterwards(*this);
       return std::move(value_);
     }
-    void drop() { std::destroy_at(&value_); }
+    void drop() { std::destroy_at(std::addressof(value_)); }
 
    private:
     struct leave_empty {
@@ -193,7 +191,7 @@ class process_memory {
   template <typename T>
   class loan {
    public:
-    void lend(T& value) noexcept { value_ = &value; }
+    void lend(T& value) noexcept { value_ = std::addressof(value); }
     [[nodiscard]] T take() { return std::move(*value_); }
 
    private:
@@ -209,6 +207,17 @@ class process_memory {
 
    private:
     std::unique_ptr<S[]> elements_;
+  };
+
+  template <typename S, std::size_t count>
+  class few {
+   public:
+    explicit few(process_memory& /*memory*/) {}
+
+    [[nodiscard]] S& operator[](std::size_t index) const noexcept { return elements_[index]; }
+
+   private:
+    mutable std::array<S, count> elements_{};
   };
 
   template <typename C, typename S>
@@ -230,15 +239,15 @@ class process_memory {
     return std::chrono::steady_clock::now().time_since_epoch();
   }
   static void fence(std::memory_order order) noexcept { nearfar::fence(order); }
-  void light_fence() const noexcept {
-    if (has_barrier_)
+  static void light_fence() noexcept {
+    if (detail::is_process_barrier_known) [[likely]]
       std::atomic_signal_fence(std::memory_order_seq_cst);
     else
       nearfar::fence(std::memory_order_seq_cst);
   }
-  void heavy_fence() const noexcept {
+  static void heavy_fence() noexcept {
     nearfar::fence(std::memory_order_seq_cst);
-    if (has_barrier_) detail::pass_process_barrier();
+    if (detail::has_process_barrier()) detail::pass_process_barrier();
   }
 
   /// For what another thread does next, and does not wait for this one.
@@ -264,9 +273,6 @@ class process_memory {
   static void unpark_all(parking_word<process_memory>& word) noexcept {
     detail::wake(word.value, INT_MAX, true);
   }
-
- private:
-  bool has_barrier_ = detail::has_process_barrier();
 };
 
 /// Near memory of the ranks of one node; `home` is whose.
@@ -278,7 +284,7 @@ class node_memory {
   template <typename T>
   using near = typename W::template near<T>;
   /// Elsewhere a wait is the engine's.
-  static constexpr bool is_hardware = std::same_as<near<std::uint32_t>, atomic_cell<std::uint32_t>>;
+  static constexpr bool is_hardware = detail::is_hardware<W>;
 
   /// Of types that can be copied byte by byte.
   template <plain_value T>
@@ -311,6 +317,12 @@ class node_memory {
    private:
     int home_;
     typename W::template near_array<S> elements_;
+  };
+
+  template <typename S, std::size_t count>
+  class few : public array<S> {
+   public:
+    explicit few(node_memory& memory) : array<S>(memory, count) {}
   };
 
   template <typename C, typename S>
@@ -362,35 +374,18 @@ class node_memory {
   }
   /// Between two sleeps the rank drives MPI's progress.
   void park(const parking_word<node_memory>& word, std::uint32_t seen, const channel_deadline& deadline) {
-    if constexpr (!is_hardware) {
-      const std::uint32_t told = word.told.load(std::memory_order_acquire);
-      if (word.value.load(std::memory_order_acquire) != seen) return;
-      const auto is_told = [told](std::uint32_t now) { return now != told; };
-      if (deadline)
-        static_cast<void>(world_->await_until(*deadline, word.told, is_told));
-      else
-        world_->await(word.told, is_told);
-    } else {
+    if constexpr (is_hardware) {
       for (int look = 0; look < detail::looks_before_sleep; ++look) {
         if (word.value.load(std::memory_order_acquire) != seen) return;
         world_->rest();
       }
-      constexpr std::chrono::milliseconds longest(1);
-      const std::chrono::nanoseconds end = world_->now() + longest;
-      detail::sleep_on(word.value, seen, deadline ? std::min(*deadline, end) : end, false);
     }
+    detail::park(*world_, word, seen, deadline);
   }
-  void unpark_one(parking_word<node_memory>& word) { unpark(word, 1); }
-  void unpark_all(parking_word<node_memory>& word) { unpark(word, INT_MAX); }
+  void unpark_one(parking_word<node_memory>& word) { detail::unpark<W>(word, 1); }
+  void unpark_all(parking_word<node_memory>& word) { detail::unpark<W>(word, INT_MAX); }
 
  private:
-  static void unpark(parking_word<node_memory>& word, [[maybe_unused]] int most) {
-    if constexpr (is_hardware)
-      detail::wake(word.value, most, false);
-    else
-      word.told.fetch_add(1, std::memory_order_release);
-  }
-
   W* world_;
   int home_;
 };

@@ -5,9 +5,11 @@
 /// sender withdraws (7), while nobody opens the channel (6). By the fences between, a sender that finds it
 /// open has counted in time.
 ///
-/// Who receives looks at the count between two looks at the state (8, 9). If it was open all that time, what
-/// is counted is sent: what was withdrawn before is not counted any more, and who closes later has seen the
-/// same count, or a later one.
+/// Who receives what is counted looks at the count between two looks at the state (8, 9). If it was open all
+/// that time, what is counted is sent: what was withdrawn before is not counted any more, and who closes
+/// later has seen the same count, or a later one. Who is shown each message after (2) needs no look at the
+/// count but that of who closed (10): a message that was counted in time and is not shown yet is sent all the
+/// same.
 ///
 /// Source: E. Dijkstra's and T. Dekker's two flags, in the asymmetric form of D. Dice, H. Huang, M. Yang,
 /// "Asymmetric Dekker synchronization", 2001: the sender, who does this for each message, pays nothing for
@@ -19,6 +21,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "nearfar/core/layout.hpp"
 
@@ -31,7 +34,7 @@ class closing_gate {
   using counter = typename Memory::template near<std::uint64_t>;
 
  public:
-  explicit closing_gate(Memory& memory) : memory_(&memory), words_(memory, 1) {}
+  explicit closing_gate(Memory& memory) : memory_(&memory), words_(memory) {}
 
   /// Of the sender, before it makes a message.
   [[nodiscard]] bool is_open() {
@@ -66,6 +69,13 @@ class closing_gate {
           return {.count = now, .is_closed = false};  // (9)
       }
     }
+  }
+  /// How many messages were sent, if it is closed.
+  [[nodiscard]] std::optional<std::uint64_t> sent_if_closed() const {
+    std::uint64_t seen = state().load(std::memory_order_acquire);  // (10) pairs with (5)
+    if (phase_of(seen) == closing) seen = settled();
+    if (phase_of(seen) == open) return std::nullopt;
+    return words_[0].all.load(std::memory_order_acquire);  // with (4)
   }
   /// Once it is seen everything that was sent is seen, too, until it is open again.
   [[nodiscard]] bool is_closed() const {
@@ -140,7 +150,7 @@ class closing_gate {
   }
 
   Memory* memory_;
-  typename Memory::template array<words> words_;
+  typename Memory::template few<words, 1> words_;
 };
 
 }  // namespace nearfar::detail

@@ -30,6 +30,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 #include <thread>
@@ -42,6 +43,7 @@
 #include "nearfar/channel/select.hpp"
 #include "nearfar/channel/waiting_list.hpp"
 #include "nearfar/core/error.hpp"
+#include "nearfar/core/layout.hpp"
 
 namespace nearfar {
 
@@ -115,13 +117,11 @@ class executor {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
   void post(job& what) noexcept {
-    {
-      const std::scoped_lock lock(mutex_);
-      what.next_ = nullptr;
-      (last_ == nullptr ? first_ : last_->next_) = &what;
-      last_ = &what;
-    }
-    changed_.notify_one();
+    const std::scoped_lock lock(mutex_);
+    what.next_ = nullptr;
+    (last_ == nullptr ? first_ : last_->next_) = &what;
+    last_ = &what;
+    changed_.notify_one();  // in the lock: when the job has run this may be no more
   }
 
  private:
@@ -190,6 +190,11 @@ class task::promise_type final : public executor::job {
 
   /// Where it is run.
   [[nodiscard]] executor& runs_on() const noexcept { return *on_; }
+
+  /// What a coroutine's frame may hold: compilers do not ask for more than the usual alignment themselves.
+  static constexpr std::align_val_t frame_alignment{cache_line};
+  static void* operator new(std::size_t bytes) { return ::operator new(bytes, frame_alignment); }
+  static void operator delete(void* at) noexcept { ::operator delete(at, frame_alignment); }
   void run() noexcept override { std::coroutine_handle<promise_type>::from_promise(*this).resume(); }
 
  private:
@@ -294,6 +299,9 @@ class awaited_selection : private std::array<awaited_cases::numbered, count>, pu
 /// One case, whose result is what is awaited.
 template <typename Result, typename MakeCase>
 class awaited_one {
+  static_assert(alignof(Result) <= static_cast<std::size_t>(task::promise_type::frame_alignment),
+                "a coroutine's frame has no place for a message of that alignment: send it by a pointer");
+
   struct keep {
     std::optional<Result>* where;
     void operator()(Result&& result) const { where->emplace(std::move(result)); }

@@ -38,8 +38,8 @@ namespace nearfar {
 /// How the places of a flagged ring say whose turn it is.
 ///
 /// `await_write` and `await_read` wait for the turn of that position; `let_read` and `let_write` give it on,
-/// the latter to the position a ring later. A message that was not made is read as such: `let_read` tells,
-/// and `await_read` returns whether there is one.
+/// the latter to the position a ring later. A message that was not made, as its move threw, is read as such:
+/// `let_read` tells, and `await_read` returns whether there is one. Until then it takes up room, and counts.
 namespace flags {
 
 /// One flag for both: twice the position, and 1 more when it may be read.

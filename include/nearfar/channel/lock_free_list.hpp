@@ -50,6 +50,8 @@ class lock_free_list {
 
  public:
   static constexpr bool takes_capacity = nodes::takes_capacity;
+  /// Who takes gives a node back that another may have left in use, and with it that one.
+  static constexpr bool take_may_make_room_for_several = takes_capacity;
   static constexpr bool has_one_sender = false;
   static constexpr bool has_one_receiver = false;
   static constexpr auto put_order = detail::told_after::itself;

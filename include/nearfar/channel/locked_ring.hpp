@@ -1,30 +1,26 @@
 /// \file
 /// The buffer of a channel with room for a fixed number of messages: an array, one lock for those who send
-/// and one for those who receive, either of which may be left out where one thread does so.
+/// and one for those who receive, which may be left out where one thread does so.
 ///
 /// Source: Laubert 2021, sections 3.1 to 3.4: PT ML, PT SL, SL and TL are this with the locks of locks.hpp,
-/// each for several senders and several receivers (MPMC), or for one receiver (MPSC). With no lock at all it
-/// is the queue of L. Lamport, "Specifying concurrent program modules", 1983, doi 10.1145/69624.357207, in
-/// which each side keeps what it has last seen of the other, as in the MCRingBuffer of P. Lee, T. Bu,
-/// G. Chandranmenon, IPDPS 2010.
+/// each for several senders and several receivers (MPMC), or for one receiver (MPSC). Each side keeps what it
+/// has last seen of the other, as in the MCRingBuffer of P. Lee, T. Bu, G. Chandranmenon, IPDPS 2010.
 ///
 /// Positions only grow. Each side publishes its own (1, 2), and looks at the other's only when there seems to
-/// be no room, or no message. Closing is under the lock of those who send, or by closing_gate.hpp.
+/// be no room, or no message. Closing is under the lock of those who send.
 ///
 /// Linearization points: of what succeeds the store of the position, of several at once the same; of full and
-/// empty the look at the
-/// other's position, after a fence, while nobody else changes this side's; of `close` what the gate stores. A
-/// message that is counted while it is closed is sent when it is open again, or taken back: then a move that
-/// throws loses it.
+/// empty the look at the other's position, after a fence, while nobody else changes this side's; of `close`
+/// what the gate stores.
 ///
-/// A side without a lock does not fence, so that what it did is seen soon, but perhaps not yet by who looks
-/// when the call has returned: full and empty are linearizable only where both sides have locks, or who looks
-/// knows of the other's call by what happens before its own. Progress: as the locks; wait-free without, but
-/// for who closes, or opens it again.
+/// Who receives without a lock does not fence, so that what it did is seen soon, but perhaps not yet by who
+/// looks when the call has returned: full and empty are linearizable only where both sides have locks, or who
+/// looks knows of the other's call by what happens before its own. Progress: as the locks; of who receives
+/// without one wait-free.
 ///
-/// Cost: that of one lock, or two loads of the gate's word; a line of the other side's position for as many
-/// messages as it has moved meanwhile, and the lines of the messages. Memory: four lines and the locks, and
-/// for as many messages as there is room for, rounded up to a power of two.
+/// Cost: that of one lock; a line of the other side's position for as many messages as it has moved
+/// meanwhile, and the lines of the messages. Memory: four lines and the locks, and for as many messages as
+/// there is room for, rounded up to a power of two.
 #pragma once
 
 #include <algorithm>
@@ -48,10 +44,10 @@ template <typename Memory, typename T, typename SendLock, typename ReceiveLock>
 class locked_ring {
  public:
   static constexpr bool takes_capacity = true;
-  static constexpr bool has_one_sender = !SendLock::excludes;
+  static_assert(SendLock::excludes, "spsc_ring is for one who sends");
+  static constexpr bool has_one_sender = false;
   static constexpr bool has_one_receiver = !ReceiveLock::excludes;
-  static constexpr auto put_order =
-      has_one_sender ? detail::told_after::light_fence : detail::told_after::fence;
+  static constexpr auto put_order = detail::told_after::fence;
   static constexpr auto take_order =
       has_one_receiver ? detail::told_after::light_fence : detail::told_after::fence;
 
@@ -157,16 +153,10 @@ class locked_ring {
     if (!gate_.is_open()) return queue_status::closed;
     const std::uint64_t tail = ends.tail.load(std::memory_order_relaxed);
     if (!has_room(tail)) return gate_.is_open() ? queue_status::full : queue_status::closed;
-    return put_at(tail, value);
-  }
-  /// Counts it at once, so that who closes knows of it.
-  [[nodiscard]] queue_status put_at(std::uint64_t tail, T& value) {
     at(tail).put(std::move(value));
-    if (gate_.count_one(ends_[0].tail, tail)) return queue_status::success;  // (1)
-    if constexpr (has_one_sender) detail::hand_back(value, at(tail));
-    return queue_status::closed;
+    ends.tail.store(tail + 1, std::memory_order_release);  // (1)
+    return queue_status::success;
   }
-
   template <typename It, typename End>
   [[nodiscard]] queue_status put_range_here(It& first, const End& last, std::size_t& count) {
     both_ends& ends = ends_[0];
@@ -174,13 +164,6 @@ class locked_ring {
     std::uint64_t tail = ends.tail.load(std::memory_order_relaxed);
     if (!has_room(tail)) return gate_.is_open() ? queue_status::full : queue_status::closed;
     const std::uint64_t end = ends.seen_head.load(std::memory_order_relaxed) + capacity_;
-    if constexpr (has_one_sender) {
-      for (const std::uint64_t begin = tail; tail != end && first != last; ++tail, ++count, ++first) {
-        const auto status = detail::with_message_at<T>(first, [&](T& value) { return put_at(tail, value); });
-        if (status != queue_status::success) return tail == begin ? status : queue_status::success;
-      }
-      return queue_status::success;
-    }
     return detail::and_always(
         [&] {
           for (; tail != end && first != last; ++first) {
@@ -238,7 +221,7 @@ class locked_ring {
   std::uint64_t mask_;
   SendLock send_lock_;
   ReceiveLock receive_lock_;
-  detail::closing_gate<Memory, SendLock::excludes> gate_;
+  detail::closing_gate<Memory, true> gate_;
   typename Memory::template array<both_ends> ends_;
   typename Memory::template array<place> places_;
 };

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -28,8 +29,8 @@ class [[nodiscard]] received {
   [[nodiscard]] T& operator*() & noexcept { return *value_; }
   [[nodiscard]] const T& operator*() const& noexcept { return *value_; }
   [[nodiscard]] T&& operator*() && noexcept { return *std::move(value_); }
-  [[nodiscard]] T* operator->() noexcept { return &*value_; }
-  [[nodiscard]] const T* operator->() const noexcept { return &*value_; }
+  [[nodiscard]] T* operator->() noexcept { return std::addressof(*value_); }
+  [[nodiscard]] const T* operator->() const noexcept { return std::addressof(*value_); }
 
  private:
   std::optional<T> value_;
@@ -37,7 +38,7 @@ class [[nodiscard]] received {
 };
 
 /// Receives from a channel until that is closed and empty. A message is destroyed before the next is
-/// received.
+/// received; if that throws, this is at the end.
 template <typename Channel, typename Message>
 class message_iterator {
  public:
@@ -55,7 +56,7 @@ class message_iterator {
   }
   void operator++(int) { ++*this; }
   [[nodiscard]] friend bool operator==(const message_iterator& one, std::default_sentinel_t /*end*/) {
-    return !one.current_->has_value();
+    return !one.current_ || !one.current_->has_value();
   }
 
  private:

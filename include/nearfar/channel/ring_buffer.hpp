@@ -9,7 +9,8 @@
 /// the channel's tail or head on by a compare-and-swap, has the cell's message to itself, and then stamps it.
 /// The tail also has a bit that says closed, so that whoever sends and whoever closes agree on who was first.
 ///
-/// A message whose move throws leaves its cell to be passed over, and nobody waits for it.
+/// A message whose move throws leaves its cell to be passed over, and nobody waits for it; until who receives
+/// next comes to it, it takes up room, and counts.
 ///
 /// Linearization points: of what succeeds the compare-and-swap; of full and empty the look at the other end,
 /// which must be where it was when the cell was looked at; of `close` its compare-and-swap. So all is

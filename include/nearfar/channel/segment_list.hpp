@@ -12,7 +12,7 @@
 /// segment: no one else gives it back before. The word of the segment is read after that of the position, and
 /// changes before it, so that it is the right one if the position can be moved.
 ///
-/// A message whose move throws leaves its place to be passed over.
+/// A message whose move throws leaves its place to be passed over, and counts until who receives comes to it.
 ///
 /// Linearization points: of `put` the compare-and-swap of the tail (1), of `take` that of the head (2), or
 /// the store of the only receiver; of empty and closed the look at the tail, which the head cannot have
@@ -24,7 +24,8 @@
 /// two stores; 2 lines that move, that of one end, and the place, which messages beside it share. A segment
 /// is obtained and given back once in `Places` messages. Memory: three lines, and of segments, each of
 /// `Places` messages with a word beside, one more than the messages need; of a fixed number two more. With
-/// that, full is also said while a receiver is late with leaving a segment, and so is not linearizable.
+/// that, full is also said while a receiver is late with leaving a segment, or while others that send have
+/// taken all that are left and need but one of them, and so is not linearizable.
 #pragma once
 
 #include <array>
@@ -60,6 +61,9 @@ class segment_list {
 
  public:
   static constexpr bool takes_capacity = nodes::takes_capacity;
+  /// Who sends obtains a segment before it knows that it will need one; and one has places for several.
+  static constexpr bool put_may_make_room = takes_capacity;
+  static constexpr bool take_may_make_room_for_several = takes_capacity;
   static constexpr bool has_one_sender = false;
   static constexpr bool has_one_receiver = HasOneReceiver;
   static constexpr auto put_order = detail::told_after::itself;
@@ -160,7 +164,8 @@ class segment_list {
   struct alignas(cache_line) end {
     typename Memory::template near<std::uint64_t> position{};
     typename Memory::template near<std::uint64_t> in{};  ///< the segment of that place
-    /// Of the tail: how many had been received when somebody looked.
+    /// Of the tail: how many had been received when somebody looked. Of the head: where the only one who
+    /// receives found no message.
     typename Memory::template near<std::uint64_t> seen{};
   };
   struct both_ends {
@@ -245,7 +250,14 @@ class segment_list {
         continue;
       }
       const std::uint64_t in = head.in.load(std::memory_order_relaxed);
-      if (!may_hold_message(in, position)) {
+      bool may_be_empty = !may_hold_message(in, position);
+      if constexpr (HasOneReceiver) {
+        if (may_be_empty) {
+          detail::let_sender_work<Memory>(head.seen, position, detail::longest_moment);
+          may_be_empty = !may_hold_message(in, position);
+        }
+      }
+      if (may_be_empty) {
         memory_->fence(std::memory_order_seq_cst);
         // Not before the head that was seen: who moved that had seen this at least as far.
         const std::uint64_t tail = ends_[0].tail.position.load(std::memory_order_relaxed);

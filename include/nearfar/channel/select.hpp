@@ -24,11 +24,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <random>
 #include <span>
@@ -120,14 +122,17 @@ class channel_case final : public basic_case<typename Channel::memory_type> {
       : channel_(&channel), handler_(std::move(handler)), words_(elsewhere) {}
   channel_case(Channel& channel, message&& value, Handler handler, words* elsewhere = nullptr)
     requires sends
-      : channel_(&channel), handler_(std::move(handler)), words_(elsewhere), message_(&value) {}
+      : channel_(&channel),
+        handler_(std::move(handler)),
+        words_(elsewhere),
+        message_(std::addressof(value)) {}
   channel_case(Channel& channel, const message& value, Handler handler, words* elsewhere = nullptr)
     requires sends
       : channel_(&channel),
         handler_(std::move(handler)),
         words_(elsewhere),
         copy_(value),
-        message_(&*copy_) {}
+        message_(std::addressof(*copy_)) {}
 
   [[nodiscard]] bool attempt() override {
     if constexpr (sends) {
@@ -196,8 +201,12 @@ class selection {
   };
   using chosen = std::optional<std::uint32_t>;
 
-  /// The cases are put in another order as it goes.
-  selection(waiter<Memory>& me, std::span<numbered> cases) : me_(&me), cases_(cases) {}
+  /// The cases are put in another order as it goes. Throws `misuse` for one that is there twice.
+  selection(waiter<Memory>& me, std::span<numbered> cases) : me_(&me), cases_(cases) {
+    std::ranges::sort(cases_, std::less<>(), &numbered::of);
+    if (std::ranges::adjacent_find(cases_, {}, &numbered::of) != cases_.end())
+      throw misuse("a selection has a case twice: make one for each");
+  }
 
   /// The first that happens at once.
   [[nodiscard]] chosen attempt() {
@@ -286,9 +295,14 @@ template <typename Memory, typename Random>
   return chosen;
 }
 
-/// Of each thread, from the same start.
+/// Of each thread, by how many have had one before: threads that select once favour no case together.
 [[nodiscard]] inline std::minstd_rand& selection_order() {
-  thread_local std::minstd_rand random;
+  static std::atomic<std::uint32_t> threads = 0;
+  thread_local std::minstd_rand random = [] {
+    // Neighbours differ in few bits; the seed sequence spreads them.
+    std::seed_seq seed{threads++};
+    return std::minstd_rand(seed);
+  }();
   return random;
 }
 
@@ -329,7 +343,7 @@ template <typename Channel, std::invocable<received<typename Channel::value_type
   return detail::channel_case<Channel, false, Handler>(from, std::move(handler));
 }
 /// Sends to the channel, and then calls `handler(queue_status)`: with `success` or `closed`. What is given by
-/// `std::move` stays where it is, and is moved from only if it is sent.
+/// `std::move` stays where it is, and is moved from only if it is sent: the case must not outlive it.
 template <typename Channel, std::invocable<queue_status> Handler>
   requires std::same_as<typename Channel::memory_type, process_memory>
 [[nodiscard]] auto on_send(Channel& to, typename Channel::value_type&& value, Handler handler) {
@@ -366,7 +380,9 @@ std::optional<std::size_t> select_for(std::chrono::duration<Rep, Period> span, C
   return select_until(later(process_memory::now(), in_nanoseconds(span)), cases...);
 }
 
-/// The same of any number of cases. Throws `misuse` for none at all, for which it would wait for ever.
+/// The same of any number of cases, each once. Throws `misuse` for none at all, for which it would wait for
+/// ever, and for a case that is there twice. A case that is kept in a variable must not outlive what it
+/// sends: of a temporary it knows only where that was.
 inline std::size_t select(std::span<select_case* const> cases) {
   if (cases.empty()) throw misuse("a selection without cases never ends: give it one, or a deadline");
   auto all = detail::numbered_cases(cases);
@@ -380,6 +396,11 @@ inline std::optional<std::size_t> select_until(std::chrono::nanoseconds deadline
                                                std::span<select_case* const> cases) {
   auto all = detail::numbered_cases(cases);
   return detail::select_by(all, deadline);
+}
+template <typename Rep, typename Period>
+std::optional<std::size_t> select_for(std::chrono::duration<Rep, Period> span,
+                                      std::span<select_case* const> cases) {
+  return select_until(later(process_memory::now(), in_nanoseconds(span)), cases);
 }
 
 }  // namespace nearfar

@@ -17,6 +17,7 @@
 #include "nearfar/channel/rendezvous.hpp"
 #include "nearfar/channel/ring_buffer.hpp"
 #include "nearfar/channel/segment_list.hpp"
+#include "nearfar/channel/spsc_ring.hpp"  // IWYU pragma: export
 
 namespace nearfar {
 
@@ -39,10 +40,6 @@ struct list_of {
   template <typename Memory, typename T>
   using mpsc = locked_list<Memory, T, Lock<Memory>, channel_lock::none<Memory>, Nodes>;
 };
-
-/// From one to one: a ring of a fixed capacity.
-template <typename Memory, typename T>
-using spsc_ring = locked_ring<Memory, T, channel_lock::none<Memory>, channel_lock::none<Memory>>;
 
 /// From one to one, of any number of messages.
 template <template <typename, typename> typename Nodes>

@@ -1,0 +1,193 @@
+/// \file
+/// The buffer of a channel from one thread to one other, with room for a fixed number of messages: a ring in
+/// which each place has a stamp that says which message is there.
+///
+/// Source: the queue of L. Lamport, "Specifying concurrent program modules", 1983, doi 10.1145/69624.357207,
+/// of which who sends keeps what it has last seen of the head, as in the MCRingBuffer of P. Lee, T. Bu,
+/// G. Chandranmenon, IPDPS 2010; who receives looks at the place and not at the tail, as in the FastForward
+/// of J. Giacomoni, T. Moseley, M. Vachharajani, PPoPP 2008, doi 10.1145/1345206.1345215.
+///
+/// Positions only grow. Who sends fills a place, counts the message at the tail, by which who closes knows of
+/// it, looks whether it is still open (closing_gate.hpp), and stamps the place (1) with the next position.
+/// Who receives takes what is stamped, and moves the head on (2). It looks for who closes only when there is
+/// no stamp: once it is closed everything that was counted in time is sent, and taken without one. Its stamp
+/// may then come later, which nobody looks for any more, and before the sender uses the place again.
+///
+/// Linearization points: of a `put` that succeeds the stamp (1), or that it is taken before, or closed, where
+/// somebody sees that; of a `take` the store of the head; of full the look at the head; of empty that at the
+/// state of the channel, after which there was still no stamp (3), so that there was none then either; of
+/// closed, and of `close`, what the gate says. A message that is counted while it is closed is sent when it
+/// is open again, or taken back: then a move that throws loses it.
+///
+/// Neither side fences, so that what it did is seen soon, but perhaps not yet by who looks when the call has
+/// returned: full and empty are linearizable only where who looks knows of the other's call by what happens
+/// before its own. Progress: wait-free, but for who closes, or opens it again.
+///
+/// Cost: the line of the place, which moves to who receives, and back; that of the head once for as many
+/// messages as have been received meanwhile; that of the tail never, while it is open. Who sends asks for the
+/// line of a place ahead, as it would otherwise wait for each in turn: stores become visible in their order.
+/// Memory: four lines, and for as many messages as there is room for, rounded up to a power of two, a word
+/// and the message.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "nearfar/channel/buffer.hpp"
+#include "nearfar/channel/channel_memory.hpp"
+#include "nearfar/channel/closing_gate.hpp"
+#include "nearfar/channel/received.hpp"
+#include "nearfar/core/layout.hpp"
+
+namespace nearfar {
+
+/// Of messages of type `T` in that memory. See the file's comment.
+template <typename Memory, typename T>
+class spsc_ring {
+ public:
+  static constexpr bool takes_capacity = true;
+  static constexpr bool has_one_sender = true;
+  static constexpr bool has_one_receiver = true;
+  static constexpr auto put_order = detail::told_after::light_fence;
+  static constexpr auto take_order = detail::told_after::light_fence;
+
+  /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
+  spsc_ring(Memory& memory, std::size_t capacity)
+      : capacity_(detail::checked_capacity(capacity)),
+        mask_(std::bit_ceil(capacity_) - 1),
+        gate_(memory),
+        ends_(memory),
+        places_(memory, std::bit_ceil(capacity)) {}
+  spsc_ring(const spsc_ring&) = delete;
+  spsc_ring& operator=(const spsc_ring&) = delete;
+  /// Messages that nobody has received are destroyed. Nobody may use it any more.
+  ~spsc_ring() {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      const std::uint64_t tail = ends_[0].tail.load(std::memory_order_acquire);
+      for (std::uint64_t i = ends_[0].head.load(std::memory_order_acquire); i != tail; ++i)
+        at(i).message.drop();
+    }
+  }
+
+  [[nodiscard]] std::size_t capacity() const noexcept { return static_cast<std::size_t>(capacity_); }
+
+  /// `success`, `full` or `closed`. The message is moved from only if it is sent.
+  [[nodiscard]] queue_status put(T& value) {
+    if (!gate_.is_open()) return queue_status::closed;
+    both_ends& ends = ends_[0];
+    const std::uint64_t tail = ends.tail.load(std::memory_order_relaxed);
+    if (tail == ends.limit.load(std::memory_order_relaxed) && !has_room(tail))
+      return gate_.is_open() ? queue_status::full : queue_status::closed;
+    place& to = at(tail);
+    if constexpr (Memory::is_hardware) detail::ask_for_line_past<lines_ahead * cache_line>(&to);
+    to.message.put(std::move(value));
+    if (!gate_.count_one(ends.tail, tail)) {
+      detail::hand_back(value, to.message);
+      return queue_status::closed;
+    }
+    to.stamp.store(tail + 1, std::memory_order_release);  // (1)
+    return queue_status::success;
+  }
+  /// A message, or `empty` or `closed`.
+  [[nodiscard]] received<T> take() {
+    near& end = ends_[0].head;
+    const std::uint64_t head = end.load(std::memory_order_relaxed);
+    place& from = at(head);
+    if (!is_stamped(from, head)) {
+      const queue_status found = look_again(from, head);
+      if (found != queue_status::success) return found;
+    }
+    return detail::take_and<T>(from.message, [&] { end.store(head + 1, std::memory_order_release); });  // (2)
+  }
+  /// As many as are seen.
+  template <typename Out>
+  [[nodiscard]] queue_status take_range(Out& out, std::size_t most, std::size_t& count) {
+    near& end = ends_[0].head;
+    std::uint64_t head = end.load(std::memory_order_relaxed);
+    if (!is_stamped(at(head), head)) {
+      const queue_status found = look_again(at(head), head);
+      if (found != queue_status::success) return found;
+    }
+    const std::uint64_t last = head + most;
+    return detail::and_always(
+        [&] {
+          do {
+            place& from = at(head);
+            ++head;
+            ++count;
+            *out++ = from.message.take();
+          } while (head != last && is_stamped(at(head), head));
+          return queue_status::success;
+        },
+        [&] { end.store(head, std::memory_order_release); });  // (2)
+  }
+
+  /// Whether this call closed it.
+  bool close() { return gate_.close(ends_[0].tail); }
+  /// Whether this call opened it again.
+  bool reopen() { return gate_.reopen(); }
+  [[nodiscard]] bool is_closed() const { return gate_.is_closed(); }
+
+  /// Messages; an estimate while others send or receive.
+  [[nodiscard]] std::size_t count() const {
+    const std::uint64_t head = ends_[0].head.load(std::memory_order_relaxed);
+    const std::uint64_t tail = ends_[0].tail.load(std::memory_order_relaxed);
+    return detail::messages_between(head, tail, capacity_);
+  }
+
+ private:
+  using near = typename Memory::template near<std::uint64_t>;
+  struct both_ends {
+    alignas(cache_line) near tail{};
+    near limit{};  ///< of the tail, by what has been seen of the head: only who sends looks
+    alignas(cache_line) near head{};
+    near looked{};  ///< where there was no message: only who receives looks
+  };
+  struct place {
+    near stamp{};  ///< 0 is no message's
+    typename Memory::template slot<T> message{};
+  };
+  static constexpr std::size_t lines_ahead = 4;
+
+  [[nodiscard]] place& at(std::uint64_t of) const { return places_[static_cast<std::size_t>(of & mask_)]; }
+
+  /// Of who sends, at that tail, where it has seen none. If there is little, as the other is at work, it
+  /// gives that a moment, and then has more for one look.
+  [[nodiscard, gnu::noinline]] bool has_room(std::uint64_t tail) {
+    both_ends& ends = ends_[0];
+    std::uint64_t head = ends.head.load(std::memory_order_acquire);  // pairs with (2)
+    if (Memory::is_hardware && head + capacity_ != tail && head + capacity_ - tail < capacity_ / 8) {
+      detail::pause(moment());
+      head = ends.head.load(std::memory_order_acquire);  // the same
+    }
+    ends.limit.store(head + capacity_, std::memory_order_relaxed);
+    return head + capacity_ != tail;
+  }
+
+  [[nodiscard]] static bool is_stamped(const place& of, std::uint64_t head) {
+    return of.stamp.load(std::memory_order_acquire) == head + 1;  // pairs with (1)
+  }
+  /// Of who receives, at that head, where there was no message.
+  [[nodiscard, gnu::noinline]] queue_status look_again(const place& of, std::uint64_t head) {
+    detail::let_sender_work<Memory>(ends_[0].looked, head, moment());
+    const auto sent = gate_.sent_if_closed();
+    if (!sent) return is_stamped(of, head) ? queue_status::success : queue_status::empty;  // (3)
+    return *sent == head ? queue_status::closed : queue_status::success;
+  }
+  /// Less than the messages of a full ring take, and nothing for a small one.
+  [[nodiscard]] std::uint64_t moment() const noexcept {
+    return std::min<std::uint64_t>(capacity_ / 32, detail::longest_moment);
+  }
+
+  std::uint64_t capacity_;
+  std::uint64_t mask_;
+  detail::closing_gate<Memory, false> gate_;
+  typename Memory::template few<both_ends, 1> ends_;
+  typename Memory::template array<place> places_;
+};
+
+}  // namespace nearfar
