@@ -20,8 +20,7 @@ bool standard_vector(std::size_t n) {
   using nearfar::numa_allocator;
   std::vector<double, numa_allocator<double>> a(n);
   std::vector<double, numa_allocator<double>> b(n, 1.0);
-  nearfar::transform(
-      a, [](double x) { return 2 * x; }, b);  // each thread on its own part
+  nearfar::transform(b, a, [](double x) { return 2 * x; });  // each thread on its own part
   // [end]
   return nearfar::reduce(a, 0.0) == 2.0 * static_cast<double>(n);
 }
@@ -67,9 +66,10 @@ bool arithmetic(std::size_t n) {
   nearfar::numa_vector<double> x(n, 2.0);
   nearfar::numa_vector<double> y(n, 3.0);
   y += 0.5 * x;
-  const double product = dot(x, y);  // the same to the last bit each time
+  y = hadamard(x, y) + 2.0 * x - y;      // `hadamard` multiplies element by element
+  const double product = dot(x, y - x);  // the same to the last bit each time
   // [end]
-  return product == 8.0 * static_cast<double>(n);
+  return product == 12.0 * static_cast<double>(n);
 }
 
 bool growing(std::size_t n) {

@@ -22,8 +22,7 @@ bool triad(std::size_t n) {
   const vector b(threads(), n, 1.0);
   const vector c(threads(), n, 2.0);
   const vector d(threads(), n, 3.0);
-  nearfar::transform(
-      a, [](double x, double y, double z) { return x + y * z; }, b, c, d);
+  nearfar::transform(b, c, d, a, [](double x, double y, double z) { return x + y * z; });
   // [end]
   return std::all_of(a.begin(), a.end(), [](double x) { return x == 7.0; });
 }

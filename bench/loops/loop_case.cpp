@@ -84,6 +84,8 @@ std::vector<initialisation> initialisations_of(const triad_case& of) {
       return {initialisation::parallel, initialisation::serial};
     case container::vector:
       return {initialisation::serial};
+    case container::numa_expression:  // works by its owners, who are those who initialise
+      return {initialisation::allocator};
     default:
       return {initialisation::allocator, initialisation::serial};
   }
@@ -110,8 +112,9 @@ std::string obstacle_of(const triad_case& to) {
   const std::string name = name_of(loop_containers, to.container);
   if (std::string why = common_obstacle(to, initialisations_of(to)); !why.empty()) return why;
   if (to.length == 0) return "vectors must have at least 1 element";
-  const bool by_hand =
-      to.container == container::object_array || to.container == container::segmented_iterator;
+  const bool by_hand = to.container == container::object_array ||
+                       to.container == container::numa_expression ||
+                       to.container == container::segmented_iterator;
   if (to.stores != store_kind::regular && by_hand) return name + " has regular stores only";
   if (!to.is_segmented() && (to.segments != 0 || to.padding != 0)) return name + " has no segments";
   if (to.padding % sizeof(double) != 0) return "padding must be a multiple of 8 bytes";
@@ -129,7 +132,8 @@ std::string obstacle_of(const triad_case& to) {
 }
 
 std::string obstacle_of(const relax_case& to) {
-  if (to.container == container::object_array || to.container == container::segmented_iterator)
+  if (to.container == container::object_array || to.container == container::numa_expression ||
+      to.container == container::segmented_iterator)
     return std::string("there is no grid of ") + name_of(loop_containers, to.container);
   if (to.rows < 3 || to.columns < 3) return "a grid with inner points has at least 3 rows and 3 columns";
   constexpr std::size_t most_points = 1'000'000'000'000;
@@ -222,6 +226,7 @@ std::unique_ptr<vector_loop> make_vector_loop(const triad_case& of) {
     case container::vector_numa:
       return make_std_vector_loop(of);
     case container::numa_vector:
+    case container::numa_expression:
       return make_numa_vector_loop(of);
     case container::segmented:
     case container::segmented_iterator:

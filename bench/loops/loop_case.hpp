@@ -39,6 +39,7 @@ enum class loop_container {
   vector,              ///< std::vector<double>
   vector_numa,         ///< std::vector<double, numa_allocator<double, chunk>>
   numa_vector,         ///< numa_vector<double, ...>, vectors through nearfar::transform
+  numa_expression,     ///< the same, vectors through its arithmetic
   segmented,           ///< segmented_array<double>, vectors through nearfar::transform
   segmented_iterator,  ///< the same, element by element with its iterators
 };
@@ -72,13 +73,14 @@ inline constexpr std::array<named<vector_kernel>, 5> vector_kernels{{
     {vector_kernel::stream_triad, "stream-triad", "a = b + s * c"},
 }};
 
-inline constexpr std::array<named<loop_container>, 7> loop_containers{{
+inline constexpr std::array<named<loop_container>, 8> loop_containers{{
     {loop_container::array, "array",
      "double*, a plain loop with an OpenMP pragma: what the others are held to"},
     {loop_container::object_array, "object-array", "objects that hold a double, from new[] (numa_new)"},
     {loop_container::vector, "vector", "std::vector<double>"},
     {loop_container::vector_numa, "vector-numa", "std::vector<double, numa_allocator<double, chunk>>"},
     {loop_container::numa_vector, "numa_vector", "numa_vector<double>, through nearfar::transform"},
+    {loop_container::numa_expression, "numa_vector-expression", "the same, through its arithmetic"},
     {loop_container::segmented, "segmented", "segmented_array<double>, through nearfar::transform"},
     {loop_container::segmented_iterator, "segmented-iterator",
      "the same, element by element with its iterators"},

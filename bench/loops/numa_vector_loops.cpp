@@ -1,9 +1,10 @@
-// Loops over numa_vector, through nearfar's algorithms.
+// Loops over numa_vector: by nearfar's algorithms, and by its arithmetic.
 
 #include "bench/loops/vector_loop.hpp"
 #include "nearfar/container/algorithm.hpp"
 #include "nearfar/container/numa_allocator.hpp"
 #include "nearfar/container/numa_vector.hpp"
+#include "nearfar/container/numa_vector_arithmetic.hpp"
 
 namespace nearfar::bench {
 
@@ -26,21 +27,48 @@ struct numa_vectors {
 
   template <typename Kernel, typename... In>
   static void pass(const triad_case& of, container& out, const In&... in) {
-    nearfar::transform(execution(team(of.threads), of.chunk), out, Kernel(), in..., of.stores);
+    nearfar::transform(execution(team(of.threads), of.chunk), in..., out, Kernel(), of.stores);
   }
 
   static auto first(const container& in) { return in.begin(); }
 };
 
+/// Whole vectors at a time.
+template <std::size_t Chunk>
+struct numa_expressions : numa_vectors<Chunk> {
+  using container = typename numa_vectors<Chunk>::container;
+
+  template <typename Kernel, typename... In>
+  static void pass(const triad_case&, container& out, const In&... in) {
+    assign(Kernel(), out, in...);
+  }
+
+ private:
+  static void assign(triad_kernel, container& a, const container& b, const container& c, const container& d) {
+    a = b + hadamard(c, d);
+  }
+  static void assign(copy_kernel, container& a, const container& b) { a = b; }
+  static void assign(scale_kernel, container& a, const container& b) { a = stream_scalar * b; }
+  static void assign(add_kernel, container& a, const container& b, const container& c) { a = b + c; }
+  static void assign(stream_triad_kernel, container& a, const container& b, const container& c) {
+    a = b + stream_scalar * c;
+  }
+};
+
+template <template <std::size_t> typename Vectors>
+std::unique_ptr<vector_loop> loop_with_chunk(const triad_case& of) {
+  // One thread has no use for the allocator's chunk.
+  if (of.chunk == 0 || of.initialisation == loop_initialisation::serial) return make_loop_of<Vectors<0>>(of);
+  return with_chunk(of, [&](auto chunk) -> std::unique_ptr<vector_loop> {
+    return std::make_unique<vector_loop_of<Vectors<chunk>, triad_kernel>>(of);
+  });
+}
+
 }  // namespace
 
 std::unique_ptr<vector_loop> make_numa_vector_loop(const triad_case& of) {
-  // One thread has no use for the allocator's chunk.
-  if (of.chunk == 0 || of.initialisation == loop_initialisation::serial)
-    return make_loop_of<numa_vectors<0>>(of);
-  return with_chunk(of, [&](auto chunk) -> std::unique_ptr<vector_loop> {
-    return std::make_unique<vector_loop_of<numa_vectors<chunk>, triad_kernel>>(of);
-  });
+  return of.container == loop_container::numa_expression ? loop_with_chunk<numa_expressions>(of)
+                                                         : loop_with_chunk<numa_vectors>(of);
 }
 
 }  // namespace nearfar::bench

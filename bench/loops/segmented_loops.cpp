@@ -25,7 +25,7 @@ struct segmented_vectors {
 
   template <typename Kernel, typename... In>
   static void pass(const triad_case& of, container& out, const In&... in) {
-    nearfar::transform(team(of.threads), out, Kernel(), in..., of.stores);
+    nearfar::transform(team(of.threads), in..., out, Kernel(), of.stores);
   }
 
   static auto first(const container& in) { return in.begin(); }

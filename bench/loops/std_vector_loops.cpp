@@ -35,7 +35,7 @@ struct std_vectors {
     if (of.stores == store_kind::regular) {
       raw_pass<Kernel>(of.threads, of.chunk, of.length, out, in...);
     } else {
-      nearfar::transform(execution(team(of.threads), of.chunk), out, Kernel(), in..., of.stores);
+      nearfar::transform(execution(team(of.threads), of.chunk), in..., out, Kernel(), of.stores);
     }
   }
 

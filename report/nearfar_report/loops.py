@@ -26,7 +26,10 @@ TITLES = {
     "relax": "Relaxation (four-point Jacobi)",
 }
 # Containers in the order of their colours, whichever of them a file holds.
-CONTAINERS = ("array", "object-array", "vector", "vector-numa", "numa_vector", "segmented", "segmented-iterator")
+CONTAINERS = (
+    "array", "object-array", "vector", "vector-numa", "numa_vector", "segmented", "segmented-iterator",
+    "numa_vector-expression",
+)  # fmt: skip
 
 # What makes two samples measurements of one and the same place.
 PLACE = ["file", "figure", "benchmark", "threads", "length", "rows", "columns", "decomposition"]

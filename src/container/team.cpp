@@ -2,8 +2,13 @@
 
 #ifdef _OPENMP
 #include <omp.h>
+#include <pthread.h>
 
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "pins.hpp"
 #endif
@@ -23,18 +28,78 @@ namespace nearfar {
 
 #ifdef _OPENMP
 
+namespace {
+
+/// A child of a process that had threads has the calling one only, but GCC's OpenMP still counts on its pool
+/// and waits for it for ever. Whether there was a pool cannot be asked, only whether there were threads.
+class forks {
+ public:
+  forks() noexcept { pthread_atfork(before, nullptr, in_child); }
+
+  [[nodiscard]] static bool lost_threads() noexcept { return lost_.load(std::memory_order_relaxed); }
+
+ private:
+  static void before() noexcept {
+    std::error_code error;
+    int threads = 0;
+    for (std::filesystem::directory_iterator task("/proc/self/task", error), none; !error && task != none;
+         task.increment(error))
+      ++threads;
+    // Where it cannot be seen it is safe to be alone.
+    had_threads_ = error || threads != 1;
+  }
+  static void in_child() noexcept {
+    if (had_threads_) lost_.store(true, std::memory_order_relaxed);
+  }
+
+  static inline thread_local bool had_threads_ = false;
+  static inline std::atomic<bool> lost_{false};
+};
+const forks watched_forks;
+
+[[nodiscard]] bool must_be_alone() noexcept { return omp_get_level() != 0 || forks::lost_threads(); }
+
+/// What OpenMP gives to who asks for so many, 0 for as many as it likes, if it may not give fewer.
+[[nodiscard]] int threads_given(int asked) noexcept {
+  if (omp_get_max_active_levels() < 1) return 1;
+  return std::clamp(asked == 0 ? omp_get_max_threads() : asked, 1, std::max(omp_get_thread_limit(), 1));
+}
+
+/// OpenMP gives as many threads as are asked for while one lives, so that a schedule can be known before.
+class all_threads {
+ public:
+  all_threads() noexcept : was_dynamic_(omp_get_dynamic() != 0) {
+    if (was_dynamic_) omp_set_dynamic(0);
+  }
+  all_threads(const all_threads&) = delete;
+  all_threads& operator=(const all_threads&) = delete;
+  ~all_threads() {
+    if (was_dynamic_) omp_set_dynamic(1);
+  }
+
+ private:
+  bool was_dynamic_;
+};
+
+}  // namespace
+
 void detail::run_on_team(int threads, void (*body)(void*, team_member), void* context) {
-  if (omp_in_parallel() != 0) return body(context, {});
+  if (must_be_alone()) return body(context, {});
   const std::shared_ptr<const detail::pin_plan> plan = detail::plan_of_this_thread();
   const detail::pin_plan* const pins = plan.get();
+  const int given = threads_given(threads);
+  if (given == 1) {
+    if (pins != nullptr) detail::keep_pinned(*pins, 0);
+    return body(context, {});
+  }
+  const all_threads none_less;
   // For ThreadSanitizer: the start and the end of the region.
   char marks[2] = {};  // NOLINT(*-avoid-c-arrays)
   char* const begun = &marks[0];
   char* const ended = &marks[1];
   NEARFAR_ORDER_BEFORE(begun);
   // By value: each address that a thread had to follow would cost it the transfer of a cache line.
-#pragma omp parallel num_threads(threads == 0 ? omp_get_max_threads() : threads) default(none) \
-    firstprivate(body, context, pins, begun, ended)
+#pragma omp parallel num_threads(given) default(none) firstprivate(body, context, pins, begun, ended)
   {
     NEARFAR_ORDER_AFTER(begun);
     const team_member member{omp_get_thread_num(), omp_get_num_threads()};
@@ -45,10 +110,7 @@ void detail::run_on_team(int threads, void (*body)(void*, team_member), void* co
   NEARFAR_ORDER_AFTER(ended);
 }
 
-int team::size() const noexcept {
-  if (omp_in_parallel() != 0) return 1;
-  return threads_ == 0 ? omp_get_max_threads() : threads_;
-}
+int team::size() const noexcept { return must_be_alone() ? 1 : threads_given(threads_); }
 
 bool openmp_available() noexcept { return true; }
 

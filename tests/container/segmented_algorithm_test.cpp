@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <forward_list>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -141,18 +143,17 @@ TEST(segmented_transform, takes_any_number_of_ranges) {
     segmented_array<double> a(shape.segments, shape.size, shape.layout, shape.threads);
     const auto triad = [](double x, double y, double z) { return x + y * z; };
     for (const nearfar::store_kind stores : {nearfar::store_kind::regular, nearfar::store_kind::streaming}) {
-      nearfar::transform(shape.threads, a, triad, b, c, d, stores);
+      nearfar::transform(shape.threads, b, c, d, a, triad, stores);
       for (std::size_t i = 0; i < shape.size; ++i) ASSERT_EQ(a[i], b[i] + c[i] * d[i]);
       nearfar::fill(shape.threads, a, 0.0);
     }
-    nearfar::transform(shape.threads, a, triad, b, c, d);
+    nearfar::transform(shape.threads, b, c, d, a, triad);
     for (std::size_t i = 0; i < shape.size; ++i) ASSERT_EQ(a[i], b[i] + c[i] * d[i]);
-    nearfar::transform(
-        a, [](double x) { return x; }, b);
+    nearfar::transform(b, a, [](double x) { return x; });
     ASSERT_EQ(a, b);
   });
   segmented_array<int> out(2, 10);
-  EXPECT_THROW(nearfar::transform(out, std::negate<>{}, std::vector<int>(9)), nearfar::misuse);
+  EXPECT_THROW(nearfar::transform(std::vector<int>(9), out, std::negate<>{}), nearfar::misuse);
 }
 
 TEST(segmented_transform, may_write_to_its_input) {
@@ -160,10 +161,9 @@ TEST(segmented_transform, may_write_to_its_input) {
     auto array = random_array<int>(shape, 1);
     std::vector<int> expected = copied(array);
     for (int& element : expected) element = 4 * element + 4;
+    nearfar::transform(shape.threads, array, array, [](int x) { return 2 * x + 2; });
     nearfar::transform(
-        shape.threads, array, [](int x) { return 2 * x + 2; }, array);
-    nearfar::transform(
-        shape.threads, array, [](int x) { return 2 * x; }, array, nearfar::store_kind::streaming);
+        shape.threads, array, array, [](int x) { return 2 * x; }, nearfar::store_kind::streaming);
     ASSERT_EQ(copied(array), expected);
   });
 }
@@ -385,7 +385,7 @@ TEST(segmented_sort, keeps_every_element_alive_if_a_comparison_throws) {
         });
         ASSERT_TRUE(std::is_sorted(array.begin(), array.end()));
       } catch (const std::runtime_error&) {
-        // std::sort holds one element aside while it compares.
+        // A sort holds one element aside while it compares.
         ASSERT_LE(std::count(array.begin(), array.end(), std::string{}), threads);
       }
     }
@@ -416,6 +416,71 @@ TEST(segmented_sort, keeps_every_element_if_a_comparator_cannot_be_copied) {
   }
 }
 
+// All elements are there, once, whatever the comparator says.
+template <typename Less>
+void expect_a_permutation(const Less& less) {
+  for (const int threads : {1, 2, 3, 8})
+    for (const std::size_t size : {2U, 17U, 100U, 1000U, 4099U}) {
+      std::vector<std::unique_ptr<double>> values;
+      std::mt19937 random(static_cast<unsigned>(size));  // NOLINT(cert-msc32-c,cert-msc51-cpp)
+      std::vector<const double*> before;
+      for (std::size_t i = 0; i < size; ++i) {
+        const bool is_none = random() % 3 == 0;
+        values.push_back(std::make_unique<double>(is_none ? std::numeric_limits<double>::quiet_NaN()
+                                                          : static_cast<double>(random() % 100)));
+        before.push_back(values.back().get());
+      }
+      nearfar::sort(team(threads), values, [&](const auto& a, const auto& b) {
+        // ASSERT_NE would return from here only.
+        if (a == nullptr || b == nullptr) throw std::logic_error("compares what is not there");
+        return less(*a, *b);
+      });
+      std::vector<const double*> after;
+      for (const auto& value : values) after.push_back(value.get());
+      std::ranges::sort(before);
+      std::ranges::sort(after);
+      ASSERT_EQ(before, after);
+    }
+}
+
+TEST(segmented_sort, keeps_all_elements_without_an_order) {
+  expect_a_permutation([](double a, double b) { return a < b; });
+  expect_a_permutation([](double a, double b) { return a <= b; });
+  expect_a_permutation([](double, double) { return true; });
+  std::atomic<unsigned> calls = 0;
+  expect_a_permutation([&](double, double) { return (calls.fetch_add(1) * 2654435769U >> 30) % 2 == 1; });
+}
+
+TEST(segmented_sort, of_numbers_with_none_among_them_ends) {
+  for (const int threads : {1, 2, 3, 8}) {
+    std::vector<double> values(10000);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] =
+          i % 7 == 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(i * 7919 % 10007);
+    double expected = 0;
+    for (const double value : values) expected += value == value ? value : 1e9;
+    nearfar::sort(team(threads), values);
+    double sum = 0;
+    for (const double value : values) sum += value == value ? value : 1e9;
+    ASSERT_EQ(sum, expected);
+  }
+}
+
+TEST(segmented_sort, of_elements_aligned_to_more_than_a_page) {
+  struct alignas(8192) aligned {
+    int value;
+    bool operator<(const aligned& other) const {
+      if (reinterpret_cast<std::uintptr_t>(this) % alignof(aligned) != 0)
+        throw std::logic_error("misaligned");
+      return value < other.value;
+    }
+  };
+  std::vector<aligned> values(200);
+  for (int i = 0; i < 200; ++i) values[static_cast<std::size_t>(i)].value = i * 37 % 200;
+  nearfar::sort(team(3), values);
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(values[static_cast<std::size_t>(i)].value, i);
+}
+
 TEST(segmented_algorithms, write_to_what_can_only_be_assigned_to) {
   struct meter {
     double value = 0;
@@ -432,7 +497,7 @@ TEST(segmented_algorithms, write_to_what_can_only_be_assigned_to) {
     EXPECT_EQ(lengths[99].value, 2.0);
     const std::vector<double> x(100, 3.0);
     nearfar::transform(
-        lengths, [](double one) { return one; }, x, stores);
+        x, lengths, [](double one) { return one; }, stores);
     EXPECT_EQ(lengths[99].value, 3.0);
   }
 }
@@ -444,8 +509,7 @@ TEST(segmented_algorithms, lose_no_bit_of_words_that_elements_share) {
     const execution bit_by_bit(team(2), 1);
     nearfar::fill(bit_by_bit, bits, true);
     ASSERT_EQ(std::count(bits.begin(), bits.end(), true), size);
-    nearfar::transform(
-        bit_by_bit, bits, [](int x) { return x != 0; }, std::vector<int>(size));
+    nearfar::transform(bit_by_bit, std::vector<int>(size), bits, [](int x) { return x != 0; });
     ASSERT_EQ(std::count(bits.begin(), bits.end(), true), 0);
   }
 }
@@ -459,7 +523,7 @@ TEST(segmented_algorithms, lose_no_exception) {
     const auto binary = [fail = failing(700)](int x, int y) { return fail.call(), x + y; };
     EXPECT_THROW(nearfar::for_each(all, array, [f = failing(700)](int) { f.call(); }), std::runtime_error);
     for (const auto stores : {nearfar::store_kind::regular, nearfar::store_kind::streaming}) {
-      EXPECT_THROW(nearfar::transform(all, array, unary, array, stores), std::runtime_error);
+      EXPECT_THROW(nearfar::transform(all, array, array, unary, stores), std::runtime_error);
       EXPECT_THROW(nearfar::transform(all, plain.begin(), plain.end(), array.begin(), unary, stores),
                    std::runtime_error);
     }

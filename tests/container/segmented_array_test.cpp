@@ -5,14 +5,19 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <list>
 #include <memory>
 #include <new>
 #include <numeric>
+#include <ranges>
 #include <set>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -174,8 +179,7 @@ TEST(segmented_array, without_segments_is_an_empty_range) {
     nearfar::sort(threads, none);
     nearfar::for_each(threads, none, [](int) { FAIL(); });
     nearfar::fill(threads, none, 1);
-    nearfar::transform(
-        threads, none, [](int x) { return x; }, none);
+    nearfar::transform(threads, none, none, [](int x) { return x; });
     EXPECT_EQ(nearfar::copy(threads, none, none.begin()), none.end());
     EXPECT_EQ(nearfar::inclusive_scan(threads, none, none.begin()), none.end());
     EXPECT_EQ(nearfar::find(threads, none, 1), none.end());
@@ -391,6 +395,86 @@ TEST(for_each_segment_dynamic, does_each_segment_once_even_if_some_throw) {
       }
       EXPECT_TRUE(std::ranges::all_of(done, [](const std::atomic<int>& times) { return times == 1; }));
     }
+}
+
+TEST(segmented_array_of_a_range, holds_copies_of_its_elements) {
+  for_each_case([](const segmented_case& shape) {
+    std::vector<int> values(shape.size);
+    std::iota(values.begin(), values.end(), 1);
+    const auto holds = [&](const segmented_array<int>& array) {
+      return array.segments() == shape.segments && array.layout().padding == shape.layout.padding &&
+             std::ranges::equal(array, values);
+    };
+    const std::list<int> list(values.begin(), values.end());
+    ASSERT_TRUE(holds({shape.segments, values.begin(), values.end(), shape.layout, shape.threads}));
+    ASSERT_TRUE(holds({shape.segments, values, shape.layout, shape.threads}));
+    ASSERT_TRUE(holds({shape.segments, list, shape.layout, shape.threads}));
+    ASSERT_TRUE(holds({shape.segments, std::counted_iterator(list.begin(), std::ssize(list)),
+                       std::default_sentinel, shape.layout, shape.threads}));
+    std::stringstream text;
+    for (const int value : values) text << value << ' ';
+    ASSERT_TRUE(holds({shape.segments, std::views::istream<int>(text), shape.layout, shape.threads}));
+
+    segmented_array<int> array(shape.segments, 7, 1, shape.layout, shape.threads);
+    array.assign_range(list);
+    ASSERT_TRUE(holds(array));
+    array.assign(array.rbegin(), array.rend());  // of itself
+    ASSERT_TRUE(std::ranges::equal(array, std::views::reverse(values)));
+    ASSERT_TRUE(std::equal(array.rbegin(), array.rend(), values.begin(), values.end()));
+    ASSERT_TRUE(std::equal(array.crbegin(), array.crend(), values.begin(), values.end()));
+    array.assign({4, 5});
+    ASSERT_EQ(array, segmented_array<int>(2, {4, 5}));
+    array.assign(3, 9);
+    ASSERT_EQ(array, segmented_array<int>(5, {9, 9, 9}));
+  });
+  segmented_array<int> none;
+  none.assign({1, 2, 3});
+  EXPECT_EQ(none.segments(), static_cast<std::size_t>(team().size()));
+  EXPECT_EQ(none, segmented_array<int>(1, {1, 2, 3}));
+}
+
+TEST(segmented_array_that_is_assigned_to, is_as_it_was_if_that_throws) {
+  counted::reset();
+  {
+    segmented_array<counted> array(3, 10, {}, team(2));
+    const std::vector<counted> values(20);
+    counted::until_throw = 15;
+    EXPECT_THROW(array.assign_range(values), std::runtime_error);
+    EXPECT_EQ(array.size(), 10U);
+    EXPECT_EQ(counted::alive, 30);
+  }
+  EXPECT_EQ(counted::alive, 0);
+  segmented_array<int> rows(2, 6, {.unit = 3});
+  EXPECT_THROW(rows.assign(4, 1), nearfar::misuse);
+  EXPECT_EQ(rows.size(), 6U);
+}
+
+TEST(segmented_array_elements, are_reached_as_those_of_a_vector) {
+  segmented_array<int> array(3, {1, 2, 3, 4});
+  EXPECT_EQ(array.front(), 1);
+  EXPECT_EQ(array.back(), 4);
+  array.at(3) = 5;
+  EXPECT_EQ(std::as_const(array).at(3), 5);
+  EXPECT_EQ(std::as_const(array).back(), 5);
+  EXPECT_THROW((void)array.at(4), std::out_of_range);
+  EXPECT_THROW((void)segmented_array<int>().at(0), std::out_of_range);
+}
+
+TEST(segmented_arrays, are_ordered_like_vectors) {
+  struct only_less {
+    int value = 0;
+    bool operator<(const only_less& other) const { return value < other.value; }
+  };
+  const segmented_array<int> a(2, {1, 2, 3});
+  EXPECT_LT(a, segmented_array<int>(3, {1, 2, 4}));
+  EXPECT_LT(a, segmented_array<int>(3, {1, 2, 3, 0}));
+  EXPECT_GT(a, segmented_array<int>());
+  EXPECT_TRUE((a <=> segmented_array<int>(1, {1, 2, 3})) == 0);
+  EXPECT_TRUE(
+      (segmented_array<only_less>(2, {only_less{1}}) <=> segmented_array<only_less>(1, {only_less{2}})) < 0);
+  EXPECT_TRUE((segmented_array<double>(1, {0.0}) <=>
+               segmented_array<double>(1, {std::numeric_limits<double>::quiet_NaN()})) ==
+              std::partial_ordering::unordered);
 }
 
 }  // namespace

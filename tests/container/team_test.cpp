@@ -1,6 +1,8 @@
 #include "nearfar/container/team.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -62,6 +64,35 @@ TEST(team, runs_every_member_once_and_sees_what_they_did) {
     EXPECT_EQ(std::accumulate(calls.begin(), calls.end(), 0), size);
     EXPECT_EQ(std::count(calls.begin(), calls.begin() + size, 1), size);
   }
+}
+
+// Also run with OMP_THREAD_LIMIT, OMP_DYNAMIC and OMP_MAX_ACTIVE_LEVELS.
+TEST(team, has_the_size_that_it_says) {
+  for (const team asked : {team(), team(1), team(2), team(7)}) {
+    int size = 0;
+    const int said = asked.size();
+    asked.run([&](team_member member) {
+      if (member.index == 0) size = member.size;
+    });
+    EXPECT_EQ(size, said);
+  }
+}
+
+TEST(team, is_one_thread_in_a_child_that_lost_the_others) {
+  const int said = team(3).size();
+  team(3).run([](team_member) {});
+  const pid_t child = fork();
+  ASSERT_NE(child, -1);
+  if (child == 0) {
+    int calls = 0;
+    if (team(3).size() != 1) _exit(1);
+    team(3).run([&](team_member member) { calls += member.size; });
+    _exit(calls == 1 ? 0 : 2);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(team(3).size(), said);
 }
 
 TEST(team, hands_on_what_the_caller_wrote_before) {

@@ -318,7 +318,7 @@ void add_triad(CLI::App& command, loop_options& options) {
 void add_stream(CLI::App& command, loop_options& options) {
   options.kernels = {"copy", "scale", "add", "stream-triad"};
   options.lengths = {"10000000"};
-  options.containers = {"array", "vector-numa", "numa_vector", "segmented"};
+  options.containers = {"array", "vector-numa", "numa_vector", "numa_vector-expression", "segmented"};
   add_vector_options(command, options);
   command.footer(
       "Bytes are counted as STREAM does: what the loop reads and writes, without reads for ownership. "

@@ -327,7 +327,8 @@ void add_figures(CLI::App& app, int& status) {
       "The last line of output is the path of the page. 'nearfar report --text DIR/figure-*.jsonl' prints "
       "the tables.");
   command->callback([options, &status] { status = run_figures(*options); });
-  for (const paper& each : {schmid2016(), paznikov2023(), laubert2021()}) add_paper(*figures, each, status);
+  for (const paper& each : {uffmann2022(), schmid2016(), paznikov2023(), laubert2021()})
+    add_paper(*figures, each, status);
 }
 
 }  // namespace nearfar::command

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <ranges>
@@ -106,9 +107,25 @@ struct fill_kernel {
 template <typename... Iterators>
 constexpr std::size_t bytes_of_each = (sizeof(std::iter_value_t<Iterators>) + ... + 0);
 
-template <std::ranges::random_access_range Range>
-std::size_t size_of(Range& range) {
-  return static_cast<std::size_t>(std::ranges::distance(range));
+/// Whether the last of some arguments says how to store.
+template <typename... Arguments>
+constexpr bool ends_with_stores = false;
+template <typename First, typename... Rest>
+constexpr bool ends_with_stores<First, Rest...> =
+    std::convertible_to<std::tuple_element_t<sizeof...(Rest), std::tuple<First, Rest...>>, store_choice>;
+
+/// Whether these, after an output, are a function, inputs and perhaps a choice of stores.
+template <typename Function, typename... Rest>
+concept output_first = !std::ranges::range<Function> &&
+                       sizeof...(Rest) > (ends_with_stores<Rest...> ? 1 : 0) &&
+                       begins_with_ranges<sizeof...(Rest) - (ends_with_stores<Rest...> ? 1 : 0), Rest...>;
+
+template <typename... Arguments>
+store_choice stores_of(const std::tuple<Arguments...>& arguments) {
+  if constexpr (ends_with_stores<Arguments...>)
+    return std::get<sizeof...(Arguments) - 1>(arguments);
+  else
+    return {};
 }
 
 }  // namespace detail
@@ -116,94 +133,161 @@ std::size_t size_of(Range& range) {
 struct for_each_algorithm : detail::on_default_team<for_each_algorithm> {
   using on_default_team::operator();
 
-  /// Calls `function(element)` for all elements.
-  template <std::input_iterator Iterator, typename Function>
-  void operator()(const execution& how, Iterator first, Iterator last, Function function) const {
+  /// Calls `function(projection(element))` for all elements.
+  template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel, typename Function,
+            typename Projection = std::identity>
+  void operator()(const execution& how, Iterator first, Sentinel last, Function function,
+                  Projection projection = {}) const {
+    auto call = detail::for_threads(function, projection);
     if constexpr (detail::divisible<Iterator>) {
-      const auto kernel = [function](std::size_t n, auto piece) mutable {
-        for (std::size_t i = 0; i < n; ++i) function(*detail::advanced(piece, i));
+      const auto kernel = [call](std::size_t n, auto piece) mutable {
+        for (std::size_t i = 0; i < n; ++i) call(*detail::advanced(piece, i));
       };
       detail::run_pieces(how, detail::length(first, last), kernel, first);
     } else {
-      std::for_each(first, last, function);
+      for (; first != last; ++first) call(*first);
     }
   }
 
-  template <std::ranges::input_range Range, typename Function>
-    requires std::ranges::common_range<Range>
-  void operator()(const execution& how, Range&& range, Function function) const {
-    (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(function));
+  template <std::ranges::input_range Range, typename Function, typename Projection = std::identity>
+    requires(!std::ranges::range<Function>)
+  void operator()(const execution& how, Range&& range, Function function, Projection projection = {}) const {
+    (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(function),
+            std::move(projection));
+  }
+
+  /// Calls `function(elements...)` for all elements of the first of two or more random access ranges and
+  /// those at the same place of the others. Throws `misuse` if another is shorter.
+  template <typename... Arguments>
+    requires(sizeof...(Arguments) >= 3 && detail::begins_with_ranges<sizeof...(Arguments) - 1, Arguments...>)
+  void operator()(const execution& how, Arguments&&... arguments) const {
+    constexpr std::size_t ranges = sizeof...(Arguments) - 1;
+    const auto all = std::forward_as_tuple(std::forward<Arguments>(arguments)...);
+    auto& function = std::get<ranges>(all);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      const std::size_t size = detail::size_of(std::get<0>(all));
+      if (((detail::size_of(std::get<I>(all)) < size) || ...))
+        throw misuse("for_each: a range is shorter than the first");
+      const auto kernel = [call = detail::for_threads(function)](std::size_t n, auto... pieces) mutable {
+        for (std::size_t i = 0; i < n; ++i) call(*detail::advanced(pieces, i)...);
+      };
+      detail::run_pieces(how, size, kernel, std::ranges::begin(std::get<I>(all))...);
+    }(std::make_index_sequence<ranges>{});
   }
 };
-/// `for_each([execution,] first, last, function)` or `([execution,] range, function)`.
+/// `for_each([execution,] first, last, function [, projection])`,
+/// `([execution,] range, function [, projection])` or `([execution,] range..., function)`.
 inline constexpr for_each_algorithm for_each{};
 
 struct transform_algorithm : detail::on_default_team<transform_algorithm> {
   using on_default_team::operator();
 
   /// Writes `function(element)` for all elements from `out` on; the end of what was written.
-  template <std::input_iterator Input, std::input_or_output_iterator Output, typename Function>
-  Output operator()(const execution& how, Input first, Input last, Output out, Function function,
+  template <std::input_iterator Input, std::sentinel_for<Input> Sentinel,
+            std::input_or_output_iterator Output, typename Function>
+  Output operator()(const execution& how, Input first, Sentinel last, Output out, Function function,
                     store_choice stores = {}) const {
     if constexpr (detail::divisible<Input> && detail::divisible<Output>) {
       const std::size_t size = detail::length(first, last);
-      run(how, size, stores, std::move(function), out, first);
+      run(how, size, stores, function, out, first);
       return detail::jump(out, size);
     } else {
-      return std::transform(first, last, out, function);
+      auto call = detail::for_threads(function);
+      for (; first != last; ++first, ++out) *out = call(*first);
+      return out;
     }
   }
 
   /// The same with `function(element1, element2)`.
-  template <std::input_iterator Input1, std::input_iterator Input2, std::input_or_output_iterator Output,
-            typename Function>
-  Output operator()(const execution& how, Input1 first1, Input1 last1, Input2 first2, Output out,
+  template <std::input_iterator Input1, std::sentinel_for<Input1> Sentinel, std::input_iterator Input2,
+            std::input_or_output_iterator Output, typename Function>
+  Output operator()(const execution& how, Input1 first1, Sentinel last1, Input2 first2, Output out,
                     Function function, store_choice stores = {}) const {
     if constexpr (detail::divisible<Input1> && detail::divisible<Input2> && detail::divisible<Output>) {
       const std::size_t size = detail::length(first1, last1);
-      run(how, size, stores, std::move(function), out, first1, first2);
+      run(how, size, stores, function, out, first1, first2);
       return detail::jump(out, size);
     } else {
-      return std::transform(first1, last1, first2, out, function);
+      auto call = detail::for_threads(function);
+      for (; first1 != last1; ++first1, ++first2, ++out) *out = call(*first1, *first2);
+      return out;
     }
   }
 
-  /// Writes `function(elements...)` to all elements of a range, from as many random access ranges as one
-  /// likes; the last argument may be a `store_choice`. Throws `misuse` if an input is shorter than the
-  /// output.
-  template <std::ranges::random_access_range Output, typename Function, typename... Rest>
-    requires(sizeof...(Rest) >= 1)
-  void operator()(const execution& how, Output&& out, Function function, Rest&&... rest) const {
-    const auto all = std::forward_as_tuple(rest...);
-    using last_type = std::remove_cvref_t<std::tuple_element_t<sizeof...(Rest) - 1, decltype(all)>>;
-    constexpr bool has_stores = std::convertible_to<last_type, store_choice>;
-    store_choice stores;
-    if constexpr (has_stores) stores = std::get<sizeof...(Rest) - 1>(all);
+  template <std::ranges::input_range Range, std::input_or_output_iterator Output, typename Function>
+    requires(!std::ranges::range<Output> && !std::ranges::range<Function>)
+  Output operator()(const execution& how, Range&& range, Output out, Function function,
+                    store_choice stores = {}) const {
+    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(out),
+                   std::move(function), stores);
+  }
+
+  /// Writes `function(elements...)` to all elements of a range, the last, from as many random access ranges
+  /// before it as one likes. Throws `misuse` if an input is shorter than the output.
+  template <typename... Arguments>
+    requires(detail::ends_with_stores<Arguments...> ? sizeof...(Arguments) >= 4
+                                                    : sizeof...(Arguments) >= 3) &&
+            detail::begins_with_ranges<
+                sizeof...(Arguments) - (detail::ends_with_stores<Arguments...> ? 2 : 1), Arguments...>
+  void operator()(const execution& how, Arguments&&... arguments) const {
+    constexpr std::size_t inputs = sizeof...(Arguments) - (detail::ends_with_stores<Arguments...> ? 3 : 2);
+    const auto all = std::forward_as_tuple(std::forward<Arguments>(arguments)...);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      const std::size_t size = detail::size_of(out);
-      if (((detail::size_of(std::get<I>(all)) < size) || ...))
-        throw misuse("transform: an input is shorter than the output");
-      run(how, size, stores, std::move(function), std::ranges::begin(out),
-          std::ranges::begin(std::get<I>(all))...);
-    }(std::make_index_sequence<sizeof...(Rest) - (has_stores ? 1 : 0)>{});
+      to_range(how, detail::stores_of(all), std::get<inputs>(all), std::get<inputs + 1>(all),
+               std::get<I>(all)...);
+    }(std::make_index_sequence<inputs>{});
+  }
+
+  /// The order of version 0.1, with the output and the function first.
+  template <std::ranges::random_access_range Output, typename Function, typename... Rest>
+    requires detail::output_first<Function, Rest...>
+  [[deprecated("output and function come last: transform(in..., out, function)")]] void operator()(
+      const execution& how, Output&& out, Function&& function, Rest&&... rest) const {
+    output_first(how, out, function, std::forward_as_tuple(std::forward<Rest>(rest)...));
+  }
+
+  /// This one too, so that compilers warn of the caller's line.
+  template <std::ranges::random_access_range Output, typename Function, typename... Rest>
+    requires detail::output_first<Function, Rest...>
+  [[deprecated("output and function come last: transform(in..., out, function)")]] void operator()(
+      Output&& out, Function&& function, Rest&&... rest) const {
+    output_first({}, out, function, std::forward_as_tuple(std::forward<Rest>(rest)...));
   }
 
  private:
+  // Writes to all elements of `out`.
+  template <typename Output, typename Function, typename... Inputs>
+  static void to_range(const execution& how, const store_choice& stores, Output& out, Function& function,
+                       Inputs&... in) {
+    const std::size_t size = detail::size_of(out);
+    if (((detail::size_of(in) < size) || ...)) throw misuse("transform: an input is shorter than the output");
+    run(how, size, stores, function, std::ranges::begin(out), std::ranges::begin(in)...);
+  }
+
+  template <typename Output, typename Function, typename... Rest>
+  static void output_first(const execution& how, Output& out, const Function& function,
+                           const std::tuple<Rest...>& rest) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      to_range(how, detail::stores_of(rest), out, function, std::get<I>(rest)...);
+    }(std::make_index_sequence<sizeof...(Rest) - (detail::ends_with_stores<Rest...> ? 1 : 0)>{});
+  }
+
   template <typename Function, typename Output, typename... Inputs>
-  static void run(const execution& how, std::size_t size, const store_choice& stores, Function function,
+  static void run(const execution& how, std::size_t size, const store_choice& stores, Function& function,
                   const Output& out, const Inputs&... in) {
     const bool streams = stores.streams(size * detail::bytes_of_each<Output, Inputs...>);
-    detail::run_pieces(how, size,
-                       detail::transform_kernel<Function>{std::move(function), detail::fence_at_end(streams)},
-                       out, in...);
+    auto call = detail::for_threads(function);
+    detail::run_pieces(
+        how, size, detail::transform_kernel<decltype(call)>{call, detail::fence_at_end(streams)}, out, in...);
   }
 };
 /// `transform([execution,] first, last, out, function [, stores])`,
-/// `([execution,] first1, last1, first2, out, function [, stores])` or
-/// `([execution,] out_range, function, in_range... [, stores])`.
+/// `([execution,] first1, last1, first2, out, function [, stores])`,
+/// `([execution,] range, out, function [, stores])` or
+/// `([execution,] in_range..., out_range, function [, stores])`.
 ///
 /// Elements are written past the caches only if the output is in memory, trivially copyable, and of a type
-/// that results convert to; else as usual. The triad is `transform(a, triad, b, c, d)` with `triad =
+/// that results convert to; else as usual. The triad is `transform(b, c, d, a, triad)` with `triad =
 /// [](double b, double c, double d) { return b + c * d; }`.
 inline constexpr transform_algorithm transform{};
 
@@ -211,21 +295,24 @@ struct copy_algorithm : detail::on_default_team<copy_algorithm> {
   using on_default_team::operator();
 
   /// Copies all elements to `out` and on; the end of what was written.
-  template <std::input_iterator Input, std::input_or_output_iterator Output>
-  Output operator()(const execution& how, Input first, Input last, Output out,
+  template <std::input_iterator Input, std::sentinel_for<Input> Sentinel,
+            std::input_or_output_iterator Output>
+  Output operator()(const execution& how, Input first, Sentinel last, Output out,
                     store_choice stores = {}) const {
     if constexpr (detail::divisible<Input> && detail::divisible<Output>) {
       const std::size_t size = detail::length(first, last);
       const bool streams = stores.streams(size * detail::bytes_of_each<Input, Output>);
       detail::run_pieces(how, size, detail::copy_kernel{detail::fence_at_end(streams)}, out, first);
       return detail::jump(out, size);
-    } else {
+    } else if constexpr (std::same_as<Input, Sentinel>) {
       return std::copy(first, last, out);
+    } else {
+      for (; first != last; ++first, ++out) *out = *first;
+      return out;
     }
   }
 
   template <std::ranges::input_range Range, std::input_or_output_iterator Output>
-    requires std::ranges::common_range<Range>
   Output operator()(const execution& how, Range&& range, Output out, store_choice stores = {}) const {
     return (*this)(how, std::ranges::begin(range), std::ranges::end(range), out, stores);
   }
@@ -237,20 +324,20 @@ struct fill_algorithm : detail::on_default_team<fill_algorithm> {
   using on_default_team::operator();
 
   /// Assigns the value to all elements.
-  template <std::forward_iterator Iterator, typename T = std::iter_value_t<Iterator>>
-  void operator()(const execution& how, Iterator first, Iterator last, const T& value,
+  template <std::forward_iterator Iterator, std::sentinel_for<Iterator> Sentinel,
+            typename T = std::iter_value_t<Iterator>>
+  void operator()(const execution& how, Iterator first, Sentinel last, const T& value,
                   store_choice stores = {}) const {
     if constexpr (detail::divisible<Iterator>) {
       const std::size_t size = detail::length(first, last);
       const bool streams = stores.streams(size * detail::bytes_of_each<Iterator>);
       detail::run_pieces(how, size, detail::fill_kernel<T>{value, detail::fence_at_end(streams)}, first);
     } else {
-      std::fill(first, last, value);
+      std::fill(first, std::ranges::next(first, last), value);
     }
   }
 
   template <std::ranges::forward_range Range, typename T = std::ranges::range_value_t<Range>>
-    requires std::ranges::common_range<Range>
   void operator()(const execution& how, Range&& range, const T& value, store_choice stores = {}) const {
     (*this)(how, std::ranges::begin(range), std::ranges::end(range), value, stores);
   }

@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <ranges>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -21,10 +23,36 @@
 #include "nearfar/container/static_schedule.hpp"
 #include "nearfar/container/team.hpp"
 
+#ifndef __GLIBCXX__
+#include <execution>
+#endif
+
 namespace nearfar {
 
+namespace detail {
+
+#ifdef __GLIBCXX__
+// GCC's library declares the types of std::execution here, with its algorithms. Its <execution> would make
+// programs need oneTBB where that is installed.
+namespace standard_policies = __pstl::execution;
+#else
+namespace standard_policies = std::execution;
+#endif
+
+template <typename Policy>
+concept parallel_policy = std::same_as<Policy, standard_policies::parallel_policy> ||
+                          std::same_as<Policy, standard_policies::parallel_unsequenced_policy>;
+
+template <typename Policy>
+concept serial_policy = std::same_as<Policy, standard_policies::sequenced_policy> ||
+                        std::same_as<Policy, standard_policies::unsequenced_policy>;
+
+}  // namespace detail
+
 /// The threads that carry out an algorithm, and in which chunks they take elements of ranges that are not
-/// segmented; 0 for one block a thread. Where an algorithm takes one, a `team` alone will do.
+/// segmented; 0 for one block a thread. Where an algorithm takes one, a `team` alone will do, and so will a
+/// policy of the standard: `std::execution::seq` and `unseq` are the calling thread, `par` and `par_unseq` as
+/// many threads as a default `team`. What functions throw then comes out as ever; it ends no program.
 struct execution {
   nearfar::team team{};
   std::size_t chunk = 0;
@@ -32,7 +60,16 @@ struct execution {
   constexpr execution() noexcept = default;
   constexpr execution(nearfar::team threads, std::size_t elements = 0) noexcept
       : team(threads), chunk(elements) {}
+  template <detail::serial_policy Policy>
+  constexpr execution(const Policy&) noexcept : team(nearfar::team::serial()) {}
+  template <detail::parallel_policy Policy>
+  constexpr execution(const Policy&) noexcept {}
 };
+
+/// The policies by nearfar's own names, for programs that do without `<execution>`: GCC's makes them link
+/// with oneTBB if its headers are installed.
+inline constexpr execution seq{team::serial()};
+inline constexpr execution par{};
 
 namespace detail {
 
@@ -46,6 +83,31 @@ concept has_separate_elements = std::is_reference_v<std::iter_reference_t<Iterat
 template <typename Iterator>
 concept divisible =
     (std::random_access_iterator<Iterator> || segmented_iterator<Iterator>)&&has_separate_elements<Iterator>;
+
+/// What each thread copies of a function that a caller gave, which may be a pointer to a member: the function
+/// itself, or a reference to it if it cannot be copied.
+template <typename Function>
+auto for_threads(Function& function) {
+  if constexpr (std::is_member_pointer_v<std::remove_const_t<Function>>)
+    return std::mem_fn(function);
+  else if constexpr (std::is_copy_constructible_v<Function>)
+    return function;
+  else
+    return std::ref(function);
+}
+
+/// The same of a function of projected elements.
+template <typename Function, typename Projection>
+auto for_threads(Function& function, Projection& projection) {
+  if constexpr (std::same_as<Projection, std::identity>) {
+    return for_threads(function);
+  } else {
+    return [of = for_threads(function),
+            projected = for_threads(projection)](auto&&... elements) mutable -> decltype(auto) {
+      return of(projected(std::forward<decltype(elements)>(elements))...);
+    };
+  }
+}
 
 template <typename Iterator>
 auto unwrapped(Iterator it) {
@@ -130,10 +192,12 @@ Iterator jump(Iterator first, std::size_t n) {
     return piece_cursor<Iterator>(first, n).position(first, n);
 }
 
-template <divisible Iterator>
-std::size_t length(Iterator first, Iterator last) {
-  if constexpr (std::random_access_iterator<Iterator>) {
+template <divisible Iterator, std::sentinel_for<Iterator> Sentinel>
+std::size_t length(const Iterator& first, const Sentinel& last) {
+  if constexpr (std::sized_sentinel_for<Sentinel, Iterator>) {
     return static_cast<std::size_t>(last - first);
+  } else if constexpr (!std::same_as<Iterator, Sentinel>) {
+    return length(first, std::ranges::next(first, last));
   } else {
     using traits = segmented_iterator_traits<Iterator>;
     auto segment = traits::segment(first);
@@ -240,6 +304,19 @@ void for_each_piece(std::size_t offset, std::size_t size, Kernel& kernel, const 
       },
       cursors);
 }
+
+template <std::ranges::random_access_range Range>
+std::size_t size_of(Range& range) {
+  return static_cast<std::size_t>(std::ranges::distance(range));
+}
+
+/// Whether the first `Count` of some arguments are ranges of any length and all others are none.
+template <std::size_t Count, typename... Arguments>
+constexpr bool begins_with_ranges = [] {
+  [[maybe_unused]] std::size_t index = 0;
+  return Count <= sizeof...(Arguments) && (((index++ < Count) ? std::ranges::random_access_range<Arguments>
+                                                              : !std::ranges::range<Arguments>)&&...);
+}();
 
 /// The first segmented iterator, else the first: its range decides who does what.
 template <typename First, typename... Rest>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <iterator>
@@ -18,68 +19,91 @@ namespace nearfar {
 struct find_if_algorithm : detail::on_default_team<find_if_algorithm> {
   using on_default_team::operator();
 
-  /// The first element that the predicate is true for, else `last`. Threads stop soon after one of them found
-  /// something further ahead.
-  template <std::input_iterator Iterator, typename Predicate>
-  Iterator operator()(const execution& how, Iterator first, Iterator last, Predicate predicate) const {
-    if constexpr (detail::divisible<Iterator>) {
+  /// The first element that `predicate(projection(element))` is true for, else the end. The caller looks
+  /// through the first 4096 alone; then threads stop soon after one of them found something further ahead.
+  /// A sentinel whose distance is not known at once is looked for on the way, by the caller alone.
+  template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel, typename Predicate,
+            typename Projection = std::identity>
+  Iterator operator()(const execution& how, Iterator first, Sentinel last, Predicate predicate,
+                      Projection projection = {}) const {
+    auto of_caller = detail::for_threads(predicate, projection);
+    using call_type = decltype(of_caller);
+    if constexpr (detail::divisible<Iterator> &&
+                  (std::sized_sentinel_for<Sentinel, Iterator> || std::same_as<Sentinel, Iterator>)) {
       constexpr std::size_t at_a_time = 1024;  // elements between two looks at what the others found
+      constexpr std::size_t alone = 4096;      // as long as it takes to start the others
       const std::size_t size = detail::length(first, last);
       std::atomic<std::size_t> found{size};
-      how.team.run([&](team_member member) {
-        Predicate mine = predicate;
-        detail::for_each_share(first, size, how.chunk, member, [&](index_range share) {
-          std::size_t next = share.first;
-          const auto search = [&](std::size_t n, auto piece) {
-            const std::size_t first_index = std::exchange(next, next + n);
-            for (std::size_t done = 0; done < n; done += at_a_time) {
-              // Relaxed: the answer is read after all threads have met.
-              if (found.load(std::memory_order_relaxed) <= first_index + done) return;
-              const auto begin = detail::advanced(piece, done);
-              const auto end = detail::advanced(begin, std::min(at_a_time, n - done));
-              const auto hit = std::find_if(begin, end, std::ref(mine));
-              if (hit == end) continue;
-              const std::size_t index = first_index + done + static_cast<std::size_t>(hit - begin);
-              std::size_t best = found.load(std::memory_order_relaxed);
-              while (index < best && !found.compare_exchange_weak(best, index, std::memory_order_relaxed)) {
-              }
-              return;
+      const auto search_in = [&](index_range share, call_type& mine) {
+        std::size_t next = share.first;
+        const auto search = [&](std::size_t n, auto piece) {
+          const std::size_t first_index = std::exchange(next, next + n);
+          for (std::size_t done = 0; done < n; done += at_a_time) {
+            // Relaxed: the answer is read after all threads have met.
+            if (found.load(std::memory_order_relaxed) <= first_index + done) return;
+            const auto begin = detail::advanced(piece, done);
+            const auto end = detail::advanced(begin, std::min(at_a_time, n - done));
+            const auto hit = std::find_if(begin, end, std::ref(mine));
+            if (hit == end) continue;
+            const std::size_t index = first_index + done + static_cast<std::size_t>(hit - begin);
+            std::size_t best = found.load(std::memory_order_relaxed);
+            while (index < best && !found.compare_exchange_weak(best, index, std::memory_order_relaxed)) {
             }
-          };
-          detail::for_each_piece(share.first, share.size(), search, first);
+            return;
+          }
+        };
+        if (!share.empty()) detail::for_each_piece(share.first, share.size(), search, first);
+      };
+      const std::size_t searched = std::min(size, alone);
+      const call_type original = of_caller;
+      search_in({0, searched}, of_caller);
+      if (searched < size && found.load(std::memory_order_relaxed) == size)
+        how.team.run([&](team_member member) {
+          call_type mine = original;
+          detail::for_each_share(first, size, how.chunk, member, [&](index_range share) {
+            share.first = std::clamp(searched, share.first, share.last);
+            search_in(share, mine);
+          });
         });
-      });
       return detail::jump(first, found.load(std::memory_order_relaxed));
     } else {
-      return std::find_if(first, last, predicate);
+      while (first != last && !of_caller(*first)) ++first;
+      return first;
     }
   }
 
-  template <std::ranges::input_range Range, typename Predicate>
-    requires std::ranges::common_range<Range>
-  auto operator()(const execution& how, Range&& range, Predicate predicate) const {
-    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(predicate));
+  template <std::ranges::input_range Range, typename Predicate, typename Projection = std::identity>
+  std::ranges::borrowed_iterator_t<Range> operator()(const execution& how, Range&& range, Predicate predicate,
+                                                     Projection projection = {}) const {
+    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(predicate),
+                   std::move(projection));
   }
 };
-/// `find_if([execution,] first, last, predicate)` or `([execution,] range, predicate)`.
+/// `find_if([execution,] first, last, predicate [, projection])` or
+/// `([execution,] range, predicate [, projection])`.
 inline constexpr find_if_algorithm find_if{};
 
 struct find_algorithm : detail::on_default_team<find_algorithm> {
   using on_default_team::operator();
 
-  /// The first element that is equal to the value, else `last`.
-  template <std::input_iterator Iterator, typename T>
-  Iterator operator()(const execution& how, Iterator first, Iterator last, const T& value) const {
-    return find_if(how, first, last, [&value](const auto& element) { return element == value; });
+  /// The first element that is equal to the value after projection, else the end.
+  template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel, typename T,
+            typename Projection = std::identity>
+  Iterator operator()(const execution& how, Iterator first, Sentinel last, const T& value,
+                      Projection projection = {}) const {
+    return find_if(
+        how, std::move(first), last, [&value](const auto& element) { return element == value; },
+        std::move(projection));
   }
 
-  template <std::ranges::input_range Range, typename T>
-    requires std::ranges::common_range<Range>
-  auto operator()(const execution& how, Range&& range, const T& value) const {
-    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), value);
+  template <std::ranges::input_range Range, typename T, typename Projection = std::identity>
+  std::ranges::borrowed_iterator_t<Range> operator()(const execution& how, Range&& range, const T& value,
+                                                     Projection projection = {}) const {
+    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), value, std::move(projection));
   }
 };
-/// `find([execution,] first, last, value)` or `([execution,] range, value)`.
+/// `find([execution,] first, last, value [, projection])` or
+/// `([execution,] range, value [, projection])`.
 inline constexpr find_algorithm find{};
 
 }  // namespace nearfar

@@ -1,17 +1,31 @@
 /// \file
 /// Arithmetic with whole vectors, in parallel where their elements are.
 ///
-/// Vectors of different lengths are a `misuse`, in all builds. Operands may be the same vector. Operations in
-/// place run on the owners of the elements of the vector on the left. A new vector has its allocator, and so
-/// its owners, and takes its memory if it is a temporary. An operation in place whose element operations
-/// throw leaves elements with old or new values.
+/// Operators that would have a new vector as result give a `vector_expression` instead: `y += 0.5 * x` and `y
+/// = a + 2.0 * b - c` are one loop each over all elements and no vector in between, run by the owners of the
+/// elements of `y`. Assigned or converted to a `numa_vector` it becomes one. What is an expression in turn
+/// may be part of another, and every algorithm takes it as a range. Operands of all have the same type of
+/// elements; their allocators may differ.
+///
+/// Operands may be the same vector, also the one on the left, since each element is calculated from those at
+/// its index. Numbers go by value, so that a factor may be an element of the vector. A compiler may fuse a
+/// product and a sum, as in any loop.
+///
+/// Vectors of different lengths are a `misuse`, in all builds, thrown when they are combined: nothing is
+/// written, and no temporary taken. An operation in place whose element operations throw leaves elements with
+/// old or new values; an assignment leaves the vector as it was.
+///
+/// There is no product of two vectors by `*`, which is one thing in one field and another in the next: it is
+/// `hadamard` or `dot`.
+///
+/// Cost: one loop on the team of the vector on the left.
 ///
 /// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 3.3.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
-#include <memory>
-#include <string>
+#include <functional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -20,51 +34,23 @@
 #include "nearfar/container/owned_elements.hpp"
 #include "nearfar/container/static_schedule.hpp"
 #include "nearfar/container/team.hpp"
-#include "nearfar/core/error.hpp"
+#include "nearfar/container/vector_expression.hpp"
 #include "nearfar/core/layout.hpp"
 
 namespace nearfar {
 
 namespace detail {
 
-inline void require_same_size(std::size_t one, std::size_t other) {
-  if (one == other) return;
-  throw misuse("vectors of " + std::to_string(one) + " and " + std::to_string(other) +
-               " elements cannot be combined");
-}
+/// Whether the result of an operation on two Ts, or one, makes a T.
+template <typename T, typename Operation>
+concept has_binary = requires(const T& x, const T& y) { T(Operation()(x, y)); };
+template <typename T, typename Operation>
+concept has_unary = requires(const T& x) { T(Operation()(x)); };
 
-// operation(a[i], b[i]) for all elements.
-template <typename T, typename A, typename B, typename Operation>
-numa_vector<T, A>& combine(numa_vector<T, A>& a, const numa_vector<T, B>& b, const Operation& operation) {
+template <typename Operation, typename A, typename B>
+[[nodiscard]] auto expression_of_two(A&& a, B&& b) {
   require_same_size(a.size(), b.size());
-  a.for_each_block([to = a.data(), from = b.data(), &operation](index_range block) {
-    for (std::size_t i = block.first; i < block.last; ++i) operation(to[i], from[i]);
-  });
-  return a;
-}
-
-// operation(a[i], operand) for all elements.
-template <typename T, typename A, typename Operation>
-numa_vector<T, A>& combine_with_one(numa_vector<T, A>& a, const T& operand, const Operation& operation) {
-  a.for_each_block([to = a.data(), &operand, &operation](index_range block) {
-    // A number in a register, which the compiler need not load again after every store.
-    std::conditional_t<std::is_trivially_copyable_v<T>, const T, const T&> one = operand;
-    for (std::size_t i = block.first; i < block.last; ++i) operation(to[i], one);
-  });
-  return a;
-}
-
-// operation(a[i]), or operation(a[i], b[i]...) with arrays as long as `a`.
-template <typename T, typename A, typename Operation, typename... Pointers>
-[[nodiscard]] numa_vector<T, A> generate_from(const numa_vector<T, A>& a, Operation operation,
-                                              Pointers... others) {
-  constexpr bool is_nothrow = std::is_nothrow_invocable_v<const Operation&, const T&, decltype(*others)...>;
-  return numa_vector<T, A>::generate(
-      a.size(),
-      [=, elements = a.data()](std::size_t i) noexcept(is_nothrow) {
-        return operation(elements[i], others[i]...);
-      },
-      std::allocator_traits<A>::select_on_container_copy_construction(a.get_allocator()));
+  return expression<Operation>(a.size(), std::forward<A>(a), std::forward<B>(b));
 }
 
 template <typename T>
@@ -76,133 +62,136 @@ void add_product(T& sum, const T& a, const T& b) {
   }
 }
 
+/// `sum` and all x(i) * y(i). A function of its own with all by value and a loop over counted blocks: so GCC
+/// keeps the sums in registers, as many side by side as they hold. With `i + lanes <= part.last` for a
+/// condition it stores each sum each time, which takes four times as long.
+template <typename T, typename X, typename Y>
+[[gnu::noinline]] T with_products(T sum, const X x, const Y y, const index_range part) {
+  std::size_t first = part.first;
+  if constexpr (std::is_arithmetic_v<T>) {
+    constexpr std::size_t lanes = 8;
+    const std::size_t blocks = part.size() / lanes;
+    T sums[lanes]{};
+    for (std::size_t block = 0; block < blocks; ++block) {
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        const std::size_t i = first + block * lanes + lane;
+        add_product<T>(sums[lane], x(i), y(i));
+      }
+    }
+    for (const T& lane_sum : sums) sum = static_cast<T>(sum + lane_sum);
+    first += blocks * lanes;
+  }
+  for (std::size_t i = first; i < part.last; ++i) add_product<T>(sum, x(i), y(i));
+  return sum;
+}
+
 }  // namespace detail
 
 // ---- in place --------------------------------------------------------------------------------------------
 
-template <typename T, typename A, typename B>
+template <typename T, typename A, detail::vector_operand_of<T> B>
   requires requires(T& x, const T& y) { x += y; }
-numa_vector<T, A>& operator+=(numa_vector<T, A>& a, const numa_vector<T, B>& b) {
-  return detail::combine(a, b, [](T& x, const T& y) { x += y; });
+numa_vector<T, A>& operator+=(numa_vector<T, A>& a, const B& b) {
+  detail::require_same_size(a.size(), b.size());
+  detail::combine_each(a, detail::function_of(b), [](T& x, auto&& y) { x += std::forward<decltype(y)>(y); });
+  return a;
 }
 
-template <typename T, typename A, typename B>
+template <typename T, typename A, detail::vector_operand_of<T> B>
   requires requires(T& x, const T& y) { x -= y; }
-numa_vector<T, A>& operator-=(numa_vector<T, A>& a, const numa_vector<T, B>& b) {
-  return detail::combine(a, b, [](T& x, const T& y) { x -= y; });
+numa_vector<T, A>& operator-=(numa_vector<T, A>& a, const B& b) {
+  detail::require_same_size(a.size(), b.size());
+  detail::combine_each(a, detail::function_of(b), [](T& x, auto&& y) { x -= std::forward<decltype(y)>(y); });
+  return a;
 }
 
 // By value, because the factor may be an element of the vector.
 template <typename T, typename A>
   requires requires(T& x, const T& y) { x *= y; }
 numa_vector<T, A>& operator*=(numa_vector<T, A>& a, std::type_identity_t<T> factor) {
-  return detail::combine_with_one(a, factor, [](T& x, const T& y) { x *= y; });
+  detail::combine_each(a, detail::constant(factor), [](T& x, const T& y) { x *= y; });
+  return a;
 }
 
 template <typename T, typename A>
   requires requires(T& x, const T& y) { x /= y; }
 numa_vector<T, A>& operator/=(numa_vector<T, A>& a, std::type_identity_t<T> divisor) {
-  return detail::combine_with_one(a, divisor, [](T& x, const T& y) { x /= y; });
+  detail::combine_each(a, detail::constant(divisor), [](T& x, const T& y) { x /= y; });
+  return a;
 }
 
-// ---- with a new vector as result -------------------------------------------------------------------------
+// ---- expressions -----------------------------------------------------------------------------------------
 
-template <typename T, typename A, typename B>
-  requires requires(const T& x, const T& y) { T(x + y); }
-[[nodiscard]] numa_vector<T, A> operator+(const numa_vector<T, A>& a, const numa_vector<T, B>& b) {
-  detail::require_same_size(a.size(), b.size());
-  return detail::generate_from(
-      a, [](const T& x, const T& y) noexcept(noexcept(x + y)) { return x + y; }, b.data());
+template <detail::vector_operand A, detail::vector_operand_of<detail::element_type<A>> B>
+  requires detail::has_binary<detail::element_type<A>, std::plus<>>
+[[nodiscard]] auto operator+(A&& a, B&& b) {
+  return detail::expression_of_two<std::plus<>>(std::forward<A>(a), std::forward<B>(b));
 }
 
-template <typename T, typename A, typename B>
-  requires requires(T& x, const T& y) { x += y; }
-[[nodiscard]] numa_vector<T, A> operator+(numa_vector<T, A>&& a, const numa_vector<T, B>& b) {
-  return std::move(a += b);
+template <detail::vector_operand A, detail::vector_operand_of<detail::element_type<A>> B>
+  requires detail::has_binary<detail::element_type<A>, std::minus<>>
+[[nodiscard]] auto operator-(A&& a, B&& b) {
+  return detail::expression_of_two<std::minus<>>(std::forward<A>(a), std::forward<B>(b));
 }
 
-template <typename T, typename A, typename B>
-  requires requires(const T& x, const T& y) { T(x - y); }
-[[nodiscard]] numa_vector<T, A> operator-(const numa_vector<T, A>& a, const numa_vector<T, B>& b) {
-  detail::require_same_size(a.size(), b.size());
-  return detail::generate_from(
-      a, [](const T& x, const T& y) noexcept(noexcept(x - y)) { return x - y; }, b.data());
+/// The elementwise product.
+template <detail::vector_operand A, detail::vector_operand_of<detail::element_type<A>> B>
+  requires detail::has_binary<detail::element_type<A>, std::multiplies<>>
+[[nodiscard]] auto hadamard(A&& a, B&& b) {
+  return detail::expression_of_two<std::multiplies<>>(std::forward<A>(a), std::forward<B>(b));
 }
 
-template <typename T, typename A, typename B>
-  requires requires(T& x, const T& y) { x -= y; }
-[[nodiscard]] numa_vector<T, A> operator-(numa_vector<T, A>&& a, const numa_vector<T, B>& b) {
-  return std::move(a -= b);
+template <detail::vector_operand A>
+  requires detail::has_unary<detail::element_type<A>, std::negate<>>
+[[nodiscard]] auto operator-(A&& a) {
+  return detail::expression<std::negate<>>(a.size(), std::forward<A>(a));
 }
 
-template <typename T, typename A>
-  requires requires(const T& x) { T(-x); }
-[[nodiscard]] numa_vector<T, A> operator-(const numa_vector<T, A>& a) {
-  return detail::generate_from(a, [](const T& x) noexcept(noexcept(-x)) { return -x; });
+template <detail::vector_operand A>
+  requires detail::has_binary<detail::element_type<A>, std::multiplies<>>
+[[nodiscard]] auto operator*(const detail::element_type<A>& factor, A&& a) {
+  return detail::expression<std::multiplies<>>(a.size(), detail::constant_operand(factor),
+                                               std::forward<A>(a));
 }
 
-template <typename T, typename A>
-  requires requires(const T& x, const T& y) { T(x * y); }
-[[nodiscard]] numa_vector<T, A> operator*(const std::type_identity_t<T>& factor, const numa_vector<T, A>& a) {
-  return detail::generate_from(a, [factor](const T& x) noexcept(noexcept(x * x)) { return factor * x; });
+template <detail::vector_operand A>
+  requires detail::has_binary<detail::element_type<A>, std::multiplies<>>
+[[nodiscard]] auto operator*(A&& a, const detail::element_type<A>& factor) {
+  return detail::expression<std::multiplies<>>(a.size(), std::forward<A>(a),
+                                               detail::constant_operand(factor));
 }
 
-template <typename T, typename A>
-  requires requires(const T& x, const T& y) { T(x * y); }
-[[nodiscard]] numa_vector<T, A> operator*(const numa_vector<T, A>& a, const std::type_identity_t<T>& factor) {
-  return detail::generate_from(a, [factor](const T& x) noexcept(noexcept(x * x)) { return x * factor; });
-}
-
-template <typename T, typename A>
-  requires requires(T& x, const T& y) { x *= y; }
-[[nodiscard]] numa_vector<T, A> operator*(numa_vector<T, A>&& a, const std::type_identity_t<T>& factor) {
-  return std::move(a *= factor);
-}
-
-template <typename T, typename A>
-  requires requires(const T& x, const T& y) { T(x / y); }
-[[nodiscard]] numa_vector<T, A> operator/(const numa_vector<T, A>& a,
-                                          const std::type_identity_t<T>& divisor) {
-  return detail::generate_from(a, [divisor](const T& x) noexcept(noexcept(x / x)) { return x / divisor; });
-}
-
-template <typename T, typename A>
-  requires requires(T& x, const T& y) { x /= y; }
-[[nodiscard]] numa_vector<T, A> operator/(numa_vector<T, A>&& a, const std::type_identity_t<T>& divisor) {
-  return std::move(a /= divisor);
+template <detail::vector_operand A>
+  requires detail::has_binary<detail::element_type<A>, std::divides<>>
+[[nodiscard]] auto operator/(A&& a, const detail::element_type<A>& divisor) {
+  return detail::expression<std::divides<>>(a.size(), std::forward<A>(a), detail::constant_operand(divisor));
 }
 
 // ---- with a number as result -----------------------------------------------------------------------------
 
-/// The sum of a[i] * b[i], beginning with T(); nothing is conjugated.
+/// The sum of a[i] * b[i], beginning with T(); nothing is conjugated. Either may be an expression.
 ///
-/// The sum of each owner comes first, then these in order of the owners, so that the same vectors give the
-/// same result to the last bit as long as capacity and number of threads are the same. For numbers an owner
-/// keeps several sums at a time, which a processor can add at once.
-template <typename T, typename A, typename B>
-  requires requires(T& sum, const T& x, const T& y) { sum += x * y; }
-[[nodiscard]] T dot(const numa_vector<T, A>& a, const numa_vector<T, B>& b) {
+/// The sum of each owner of the first vector from the left comes first, then these in order of the owners, so
+/// that the same vectors give the same result to the last bit as long as capacity and number of threads are
+/// the same. For numbers an owner keeps several sums at a time, which a processor can add at once.
+template <detail::vector_operand A, detail::vector_operand_of<detail::element_type<A>> B>
+  requires requires(detail::element_type<A>& sum, const detail::element_type<A>& x) { sum += x * x; }
+[[nodiscard]] detail::element_type<A> dot(const A& a, const B& b) {
+  using T = detail::element_type<A>;
   detail::require_same_size(a.size(), b.size());
+  const auto& leading = detail::leading_of(a);
+  using allocator = typename std::remove_cvref_t<decltype(leading)>::allocator_type;
   struct alignas(cache_line) partial {
     T sum{};
   };
-  const std::size_t capacity = a.capacity();
-  const team threads = detail::element_owners<A>::loop_team(a.get_allocator(), capacity);
+  const std::size_t capacity = leading.capacity();
+  const team threads = detail::element_owners<allocator>::loop_team(leading.get_allocator(), capacity);
   std::vector<partial> of_members(static_cast<std::size_t>(threads.size()));
-  threads.run([&, x = a.data(), y = b.data(), size = a.size()](team_member member) {
+  threads.run([&, x = detail::function_of(a), y = detail::function_of(b),
+               size = a.size()](team_member member) {
     T sum{};
-    detail::for_each_part<detail::chunk_of<A>()>(member, capacity, {0, size}, [&](index_range part) {
-      std::size_t i = part.first;
-      if constexpr (std::is_arithmetic_v<T>) {
-        constexpr std::size_t lanes = 8;
-        T sums[lanes]{};
-        for (; i + lanes <= part.last; i += lanes) {
-          for (std::size_t lane = 0; lane < lanes; ++lane)
-            detail::add_product(sums[lane], x[i + lane], y[i + lane]);
-        }
-        for (const T& lane_sum : sums) sum = static_cast<T>(sum + lane_sum);
-      }
-      for (; i < part.last; ++i) detail::add_product(sum, x[i], y[i]);
+    detail::for_each_part<detail::chunk_of<allocator>()>(member, capacity, {0, size}, [&](index_range part) {
+      sum = detail::with_products<T>(std::move(sum), x, y, part);
     });
     of_members[static_cast<std::size_t>(member.index)].sum = std::move(sum);
   });

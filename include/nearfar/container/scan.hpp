@@ -1,14 +1,13 @@
 /// \file
-/// Inclusive scan (prefix sums) in parallel; see algorithm.hpp for what all algorithms have in common.
+/// Scans (prefix sums) in parallel; see algorithm.hpp for what all algorithms have in common.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <iterator>
-#include <numeric>
 #include <optional>
 #include <ranges>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,54 +16,89 @@
 
 namespace nearfar {
 
-struct inclusive_scan_algorithm : detail::on_default_team<inclusive_scan_algorithm> {
-  using on_default_team::operator();
+namespace detail {
 
-  /// Writes to `out` and on, for each element, the sum of it and all before it by an operation that is
-  /// associative, or nearly so as that of floating-point numbers; it need not be commutative. The end of what
-  /// was written. The results are the same each time for the same number of threads and the same segments.
-  ///
-  /// Each thread first adds up its elements, then scans them on top of what the threads before it have: twice
-  /// the additions of a serial scan if there are two threads or more. A chunk in `how` is not used.
-  template <std::input_iterator Input, std::input_or_output_iterator Output, typename Operation = std::plus<>>
-    requires(!std::ranges::range<Input>)
-  Output operator()(const execution& how, Input first, Input last, Output out,
-                    Operation operation = {}) const {
-    if constexpr (detail::divisible<Input> && detail::divisible<Output>)
-      return run(how, first, last, out, operation, std::optional<std::iter_value_t<Input>>{});
-    else
-      return std::inclusive_scan(first, last, out, operation);
-  }
+/// Whether the sum that is written for an element is with it or without it.
+enum class scan_kind { inclusive, exclusive };
 
-  /// The same with `init` in all sums.
-  template <std::input_iterator Input, std::input_or_output_iterator Output, typename Operation, typename T>
-  Output operator()(const execution& how, Input first, Input last, Output out, Operation operation,
-                    T init) const {
-    if constexpr (detail::divisible<Input> && detail::divisible<Output>)
-      return run(how, first, last, out, operation, std::optional<T>{std::move(init)});
-    else
-      return std::inclusive_scan(first, last, out, operation, std::move(init));
-  }
+/// Scans what `function` makes of elements, on top of a sum that is empty at first if there is no init.
+template <scan_kind Kind, typename T, typename Operation, typename Transform>
+class scan {
+ public:
+  scan(Operation operation, Transform function)
+      : operation_(std::move(operation)), transform_(std::move(function)) {}
 
-  template <std::ranges::input_range Range, std::input_or_output_iterator Output,
-            typename Operation = std::plus<>, typename... Init>
-    requires std::ranges::common_range<Range>
-  Output operator()(const execution& how, Range&& range, Output out, Operation operation = {},
-                    Init... init) const {
-    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), out, std::move(operation),
-                   std::move(init)...);
+  template <std::input_iterator Input, typename Sentinel, std::input_or_output_iterator Output>
+  Output run(const execution& how, Input first, const Sentinel& last, Output out,
+             std::optional<T> init) const {
+    if constexpr (divisible<Input> && divisible<Output>) {
+      const std::size_t size = length(first, last);
+      in_parallel(how, first, size, out, std::move(init));
+      return jump(out, size);
+    } else {
+      if (first == last) return out;
+      scan mine = *this;
+      T so_far = mine.begin(out, std::move(init), *first);
+      for (++first, ++out; first != last; ++first, ++out) mine.go_on(out, so_far, *first);
+      return out;
+    }
   }
 
  private:
-  template <typename Input, typename Output, typename Operation, typename T>
-  static Output run(const execution& how, Input first, Input last, Output out, const Operation& operation,
-                    std::optional<T> init) {
-    const std::size_t size = detail::length(first, last);
-    const auto add = [](Operation& mine, std::optional<T>& sum, const auto& more) {
-      if (sum)
-        sum = static_cast<T>(mine(std::move(*sum), more));
-      else
-        sum.emplace(more);
+  void add(std::optional<T>& sum, auto&& more) {
+    if (sum)
+      sum = static_cast<T>(operation_(std::move(*sum), std::forward<decltype(more)>(more)));
+    else
+      sum.emplace(std::forward<decltype(more)>(more));
+  }
+
+  // Writes for the first element of some; the sum for the next.
+  template <typename Output, typename Element>
+  T begin(Output& out, std::optional<T> sum, Element&& element) {
+    if constexpr (Kind == scan_kind::inclusive) {
+      add(sum, transform_(std::forward<Element>(element)));
+      *out = *sum;
+    } else {
+      go_on(out, *sum, std::forward<Element>(element));
+    }
+    return std::move(*sum);
+  }
+
+  template <typename Output, typename Element>
+  void go_on(Output& out, T& so_far, Element&& element) {
+    if constexpr (Kind == scan_kind::inclusive) {
+      so_far = static_cast<T>(operation_(std::move(so_far), transform_(std::forward<Element>(element))));
+      *out = so_far;
+    } else {
+      // The element may be where the sum goes.
+      T next = static_cast<T>(operation_(so_far, transform_(std::forward<Element>(element))));
+      *out = std::move(so_far);
+      so_far = std::move(next);
+    }
+  }
+
+  void add_piece(std::optional<T>& sum, std::size_t n, auto piece) {
+    add(sum, transform_(*piece));
+    T so_far = std::move(*sum);
+    for (std::size_t i = 1; i < n; ++i)
+      so_far = static_cast<T>(operation_(std::move(so_far), transform_(*advanced(piece, i))));
+    *sum = std::move(so_far);
+  }
+
+  void scan_piece(std::optional<T>& sum, std::size_t n, auto to, auto from) {
+    T so_far = begin(to, std::move(sum), *from);  // a local one, which compilers keep in a register
+    for (std::size_t i = 1; i < n; ++i) {
+      auto place = advanced(to, i);
+      go_on(place, so_far, *advanced(from, i));
+    }
+    sum = std::move(so_far);
+  }
+
+  template <typename Input, typename Output>
+  void in_parallel(const execution& how, const Input& first, std::size_t size, const Output& out,
+                   std::optional<T> init) const {
+    const auto for_each_part_of = [&](team_member member, auto&& body) {
+      for_each_share(leading(out, first), size, 0, member, body);
     };
     // A member's sum; empty for one that has no elements, and for the last, whose sum nobody needs.
     std::vector<std::optional<T>> sums(static_cast<std::size_t>(how.team.size()));
@@ -74,58 +108,174 @@ struct inclusive_scan_algorithm : detail::on_default_team<inclusive_scan_algorit
         last_member = member;
         return;
       }
-      Operation mine = operation;
+      scan mine = *this;
       std::optional<T> sum;
-      const auto add_piece = [&](std::size_t n, auto piece) {
-        add(mine, sum, *piece);
-        T so_far = std::move(*sum);
-        for (std::size_t i = 1; i < n; ++i)
-          so_far = static_cast<T>(mine(std::move(so_far), *detail::advanced(piece, i)));
-        *sum = std::move(so_far);
-      };
-      for_each_share(first, out, size, member, [&](index_range share) {
-        detail::for_each_piece(share.first, share.size(), add_piece, first);
-      });
+      const auto add_piece = [&](std::size_t n, auto piece) { mine.add_piece(sum, n, piece); };
+      for_each_part_of(
+          member, [&](index_range share) { for_each_piece(share.first, share.size(), add_piece, first); });
       sums[static_cast<std::size_t>(member.index)] = std::move(sum);
     });
 
-    Operation serial = operation;
+    scan serial = *this;
     for (std::optional<T>& sum : sums) {
       std::optional<T> before = init;
-      if (sum) add(serial, init, *sum);
+      if (sum) serial.add(init, std::move(*sum));
       sum = std::move(before);
     }
 
     how.team.run([&](team_member member) {
       // There may be fewer threads than before.
       for (int part = member.index; part <= last_member.index; part += member.size) {
-        Operation mine = operation;
+        scan mine = *this;
         std::optional<T> sum = std::move(sums[static_cast<std::size_t>(part)]);
-        const auto scan_piece = [&](std::size_t n, auto to, auto from) {
-          add(mine, sum, *from);
-          *to = *sum;
-          T so_far = std::move(*sum);  // a local one, which compilers keep in a register
-          for (std::size_t i = 1; i < n; ++i) {
-            so_far = static_cast<T>(mine(std::move(so_far), *detail::advanced(from, i)));
-            *detail::advanced(to, i) = so_far;
-          }
-          *sum = std::move(so_far);
-        };
-        for_each_share(first, out, size, {part, last_member.size}, [&](index_range share) {
-          detail::for_each_piece(share.first, share.size(), scan_piece, out, first);
+        const auto scan_piece = [&](std::size_t n, auto to, auto from) { mine.scan_piece(sum, n, to, from); };
+        for_each_part_of({part, last_member.size}, [&](index_range share) {
+          for_each_piece(share.first, share.size(), scan_piece, out, first);
         });
       }
     });
-    return detail::jump(out, size);
   }
 
-  template <typename Input, typename Output, typename Body>
-  static void for_each_share(Input first, Output out, std::size_t size, team_member member, Body&& body) {
-    detail::for_each_share(detail::leading(out, first), size, 0, member, body);
+  Operation operation_;
+  Transform transform_;
+};
+
+template <scan_kind Kind, typename T, typename Operation, typename Transform>
+scan<Kind, T, Operation, Transform> make_scan(Operation operation, Transform function) {
+  return {std::move(operation), std::move(function)};
+}
+
+/// What a scan of transformed elements adds up if it is given nothing to begin with.
+template <typename Transform, typename Iterator>
+using transformed_value =
+    std::remove_cvref_t<std::invoke_result_t<Transform&, std::iter_reference_t<Iterator>>>;
+
+}  // namespace detail
+
+struct transform_inclusive_scan_algorithm : detail::on_default_team<transform_inclusive_scan_algorithm> {
+  using on_default_team::operator();
+
+  /// Writes to `out` and on, for each element, the sum of `function(element)` for it and all before it by an
+  /// operation that is associative, or nearly so as that of floating-point numbers; it need not be
+  /// commutative. The end of what was written, which may begin where the elements do. The results are the
+  /// same each time for the same number of threads and the same segments.
+  ///
+  /// Each thread first adds up its elements, then scans them on top of what the threads before it have: twice
+  /// the additions of a serial scan if there are two threads or more. A chunk in `how` is not used.
+  template <std::input_iterator Input, std::sentinel_for<Input> Sentinel,
+            std::input_or_output_iterator Output, typename Operation, typename Transform>
+  Output operator()(const execution& how, Input first, Sentinel last, Output out, Operation operation,
+                    Transform function) const {
+    using T = detail::transformed_value<Transform, Input>;
+    return detail::make_scan<detail::scan_kind::inclusive, T>(detail::for_threads(operation),
+                                                              detail::for_threads(function))
+        .run(how, std::move(first), last, std::move(out), std::nullopt);
+  }
+
+  /// The same with `init` in all sums.
+  template <std::input_iterator Input, std::sentinel_for<Input> Sentinel,
+            std::input_or_output_iterator Output, typename Operation, typename Transform, typename T>
+  Output operator()(const execution& how, Input first, Sentinel last, Output out, Operation operation,
+                    Transform function, T init) const {
+    return detail::make_scan<detail::scan_kind::inclusive, T>(detail::for_threads(operation),
+                                                              detail::for_threads(function))
+        .run(how, std::move(first), last, std::move(out), std::move(init));
+  }
+
+  template <std::ranges::input_range Range, std::input_or_output_iterator Output, typename Operation,
+            typename Transform, typename... Init>
+    requires(sizeof...(Init) <= 1)
+  Output operator()(const execution& how, Range&& range, Output out, Operation operation, Transform function,
+                    Init... init) const {
+    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(out),
+                   std::move(operation), std::move(function), std::move(init)...);
+  }
+};
+/// `transform_inclusive_scan([execution,] first, last, out, operation, function [, init])` or
+/// `([execution,] range, out, operation, function [, init])`.
+inline constexpr transform_inclusive_scan_algorithm transform_inclusive_scan{};
+
+struct inclusive_scan_algorithm : detail::on_default_team<inclusive_scan_algorithm> {
+  using on_default_team::operator();
+
+  /// The sums of the elements themselves; otherwise as `transform_inclusive_scan`.
+  template <std::input_iterator Input, std::sentinel_for<Input> Sentinel,
+            std::input_or_output_iterator Output, typename Operation = std::plus<>>
+  Output operator()(const execution& how, Input first, Sentinel last, Output out,
+                    Operation operation = {}) const {
+    return transform_inclusive_scan(how, std::move(first), last, std::move(out), std::move(operation),
+                                    std::identity{});
+  }
+
+  /// The same with `init` in all sums.
+  template <std::input_iterator Input, std::sentinel_for<Input> Sentinel,
+            std::input_or_output_iterator Output, typename Operation, typename T>
+  Output operator()(const execution& how, Input first, Sentinel last, Output out, Operation operation,
+                    T init) const {
+    return transform_inclusive_scan(how, std::move(first), last, std::move(out), std::move(operation),
+                                    std::identity{}, std::move(init));
+  }
+
+  template <std::ranges::input_range Range, std::input_or_output_iterator Output,
+            typename Operation = std::plus<>, typename... Init>
+    requires(sizeof...(Init) <= 1)
+  Output operator()(const execution& how, Range&& range, Output out, Operation operation = {},
+                    Init... init) const {
+    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(out),
+                   std::move(operation), std::move(init)...);
   }
 };
 /// `inclusive_scan([execution,] first, last, out [, operation [, init]])` or
 /// `([execution,] range, out [, operation [, init]])`.
 inline constexpr inclusive_scan_algorithm inclusive_scan{};
+
+struct transform_exclusive_scan_algorithm : detail::on_default_team<transform_exclusive_scan_algorithm> {
+  using on_default_team::operator();
+
+  /// Writes, for each element, the sum of `init` and `function(element)` of all before it; otherwise as
+  /// `transform_inclusive_scan`.
+  template <std::input_iterator Input, std::sentinel_for<Input> Sentinel,
+            std::input_or_output_iterator Output, typename T, typename Operation, typename Transform>
+  Output operator()(const execution& how, Input first, Sentinel last, Output out, T init, Operation operation,
+                    Transform function) const {
+    return detail::make_scan<detail::scan_kind::exclusive, T>(detail::for_threads(operation),
+                                                              detail::for_threads(function))
+        .run(how, std::move(first), last, std::move(out), std::move(init));
+  }
+
+  template <std::ranges::input_range Range, std::input_or_output_iterator Output, typename T,
+            typename Operation, typename Transform>
+  Output operator()(const execution& how, Range&& range, Output out, T init, Operation operation,
+                    Transform function) const {
+    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(out), std::move(init),
+                   std::move(operation), std::move(function));
+  }
+};
+/// `transform_exclusive_scan([execution,] first, last, out, init, operation, function)` or
+/// `([execution,] range, out, init, operation, function)`.
+inline constexpr transform_exclusive_scan_algorithm transform_exclusive_scan{};
+
+struct exclusive_scan_algorithm : detail::on_default_team<exclusive_scan_algorithm> {
+  using on_default_team::operator();
+
+  /// The sums of `init` and the elements before each; otherwise as `transform_exclusive_scan`.
+  template <std::input_iterator Input, std::sentinel_for<Input> Sentinel,
+            std::input_or_output_iterator Output, typename T, typename Operation = std::plus<>>
+  Output operator()(const execution& how, Input first, Sentinel last, Output out, T init,
+                    Operation operation = {}) const {
+    return transform_exclusive_scan(how, std::move(first), last, std::move(out), std::move(init),
+                                    std::move(operation), std::identity{});
+  }
+
+  template <std::ranges::input_range Range, std::input_or_output_iterator Output, typename T,
+            typename Operation = std::plus<>>
+  Output operator()(const execution& how, Range&& range, Output out, T init, Operation operation = {}) const {
+    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(out), std::move(init),
+                   std::move(operation));
+  }
+};
+/// `exclusive_scan([execution,] first, last, out, init [, operation])` or
+/// `([execution,] range, out, init [, operation])`.
+inline constexpr exclusive_scan_algorithm exclusive_scan{};
 
 }  // namespace nearfar

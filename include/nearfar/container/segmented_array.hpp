@@ -7,8 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <ranges>
@@ -65,6 +69,8 @@ class segmented_array {
   using difference_type = std::ptrdiff_t;
   using iterator = element_iterator<T>;
   using const_iterator = element_iterator<const T>;
+  using reverse_iterator = std::reverse_iterator<iterator>;
+  using const_reverse_iterator = std::reverse_iterator<const_iterator>;
 
   segmented_array() noexcept = default;
 
@@ -88,6 +94,26 @@ class segmented_array {
       : segmented_array(
             segments, size, layout, threads, std::move(placement),
             [&](T* first, std::size_t, T* last) { std::uninitialized_fill(first, last, value); }) {}
+
+  /// Copies of what `first` to `last` show. Copies of a forward iterator are used by all threads at once,
+  /// each of which walks from `first` to its segments; elements of an input iterator are collected by the
+  /// calling thread before.
+  template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel>
+  segmented_array(std::size_t segments, Iterator first, Sentinel last, const segment_layout& layout = {},
+                  nearfar::team threads = {}, page_placement placement = {})
+      : segmented_array(from_range{}, segments, collected(std::move(first), std::move(last)), layout, threads,
+                        std::move(placement)) {}
+
+  template <std::ranges::input_range Range>
+    requires(!std::convertible_to<Range, std::size_t>)
+  segmented_array(std::size_t segments, Range&& range, const segment_layout& layout = {},
+                  nearfar::team threads = {}, page_placement placement = {})
+      : segmented_array(segments, std::ranges::begin(range), std::ranges::end(range), layout, threads,
+                        std::move(placement)) {}
+
+  segmented_array(std::size_t segments, std::initializer_list<T> values, const segment_layout& layout = {},
+                  nearfar::team threads = {}, page_placement placement = {})
+      : segmented_array(segments, values.begin(), values.end(), layout, threads, std::move(placement)) {}
 
   /// Each segment is copied by its owner.
   segmented_array(const segmented_array& other)
@@ -114,6 +140,23 @@ class segmented_array {
   ~segmented_array() {
     if (!memory_) return;
     destroy_elements();
+  }
+
+  /// Other elements, in as many segments as before, or one for each thread of the team if there are none;
+  /// with the same layout, team and placement. What is assigned may be part of the array. If this throws, the
+  /// array is as it was. Cost: that of construction and of destruction.
+  template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel>
+  void assign(Iterator first, Sentinel last) {
+    segmented_array(segments_to_assign(), std::move(first), std::move(last), layout_, team_, placement_)
+        .swap(*this);
+  }
+  void assign(std::initializer_list<T> values) { assign(values.begin(), values.end()); }
+  void assign(std::size_t size, const T& value) {
+    segmented_array(segments_to_assign(), size, value, layout_, team_, placement_).swap(*this);
+  }
+  template <std::ranges::input_range Range>
+  void assign_range(Range&& range) {
+    assign(std::ranges::begin(range), std::ranges::end(range));
   }
 
   void swap(segmented_array& other) noexcept {
@@ -163,6 +206,12 @@ class segmented_array {
   [[nodiscard]] const_iterator end() const noexcept { return {map(), size()}; }
   [[nodiscard]] const_iterator cbegin() const noexcept { return begin(); }
   [[nodiscard]] const_iterator cend() const noexcept { return end(); }
+  [[nodiscard]] reverse_iterator rbegin() noexcept { return reverse_iterator(end()); }
+  [[nodiscard]] reverse_iterator rend() noexcept { return reverse_iterator(begin()); }
+  [[nodiscard]] const_reverse_iterator rbegin() const noexcept { return const_reverse_iterator(end()); }
+  [[nodiscard]] const_reverse_iterator rend() const noexcept { return const_reverse_iterator(begin()); }
+  [[nodiscard]] const_reverse_iterator crbegin() const noexcept { return rbegin(); }
+  [[nodiscard]] const_reverse_iterator crend() const noexcept { return rend(); }
   [[nodiscard]] segment_iterator<T> segment_begin() noexcept { return {map(), 0}; }
   [[nodiscard]] segment_iterator<T> segment_end() noexcept { return {map(), segments()}; }
   [[nodiscard]] segment_iterator<const T> segment_begin() const noexcept { return {map(), 0}; }
@@ -176,6 +225,16 @@ class segmented_array {
     return begin()[static_cast<std::ptrdiff_t>(index)];
   }
 
+  /// Throws `std::out_of_range` for an index that is not less than size().
+  [[nodiscard]] T& at(std::size_t index) { return (*this)[in_range(index)]; }
+  [[nodiscard]] const T& at(std::size_t index) const { return (*this)[in_range(index)]; }
+
+  /// The first and the last element; there must be one.
+  [[nodiscard]] T& front() noexcept { return *begin(); }
+  [[nodiscard]] const T& front() const noexcept { return *begin(); }
+  [[nodiscard]] T& back() noexcept { return (*this)[size() - 1]; }
+  [[nodiscard]] const T& back() const noexcept { return (*this)[size() - 1]; }
+
   [[nodiscard]] const segment_layout& layout() const noexcept { return layout_; }
   [[nodiscard]] nearfar::team team() const noexcept { return team_; }
   [[nodiscard]] const page_placement& placement() const noexcept { return placement_; }
@@ -184,6 +243,23 @@ class segmented_array {
     requires std::equality_comparable<T>
   {
     return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
+  }
+
+  /// Lexicographic, on the calling thread; of types that know no `<=>`, with `<`.
+  [[nodiscard]] friend auto operator<=>(const segmented_array& a, const segmented_array& b)
+    requires std::three_way_comparable<T> || requires(const T& x, const T& y) {
+      { x < y } -> std::convertible_to<bool>;
+    }
+  {
+    return std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(), b.end(),
+                                                  [](const T& x, const T& y) {
+                                                    if constexpr (std::three_way_comparable<T>)
+                                                      return x <=> y;
+                                                    else
+                                                      return x < y   ? std::weak_ordering::less
+                                                             : y < x ? std::weak_ordering::greater
+                                                                     : std::weak_ordering::equivalent;
+                                                  });
   }
 
  private:
@@ -236,6 +312,46 @@ class segmented_array {
       destroy_elements();
       throw;
     }
+  }
+
+  struct from_range {};
+
+  template <typename Elements>
+  segmented_array(from_range, std::size_t segments, Elements&& elements, const segment_layout& layout,
+                  nearfar::team threads, page_placement placement)
+      : segmented_array(
+            segments, static_cast<std::size_t>(std::ranges::distance(elements)), layout, threads,
+            std::move(placement), [this, &elements](T* to, std::size_t segment, T* end) {
+              const auto first = std::ranges::next(
+                  std::ranges::begin(elements),
+                  static_cast<std::ranges::range_difference_t<Elements>>(memory_->map.first_index(segment)));
+              if constexpr (std::is_same_v<Elements, std::vector<T>>)
+                std::ranges::uninitialized_move_n(first, end - to, to, end);
+              else
+                std::ranges::uninitialized_copy_n(first, end - to, to, end);
+            }) {}
+
+  // What several threads can go through: the elements, or all of them, made, if they come only once.
+  template <typename Iterator, typename Sentinel>
+  static auto collected(Iterator first, Sentinel last) {
+    if constexpr (std::forward_iterator<Iterator>) {
+      return std::ranges::subrange(std::move(first), std::move(last));
+    } else {
+      std::vector<T> all;
+      for (; first != last; ++first) all.emplace_back(*first);
+      return all;
+    }
+  }
+
+  [[nodiscard]] std::size_t segments_to_assign() const noexcept {
+    return segments() != 0 ? segments() : static_cast<std::size_t>(team_.size());
+  }
+
+  [[nodiscard]] std::size_t in_range(std::size_t index) const {
+    if (index >= size())
+      throw std::out_of_range("element " + std::to_string(index) + " of a segmented_array of " +
+                              std::to_string(size()));
+    return index;
   }
 
   // Fills in the map but for the address; the bytes of memory it needs.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -26,16 +27,88 @@ template <typename T>
 class sort_buffer {
  public:
   explicit sort_buffer(std::size_t size)
-      : size_(size), elements_(static_cast<T*>(map_pages(size * sizeof(T)))) {}
+      : bytes_(size * sizeof(T) + past_page()), pages_(map_pages(bytes_)) {}
   sort_buffer(const sort_buffer&) = delete;
   sort_buffer& operator=(const sort_buffer&) = delete;
-  ~sort_buffer() { unmap_pages(elements_, size_ * sizeof(T)); }
+  ~sort_buffer() { unmap_pages(pages_, bytes_); }
 
-  [[nodiscard]] T* data() const noexcept { return elements_; }
+  [[nodiscard]] T* data() const noexcept {
+    void* elements = pages_;
+    std::size_t space = bytes_;
+    return static_cast<T*>(std::align(alignof(T), sizeof(T), elements, space));
+  }
 
  private:
-  std::size_t size_;
-  T* elements_;
+  /// Elements may be aligned to more than pages are.
+  [[nodiscard]] static std::size_t past_page() noexcept {
+    return alignof(T) > page_size() ? alignof(T) - page_size() : 0;
+  }
+
+  std::size_t bytes_;
+  void* pages_;
+};
+
+/// Sorts few elements, stably. All stay, whatever `less` says; if it throws, one may be a moved-from one.
+template <std::random_access_iterator Iterator, typename Compare>
+void insertion_sort(Iterator first, Iterator last, Compare& less) {
+  using T = std::iter_value_t<Iterator>;
+  for (Iterator next = first; next != last; ++next) {
+    if (next == first || !less(*next, *(next - 1))) continue;
+    T moved = std::move(*next);
+    Iterator to = next;
+    do {
+      *to = std::move(*(to - 1));
+      --to;
+    } while (to != first && less(moved, *(to - 1)));
+    *to = std::move(moved);
+  }
+}
+
+/// So many are sorted by insertion.
+inline constexpr std::ptrdiff_t few_to_sort = 16;
+
+/// Sorts, and with any `less` uses no memory but that of the elements, and ends: `std::sort` relies on its
+/// being a strict weak order where it does not look for the end. Quicksort by the median of three, or a heap
+/// sort where that divides badly, and insertion sort for few. All elements stay, in whatever order.
+template <std::random_access_iterator Iterator, typename Compare>
+void sort_in_bounds(Iterator first, Iterator last, Compare& less, int divisions_left) {
+  while (last - first > few_to_sort) {
+    if (divisions_left-- == 0) {
+      std::make_heap(first, last, std::ref(less));
+      std::sort_heap(first, last, std::ref(less));
+      return;
+    }
+    const Iterator middle = first + (last - first) / 2;
+    if (less(*middle, *first)) std::iter_swap(middle, first);
+    if (less(*(last - 1), *middle)) {
+      std::iter_swap(last - 1, middle);
+      if (less(*middle, *first)) std::iter_swap(middle, first);
+    }
+    std::iter_swap(first, middle);
+    Iterator low = first + 1;
+    Iterator high = last;
+    for (;;) {
+      while (low < high && less(*low, *first)) ++low;
+      while (low < high && less(*first, *(high - 1))) --high;
+      if (high - low < 2) break;
+      std::iter_swap(low, high - 1);
+      ++low;
+      --high;
+    }
+    const Iterator pivot = low - 1;
+    std::iter_swap(first, pivot);
+    sort_in_bounds(low, last, less, divisions_left);
+    last = pivot;
+  }
+  insertion_sort(first, last, less);
+}
+
+struct quick_order {
+  template <std::random_access_iterator Iterator, typename Compare>
+  static void sort(Iterator first, Iterator last, Compare& less) {
+    sort_in_bounds(first, last, less,
+                   2 * static_cast<int>(std::bit_width(static_cast<std::size_t>(last - first))));
+  }
 };
 
 /// Sorted runs that follow each other in memory, and how far each is used up.
@@ -45,19 +118,78 @@ class sorted_runs {
   struct run {
     T* next;
     T* end;
+    std::size_t rank;  // of equal elements, those of the run with the lower one come first
   };
 
   explicit sorted_runs(std::vector<run> runs) : runs_(std::move(runs)) {}
 
-  /// The parts of all runs that hold the elements of these ranks in the sorted whole. Equal elements rank by
-  /// run, then by place, so that parts for adjoining ranks adjoin.
+  /// How many elements of each run have a rank below this one in the sorted whole. Equal elements rank by
+  /// run, then by place, so that those between two ranks adjoin those from the second on.
+  using division = std::vector<std::size_t>;
+
+  /// As above if `less` is a strict weak order; otherwise no more than there are.
   template <typename Compare>
-  [[nodiscard]] sorted_runs part(index_range ranks, Compare& less) const {
-    const std::vector<std::size_t> first = split(ranks.first, less);
-    const std::vector<std::size_t> last = split(ranks.last, less);
+  [[nodiscard]] division divide(std::size_t rank, Compare& less) const {
+    division low(runs_.size(), 0);
+    division high(runs_.size());
+    for (std::size_t i = 0; i < runs_.size(); ++i) high[i] = length(i);
+    division below(runs_.size());
+    for (;;) {
+      // The middle of the longest run of candidates halves it, and gives bounds in all others.
+      std::size_t widest = 0;
+      for (std::size_t i = 1; i < runs_.size(); ++i)
+        if (high[i] - low[i] > high[widest] - low[widest]) widest = i;
+      if (runs_.empty() || low[widest] == high[widest]) return low;
+      const std::size_t middle = low[widest] + (high[widest] - low[widest]) / 2;
+      const T& pivot = runs_[widest].next[middle];
+      std::size_t pivot_rank = 0;
+      for (std::size_t i = 0; i < runs_.size(); ++i) {
+        const T* const begin = runs_[i].next;
+        const T* const end = runs_[i].end;
+        if (i == widest)
+          below[i] = middle;
+        else if (i < widest)
+          below[i] = static_cast<std::size_t>(std::upper_bound(begin, end, pivot, std::ref(less)) - begin);
+        else
+          below[i] = static_cast<std::size_t>(std::lower_bound(begin, end, pivot, std::ref(less)) - begin);
+        pivot_rank += below[i];
+      }
+      // Without an order, bounds may contradict each other; the run that was halved is narrowed always.
+      for (std::size_t i = 0; i < runs_.size(); ++i) {
+        const std::size_t bound = std::clamp(below[i], low[i], high[i]);
+        if (pivot_rank < rank)
+          low[i] = i == widest ? middle + 1 : bound;
+        else
+          high[i] = bound;
+      }
+    }
+  }
+  /// The division after so many elements of one run after the other: what there is if there is no order.
+  [[nodiscard]] division divide_in_place(std::size_t rank) const {
+    division result;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      result.push_back(std::min(rank, length(i)));
+      rank -= result.back();
+    }
+    return result;
+  }
+  /// Whether both together give a part of so many elements.
+  [[nodiscard]] static bool is_part(const division& first, const division& last, std::size_t size) {
+    std::size_t all = 0;
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      if (first[i] > last[i]) return false;
+      all += last[i] - first[i];
+    }
+    return all == size;
+  }
+
+  /// The parts of all runs between two divisions.
+  template <typename Compare>
+  [[nodiscard]] sorted_runs part(const division& first, const division& last, Compare& less) const {
     std::vector<run> parts;
     for (std::size_t i = 0; i < runs_.size(); ++i)
-      if (first[i] != last[i]) parts.push_back({runs_[i].next + first[i], runs_[i].next + last[i]});
+      if (first[i] != last[i])
+        parts.push_back({runs_[i].next + first[i], runs_[i].next + last[i], runs_[i].rank});
     sorted_runs result(std::move(parts));
     for (std::size_t i = result.runs_.size() / 2; i != 0; --i) result.sift_down(i - 1, less);
     return result;
@@ -66,7 +198,7 @@ class sorted_runs {
   /// Elements that are left.
   [[nodiscard]] std::size_t size() const noexcept {
     std::size_t all = 0;
-    for (const run& each : runs_) all += static_cast<std::size_t>(each.end - each.next);
+    for (std::size_t i = 0; i < runs_.size(); ++i) all += length(i);
     return all;
   }
 
@@ -105,117 +237,82 @@ class sorted_runs {
   template <typename Compare>
   void sift_down(std::size_t at, Compare& less) {
     for (std::size_t child = 2 * at + 1; child < runs_.size(); child = 2 * at + 1) {
-      if (child + 1 < runs_.size() && less(*runs_[child + 1].next, *runs_[child].next)) ++child;
-      if (!less(*runs_[child].next, *runs_[at].next)) return;
+      if (child + 1 < runs_.size() && precedes(runs_[child + 1], runs_[child], less)) ++child;
+      if (!precedes(runs_[child], runs_[at], less)) return;
       std::swap(runs_[at], runs_[child]);
       at = child;
     }
   }
 
-  // How many elements of each run have a rank below this one.
   template <typename Compare>
-  [[nodiscard]] std::vector<std::size_t> split(std::size_t rank, Compare& less) const {
-    std::vector<std::size_t> low(runs_.size(), 0);
-    std::vector<std::size_t> high(runs_.size());
-    for (std::size_t i = 0; i < runs_.size(); ++i)
-      high[i] = static_cast<std::size_t>(runs_[i].end - runs_[i].next);
-    std::vector<std::size_t> below(runs_.size());
-    for (;;) {
-      // The middle of the longest run of candidates halves it, and gives bounds in all others.
-      std::size_t widest = 0;
-      for (std::size_t i = 1; i < runs_.size(); ++i)
-        if (high[i] - low[i] > high[widest] - low[widest]) widest = i;
-      if (runs_.empty() || low[widest] == high[widest]) return low;
-      const std::size_t middle = low[widest] + (high[widest] - low[widest]) / 2;
-      const T& pivot = runs_[widest].next[middle];
-      std::size_t pivot_rank = 0;
-      for (std::size_t i = 0; i < runs_.size(); ++i) {
-        const T* const begin = runs_[i].next;
-        const T* const end = runs_[i].end;
-        if (i == widest)
-          below[i] = middle;
-        else if (i < widest)
-          below[i] = static_cast<std::size_t>(std::upper_bound(begin, end, pivot, std::ref(less)) - begin);
-        else
-          below[i] = static_cast<std::size_t>(std::lower_bound(begin, end, pivot, std::ref(less)) - begin);
-        pivot_rank += below[i];
-      }
-      for (std::size_t i = 0; i < runs_.size(); ++i) {
-        if (pivot_rank < rank)
-          low[i] = std::max(low[i], i == widest ? middle + 1 : below[i]);
-        else
-          high[i] = std::min(high[i], below[i]);
-      }
-    }
+  [[nodiscard]] static bool precedes(const run& a, const run& b, Compare& less) {
+    return a.rank < b.rank ? !less(*b.next, *a.next) : static_cast<bool>(less(*a.next, *b.next));
+  }
+
+  [[nodiscard]] std::size_t length(std::size_t of) const noexcept {
+    return static_cast<std::size_t>(runs_[of].end - runs_[of].next);
   }
 
   std::vector<run> runs_;
 };
 
-}  // namespace detail
-
-struct sort_algorithm : detail::on_default_team<sort_algorithm> {
-  using on_default_team::operator();
-
-  /// Sorts by `less`; equal elements end up in any order, the same each time for the same number of threads
-  /// and the same segments.
-  ///
-  /// Each thread moves its elements to a buffer, sorts them there and, after all have, merges from all
-  /// buffers the elements that belong into its part of the range. So it takes memory for as many elements
-  /// again, and throws `std::bad_alloc` without it; the merge of p threads compares about 2 log2(p)
-  /// times for each element, once if there are two. One thread over a range in one piece needs no buffer, and
-  /// elements whose moves may throw are sorted by one thread without one. If `less` throws, all elements are
-  /// valid, but as with `std::sort` in any order, and one for each thread that threw may be a moved-from one.
-  template <std::random_access_iterator Iterator, typename Compare = std::less<>>
-  void operator()(const execution& how, Iterator first, Iterator last, Compare less = {}) const {
+/// Sorts shares as `Order` does, and merges them stably.
+template <typename Order>
+class sort_by_shares {
+ public:
+  template <std::random_access_iterator Iterator, typename Compare>
+  static void run(const execution& how, const Iterator& first, std::size_t size, Compare less) {
     using T = std::iter_value_t<Iterator>;
-    const auto size = static_cast<std::size_t>(last - first);
     if (size < 2) return;
-    if constexpr (detail::divisible<Iterator> && std::is_nothrow_move_constructible_v<T> &&
+    if constexpr (divisible<Iterator> && std::is_nothrow_move_constructible_v<T> &&
                   std::is_nothrow_move_assignable_v<T>) {
-      detail::piece_cursor<Iterator> cursor(first, 0);
+      piece_cursor<Iterator> cursor(first, 0);
       if (how.team.size() > 1 || cursor.available() < size) return through_buffer<T>(how, first, size, less);
-      std::sort(cursor.local(), detail::advanced(cursor.local(), size), less);
+      Order::sort(cursor.local(), advanced(cursor.local(), size), less);
     } else {
-      std::sort(first, last, less);
+      Order::sort(first, advanced(first, size), less);
     }
-  }
-
-  template <std::ranges::random_access_range Range, typename Compare = std::less<>>
-    requires std::ranges::common_range<Range>
-  void operator()(const execution& how, Range&& range, Compare less = {}) const {
-    (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(less));
   }
 
  private:
   template <typename T, typename Iterator, typename Compare>
   static void through_buffer(const execution& how, Iterator first, std::size_t size, const Compare& less) {
-    using runs = detail::sorted_runs<T>;
-    const detail::sort_buffer<T> buffer(size);
+    using runs = sorted_runs<T>;
+    const sort_buffer<T> buffer(size);
     std::vector<index_range> shares(static_cast<std::size_t>(how.team.size()));
     std::vector<runs> parts;
     try {
       how.team.run([&](team_member member) {
         Compare mine = less;
-        detail::for_each_share(first, size, 0, member, [&](index_range share) {
+        for_each_share(first, size, 0, member, [&](index_range share) {
           T* to = buffer.data() + share.first;
           const auto take = [&](std::size_t n, auto from) {
             to = std::uninitialized_move_n(from, n, to).second;
           };
-          detail::for_each_piece(share.first, share.size(), take, first);
+          for_each_piece(share.first, share.size(), take, first);
           shares[static_cast<std::size_t>(member.index)] = share;
-          std::sort(buffer.data() + share.first, to, mine);
+          Order::sort(buffer.data() + share.first, to, mine);
         });
       });
       std::erase_if(shares, [](index_range share) { return share.empty(); });
       std::vector<typename runs::run> sorted;
       for (const index_range share : shares)
-        sorted.push_back({buffer.data() + share.first, buffer.data() + share.last});
+        sorted.push_back({buffer.data() + share.first, buffer.data() + share.last, sorted.size()});
       const runs all(std::move(sorted));
       parts.resize(shares.size(), all);
+      std::vector<typename runs::division> divisions(shares.size() + 1);
+      for_each_of(how, divisions.size(), [&](std::size_t i) {
+        Compare mine = less;
+        divisions[i] = i == shares.size() ? all.divide_in_place(size) : all.divide(shares[i].first, mine);
+      });
+      const auto is_share = [&](std::size_t i) {
+        return runs::is_part(divisions[i], divisions[i + 1], shares[i].size());
+      };
+      if (!std::ranges::all_of(std::views::iota(std::size_t{0}, shares.size()), is_share))
+        for (std::size_t i = 0; i < shares.size(); ++i) divisions[i] = all.divide_in_place(shares[i].first);
       for_each_of(how, shares.size(), [&](std::size_t i) {
         Compare mine = less;
-        parts[i] = all.part(shares[i], mine);
+        parts[i] = all.part(divisions[i], divisions[i + 1], mine);
       });
     } catch (...) {
       for (const index_range share : shares) {
@@ -224,7 +321,7 @@ struct sort_algorithm : detail::on_default_team<sort_algorithm> {
           std::move(from, from + n, to);
           from += n;
         };
-        if (!share.empty()) detail::for_each_piece(share.first, share.size(), move_back, first);
+        if (!share.empty()) for_each_piece(share.first, share.size(), move_back, first);
       }
       destroy(buffer.data(), shares);
       throw;
@@ -235,7 +332,7 @@ struct sort_algorithm : detail::on_default_team<sort_algorithm> {
         try {
           Compare mine = less;
           const auto merge = [&](std::size_t n, auto to) { parts[i].merge(n, to, mine); };
-          detail::for_each_piece(shares[i].first, shares[i].size(), merge, first);
+          for_each_piece(shares[i].first, shares[i].size(), merge, first);
         } catch (...) {
           bring_back(parts[i], shares[i], first);
           throw;
@@ -268,10 +365,10 @@ struct sort_algorithm : detail::on_default_team<sort_algorithm> {
 
   // Moves what is left of the elements of a share, which were not moved back yet, to where they belong.
   template <typename T, typename Iterator>
-  static void bring_back(detail::sorted_runs<T>& left, index_range share, Iterator first) {
+  static void bring_back(sorted_runs<T>& left, index_range share, Iterator first) {
     const std::size_t size = left.size();
     const auto drain = [&](std::size_t n, auto to) { left.drain(n, to); };
-    if (size != 0) detail::for_each_piece(share.last - size, size, drain, first);
+    if (size != 0) for_each_piece(share.last - size, size, drain, first);
   }
 
   template <typename T>
@@ -279,7 +376,39 @@ struct sort_algorithm : detail::on_default_team<sort_algorithm> {
     for (const index_range share : shares) std::destroy(elements + share.first, elements + share.last);
   }
 };
-/// `sort([execution,] first, last [, less])` or `([execution,] range [, less])`.
+
+}  // namespace detail
+
+struct sort_algorithm : detail::on_default_team<sort_algorithm> {
+  using on_default_team::operator();
+
+  /// Sorts by `less` after projection; equal elements end up in any order, the same each time for the same
+  /// number of threads and the same segments.
+  ///
+  /// Each thread moves its elements to a buffer, sorts them there and, after all have, merges from all
+  /// buffers the elements that belong into its part of the range. So it takes memory for as many elements
+  /// again, and throws `std::bad_alloc` without it; the merge of p threads compares about 2 log2(p)
+  /// times for each element, once if there are two. One thread over a range in one piece needs no buffer, and
+  /// elements whose moves may throw are sorted by one thread without one. If `less` throws, all elements are
+  /// valid, but as with `std::sort` in any order, and one for each thread that threw may be a moved-from one.
+  /// If `less` is no strict weak order, as that of numbers with NaN among them, or differs from call to call,
+  /// all elements are there afterwards, in any order.
+  template <std::random_access_iterator Iterator, std::sentinel_for<Iterator> Sentinel,
+            typename Compare = std::less<>, typename Projection = std::identity>
+  void operator()(const execution& how, Iterator first, Sentinel last, Compare less = {},
+                  Projection projection = {}) const {
+    const auto size = static_cast<std::size_t>(std::ranges::distance(first, last));
+    detail::sort_by_shares<detail::quick_order>::run(how, first, size, detail::for_threads(less, projection));
+  }
+
+  template <std::ranges::random_access_range Range, typename Compare = std::less<>,
+            typename Projection = std::identity>
+  void operator()(const execution& how, Range&& range, Compare less = {}, Projection projection = {}) const {
+    (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(less), std::move(projection));
+  }
+};
+/// `sort([execution,] first, last [, less [, projection]])` or
+/// `([execution,] range [, less [, projection]])`.
 inline constexpr sort_algorithm sort{};
 
 }  // namespace nearfar

@@ -37,8 +37,9 @@ void run_on_team(int threads, void (*body)(void* context, team_member member), v
 /// GCC's ends the threads that a smaller team leaves over, and what stays with a member is what `pin_team`
 /// says. The caller's own `#pragma omp parallel` of the same compiler uses the same threads. Only nearfar's
 /// own source is compiled with OpenMP; programs need no flag for it. Without OpenMP (`openmp_available()` is
-/// false), and inside a parallel region, every team is the calling thread alone: nothing is wrong then, only
-/// serial.
+/// false), and inside a parallel region, be it of one thread, every team is the calling thread alone: nothing
+/// is wrong then, only serial. So it is in a child after `fork` whose parent had more than one thread, since
+/// GCC's OpenMP would wait there for threads that are not; a child that calls `exec` is none.
 ///
 /// Cost: a team of one is a function call. Any other is one OpenMP parallel region, some microseconds.
 class team {
@@ -47,8 +48,8 @@ class team {
   /// processors.
   constexpr team() noexcept = default;
 
-  /// That many threads. Throws `misuse` if `threads` is less than 1. OpenMP may give fewer (OMP_THREAD_LIMIT,
-  /// OMP_DYNAMIC).
+  /// That many threads, or as many as OMP_THREAD_LIMIT allows. Throws `misuse` if `threads` is less than 1.
+  /// OMP_DYNAMIC has no effect on loops of teams: who owns what is known before they start.
   constexpr explicit team(int threads) : threads_(threads) {
     if (threads < 1) throw misuse("a team has at least 1 thread");
   }
@@ -60,7 +61,7 @@ class team {
     return alone;
   }
 
-  /// The number of threads a loop that starts now would ask for; at least 1.
+  /// The number of threads that a loop has that starts now; at least 1.
   [[nodiscard]] int size() const noexcept;
 
   /// Calls `body(team_member)` on every thread of the team and returns when all have returned. If calls

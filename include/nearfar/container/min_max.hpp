@@ -1,0 +1,181 @@
+/// \file
+/// The least and the greatest element in parallel; see algorithm.hpp for what all algorithms have in common.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <ranges>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "nearfar/container/execution.hpp"
+#include "nearfar/container/team.hpp"
+
+namespace nearfar {
+
+namespace detail {
+
+// Whether an element is to be preferred to one that comes before it.
+
+template <typename Compare>
+struct is_first_least {
+  Compare less;
+  bool operator()(auto&& later, auto&& earlier) { return static_cast<bool>(less(later, earlier)); }
+};
+
+template <typename Compare>
+struct is_first_greatest {
+  Compare less;
+  bool operator()(auto&& later, auto&& earlier) { return static_cast<bool>(less(earlier, later)); }
+};
+
+template <typename Compare>
+struct is_last_greatest {
+  Compare less;
+  bool operator()(auto&& later, auto&& earlier) { return !static_cast<bool>(less(later, earlier)); }
+};
+
+/// An element of a range: its index, and where it is in memory.
+template <typename Iterator>
+struct candidate {
+  std::size_t index = 0;
+  decltype(std::declval<const piece_cursor<Iterator>&>().local()) element{};
+};
+
+/// Goes over elements in order, and keeps the one that a preference leads to.
+template <typename Preference, typename Candidate>
+void look_for(Preference& is_better, Candidate& best, std::size_t index, std::size_t n, auto piece) {
+  Candidate local = best;  // a copy that compilers keep in registers
+  for (std::size_t i = 0; i < n; ++i)
+    if (const auto here = advanced(piece, i); is_better(*here, *local.element)) local = {index + i, here};
+  best = local;
+}
+
+/// The elements that some preferences lead to; `first` of an empty range.
+template <std::forward_iterator Iterator, std::sentinel_for<Iterator> Sentinel, typename... Preferences>
+std::array<Iterator, sizeof...(Preferences)> preferred(const execution& how, const Iterator& first,
+                                                       const Sentinel& last, Preferences... preferences) {
+  std::array<Iterator, sizeof...(Preferences)> result;
+  result.fill(first);
+  if (first == last) return result;
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    if constexpr (divisible<Iterator>) {
+      using candidates = std::array<candidate<Iterator>, sizeof...(Preferences)>;
+      const std::size_t size = length(first, last);
+      std::vector<std::optional<candidates>> of_members(static_cast<std::size_t>(how.team.size()));
+      how.team.run([&](team_member member) {
+        std::tuple<Preferences...> mine(preferences...);
+        std::optional<candidates> best;
+        for_each_share(first, size, how.chunk, member, [&](index_range share) {
+          std::size_t index = share.first;
+          const auto look = [&](std::size_t n, auto piece) {
+            if (!best) best.emplace().fill({index, piece});
+            (look_for(std::get<I>(mine), (*best)[I], index, n, piece), ...);
+            index += n;
+          };
+          for_each_piece(share.first, share.size(), look, first);
+        });
+        of_members[static_cast<std::size_t>(member.index)] = best;
+      });
+      std::erase(of_members, std::nullopt);
+      const auto best_of_all = [&](std::size_t which, auto& is_better) {
+        // In the order of the range, which is not that of the threads if they take chunks in turn.
+        std::ranges::sort(of_members, {}, [which](const auto& of) { return (*of)[which].index; });
+        const auto* best = &(*of_members.front())[which];
+        for (const auto& of : of_members)
+          if (is_better(*(*of)[which].element, *best->element)) best = &(*of)[which];
+        return jump(first, best->index);
+      };
+      ((result[I] = best_of_all(I, preferences)), ...);
+    } else {
+      for (Iterator it = std::next(first); it != last; ++it)
+        ((preferences(*it, *result[I]) ? static_cast<void>(result[I] = it) : void()), ...);
+    }
+  }(std::index_sequence_for<Preferences...>{});
+  return result;
+}
+
+}  // namespace detail
+
+struct min_element_algorithm : detail::on_default_team<min_element_algorithm> {
+  using on_default_team::operator();
+
+  /// The first of the least elements by `less` after projection; the end of an empty range. If `less` is no
+  /// strict weak order, as that of numbers with NaN among them, some element, the same each time for the same
+  /// number of threads and the same segments.
+  template <std::forward_iterator Iterator, std::sentinel_for<Iterator> Sentinel,
+            typename Compare = std::less<>, typename Projection = std::identity>
+  Iterator operator()(const execution& how, Iterator first, Sentinel last, Compare less = {},
+                      Projection projection = {}) const {
+    return detail::preferred(how, first, last,
+                             detail::is_first_least{detail::for_threads(less, projection)})[0];
+  }
+
+  template <std::ranges::forward_range Range, typename Compare = std::less<>,
+            typename Projection = std::identity>
+  std::ranges::borrowed_iterator_t<Range> operator()(const execution& how, Range&& range, Compare less = {},
+                                                     Projection projection = {}) const {
+    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(less),
+                   std::move(projection));
+  }
+};
+/// `min_element([execution,] first, last [, less [, projection]])` or
+/// `([execution,] range [, less [, projection]])`.
+inline constexpr min_element_algorithm min_element{};
+
+struct max_element_algorithm : detail::on_default_team<max_element_algorithm> {
+  using on_default_team::operator();
+
+  /// The first of the greatest elements; otherwise as `min_element`.
+  template <std::forward_iterator Iterator, std::sentinel_for<Iterator> Sentinel,
+            typename Compare = std::less<>, typename Projection = std::identity>
+  Iterator operator()(const execution& how, Iterator first, Sentinel last, Compare less = {},
+                      Projection projection = {}) const {
+    return detail::preferred(how, first, last,
+                             detail::is_first_greatest{detail::for_threads(less, projection)})[0];
+  }
+
+  template <std::ranges::forward_range Range, typename Compare = std::less<>,
+            typename Projection = std::identity>
+  std::ranges::borrowed_iterator_t<Range> operator()(const execution& how, Range&& range, Compare less = {},
+                                                     Projection projection = {}) const {
+    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(less),
+                   std::move(projection));
+  }
+};
+/// Called like `min_element`.
+inline constexpr max_element_algorithm max_element{};
+
+struct minmax_element_algorithm : detail::on_default_team<minmax_element_algorithm> {
+  using on_default_team::operator();
+
+  /// The first of the least and, as the standard has it, the last of the greatest elements in one pass, with
+  /// two comparisons for each element; otherwise as `min_element`.
+  template <std::forward_iterator Iterator, std::sentinel_for<Iterator> Sentinel,
+            typename Compare = std::less<>, typename Projection = std::identity>
+  std::ranges::minmax_element_result<Iterator> operator()(const execution& how, Iterator first, Sentinel last,
+                                                          Compare less = {},
+                                                          Projection projection = {}) const {
+    const auto call = detail::for_threads(less, projection);
+    const auto [least, greatest] =
+        detail::preferred(how, first, last, detail::is_first_least{call}, detail::is_last_greatest{call});
+    return {least, greatest};
+  }
+
+  template <std::ranges::forward_range Range, typename Compare = std::less<>,
+            typename Projection = std::identity>
+  std::ranges::minmax_element_result<std::ranges::borrowed_iterator_t<Range>> operator()(
+      const execution& how, Range&& range, Compare less = {}, Projection projection = {}) const {
+    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(less),
+                   std::move(projection));
+  }
+};
+/// Called like `min_element`; the result has the members `min` and `max`.
+inline constexpr minmax_element_algorithm minmax_element{};
+
+}  // namespace nearfar
