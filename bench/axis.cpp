@@ -50,12 +50,15 @@ std::string axis::option() const {
   return "--" + words;
 }
 
+std::string axis::negated_option() const { return "--no-" + option().substr(2); }
+
 std::string axis::allowed() const {
   const std::string of_what = unit.empty() ? "" : fmt::format(" of {}", unit);
   if (std::holds_alternative<std::int64_t>(standard))
     return fmt::format("a whole number{} from {:.0f} to {:.0f}", of_what, least, most);
   if (std::holds_alternative<double>(standard))
     return fmt::format("a number{} from {} to {}", of_what, least, most);
+  if (is_flag()) return fmt::format("{} or {}", true, false);
   return fmt::format("one of {}", fmt::join(choices, ", "));
 }
 
@@ -68,6 +71,9 @@ axis_value axis::parse(std::string_view text) const {
     if (const auto value = whole_in(text); value && fits(*value)) return *value;
   } else if (std::holds_alternative<double>(standard)) {
     if (const auto value = number_in<double>(text); value && fits(*value)) return *value;
+  } else if (is_flag()) {
+    for (const bool value : {true, false})
+      if (text == text_of(value)) return value;
   } else if (std::find(choices.begin(), choices.end(), text) != choices.end()) {
     return std::string(text);
   }
@@ -111,6 +117,7 @@ const Value& value_of(const point& in, std::string_view name) {
 
 std::int64_t point::whole(std::string_view name) const { return value_of<std::int64_t>(*this, name); }
 double point::real(std::string_view name) const { return value_of<double>(*this, name); }
+bool point::flag(std::string_view name) const { return value_of<bool>(*this, name); }
 const std::string& point::text(std::string_view name) const { return value_of<std::string>(*this, name); }
 
 std::vector<point> points_of(std::span<const values_on_axis> axes) {

@@ -14,8 +14,8 @@
 
 namespace nearfar::bench {
 
-/// A whole number, a real one, or a name.
-using axis_value = std::variant<std::int64_t, double, std::string>;
+/// A whole number, a real one, a name, or whether something is so.
+using axis_value = std::variant<std::int64_t, double, std::string, bool>;
 
 /// As short as it can be and still be read back: "48", "0.5", "fair".
 [[nodiscard]] std::string text_of(const axis_value& of);
@@ -34,8 +34,12 @@ struct axis {
   /// How much effort is spent, as by a duration: figures of different efforts are of the same thing.
   bool is_effort = false;
 
+  /// Whether it has no values but true and false.
+  [[nodiscard]] bool is_flag() const noexcept { return std::holds_alternative<bool>(standard); }
   /// "--lock-count"
   [[nodiscard]] std::string option() const;
+  /// Of a flag: "--no-progress"
+  [[nodiscard]] std::string negated_option() const;
   /// What is, in words: "a whole number from 1 to 10".
   [[nodiscard]] std::string allowed() const;
   /// Throws `nearfar::error`, which names the option and what is allowed.
@@ -54,6 +58,7 @@ class point {
   [[nodiscard]] std::int64_t whole(std::string_view name) const;
   [[nodiscard]] double real(std::string_view name) const;
   [[nodiscard]] const std::string& text(std::string_view name) const;
+  [[nodiscard]] bool flag(std::string_view name) const;
   [[nodiscard]] const axis_value& at(std::string_view name) const;
 
   /// In the order in which they were set.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "bench/benchmark.hpp"
+#include "bench/ccwb.hpp"
 #include "bench/channel.hpp"
 #include "bench/dht.hpp"
 #include "bench/ecsb.hpp"
@@ -8,6 +9,7 @@
 #include "bench/queue.hpp"
 #include "bench/rw_benchmarks.hpp"
 #include "bench/upb.hpp"
+#include "bench/wbab.hpp"
 
 namespace nearfar::bench {
 
@@ -15,6 +17,8 @@ const std::vector<benchmark>& benchmarks() {
   static const std::vector<benchmark> all{
       registered<ecsb>(),
       registered<upb>(),
+      registered<ccwb>(),
+      registered<wbab>(),
       registered<rw_lb>(),
       registered<rw_ecsb>(),
       registered<rw_sob>(),

@@ -1,6 +1,10 @@
 // Locks as a kind of objects.
 
+#include <fmt/format.h>
+
 #include <chrono>
+#include <optional>
+#include <vector>
 
 #include "bench/catalogue.hpp"
 #include "bench/lock_parameters.hpp"
@@ -13,22 +17,47 @@ namespace {
 std::vector<axis> parameters_of_locks() {
   constexpr double most_passes = 254;
   constexpr double one_minute = 6e10;
+  constexpr double most_unfair = 1e6;
+  const lock_parameters standard;
+  const auto pause = [](const char* name, const char* meaning, std::chrono::nanoseconds of) {
+    return axis{.name = name,
+                .unit = "ns",
+                .meaning = meaning,
+                .standard = std::int64_t{of.count()},
+                .least = 1,
+                .most = one_minute};
+  };
   return {{.name = "max_local_passes",
-           .meaning = "Passes within a node before another node's turn (cohort, rma_mcs)",
-           .standard = std::int64_t{lock_parameters{}.max_local_passes},
+           .meaning = "Passes within a node before another node's turn (cohort, rma_mcs, hmcs); as many in "
+                      "shfl, cna, cst, fissile",
+           .standard = std::int64_t{standard.max_local_passes},
+           .least = 1,
            .most = most_passes},
-          {.name = "backoff_min_ns",
-           .unit = "ns",
-           .meaning = "First pause of tas",
-           .standard = std::int64_t{lock_parameters{}.pause.shortest.count()},
+          pause("backoff_min_ns", "First pause of tas", standard.pause.shortest),
+          pause("backoff_max_ns", "Longest pause of tas", standard.pause.longest),
+          pause("local_backoff_min_ns", "First pause of near_tts, and of rh within a node",
+                standard.local_pause.shortest),
+          pause("local_backoff_max_ns", "Longest pause of near_tts, and of rh within a node",
+                standard.local_pause.longest),
+          {.name = "fairness_factor",
+           .meaning = "rh lets ranks of other nodes have the lock at one release in so many, at random",
+           .standard = std::int64_t{standard.fairness_factor},
            .least = 1,
+           .most = most_unfair},
+          {.name = "max_turn_ns",
+           .unit = "ns",
+           .meaning = "For so long a node keeps cohort.timed while others wait",
+           .standard = std::int64_t{standard.max_turn.count()},
            .most = one_minute},
-          {.name = "backoff_max_ns",
+          {.name = "spin_ns",
            .unit = "ns",
-           .meaning = "Longest pause of tas",
-           .standard = std::int64_t{lock_parameters{}.pause.longest.count()},
-           .least = 1,
-           .most = one_minute}};
+           .meaning = "For so long a rank looks before it sleeps (cst, near_cst)",
+           .standard = std::int64_t{standard.spin.count()},
+           .most = one_minute},
+          {.name = "levels",
+           .meaning = "Levels inside a node on which hmcs has queues; all that the topology knows, or one",
+           .standard = standard.levels,
+           .choices = {"all", "none", "package", "numa", "cache", "core"}}};
 }
 
 object_kind make_locks() {
@@ -58,17 +87,38 @@ const object_kind& locks() {
 }
 
 std::string refuse_pauses(const point& at) {
-  if (at.whole("backoff_min_ns") <= at.whole("backoff_max_ns")) return "";
-  return "--backoff-min-ns must be at most --backoff-max-ns";
+  for (const std::string kind : {"", "local_"}) {
+    const std::string first = kind + "backoff_min_ns";
+    const std::string longest = kind + "backoff_max_ns";
+    if (!at.has(first) || !at.has(longest) || at.whole(first) <= at.whole(longest)) continue;
+    const std::string option = kind.empty() ? "--backoff" : "--local-backoff";
+    return fmt::format("{0}-min-ns must be at most {0}-max-ns", option);
+  }
+  return "";
+}
+
+lock_tree lock_parameters::levels_inside(const locality& of) const {
+  if (levels == "all") return lock_tree::inside_nodes(of, max_local_passes);
+  if (const std::optional<level> one = level_from_name(levels))
+    return lock_tree({{.at = *one, .max_passes = max_local_passes}});
+  return lock_tree(std::vector<tree_level>{});
 }
 
 lock_parameters lock_parameters::at(const point& where) {
   lock_parameters result;
+  const auto pause = [&](const std::string& kind, backoff& into) {
+    if (where.has(kind + "_min_ns"))
+      into = {std::chrono::nanoseconds(where.whole(kind + "_min_ns")),
+              std::chrono::nanoseconds(where.whole(kind + "_max_ns"))};
+  };
   if (where.has("max_local_passes"))
     result.max_local_passes = static_cast<int>(where.whole("max_local_passes"));
-  if (where.has("backoff_min_ns"))
-    result.pause = {std::chrono::nanoseconds(where.whole("backoff_min_ns")),
-                    std::chrono::nanoseconds(where.whole("backoff_max_ns"))};
+  pause("backoff", result.pause);
+  pause("local_backoff", result.local_pause);
+  if (where.has("max_turn_ns")) result.max_turn = std::chrono::nanoseconds(where.whole("max_turn_ns"));
+  if (where.has("spin_ns")) result.spin = std::chrono::nanoseconds(where.whole("spin_ns"));
+  if (where.has("levels")) result.levels = where.text("levels");
+  if (where.has("fairness_factor")) result.fairness_factor = static_cast<int>(where.whole("fairness_factor"));
   return result;
 }
 

@@ -40,6 +40,8 @@ struct entry {
   std::string cost;
   /// Names of the kind's parameters that it takes.
   std::vector<std::string> parameters;
+  /// Whether there is an attempt that does not wait, where the kind has them.
+  bool can_try = true;
   /// Works only where all ranks share one node.
   bool one_node_only = false;
   /// Any two ranks of a node may change places, memory included: what only locks can say whose home makes no

@@ -13,7 +13,7 @@ namespace nearfar::bench {
 
 /// One set of values for all reader-writer locks; each takes those it has.
 struct rw_lock_parameters {
-  int max_local_passes = default_max_local_passes;
+  int max_local_passes = published_local_passes;
   rw_thresholds turns{};
   int nodes_per_counter = 1;
   backoff pause{};

@@ -6,6 +6,7 @@ endif()
 option(NEARFAR_WERROR "Warnings are errors" OFF)
 set(NEARFAR_UNITY "" CACHE STRING "Targets whose sources are compiled ten at a time: faster for all of them, slower for one")
 set(NEARFAR_SANITIZE "" CACHE STRING "Sanitizers, such as 'address,undefined' or 'thread'")
+option(NEARFAR_FEW_MESSAGE_SIZES "Compile the benchmark of channels for two sizes of messages only" OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set_target_properties(nearfar nearfar_engine PROPERTIES EXPORT_COMPILE_COMMANDS ON) # declared before
 set(CMAKE_CXX_EXTENSIONS OFF)

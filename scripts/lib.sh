@@ -278,6 +278,8 @@ build_preset() {
   if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER-} ]] && command -v ccache >/dev/null; then
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache
   fi
+  # So that every checkout on a machine uses what the first one compiled.
+  export CCACHE_BASEDIR=$nearfar_root CCACHE_NOHASHDIR=1
   # Every failure returns here by hand: set -e does not count where the caller asks for the status.
   cd -- "$nearfar_root" || return
   if [[ ! -f $folder/build.ninja || CMakePresets.json -nt $folder/.configured ]]; then

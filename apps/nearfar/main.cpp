@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -163,6 +164,8 @@ int run(const command::launch& how, int argc, char** argv) {
     return command::report(how, error.what(), command::failure);
   } catch (const error& error) {
     return command::report(how, error.what(), command::bad_input);
+  } catch (const std::bad_alloc&) {
+    return command::report_alone(how, "out of memory: ask for less, of what there are many, or large ones");
   } catch (const std::exception& error) {
     return command::report_alone(how, error.what());
   }

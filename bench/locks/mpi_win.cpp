@@ -9,7 +9,8 @@ void add_mpi_win(catalogue& to) {
           .paper = "MPI 3.1, 11.5.3; Uffmann 2022, 3.1",
           .fairness = "as the MPI library has it",
           .cost = "the MPI library's; at least 3 at home",
-          .parameters = {}},
+          .parameters = {},
+          .can_try = false},
          []<has_lock_epochs W>(W& w, int home, const lock_parameters&) {
            return make_any_lock<mpi_win_lock<W>>(w, home);
          });

@@ -27,7 +27,8 @@ void add_rma_mcs(catalogue& to) {
   add<handover_by::sum>(to, "rma_mcs", "hierarchical MCS of two levels, all by RMA: the rival",
                         "2 at home + 7 in the node; 5 in the node");
   add<handover_by::put>(to, "rma_mcs.put", "handed over by put and flush (thesis, 3.4)", published_cost);
-  add<handover_by::accumulate>(to, "rma_mcs.accumulate", "handed over by accumulate (replace), as published",
+  add<handover_by::accumulate>(to, "rma_mcs.accumulate",
+                               "registered and handed over by accumulates (replace), as published",
                                published_cost);
 }
 

@@ -35,6 +35,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--text", action="store_true", help="print the tables as Markdown instead, and write nothing"
     )
+    parser.add_argument("--claims", metavar="FILE", help=argparse.SUPPRESS)  # of nearfar figures
     parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)  # whether a report could be written
     arguments = parser.parse_args(argv)
     if not arguments.files and not arguments.check:
@@ -70,17 +71,20 @@ def _text(files: Sequence[ResultsFile]) -> str:
     return "\n".join(markdown(table) for section in _sections(files) for table in section.tables)
 
 
-def _build(files: Sequence[ResultsFile], title: str, warnings: Sequence[str]) -> dict[str, bytes]:
+def _build(files: Sequence[ResultsFile], arguments: argparse.Namespace, warnings: Sequence[str]) -> dict[str, bytes]:
     """All output files by name, the page last."""
+    from . import claims
     from .page import Page, html
 
     sections = _sections(files)
+    if arguments.claims:
+        sections.insert(0, claims.section(arguments.claims))
     content = {}
     for section in sections:
         for picture in section.pictures:
             content[f"{picture.name}.png"] = picture.png
             content[f"{picture.name}.svg"] = picture.svg
-    content["index.html"] = html(Page(title, files, sections, warnings))
+    content["index.html"] = html(Page(arguments.title, files, sections, warnings))
     return content
 
 
@@ -104,7 +108,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.text:
         sys.stdout.write(_text(files))
     else:
-        write_all(arguments.output, _build(files, arguments.title, warnings))
+        write_all(arguments.output, _build(files, arguments, warnings))
     for warning in [*unfinished, *warnings]:
         print(f"{PROGRAM}: {warning}", file=sys.stderr)
     if not arguments.text:

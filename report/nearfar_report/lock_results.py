@@ -41,8 +41,9 @@ _OPTIONAL: Checks = {
     "steady": _TRUTH,
     "sound": _TRUTH,
     "axes": (
-        "an object of numbers and texts",
-        lambda value: isinstance(value, dict) and all(is_coordinate(one) for one in value.values()),
+        "an object of numbers, texts and truth values",
+        lambda value: isinstance(value, dict)
+        and all(isinstance(one, bool) or is_coordinate(one) for one in value.values()),
     ),
     "effort": _OBJECT,
     "measured": (

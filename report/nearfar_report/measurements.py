@@ -37,7 +37,11 @@ def _row(file: ResultsFile, sample: Sample) -> dict[str, Any]:
         "kind": statement.kind,
         "object": _shown_name(sample),
         "parameters": record["parameters"],
-        "axes": record.get("axes", {}),
+        # Truth values are no numbers to be drawn along.
+        "axes": {
+            name: str(value).lower() if isinstance(value, bool) else value
+            for name, value in record.get("axes", {}).items()
+        },
         "world": record["world"],
         "machine": record["machine"],
         "nodes": record["nodes"],

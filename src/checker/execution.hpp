@@ -169,6 +169,7 @@ class execution final : public engine::team, public monitor, public shared_memor
   void light_fence() override;
   void heavy_fence() override;
   void delay(std::chrono::nanoseconds) override {}
+  void compute(std::chrono::nanoseconds) override {}
   void barrier() override;
   [[nodiscard]] std::chrono::nanoseconds now() override {
     return std::chrono::nanoseconds(static_cast<std::int64_t>(events_.size()));

@@ -124,8 +124,8 @@ std::string wait_request::waiting_text() const {
 }
 
 bool wait_request::can_try_in_vain(std::uint64_t value) const {
-  return what().what == action::swap && failed_tries_ < run().how().most_failed_swaps &&
-         !wait_->satisfied(value) && result_of(what(), value) != value;
+  return is_write(what().what) && failed_tries_ < run().how().most_failed_swaps && !wait_->satisfied(value) &&
+         result_of(what(), value) != value;
 }
 
 bool wait_request::can_be_taken() const {
@@ -185,7 +185,7 @@ std::uint64_t wait_request::observed(const touched& values) const {
 }
 
 bool wait_request::is_asked_again(const touched& values) const {
-  return !has_timed_out_ && is_rma(what().what) && !wait_->satisfied(values.read);
+  return !has_timed_out_ && (is_rma(what().what) || is_write(what().what)) && !wait_->satisfied(values.read);
 }
 
 // ---- several words ----------------------------------------------------------------------------------------

@@ -31,6 +31,13 @@ tree_level parse_level(std::string_view text) {
   return result;
 }
 
+/// A rank of which it is not known where it is on a level.
+std::optional<int> first_unknown(const locality& where, level at) {
+  for (int rank = 0; rank < where.size(); ++rank)
+    if (!where.known(at, rank)) return rank;
+  return std::nullopt;
+}
+
 }  // namespace
 
 lock_tree::lock_tree(int max_local_passes)
@@ -61,6 +68,20 @@ lock_tree lock_tree::parse(const std::string& text) {
   }
 }
 
+lock_tree lock_tree::inside_nodes(const locality& where, int max_passes) {
+  static_cast<void>(checked_local_passes(max_passes));
+  std::vector<tree_level> levels;
+  int elements = where.groups(level::node);
+  for (const level at : all_levels) {
+    const int inside = where.groups(at);
+    if (at == level::node || inside == elements || inside == where.size() || first_unknown(where, at))
+      continue;
+    levels.push_back({.at = at, .max_passes = max_passes});
+    elements = inside;
+  }
+  return lock_tree(std::move(levels));
+}
+
 std::string lock_tree::text() const {
   std::string result;
   for (const auto& [at, passes] : levels_)
@@ -80,5 +101,21 @@ lock_tree::named_levels lock_tree::arguments_of_nodes(int max_local_passes) noex
   result[index(level::node)].value = max_local_passes;
   return result;
 }
+
+namespace detail {
+
+const lock_tree& checked_inside_nodes(const lock_tree& levels, const locality& where) {
+  for (const auto& [at, passes] : levels.levels()) {
+    if (at == level::node)
+      throw misuse("the levels of this lock are those inside nodes, which 'node' is not");
+    static_cast<void>(checked_local_passes(passes));
+    if (const std::optional<int> rank = first_unknown(where, at))
+      throw topology_error("the topology does not say which ranks share a '" + std::string(name(at)) +
+                           "': that of rank " + std::to_string(*rank) + " is not known");
+  }
+  return levels;
+}
+
+}  // namespace detail
 
 }  // namespace nearfar

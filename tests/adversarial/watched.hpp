@@ -61,7 +61,7 @@ class watched_lock final : public bench::any_lock<threads::world> {
   }
   [[nodiscard]] handover last_handover() const override { return is_referee() ? handover::unknown : last_; }
   void lock_and_unlock() override {}
-  bench::ecsb_counts run_ecsb(threads::world&, bench::exclusion_check<threads::world>&,
+  bench::lock_counts run_ecsb(threads::world&, bench::exclusion_check<threads::world>&,
                               const bench::run_times&) override {
     return {};
   }

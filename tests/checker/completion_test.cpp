@@ -307,6 +307,43 @@ TEST(await_swap, in_vain_overwrites_the_word) {
   }
 }
 
+TEST(await_exchange, in_vain_overwrites_the_cell) {
+  // The same in near memory: its holder frees it unless another has written its own name meanwhile.
+  const auto contend = [](bool compares) {
+    return [=](scene& s) {
+      auto& cell = s.cells.x;
+      const word me = static_cast<word>(s.rank()) + 1;
+      if (cell.exchange(me, acq_rel) != 0)
+        s.w.await_exchange(
+            cell, me, [](word seen) { return seen == 0; }, backoff{});
+      s.watch.enter();
+      s.watch.leave();
+      word expected = me;
+      if (compares)
+        static_cast<void>(cell.compare_exchange(expected, 0, release, relaxed));
+      else
+        cell.store(0, release);
+    };
+  };
+  for (const auto model : {near_model::sequential, near_model::release_acquire}) {
+    EXPECT_TRUE(finds(program_of(2, contend(true)), by(model), fault::deadlock, "no rank can go on"));
+    EXPECT_TRUE(is_right(program_of(2, contend(false)), by(model)));
+  }
+}
+
+TEST(await_compare_and_swap, writes_once_or_waits_for_what_it_was_told) {
+  // Who waits until the word is free, or somebody else's business, writes in the first case only.
+  const auto waits = [](scene& s) {
+    if (s.rank() == 0)
+      s.replace(0, &words::a, two);
+    else
+      s.r[0] = s.w.await_compare_and_swap(
+          s.far, 0, &words::a, zero, one, [](word seen) { return seen == 0 || seen == 2; }, backoff{});
+    s.r[1] = s.at_end(0, &words::a);
+  };
+  for (const auto mode : all_modes) EXPECT_EQ(far_outcomes(mode, 2, 2, waits), (outcomes{{0, 2}, {2, 2}}));
+}
+
 TEST(await_swap, in_vain_that_changes_nothing_is_no_step) {
   const auto taken_once = [](scene& s) {
     if (s.rank() == 0)

@@ -31,7 +31,7 @@ struct shape {
   bench::lock_parameters parameters;
   parameters.max_local_passes = lock_passes;
   return checker::lock_program(
-      topology_spec::parse("node:" + std::to_string(nodes)).place(of.ranks), of.acquisitions,
+      topology_spec::parse("node:" + std::to_string(nodes) + " numa:2").place(of.ranks), of.acquisitions,
       [&entry, parameters](engine::world& w) { return entry.factory<engine::world>()(w, 0, parameters); },
       entry.bypass, local_passes, of.by);
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,12 +14,7 @@
 namespace nearfar::test {
 
 /// The line of nearfar's own text at a site.
-[[nodiscard]] inline std::string line_at(const checker::site& where) {
-  std::ifstream file(std::string(NEARFAR_SOURCE_DIR) + "/include/" + where.file);
-  std::string line;
-  for (unsigned i = 0; i < where.line; ++i) std::getline(file, line);
-  return line;
-}
+[[nodiscard]] std::string line_at(const checker::site& where);
 
 /// Every mutant of the locks' own code that any of the programs reaches.
 [[nodiscard]] inline std::set<checker::mutation> mutants_in(const std::vector<checker::program>& programs) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,7 +16,7 @@ namespace {
 using checker::attempts;
 using checker::change;
 
-/// A few hundred executions each.
+/// A few hundred executions each, of most locks.
 const std::vector<shape>& small_shapes() {
   static const std::vector<shape> all{
       {2, 2, 2},
@@ -47,6 +48,38 @@ constexpr harmless harmless_changes[] = {
      "the queue node is free once the successor is known; the wake-up may come later"},
     {"lock/mcs_lock.hpp", "if (tail_->compare_exchange(expected, none, std::memory_order_release",
      change::relaxed, "the global lock orders what comes after, and no queue node is shared", "cohort.tas"},
+    {"lock/hemlock.hpp", "word.store(nothing", change::postponed,
+     "who released waits for it, or need not have it yet"},
+    {"lock/hemlock.hpp", "world_->await(words_->of(rank_)", change::relaxed,
+     "waits for what another takes, and reads nothing of it"},
+    {"lock/hemlock.hpp", "mine.store(given", change::postponed,
+     "the lock is handed over after the look for a successor, as in the other variants", "hemlock"},
+    {"lock/hemlock.hpp", "mine.store(given", change::postponed, "the same", "hemlock.ah"},
+    {"lock/hemlock.hpp", "mine.store(given", change::postponed, "the same", "hemlock.ctr_ah"},
+    {"lock/hemlock.hpp", "mine.store(given", change::postponed, "the same", "cohort.mcs_hemlock*"},
+    {"lock/near_tts_lock.hpp", "world_->await(lock_->state", change::relaxed,
+     "the exchange that follows acquires"},
+    {"lock/near_tts_lock.hpp", "lock_->waiting.store(1", change::dropped,
+     "a hint: who does not see it gives the lock above up"},
+    {"lock/near_tts_lock.hpp", "lock_->waiting.store(1", change::postponed, "the same"},
+    {"lock/near_tts_lock.hpp", "lock_->waiting.store(0", change::postponed,
+     "comes after a look at the global lock; before the lock is given back all the same"},
+    {"lock/near_tts_lock.hpp", "lock_->state.exchange(base::held", change::relaxed,
+     "beyond these searches in a cohort, where only who overtakes one that waits is not ordered by the "
+     "global "
+     "lock; found in near_tts",
+     "cohort*"},
+    {"lock/near_tts_lock.hpp", "lock_->state.compare_exchange(expected", change::relaxed,
+     "the global lock orders what comes after", "cohort*"},
+    {"lock/near_ticket_lock.hpp", "served = turn::of(lock_->serving.load", change::relaxed,
+     "the global lock orders what comes after", "cohort*"},
+    {"lock/far_polling.hpp", "words.flush(owner)", change::dropped,
+     "what was read before is not what is waited for, and the wait looks again", "ticket"},
+    {"lock/far_polling.hpp", "words.flush(owner)", change::dropped, "the same", "cohort.ticket*"},
+    {"lock/hemlock.hpp", "lock_->passed.store(passes", change::dropped,
+     "what is handed over is for cohorts only", "hemlock*"},
+    {"lock/hemlock.hpp", "lock_->passed.store(passes", change::postponed,
+     "what is handed over is for cohorts only", "hemlock*"},
     {"lock/cohort_lock.hpp", "words_.put(at_, &word::count, count)", change::postponed,
      "comes before the local lock is handed over all the same", "cohort.local_counter"},
     {"lock/cohort_lock.hpp", "words_.put(at_, &word::count, count)", change::postponed,
@@ -62,8 +95,63 @@ constexpr harmless harmless_changes[] = {
      "comes before the lock within the node is handed over all the same"},
     {"lock/cohort_lock.hpp", "void write(std::uint64_t count) { count_->store(count", change::postponed,
      "comes before the local lock is handed over all the same", "cohort.direct_counter"},
+    {"lock/near_ticket_lock.hpp", "if (!is_next()) world_->await(mine", change::dropped,
+     "who goes on early waits at the ticket that is served", "twa"},
+    {"lock/near_ticket_lock.hpp", "if (!is_next()) world_->await(mine", change::relaxed,
+     "a hint, after which the ticket that is served is waited for", "twa"},
+    {"lock/selective_queue.hpp", "mine_->given.store(detail::not_given", change::postponed,
+     "is what it was at first, and so may be reset after the wait instead of before it"},
+    {"lock/selective_queue.hpp", "next.store(self_", change::postponed,
+     "the wait before it may end by its deadline, and before it sleeps the rank has registered; found in cna",
+     "near_cst"},
+    {"lock/selective_queue.hpp", "node_of(last).next.store(next", change::postponed,
+     "does harm only when who was set aside has come back by then, beyond these searches; found in cna",
+     "near_cst"},
+    {"lock/cst_lock.hpp", "theirs.woken.value.fetch_add(1", change::split,
+     "two add at once only if one of them is late for a sleep that is over, beyond these searches"},
+    {"lock/fissile_lock.hpp", "lock_->closed.store(", change::dropped,
+     "bounds how often the first is overtaken, which is not looked at here"},
+    {"lock/fissile_lock.hpp", "lock_->closed.store(", change::postponed, "the same"},
+    {"lock/fissile_lock.hpp", "world_->await(lock_->state", change::relaxed,
+     "the exchange that follows acquires"},
+    {"lock/mcs_lock.hpp", "mine_->passed.store(waiting", change::dropped,
+     "the word excludes, the queue only keeps an order", "fissile"},
+    {"lock/mcs_lock.hpp", "mine_->passed.store(waiting", change::postponed, "the same", "fissile"},
+    {"lock/mcs_lock.hpp", "world_->await(mine_->passed", change::dropped, "the same", "fissile"},
+    {"lock/mcs_lock.hpp", "world_->await(mine_->passed", change::relaxed, "the same", "fissile"},
+    {"lock/mcs_lock.hpp", "if (tail_->compare_exchange(expected, none, std::memory_order_release",
+     change::relaxed, "the same", "fissile"},
+    {"lock/mcs_lock.hpp", "passed.store(passes, std::memory_order_release", change::relaxed, "the same",
+     "fissile"},
+    {"lock/shfl_lock.hpp", "when(words_, rank_, &words::grants", change::dropped,
+     "the word excludes, the queue only keeps an order"},
+    {"lock/shfl_lock.hpp", "granted_ = world_->await_direct(", change::dropped, "the same"},
+    {"lock/shfl_lock.hpp", "granted_ = world_->await_direct(", change::unaware,
+     "follows a wait for the same unless it has shuffled, for which these ranks are too few", "shfl"},
+    {"lock/shfl_lock.hpp", "granted_ = world_->await_direct(", change::unaware, "the same", "shfl.tts"},
+    {"lock/shfl_lock.hpp", "words_.accumulate(to_rank(next), &words::grants", change::postponed,
+     "this rank has left the queue by then; who is next may learn later"},
+    {"lock/biased_queue.hpp", "words_.write_direct(owner_, &words::state", change::postponed,
+     "is for ranks of the node, and before the local lock is handed over all the same"},
+    {"lock/biased_queue.hpp", "words_.write_direct(owner_, &words::claimed", change::postponed, "the same"},
+    {"lock/biased_queue.hpp", "words_.flush(kept.owner)", change::dropped,
+     "who tries fails, which is no fault here; biased_queue_test has attempts that have to succeed"},
+    {"lock/biased_queue.hpp", "words_.write_direct(owner_, &words::answer", change::postponed,
+     "who asks waits for it, and asks only who has registered"},
+    {"lock/biased_queue.hpp", "world_->fence(std::memory_order_seq_cst)", change::dropped,
+     "what is done in place is in order here; on hardware tests/litmus has the two flags"},
+    {"lock/biased_queue.hpp", "channel_.signal(rank_in(", change::postponed,
+     "what the node remembers is written before; the wake-up may come later"},
+    {"lock/mcs_lock.hpp", "if (tail_->compare_exchange(expected, none, std::memory_order_release",
+     change::relaxed, "the fence before it orders", "cohort"},
     {"lock/tas_lock.hpp", "words_.accumulate(home_, &word::state, is_free", change::postponed,
      "comes after the look for a successor, which is still before the local lock is left", "cohort.tas"},
+    {"lock/hclh_lock.hpp", "cell_of(queue_node::of(last_)).store(is_first", change::relaxed,
+     "orders what a node's batches append, and that of the one before is complete by its flush"},
+    {"lock/hmcs_lock.hpp", "mine.given.store(waiting", change::postponed,
+     "is what it was at first, and so may be reset after the wait instead of before it"},
+    {"lock/hmcs_lock.hpp", "const cell next = world_->await(node_in(i).next", change::unaware,
+     "ends by a near store of a rank that needs nothing of this one before"},
 };
 
 /// In a lock without RMA nobody needs a waiting rank to enter the library.
@@ -72,7 +160,7 @@ bool is_harmless(const bench::lock_entry& entry, const checker::mutation& mutant
   return is_known_harmless(harmless_changes, entry.name, mutant);
 }
 
-/// What is found at all is mostly found in small programs, or soon at random in larger ones.
+/// What is found at all is mostly found soon at random, or in small programs.
 std::optional<checker::violation> search(const bench::lock_entry& entry, const checker::mutation& mutant) {
   // Without RMA the modes do not differ.
   const std::vector<checker::delivery_mode> modes =
@@ -81,11 +169,17 @@ std::optional<checker::violation> search(const bench::lock_entry& entry, const c
     how.broken = mutant;
     return violation_in(programs_of(entry, among), how, modes);
   };
-  if (auto found = search_in(small_shapes(), {})) return found;
-  if (auto found =
-          search_in({{3, 3, 2}, {5, 3, 3}}, {.by = checker::search::random, .most_executions = 2000}))
-    return found;
-  return search_in(large_shapes(), {.most_executions = 30'000});
+  const auto search_at_random = [&](std::uint64_t executions) {
+    return search_in({{3, 3, 2}, {5, 3, 3}, {3, 3, 3, attempts::try_first}},
+                     {.by = checker::search::random, .most_executions = executions});
+  };
+  // No program is given much before all have been given less.
+  for (const std::uint64_t executions : {50U, 400U, 3000U, 30'000U}) {
+    if (auto found = search_at_random(std::min<std::uint64_t>(executions, 2000))) return found;
+    if (auto found = search_in(small_shapes(), {.most_executions = executions})) return found;
+    if (auto found = search_in(large_shapes(), {.most_executions = executions})) return found;
+  }
+  return std::nullopt;
 }
 
 class mutants : public testing::TestWithParam<std::string> {};
@@ -109,15 +203,17 @@ TEST_P(mutants, include_every_kind_that_matters) {
   const auto has = [&](change how, const char* operation) { return changes(all, how, operation); };
   if (!entry.one_node_only) {
     EXPECT_TRUE(has(change::dropped, "flush"));
-    EXPECT_TRUE(has(change::split, "swap"));
+    EXPECT_TRUE(has(change::split, "swap") || has(change::split, "fetch_add"));
   }
-  if (entry.name.find("tas") != std::string::npos) return;
-  EXPECT_TRUE(has(change::dropped, "await")) << "the successor is not awaited";
+  EXPECT_TRUE(has(change::dropped, "await")) << "nobody is waited for";
   if (entry.one_node_only) {
     EXPECT_TRUE(has(change::dropped, "store")) << "no reset, no registration, no hand-over";
-    EXPECT_TRUE(has(change::relaxed, "exchange"));
-    EXPECT_TRUE(has(change::split, "compare_exchange"));
-  } else {
+    EXPECT_TRUE(has(change::split, "exchange") || has(change::split, "add"));
+  }
+  const bool has_far_queue = std::any_of(all.begin(), all.end(), [](const checker::mutation& one) {
+    return one.where.file.ends_with("lock/far_queue.hpp");
+  });
+  if (has_far_queue) {
     EXPECT_TRUE(has(change::blind, "compare_and_swap"));
     EXPECT_TRUE(has(change::dropped, "write_direct") || has(change::dropped, "put")) << "no reset";
   }
@@ -134,7 +230,20 @@ TEST_P(mutants, that_pass_on_once_too_often_are_caught) {
   EXPECT_EQ(wrong.found->what, checker::fault::bypass);
 }
 
-INSTANTIATE_TEST_SUITE_P(of, mutants, testing::ValuesIn(sound_names()), &name_of_case);
+/// But for pairs whose parts are broken in other pairs, which would take minutes each.
+std::vector<std::string> names_to_break() {
+  std::vector<std::string> names = sound_names();
+  std::erase_if(names, [](const std::string& name) {
+    return name == "cohort.tas_tts" || name == "cohort.tas_ticket" || name == "cohort.ticket_tts" ||
+           name == "cohort.ticket_mcs" || name == "cohort.mcs_tts" || name == "cohort.mcs_twa" ||
+           name == "cohort.mcs_cna" || name == "cohort.mcs_fissile" || name == "cohort.mcs_hemlock_ctr" ||
+           name == "cohort.mcs_hemlock_overlap" || name == "cohort.mcs_hemlock_base" || name == "ahmcs" ||
+           name == "cohort.timed" || name == "cst";
+  });
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(of, mutants, testing::ValuesIn(names_to_break()), &name_of_case);
 
 }  // namespace
 }  // namespace nearfar::test

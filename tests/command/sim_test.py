@@ -213,7 +213,7 @@ class MachineFiles(InEmptyFolder):
         self.refuse(text.replace('"schema": "nearfar.machine/1",', ""), 1, ["'schema' is missing"])
         self.refuse(text.replace('"core": 14', '"core": 1.5'), self.line_of(text, "node"), ["'node.core'", "whole"])
         self.refuse(text.replace('"core": 14', '"core": 0'), self.line_of(text, "node"), ["'node.core' must be 1 to"])
-        self.refuse(text.replace('"jitter": 0.05', '"jitter": 2'), self.line_of(text, "network"), ["jitter"])
+        self.refuse(text.replace('"jitter": ', '"jitter": 2'), self.line_of(text, "network"), ["jitter"])
         remote = self.line_of(text, "remote")
         self.refuse(
             "\n".join(
@@ -227,11 +227,17 @@ class MachineFiles(InEmptyFolder):
 
     def test_fields_that_older_files_lack_have_nominal_values(self):
         machine = json.loads(self.text())
-        del machine["near"]["lines_at_once"], machine["network"]["per_byte"]
+        del machine["near"]["lines_at_once"], machine["near"]["readers_at_once"], machine["network"]["per_byte"]
+        newer = {"lock_handover": 0, "request": 0, "served_per_call": 65536}
+        for field in newer:
+            machine["library"].pop(field, None)
         (self.folder / "older.json").write_text(json.dumps(machine))
         read = json.loads(self.succeed("sim", "machines", "older.json"))
         self.assertEqual(read["near"].pop("lines_at_once"), 10)
+        self.assertEqual(read["near"].pop("readers_at_once"), 1)
         self.assertEqual(read["network"].pop("per_byte"), 0.08)
+        for field, value in newer.items():
+            self.assertEqual(read["library"].pop(field), value)
         self.assertEqual(read, machine)
         text = self.text().replace('"per_byte": ', '"per_byte": -')
         self.refuse(text, self.line_of(text, "network"), ["'network.per_byte' is negative"])

@@ -1,5 +1,6 @@
 // error: constraints not satisfied.*nested requirement '.G::queued == nearfar::participant::node.' is not satisfied
 #include "nearfar/lock/cohort_lock.hpp"
+#include "nearfar/lock/dash_lock.hpp"
 #include "nearfar/memory/threads/world.hpp"
 
 using nearfar::threads::world;

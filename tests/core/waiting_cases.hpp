@@ -145,8 +145,27 @@ void expect_what_is_there_to_be_taken(W& w) {
     EXPECT_EQ(tries, 1);
     next = origin;
   }
+  for (const auto until : deadlines) {
+    const std::uint64_t expected = next;
+    const std::uint64_t desired = next + 1;
+    int tries = 0;
+    const counting_is is{next, &tries};
+    EXPECT_EQ(w.await_compare_and_swap_until(until, s.far, there, &awaited_words::swapped, expected, desired,
+                                             is, {}),
+              next);
+    EXPECT_EQ(tries, 1);
+    next = desired;
+  }
   const std::uint64_t origin = 77;
   int tries = 0;
+  EXPECT_FALSE(w.await_compare_and_swap_until(w.now(), s.far, there, &awaited_words::swapped, origin, next,
+                                              counting_is{origin, &tries}, {}));
+  EXPECT_GE(tries, 1);
+  std::uint64_t is_there = origin;
+  s.far.fetch(there, &awaited_words::swapped, is_there);
+  s.far.flush(there.rank);
+  EXPECT_EQ(is_there, next) << "a compare-and-swap in vain leaves the word alone";
+  tries = 0;
   EXPECT_FALSE(w.await_swap_until(w.now(), s.far, there, &awaited_words::swapped, origin,
                                   counting_is{99, &tries}, {}));
   EXPECT_GE(tries, 1);
@@ -202,6 +221,12 @@ void expect_nothing_in_time_and_all_later(W& w) {
   EXPECT_EQ(w.await_get(s.far, there, &awaited_words::put, is(5)), 5U);
   EXPECT_EQ(w.await_fetch(s.far, there, &awaited_words::swapped, is(5)), 5U);
   EXPECT_EQ(w.await_swap(s.far, there, &awaited_words::swapped, origin, is(5), {}), 5U);
+  const std::uint64_t desired = 6;
+  EXPECT_EQ(w.await_compare_and_swap(s.far, there, &awaited_words::swapped, origin, desired, is(origin), {}),
+            origin);
+  auto& cell = s.near.at(s.mine()).wide;
+  EXPECT_EQ(w.await_exchange(cell, desired, is(5), {}), 5U);
+  EXPECT_EQ(w.await_for_writing(cell, is(desired)), desired);
   EXPECT_EQ(w.await_any(when(s.far, s.mine(), &awaited_words::put, is(5))).value, 5U);
   if (w.size() > 1)
     for (const int from : {s.left(), any_rank}) {

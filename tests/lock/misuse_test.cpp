@@ -17,6 +17,8 @@
 #include "nearfar/lock/cohort_lock.hpp"
 #include "nearfar/lock/d_mcs_lock.hpp"
 #include "nearfar/lock/dash_lock.hpp"
+#include "nearfar/lock/hmcs_lock.hpp"
+#include "nearfar/lock/lock_tree.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
 #include "nearfar/lock/rma_mcs_lock.hpp"
 #include "nearfar/lock/tas_lock.hpp"
@@ -260,6 +262,33 @@ TEST(misused_locks, of_different_limits) {
   expect_disagreement(of_limit(300), of_limit(50), {"max_local_passes 50", "max_local_passes 300"});
 }
 
+TEST(misused_locks, levels_inside_a_node_that_cannot_be) {
+  using nearfar::level;
+  const auto with = [](const nearfar::lock_tree& inside) {
+    return [inside](world& w) { const nearfar::hmcs_lock<world> lock(w, 0, 50, inside); };
+  };
+  const threads::options domains = shaped("node:1 numa:2");
+  expect_error<nearfar::topology_error>(4, with({{.at = level::cache}}), {"'cache'", "rank 0"}, domains);
+  expect_error<nearfar::topology_error>(4, with({{.at = level::numa}, {.at = level::core}}), {"'core'"},
+                                        domains);
+  expect_error<nearfar::misuse>(4, with({{.at = level::node}}), {"'node'", "inside nodes"}, domains);
+  for (const int passes : {0, 255, 1000})
+    expect_error<nearfar::misuse>(4, with({{.at = level::numa, .max_passes = passes}}),
+                                  {"max_local_passes", "254", std::to_string(passes)}, domains);
+  for (const int passes : {1, 254})
+    EXPECT_NO_THROW(threads::run(4, with({{.at = level::numa, .max_passes = passes}}), domains)) << passes;
+}
+
+TEST(misused_locks, of_different_levels) {
+  const auto with = [](const nearfar::lock_tree& inside) {
+    return [inside](world& w) {
+      const nearfar::near_hmcs_lock<world> lock(w, 0, nearfar::near_scope::world, inside);
+    };
+  };
+  const nearfar::lock_tree none(std::vector<nearfar::tree_level>{});
+  expect_disagreement(with({{.at = nearfar::level::numa}}), with(none), {"numa -1", "numa 50"});
+}
+
 TEST(misused_world, signals_where_others_make_memory) {
   expect_disagreement([](world& w) { const world::signal_channel channel(w); },
                       [](world& w) { const world::far_segment<words> segment(w); },
@@ -268,7 +297,7 @@ TEST(misused_world, signals_where_others_make_memory) {
 
 TEST(misused_world, near_lock_over_two_nodes) {
   expect_error<nearfar::topology_error>(
-      4, [](world& w) { nearfar::mcs_lock<world> lock(w); }, {"mcs_lock", "2 nodes", "cohort_lock"},
+      4, [](world& w) { nearfar::mcs_lock<world> lock(w); }, {"near memory", "2 nodes", "cohort_lock"},
       shaped("node:2"));
 }
 

@@ -116,7 +116,7 @@ TEST(lock_trees, are_what_users_write) {
   EXPECT_EQ(lock_tree::parse("").levels().size(), 0U);
   EXPECT_EQ(
       lock_tree::parse("node=3/numa=0/core").levels(),
-      (std::vector<tree_level>{{level::node, 3}, {level::numa, 0}, {level::core, default_max_local_passes}}));
+      (std::vector<tree_level>{{level::node, 3}, {level::numa, 0}, {level::core, published_local_passes}}));
   for (const char* text : {"node=3/numa=0", "", "package=1048576"})
     EXPECT_EQ(lock_tree::parse(text).text(), text);
   for (const char* text : {"rack", "node=", "node=x", "node=-1", "node=1048577", "numa/node", "node/node",

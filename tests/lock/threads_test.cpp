@@ -113,7 +113,7 @@ TEST_P(threads_lock, excludes_from_any_home) {
 TEST_P(threads_lock, tries) {
   expect_good(on(), [&](world& w) -> std::string {
     const auto lock = make()(w, 0);
-    const bool can_try = entry().family() != "mpi_win";
+    const bool can_try = entry().can_try;
     if (lock->has_try_lock() != can_try) return "has_try_lock is not what the algorithm allows";
     if (can_try) return check_try_lock(w, *lock, {.seed = 3});
     try {
@@ -154,8 +154,10 @@ class threads_passes : public ::testing::TestWithParam<std::string> {};
 
 std::vector<std::string> locks_with_passes() {
   std::vector<std::string> result;
-  for (const std::string& name : locks())
-    if (takes(*catalogue::instance().find(name), "max_local_passes")) result.push_back(name);
+  for (const std::string& name : locks()) {
+    const lock_entry& entry = *catalogue::instance().find(name);
+    if (takes(entry, "max_local_passes") && !entry.one_node_only) result.push_back(name);
+  }
   return result;
 }
 
@@ -166,7 +168,7 @@ bool is_strict(const lock_entry& entry) {
 
 TEST_P(threads_passes, limit_holds) {
   const lock_entry& entry = *catalogue::instance().find(GetParam());
-  for (const int limit : {0, 1, 2, 50, 254}) {
+  for (const int limit : {1, 2, 50, 254}) {
     for (const shape& on : {shape{4}, shape{4, "node:2"}}) {
       expect_good(on, [&](world& w) {
         const auto lock = maker(entry, {.max_local_passes = limit})(w, 0);
@@ -184,7 +186,7 @@ TEST_P(threads_passes, limit_holds) {
 
 TEST_P(threads_passes, limit_out_of_range_is_misuse) {
   const lock_entry& entry = *catalogue::instance().find(GetParam());
-  for (const int limit : {-1, 255, 1000}) {
+  for (const int limit : {-1, 0, 255, 1000}) {
     EXPECT_THROW(
         threads::run(2,
                      [&](world& w) { static_cast<void>(maker(entry, {.max_local_passes = limit})(w, 0)); }),
@@ -194,6 +196,44 @@ TEST_P(threads_passes, limit_out_of_range_is_misuse) {
 }
 
 INSTANTIATE_TEST_SUITE_P(catalogue, threads_passes, ::testing::ValuesIn(locks_with_passes()),
+                         [](const auto& of) { return identifier(of.param); });
+
+class threads_sleep : public ::testing::TestWithParam<std::string> {};
+
+std::vector<std::string> locks_that_sleep() {
+  std::vector<std::string> result;
+  for (const std::string& name : locks())
+    if (takes(*catalogue::instance().find(name), "spin_ns")) result.push_back(name);
+  return result;
+}
+
+TEST_P(threads_sleep, excludes_where_all_sleep_at_once) {
+  const lock_entry& entry = *catalogue::instance().find(GetParam());
+  for (const int limit : {1, 254}) {
+    for (const shape& on : shapes()) {
+      if (!on.topology.empty() && entry.one_node_only) continue;
+      expect_good(on, [&](world& w) {
+        const auto lock =
+            maker(entry, {.max_local_passes = limit, .spin = std::chrono::nanoseconds(0)})(w, 0);
+        guarded<world> inside(w);
+        std::string complaint = check_exclusion(w, *lock, inside, {.rounds = rounds(on), .seed = 3});
+        w.barrier();
+        return complaint;
+      });
+    }
+  }
+}
+
+TEST_P(threads_sleep, a_time_below_nothing_is_misuse) {
+  const lock_entry& entry = *catalogue::instance().find(GetParam());
+  EXPECT_THROW(threads::run(2,
+                            [&](world& w) {
+                              static_cast<void>(maker(entry, {.spin = std::chrono::nanoseconds(-1)})(w, 0));
+                            }),
+               misuse);
+}
+
+INSTANTIATE_TEST_SUITE_P(catalogue, threads_sleep, ::testing::ValuesIn(locks_that_sleep()),
                          [](const auto& of) { return identifier(of.param); });
 
 TEST(threads_catalogue, has_the_first_seven_families) {

@@ -79,8 +79,8 @@ TEST_F(agreement, on_the_home) {
   expect_told(both([](int home) { return making<mpi_win_lock<world>>(home); }), "mpi_win_lock<", "mpi_win");
   const std::string text = both([](int home) { return making<default_cohort_lock<world>>(home); });
   expect_told(text, "cohort_lock<", "cohort_lock<");
-  EXPECT_NE(text.find("with home 0, max_local_passes 50"), std::string::npos) << text;
-  EXPECT_NE(text.find("with home 1, max_local_passes 50"), std::string::npos) << text;
+  EXPECT_NE(text.find("with home 0, max_local_passes 254"), std::string::npos) << text;
+  EXPECT_NE(text.find("with home 1, max_local_passes 254"), std::string::npos) << text;
 }
 
 // One that only the last rank would refuse, before it waits for the others.

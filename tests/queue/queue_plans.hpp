@@ -35,7 +35,9 @@ using ticketed = ticket_queue<world, word>;
 using ticketed_at_home = nearfar::testing::ticket_queue_at_home<world, word>;
 /// Over the lock that is the shortest to explore.
 using locked = locked_queue<world, word>;
-using central = central_queue<world, word, lock_per_volume<tas_lock>>;
+template <nearfar::world W>
+using shortest_lock = tas_lock<W>;
+using central = central_queue<world, word, lock_per_volume<shortest_lock>>;
 
 /// What each rank does, after rank 0 has done some before all others.
 struct plan {

@@ -36,6 +36,12 @@ def test_axes_are_shown_where_they_differ(report: Report, write: Write) -> None:
     assert "same=1" not in page
 
 
+def test_truth_values_are_names(report: Report, write: Write) -> None:
+    samples = [s for progress in (True, False) for s in eight("cohort", axes={"progress": progress})]
+    names = [row[0] for row in table_rows(report(write("a.jsonl", samples)).page) if row[1:2] == ["MPI"]]
+    assert names[:2] == ["cohort (progress=false)", "cohort (progress=true)"]
+
+
 def test_parameters_and_axes_share_the_brackets(report: Report, write: Write) -> None:
     samples = [
         s for passes in (50, 10) for work in ("b", 0)

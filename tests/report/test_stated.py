@@ -186,7 +186,7 @@ def test_wrong_provenance(write: Write, changes: Record, fault: str) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("axes", []), ("axes", {"work": None}), ("axes", {"work": True}), ("axes", {"work": ""}), ("effort", 1),
+        ("axes", []), ("axes", {"work": None}), ("axes", {"work": [1]}), ("axes", {"work": ""}), ("effort", 1),
         ("measured", {"round": "x"}), ("measured", 3), ("barrier", ""),
     ],
 )  # fmt: skip

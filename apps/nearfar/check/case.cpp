@@ -52,8 +52,10 @@ std::string obstacle(const check_case& of) {
     return fmt::format("--home must be a rank, 0 to {}, not {}", of.ranks - 1, of.home);
   if (of.crashes < 0 || of.crashes > of.ranks)
     return fmt::format("--crashes must be 0 to the number of ranks, {}, not {}", of.ranks, of.crashes);
-  if (of.max_local_passes < 0 || of.max_local_passes > most_local_passes)
-    return fmt::format("--max-local-passes must be 0 to {}, not {}", most_local_passes, of.max_local_passes);
+  const int least_passes = of.readers == 0 ? 1 : 0;
+  if (of.max_local_passes < least_passes || of.max_local_passes > most_local_passes)
+    return fmt::format("--max-local-passes must be {} to {}, not {}", least_passes, most_local_passes,
+                       of.max_local_passes);
   return "";
 }
 
@@ -75,7 +77,7 @@ std::size_t usual_step_limit(const check_case& of) {
 }
 
 locality locality_of(const check_case& of) {
-  return topology_spec::parse(fmt::format("node:{}", of.nodes)).place(of.ranks);
+  return topology_spec::parse(fmt::format("node:{} numa:2", of.nodes)).place(of.ranks);
 }
 
 checker::options options_of(const check_case& of) {

@@ -100,7 +100,8 @@ template <typename Value, std::size_t Count>
 /// ", one rank may crash"; nothing if none may.
 [[nodiscard]] std::string crashes_text(const check_case& of);
 
-/// The ranks in order, evenly over the nodes: three on two nodes are 0 and 1, and 2. Throws `nearfar::error`
+/// The ranks in order, evenly over the nodes and two NUMA domains of each: three on two nodes are 0 and 1,
+/// and 2. Throws `nearfar::error`
 /// where `obstacle` has something to say.
 [[nodiscard]] locality locality_of(const check_case& of);
 

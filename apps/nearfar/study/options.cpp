@@ -23,6 +23,19 @@ std::vector<int> counts_of(const char* name, double most, const std::vector<std:
   return counts;
 }
 
+/// Two options, of which both may be given.
+void add_flag_axis(CLI::App& command, const bench::axis& of, const bench::axis_value& standard,
+                   std::vector<std::string>& values) {
+  for (const bool value : {true, false}) {
+    const bool is_standard = bench::axis_value(value) == standard;
+    const std::string meaning = value ? of.meaning : fmt::format("The same as {}, negated", of.option());
+    command.add_flag_callback(
+        value ? of.option() : of.negated_option(),
+        [&values, value] { values.push_back(bench::text_of(value)); },
+        is_standard ? meaning + "; default" : meaning);
+  }
+}
+
 }  // namespace
 
 std::vector<shape> shape_options::on_hardware() const {
@@ -53,11 +66,16 @@ void add_request_options(CLI::App& command, request& asked, bool is_simulated) {
            "Names as 'nearfar list' shows, separated by commas, or 'all' that are sound; "
            "default: each family's recommended setting");
   for (const auto* axes : {&benchmark.axes, &kind.parameters})
-    for (const bench::axis& each : *axes)
-      add_list(command, each.option(), asked.values[each.name],
-               fmt::format("{}; {}", each.meaning, each.allowed()))
-          ->default_str(
-              bench::text_of(is_simulated ? each.simulated.value_or(each.standard) : each.standard));
+    for (const bench::axis& each : *axes) {
+      std::vector<std::string>& values = asked.values[each.name];
+      const bench::axis_value standard =
+          is_simulated ? each.simulated.value_or(each.standard) : each.standard;
+      if (each.is_flag())
+        add_flag_axis(command, each, standard, values);
+      else
+        add_list(command, each.option(), values, fmt::format("{}; {}", each.meaning, each.allowed()))
+            ->default_str(bench::text_of(standard));
+    }
 }
 
 void add_plan_options(CLI::App& command, plan& what, const std::string& seeds) {

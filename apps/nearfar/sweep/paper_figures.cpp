@@ -17,6 +17,7 @@
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/report_package.hpp"
 #include "apps/nearfar/sim/simulated.hpp"
+#include "bench/output_file.hpp"
 #include "bench/statistics.hpp"
 
 namespace nearfar::command {
@@ -100,10 +101,7 @@ class findings {
   [[nodiscard]] std::optional<double> median_of(const place_found& where, const std::string& column) const {
     std::vector<double> all;
     for (const value_found& each : values_)
-      if (each.analysis == where.analysis && each.object == where.object && each.ranks == where.ranks &&
-          each.column == column &&
-          (!where.at || each.axes.value(where.at->first, std::int64_t{-1}) == where.at->second))
-        all.push_back(each.value);
+      if (each.is_at(where) && each.column == column) all.push_back(each.value);
     if (all.empty()) return std::nullopt;
     return bench::median_of(all).median;
   }
@@ -114,12 +112,15 @@ class findings {
     if (record.is_discarded() || record.value("record", "") != "sample" || !record.value("verified", false))
       return;
     const std::string kind = bench::find_benchmark(of.benchmark)->kind->name;
+    nlohmann::ordered_json at = record.at("axes");
+    at.update(record.at("parameters"));
     for (const auto& [name, value] : record.at("measured").items())
       if (value.is_number())
         values_.push_back({.analysis = of.name,
                            .object = record.at(kind).get<std::string>(),
                            .ranks = record.at("ranks").get<int>(),
-                           .axes = record.at("axes"),
+                           .scenario = record.value("scenario", ""),
+                           .at = at,
                            .column = name,
                            .value = value.get<double>()});
   }
@@ -128,22 +129,41 @@ class findings {
     std::string analysis;
     std::string object;
     int ranks;
-    nlohmann::ordered_json axes;
+    std::string scenario;
+    nlohmann::ordered_json at;
     std::string column;
     double value;
+
+    [[nodiscard]] bool is_at(const place_found& where) const {
+      return analysis == where.analysis && object == where.object && ranks == where.ranks &&
+             scenario == where.scenario &&
+             std::all_of(where.at.begin(), where.at.end(), [&](const auto& one) {
+               const auto found = at.find(one.first);
+               return found == at.end() || *found == one.second;
+             });
+    }
   };
   std::vector<value_found> values_;
 };
 
-void judge(const paper& of, const paper_options& options) {
-  if (!of.judge) return;
+/// Prints what is claimed, and leaves it in a file for the page.
+std::optional<std::string> judge(const paper& of, const paper_options& options) {
+  if (!of.judge) return std::nullopt;
   const findings all(of, options);
+  const std::string path = results_path(options, "claims").string();
+  bench::output_file file(path, R"("holds")", "claims");
   fmt::print("\n# what is claimed, and what was found\n");
   const finding find(
       [&](const place_found& where, const std::string& column) { return all.median_of(where, column); });
-  for (const verdict_on_claim& each : of.judge(find))
+  for (const verdict_on_claim& each : of.judge(find)) {
     fmt::print("{:<14} {}{}\n", each.holds ? (*each.holds ? "holds" : "does not hold") : "not measured",
                each.claim, each.found.empty() ? "" : fmt::format(": {}", each.found));
+    nlohmann::ordered_json line{{"holds", nullptr}, {"claim", each.claim}, {"found", each.found}};
+    if (each.holds) line["holds"] = *each.holds;
+    file.write(line.dump() + "\n");
+  }
+  file.commit();
+  return path;
 }
 
 int run_paper(const paper& of, paper_options options) {
@@ -177,9 +197,11 @@ int run_paper(const paper& of, paper_options options) {
     status = std::max(status, measure(of, *each, options));
     std::fflush(stdout);
   }
-  judge(of, options);
+  const std::optional<std::string> claims = judge(of, options);
   std::fflush(stdout);
-  std::vector<std::string> report{"--output", options.output, "--title", of.title, "--"};
+  std::vector<std::string> report{"--output", options.output, "--title", of.title};
+  if (claims) report.insert(report.end(), {"--claims", *claims});
+  report.emplace_back("--");
   for (const analysis& each : of.analyses)
     if (const auto path = results_path(options, each.name); std::filesystem::exists(path))
       report.push_back(path.string());

@@ -33,7 +33,8 @@ struct place_found {
   std::string analysis;
   std::string object;
   int ranks = 0;
-  std::optional<std::pair<std::string, std::int64_t>> at{};  ///< a value on an axis
+  std::map<std::string, std::int64_t> at{};  ///< values on axes, or of the object's parameters
+  std::string scenario{};
 };
 
 /// What was found there, in a column: the median over repetitions, if it was measured.

@@ -6,6 +6,8 @@
 
 namespace nearfar::command {
 
+/// Exclusive locks.
+[[nodiscard]] paper uffmann2022();
 /// Reader-writer locks.
 [[nodiscard]] paper schmid2016();
 /// Distributed queues.

@@ -17,14 +17,15 @@ struct backoff {
   }
 };
 
-/// A span of any unit in nanoseconds, or the longest there is where they cannot say it.
+/// A span of any unit in nanoseconds, or the longest there is where they cannot say it; what is no number is
+/// over at once.
 template <typename Rep, typename Period>
 [[nodiscard]] constexpr std::chrono::nanoseconds in_nanoseconds(
     std::chrono::duration<Rep, Period> span) noexcept {
   using std::chrono::nanoseconds;
   const std::chrono::duration<long double, std::nano> exact(span);
   if (exact >= nanoseconds::max()) return nanoseconds::max();
-  if (exact <= nanoseconds::min()) return nanoseconds::min();
+  if (!(exact > nanoseconds::min())) return nanoseconds::min();
   return std::chrono::duration_cast<nanoseconds>(span);
 }
 

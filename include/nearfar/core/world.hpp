@@ -154,10 +154,15 @@ concept world = requires(W& w, const W& constant, typename W::template near<std:
   requires signal_channel_of<typename W::signal_channel, W>;
   // Waiting: the value that satisfied the predicate, ordered after the store that wrote it.
   { w.await(cell, predicate) } -> std::same_as<std::uint64_t>;
+  { w.await_for_writing(cell, predicate) } -> std::same_as<std::uint64_t>;
+  { w.await_exchange(cell, origin, predicate, pause) } -> std::same_as<std::uint64_t>;
   { w.await_direct(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
   { w.await_get(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
   { w.await_fetch(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
   { w.await_swap(far_words, rank, field, origin, predicate, pause) } -> std::same_as<std::uint64_t>;
+  {
+    w.await_compare_and_swap(far_words, rank, field, origin, origin, predicate, pause)
+  } -> std::same_as<std::uint64_t>;
   // The same until a deadline by the world's clock, at the latest; a value that is there wins over a deadline
   // in the past. A far wait that is over has nothing in flight, so that no deadline helps where its target
   // does not answer.
@@ -174,6 +179,9 @@ concept world = requires(W& w, const W& constant, typename W::template near<std:
   {
     w.await_swap_until(deadline, far_words, rank, field, origin, predicate, pause)
   } -> std::same_as<std::optional<std::uint64_t>>;
+  {
+    w.await_compare_and_swap_until(deadline, far_words, rank, field, origin, origin, predicate, pause)
+  } -> std::same_as<std::optional<std::uint64_t>>;
   // For the first of several words in place (core/condition.hpp).
   {
     w.await_any(when(cell, predicate), when(far_words, rank, field, predicate))
@@ -184,7 +192,9 @@ concept world = requires(W& w, const W& constant, typename W::template near<std:
   w.given_back(static_cast<const std::byte*>(nullptr), std::size_t{}, std::source_location());
   // Orders near cells as `std::atomic_thread_fence` does.
   w.fence(std::memory_order_seq_cst);
+  // Lets time pass: in the library, whose progress it drives, and outside of it.
   w.delay(span);
+  w.compute(span);
   // One turn of a loop of the caller's own, which waits for another rank in a way that the world cannot see.
   w.rest();
   // Held while a lock is released, which destructors do: waits in it are not given up half-way, whatever has

@@ -46,7 +46,7 @@ consteval bool has_fields(std::index_sequence<Index...>) {
   return requires { T{(static_cast<void>(Index), any_field{})...}; };
 }
 
-inline constexpr std::size_t most_fields = 6;
+inline constexpr std::size_t most_fields = 8;
 
 template <typename T, std::size_t Count = most_fields>
 consteval std::size_t count_fields() {
@@ -80,6 +80,12 @@ constexpr auto field_pointers() {
   } else if constexpr (count == 6) {
     auto& [a, b, c, d, e, f] = object;
     return std::tuple(&a, &b, &c, &d, &e, &f);
+  } else if constexpr (count == 7) {
+    auto& [a, b, c, d, e, f, g] = object;
+    return std::tuple(&a, &b, &c, &d, &e, &f, &g);
+  } else if constexpr (count == 8) {
+    auto& [a, b, c, d, e, f, g, h] = object;
+    return std::tuple(&a, &b, &c, &d, &e, &f, &g, &h);
   } else {
     return std::tuple();
   }
@@ -130,7 +136,7 @@ template <typename T>
 
 }  // namespace detail
 
-/// The names of the fields of `T`, an aggregate of up to six.
+/// The names of the fields of `T`, an aggregate of up to eight.
 template <typename T>
 [[nodiscard]] const layout_names& names_of() {
   static const layout_names names = [] {

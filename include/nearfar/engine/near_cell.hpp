@@ -50,6 +50,14 @@ class near_cell {
   [[nodiscard]] operation awaited() const {
     return operation_of(action::load, 0, 0, std::memory_order_acquire, std::memory_order_acquire);
   }
+  /// The read-modify-write that a wait repeats.
+  [[nodiscard]] operation awaited_for_writing() const {
+    return operation_of(action::add, 0, 0, std::memory_order_acquire, std::memory_order_acquire);
+  }
+  [[nodiscard]] operation awaited_by_exchange(T value) const {
+    return operation_of(action::exchange, encoded(value), 0, std::memory_order_acq_rel,
+                        std::memory_order_acquire);
+  }
   [[nodiscard]] static T decoded(std::uint64_t word) noexcept { return static_cast<T>(word); }
 
  private:

@@ -136,13 +136,13 @@ struct plain_access {
   bool writes = false;
 };
 
-/// A wait for a word: `read` (a load, a direct read, a get, a fetch or a swap) is repeated until what it read
-/// satisfies the predicate.
+/// A wait for a word: `read` (which may be a swap, an exchange or a compare-and-swap, too) is repeated until
+/// what it read satisfies the predicate.
 struct wait {
   operation read;
   word_predicate satisfied;
   bool progresses = true;  ///< whether the waiting rank enters the communication library meanwhile
-  backoff pause{};         ///< between swaps
+  backoff pause{};         ///< before each try that may write
 };
 
 /// Which of several waits ended, and by which value; none: the deadline came first.

@@ -106,6 +106,7 @@ class team : public operations {
   [[nodiscard]] const std::source_location& current_site() const noexcept { return site_; }
 
   virtual void delay(std::chrono::nanoseconds span) = 0;
+  virtual void compute(std::chrono::nanoseconds span) = 0;
   virtual void barrier() = 0;
   [[nodiscard]] virtual std::chrono::nanoseconds now() = 0;
   /// Memory of a rank has been zeroed, for words that have nothing to do with those before.

@@ -89,6 +89,20 @@ class world {
     const auto satisfied = [&](std::uint64_t word) { return predicate(near_cell<T>::decoded(word)); };
     return near_cell<T>::decoded(team_->at(site).await({.read = cell.awaited(), .satisfied = satisfied}));
   }
+  template <typename T, std::predicate<T> Predicate>
+  T await_for_writing(near_cell<T>& cell, Predicate predicate,
+                      std::source_location site = std::source_location::current()) {
+    const auto satisfied = [&](std::uint64_t word) { return predicate(near_cell<T>::decoded(word)); };
+    return near_cell<T>::decoded(
+        team_->at(site).await({.read = cell.awaited_for_writing(), .satisfied = satisfied}));
+  }
+  template <typename T, std::predicate<T> Predicate>
+  T await_exchange(near_cell<T>& cell, T value, Predicate predicate, backoff pause,
+                   std::source_location site = std::source_location::current()) {
+    const auto satisfied = [&](std::uint64_t word) { return predicate(near_cell<T>::decoded(word)); };
+    return near_cell<T>::decoded(team_->at(site).await(
+        {.read = cell.awaited_by_exchange(value), .satisfied = satisfied, .pause = pause}));
+  }
   template <typename T, typename V, std::predicate<V> Predicate>
   V await_direct(const far_array<T>& array, element where, far<V> T::*field, Predicate predicate,
                  std::source_location site = std::source_location::current()) {
@@ -108,6 +122,13 @@ class world {
   V await_swap(far_array<T>& array, element where, far<V> T::*field, const V& origin, Predicate predicate,
                backoff pause, std::source_location site = std::source_location::current()) {
     return await_far<V>(site, array.swap_of(where, field, origin), predicate, true, pause);
+  }
+  template <typename T, typename V, std::predicate<V> Predicate>
+  V await_compare_and_swap(far_array<T>& array, element where, far<V> T::*field, const V& expected,
+                           const V& desired, Predicate predicate, backoff pause,
+                           std::source_location site = std::source_location::current()) {
+    return await_far<V>(site, array.compare_and_swap_of(where, field, expected, desired), predicate, true,
+                        pause);
   }
   /// As `await_direct` in a library whose `MPI_Win_sync` makes no progress: the fault that the published
   /// locks had. For the study of faults; no lock waits so.
@@ -151,6 +172,15 @@ class world {
     return await_one_until<V>(site, until, array.swap_of(where, field, origin), predicate, pause);
   }
 
+  template <typename T, typename V, std::predicate<V> Predicate>
+  [[nodiscard]] std::optional<V> await_compare_and_swap_until(
+      std::chrono::nanoseconds until, far_array<T>& array, element where, far<V> T::*field, const V& expected,
+      const V& desired, Predicate predicate, backoff pause,
+      std::source_location site = std::source_location::current()) {
+    return await_one_until<V>(site, until, array.compare_and_swap_of(where, field, expected, desired),
+                              predicate, pause);
+  }
+
   /// Waits for the first of several conditions (`core/condition.hpp`).
   template <wait_condition... Condition>
   satisfied_condition await_any(Condition... any) {
@@ -178,6 +208,7 @@ class world {
     team_->at(site).heavy_fence();
   }
   void delay(std::chrono::nanoseconds span) { team_->delay(span); }
+  void compute(std::chrono::nanoseconds span) { team_->compute(span); }
   /// A simulated cluster lets time pass and far operations in; the checker explores no loop that waits so.
   void rest() { delay(backoff{}.shortest); }
   using release_scope = plain_release_scope;
@@ -517,6 +548,14 @@ class far_array {
   [[nodiscard]] operation swap_of(element where, far<V> T::*field, const V& origin) const {
     operation swap = operation_of(action::swap, where, field);
     swap.operand = static_cast<std::uint64_t>(origin);
+    return swap;
+  }
+  template <typename V>
+  [[nodiscard]] operation compare_and_swap_of(element where, far<V> T::*field, const V& expected,
+                                              const V& desired) const {
+    operation swap = operation_of(action::compare_and_swap, where, field);
+    swap.operand = static_cast<std::uint64_t>(desired);
+    swap.expected = static_cast<std::uint64_t>(expected);
     return swap;
   }
 

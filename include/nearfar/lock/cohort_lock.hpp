@@ -6,24 +6,26 @@
 /// PPoPP 2012, doi 10.1145/2145816.2145848; over RMA with the four optimisations of A. Uffmann's master
 /// thesis, LMU Munich, 2022, section 5.4.1.
 ///
-/// Fairness: while a rank of another node is registered as waiting, at most `max_local_passes` (default 50)
-/// ranks of the holder's node overtake it; within a node the local lock's order. Progress: an acquiring rank
-/// waits for its predecessors only, if both locks have that property.
+/// Fairness: while a rank of another node is registered as waiting, at most `max_local_passes` (default 254)
+/// ranks of the holder's node overtake it; within a node the local lock's order. With `turn_limit::time`
+/// those overtake it that come within `max_turn` since the node got the lock, and 16 more. Progress: an
+/// acquiring rank waits for its predecessors only, if both locks have that property.
 ///
-/// Cost in far operations with the defaults (`dash_lock` above, `mcs_lock` below):
-///  - uncontended: those of the global lock, 1 swap and 1 compare-and-swap at home;
-///  - passed on within a node: none; 3 cache-line transfers of the local lock and 1 for the global queue node
-///  when the
-///    pass count has reached its limit;
-///  - passed on to another node: 1 swap at home, 1 put to the node before, 1 zero-byte message.
+/// Cost in far operations with the defaults (`biased_queue` above, `mcs_lock` below):
+///  - uncontended: those of the global lock, none by the node that had it last;
+///  - passed on within a node: none; 3 cache-line transfers of the local lock, and 1 for the global queue
+///    node when the pass count has reached its limit;
+///  - passed on to another node: 1 swap at home, 1 put and 1 get of two words at the node before, and 1
+///    zero-byte message.
 /// Memory: that of both locks; counters outside the local lock take 64 bytes more for each rank.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 
 #include "nearfar/core/world.hpp"
-#include "nearfar/lock/dash_lock.hpp"
+#include "nearfar/lock/biased_queue.hpp"
 #include "nearfar/lock/local_passes.hpp"
 #include "nearfar/lock/lockable.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
@@ -36,7 +38,6 @@ concept cohort_global = requires(G& global) {
   typename G::world_type;
   requires G::queued == participant::node;
   { global.acquire() } -> std::same_as<handover>;
-  { global.try_acquire() } -> std::same_as<bool>;
   global.release();
 };
 
@@ -44,7 +45,6 @@ concept cohort_global = requires(G& global) {
 template <typename L>
 concept cohort_local = requires(L& local, typename L::status passes) {
   { local.acquire_local() } -> std::same_as<typename L::grant>;
-  { local.try_acquire_local() } -> std::same_as<bool>;
   { local.alone() } -> std::same_as<bool>;
   local.release_local(passes);
 };
@@ -64,10 +64,17 @@ enum class pass_limit : std::uint8_t {
                 ///< up earlier helps nobody: a node that has not registered could not be told yet.
 };
 
+/// What limits how long a node may keep the lock while others wait.
+enum class turn_limit : std::uint8_t {
+  passes,  ///< their number, whatever the critical sections take
+  time,    ///< since the node got the lock; the clock is read at each 16th pass
+};
+
 /// What a `cohort_lock` is made of, besides its two locks.
 struct cohort_policy {
   pass_counter counts = pass_counter::inlined;
   pass_limit limit = pass_limit::when_wanted;
+  turn_limit turn = turn_limit::passes;
 };
 
 namespace detail {
@@ -119,6 +126,40 @@ class outer_pass_counter<W, pass_counter::inlined> {
   outer_pass_counter(W& /*w*/, int /*home*/, int /*leader*/) {}
 };
 
+/// Since when a node has the lock, of which all its ranks are told by the local lock.
+template <world W, turn_limit By>
+class turn_clock {
+ public:
+  static_assert(By == turn_limit::passes);
+  turn_clock(W& /*w*/, int /*leader*/, std::chrono::nanoseconds /*longest*/) {}
+  void begin() noexcept {}
+  [[nodiscard]] static constexpr bool is_over() noexcept { return true; }
+};
+
+template <world W>
+class turn_clock<W, turn_limit::time> {
+ public:
+  turn_clock(W& w, int leader, std::chrono::nanoseconds longest)
+      : world_(&w), cells_(w), begun_(&cells_.at(leader).begun), longest_(longest) {}
+  // Relaxed, because the local lock's hand-over orders them.
+  void begin() {
+    begun_->store(static_cast<std::uint64_t>(world_->now().count()), std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool is_over() const {
+    const auto begun = static_cast<std::int64_t>(begun_->load(std::memory_order_relaxed));
+    return world_->now() - std::chrono::nanoseconds(begun) >= longest_;
+  }
+
+ private:
+  struct alignas(cache_line) cell {
+    typename W::template near<std::uint64_t> begun{};
+  };
+  W* world_;
+  typename W::template near_segment<cell> cells_;
+  typename W::template near<std::uint64_t>* begun_;
+  std::chrono::nanoseconds longest_;
+};
+
 }  // namespace detail
 
 /// Exclusive lock for all ranks of a world. See the file's comment.
@@ -128,13 +169,20 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
   using world_type = typename Global::world_type;
   using status = typename Local::status;
 
-  /// Collective. `home` is the global lock's. Throws `misuse` unless `max_local_passes` is 0 to 254.
-  explicit cohort_lock(world_type& w, int home = 0, int max_local_passes = default_max_local_passes)
-      : cohort_lock::lockable(w, {{"home", home}, {"max_local_passes", max_local_passes}}),
-        max_passes_(static_cast<status>(checked_local_passes(max_local_passes))),
-        global_(w, home),
-        local_(w, home, near_scope::node),
-        counter_(w, home, w.locality().leader(level::node, w.rank())) {}
+  /// Collective. `home` is the global lock's, `of_local` more that the local lock's constructor takes. Throws
+  /// `misuse` unless `max_local_passes` is 1 to 254.
+  template <typename... OfLocal>
+  explicit cohort_lock(world_type& w, int home = 0, int max_local_passes = default_max_local_passes,
+                       const OfLocal&... of_local)
+    requires(Policy.turn == turn_limit::passes)
+      : cohort_lock(w, home, {"max_local_passes", max_local_passes}, max_local_passes, {}, of_local...) {}
+  /// The same for turns of a time. Throws `misuse` if that is negative.
+  template <typename... OfLocal>
+  explicit cohort_lock(world_type& w, int home = 0, std::chrono::nanoseconds max_turn = default_max_turn,
+                       const OfLocal&... of_local)
+    requires(Policy.turn == turn_limit::time)
+      : cohort_lock(w, home, {"max_turn_ns", max_turn.count()}, passes_between_looks, max_turn, of_local...) {
+  }
   ~cohort_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   // The algorithm without the checks.
@@ -144,13 +192,23 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
     passes_ = grant.passes;
     if (passes_ != Local::from_above) return handover::local;
     const handover above = global_.acquire();
+    clock_.begin();
     return above == handover::uncontended && grant.waited ? handover::waited : above;
   }
 
-  [[nodiscard]] bool try_acquire() {
+  /// If both locks have it.
+  [[nodiscard]] bool try_acquire()
+    requires requires(Global& global, Local& local) {
+      { global.try_acquire() } -> std::same_as<bool>;
+      { local.try_acquire_local() } -> std::same_as<bool>;
+    }
+  {
     if (!local_.try_acquire_local()) return false;
     passes_ = Local::from_above;
-    if (global_.try_acquire()) return true;
+    if (global_.try_acquire()) {
+      clock_.begin();
+      return true;
+    }
     // A rank of this node may have queued up meanwhile; it has to ask above itself.
     local_.release_local(Local::from_above);
     return false;
@@ -165,23 +223,34 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
   }
 
  private:
+  template <typename... OfLocal>
+  cohort_lock(world_type& w, int home, const named_value& limit, int max_local_passes,
+              std::chrono::nanoseconds max_turn, const OfLocal&... of_local)
+      : cohort_lock::lockable(w, {{"home", home}, limit}),
+        max_passes_(static_cast<status>(checked_local_passes(max_local_passes))),
+        global_(w, home),
+        local_(w, home, near_scope::node, of_local...),
+        counter_(w, home, w.locality().leader(level::node, w.rank())),
+        clock_(w, w.locality().leader(level::node, w.rank()), checked_turn(max_turn)) {}
+
+  static constexpr int passes_between_looks = 16;
   static constexpr std::uint64_t no_passes = 0;
   static constexpr status one_pass = 1;
 
   /// What the successor is told: one pass more, up to the limit, but never `Local::from_above`.
   [[nodiscard]] status after(status passes) const noexcept {
     if (passes < max_passes_) return static_cast<status>(passes + 1);
-    return max_passes_ < one_pass ? one_pass : max_passes_;
+    return Policy.turn == turn_limit::time ? one_pass : max_passes_;
   }
 
   /// Hands over to a waiting rank of this node unless the limit says that another node's turn has come.
   [[nodiscard]] bool pass_on() {
     if constexpr (Policy.counts == pass_counter::inlined) {
-      if (passes_ >= max_passes_ && must_give_up()) return false;
+      if (passes_ >= max_passes_ && clock_.is_over() && must_give_up()) return false;
       local_.release_local(after(passes_));
     } else {
       const std::uint64_t count = counter_.read();
-      if (count >= max_passes_ && must_give_up()) return false;
+      if (count >= max_passes_ && clock_.is_over() && must_give_up()) return false;
       counter_.write(count < max_passes_ ? count + 1 : max_passes_);
       local_.release_local(one_pass);
     }
@@ -200,10 +269,13 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
   Global global_;
   Local local_;
   [[no_unique_address]] detail::outer_pass_counter<world_type, Policy.counts> counter_;
+  [[no_unique_address]] detail::turn_clock<world_type, Policy.turn> clock_;
 };
 
-/// The recommended setting: point-to-point MCS between nodes, MCS in shared memory within.
+/// The recommended setting: a queue of nodes whose last keeps the lock until another asks for it, and MCS in
+/// shared memory within. Uncontended again, a node has it without a far operation, wherever its home is;
+/// biased_queue.hpp says what others pay.
 template <world W>
-using default_cohort_lock = cohort_lock<dash_lock<W, dash_policy{.queued = participant::node}>, mcs_lock<W>>;
+using default_cohort_lock = cohort_lock<biased_queue<W>, mcs_lock<W>>;
 
 }  // namespace nearfar

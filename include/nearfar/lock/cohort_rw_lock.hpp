@@ -39,7 +39,7 @@ namespace nearfar {
 
 /// The parameters of a `cohort_rw_lock`.
 struct cohort_rw_parameters {
-  int max_local_passes = default_max_local_passes;
+  int max_local_passes = published_local_passes;
   /// `max_readers` counts the entries of each reader for itself.
   rw_thresholds turns{};
   rw_preference prefers = rw_preference::fair;

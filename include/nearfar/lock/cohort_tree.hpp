@@ -29,7 +29,7 @@ class cohort_tree {
 
   /// Collective. `home` keeps the end of the queue of nodes.
   cohort_tree(W& w, int home, int max_local_passes)
-      : max_passes_(static_cast<status>(checked_local_passes(max_local_passes))),
+      : max_passes_(static_cast<status>(checked_local_passes(max_local_passes, 0))),
         local_(w, home, near_scope::node),
         nodes_(w, home, w.rank()),
         grants_(w),

@@ -199,7 +199,11 @@ class far_queue {
     if constexpr (Policy.resets == node_access::direct) {
       words_.write_direct(owner_, next, nobody);
     } else {
-      words_.put(owner_, next, nobody);
+      // The way the successor writes it: a word that is written by accumulates must not be put to.
+      if constexpr (registers_atomically)
+        words_.accumulate(owner_, next, nobody, far_op::replace);
+      else
+        words_.put(owner_, next, nobody);
       words_.flush(owner_);
     }
   }
@@ -236,8 +240,6 @@ class far_queue {
   }
 
   static constexpr bool registers_atomically = Policy.registers_by != registration::put;
-  static_assert(!registers_atomically || Policy.resets == node_access::direct,
-                "a word that is written by accumulates must not be put to");
 
   W* world_;
   typename W::template far_segment<words> words_;

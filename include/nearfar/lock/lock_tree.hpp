@@ -11,6 +11,7 @@
 #include "nearfar/core/agreement.hpp"
 #include "nearfar/lock/local_passes.hpp"
 #include "nearfar/topology/level.hpp"
+#include "nearfar/topology/locality.hpp"
 
 namespace nearfar {
 
@@ -20,7 +21,7 @@ struct tree_level {
   /// The lock is handed on inside an element that many times in a row at most before another one's turn: the
   /// threshold T_L,i of Schmid, Besta, Hoefler 2016. The larger, the more throughput; the smaller, the
   /// fairer.
-  int max_passes = default_max_local_passes;
+  int max_passes = published_local_passes;
 
   [[nodiscard]] friend bool operator==(const tree_level&, const tree_level&) = default;
 };
@@ -34,11 +35,16 @@ struct tree_level {
 class lock_tree {
  public:
   /// Each node's ranks queue, then the nodes.
-  explicit lock_tree(int max_local_passes = default_max_local_passes);
+  explicit lock_tree(int max_local_passes = published_local_passes);
   /// Throws `misuse` unless the levels are in order, outermost first, each once, and each threshold 0 to
   /// `most_passes`.
   lock_tree(std::initializer_list<tree_level> levels);
   explicit lock_tree(std::vector<tree_level> levels);
+
+  /// The levels inside nodes on which a topology says something: between that of nodes and that of ranks, and
+  /// each with other elements than the one outside it.
+  [[nodiscard]] static lock_tree inside_nodes(const locality& where,
+                                              int max_passes = default_max_local_passes);
 
   /// As users write it: "node", or "node=50/numa=10". Empty: no level. Throws `misuse` with what is wrong.
   [[nodiscard]] static lock_tree parse(const std::string& text);
@@ -58,5 +64,13 @@ class lock_tree {
  private:
   std::vector<tree_level> levels_;
 };
+
+namespace detail {
+
+/// `levels`, if all of them are inside nodes, known of all ranks, and have thresholds that fit into a byte;
+/// otherwise throws `misuse` or `topology_error`.
+const lock_tree& checked_inside_nodes(const lock_tree& levels, const locality& where);
+
+}  // namespace detail
 
 }  // namespace nearfar

@@ -22,7 +22,7 @@ namespace nearfar {
 /// How the last acquisition got the lock. All but the first had to wait; contention is their share.
 enum class handover : std::uint8_t {
   uncontended,  ///< the lock was free
-  local,        ///< directly from a rank of the same node
+  local,        ///< directly from a rank of the same node; of locks that can be overtaken, perhaps this one
   remote,       ///< directly from a rank of another node
   waited,       ///< after waiting, but from whom is unknown or nobody in particular
   unknown,      ///< the algorithm cannot tell whether it waited

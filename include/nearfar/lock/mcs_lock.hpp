@@ -2,11 +2,8 @@
 /// MCS in near memory, for the ranks of one node: alone, or as the local lock of a cohort.
 ///
 /// Source: J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on shared-memory
-/// multiprocessors", 1991, doi 10.1145/103727.103729; cohort detection from D. Dice, V. Marathe, N. Shavit,
-/// "Lock cohorting", PPoPP 2012, doi 10.1145/2145816.2145848; the pass count inside the status byte from M.
-/// Chabbi, M. Fagan, J. Mellor-Crummey, "High performance locks for multi-level NUMA systems", PPoPP 2015,
-/// doi 10.1145/2688500.2688503, as in A. Uffmann's master thesis, LMU Munich, 2022, section 5.4.1,
-/// optimisation 3.
+/// multiprocessors", 1991, doi 10.1145/103727.103729; the pass count inside the status byte as in
+/// near_lockable.hpp.
 ///
 /// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only.
 ///
@@ -18,51 +15,30 @@
 #include <cstdint>
 
 #include "nearfar/core/world.hpp"
-#include "nearfar/lock/lockable.hpp"
+#include "nearfar/lock/near_lockable.hpp"
 
 namespace nearfar {
 
-namespace detail {
-
-/// Throws `topology_error` unless all ranks are on one node.
-void require_one_node(const locality& ranks);
-
-}  // namespace detail
-
-/// Whose lock a near lock is.
-enum class near_scope : std::uint8_t {
-  world,  ///< one lock for all ranks, which must be on one node
-  node,   ///< a lock for each node
-};
-
 /// Exclusive lock for the ranks of one node. See the file's comment.
 template <world W>
-class mcs_lock : public lockable<mcs_lock<W>, W> {
- public:
-  using world_type = W;
-  /// What a predecessor hands over: 0 to acquire the lock above, else how often in a row the lock was passed
-  /// on.
-  using status = std::uint8_t;
-  static constexpr status from_above = 0;
+class mcs_lock : public near_lockable<mcs_lock<W>, W> {
+  using base = near_lockable<mcs_lock<W>, W>;
+  using cell = typename base::rank_cell;
 
-  /// What a local acquisition learns.
-  struct grant {
-    status passes = from_above;
-    bool waited = false;
-  };
+ public:
+  using status = typename base::status;
+  using grant = typename base::grant;
 
   /// Collective. `home` keeps the end of the queue; with `near_scope::node` each node's leader does. Throws
   /// `topology_error` if the ranks of one lock are not on one node.
   explicit mcs_lock(W& w, int home = 0, near_scope scope = near_scope::world)
-      : mcs_lock::lockable(w, {{"home", home}, {"scope", static_cast<std::int64_t>(scope)}}),
+      : base(w, {{"home", home}, {"scope", static_cast<std::int64_t>(scope)}}),
         world_(&w),
         nodes_(w),
-        self_(to_cell(w.rank())),
+        self_(base::to_cell(w.rank())),
         mine_(&nodes_.at(w.rank())),
-        tail_(&tail_of(w, home, scope)) {}
+        tail_(&nodes_.at(detail::home_of_near(w, home, scope)).tail) {}
   ~mcs_lock() noexcept(!checked_build) { this->expect_not_held(); }
-
-  // The algorithm without the checks, for locks that are built on this one.
 
   grant acquire_local() {
     mine_->next.store(none, std::memory_order_relaxed);
@@ -90,6 +66,9 @@ class mcs_lock : public lockable<mcs_lock<W>, W> {
            tail_->load(std::memory_order_relaxed) == self_;
   }
 
+  /// Whether nobody has this lock or waits for it.
+  [[nodiscard]] bool is_free() const { return tail_->load(std::memory_order_relaxed) == none; }
+
   void release_local(status passes) {
     cell successor = mine_->next.load(std::memory_order_acquire);  // (3)
     if (successor == none) {
@@ -103,28 +82,15 @@ class mcs_lock : public lockable<mcs_lock<W>, W> {
     nodes_.at(to_rank(successor)).passed.store(passes, std::memory_order_release);
   }
 
-  handover acquire() { return acquire_local().waited ? handover::local : handover::uncontended; }
-  [[nodiscard]] bool try_acquire() { return try_acquire_local(); }
-  void release() { release_local(from_above); }
-
  private:
-  /// A rank as in `rank_word`, in half the space.
-  using cell = std::uint32_t;
-  static constexpr cell none = nobody;
-  static constexpr status waiting = 255;
-  [[nodiscard]] static cell to_cell(int rank) noexcept { return static_cast<cell>(to_word(rank)); }
+  static constexpr cell none = base::no_rank;
+  static constexpr status waiting = base::held;
 
   struct alignas(cache_line) node {
     typename W::template near<cell> next{};
     typename W::template near<status> passed{};
     alignas(cache_line) typename W::template near<cell> tail{};
   };
-
-  [[nodiscard]] auto& tail_of(W& w, int home, near_scope scope) {
-    if (scope == near_scope::node) return nodes_.at(w.locality().leader(level::node, w.rank())).tail;
-    detail::require_one_node(w.locality());
-    return nodes_.at(checked_rank(w, home)).tail;
-  }
 
   W* world_;
   typename W::template near_segment<node> nodes_;

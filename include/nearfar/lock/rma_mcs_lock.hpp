@@ -40,7 +40,7 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W, By>, W> {
   using world_type = W;
 
   /// Collective. `home` keeps the end of the queue of nodes; `max_local_passes` is the threshold T_L of the
-  /// paper. Throws `misuse` unless that is 0 to 254.
+  /// paper. Throws `misuse` unless that is 1 to 254.
   explicit rma_mcs_lock(W& w, int home = 0, int max_local_passes = default_max_local_passes)
       : rma_mcs_lock(w, home, lock_tree::arguments_of_nodes(max_local_passes),
                      [max_local_passes] { return lock_tree(max_local_passes); }) {}

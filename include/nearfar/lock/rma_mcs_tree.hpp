@@ -93,6 +93,7 @@ class rma_mcs_tree {
   [[nodiscard]] static constexpr far_queue_policy queue_of(participant queued) {
     return {.queued = queued,
             .words = By == handover_by::sum ? next_words::in_turn : next_words::single,
+            .registers_by = By == handover_by::accumulate ? registration::accumulate : registration::put,
             .reads = node_access::rma,
             .resets = node_access::rma};
   }

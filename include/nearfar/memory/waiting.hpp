@@ -104,8 +104,23 @@ class waiting {
                                              Predicate predicate) {
     return poll([&] { return value_of(cell); }, predicate, {near_cell}, wait_until{until});
   }
+  /// The same for who writes the cell next: by read-modify-writes that change nothing, so that its line is
+  /// this rank's alone when the value comes.
+  template <typename T, std::predicate<T> Predicate>
+  T await_for_writing(atomic_cell<T>& cell, Predicate predicate) {
+    return *poll([&] { return cell.fetch_add(T{}, std::memory_order_acquire); }, predicate, {near_cell},
+                 wait_for_ever{});
+  }
 
-  /// The same for a far word in the memory of a rank of this node: read directly while others put to it.
+  /// Writes `value` into the near cell, again and again with growing pauses, until what it replaced
+  /// satisfies: the wait of a test-and-set. It pauses first, as it is for ranks whose first attempt failed.
+  template <typename T, std::predicate<T> Predicate>
+  T await_exchange(atomic_cell<T>& cell, T value, Predicate predicate, backoff pause) {
+    return *try_after_pauses([&] { return cell.exchange(value, std::memory_order_acq_rel); }, predicate,
+                             pause, {near_cell}, wait_for_ever{});
+  }
+
+  /// As `await` for a far word in the memory of a rank of this node: read directly while others put to it.
   template <typename Array, typename T, typename V, std::predicate<V> Predicate>
   V await_direct(const Array& array, element where, far<V> T::*field, Predicate predicate) {
     return *poll([&] { return array.read_direct(where, field); }, predicate, {far_word, where.rank},
@@ -150,13 +165,31 @@ class waiting {
   template <typename Array, typename T, typename V, std::predicate<V> Predicate>
   V await_swap(Array& array, element where, far<V> T::*field, const V& origin, Predicate predicate,
                backoff pause) {
-    return *swap_repeatedly(array, where, field, origin, predicate, pause, wait_for_ever{});
+    return *try_repeatedly<V>([&](V& old) { array.swap(where, field, origin, old); }, array, where, predicate,
+                              pause, wait_for_ever{});
   }
   template <typename Array, typename T, typename V, std::predicate<V> Predicate>
   [[nodiscard]] std::optional<V> await_swap_until(std::chrono::nanoseconds until, Array& array, element where,
                                                   far<V> T::*field, const V& origin, Predicate predicate,
                                                   backoff pause) {
-    return swap_repeatedly(array, where, field, origin, predicate, pause, wait_until{until});
+    return try_repeatedly<V>([&](V& old) { array.swap(where, field, origin, old); }, array, where, predicate,
+                             pause, wait_until{until});
+  }
+  /// The same by compare-and-swaps. `predicate` holds for `expected`; if it holds for others, too, the wait
+  /// is over with nothing written.
+  template <typename Array, typename T, typename V, std::predicate<V> Predicate>
+  V await_compare_and_swap(Array& array, element where, far<V> T::*field, const V& expected, const V& desired,
+                           Predicate predicate, backoff pause) {
+    return *try_repeatedly<V>([&](V& old) { array.compare_and_swap(where, field, expected, desired, old); },
+                              array, where, predicate, pause, wait_for_ever{});
+  }
+  template <typename Array, typename T, typename V, std::predicate<V> Predicate>
+  [[nodiscard]] std::optional<V> await_compare_and_swap_until(std::chrono::nanoseconds until, Array& array,
+                                                              element where, far<V> T::*field,
+                                                              const V& expected, const V& desired,
+                                                              Predicate predicate, backoff pause) {
+    return try_repeatedly<V>([&](V& old) { array.compare_and_swap(where, field, expected, desired, old); },
+                             array, where, predicate, pause, wait_until{until});
   }
 
   /// Waits for the first of several conditions (`when`, in `core/condition.hpp`), polled in turn.
@@ -175,6 +208,12 @@ class waiting {
 
   /// Lets `span` pass while progress goes on: the pause of a backoff.
   void delay(std::chrono::nanoseconds span) { delay_until(later(now(), span)); }
+
+  /// Lets `span` pass outside of the library, as a rank does that computes: who needs its progress waits.
+  void compute(std::chrono::nanoseconds span) const noexcept {
+    for (const auto end = later(now(), span); now() < end;) {
+    }
+  }
 
   /// One turn of a loop of the caller's own: drives progress now, and lets others run if processors are
   /// short.
@@ -269,17 +308,15 @@ class waiting {
       current = after_look_at_clock(current, static_cast<const Derived*>(this)->rank(), *stall_limit_);
   }
 
-  /// Reads by a far operation, which `start(value)` starts.
-  template <typename V, typename Start, typename Array, typename Predicate, typename Pause, typename Until>
-  std::optional<V> repeat_far(Start start, Array& array, element where, Predicate& predicate, Pause pause,
-                              Until until) {
-    const auto read = [&] {
+  /// A read by a far operation, which `start(value)` starts.
+  template <typename V, typename Start, typename Array>
+  [[nodiscard]] static auto far_read(Start start, Array& array, element where) {
+    return [start, &array, where] {
       V value{};
       start(value);
       array.flush(where.rank);
       return value;
     };
-    return repeat(read, predicate, pause, {far_word, where.rank}, until);
   }
 
   template <typename V, typename Start, typename Array, typename Predicate, typename Until>
@@ -289,12 +326,19 @@ class waiting {
       rest();
       return true;
     };
-    return repeat_far<V>(start, array, where, predicate, pause, until);
+    return repeat(far_read<V>(start, array, where), predicate, pause, {far_word, where.rank}, until);
   }
 
-  template <typename Array, typename T, typename V, typename Predicate, typename Until>
-  std::optional<V> swap_repeatedly(Array& array, element where, far<V> T::*field, const V& origin,
-                                   Predicate& predicate, backoff times, Until until) {
+  template <typename V, typename Start, typename Array, typename Predicate, typename Until>
+  std::optional<V> try_repeatedly(Start start, Array& array, element where, Predicate& predicate,
+                                  backoff times, Until until) {
+    return try_after_pauses(far_read<V>(start, array, where), predicate, times, {far_word, where.rank},
+                            until);
+  }
+
+  /// Pauses before each try, ever longer.
+  template <typename Try, typename Predicate, typename Until>
+  auto try_after_pauses(Try attempt, Predicate& predicate, backoff times, awaited what, Until until) {
     auto span = times.shortest;
     const auto pause = [&] {
       delay_until(until.at_latest(later(now(), span)));
@@ -302,8 +346,7 @@ class waiting {
       return true;
     };
     pause();
-    return repeat_far<V>([&](V& old) { array.swap(where, field, origin, old); }, array, where, predicate,
-                         pause, until);
+    return repeat(attempt, predicate, pause, what, until);
   }
 
   template <typename Until, typename... Condition>

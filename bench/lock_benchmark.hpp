@@ -1,0 +1,64 @@
+/// \file
+/// What the benchmarks of exclusive locks have in common whose ranks all acquire one: samples and columns.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "bench/benchmark.hpp"
+#include "bench/catalogue.hpp"
+#include "bench/exclusion_check.hpp"
+#include "bench/lock_loop.hpp"
+#include "bench/results.hpp"
+#include "bench/statistics.hpp"
+#include "bench/timed_benchmark.hpp"
+
+namespace nearfar::bench {
+
+/// What the ranks counted in a sample. Collective; rank 0 gets it.
+template <world W>
+[[nodiscard]] sample sample_of_locking(W& w, const std::string& benchmark, const lock_entry& entry,
+                                       exclusion_check<W>& check, const lock_counts& mine) {
+  sample result = sample_of_loop(w, benchmark, locks().name, entry.name, mine.iterations, mine);
+  const auto sums = w.sum_over_ranks({mine.contended, mine.local_handovers, mine.checked, mine.followed_other,
+                                      mine.knows_contention ? 0 : 1});
+  const bool is_known = sums[4] == 0;
+  result.counts = {{"contended", or_null(is_known ? std::optional(sums[0]) : std::nullopt)},
+                   {"local_handovers", or_null(is_known ? std::optional(sums[1]) : std::nullopt)},
+                   {"followed_other_share", static_cast<double>(sums[3]) / static_cast<double>(sums[2])}};
+  result.verified = check.holds();
+  return result;
+}
+
+inline const column progress_variation{
+    .name = "cv",
+    .head = "cv",
+    .title = "Variation of progress",
+    .unit = "",
+    .meaning = "variation of the ranks' progress",
+    .digits = 4,
+    .of = [](const sample& s) { return std::optional(coefficient_of_variation(s.iterations_per_rank)); }};
+inline const column waited{.name = "waited",
+                           .head = "wait",
+                           .title = "Contention",
+                           .unit = "%",
+                           .meaning = "% of acquisitions that waited",
+                           .of = [](const sample& s) { return s.percent("contended"); }};
+inline const column handed_over_locally{.name = "local",
+                                        .head = "local",
+                                        .title = "Local hand-overs",
+                                        .unit = "%",
+                                        .meaning = "% that were handed over within the node",
+                                        .of = [](const sample& s) { return s.percent("local_handovers"); }};
+inline const column followed_other{.name = "other",
+                                   .head = "other",
+                                   .title = "Followed another rank",
+                                   .unit = "%",
+                                   .meaning = "% that followed another rank's (warm-up)",
+                                   .of = [](const sample& s) -> std::optional<double> {
+                                     const auto share = s.count("followed_other_share");
+                                     return share ? std::optional(*share * 100) : std::nullopt;
+                                   }};
+
+}  // namespace nearfar::bench

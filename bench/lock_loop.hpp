@@ -1,0 +1,121 @@
+/// \file
+/// The timed loop of the benchmarks of exclusive locks in which every rank acquires and releases one lock.
+///
+/// Source: A. Uffmann, master thesis, LMU Munich, 2022, sections 4 and 4.2.2 to 4.2.4.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "bench/exclusion_check.hpp"
+#include "bench/timed_loop.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/lockable.hpp"
+
+namespace nearfar::bench {
+
+/// What one rank counted. Only `checked` and `followed_other` are of the warm-up.
+struct lock_counts : loop_counts {
+  std::int64_t iterations = 0;
+  std::int64_t contended = 0;
+  std::int64_t local_handovers = 0;
+  std::int64_t checked = 0;         ///< acquisitions of the warm-up, each of which counted
+  std::int64_t followed_other = 0;  ///< of those, how many followed another rank's acquisition
+  bool knows_contention = true;
+};
+
+/// When a rank checks exclusion in the measured part. A check costs cache-line transfers, or far operations,
+/// and all ranks wait for it: it comes so seldom that the checks of all of them take about a hundredth of
+/// the time, whatever one costs, so that what is measured is the lock. Where the lock takes no time at all,
+/// as a broken one may in virtual time, it would never be time for the next: there one of few is checked.
+class check_schedule {
+ public:
+  /// `rank` of `ranks`, which check in turn.
+  check_schedule(int rank, int ranks) : pauses_(hundredths * ranks), first_(hundredths * (rank + 1)) {}
+
+  /// What one check in the warm-up took.
+  void measured(std::chrono::nanoseconds cost) noexcept { cost_ = cost; }
+  /// From when on it counts.
+  void begin(std::chrono::nanoseconds now) noexcept { next_ = now + first_ * cost_; }
+
+  /// Checks if it is time to, which `now` need not tell exactly.
+  template <world W, typename Check>
+  void check_if_due(W& w, std::chrono::nanoseconds now, Check&& check) {
+    if (now != seen_) at_once_ = 0;
+    seen_ = now;
+    if (now < next_ && ++at_once_ < most_at_once) return;
+    at_once_ = 0;
+    const std::chrono::nanoseconds begun = w.now();
+    check();
+    const std::chrono::nanoseconds ended = w.now();
+    next_ = ended + pauses_ * (ended - begun);
+  }
+
+ private:
+  static constexpr int hundredths = 100;
+  static constexpr int most_at_once = 64;
+
+  int pauses_;
+  int first_;
+  std::chrono::nanoseconds cost_{};
+  std::chrono::nanoseconds next_{};
+  std::chrono::nanoseconds seen_{};
+  int at_once_ = 0;
+};
+
+/// What the ranks do besides: nothing.
+struct no_work {
+  void before() const noexcept {}
+  void inside() const noexcept {}
+  void after() const noexcept {}
+};
+
+/// Acquires and releases until the time is over, with `work.before()`, `work.inside()` while it holds the
+/// lock, and `work.after()`. The time is looked at after each round; the warm-up does not count, but is where
+/// every acquisition is checked, by both counters. Collective.
+template <world W, typename Lock, typename Work>
+lock_counts lock_loop(W& w, Lock& lock, exclusion_check<W>& check, const run_times& times, Work&& work) {
+  lock_counts counts;
+  check_schedule near_checks(w.rank(), w.size());
+  check_schedule far_checks(w.rank(), w.size());
+  const auto count_in_node = [&] { check.count_in_node(); };
+  const auto count_everywhere = [&] { check.count_everywhere(); };
+  timed_loop(
+      w, times, counts,
+      [&] {
+        work.before();
+        lock.lock();
+        ++counts.checked;
+        const std::chrono::nanoseconds begun = w.now();
+        if (check.count_everywhere()) ++counts.followed_other;
+        const std::chrono::nanoseconds then = w.now();
+        check.count_in_node();
+        near_checks.measured(w.now() - then);
+        far_checks.measured(then - begun);
+        work.inside();
+        lock.unlock();
+        work.after();
+      },
+      [&] {
+        near_checks.begin(w.now());
+        far_checks.begin(w.now());
+      },
+      [&](std::chrono::nanoseconds now) {
+        work.before();
+        lock.lock();
+        near_checks.check_if_due(w, now, count_in_node);
+        far_checks.check_if_due(w, now, count_everywhere);
+        work.inside();
+        const handover how = lock.last_handover();
+        lock.unlock();
+        work.after();
+        ++counts.iterations;
+        counts.contended += static_cast<std::int64_t>(how != handover::uncontended);
+        counts.local_handovers += static_cast<std::int64_t>(how == handover::local);
+        counts.knows_contention = counts.knows_contention && how != handover::unknown;
+        return w.now();
+      });
+  return counts;
+}
+
+}  // namespace nearfar::bench

@@ -1,0 +1,20 @@
+#include "bench/catalogue.hpp"
+#include "nearfar/lock/fissile_lock.hpp"
+
+namespace nearfar::bench {
+
+void add_fissile(catalogue& to) {
+  to.add({.name = "fissile",
+          .summary = "test-and-test-and-set before mcs, whose first loses patience, for ranks of one node",
+          .paper = "Dice, Kogan 2020",
+          .fairness = "the first of the queue is overtaken about max_local_passes times at most",
+          .cost = "none; none (5 cache-line transfers)",
+          .parameters = {"max_local_passes"},
+          .one_node_only = true,
+          .treats_ranks_alike = true},
+         []<world W>(W& w, int home, const lock_parameters& parameters) {
+           return make_any_lock<fissile_lock<W>>(w, home, near_scope::world, parameters.max_local_passes);
+         });
+}
+
+}  // namespace nearfar::bench

@@ -1,0 +1,34 @@
+#include <string>
+
+#include "bench/catalogue.hpp"
+#include "nearfar/lock/hclh_lock.hpp"
+
+namespace nearfar::bench {
+
+namespace {
+
+template <clh_waiting Where>
+void add(catalogue& to, const std::string& name, const std::string& summary, const std::string& cost) {
+  to.add({.name = name,
+          .summary = summary,
+          .paper = "Luchangco, Nussbaum, Shavit 2006",
+          .fairness = "overtaken by a batch of each other node, in which each of its ranks is once",
+          .cost = cost,
+          .parameters = {},
+          .can_try = false},
+         []<world W>(W& w, int home, const lock_parameters&) {
+           return make_any_lock<hclh_lock<W, Where>>(w, home);
+         });
+}
+
+}  // namespace
+
+void add_hclh(catalogue& to) {
+  add<clh_waiting::at_predecessor>(
+      to, "hclh", "CLH whose ranks of one node queue together",
+      "1 at home + 1 at another rank; that, and a get for each look, for each batch");
+  add<clh_waiting::at_home>(to, "hclh.craig", "the same, waiting at a word of one's own",
+                            "1 at home + 1 at another rank + 2 in the node; 1 more for each batch");
+}
+
+}  // namespace nearfar::bench

@@ -1,0 +1,29 @@
+/// \file
+/// How ranks look at a far word that anybody may change: in place on its owner's node, elsewhere by far
+/// operations.
+#pragma once
+
+#include <concepts>
+
+#include "nearfar/core/layout.hpp"
+#include "nearfar/core/world.hpp"
+
+namespace nearfar {
+
+/// Waits until the predicate holds for the word; whether it had to. `seen` is of the caller, for what is
+/// looked at first, and as long as that.
+template <world W, typename Segment, typename Words, typename V, std::predicate<V> Predicate>
+bool await_polled(W& w, Segment& words, int owner, far<V> Words::*field, V& seen, Predicate predicate) {
+  if (w.locality().same(level::node, w.rank(), owner)) {
+    if (predicate(words.read_direct(owner, field))) return false;
+    w.await_direct(words, owner, field, predicate);
+  } else {
+    words.fetch(owner, field, seen);
+    words.flush(owner);
+    if (predicate(seen)) return false;
+    w.await_fetch(words, owner, field, predicate);
+  }
+  return true;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,215 @@
+/// \file
+/// HCLH: a CLH queue of all ranks in which those of a node come together, because each node has a queue of
+/// its own, of which the first appends all who are in it by then.
+///
+/// Source: V. Luchangco, D. Nussbaum, N. Shavit, "A hierarchical CLH queue lock", Euro-Par 2006, doi
+/// 10.1007/11823285_84. A. Uffmann's master thesis, LMU Munich, 2022, section 5.3, argues that it does not
+/// pay over RMA, and leaves it out. How it is done over RMA here is nearfar's, with Craig's variant
+/// (clh_lock.hpp) as the thesis has it in mind, and without.
+///
+/// A rank swaps itself into its node's queue (near memory) and waits for who was there before, who tells it
+/// that the lock is its own, or that it is the first of a new batch. The first of a batch swaps the last of
+/// the batch into the queue of all (far memory), tells that one, and with it who comes next on this node,
+/// that the batch has ended there, and waits for who was the end before.
+///
+/// In the source a rank keeps its predecessor's queue node, by which it may get one of another node of the
+/// machine. Here each has two, which take turns. Why that is enough: who looks at the node of a rank's
+/// acquisition number k-2 is behind that in the queue, and before the rank's own number k-1, which is behind
+/// whoever has come to that end of the queue; so it has the lock, and has looked for the last time, before
+/// the rank has it by number k-1.
+///
+/// Seen is not complete: the words that ranks of other nodes look at are written by their owners only, in
+/// place. By Craig's variant both sides swap, and a reset is an accumulate too; what was swapped into a word
+/// by who then got the lock is complete when its owner comes to reset it, as above.
+///
+/// Fairness: between batches first come, first served, in which each rank of a node is once. A rank that has
+/// not yet been appended may be overtaken by one batch of each other node. Progress: an acquiring rank waits
+/// for its predecessors, and for the first of its batch. There is no attempt that does not wait
+/// (near_clh_lock.hpp).
+///
+/// Cost in far operations, each completed by a flush: lock 1 swap at home by the first of a batch, and 1 get
+/// at its predecessor for each look at it; unlock none. By Craig's variant: lock 1 atomic at home and 1 at
+/// the predecessor by the first of a batch, unlock 1 at the own node and 1 at the successor by the last; and
+/// 1 at the own node to reset. Memory: 64 bytes of far (Craig: 128) and 128 of near memory for each rank.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+#include "nearfar/core/layout.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/clh_lock.hpp"
+#include "nearfar/lock/far_handover.hpp"
+#include "nearfar/lock/lockable.hpp"
+
+namespace nearfar {
+
+/// Exclusive lock for all ranks of a world. See the file's comment.
+template <world W, clh_waiting Where = clh_waiting::at_predecessor>
+class hclh_lock : public lockable<hclh_lock<W, Where>, W> {
+ public:
+  using world_type = W;
+
+  /// Collective. `home` keeps the end of the queue of all.
+  explicit hclh_lock(W& w, int home = 0)
+      : hclh_lock::lockable(w, {{"home", home}}),
+        world_(&w),
+        nodes_(w),
+        words_(w),
+        grants_(w),
+        home_(checked_rank(w, home)),
+        rank_(w.rank()),
+        my_name_(to_word(rank_) + released),
+        local_end_(&nodes_.at(w.locality().leader(level::node, rank_)).end) {}
+  ~hclh_lock() noexcept(!checked_build) { this->expect_not_held(); }
+
+  // The algorithm without the checks, for locks that are built on this one.
+
+  handover acquire() {
+    turn_ = 1 - turn_;
+    const queue_node mine{rank_, turn_};
+    cell_of(mine).store(waiting, std::memory_order_relaxed);
+    reset();
+    // (1) Releases both resets to who comes next here, and to the first of the batch (2).
+    const std::uint64_t before = local_end_->exchange(mine.name(), std::memory_order_acq_rel);
+    if (before != nobody) {
+      const std::uint64_t told =
+          world_->await(cell_of(queue_node::of(before)), is_told);  // pairs with (3), (4)
+      if (told == is_next) return handover::local;
+    }
+    return append_batch();
+  }
+
+  void release() {
+    const queue_node mine{rank_, turn_};
+    // (3) Releases the critical section to who is next here. Whether this rank is the last of its batch was
+    // written before the batch could have the lock.
+    if (cell_of(mine).load(std::memory_order_relaxed) == waiting)
+      cell_of(mine).store(is_next, std::memory_order_release);
+    else
+      release_last(mine);
+  }
+
+ private:
+  // What a rank is told by who was before it on its node.
+  static constexpr std::uint64_t waiting = 0;
+  static constexpr std::uint64_t is_next = 1;   ///< it has the lock
+  static constexpr std::uint64_t is_first = 2;  ///< of a batch
+  static bool is_told(std::uint64_t told) noexcept { return told != waiting; }
+  // What the last of a batch tells who is behind it. Craig: or who that is, above these. Origins of far
+  // operations, so they must be objects.
+  static constexpr std::uint64_t pending = 0;
+  static constexpr std::uint64_t released = 1;
+  static constexpr std::uint64_t grant = 1;
+
+  struct alignas(cache_line) near_words {
+    std::array<typename W::template near<std::uint64_t>, 2> told{};
+    alignas(cache_line) typename W::template near<std::uint64_t> end{};
+  };
+  struct alignas(slot_bytes) far_words {
+    far<std::uint64_t> status;
+    far<std::uint64_t> other_status;
+    far<std::uint64_t> end;
+  };
+
+  /// One of a rank's two.
+  struct queue_node {
+    int owner;
+    std::uint64_t turn;
+
+    [[nodiscard]] static queue_node of(std::uint64_t name) noexcept {
+      return {.owner = to_rank(name / 2), .turn = name % 2};
+    }
+    /// Never `nobody`.
+    [[nodiscard]] std::uint64_t name() const noexcept { return to_word(owner) * 2 + turn; }
+    [[nodiscard]] far<std::uint64_t> far_words::*status() const noexcept {
+      return turn == 0 ? &far_words::status : &far_words::other_status;
+    }
+  };
+
+  struct no_grants {
+    explicit no_grants(W& /*w*/) {}
+  };
+
+  [[nodiscard]] auto& cell_of(queue_node node) { return nodes_.at(node.owner).told[node.turn]; }
+
+  void reset() {
+    const queue_node mine{rank_, turn_};
+    if constexpr (Where == clh_waiting::at_predecessor) {
+      words_.write_direct(rank_, mine.status(), pending);
+    } else if (is_used_[turn_]) {
+      words_.accumulate(rank_, mine.status(), pending, far_op::replace);
+      words_.flush(rank_);
+      is_used_[turn_] = false;
+    }
+  }
+
+  /// Of the first of a batch: everyone from it to who is the last on its node now.
+  handover append_batch() {
+    // (2) Pairs with (1), whose last far write is in place by the time that others can see its name.
+    last_ = local_end_->load(std::memory_order_acquire);
+    words_.swap(home_, &far_words::end, last_, before_);
+    words_.flush(home_);
+    // (4) To who comes next on this node; the last itself reads it when it has the lock.
+    cell_of(queue_node::of(last_)).store(is_first, std::memory_order_release);
+    if (before_ == nobody) return handover::uncontended;
+    const queue_node before = queue_node::of(before_);
+    const bool is_near = world_->locality().same(level::node, rank_, before.owner);
+    const bool has_waited = Where == clh_waiting::at_home ? await_grant(before) : poll(before, is_near);
+    if (!has_waited) return handover::uncontended;
+    return is_near ? handover::local : handover::remote;
+  }
+
+  /// Until the rank before releases; whether it had not yet.
+  [[nodiscard]] bool poll(queue_node before, bool is_near) {
+    const auto is_released = [](std::uint64_t status) { return status == released; };
+    if (is_near) {
+      if (is_released(words_.read_direct(before.owner, before.status()))) return false;
+      world_->await_direct(words_, before.owner, before.status(), is_released);
+    } else {
+      words_.get(before.owner, before.status(), seen_);
+      words_.flush(before.owner);
+      if (is_released(seen_)) return false;
+      world_->await_get(words_, before.owner, before.status(), is_released);
+    }
+    return true;
+  }
+  [[nodiscard]] bool await_grant([[maybe_unused]] queue_node before) {
+    if constexpr (Where == clh_waiting::at_home) {
+      words_.swap(before.owner, before.status(), my_name_, seen_);
+      words_.flush(before.owner);
+      if (seen_ == released) return false;
+      static_cast<void>(grants_.await());
+    }
+    return true;
+  }
+
+  /// Of the last of a batch.
+  void release_last(queue_node mine) {
+    if constexpr (Where == clh_waiting::at_predecessor) {
+      words_.write_direct(rank_, mine.status(), released);
+    } else {
+      is_used_[turn_] = true;
+      words_.swap(rank_, mine.status(), released, seen_);
+      words_.flush(rank_);
+      if (seen_ != pending) grants_.give(to_rank(seen_ - released), grant);
+    }
+  }
+
+  W* world_;
+  typename W::template near_segment<near_words> nodes_;
+  typename W::template far_segment<far_words> words_;
+  [[no_unique_address]] std::conditional_t<Where == clh_waiting::at_home, far_handover<W>, no_grants> grants_;
+  int home_;
+  int rank_;
+  std::uint64_t my_name_;  ///< above what a queue node says else
+  typename W::template near<std::uint64_t>* local_end_;
+  std::uint64_t turn_ = 0;
+  std::array<bool, 2> is_used_{};  ///< Craig: each of the two statuses, since its reset
+  std::uint64_t last_ = nobody;
+  std::uint64_t before_ = nobody;
+  std::uint64_t seen_ = pending;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,135 @@
+/// \file
+/// Test-and-test-and-set, and test-and-set, in near memory with exponential backoff, for the ranks of one
+/// node: alone, or as the local lock of a cohort.
+///
+/// Source: L. Rudolph, Z. Segall, "Dynamic decentralized cache schemes for MIMD parallel processors", ISCA
+/// 1984, doi 10.1145/800015.808203; backoff from T. Anderson, "The performance of spin lock alternatives for
+/// shared-memory multiprocessors", 1990, doi 10.1109/71.80120; the flag that says whether anybody waits from
+/// D. Dice, V. Marathe, N. Shavit, "Lock cohorting", PPoPP 2012, doi 10.1145/2145816.2145848; the default
+/// pauses from A. Uffmann's master thesis, LMU Munich, 2022, section 5.4.3. Counting who waits is nearfar's.
+///
+/// As published, who waits sets a flag before each attempt, and who acquires takes it back, also for those
+/// that wait on: these set it again only after their pauses, and a cohort gives the lock above up meanwhile.
+/// Counted, each is known from its first attempt in vain until it has the lock.
+///
+/// Fairness: none; who comes just then may overtake those that pause. Progress: some rank always acquires.
+///
+/// Cost: no far operations. Cache-line transfers: uncontended the lock's line; contended that for each rank
+/// that waits, twice, at each release, or without a look for each attempt, and in a cohort the line of the
+/// flag or count twice for each acquisition. Memory: 128 bytes of near memory for each rank.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "nearfar/core/backoff.hpp"
+#include "nearfar/core/layout.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/near_lockable.hpp"
+
+namespace nearfar {
+
+/// How a holder knows that others wait.
+enum class waiters_by : std::uint8_t {
+  nothing,  ///< it does not, and need not but in a cohort
+  count,    ///< each that waits counts itself
+  flag,     ///< each sets a flag before it tries, and takes it back when it has succeeded, as published
+};
+
+/// What distinguishes them.
+struct near_tts_policy {
+  waiters_by known = waiters_by::nothing;
+  /// Whether who waits exchanges only when it has seen the lock free; otherwise after each pause (TAS).
+  bool looks_first = true;
+};
+
+/// Exclusive lock for the ranks of one node. See the file's comment.
+template <world W, near_tts_policy Policy = near_tts_policy{}>
+class near_tts_lock : public near_lockable<near_tts_lock<W, Policy>, W> {
+  using base = near_lockable<near_tts_lock<W, Policy>, W>;
+  static_assert(Policy.looks_first || Policy.known != waiters_by::flag,
+                "the flag is set before each attempt, which only who looks first makes itself");
+
+ public:
+  using status = typename base::status;
+  using grant = typename base::grant;
+  /// As in the thesis' evaluation of local locks.
+  static constexpr backoff default_pause{.shortest = std::chrono::nanoseconds(1024),
+                                         .longest = std::chrono::nanoseconds(16384)};
+
+  /// Collective. `home` keeps the words; with `near_scope::node` each node's leader does. Throws
+  /// `topology_error` if the ranks of one lock are not on one node.
+  explicit near_tts_lock(W& w, int home = 0, near_scope scope = near_scope::world,
+                         backoff pause = default_pause)
+      : base(w, {{"home", home},
+                 {"scope", static_cast<std::int64_t>(scope)},
+                 {"pause.shortest", pause.shortest.count()},
+                 {"pause.longest", pause.longest.count()}}),
+        world_(&w),
+        nodes_(w),
+        lock_(&nodes_.at(detail::home_of_near(w, home, scope))),
+        pause_(pause) {}
+  ~near_tts_lock() noexcept(!checked_build) { this->expect_not_held(); }
+
+  grant acquire_local() {
+    if (!Policy.looks_first || lock_->state.load(std::memory_order_relaxed) != base::held) {
+      const status before = lock_->state.exchange(base::held, std::memory_order_acquire);  // (1), with (2)
+      if (before != base::held) return {before, false};
+    }
+    if constexpr (Policy.known == waiters_by::count) lock_->waiting.fetch_add(1, std::memory_order_relaxed);
+    const status before = wait_and_take();
+    no_longer_waiting();
+    return {before, true};
+  }
+
+  /// Not from a holder that has handed over to those who wait.
+  [[nodiscard]] bool try_acquire_local() {
+    status expected = base::from_above;
+    return lock_->state.compare_exchange(expected, base::held, std::memory_order_acquire,
+                                         std::memory_order_relaxed);  // as (1)
+  }
+
+  /// Who is known to wait does: it takes that back only when it holds the lock, which is before this rank
+  /// acquired, or not yet.
+  [[nodiscard]] bool alone() const
+    requires(Policy.known != waiters_by::nothing)
+  {
+    return lock_->waiting.load(std::memory_order_relaxed) == 0;
+  }
+
+  void release_local(status passes) { lock_->state.store(passes, std::memory_order_release); }  // (2)
+
+ private:
+  struct alignas(cache_line) words {
+    typename W::template near<status> state{};  ///< held, or what was handed over
+    alignas(cache_line) typename W::template near<std::uint32_t> waiting{};
+  };
+
+  /// What was handed over.
+  [[nodiscard]] status wait_and_take() {
+    const auto is_free = [](status now) { return now != base::held; };
+    if constexpr (Policy.looks_first) {
+      for (auto span = pause_.shortest;; span = pause_.after(span)) {
+        if constexpr (Policy.known == waiters_by::flag) lock_->waiting.store(1, std::memory_order_relaxed);
+        world_->await(lock_->state, is_free);
+        const status before = lock_->state.exchange(base::held, std::memory_order_acquire);  // as (1)
+        if (is_free(before)) return before;
+        world_->delay(span);
+      }
+    } else {
+      return world_->await_exchange(lock_->state, base::held, is_free, pause_);  // as (1)
+    }
+  }
+  void no_longer_waiting() {
+    if constexpr (Policy.known == waiters_by::count)
+      lock_->waiting.fetch_add(~std::uint32_t{0}, std::memory_order_relaxed);
+    if constexpr (Policy.known == waiters_by::flag) lock_->waiting.store(0, std::memory_order_relaxed);
+  }
+
+  W* world_;
+  typename W::template near_segment<words> nodes_;
+  words* lock_;
+  backoff pause_;
+};
+
+}  // namespace nearfar

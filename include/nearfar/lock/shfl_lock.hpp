@@ -1,0 +1,285 @@
+/// \file
+/// SHFL over RMA: a test-and-set lock in front of an MCS queue, which those who wait put in order by nodes.
+///
+/// Source: S. Kashyap, I. Calciu, X. Cheng, C. Min, T. Kim, "Scalable and practical locking with shuffling",
+/// SOSP 2019, doi 10.1145/3341301.3359629; over RMA, with either lock in front and with or without shuffling,
+/// A. Uffmann's master thesis, LMU Munich, 2022, section 5.7.
+///
+/// Who finds the word at home free takes the lock at once. Who does not takes a place in the queue, and its
+/// first waits for the word, of which it then says, too, that nobody else may take it past the queue; it
+/// leaves the queue as soon as it has the lock. What of that word the thesis writes in two bytes is here the
+/// one that is compared and swapped, so that saying so is no operation of its own.
+///
+/// The first of the queue, if nobody has moved it there, goes along the queue and moves the ranks of its node
+/// to the front, one behind the other, but for the last of the queue, behind which others are on their way.
+/// The last that it moved goes on from there when it sees that it is to, until a batch has `max_local_passes`
+/// ranks. So one rank at most shuffles at a time. It does so once, and once more as the first of the queue if
+/// it found nobody; as published it goes on for as long as it waits. Which ranks share a node all know.
+///
+/// Seen is not complete: a shuffler writes into words that ranks have just written that came into the queue.
+/// As published, by plain writes, a rank's name may come back after the queue was put in order, and ranks are
+/// lost. So the words of queue nodes are written by accumulates that replace, also by their owners, and the
+/// grant is a sum (far_handover.hpp).
+///
+/// Fairness: none, as who comes just when the lock is free and nobody is known to wait takes it; within the
+/// queue each of those that are before a rank may bring `max_local_passes` of its node before it. Progress:
+/// some rank always acquires.
+///
+/// Cost in far operations, each completed by a flush: uncontended lock 1 compare-and-swap at home, with a
+/// look first 1 fetch more, unlock 1 atomic at home. Through the queue, besides: 1 swap at home and 1 atomic
+/// at the predecessor, 1 compare-and-swap at home for each attempt of the first, 1 atomic at the successor or
+/// 1 compare-and-swap at home; up to 2 resets of one's own words. Shuffling: 1 fetch for each rank looked at
+/// on another node, none on this one, and up to 4 atomics for each that is moved. Memory: 192 bytes of far
+/// memory for each rank.
+#pragma once
+
+#include <cstdint>
+
+#include "nearfar/core/backoff.hpp"
+#include "nearfar/core/condition.hpp"
+#include "nearfar/core/layout.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/far_polling.hpp"
+#include "nearfar/lock/local_passes.hpp"
+#include "nearfar/lock/lockable.hpp"
+
+namespace nearfar {
+
+/// How ranks write the words of queue nodes.
+enum class node_writes : std::uint8_t {
+  accumulate,  ///< by accumulates that replace
+  put,         ///< by puts, and the owner in place, as published: unsound, kept for comparison
+};
+
+/// What distinguishes SHFL locks.
+struct shfl_policy {
+  /// Whether a rank tries the word only when it has seen it free (TTS); otherwise at once (TAS).
+  bool looks_first = false;
+  /// Whether those that wait put the queue in order.
+  bool shuffles = true;
+  node_writes writes = node_writes::accumulate;
+};
+
+/// Exclusive lock for all ranks of a world. See the file's comment.
+template <world W, shfl_policy Policy = shfl_policy{}>
+class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
+ public:
+  using world_type = W;
+
+  /// Collective. `home` keeps the word and the end of the queue. Throws `misuse` unless `max_local_passes` is
+  /// 1 to 254.
+  explicit shfl_lock(W& w, int home = 0, int max_local_passes = default_max_local_passes)
+      : shfl_lock::lockable(w, {{"home", home}, {"max_local_passes", max_local_passes}}),
+        world_(&w),
+        words_(w),
+        home_(checked_rank(w, home)),
+        rank_(w.rank()),
+        self_(to_word(w.rank())),
+        max_batch_(static_cast<std::uint64_t>(checked_local_passes(max_local_passes))) {}
+  ~shfl_lock() noexcept(!checked_build) { this->expect_not_held(); }
+
+  // The algorithm without the checks.
+
+  handover acquire() {
+    if (try_acquire()) return handover::uncontended;
+    const bool is_first = enqueue();
+    if (!is_first) await_turn();
+    if (Policy.shuffles && !has_shuffled_ && (batch() == 0 || is_shuffler()))
+      shuffle([this] { return (look_at_word() & is_taken) == 0; });
+    take_as_first(is_first);
+    released_ = leave_queue() ? is_free : is_closed;
+    return handover::waited;
+  }
+
+  [[nodiscard]] bool try_acquire() {
+    if (Policy.looks_first && look_at_word() != is_free) return false;
+    if (compare_and_swap(&words::state, is_free, is_taken) != is_free) return false;
+    released_ = is_free;
+    return true;
+  }
+
+  void release() {
+    words_.accumulate(home_, &words::state, released_, far_op::replace);
+    words_.flush(home_);
+  }
+
+ private:
+  struct alignas(slot_bytes) words {
+    far<std::uint64_t> state;  ///< at home
+    far<rank_word> tail;       ///< at home
+    alignas(slot_bytes) far<rank_word> next;
+    far<std::uint64_t> grants;  ///< how often it came to be the first
+    far<std::uint64_t> role;    ///< twice its place in a batch, and 1 more if it shuffles
+  };
+  // The word at home is a sum of these. Origins of far operations, so they must be objects.
+  static constexpr std::uint64_t is_free = 0;
+  static constexpr std::uint64_t is_taken = 1;
+  static constexpr std::uint64_t is_closed = 2;  ///< to who is not the first of the queue
+  static constexpr std::uint64_t is_taken_and_closed = 3;
+  static constexpr rank_word none = nobody;
+  static constexpr std::uint64_t one = 1;
+  static constexpr std::uint64_t no_role = 0;
+  static constexpr std::uint64_t shuffler = 1;
+
+  // ---- the word -------------------------------------------------------------------------------------------
+
+  /// As it is now; `seen_` may be something else.
+  [[nodiscard]] std::uint64_t look_at_word() {
+    if (world_->locality().same(level::node, rank_, home_)) return words_.read_direct(home_, &words::state);
+    words_.fetch(home_, &words::state, looked_);
+    words_.flush(home_);
+    return looked_;
+  }
+
+  std::uint64_t compare_and_swap(far<std::uint64_t> words::*field, const std::uint64_t& expected,
+                                 const std::uint64_t& desired) {
+    words_.compare_and_swap(home_, field, expected, desired, seen_);
+    words_.flush(home_);
+    return seen_;
+  }
+
+  /// Takes it, and closes it before that.
+  void take_as_first(bool is_first) {
+    // Whoever was behind another expects that the word has been closed by then.
+    expected_ = is_first ? is_taken : is_closed;
+    for (;;) {
+      if (compare_and_swap(&words::state, expected_, is_taken_and_closed) == expected_) {
+        if (expected_ != is_taken) return;
+      } else if (seen_ != is_taken_and_closed) {
+        expected_ = seen_;
+        continue;
+      }
+      const auto may_be_taken = [](std::uint64_t now) { return now != is_taken_and_closed; };
+      if constexpr (Policy.looks_first) {
+        static_cast<void>(await_polled(*world_, words_, home_, &words::state, looked_, may_be_taken));
+        expected_ = is_closed;
+      } else {
+        expected_ = world_->await_compare_and_swap(words_, home_, &words::state, is_closed,
+                                                   is_taken_and_closed, may_be_taken, backoff{});
+        if (expected_ == is_closed) return;
+      }
+    }
+  }
+
+  // ---- the queue ------------------------------------------------------------------------------------------
+
+  /// Whether nobody was there before.
+  [[nodiscard]] bool enqueue() {
+    reset(&words::next, none);
+    reset(&words::role, no_role);
+    has_shuffled_ = false;
+    words_.swap(home_, &words::tail, self_, before_);
+    words_.flush(home_);
+    if (before_ == none) return true;
+    replace(to_rank(before_), &words::next, self_);
+    return false;
+  }
+
+  /// Until this rank is the first.
+  void await_turn() {
+    const auto is_granted = [seen = granted_](std::uint64_t grants) { return grants != seen; };
+    if constexpr (Policy.shuffles) {
+      const auto is_to_shuffle = [](std::uint64_t role) { return role % 2 == shuffler; };
+      const satisfied_condition first = world_->await_any(when(words_, rank_, &words::grants, is_granted),
+                                                          when(words_, rank_, &words::role, is_to_shuffle));
+      if (first.index == 1) shuffle([&] { return is_granted(words_.read_direct(rank_, &words::grants)); });
+    }
+    granted_ = world_->await_direct(words_, rank_, &words::grants, is_granted);
+  }
+
+  /// Makes who is behind this rank the first; whether nobody was.
+  [[nodiscard]] bool leave_queue() {
+    rank_word next = words_.read_direct(rank_, &words::next);
+    if (next == none) {
+      if (compare_and_swap(&words::tail, self_, none) == self_) return true;
+      next = world_->await_direct(words_, rank_, &words::next, [](rank_word now) { return now != none; });
+    }
+    words_.accumulate(to_rank(next), &words::grants, one, far_op::sum);
+    words_.flush(to_rank(next));
+    return false;
+  }
+
+  void replace(int at, far<std::uint64_t> words::*field, const std::uint64_t& by) {
+    written_ = by;
+    if constexpr (Policy.writes == node_writes::accumulate)
+      words_.accumulate(at, field, written_, far_op::replace);
+    else
+      words_.put(at, field, written_);
+    words_.flush(at);
+  }
+  void reset(far<std::uint64_t> words::*field, const std::uint64_t& to) {
+    if constexpr (Policy.writes == node_writes::put)
+      words_.write_direct(rank_, field, to);
+    else if (words_.read_direct(rank_, field) != to)
+      replace(rank_, field, to);
+  }
+
+  // ---- shuffling ------------------------------------------------------------------------------------------
+
+  [[nodiscard]] std::uint64_t role() const { return words_.read_direct(rank_, &words::role); }
+  [[nodiscard]] std::uint64_t batch() const { return role() / 2; }
+  [[nodiscard]] bool is_shuffler() const { return role() % 2 == shuffler; }
+
+  /// Who is behind a rank that waits; nobody, if it may be the last of the queue.
+  [[nodiscard]] rank_word next_of(rank_word of) {
+    const int at = to_rank(of);
+    if (world_->locality().same(level::node, rank_, at)) return words_.read_direct(at, &words::next);
+    words_.fetch(at, &words::next, looked_);
+    words_.flush(at);
+    return looked_;
+  }
+
+  /// Moves ranks of this node behind this one until `is_over`; the last of them goes on.
+  ///
+  /// The ranks from this one to `last` are of one node and next to each other; `behind` comes after them. No
+  /// other rank writes the words that are written here: only who is the first of the queue leaves it, only at
+  /// its end do others come, and only one rank shuffles.
+  template <typename IsOver>
+  void shuffle(IsOver is_over) {
+    std::uint64_t count = batch() == 0 ? 1 : batch();
+    rank_word last = self_;
+    rank_word before = self_;
+    rank_word behind = words_.read_direct(rank_, &words::next);
+    for (rank_word at = behind; at != none && count < max_batch_ && !is_over();) {
+      const rank_word next = next_of(at);
+      if (next == none) break;  // it stays the last
+      if (!world_->locality().same(level::node, rank_, to_rank(at))) {
+        before = at;
+      } else {
+        if (last != self_) replace(to_rank(last), &words::role, 2 * count);
+        ++count;
+        if (before == last) {
+          before = at;
+          behind = next;
+        } else {
+          replace(to_rank(before), &words::next, next);
+          replace(to_rank(at), &words::next, behind);
+          replace(to_rank(last), &words::next, at);
+        }
+        last = at;
+      }
+      at = next;
+    }
+    if (last == self_) return;
+    has_shuffled_ = true;
+    replace(to_rank(last), &words::role, 2 * count + shuffler);
+  }
+
+  W* world_;
+  typename W::template far_segment<words> words_;
+  int home_;
+  int rank_;
+  rank_word self_;
+  std::uint64_t max_batch_;
+  std::uint64_t granted_ = 0;
+  std::uint64_t released_ = is_free;
+  bool has_shuffled_ = false;
+  // Origins and results of far operations.
+  std::uint64_t expected_ = is_free;
+  std::uint64_t seen_ = is_free;
+  std::uint64_t looked_ = is_free;
+  std::uint64_t written_ = 0;
+  rank_word before_ = none;
+};
+
+}  // namespace nearfar
