@@ -864,6 +864,58 @@ TEST(channel, from_one_to_one_tells_full_and_empty_exactly_after_a_moment) {
   c.close();
   EXPECT_EQ(receive(1), queue_status::closed);
 }
+/// As many of them as fit share a line with its stamp.
+template <typename T, typename Make>
+void expect_rounds_of_any_length(const Make& make) {
+  for (std::size_t capacity = 1; capacity <= 70; ++capacity) {
+    channel<T, spsc_ring> c(capacity);
+    std::uint64_t sent = 0;
+    std::uint64_t got = 0;
+    for (std::size_t at_once = 1; at_once <= capacity; ++at_once) {
+      for (std::size_t i = 0; i < at_once; ++i) ASSERT_EQ(c.try_send(make(sent++)), queue_status::success);
+      if (at_once == capacity) {
+        ASSERT_EQ(c.try_send(make(sent)), queue_status::full);
+      }
+      ASSERT_EQ(c.peek(), at_once);
+      if (at_once % 2 == 0) {
+        for (std::size_t i = 0; i < at_once; ++i) ASSERT_EQ(*c.try_receive(), make(got++));
+      } else {
+        std::vector<T> several;
+        while (several.size() < at_once) {
+          ASSERT_NE(c.try_receive_range(std::back_inserter(several), 5).count, 0U);
+        }
+        ASSERT_EQ(several.size(), at_once);
+        for (const T& one : several) ASSERT_EQ(one, make(got++));
+      }
+      ASSERT_EQ(c.try_receive().status(), queue_status::empty);
+    }
+    // What is left is destroyed with the channel.
+    ASSERT_EQ(c.try_send(make(sent)), queue_status::success);
+  }
+}
+TEST(channel, from_one_to_one_holds_messages_of_any_size_in_lines) {
+  expect_rounds_of_any_length<std::uint8_t>([](std::uint64_t i) { return static_cast<std::uint8_t>(i); });
+  expect_rounds_of_any_length<std::uint64_t>([](std::uint64_t i) { return i; });
+  expect_rounds_of_any_length<std::array<char, 5>>([](std::uint64_t i) {
+    return std::array{static_cast<char>(i % 100), '1', '2', '3', '4'};
+  });
+  expect_rounds_of_any_length<std::array<std::uint64_t, 7>>(
+      [](std::uint64_t i) { return std::array<std::uint64_t, 7>{i, 1, 2, 3, 4, 5, i}; });
+  expect_rounds_of_any_length<std::array<std::uint64_t, 9>>(
+      [](std::uint64_t i) { return std::array<std::uint64_t, 9>{i, 1, 2, 3, 4, 5, 6, 7, i}; });
+  expect_rounds_of_any_length<std::string>(
+      [](std::uint64_t i) { return std::to_string(i) + " is long enough"; });
+  struct alignas(16) wide {
+    std::uint64_t number;
+    bool operator==(const wide&) const = default;
+  };
+  expect_rounds_of_any_length<wide>([](std::uint64_t i) { return wide{i}; });
+  struct alignas(128) apart {
+    std::uint64_t number;
+    bool operator==(const apart&) const = default;
+  };
+  expect_rounds_of_any_length<apart>([](std::uint64_t i) { return apart{i}; });
+}
 TEST(channel, from_one_to_one_loses_nothing_of_a_stream_that_is_closed_and_opened) {
   constexpr std::uint64_t messages = 300'000;
   channel<std::uint64_t, spsc_ring> c(512);

@@ -1,17 +1,21 @@
 /// \file
-/// The buffer of a channel from one thread to one other, with room for a fixed number of messages: a ring in
-/// which each place has a stamp that says which message is there.
+/// The buffer of a channel from one thread to one other, with room for a fixed number of messages: a ring of
+/// cache lines, each with a stamp, beside as many messages as fit, that says up to where there are messages.
 ///
 /// Source: the queue of L. Lamport, "Specifying concurrent program modules", 1983, doi 10.1145/69624.357207,
-/// of which who sends keeps what it has last seen of the head, as in the MCRingBuffer of P. Lee, T. Bu,
+/// of which each side keeps what it has last seen of the other's, as in the MCRingBuffer of P. Lee, T. Bu,
 /// G. Chandranmenon, IPDPS 2010; who receives looks at the place and not at the tail, as in the FastForward
-/// of J. Giacomoni, T. Moseley, M. Vachharajani, PPoPP 2008, doi 10.1145/1345206.1345215.
+/// of J. Giacomoni, T. Moseley, M. Vachharajani, PPoPP 2008, doi 10.1145/1345206.1345215. One stamp for a
+/// line of messages is this project's: a message and what says that it is there come by one line, and a line
+/// of messages of a word brings seven.
 ///
 /// Positions only grow. Who sends fills a place, counts the message at the tail, by which who closes knows of
-/// it, looks whether it is still open (closing_gate.hpp), and stamps the place (1) with the next position.
-/// Who receives takes what is stamped, and moves the head on (2). It looks for who closes only when there is
-/// no stamp: once it is closed everything that was counted in time is sent, and taken without one. Its stamp
-/// may then come later, which nobody looks for any more, and before the sender uses the place again.
+/// it, looks whether it is still open (closing_gate.hpp), and stamps the line (1) with the next position.
+/// Who receives takes what is below the stamp, and moves the head on (2). It looks for a stamp only when it
+/// has taken all that the last one showed, and for who closes only when there is none: once it is closed
+/// everything that was counted in time is sent, and taken without one. Its stamp may then come later, which
+/// nobody looks for any more, and before the sender sends again. A line that the sender uses again shows by
+/// its stamp what is still there of the round before, too.
 ///
 /// Linearization points: of a `put` that succeeds the stamp (1), or that it is taken before, or closed, where
 /// somebody sees that; of a `take` the store of the head; of full the look at the head; of empty that at the
@@ -23,14 +27,15 @@
 /// returned: full and empty are linearizable only where who looks knows of the other's call by what happens
 /// before its own. Progress: wait-free, but for who closes, or opens it again.
 ///
-/// Cost: the line of the place, which moves to who receives, and back; that of the head once for as many
-/// messages as have been received meanwhile; that of the tail never, while it is open. Who sends asks for the
-/// line of a place ahead, as it would otherwise wait for each in turn: stores become visible in their order.
-/// Memory: four lines, and for as many messages as there is room for, rounded up to a power of two, a word
-/// and the message.
+/// Cost: the lines of the messages, which move to who receives, and back; that of the head once for as many
+/// messages as have been received meanwhile; that of the tail never, while it is open. Who sends asks for a
+/// line ahead, as it would otherwise wait for each in turn: stores become visible in their order.
+/// Memory: four lines, and those of as many messages as there is room for, each of a word and the messages
+/// that fit beside it, or one that is larger, their number rounded up to a power of two.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -58,18 +63,17 @@ class spsc_ring {
   /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
   spsc_ring(Memory& memory, std::size_t capacity)
       : capacity_(detail::checked_capacity(capacity)),
-        mask_(std::bit_ceil(capacity_) - 1),
+        mask_(lines_for(capacity_) - 1),
         gate_(memory),
         ends_(memory),
-        places_(memory, std::bit_ceil(capacity)) {}
+        lines_(memory, static_cast<std::size_t>(lines_for(capacity_))) {}
   spsc_ring(const spsc_ring&) = delete;
   spsc_ring& operator=(const spsc_ring&) = delete;
   /// Messages that nobody has received are destroyed. Nobody may use it any more.
   ~spsc_ring() {
     if constexpr (!std::is_trivially_destructible_v<T>) {
       const std::uint64_t tail = ends_[0].tail.load(std::memory_order_acquire);
-      for (std::uint64_t i = ends_[0].head.load(std::memory_order_acquire); i != tail; ++i)
-        at(i).message.drop();
+      for (std::uint64_t i = ends_[0].head.load(std::memory_order_acquire); i != tail; ++i) place(i).drop();
     }
   }
 
@@ -82,11 +86,12 @@ class spsc_ring {
     const std::uint64_t tail = ends.tail.load(std::memory_order_relaxed);
     if (tail == ends.limit.load(std::memory_order_relaxed) && !has_room(tail))
       return gate_.is_open() ? queue_status::full : queue_status::closed;
-    place& to = at(tail);
+    line& to = line_of(tail);
     if constexpr (Memory::is_hardware) detail::ask_for_line_past<lines_ahead * cache_line>(&to);
-    to.message.put(std::move(value));
+    slot& message = to.messages[index_of(tail)];
+    message.put(std::move(value));
     if (!gate_.count_one(ends.tail, tail)) {
-      detail::hand_back(value, to.message);
+      detail::hand_back(value, message);
       return queue_status::closed;
     }
     to.stamp.store(tail + 1, std::memory_order_release);  // (1)
@@ -94,36 +99,36 @@ class spsc_ring {
   }
   /// A message, or `empty` or `closed`.
   [[nodiscard]] received<T> take() {
-    near& end = ends_[0].head;
-    const std::uint64_t head = end.load(std::memory_order_relaxed);
-    place& from = at(head);
-    if (!is_stamped(from, head)) {
-      const queue_status found = look_again(from, head);
+    both_ends& ends = ends_[0];
+    const std::uint64_t head = ends.head.load(std::memory_order_relaxed);
+    if (head >= ends.shown.load(std::memory_order_relaxed) && !is_shown(head)) {
+      const queue_status found = look_again(head);
       if (found != queue_status::success) return found;
     }
-    return detail::take_and<T>(from.message, [&] { end.store(head + 1, std::memory_order_release); });  // (2)
+    return detail::take_and<T>(place(head),
+                               [&] { ends.head.store(head + 1, std::memory_order_release); });  // (2)
   }
   /// As many as are seen.
   template <typename Out>
   [[nodiscard]] queue_status take_range(Out& out, std::size_t most, std::size_t& count) {
-    near& end = ends_[0].head;
-    std::uint64_t head = end.load(std::memory_order_relaxed);
-    if (!is_stamped(at(head), head)) {
-      const queue_status found = look_again(at(head), head);
+    both_ends& ends = ends_[0];
+    std::uint64_t head = ends.head.load(std::memory_order_relaxed);
+    if (head >= ends.shown.load(std::memory_order_relaxed) && !is_shown(head)) {
+      const queue_status found = look_again(head);
       if (found != queue_status::success) return found;
     }
     const std::uint64_t last = head + most;
     return detail::and_always(
         [&] {
           do {
-            place& from = at(head);
+            slot& from = place(head);
             ++head;
             ++count;
-            *out++ = from.message.take();
-          } while (head != last && is_stamped(at(head), head));
+            *out++ = from.take();
+          } while (head != last && (head < ends.shown.load(std::memory_order_relaxed) || is_shown(head)));
           return queue_status::success;
         },
-        [&] { end.store(head, std::memory_order_release); });  // (2)
+        [&] { ends.head.store(head, std::memory_order_release); });  // (2)
   }
 
   /// Whether this call closed it.
@@ -141,19 +146,38 @@ class spsc_ring {
 
  private:
   using near = typename Memory::template near<std::uint64_t>;
+  using slot = typename Memory::template slot<T>;
   struct both_ends {
     alignas(cache_line) near tail{};
     near limit{};  ///< of the tail, by what has been seen of the head: only who sends looks
     alignas(cache_line) near head{};
+    near shown{};   ///< of the head, by what has been seen of stamps: only who receives looks
     near looked{};  ///< where there was no message: only who receives looks
   };
-  struct place {
-    near stamp{};  ///< 0 is no message's
-    typename Memory::template slot<T> message{};
+  static constexpr std::size_t before_places = std::max(sizeof(near), alignof(slot));  ///< in a line
+  /// Of a line; two where cells have no size, so that a search gets to the next line.
+  static constexpr std::size_t places_of_line = !Memory::is_hardware ? 2
+                                                : before_places + sizeof(slot) > cache_line
+                                                    ? 1
+                                                    : (cache_line - before_places) / sizeof(slot);
+  struct alignas(before_places + sizeof(slot) <= cache_line ? cache_line : before_places) line {
+    near stamp{};  ///< all messages below it are there
+    std::array<slot, places_of_line> messages{};
   };
   static constexpr std::size_t lines_ahead = 4;
 
-  [[nodiscard]] place& at(std::uint64_t of) const { return places_[static_cast<std::size_t>(of & mask_)]; }
+  [[nodiscard]] static constexpr std::uint64_t lines_for(std::uint64_t capacity) {
+    return std::bit_ceil((capacity + places_of_line - 1) / places_of_line);
+  }
+  [[nodiscard]] line& line_of(std::uint64_t position) const {
+    return lines_[static_cast<std::size_t>((position / places_of_line) & mask_)];
+  }
+  [[nodiscard]] static constexpr std::size_t index_of(std::uint64_t position) {
+    return static_cast<std::size_t>(position % places_of_line);
+  }
+  [[nodiscard]] slot& place(std::uint64_t position) const {
+    return line_of(position).messages[index_of(position)];
+  }
 
   /// Of who sends, at that tail, where it has seen none. If there is little, as the other is at work, it
   /// gives that a moment, and then has more for one look.
@@ -168,14 +192,18 @@ class spsc_ring {
     return head + capacity_ != tail;
   }
 
-  [[nodiscard]] static bool is_stamped(const place& of, std::uint64_t head) {
-    return of.stamp.load(std::memory_order_acquire) == head + 1;  // pairs with (1)
+  /// Of who receives, at that head: whether there is a message, by the stamp of its line.
+  [[nodiscard]] bool is_shown(std::uint64_t head) {
+    const std::uint64_t stamp = line_of(head).stamp.load(std::memory_order_acquire);  // pairs with (1)
+    if (stamp <= head) return false;
+    ends_[0].shown.store(stamp, std::memory_order_relaxed);
+    return true;
   }
   /// Of who receives, at that head, where there was no message.
-  [[nodiscard, gnu::noinline]] queue_status look_again(const place& of, std::uint64_t head) {
+  [[nodiscard, gnu::noinline]] queue_status look_again(std::uint64_t head) {
     detail::let_sender_work<Memory>(ends_[0].looked, head, moment());
     const auto sent = gate_.sent_if_closed();
-    if (!sent) return is_stamped(of, head) ? queue_status::success : queue_status::empty;  // (3)
+    if (!sent) return is_shown(head) ? queue_status::success : queue_status::empty;  // (3)
     return *sent == head ? queue_status::closed : queue_status::success;
   }
   /// Less than the messages of a full ring take, and nothing for a small one.
@@ -187,7 +215,7 @@ class spsc_ring {
   std::uint64_t mask_;
   detail::closing_gate<Memory, false> gate_;
   typename Memory::template few<both_ends, 1> ends_;
-  typename Memory::template array<place> places_;
+  typename Memory::template array<line> lines_;
 };
 
 }  // namespace nearfar
