@@ -9,7 +9,8 @@
 /// that time, what is counted is sent: what was withdrawn before is not counted any more, and who closes
 /// later has seen the same count, or a later one. Who is shown each message after (2) needs no look at the
 /// count but that of who closed (10): a message that was counted in time and is not shown yet is sent all the
-/// same.
+/// same. Who opens it again (11) tells a sender that finds it open (12) what was received while it was
+/// closed: it must not take it for as full as it was before.
 ///
 /// Source: E. Dijkstra's and T. Dekker's two flags, in the asymmetric form of D. Dice, H. Huang, M. Yang,
 /// "Asymmetric Dekker synchronization", 2001: the sender, who does this for each message, pays nothing for
@@ -38,7 +39,7 @@ class closing_gate {
 
   /// Of the sender, before it makes a message.
   [[nodiscard]] bool is_open() {
-    const std::uint64_t seen = state().load(std::memory_order_relaxed);
+    const std::uint64_t seen = state().load(std::memory_order_acquire);  // (12) pairs with (11)
     return phase_of(seen) == open || (phase_of(seen) == closing && phase_of(settled()) == open);
   }
   /// Of the sender, who has made one message after so many. If not, it is closed.
@@ -142,7 +143,7 @@ class closing_gate {
       if constexpr (is_locked) {
         state().store(from + steps, std::memory_order_release);
         return true;
-      } else if (state().compare_exchange(from, from + steps, std::memory_order_relaxed,
+      } else if (state().compare_exchange(from, from + steps, std::memory_order_release,  // (11)
                                           std::memory_order_relaxed)) {
         return true;
       }
