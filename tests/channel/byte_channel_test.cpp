@@ -120,6 +120,19 @@ TYPED_TEST(byte_channel_of, lends_frames_until_they_go_back) {
   EXPECT_THROW(static_cast<void>(std::move(*frame).commit(1)), misuse);
 }
 
+TYPED_TEST(byte_channel_of, shows_no_bytes_of_a_frame_that_is_given_away) {
+  typename TypeParam::channel c(TypeParam::size(8, 2));
+  auto sent = c.reserve();
+  EXPECT_EQ(std::move(*sent).commit(), queue_status::success);
+  EXPECT_THROW(static_cast<void>(sent->bytes()), misuse);
+  auto item = c.receive();
+  item->give_back();
+  EXPECT_THROW(static_cast<void>(item->bytes()), misuse);
+  auto frame = c.reserve();
+  const auto other = std::move(*frame);
+  EXPECT_EQ(other.bytes().size(), 8U);
+  EXPECT_THROW(static_cast<void>(frame->bytes()), misuse);
+}
 TYPED_TEST(byte_channel_of, commits_in_place) {
   typename TypeParam::channel c(TypeParam::size(8, 3));
   auto frame = c.reserve();

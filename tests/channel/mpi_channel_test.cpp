@@ -175,6 +175,18 @@ TEST(mpi_channels, refuse_ranks_that_do_not_agree) {
     EXPECT_THROW((node_channel<mpi::world, double>(w, 4)), collective_mismatch);
 }
 
+// Two kinds of locks have the same size, and would share a word.
+TEST(mpi_byte_channel, refuses_ranks_with_different_strategies) {
+  mpi::world& w = common_world();
+  if (!is_on_one_node() || w.size() == 1) return;
+  const byte_channel_size size{.item_size = 8, .capacity = 4};
+  if (w.rank() == 0)
+    EXPECT_THROW((node_byte_channel<mpi::world, ring_of<channel_lock::spin>::mpmc>(w, size)),
+                 collective_mismatch);
+  else
+    EXPECT_THROW((node_byte_channel<mpi::world, ring_of<channel_lock::ticket>::mpmc>(w, size)),
+                 collective_mismatch);
+}
 TEST(mpi_byte_channel, loses_and_tears_nothing_between_the_ranks_of_a_node) {
   mpi::world& w = common_world();
   if (w.locality().groups(level::node) != 1) {

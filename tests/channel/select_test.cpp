@@ -222,6 +222,40 @@ TEST(selection, refuses_a_case_that_is_there_twice) {
   EXPECT_THROW(try_select(one, one), misuse);
   EXPECT_EQ(try_select(one), std::nullopt);
 }
+TEST(selection, refuses_a_null_pointer) {
+  channel<int> numbers(1);
+  auto one = on_receive(numbers, ignore);
+  const std::array<select_case*, 2> cases{&one, nullptr};
+  EXPECT_THROW(try_select(std::span<select_case* const>(cases)), misuse);
+}
+// It would send a message that was moved from.
+TEST(selection, refuses_a_case_that_has_sent_its_message) {
+  channel<std::string> c(3);
+  const std::string text(40, 'x');
+  auto copied = on_send(c, text, ignore);
+  EXPECT_EQ(select(copied), 0U);
+  EXPECT_THROW(select(copied), misuse);
+  EXPECT_EQ(c.peek(), 1U);
+  c.close();
+  std::string moved(40, 'y');
+  auto kept = on_send(c, std::move(moved), ignore);
+  EXPECT_EQ(select(kept), 0U);  // closed, and still there
+  c.reopen();
+  EXPECT_EQ(select(kept), 0U);
+  EXPECT_THROW(select(kept), misuse);
+  EXPECT_EQ(*c.receive(), text);
+  EXPECT_EQ(*c.receive(), std::string(40, 'y'));
+  EXPECT_EQ(c.peek(), 0U);
+  // Of a rendezvous, where another makes it happen.
+  channel<std::string, rendezvous> met;
+  std::string given(40, 'z');
+  auto once = on_send(met, std::move(given), ignore);
+  {
+    const std::jthread other([&] { EXPECT_EQ(*met.receive(), std::string(40, 'z')); });
+    EXPECT_EQ(select(once), 0U);
+  }
+  EXPECT_THROW(try_select(once), misuse);
+}
 
 TEST(selection, of_many_threads_favours_no_case) {
   channel<int> here(1);

@@ -158,7 +158,12 @@ class basic_byte_channel {
 
    protected:
     held(basic_byte_channel& of, std::uint64_t number) noexcept : of_(&of), number_(number) {}
-    [[nodiscard]] std::size_t index() const noexcept { return static_cast<std::size_t>(number_ - 1); }
+    [[nodiscard]] std::size_t index() const {
+      if (number_ == none)
+        throw misuse(
+            "these bytes are no longer its holder's: the frame was committed, moved from or given back");
+      return static_cast<std::size_t>(number_ - 1);
+    }
 
     basic_byte_channel* of_;
     std::uint64_t number_;
@@ -172,7 +177,7 @@ class basic_byte_channel {
   /// Room for an item. It goes back if it is not committed.
   class frame : public held {
    public:
-    /// Only until it is committed or goes back.
+    /// Only until it is committed, moved from or goes back; from then on throws `misuse`.
     [[nodiscard]] typename Frames::writable bytes() const {
       return this->of_->frames_.to_write(this->index());
     }
@@ -189,6 +194,7 @@ class basic_byte_channel {
   /// What was received. Its frame is free again when it is destroyed.
   class item : public held {
    public:
+    /// Throws `misuse` when it has been moved from or given back.
     [[nodiscard]] typename Frames::readable bytes() const {
       return this->of_->frames_.to_read(this->index(), length_);
     }
@@ -393,16 +399,15 @@ class node_byte_channel : public basic_byte_channel<node_memory<W>, Buffer> {
  public:
   /// Collective. `home` is whose memory the channel is in, of which each rank gives as much. Throws what
   /// `byte_channel` does, `out_of_memory` where the world has not so much, `collective_mismatch` where the
-  /// ranks want different sizes, and `misuse` where they are not all on one node.
+  /// ranks want different sizes or strategies, and `misuse` where they are not all on one node.
   node_byte_channel(W& w, const byte_channel_size& size, int home = 0)
       : basic_byte_channel<node_memory<W>, Buffer>(alike(w, size, home), w, home) {}
 
  private:
   [[nodiscard]] static const byte_channel_size& alike(W& w, const byte_channel_size& size, int home) {
-    expect_alike(w, "a byte channel",
-                 {{"item_size", static_cast<std::int64_t>(size.item_size)},
-                  {"capacity", static_cast<std::int64_t>(size.capacity)},
-                  {"home", home}});
+    expect_alike<node_byte_channel>(w, {{"item_size", static_cast<std::int64_t>(size.item_size)},
+                                        {"capacity", static_cast<std::int64_t>(size.capacity)},
+                                        {"home", home}});
     return size;
   }
 };

@@ -329,13 +329,14 @@ class awaited_one {
 
 }  // namespace detail
 
-/// To be awaited by a `task`: as `receive`.
+/// To be awaited by a `task`, in the expression that makes it: as `receive`.
 template <typename Channel>
 [[nodiscard]] auto async_receive(Channel& from) {
   const auto make = [&](auto keep) { return on_receive(from, keep); };
   return detail::awaited_one<received<typename Channel::value_type>, decltype(make)>(make);
 }
-/// To be awaited by a `task`: as `send`; the message is moved from only if it is sent.
+/// To be awaited by a `task`, once, in the expression that makes it: as `send`; the message is moved from
+/// only if it is sent.
 template <typename Channel>
 [[nodiscard]] auto async_send(Channel& to, typename Channel::value_type&& value) {
   const auto make = [&](auto keep) { return on_send(to, std::move(value), keep); };

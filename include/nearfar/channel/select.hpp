@@ -61,6 +61,8 @@ class basic_case {
   basic_case& operator=(const basic_case&) = delete;
   virtual ~basic_case() = default;
 
+  /// Whether it cannot happen again, as what it was to send is sent.
+  [[nodiscard]] virtual bool is_spent() const noexcept = 0;
   /// Whether it happened.
   [[nodiscard]] virtual bool attempt() = 0;
   /// Has the waiter told what happens here, if anything is to be told of; and ends that.
@@ -134,6 +136,10 @@ class channel_case final : public basic_case<typename Channel::memory_type> {
         copy_(value),
         message_(std::addressof(*copy_)) {}
 
+  [[nodiscard]] bool is_spent() const noexcept override {
+    if constexpr (sends) return result_ == queue_status::success;
+    return false;
+  }
   [[nodiscard]] bool attempt() override {
     if constexpr (sends) {
       result_ = channel_->try_send(std::move(*message_));
@@ -201,8 +207,11 @@ class selection {
   };
   using chosen = std::optional<std::uint32_t>;
 
-  /// The cases are put in another order as it goes. Throws `misuse` for one that is there twice.
+  /// The cases are put in another order as it goes. Throws `misuse` for a null pointer and for one that is
+  /// there twice.
   selection(waiter<Memory>& me, std::span<numbered> cases) : me_(&me), cases_(cases) {
+    if (std::ranges::find(cases_, nullptr, &numbered::of) != cases_.end())
+      throw misuse("a selection has a null pointer in place of a case");
     std::ranges::sort(cases_, std::less<>(), &numbered::of);
     if (std::ranges::adjacent_find(cases_, {}, &numbered::of) != cases_.end())
       throw misuse("a selection has a case twice: make one for each");
@@ -214,9 +223,11 @@ class selection {
       if (each.of->attempt()) return each.number;
     return std::nullopt;
   }
-  /// The same in a random order.
+  /// The same in a random order. Throws `misuse` for one that has sent its message in an earlier selection.
   template <typename Random>
   [[nodiscard]] chosen attempt_by(Random& random) {
+    if (std::ranges::any_of(cases_, [](const numbered& each) { return each.of->is_spent(); }))
+      throw misuse("what a case was to send is sent: make a case for each message");
     std::shuffle(cases_.begin(), cases_.end(), random);
     return attempt();
   }
@@ -330,8 +341,8 @@ template <typename... Case>
 
 }  // namespace detail
 
-/// What `on_send` and `on_receive` make: one thing that may happen. Used by one selection at a time, and
-/// after it happened, by none.
+/// What `on_send` and `on_receive` make: one thing that may happen. Used by one selection at a time.
+/// One that has sent its message is of no more use: a selection with it throws `misuse`.
 using select_case = detail::basic_case<process_memory>;
 template <typename T>
 concept selectable = std::derived_from<std::remove_cvref_t<T>, select_case>;
@@ -381,8 +392,8 @@ std::optional<std::size_t> select_for(std::chrono::duration<Rep, Period> span, C
 }
 
 /// The same of any number of cases, each once. Throws `misuse` for none at all, for which it would wait for
-/// ever, and for a case that is there twice. A case that is kept in a variable must not outlive what it
-/// sends: of a temporary it knows only where that was.
+/// ever, and for a case that is there twice, a null pointer, or sent already. A case that is kept in a
+/// variable must not outlive what it sends: of a temporary it knows only where that was.
 inline std::size_t select(std::span<select_case* const> cases) {
   if (cases.empty()) throw misuse("a selection without cases never ends: give it one, or a deadline");
   auto all = detail::numbered_cases(cases);
