@@ -235,6 +235,39 @@ class Channels(InEmptyFolder):
         self.assertRegex(ended.stdout, r"not measured +5\.5: ")
         self.assertTrue((self.folder / "out" / "index.html").exists())
 
+    def test_claims_are_judged_by_what_was_asked_for(self):
+        arguments = ["figures", "laubert2021", "--quick", "--most-ranks", "2", "--repetitions", "1", "--output", "out",
+                     "--only", "fig-5.1-5.2-mpsc"]  # fmt: skip
+        self.assertEqual(nearfar(*arguments, cwd=self.folder).returncode, 0)
+        claims = (self.folder / "out" / "claims.jsonl").read_text()
+        results = self.folder / "out" / "fig-5.1-5.2-mpsc.jsonl"
+        lines = []
+        # Beside them what a run with more messages, for which everything takes a second, leaves there.
+        for line in results.read_text().splitlines():
+            record = json.loads(line)
+            if record["record"] == "end":
+                record["samples"] *= 2
+            lines.append(json.dumps(record))
+            if record["record"] == "sample":
+                record["axes"]["messages"] = 100000
+                record["measured"]["time"] = 1e9
+                lines.append(json.dumps(record))
+        results.write_text("\n".join(lines) + "\n")
+        self.assertEqual(nearfar(*arguments, cwd=self.folder).returncode, 0)
+        self.assertEqual((self.folder / "out" / "claims.jsonl").read_text(), claims)
+
+    def test_figures_say_what_is_in_the_way(self):
+        arguments = ["figures", "laubert2021", "--quick", "--most-ranks", "2", "--repetitions", "1", "--output", "out"]
+        ended = nearfar(*arguments, "--only", "fig-5.7-sizes", cwd=self.folder)
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("takes 11 ranks", ended.stdout)
+        self.assertIn("--most-ranks", ended.stderr)
+        (self.folder / "out" / "fig-5.3-mpmc.jsonl").write_text('{"record":"sample","verified":true}\n')
+        ended = nearfar(*arguments, "--only", "fig-5.1-5.2-mpsc", cwd=self.folder)
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn(os.path.join("out", "fig-5.3-mpmc.jsonl"), ended.stderr)
+        self.assertIn("line 1", ended.stderr)
+
 
 class Unfinished(InEmptyFolder):
     def test_results_count_with_what_they_hold(self):

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/report_package.hpp"
 #include "apps/nearfar/sim/simulated.hpp"
+#include "bench/axis.hpp"
 #include "bench/output_file.hpp"
 #include "bench/statistics.hpp"
 
@@ -67,7 +69,7 @@ std::vector<shape> shapes_of(const paper& of, const analysis& what, const paper_
 }
 
 /// Goes on from a file that an earlier run has left.
-int measure(const paper& of, const analysis& what, const paper_options& options) {
+plan plan_of(const paper& of, const analysis& what, const paper_options& options) {
   plan result;
   result.world = of.machine.empty() ? "threads" : "simulated";
   result.title = "sweep";
@@ -83,18 +85,45 @@ int measure(const paper& of, const analysis& what, const paper_options& options)
   asked.values.insert(of.values.begin(), of.values.end());
   if (options.quick)
     for (const auto& [name, values] : of.quick_values) asked.values[name] = values;
-  if (asked.shapes.empty()) return success;
   result.requests.push_back(std::move(asked));
-  return run(result);
+  return result;
 }
 
-/// What the results files of a folder say.
+int measure(const paper& of, const analysis& what, const paper_options& options) {
+  const plan result = plan_of(of, what, options);
+  if (!result.requests.front().shapes.empty()) return run(result);
+  const auto fewest = std::min_element(what.shapes.begin(), what.shapes.end(),
+                                       [](const shape& a, const shape& b) { return a.ranks < b.ranks; });
+  fmt::print("not measured: takes {} ranks, and {} is {}\n", fewest == what.shapes.end() ? 0 : fewest->ranks,
+             options.quick ? "the most with --quick" : "--most-ranks", options.most_ranks);
+  return success;
+}
+
+/// What the results files of a folder say of what is asked for now: another run may have left there what it
+/// measured at other places, with other numbers of messages for example.
 class findings {
  public:
   findings(const paper& of, const paper_options& options) {
     for (const analysis& each : of.analyses) {
-      std::ifstream from(results_path(options, each.name));
-      for (std::string line; std::getline(from, line);) note(each, line);
+      const std::filesystem::path path = results_path(options, each.name);
+      std::ifstream from(path);
+      if (!from) continue;
+      plan asked = plan_of(of, each, options);
+      asked.requests.front().shapes = {{.ranks = 2, .nodes = 1, .ranks_per_node = 2}};  // places have none
+      std::set<nlohmann::json> places;
+      for (const configuration& at : configurations_of(asked))
+        places.insert(
+            place(at.object->name, object_of(at.axes, &at.benchmark->axes), object_of(at.parameters)));
+      std::size_t number = 0;
+      for (std::string line; std::getline(from, line);) {
+        ++number;
+        try {
+          note(each, places, line);
+        } catch (const nlohmann::json::exception&) {
+          throw usage_error(fmt::format("line {} of {} is no sample of an analysis: choose another --output",
+                                        number, path.string()));
+        }
+      }
     }
   }
 
@@ -107,11 +136,30 @@ class findings {
   }
 
  private:
-  void note(const analysis& of, const std::string& line) {
+  /// Where something was measured, but for its ranks and nodes.
+  static nlohmann::json place(const std::string& object, const nlohmann::json& axes,
+                              const nlohmann::json& parameters) {
+    return {object, axes, parameters};
+  }
+  /// By name, without what is an effort.
+  static nlohmann::json object_of(const bench::point& at, const std::vector<bench::axis>* axes = nullptr) {
+    nlohmann::json result = nlohmann::json::object();
+    for (const auto& [name, value] : at.values())
+      if (axes == nullptr || std::none_of(axes->begin(), axes->end(), [&](const bench::axis& each) {
+            return each.is_effort && each.name == name;
+          }))
+        result[name] = bench::json_of(value);
+    return result;
+  }
+  void note(const analysis& of, const std::set<nlohmann::json>& places, const std::string& line) {
     const auto record = nlohmann::ordered_json::parse(line, nullptr, false);
+    // The last line of a run that was killed is cut off.
     if (record.is_discarded() || record.value("record", "") != "sample" || !record.value("verified", false))
       return;
     const std::string kind = bench::find_benchmark(of.benchmark)->kind->name;
+    if (!places.contains(
+            place(record.at(kind).get<std::string>(), record.at("axes"), record.at("parameters"))))
+      return;
     nlohmann::ordered_json at = record.at("axes");
     at.update(record.at("parameters"));
     for (const auto& [name, value] : record.at("measured").items())
@@ -205,6 +253,8 @@ int run_paper(const paper& of, paper_options options) {
   for (const analysis& each : of.analyses)
     if (const auto path = results_path(options, each.name); std::filesystem::exists(path))
       report.push_back(path.string());
+  if (report.back() == "--")
+    throw usage_error("nothing was measured: give a larger --most-ranks, or other analyses");
   return std::max(status, run_report_package(report));
 }
 
