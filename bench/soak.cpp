@@ -729,9 +729,9 @@ int main(int argc, char** argv) {
       app.add_option("--operations", options.operations,
                      "On each object, over all ranks [1000000, or with --seconds no limit]")
           ->check(CLI::PositiveNumber);
-  const auto* time =
-      app.add_option("--seconds", options.time, "At most, for all objects in equal shares [no limit]")
-          ->check(CLI::Range(1e-3, longest));
+  const auto* time = app.add_option("--seconds", options.time,
+                                    "For all objects in equal shares; what has begun is ended [no limit]")
+                         ->check(CLI::Range(1e-3, longest));
   app.add_option("--topology", options.topology, "Tree to use in place of the machine's: 'node:2 core:1'");
   app.add_option("--stall-limit", options.stall_limit,
                  "Seconds without an operation of a rank after which the object is taken to have stopped")
