@@ -100,56 +100,38 @@ std::array<Iterator, sizeof...(Preferences)> preferred(const execution& how, con
   return result;
 }
 
+/// The first element that a preference by `less` after projection leads to.
+template <template <typename> typename Preference>
+struct preferred_element_algorithm : on_default_team<preferred_element_algorithm<Preference>> {
+  using on_default_team<preferred_element_algorithm>::operator();
+
+  template <std::forward_iterator Iterator, std::sentinel_for<Iterator> Sentinel,
+            typename Compare = std::less<>, typename Projection = std::identity>
+  Iterator operator()(const execution& how, Iterator first, Sentinel last, Compare less = {},
+                      Projection projection = {}) const {
+    auto call = for_threads(less, projection);
+    return preferred(how, first, last, Preference<decltype(call)>{std::move(call)})[0];
+  }
+
+  template <std::ranges::forward_range Range, typename Compare = std::less<>,
+            typename Projection = std::identity>
+  std::ranges::borrowed_iterator_t<Range> operator()(const execution& how, Range&& range, Compare less = {},
+                                                     Projection projection = {}) const {
+    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(less),
+                   std::move(projection));
+  }
+};
+
 }  // namespace detail
 
-struct min_element_algorithm : detail::on_default_team<min_element_algorithm> {
-  using on_default_team::operator();
-
-  /// The first of the least elements by `less` after projection; the end of an empty range. If `less` is no
-  /// strict weak order, as that of numbers with NaN among them, some element, the same each time for the same
-  /// number of threads and the same segments.
-  template <std::forward_iterator Iterator, std::sentinel_for<Iterator> Sentinel,
-            typename Compare = std::less<>, typename Projection = std::identity>
-  Iterator operator()(const execution& how, Iterator first, Sentinel last, Compare less = {},
-                      Projection projection = {}) const {
-    return detail::preferred(how, first, last,
-                             detail::is_first_least{detail::for_threads(less, projection)})[0];
-  }
-
-  template <std::ranges::forward_range Range, typename Compare = std::less<>,
-            typename Projection = std::identity>
-  std::ranges::borrowed_iterator_t<Range> operator()(const execution& how, Range&& range, Compare less = {},
-                                                     Projection projection = {}) const {
-    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(less),
-                   std::move(projection));
-  }
-};
 /// `min_element([execution,] first, last [, less [, projection]])` or
-/// `([execution,] range [, less [, projection]])`.
-inline constexpr min_element_algorithm min_element{};
+/// `([execution,] range [, less [, projection]])`: the first of the least elements by `less` after
+/// projection; the end of an empty range. If `less` is no strict weak order, as that of numbers with NaN
+/// among them, some element, the same each time for the same number of threads and the same segments.
+inline constexpr detail::preferred_element_algorithm<detail::is_first_least> min_element{};
 
-struct max_element_algorithm : detail::on_default_team<max_element_algorithm> {
-  using on_default_team::operator();
-
-  /// The first of the greatest elements; otherwise as `min_element`.
-  template <std::forward_iterator Iterator, std::sentinel_for<Iterator> Sentinel,
-            typename Compare = std::less<>, typename Projection = std::identity>
-  Iterator operator()(const execution& how, Iterator first, Sentinel last, Compare less = {},
-                      Projection projection = {}) const {
-    return detail::preferred(how, first, last,
-                             detail::is_first_greatest{detail::for_threads(less, projection)})[0];
-  }
-
-  template <std::ranges::forward_range Range, typename Compare = std::less<>,
-            typename Projection = std::identity>
-  std::ranges::borrowed_iterator_t<Range> operator()(const execution& how, Range&& range, Compare less = {},
-                                                     Projection projection = {}) const {
-    return (*this)(how, std::ranges::begin(range), std::ranges::end(range), std::move(less),
-                   std::move(projection));
-  }
-};
-/// Called like `min_element`.
-inline constexpr max_element_algorithm max_element{};
+/// The first of the greatest elements; otherwise as `min_element`.
+inline constexpr detail::preferred_element_algorithm<detail::is_first_greatest> max_element{};
 
 struct minmax_element_algorithm : detail::on_default_team<minmax_element_algorithm> {
   using on_default_team::operator();
