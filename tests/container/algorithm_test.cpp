@@ -292,37 +292,8 @@ TEST(stable_sort, is_stable_for_elements_whose_moves_may_throw) {
   EXPECT_TRUE(std::is_sorted(bits.begin(), bits.end()));
 }
 
-// All elements are there, once, whatever the comparator says.
-template <typename Less>
-void expect_a_permutation(const Less& less) {
-  for (const int threads : {1, 2, 3, 8})
-    for (const std::size_t size : {2U, 17U, 100U, 1000U, 4099U}) {
-      std::vector<std::unique_ptr<double>> values;
-      std::vector<const double*> before;
-      for (const double value : random_numbers<double>(size, 100)) {
-        values.push_back(
-            std::make_unique<double>(value < 30 ? std::numeric_limits<double>::quiet_NaN() : value));
-        before.push_back(values.back().get());
-      }
-      nearfar::stable_sort(team(threads), values, [&](const auto& a, const auto& b) {
-        // ASSERT_NE would return from here only.
-        if (a == nullptr || b == nullptr) throw std::logic_error("compares what is not there");
-        return less(*a, *b);
-      });
-      std::vector<const double*> after;
-      for (const auto& value : values) after.push_back(value.get());
-      std::ranges::sort(before);
-      std::ranges::sort(after);
-      ASSERT_EQ(before, after);
-    }
-}
-
 TEST(stable_sort, keeps_all_elements_without_an_order) {
-  expect_a_permutation([](double a, double b) { return a < b; });
-  expect_a_permutation([](double a, double b) { return a <= b; });
-  expect_a_permutation([](double, double) { return true; });
-  std::atomic<unsigned> calls = 0;
-  expect_a_permutation([&](double, double) { return (calls.fetch_add(1) * 2654435769U >> 30) % 2 == 1; });
+  nearfar::testing::expect_all_are_kept_without_an_order(nearfar::stable_sort);
 }
 
 TEST(stable_sort, keeps_every_element_if_a_comparison_throws) {

@@ -27,6 +27,7 @@ namespace {
 using nearfar::execution;
 using nearfar::segmented_array;
 using nearfar::team;
+using nearfar::testing::expect_all_are_kept_without_an_order;
 using nearfar::testing::for_each_case;
 using nearfar::testing::lists;
 using nearfar::testing::random_array;
@@ -416,39 +417,8 @@ TEST(segmented_sort, keeps_every_element_if_a_comparator_cannot_be_copied) {
   }
 }
 
-// All elements are there, once, whatever the comparator says.
-template <typename Less>
-void expect_a_permutation(const Less& less) {
-  for (const int threads : {1, 2, 3, 8})
-    for (const std::size_t size : {2U, 17U, 100U, 1000U, 4099U}) {
-      std::vector<std::unique_ptr<double>> values;
-      std::mt19937 random(static_cast<unsigned>(size));  // NOLINT(cert-msc32-c,cert-msc51-cpp)
-      std::vector<const double*> before;
-      for (std::size_t i = 0; i < size; ++i) {
-        const bool is_none = random() % 3 == 0;
-        values.push_back(std::make_unique<double>(is_none ? std::numeric_limits<double>::quiet_NaN()
-                                                          : static_cast<double>(random() % 100)));
-        before.push_back(values.back().get());
-      }
-      nearfar::sort(team(threads), values, [&](const auto& a, const auto& b) {
-        // ASSERT_NE would return from here only.
-        if (a == nullptr || b == nullptr) throw std::logic_error("compares what is not there");
-        return less(*a, *b);
-      });
-      std::vector<const double*> after;
-      for (const auto& value : values) after.push_back(value.get());
-      std::ranges::sort(before);
-      std::ranges::sort(after);
-      ASSERT_EQ(before, after);
-    }
-}
-
 TEST(segmented_sort, keeps_all_elements_without_an_order) {
-  expect_a_permutation([](double a, double b) { return a < b; });
-  expect_a_permutation([](double a, double b) { return a <= b; });
-  expect_a_permutation([](double, double) { return true; });
-  std::atomic<unsigned> calls = 0;
-  expect_a_permutation([&](double, double) { return (calls.fetch_add(1) * 2654435769U >> 30) % 2 == 1; });
+  expect_all_are_kept_without_an_order(nearfar::sort);
 }
 
 TEST(segmented_sort, of_numbers_with_none_among_them_ends) {

@@ -3,9 +3,16 @@
 /// not nearfar's.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <iterator>
+#include <limits>
+#include <memory>
 #include <random>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -93,6 +100,42 @@ struct lists {
     return {std::prev(all.end()), std::prev(all.end()), all.back().data() + all.back().size()};
   }
 };
+
+/// All elements are there afterwards, once, whatever is said of them, of which some are no numbers.
+template <typename Sort, typename Less>
+void expect_all_are_kept(const Sort& sort, const Less& less) {
+  for (const int threads : {1, 2, 3, 8})
+    for (const std::size_t size : {2U, 17U, 100U, 1000U, 4099U}) {
+      std::vector<std::unique_ptr<double>> values;
+      std::mt19937 random(static_cast<unsigned>(size));  // NOLINT(cert-msc32-c,cert-msc51-cpp)
+      std::vector<const double*> before;
+      for (std::size_t i = 0; i < size; ++i) {
+        const bool is_none = random() % 3 == 0;
+        values.push_back(std::make_unique<double>(is_none ? std::numeric_limits<double>::quiet_NaN()
+                                                          : static_cast<double>(random() % 100)));
+        before.push_back(values.back().get());
+      }
+      sort(team(threads), values, [&](const auto& a, const auto& b) {
+        // ASSERT_NE would return from here only.
+        if (a == nullptr || b == nullptr) throw std::logic_error("compares what is not there");
+        return less(*a, *b);
+      });
+      std::vector<const double*> after;
+      for (const auto& value : values) after.push_back(value.get());
+      std::ranges::sort(before);
+      std::ranges::sort(after);
+      ASSERT_EQ(before, after);
+    }
+}
+template <typename Sort>
+void expect_all_are_kept_without_an_order(const Sort& sort) {
+  expect_all_are_kept(sort, [](double a, double b) { return a < b; });
+  expect_all_are_kept(sort, [](double a, double b) { return a <= b; });
+  expect_all_are_kept(sort, [](double, double) { return true; });
+  std::atomic<unsigned> calls = 0;
+  expect_all_are_kept(sort,
+                      [&](double, double) { return (calls.fetch_add(1) * 2654435769U >> 30) % 2 == 1; });
+}
 
 }  // namespace nearfar::testing
 
