@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -177,6 +178,9 @@ TEST(threads_world, collects_from_all_ranks_and_has_its_topology) {
         EXPECT_EQ(w.gather_to_first(10 + w.rank()),
                   w.rank() == 0 ? (std::vector<std::int64_t>{10, 11, 12, 13}) : std::vector<std::int64_t>());
         EXPECT_EQ(w.sum_over_ranks({1, w.rank()}), (std::vector<std::int64_t>{4, 6}));
+        constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+        EXPECT_EQ(w.sum_over_ranks({most, 0}), (std::vector<std::int64_t>{-4, 0})) << "modulo 2^64";
+        EXPECT_EQ(w.sum_over_ranks({}), std::vector<std::int64_t>());
         EXPECT_EQ(w.locality(), chosen.topology->place(4));
         EXPECT_EQ(w.locality().same(level::node, w.rank(), 0), w.rank() < 2);
       },

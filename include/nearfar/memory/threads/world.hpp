@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <source_location>
 #include <string>
@@ -92,7 +92,7 @@ class team {
   nearfar::locality locality_;
   std::byte* memory_;
   arrival barrier_{};
-  std::vector<std::int64_t> exchanged_;
+  std::vector<std::vector<std::int64_t>> exchanged_;  ///< what each rank brings
   atomic_cell<bool> stopped_{};
 };
 
@@ -168,21 +168,12 @@ class world : public waiting<world> {
 
   /// `mine` of every rank, in rank order. Collective.
   [[nodiscard]] std::vector<std::int64_t> gather_to_all(std::int64_t mine) {
-    team_->exchanged_[static_cast<std::size_t>(rank_)] = mine;
-    barrier();
-    std::vector<std::int64_t> result = team_->exchanged_;
-    barrier();
-    return result;
+    return exchange({mine}, [this] { return first_of_each(); });
   }
 
   /// The same for rank 0; the others get nothing. Collective.
   [[nodiscard]] std::vector<std::int64_t> gather_to_first(std::int64_t mine) {
-    team_->exchanged_[static_cast<std::size_t>(rank_)] = mine;
-    barrier();
-    std::vector<std::int64_t> result;
-    if (rank_ == 0) result = team_->exchanged_;
-    barrier();
-    return result;
+    return exchange({mine}, [this] { return rank_ == 0 ? first_of_each() : std::vector<std::int64_t>(); });
   }
 
   /// Whether `mine` is the same on every rank. Collective.
@@ -191,16 +182,20 @@ class world : public waiting<world> {
     return std::count(all.begin(), all.end(), all.front()) == size();
   }
 
-  /// The sum over all ranks of each element, modulo 2^64. Collective.
+  /// The sum over all ranks of each element, of which all have as many, modulo 2^64. Collective.
   [[nodiscard]] std::vector<std::int64_t> sum_over_ranks(std::vector<std::int64_t> values) {
-    for (std::int64_t& value : values) {
-      const std::vector<std::int64_t> all = gather_to_all(value);
-      // Without the sign, an overflow is defined.
-      value = static_cast<std::int64_t>(std::accumulate(
-          all.begin(), all.end(), std::uint64_t{0},
-          [](std::uint64_t sum, std::int64_t one) { return sum + static_cast<std::uint64_t>(one); }));
-    }
-    return values;
+    return exchange(std::move(values), [this] {
+      const auto& all = team_->exchanged_;
+      std::vector<std::int64_t> sums = all.front();
+      for (auto each = std::next(all.begin()); each != all.end(); ++each)
+        std::transform(sums.begin(), sums.end(), each->begin(), sums.begin(),
+                       [](std::int64_t sum, std::int64_t one) {
+                         // Without the sign, an overflow is defined.
+                         return static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) +
+                                                          static_cast<std::uint64_t>(one));
+                       });
+      return sums;
+    });
   }
 
   // What segments are made of.
@@ -231,6 +226,22 @@ class world : public waiting<world> {
   }
 
  private:
+  /// What `read` makes of all that the ranks bring, which is the team's until all have read it: a rank that
+  /// leaves with an exception takes nothing away from those that still read.
+  template <typename Read>
+  [[nodiscard]] std::vector<std::int64_t> exchange(std::vector<std::int64_t> mine, const Read& read) {
+    team_->exchanged_[static_cast<std::size_t>(rank_)] = std::move(mine);
+    barrier();
+    std::vector<std::int64_t> result = read();
+    barrier();
+    return result;
+  }
+  [[nodiscard]] std::vector<std::int64_t> first_of_each() const {
+    std::vector<std::int64_t> result;
+    for (const std::vector<std::int64_t>& each : team_->exchanged_) result.push_back(each.front());
+    return result;
+  }
+
   [[nodiscard]] std::size_t allocate(std::size_t bytes, const char* what) {
     const std::size_t offset =
         allocate_alike(*this, slab_, bytes, {what, "bytes", "raise nearfar::threads::options::bytes"});
