@@ -25,6 +25,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
@@ -524,16 +525,16 @@ class soaked_channel {
       std::uint64_t at_once = std::min<std::uint64_t>(1U << 16U, 1024 * std::max<std::size_t>(capacity, 1));
       if (options_->operations != 0)
         at_once = std::clamp<std::uint64_t>(options_->operations / rounds_of_each, 1, at_once);
-      std::uint64_t here = 0;
-      for (int i = 0; i < rounds_of_each; ++i)
-        here += rounds_.run(*channel, at_once, [&] { watch.did(++moved); });
-      got += here;
-      lost_ = rounds_.faults();
-      const bool is_late = w.rank() == 0 && limit != nanoseconds::zero() && w.now() - start >= limit;
-      const auto sums = w.sum_over_ranks({static_cast<std::int64_t>(here), is_late ? 1 : 0});
-      all_ += static_cast<std::uint64_t>(sums[0]);
-      goes_on = lost_ == 0 && sums[1] == 0 && (options_->operations == 0 || all_ < options_->operations);
-      watch.did(++moved);
+      for (int i = 0; i < rounds_of_each && goes_on; ++i) {
+        const std::uint64_t here = rounds_.run(*channel, at_once, [&] { watch.did(++moved); });
+        got += here;
+        lost_ = rounds_.faults();
+        const bool is_late = w.rank() == 0 && limit != nanoseconds::zero() && w.now() - start >= limit;
+        const auto sums = w.sum_over_ranks({static_cast<std::int64_t>(here), is_late ? 1 : 0});
+        all_ += static_cast<std::uint64_t>(sums[0]);
+        goes_on = lost_ == 0 && sums[1] == 0 && (options_->operations == 0 || all_ < options_->operations);
+        watch.did(++moved);
+      }
     }
     return got;
   }
@@ -711,8 +712,10 @@ int run(const soak_options& options) {
 }  // namespace nearfar::bench
 
 int main(int argc, char** argv) {
-  constexpr double longest = 1e7;
+  constexpr int most_seconds = 10'000'000;
   constexpr int most_threads = 4096;
+  constexpr std::uint64_t most_operations = 1'000'000'000'000'000;
+  constexpr std::size_t most_capacity = 1'000'000;
   CLI::App app(
       "Uses locks, maps, queues and channels very often and says whether anything was lost, or one stopped.");
   nearfar::bench::soak_options options;
@@ -728,17 +731,18 @@ int main(int argc, char** argv) {
   const auto* operations =
       app.add_option("--operations", options.operations,
                      "On each object, over all ranks [1000000, or with --seconds no limit]")
-          ->check(CLI::PositiveNumber);
+          ->check(CLI::Range(std::uint64_t{1}, most_operations));
   const auto* time = app.add_option("--seconds", options.time,
                                     "For all objects in equal shares; what has begun is ended [no limit]")
-                         ->check(CLI::Range(1e-3, longest));
+                         ->check(CLI::Range(1e-3, double{most_seconds}));
   app.add_option("--topology", options.topology, "Tree to use in place of the machine's: 'node:2 core:1'");
   app.add_option("--stall-limit", options.stall_limit,
                  "Seconds without an operation of a rank after which the object is taken to have stopped")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, most_seconds))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Of the pauses")->capture_default_str();
-  app.add_option("--capacity", options.capacity, "Of channels; 0: unbuffered [drawn, 1 to 1000]");
+  app.add_option("--capacity", options.capacity, "Of channels; 0: unbuffered [drawn, 1 to 1000]")
+      ->check(CLI::Range(std::size_t{0}, most_capacity));
   app.add_flag("--disturb,!--no-disturb", options.disturb,
                "Stop ranks at random, and crowd them, where channels are used [yes]");
   CLI11_PARSE(app, argc, argv);
@@ -750,6 +754,9 @@ int main(int argc, char** argv) {
     constexpr int none = 3;
     fmt::print(stderr, "nearfar_soak: {}\n", why.what());
     std::_Exit(none);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "nearfar_soak: out of memory\n");
+    std::_Exit(EXIT_FAILURE);
   } catch (const std::exception& fault) {
     fmt::print(stderr, "nearfar_soak: {}\n", fault.what());
     // Under MPI the launcher ends the other ranks.
