@@ -162,7 +162,7 @@ struct alignas(cache_line) of_a_line {
 /// Where what is in the frame of a coroutine is.
 template <typename Channel>
 task note_place(Channel& from, std::vector<std::uintptr_t>& places) {
-  auto receiving = async_receive(from);
+  auto receiving = async_receive(from).operator co_await();
   places.push_back(reinterpret_cast<std::uintptr_t>(&receiving) % alignof(decltype(receiving)));
   const auto got = co_await receiving;
   if (got) places.push_back(reinterpret_cast<std::uintptr_t>(&*got) % alignof(of_a_line));

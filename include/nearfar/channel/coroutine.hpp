@@ -327,31 +327,48 @@ class awaited_one {
   awaited_selection<1> waiting_;
 };
 
+/// Awaited by `co_await` in the expression that makes it, since what it is about may end there; in a variable
+/// it does not compile.
+template <typename Make>
+class awaitable {
+ public:
+  explicit awaitable(const Make& make) : make_(make) {}
+  [[nodiscard]] auto operator co_await() && { return make_(); }
+
+ private:
+  Make make_;
+};
+
+template <typename Result, typename MakeCase>
+[[nodiscard]] auto await_one(const MakeCase& make) {
+  return awaitable([make] { return awaited_one<Result, MakeCase>(make); });
+}
+
 }  // namespace detail
 
 /// To be awaited by a `task`, in the expression that makes it: as `receive`.
 template <typename Channel>
 [[nodiscard]] auto async_receive(Channel& from) {
-  const auto make = [&](auto keep) { return on_receive(from, keep); };
-  return detail::awaited_one<received<typename Channel::value_type>, decltype(make)>(make);
+  return detail::await_one<received<typename Channel::value_type>>(
+      [&from](auto keep) { return on_receive(from, keep); });
 }
-/// To be awaited by a `task`, once, in the expression that makes it: as `send`; the message is moved from
-/// only if it is sent.
+/// To be awaited by a `task`, in the expression that makes it: as `send`; the message is moved from only if
+/// it is sent.
 template <typename Channel>
 [[nodiscard]] auto async_send(Channel& to, typename Channel::value_type&& value) {
-  const auto make = [&](auto keep) { return on_send(to, std::move(value), keep); };
-  return detail::awaited_one<queue_status, decltype(make)>(make);
+  return detail::await_one<queue_status>(
+      [&to, &value](auto keep) { return on_send(to, std::move(value), keep); });
 }
 template <typename Channel>
 [[nodiscard]] auto async_send(Channel& to, const typename Channel::value_type& value) {
-  const auto make = [&](auto keep) { return on_send(to, value, keep); };
-  return detail::awaited_one<queue_status, decltype(make)>(make);
+  return detail::await_one<queue_status>([&to, &value](auto keep) { return on_send(to, value, keep); });
 }
 /// To be awaited by a `task`, in the expression that makes it: as `select`.
 template <selectable... Case>
   requires(sizeof...(Case) > 0)
 [[nodiscard]] auto async_select(Case&&... cases) {
-  return detail::awaited_selection<sizeof...(Case)>(detail::numbered_cases(cases...));
+  return detail::awaitable(
+      [all = detail::numbered_cases(cases...)] { return detail::awaited_selection<sizeof...(Case)>(all); });
 }
 
 }  // namespace nearfar
