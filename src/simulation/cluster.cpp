@@ -45,7 +45,8 @@ cluster::cluster(const machine& on, const nearfar::locality& where, const option
   for (int rank = 0; rank < where.size(); ++rank) node_of_[index(rank)] = where.group(level::node, rank);
   // As for the simulation's own arrays.
   madvise(memory(0), bytes() * index(where.size()), MADV_NOHUGEPAGE);
-  const distance widest = where.groups(level::node) > 1 ? distance::remote : distance::node;
+  distance widest = distance::node;
+  for (int rank = 1; rank < where.size(); ++rank) widest = std::max(widest, distance_between(0, rank));
   barrier_span_ =
       std::bit_width(static_cast<unsigned>(where.size()) - 1) * costs_.of(widest, transfer::message).latency;
 }
@@ -219,7 +220,11 @@ cluster::line_range cluster::checked_lines(const std::uint64_t* first, std::size
 
 distance cluster::distance_between(int origin, int target) const noexcept {
   if (origin == target) return distance::self;
-  return node_of_[index(origin)] == node_of_[index(target)] ? distance::node : distance::remote;
+  const int from = node_of_[index(origin)];
+  const int to = node_of_[index(target)];
+  if (from == to) return distance::node;
+  const int nodes = costs_.nodes_per_island;
+  return nodes == 0 || from / nodes == to / nodes ? distance::remote : distance::island;
 }
 
 std::string cluster::stuck_text() const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "nearfar/core/error.hpp"
@@ -82,6 +83,17 @@ costs costs_of(const machine& on) {
     refuse(on, "network.jitter must be a share of the latency, at least 0, not " +
                    std::to_string(on.network.jitter));
   result.jitter = on.network.jitter;
+  if (on.network.nodes_per_island > static_cast<unsigned>(std::numeric_limits<int>::max()))
+    refuse(on, "network.nodes_per_island is larger than any number of nodes");
+  result.nodes_per_island = static_cast<int>(on.network.nodes_per_island);
+  const picoseconds further = span_of(on, "network.island_latency", on.network.island_latency);
+  auto& between_islands = result.transfers[static_cast<std::size_t>(distance::island)];
+  between_islands = result.transfers[static_cast<std::size_t>(distance::remote)];
+  for (std::size_t kind = 0; kind < transfer_count; ++kind) {
+    between_islands[kind].latency += further;
+    // The answer takes the same way; nobody waits for one to a message.
+    if (static_cast<transfer>(kind) != transfer::message) between_islands[kind].completion += further;
+  }
 
   if (on.library.polls_per_progress == 0) refuse(on, "library.polls_per_progress must be at least 1");
   const picoseconds polls = on.library.polls_per_progress;

@@ -19,6 +19,9 @@ inline constexpr picoseconds picoseconds_per_nanosecond = 1000;
 enum class line_source : std::uint8_t { same_core, same_cache, same_numa, same_node };
 inline constexpr std::size_t line_source_count = 4;
 
+/// Whether a network is between the two.
+[[nodiscard]] constexpr bool is_remote(distance how_far) noexcept { return how_far >= distance::remote; }
+
 struct transfer_times {
   picoseconds overhead = 0;
   picoseconds latency = 0;
@@ -28,7 +31,7 @@ struct transfer_times {
 };
 
 struct costs {
-  std::array<std::array<transfer_times, transfer_count>, distance_count> transfers{};
+  std::array<std::array<transfer_times, transfer_count>, distance_count + 1> transfers{};
   picoseconds hit = 0;
   picoseconds atomic = 0;
   std::array<picoseconds, line_source_count> move{};
@@ -45,6 +48,7 @@ struct costs {
   picoseconds injection_gap = 0;
   picoseconds per_byte = 0;
   double jitter = 0;
+  int nodes_per_island = 0;  ///< 0: all
   /// From one poll of a waiting rank to its next, on average over those that also drive progress.
   picoseconds poll_period = 1;
   /// The same for a wait without progress.

@@ -80,7 +80,7 @@ void cluster::issue(const engine::operation& what) {
   const std::uint32_t which = new_flight({.what = what,
                                           .times = &times,
                                           .origin = rank,
-                                          .remote = how_far == distance::remote,
+                                          .remote = is_remote(how_far),
                                           .is_poll = me.polls_far});
   if (what.is_of_object()) carry_value(which);
   me.clock += times.overhead;
@@ -325,7 +325,7 @@ void cluster::change_epoch(int epoch, int home, flight::role is, engine::epoch_k
                                           .id = epoch,
                                           .is = is,
                                           .kind = how,
-                                          .remote = how_far == distance::remote});
+                                          .remote = is_remote(how_far)});
   me.clock += times.overhead;
   if (times.by == executor::origin) {
     me.clock += times.latency;
@@ -364,7 +364,7 @@ void cluster::signal(int channel, int to) {
                          .origin = rank,
                          .id = channel,
                          .is = flight::role::message,
-                         .remote = how_far == distance::remote}));
+                         .remote = is_remote(how_far)}));
 }
 
 void cluster::deliver(std::uint32_t which, picoseconds at) {

@@ -228,6 +228,8 @@ class MachineFiles(InEmptyFolder):
     def test_fields_that_older_files_lack_have_nominal_values(self):
         machine = json.loads(self.text())
         del machine["near"]["lines_at_once"], machine["near"]["readers_at_once"], machine["network"]["per_byte"]
+        for field in ("nodes_per_island", "island_latency"):
+            machine["network"].pop(field, None)
         newer = {"lock_handover": 0, "request": 0, "served_per_call": 65536}
         for field in newer:
             machine["library"].pop(field, None)
@@ -236,6 +238,8 @@ class MachineFiles(InEmptyFolder):
         self.assertEqual(read["near"].pop("lines_at_once"), 10)
         self.assertEqual(read["near"].pop("readers_at_once"), 1)
         self.assertEqual(read["network"].pop("per_byte"), 0.08)
+        self.assertEqual(read["network"].pop("nodes_per_island"), 0)
+        self.assertEqual(read["network"].pop("island_latency"), 0)
         for field, value in newer.items():
             self.assertEqual(read["library"].pop(field), value)
         self.assertEqual(read, machine)

@@ -430,6 +430,40 @@ TEST(transfer_costs, of_a_barrier_and_a_delay) {
   EXPECT_EQ(barrier_span("node:2 core:4", 8), 3 * 1000);
 }
 
+TEST(transfer_costs, between_islands) {
+  machine on = free_machine();
+  on.network.nodes_per_island = 2;
+  on.network.island_latency = 5000;
+  for (const transfer kind : all_transfers)
+    on.cost(distance::remote, kind) = {10, 200, 3000, kind == transfer::message ? 0.0 : 40000.0,
+                                       executor::nic};
+  std::array<std::int64_t, 4> received{};
+  run(on, placed("node:4 core:1", 4), [&](world& w) {
+    world::far_segment<two_words> words(w);
+    world::signal_channel channel(w);
+    for (const transfer kind : {transfer::put, transfer::get, transfer::atomic, transfer::accumulate})
+      for (int to = 1; to < w.size(); ++to) {
+        w.barrier();
+        if (w.rank() != 0) continue;
+        std::uint64_t result = 0;
+        const std::int64_t span = span_of(w, [&] {
+          issue(words, kind, to, result);
+          words.flush(to);
+        });
+        // Nodes 0 and 1 are one island. There and back it is further to the others.
+        EXPECT_EQ(span, 10 + 200 + 3000 + 40000 + (to == 1 ? 0 : 2 * 5000)) << to;
+      }
+    w.barrier();
+    received[static_cast<std::size_t>(w.rank())] = span_of(w, [&] {
+      if (w.rank() != 0) return channel.await_signal(0);
+      for (int to = 1; to < w.size(); ++to) channel.signal(to);
+    });
+    const std::int64_t met = span_of(w, [&] { w.barrier(); });
+    if (w.rank() == 3) EXPECT_EQ(met, 2 * (200 + 5000));
+  });
+  EXPECT_EQ(received, (std::array<std::int64_t, 4>{30, 10 + 200 + 3000, 20 + 5200 + 3000, 30 + 5200 + 3000}));
+}
+
 TEST(transfer_costs, messages_leave_a_node_one_after_the_other) {
   machine on = free_machine();
   on.network.injection_gap = 100;

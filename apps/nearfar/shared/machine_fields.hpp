@@ -29,6 +29,7 @@ inline constexpr bounds a_newer_time{0, 1e9, true};
 inline constexpr bounds a_newer_count{1, 65536, true};
 /// 0: the level is not modelled.
 inline constexpr bounds an_optional_count{0, 65536};
+inline constexpr bounds a_newer_optional_count{0, 65536, true};
 
 /// Calls `visit(name, member, bounds)` for each number, `visit(name, member)` for each text and executor, in
 /// the order of the file.
@@ -58,6 +59,8 @@ void visit_fields(Machine& of, Visit&& visit) {
   visit("network.injection_gap", of.network.injection_gap, a_time);
   visit("network.per_byte", of.network.per_byte, a_newer_time);
   visit("network.jitter", of.network.jitter, a_share);
+  visit("network.nodes_per_island", of.network.nodes_per_island, a_newer_optional_count);
+  visit("network.island_latency", of.network.island_latency, a_newer_time);
   for (std::size_t far = 0; far < simulation::distance_count; ++far) {
     for (std::size_t what = 0; what < simulation::transfer_count; ++what) {
       auto& cost = of.transfers[far][what];

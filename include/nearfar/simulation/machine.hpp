@@ -10,7 +10,13 @@
 namespace nearfar::simulation {
 
 /// How far another rank's memory is for an RMA operation or a message.
-enum class distance : std::uint8_t { self, node, remote };
+enum class distance : std::uint8_t {
+  self,
+  node,
+  remote,  ///< another node
+  island,  ///< a node of another island: as `remote`, and `network_costs::island_latency` more each way
+};
+/// Distances whose costs are given each for itself: up to `remote`.
 inline constexpr std::size_t distance_count = 3;
 
 /// Kinds of communication with costs of their own. `atomic` returns a value (fetch-and-op, swap,
@@ -68,6 +74,9 @@ struct network_costs {
   double injection_gap = 0;  ///< between two messages that leave one node
   double per_byte = 0.08;    ///< of an object beyond its first word, on the wire
   double jitter = 0;         ///< standard deviation of a remote latency, as a share of it
+  /// Nodes that one switch joins, in the order of their numbers; 0: all.
+  unsigned nodes_per_island = 0;
+  double island_latency = 0;  ///< one way more between islands, in nanoseconds
 };
 
 /// Groups in one node, for `topology_spec`; 0 where a level is not modelled.
