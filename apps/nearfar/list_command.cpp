@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -52,6 +54,54 @@ void print_kind(const bench::object_kind& kind) {
   fmt::print("\n");
 }
 
+/// Of a cell of a table in Markdown, in which a bar would end it and an asterisk begin emphasis.
+std::string cell(const std::string& text) {
+  std::string result;
+  for (const char each : text) {
+    if (each == '|' || each == '*' || each == '<') result += '\\';
+    result += each;
+  }
+  return result;
+}
+
+void print_markdown_row(const std::vector<std::string>& cells) {
+  fmt::print("| {} |\n", fmt::join(cells, " | "));
+}
+
+/// All objects of a kind say the same of themselves, in the same order.
+void print_markdown(const bench::object_kind& kind) {
+  std::string heading = kind.title + "s";
+  heading.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(heading.front())));
+  fmt::print("\n## {}\n\n{}\n\n", heading, kind.introduction);
+  std::vector<std::string> head{"name", "what it is"};
+  for (const auto& fact : kind.objects.front().facts) head.push_back(fact.first);
+  head.insert(head.end(), {"parameters", "worlds", "paper"});
+  print_markdown_row(head);
+  print_markdown_row(std::vector<std::string>(head.size(), "---"));
+  for (const bench::object& each : kind.objects) {
+    std::vector<std::string> row{fmt::format("`{}`", each.name), cell(each.summary)};
+    if (!each.is_sound()) row.back() += fmt::format("; **unsound**: {}", cell(each.unsound));
+    for (const auto& fact : each.facts) row.push_back(cell(fact.second));
+    row.insert(row.end(),
+               {fmt::format("{}", fmt::join(each.parameters, ", ")), worlds_of(each), cell(each.paper)});
+    print_markdown_row(row);
+  }
+  fmt::print("\n{}\n", kind.remarks);
+}
+
+void print_markdown() {
+  fmt::print(
+      "# Catalogue\n\nAll that is registered, as `nearfar list --markdown` writes it. What is marked as "
+      "unsound is a published form,\n"
+      "kept for comparison, and runs only when it is named.\n");
+  for (const bench::object_kind* kind : bench::object_kinds()) print_markdown(*kind);
+  fmt::print("\n## Benchmarks\n\n| name | of | what it does |\n| --- | --- | --- |\n");
+  for (const bench::benchmark& each : bench::benchmarks())
+    print_markdown_row({fmt::format("`{}`", each.name), each.kind->plural, cell(each.summary)});
+  for (const benchmark_info& each : loop_benchmarks)
+    print_markdown_row({fmt::format("`{}`", each.name), "loops over containers", cell(each.summary)});
+}
+
 void print_table() {
   for (const bench::object_kind* kind : bench::object_kinds()) print_kind(*kind);
   fmt::print("Benchmarks of loops over containers:\n\n");
@@ -66,10 +116,17 @@ void add_list(CLI::App& app, int& status) {
       app.add_subcommand("list", "Every lock with paper, fairness bound, cost and parameters");
   auto plain = std::make_shared<bool>(false);
   command->add_flag("--plain", *plain, "One line for each entry: its kind and its name");
-  command->callback([plain, &status] {
+  auto markdown = std::make_shared<bool>(false);
+  command->add_flag("--markdown", *markdown, "A table for each kind: docs/catalogue.md")->excludes("--plain");
+  command->callback([plain, markdown, &status] {
     status = success;
     if (launch::from_environment().rank != 0) return;
-    *plain ? print_plain() : print_table();
+    if (*plain)
+      print_plain();
+    else if (*markdown)
+      print_markdown();
+    else
+      print_table();
   });
 }
 

@@ -332,6 +332,19 @@ class List(unittest.TestCase):
         for name in classes - {"phase_fair_lock"}:
             self.assertIn(f"`{name}`", readme)
 
+    def test_every_lock_is_in_an_example(self):
+        included = set()
+        for example in (SOURCE / "examples").glob("*.cpp"):
+            included |= set(re.findall(r'#include "nearfar/lock/(\w+)\.hpp"', example.read_text()))
+        headers = {path.stem for path in (SOURCE / "include/nearfar/lock").glob("*lock.hpp")}
+        self.assertEqual(headers - included, {"phase_fair_lock"})
+
+    def test_catalogue_in_the_documents_is_that_of_the_command(self):
+        self.assertEqual(
+            nearfar("list", "--markdown").stdout, (SOURCE / "docs/catalogue.md").read_text(),
+            "write it anew: build/nearfar list --markdown >docs/catalogue.md")  # fmt: skip
+        self.assertEqual(nearfar("list", "--markdown", "--plain").returncode, 2)
+
     def test_table_describes_every_lock(self):
         text = nearfar("list").stdout
         for line in nearfar("list", "--plain").stdout.splitlines():

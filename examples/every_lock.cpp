@@ -1,0 +1,275 @@
+// Each lock of the catalogue once, with what can be chosen of it. All are used alike, by std::lock_guard and
+// its kind; docs/catalogue.md says what they promise and cost. In nearfar::threads::world and in the model
+// checker's they are made in the same way, but for MPI's own.
+//
+//   mpirun -n 2 every_lock
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <shared_mutex>
+
+#include "nearfar/lock/clh_lock.hpp"
+#include "nearfar/lock/cna_lock.hpp"
+#include "nearfar/lock/cohort_lock.hpp"
+#include "nearfar/lock/cohort_rw_lock.hpp"
+#include "nearfar/lock/cst_lock.hpp"
+#include "nearfar/lock/d_mcs_lock.hpp"
+#include "nearfar/lock/dash_lock.hpp"
+#include "nearfar/lock/fissile_lock.hpp"
+#include "nearfar/lock/hclh_lock.hpp"
+#include "nearfar/lock/hemlock.hpp"
+#include "nearfar/lock/hmcs_lock.hpp"
+#include "nearfar/lock/mcs_lock.hpp"
+#include "nearfar/lock/mpi_rw_lock.hpp"
+#include "nearfar/lock/mpi_win_lock.hpp"
+#include "nearfar/lock/near_clh_lock.hpp"
+#include "nearfar/lock/near_ticket_lock.hpp"
+#include "nearfar/lock/near_tts_lock.hpp"
+#include "nearfar/lock/rh_lock.hpp"
+#include "nearfar/lock/rma_mcs_lock.hpp"
+#include "nearfar/lock/rma_rw_lock.hpp"
+#include "nearfar/lock/rw_spin_lock.hpp"
+#include "nearfar/lock/shfl_lock.hpp"
+#include "nearfar/lock/tas_lock.hpp"
+#include "nearfar/lock/ticket_lock.hpp"
+#include "nearfar/memory/mpi/world.hpp"
+
+namespace {
+
+using nearfar::mpi::world;
+using namespace std::chrono_literals;
+
+struct alignas(nearfar::slot_bytes) shared_words {
+  nearfar::far<std::uint64_t> count;
+};
+
+/// Counts under locks, in far memory of rank 0.
+class counter {
+ public:
+  explicit counter(world& w) : world_(&w), memory_(w) {}
+
+  template <typename Lock>
+  void count_under(const char* name, Lock& lock) {
+    constexpr int rounds = 100;
+    for (int i = 0; i < rounds; ++i) {
+      const std::lock_guard hold(lock);
+      add_one();
+    }
+    check(name, rounds);
+  }
+
+  template <typename Lock>
+  void count_and_read_under(const char* name, Lock& lock) {
+    constexpr int rounds = 25;
+    for (int i = 0; i < rounds; ++i) {
+      {
+        const std::lock_guard hold(lock);
+        add_one();
+      }
+      const std::shared_lock hold(lock);
+      is_right_ = is_right_ && read() > static_cast<std::uint64_t>(i);
+    }
+    check(name, rounds);
+  }
+
+  [[nodiscard]] bool is_right() const { return is_right_; }
+
+ private:
+  [[nodiscard]] std::uint64_t read() {
+    std::uint64_t count = 0;
+    memory_.get(0, &shared_words::count, count);
+    memory_.flush(0);  // nothing is there before its flush
+    return count;
+  }
+  void add_one() {
+    const std::uint64_t count = read() + 1;
+    memory_.put(0, &shared_words::count, count);
+    memory_.flush(0);  // complete before the lock is given up
+  }
+  /// That all ranks have made that many more. Collective.
+  void check(const char* name, int rounds) {
+    world_->barrier();  // who has ended leaves the others' locks to them
+    expected_ += static_cast<std::uint64_t>(rounds) * static_cast<std::uint64_t>(world_->size());
+    if (world_->rank() == 0) {
+      const std::uint64_t found = memory_.read_direct(0, &shared_words::count);
+      std::printf("%-18s %llu\n", name, static_cast<unsigned long long>(found));
+      is_right_ = is_right_ && found == expected_;
+    }
+    world_->barrier();
+  }
+
+  world* world_;
+  world::far_segment<shared_words> memory_;
+  std::uint64_t expected_ = 0;
+  bool is_right_ = true;
+};
+
+/// For all ranks, on any number of nodes.
+void use_far_locks(world& w, counter& c) {
+  constexpr int home = 0;  // the rank that has the lock's word
+  {
+    nearfar::default_cohort_lock<world> lock(w, home);
+    c.count_under("cohort", lock);
+  }
+  {
+    // Others wait for a node's turn at most: that many acquisitions, or that long.
+    nearfar::default_cohort_lock<world> lock(w, home, 16);
+    c.count_under("cohort, 16 passes", lock);
+    constexpr nearfar::cohort_policy timed{.turn = nearfar::turn_limit::time};
+    nearfar::cohort_lock<nearfar::biased_queue<world>, nearfar::mcs_lock<world>, timed> for_a_time(w, home,
+                                                                                                   50us);
+    c.count_under("cohort.timed", for_a_time);
+  }
+  {
+    // Any lock that somebody else of the node may give up, over any near lock that knows who waits.
+    nearfar::cohort_lock<nearfar::tas_lock<world>, nearfar::near_ticket_lock<world>> lock(w);
+    c.count_under("cohort of others", lock);
+  }
+  {
+    nearfar::dash_lock<world> lock(w);
+    c.count_under("dash", lock);
+  }
+  {
+    nearfar::d_mcs_lock<world> lock(w);
+    c.count_under("d_mcs", lock);
+  }
+  {
+    nearfar::rma_mcs_lock<world> lock(w, home, 16);
+    c.count_under("rma_mcs", lock);
+  }
+  {
+    nearfar::ticket_lock<world> lock(w);
+    c.count_under("ticket", lock);
+  }
+  {
+    nearfar::clh_lock<world> lock(w);
+    c.count_under("clh", lock);
+    nearfar::clh_lock<world, nearfar::clh_waiting::at_home> craig(w);
+    c.count_under("clh_craig", craig);
+  }
+  {
+    nearfar::hclh_lock<world> lock(w);
+    c.count_under("hclh", lock);
+  }
+  {
+    // One release in 100 gives it to whoever is first, of any node.
+    nearfar::rh_lock<world> lock(w, home, {.fairness_factor = 100});
+    c.count_under("rh", lock);
+  }
+  {
+    nearfar::shfl_lock<world> lock(w);
+    c.count_under("shfl", lock);
+  }
+  {
+    nearfar::tas_lock<world> lock(w, home, {.shortest = 1us, .longest = 100us});
+    c.count_under("tas", lock);
+  }
+  {
+    nearfar::hmcs_lock<world> lock(w);
+    c.count_under("hmcs", lock);
+    nearfar::hmcs_lock<world, nearfar::hmcs_entry::adaptive> adaptive(w);
+    c.count_under("ahmcs", adaptive);
+  }
+  {
+    // Who has waited for 20 us sleeps: for more ranks than processors.
+    nearfar::cst_lock<world> lock(w, home, nearfar::default_max_local_passes,
+                                  nearfar::default_max_local_passes, 20us);
+    c.count_under("cst", lock);
+  }
+  {
+    nearfar::mpi_win_lock<world> lock(w);
+    c.count_under("mpi_win", lock);
+  }
+}
+
+/// Of which readers are many at once, by std::shared_lock.
+void use_reader_writer_locks(world& w, counter& c) {
+  constexpr int home = 0;
+  {
+    nearfar::cohort_rw_lock<world> lock(w, home);
+    c.count_and_read_under("cohort_rw", lock);
+  }
+  {
+    nearfar::rma_rw_lock<world> lock(w, home);
+    c.count_and_read_under("rma_rw", lock);
+  }
+  {
+    nearfar::rw_spin_lock<world> lock(w, home);
+    c.count_and_read_under("rw_spin", lock);
+  }
+  {
+    nearfar::mpi_rw_lock<world> lock(w, home);
+    c.count_and_read_under("mpi_rw", lock);
+  }
+}
+
+/// For the ranks of one node; or of each node by itself, with near_scope::node.
+void use_near_locks(world& w, counter& c) {
+  {
+    nearfar::mcs_lock<world> lock(w);
+    c.count_under("mcs", lock);
+  }
+  {
+    nearfar::near_clh_lock<world> lock(w);
+    c.count_under("near_clh", lock);
+  }
+  {
+    nearfar::near_ticket_lock<world> lock(w);
+    c.count_under("near_ticket", lock);
+    nearfar::near_ticket_lock<world, nearfar::ticket_waiting::in_array> in_array(w);
+    c.count_under("twa", in_array);
+  }
+  {
+    nearfar::near_tts_lock<world> lock(w);
+    c.count_under("near_tts", lock);
+  }
+  {
+    // One word for each rank, whatever the number of locks.
+    nearfar::hemlock_words<world> words(w);
+    nearfar::hemlock<world> one(w, words);
+    nearfar::hemlock<world> other(w, words);
+    c.count_under("hemlock", one);
+    c.count_under("another hemlock", other);
+  }
+  {
+    nearfar::fissile_lock<world> lock(w);
+    c.count_under("fissile", lock);
+  }
+  {
+    nearfar::cna_lock<world> lock(w);
+    c.count_under("cna", lock);
+  }
+  {
+    nearfar::near_hmcs_lock<world> lock(w);
+    c.count_under("near_hmcs", lock);
+  }
+  {
+    nearfar::parking_lock<world> lock(w);
+    c.count_under("near_cst", lock);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  bool is_right = false;
+  try {
+    world w(MPI_COMM_WORLD);
+    counter c(w);
+    use_far_locks(w, c);
+    use_reader_writer_locks(w, c);
+    if (w.locality().groups(nearfar::level::node) == 1) use_near_locks(w, c);
+    is_right = c.is_right();
+  } catch (const std::exception& problem) {
+    // Other ranks may be waiting for this one.
+    std::fprintf(stderr, "%s\n", problem.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return is_right ? 0 : 1;
+}
