@@ -77,11 +77,8 @@ void cluster::issue(const engine::operation& what) {
   else
     enter(me);
   if (what.result != nullptr) fill_with_poison(what);
-  const std::uint32_t which = new_flight({.what = what,
-                                          .times = &times,
-                                          .origin = rank,
-                                          .remote = is_remote(how_far),
-                                          .is_poll = me.polls_far});
+  const std::uint32_t which = new_flight(
+      {.what = what, .times = &times, .origin = rank, .remote = is_remote(how_far), .is_poll = me.polls_far});
   if (what.is_of_object()) carry_value(which);
   me.clock += times.overhead;
   if (times.by == executor::origin) {
