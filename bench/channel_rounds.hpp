@@ -2,10 +2,11 @@
 /// Whether a channel loses, doubles, tears or turns round messages: rounds in which ranks send, receive,
 /// close and open it again at random, and count what they sent and got.
 ///
-/// In each round some ranks send and some receive, drawn anew, a rank perhaps both, or neither. There are two
-/// kinds: of a number of messages each who sends and each who receives has its share, while any of them,
-/// those who do neither, too, closes the channel now and then and opens it again; or all go on until one of
-/// them closes it. Whoever waits must be told, so that what is lost mostly is a round that does not end.
+/// In each round some ranks send and some receive, drawn anew, a rank perhaps both, or neither, by attempts,
+/// by waits, or by a mixture of these and waits for a time. There are two kinds: of a number of messages each
+/// who sends and each who receives has its share, while any of them, those who do neither, too, closes the
+/// channel now and then and opens it again; or all go on until one of them closes it. Whoever waits must be
+/// told, so that what is lost mostly is a round that does not end.
 #pragma once
 
 #include <algorithm>
@@ -137,6 +138,12 @@ class channel_rounds {
   }
 
  private:
+  /// How messages are sent and received in a round.
+  enum class manner : std::uint8_t {
+    mixed,     ///< one so, the next otherwise
+    attempts,  ///< again and again
+    waits,     ///< by attempts where a rank would wait for itself
+  };
   struct round {
     [[nodiscard]] bool sends() const { return index < senders; }
     [[nodiscard]] bool receives() const { return index >= ranks - receivers; }
@@ -148,6 +155,7 @@ class channel_rounds {
     int opener;
     int closer;
     bool until_closed;
+    manner by;
     std::uint64_t messages;
   };
 
@@ -163,6 +171,11 @@ class channel_rounds {
     result.opener = number_to(ranks_) - 1;
     result.closer = number_to(ranks_) - 1;
     result.until_closed = draw_alike(4) == 0;
+    constexpr std::array<manner, 4> manners{manner::mixed, manner::mixed, manner::attempts, manner::waits};
+    result.by = manners[draw_alike(manners.size())];
+    // Who waits for a time sleeps often, and each time takes as long as hundreds of messages.
+    constexpr std::uint64_t most_mixed = 4096;
+    if (result.by == manner::mixed) at_once = std::min(at_once, most_mixed);
     // Often few: who sleeps at the end of a round is not woken by what comes after.
     std::uint64_t most = 1;
     for (auto doublings = draw_alike(static_cast<std::uint32_t>(std::bit_width(at_once))); doublings != 0;
@@ -170,7 +183,8 @@ class channel_rounds {
       most *= 2;
     result.messages = std::min(most + draw_alike(static_cast<std::uint32_t>(most)), at_once);
     if (most_.meet) {
-      // Nobody meets itself.
+      // Where all only try, nobody ever waits for another. And nobody meets itself.
+      if (result.by == manner::attempts) result.by = manner::waits;
       result.senders = std::min(result.senders, std::max(ranks_ - 1, 1));
       result.receivers = std::min(result.receivers, ranks_ - result.senders);
       if (result.receivers == 0) {
@@ -203,17 +217,30 @@ class channel_rounds {
     return all / of + (static_cast<std::uint64_t>(index) < all % of ? 1 : 0);
   }
 
-  /// In one of three forms. One that may not wait does not, or not for long.
+  enum class form : std::uint8_t { attempt, for_a_time, wait };
+  /// Who may not wait does not, or not for long.
+  [[nodiscard]] form some_form(manner by, bool may_wait) {
+    constexpr std::array<form, 4> forms{form::attempt, form::for_a_time, form::wait, form::wait};
+    switch (by) {
+      case manner::attempts:
+        return form::attempt;
+      case manner::waits:
+        return may_wait ? form::wait : form::attempt;
+      default:
+        return forms[below(may_wait ? 4 : 2)];
+    }
+  }
+
   template <typename Channel>
-  [[nodiscard]] queue_status send(Channel& channel, bool may_wait) {
+  [[nodiscard]] queue_status send(Channel& channel, form by) {
     const message what = check_.next();
     queue_status status = queue_status::success;
-    switch (below(may_wait ? 4 : 2)) {
-      case 0:
+    switch (by) {
+      case form::attempt:
         status = channel.try_send(what);
         expect(status != queue_status::timed_out && status != queue_status::empty);
         break;
-      case 1: {
+      case form::for_a_time: {
         const std::chrono::nanoseconds deadline = some_deadline();
         status = channel.send_until(what, deadline);
         expect(status != queue_status::full && status != queue_status::empty);
@@ -228,7 +255,7 @@ class channel_rounds {
     return status;
   }
   template <typename Channel>
-  [[nodiscard]] queue_status receive(Channel& channel, bool may_wait) {
+  [[nodiscard]] queue_status receive(Channel& channel, form by) {
     const auto note = [&](const received<message>& what, queue_status in_vain) {
       if (what)
         check_.got(*what);
@@ -236,10 +263,10 @@ class channel_rounds {
         expect(what.status() == in_vain || what.status() == queue_status::closed);
       return what ? queue_status::success : what.status();
     };
-    switch (below(may_wait ? 4 : 2)) {
-      case 0:
+    switch (by) {
+      case form::attempt:
         return note(channel.try_receive(), queue_status::empty);
-      case 1: {
+      case form::for_a_time: {
         const std::chrono::nanoseconds deadline = some_deadline();
         const queue_status status = note(channel.receive_until(deadline), queue_status::timed_out);
         expect(status != queue_status::timed_out || world_->now() >= deadline);
@@ -268,11 +295,12 @@ class channel_rounds {
     while (to_send + to_receive != 0) {
       if (below(closes_every) == 0) close_and_reopen(channel);
       const bool sends = to_receive == 0 || (to_send != 0 && below(2) == 0);
-      const queue_status status = sends ? send(channel, may_wait) : receive(channel, may_wait);
+      const form by = some_form(now.by, may_wait);
+      const queue_status status = sends ? send(channel, by) : receive(channel, by);
       if (status == queue_status::success) {
         --(sends ? to_send : to_receive);
         moved();
-      } else if (status == queue_status::closed || !may_wait) {
+      } else if (status == queue_status::closed || by == form::attempt || !may_wait) {
         world_->rest();
       }
     }
@@ -292,13 +320,14 @@ class channel_rounds {
     std::uint64_t got = 0;
     while (sends || receives) {
       const bool sends_now = sends && (!receives || below(2) == 0);
-      const queue_status status = sends_now ? send(channel, may_wait) : receive(channel, may_wait);
+      const form by = some_form(now.by, may_wait);
+      const queue_status status = sends_now ? send(channel, by) : receive(channel, by);
       if (status == queue_status::closed) {
         (sends_now ? sends : receives) = false;
       } else if (status == queue_status::success) {
         got += sends_now ? 0 : 1;
         moved();
-      } else if (!may_wait) {
+      } else if (by == form::attempt || !may_wait) {
         world_->rest();
       }
       if (until_close != 0 && --until_close == 0) channel.close();
