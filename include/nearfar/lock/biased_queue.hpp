@@ -54,6 +54,7 @@
 /// at the last node of the queue; if another keeps it, besides 2 compare-and-swaps and 1 get of two words
 /// there and 1 compare-and-swap at home, and 1 get more for the release if somebody came behind. Who meets an
 /// undecided claim 1 compare-and-swap.
+/// With all ranks on one node nobody can ask for the lock: neither call does more than count acquisitions.
 /// Memory: 128 bytes of far memory for each rank and one message tag.
 #pragma once
 
@@ -89,9 +90,14 @@ class biased_queue {
         channel_(w),
         home_(checked_rank(w, home)),
         owner_(w.locality().leader(level::node, w.rank())),
-        name_(to_word(w.rank())) {}
+        name_(to_word(w.rank())),
+        is_only_node_(w.locality().groups(level::node) == 1) {}
 
   handover acquire() {
+    if (is_only_node_) {
+      let_progress();
+      return handover::uncontended;
+    }
     node_state state = remembered();
     if (state.keeps() && takes_up(state)) return handover::uncontended;
     state = with_new_place(state);
@@ -106,6 +112,10 @@ class biased_queue {
 
   /// Never waits for a holder.
   [[nodiscard]] bool try_acquire() {
+    if (is_only_node_) {
+      let_progress();
+      return true;
+    }
     node_state state = remembered();
     if (state.keeps()) {
       if (takes_up(state)) return true;
@@ -130,6 +140,7 @@ class biased_queue {
   }
 
   void release() {
+    if (is_only_node_) return;
     if (const std::uint64_t claimed = words_.read_direct(owner_, &words::claimed); claimed != nobody)
       return release_claimed(place_in(claimed));
     const node_state state = remembered();
@@ -152,12 +163,14 @@ class biased_queue {
   }
 
   /// Whether another node is behind this one, which has the lock.
-  [[nodiscard]] bool is_wanted() {
+  [[nodiscard]] bool is_wanted() { return !is_only_node_ && has_anybody_behind(); }
+
+ private:
+  [[nodiscard]] bool has_anybody_behind() {
     return words_.read_direct(owner_, &words::claimed) != nobody ||
            is_name(words_.read_direct(owner_, next_of(remembered().number())));
   }
 
- private:
   /// Which of its places a node has.
   using place_number = std::uint32_t;
 
@@ -281,12 +294,15 @@ class biased_queue {
     return is_claim_to(at.number, decided_, succeeded);
   }
 
+  void let_progress() {
+    if (--takes_left_ != 0) return;
+    takes_left_ = Policy.takes_per_progress;
+    world_->rest();
+  }
+
   /// Whether this node, which keeps the lock, still has it.
   [[nodiscard]] bool takes_up(node_state state) {
-    if (--takes_left_ == 0) {
-      takes_left_ = Policy.takes_per_progress;
-      world_->rest();
-    }
+    let_progress();
     // (1) as in `release`, the other way round; and pairs with (3).
     words_.write_direct(owner_, &words::busy, busy_of(state.number(), is_busy));
     world_->fence(std::memory_order_seq_cst);
@@ -370,6 +386,7 @@ class biased_queue {
   int home_;
   int owner_;
   std::uint64_t name_;
+  bool is_only_node_;
   unsigned takes_left_ = Policy.takes_per_progress;  ///< until the next call that drives progress
   // Origins and results of far operations.
   std::uint64_t entry_ = nobody;
