@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import pathlib
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .command_line import Parser, run
@@ -36,10 +38,13 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--text", action="store_true", help="print the tables as Markdown instead, and write nothing"
     )
     parser.add_argument("--claims", metavar="FILE", help=argparse.SUPPRESS)  # of nearfar figures
+    parser.add_argument("--section", action="append", metavar="TITLE", help=argparse.SUPPRESS)  # one for each file
     parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)  # whether a report could be written
     arguments = parser.parse_args(argv)
     if not arguments.files and not arguments.check:
         parser.error("name a results file")
+    if arguments.section and len(arguments.section) != len(arguments.files):
+        parser.error("--section is given for each file, or for none")
     if not arguments.output:
         parser.error("--output needs the name of a directory")
     return arguments
@@ -57,12 +62,21 @@ def _void_samples(files: Sequence[ResultsFile]) -> list[str]:
     return lines
 
 
-def _sections(files: Sequence[ResultsFile]) -> list[Section]:
+def _sections(files: Sequence[ResultsFile], titles: Sequence[str] | None = None) -> list[Section]:
+    """What the files say together; with titles each of them for itself, in its order."""
     # Imported late: usage and input errors need not wait for pandas and matplotlib.
     from . import lock_sections, loop_sections, styles
 
     styles.configure()
-    return [*lock_sections.sections(files), *loop_sections.sections(files)]
+    if not titles:
+        return [*lock_sections.sections(files), *loop_sections.sections(files)]
+    result = []
+    for file, title in zip(files, titles):
+        stem = pathlib.Path(file.path).stem
+        for section in _sections([file]):
+            pictures = [replace(picture, name=f"{stem}-{picture.name}") for picture in section.pictures]
+            result.append(replace(section, title=title, pictures=pictures))
+    return result
 
 
 def _text(files: Sequence[ResultsFile]) -> str:
@@ -76,7 +90,7 @@ def _build(files: Sequence[ResultsFile], arguments: argparse.Namespace, warnings
     from . import claims
     from .page import Page, html
 
-    sections = _sections(files)
+    sections = _sections(files, arguments.section)
     if arguments.claims:
         sections.insert(0, claims.section(arguments.claims))
     content = {}

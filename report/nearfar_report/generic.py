@@ -108,7 +108,7 @@ def _measured(frame: pandas.DataFrame, column: Quantity) -> list[float | None]:
 def stated_pictures(
     benchmark: str, statement: Statement, frame: pandas.DataFrame, everything: pandas.DataFrame
 ) -> list[Picture]:
-    """The first column that was measured, along the first axis with several numbers, or ranks or nodes; else bars.
+    """The first column that was measured, along the axis, ranks or nodes, whichever took most values; else bars.
 
     `everything` holds the rows of all benchmarks, in which objects have their colours.
     """
@@ -136,13 +136,18 @@ def stated_pictures(
 
 
 def _axis(statement: Statement, frame: pandas.DataFrame) -> str:
-    """What curves can be drawn over beside ranks and nodes, or nothing; in the order of the statement."""
+    """What curves can be drawn over: the numbers that took most values, the first of those in the order of the
+    statement; nothing if there were more numbers of ranks or of nodes, or no such axis."""
     varying = varying_axes(frame)
     stated = [axis.name for axis in statement.axes if axis.name in varying]
-    for name in dict.fromkeys([*stated, *varying]):
-        if _is_numeric(frame, name) and len(set(axis_values(frame, name)) - {None}) > 1:
-            return name
-    return ""
+    counts = {
+        name: len(set(axis_values(frame, name)) - {None})
+        for name in dict.fromkeys([*stated, *varying])
+        if _is_numeric(frame, name)
+    }
+    name = max(counts, key=lambda one: counts[one], default="")
+    sizes = max(frame["ranks"].nunique(), frame["nodes"].nunique())
+    return name if name and counts[name] > 1 and counts[name] >= sizes else ""
 
 
 def _panels(statement: Statement, frame: pandas.DataFrame, axis: str) -> list[Panel]:

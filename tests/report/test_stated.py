@@ -80,6 +80,29 @@ def test_numeric_axis_is_what_the_figure_runs_along(report: Report, room: Callab
     assert rows == [[name, "MPI", "1", "2", work] for work in ("0", "50", "1000") for name in ("tree", "line")]
 
 
+def test_figure_runs_along_what_took_most_values(report: Report, room: Callable[..., Path]) -> None:
+    samples = [
+        s for ranks in (2, 4, 8) for work in (0, 50) for depth in (1, 2)
+        for s in stated_eight("tree", axes={"work": work, "depth": depth}, ranks=ranks)
+    ]  # fmt: skip
+    page = report(room(samples)).page
+    assert "round in µs over ranks (MPI world, 1 node)" in page
+    page = report(room([one for one in samples if one["ranks"] < 8])).page
+    assert "round in µs over work in ns (MPI world, 1 node, 4 ranks)" in page
+
+
+def test_sections_of_files_for_themselves(report: Report, room: Callable[..., Path]) -> None:
+    one = room([s for ranks in (1, 2, 4) for s in stated_eight("tree", ranks=ranks)], "one.jsonl")
+    other = room(stated_eight("line"), "other.jsonl")
+    outcome = report("--section", "First of all", "--section", "Then", one, other)
+    assert outcome.status == 0, outcome.err
+    assert images(outcome) == {"one-room-curves.svg", "other-room-bars.svg"}
+    assert re.findall("<h2>(.*?)</h2>", outcome.page)[:2] == ["First of all", "Then"]
+    assert "one-room-curves.svg" in outcome.page
+    refused = report("--section", "First of all", one, other)
+    assert (refused.status, "for each file" in refused.err) == (2, True)
+
+
 def test_axes_of_words_are_told_in_the_names_of_curves(room: Callable[..., Path]) -> None:
     from nearfar_report import generic
     from nearfar_report.measurements import measurements

@@ -459,7 +459,9 @@ TEST(transfer_costs, between_islands) {
       for (int to = 1; to < w.size(); ++to) channel.signal(to);
     });
     const std::int64_t met = span_of(w, [&] { w.barrier(); });
-    if (w.rank() == 3) EXPECT_EQ(met, 2 * (200 + 5000));
+    if (w.rank() == 3) {
+      EXPECT_EQ(met, 2 * (200 + 5000));
+    }
   });
   EXPECT_EQ(received, (std::array<std::int64_t, 4>{30, 10 + 200 + 3000, 20 + 5200 + 3000, 30 + 5200 + 3000}));
 }

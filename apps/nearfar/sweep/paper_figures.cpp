@@ -249,12 +249,15 @@ int run_paper(const paper& of, paper_options options) {
   std::fflush(stdout);
   std::vector<std::string> report{"--output", options.output, "--title", of.title};
   if (claims) report.insert(report.end(), {"--claims", *claims});
-  report.emplace_back("--");
+  std::vector<std::string> files;
   for (const analysis& each : of.analyses)
-    if (const auto path = results_path(options, each.name); std::filesystem::exists(path))
-      report.push_back(path.string());
-  if (report.back() == "--")
-    throw usage_error("nothing was measured: give a larger --most-ranks, or other analyses");
+    if (const auto path = results_path(options, each.name); std::filesystem::exists(path)) {
+      report.insert(report.end(), {"--section", each.title});
+      files.push_back(path.string());
+    }
+  report.emplace_back("--");
+  report.insert(report.end(), files.begin(), files.end());
+  if (files.empty()) throw usage_error("nothing was measured: give a larger --most-ranks, or other analyses");
   return std::max(status, run_report_package(report));
 }
 
