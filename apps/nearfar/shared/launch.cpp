@@ -67,6 +67,10 @@ std::vector<std::string> command_line() {
 }
 
 mpi_session::mpi_session() {
+  int is_there = 0;
+  mpi::check(MPI_Initialized(&is_there), "MPI_Initialized");
+  is_outermost_ = is_there == 0;
+  if (!is_outermost_) return;
   int provided = MPI_THREAD_SINGLE;
   mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   refuse_other_launcher();
@@ -74,7 +78,7 @@ mpi_session::mpi_session() {
 }
 
 mpi_session::~mpi_session() {
-  if (std::uncaught_exceptions() == 0) MPI_Finalize();
+  if (is_outermost_ && std::uncaught_exceptions() == 0) MPI_Finalize();
 }
 
 }  // namespace nearfar::command

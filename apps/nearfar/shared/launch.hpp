@@ -20,8 +20,8 @@ struct launch {
 /// The words of the command line, the program's own name first.
 [[nodiscard]] std::vector<std::string> command_line();
 
-/// MPI_Init to MPI_Finalize; while an exception passes, whoever catches it decides between MPI_Finalize and
-/// MPI_Abort.
+/// MPI_Init to MPI_Finalize, or, within another one, nothing; while an exception passes, whoever catches it
+/// decides between MPI_Finalize and MPI_Abort.
 class mpi_session {
  public:
   /// Throws `usage_error`, on all ranks, if the launcher is another MPI library's, which starts as many
@@ -30,6 +30,9 @@ class mpi_session {
   mpi_session(const mpi_session&) = delete;
   mpi_session& operator=(const mpi_session&) = delete;
   ~mpi_session();
+
+ private:
+  bool is_outermost_;
 };
 
 }  // namespace nearfar::command

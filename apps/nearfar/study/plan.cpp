@@ -51,7 +51,7 @@ std::vector<chosen_object> objects_of(const request& asked) {
     if (found == nullptr)
       throw usage_error(fmt::format("unknown {} '{}'{}; 'nearfar list' shows all", kind.title, name,
                                     suggestion(name, kind.names())));
-    choose(*found, true);
+    choose(*found, !asked.leaves_out);
   }
   return chosen;
 }

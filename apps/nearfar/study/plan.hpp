@@ -29,6 +29,7 @@ struct request {
   std::vector<std::string> objects;
   std::map<std::string, std::vector<std::string>> values;
   std::vector<shape> shapes;
+  bool leaves_out = false;  ///< what cannot run, although it is named; otherwise that is an error
 };
 
 /// A point of the study.

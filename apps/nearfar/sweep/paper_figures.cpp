@@ -1,6 +1,7 @@
 #include "apps/nearfar/sweep/paper_figures.hpp"
 
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -21,6 +22,7 @@
 #include "bench/axis.hpp"
 #include "bench/output_file.hpp"
 #include "bench/statistics.hpp"
+#include "nearfar/memory/mpi/call.hpp"
 
 namespace nearfar::command {
 
@@ -29,7 +31,8 @@ namespace {
 constexpr int most_ranks_ever = 1 << 16;
 
 struct paper_options {
-  std::string output;
+  std::string output;  ///< none: that of the paper and the world
+  std::string world = "simulated";
   std::vector<std::string> only;
   std::string machine;
   int most_ranks = 0;
@@ -38,6 +41,8 @@ struct paper_options {
   std::uint64_t seed = 1;
   bool quick = false;
   bool list = false;
+
+  [[nodiscard]] bool on_mpi() const { return world == "mpi"; }
 };
 
 std::vector<const analysis*> chosen(const paper& of, const paper_options& options) {
@@ -68,13 +73,24 @@ std::vector<shape> shapes_of(const paper& of, const analysis& what, const paper_
   return result;
 }
 
+/// In place of published locks that hang or worse on real MPI, the sound ones of their families.
+std::vector<std::string> sound_ones(const bench::object_kind& of, const std::vector<std::string>& names) {
+  std::vector<std::string> result;
+  for (const std::string& name : names) {
+    const bench::object* const found = of.find(name);
+    std::string sound = found == nullptr || found->is_sound() ? name : found->family();
+    if (std::find(result.begin(), result.end(), sound) == result.end()) result.push_back(std::move(sound));
+  }
+  return result;
+}
+
 /// Goes on from a file that an earlier run has left.
 plan plan_of(const paper& of, const analysis& what, const paper_options& options) {
   plan result;
-  result.world = of.machine.empty() ? "threads" : "simulated";
+  result.world = of.machine.empty() ? "threads" : options.world;
   result.title = "sweep";
   result.mode = output_mode::growing;
-  result.machine = options.machine;
+  if (!options.on_mpi()) result.machine = options.machine;
   result.repetitions = options.quick ? 1 : options.repetitions;
   result.seed = options.seed;
   result.output = results_path(options, what.name).string();
@@ -85,12 +101,28 @@ plan plan_of(const paper& of, const analysis& what, const paper_options& options
   asked.values.insert(of.values.begin(), of.values.end());
   if (options.quick)
     for (const auto& [name, values] : of.quick_values) asked.values[name] = values;
+  if (options.on_mpi()) {
+    asked.objects = sound_ones(*asked.benchmark->kind, what.objects);
+    asked.shapes.clear();  // all ranks that there are
+    asked.leaves_out = true;
+  }
   result.requests.push_back(std::move(asked));
   return result;
 }
 
+/// Collective. What cannot be measured on these ranks is no error of the others.
+int measure_on_mpi(const plan& what) {
+  try {
+    return run(what);
+  } catch (const usage_error& why) {
+    if (launch::from_environment().rank == 0) fmt::print("not measured: {}\n", why.what());
+    return success;
+  }
+}
+
 int measure(const paper& of, const analysis& what, const paper_options& options) {
   const plan result = plan_of(of, what, options);
+  if (options.on_mpi()) return measure_on_mpi(result);
   if (!result.requests.front().shapes.empty()) return run(result);
   const auto fewest = std::min_element(what.shapes.begin(), what.shapes.end(),
                                        [](const shape& a, const shape& b) { return a.ranks < b.ranks; });
@@ -214,8 +246,30 @@ std::optional<std::string> judge(const paper& of, const paper_options& options) 
   return path;
 }
 
+/// Whether a page can be made, and a folder for it.
+int prepare(const paper_options& options) {
+  if (const int status = run_report_package({"--check", "--output", options.output}); status != success)
+    return status;
+  std::error_code failed;
+  std::filesystem::create_directories(options.output, failed);
+  if (!failed) return success;
+  fmt::print(stderr, "nearfar: {}: {}\n", options.output, failed.message());
+  return bad_input;
+}
+
+/// The same on all ranks, where there are ranks.
+int prepare_together(const paper_options& options) {
+  if (!options.on_mpi()) return prepare(options);
+  int status = launch::from_environment().rank == 0 ? prepare(options) : success;
+  mpi::check(MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
+  return status;
+}
+
 int run_paper(const paper& of, paper_options options) {
-  if (launch::from_environment().rank != 0) return success;
+  const launch how = launch::from_environment();
+  if (how.rank != 0 && !options.on_mpi()) return success;
+  if (options.output.empty())
+    options.output = fmt::format("nearfar-{}{}", of.name, options.on_mpi() ? "-mpi" : "");
   if (options.quick) options.most_ranks = std::min(options.most_ranks, of.most_ranks_quick);
   if (options.most_ranks > most_ranks_ever)
     throw usage_error(
@@ -225,27 +279,29 @@ int run_paper(const paper& of, paper_options options) {
   const std::vector<shape> shapes = of.shapes(options.most_ranks, options.ranks_per_node);
   const std::vector<const analysis*> all = chosen(of, options);
   if (options.list) {
+    if (how.rank != 0) return success;
     fmt::print("# {}\n", of.title);
     for (const analysis* each : all) fmt::print("{:<16}  {}\n", each->name, each->title);
     return success;
   }
-  if (!options.machine.empty()) {
+  if (!options.machine.empty() && !options.on_mpi()) {
     const simulation::machine machine = find_machine(options.machine);
     for (const shape& each : shapes)
       static_cast<void>(locality_of(machine, {.nodes = each.nodes, .ranks_per_node = each.ranks_per_node}));
   }
-  if (const int status = run_report_package({"--check", "--output", options.output}); status != success)
-    return status;
-  std::error_code failed;
-  std::filesystem::create_directories(options.output, failed);
-  if (failed) throw usage_error(fmt::format("{}: {}", options.output, failed.message()));
+  std::optional<mpi_session> session;
+  if (options.on_mpi()) session.emplace();
+  if (const int status = prepare_together(options); status != success) return status;
   int status = success;
   for (const analysis* each : all) {
-    fmt::print("\n# {}\n", each->title);
+    if (how.rank == 0) fmt::print("\n# {}\n", each->title);
     status = std::max(status, measure(of, *each, options));
     std::fflush(stdout);
   }
-  const std::optional<std::string> claims = judge(of, options);
+  session.reset();
+  if (how.rank != 0) return status;
+  // What was claimed of a cluster is judged by what is like it.
+  const std::optional<std::string> claims = options.on_mpi() ? std::nullopt : judge(of, options);
   std::fflush(stdout);
   std::vector<std::string> report{"--output", options.output, "--title", of.title};
   if (claims) report.insert(report.end(), {"--claims", *claims});
@@ -265,14 +321,15 @@ int run_paper(const paper& of, paper_options options) {
 
 void add_paper(CLI::App& figures, const paper& of, int& status) {
   CLI::App* command = figures.add_subcommand(of.name, of.title);
-  auto options = std::make_shared<paper_options>(paper_options{.output = "nearfar-" + of.name,
+  auto options = std::make_shared<paper_options>(paper_options{.output = "",
                                                                .only = {},
                                                                .machine = of.machine,
                                                                .most_ranks = of.most_ranks,
                                                                .ranks_per_node = of.ranks_per_node,
                                                                .repetitions = of.repetitions});
-  command->add_option("--output", options->output, "Directory for results, pictures and index.html")
-      ->capture_default_str();
+  command->add_option("--output", options->output,
+                      fmt::format("Directory for results, pictures and index.html [nearfar-{}{}]", of.name,
+                                  of.machine.empty() ? "" : ", with -mpi on MPI"));
   command->add_option("--only", options->only, "Names of analyses, separated by commas; default: all")
       ->delimiter(',');
   command->add_flag("--list", options->list, "Print the analyses and measure nothing");
@@ -288,6 +345,12 @@ void add_paper(CLI::App& figures, const paper& of, int& status) {
     command->add_option("--ranks-per-node", options->ranks_per_node, "Ranks on each node")
         ->capture_default_str();
     command->add_option("--machine", options->machine, "As for 'nearfar sim'")->capture_default_str();
+    command
+        ->add_option("--world", options->world,
+                     "simulated, or mpi: under mpirun, with all its ranks, and with the sound locks of the "
+                     "families in place of published ones that may hang")
+        ->check(CLI::IsMember({"simulated", "mpi"}))
+        ->capture_default_str();
   }
   command
       ->add_option(
