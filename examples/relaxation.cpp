@@ -33,7 +33,7 @@ void sweep(nearfar::team team, const grid& from, const grid& to) {
 /// A grid that is 1 at its upper edge and 0 elsewhere, after so many sweeps; the mean of its points.
 double relax(std::size_t rows, std::size_t columns, int sweeps) {
   // A segment for each row, constructed by its owner. Grids that both begin with a page are slower by 6 %.
-  const nearfar::segment_layout layout{.page_aligned = false};
+  const nearfar::contiguous_layout layout{.page_aligned = false};
   nearfar::segmented_array<double> first(rows, rows * columns, layout);
   nearfar::segmented_array<double> second(rows, rows * columns, layout);
   for (nearfar::segmented_array<double>* each : {&first, &second})

@@ -40,7 +40,8 @@ bool streaming(std::size_t n) {
 bool counters() {
   // [padding]
   // Numbers that threads change all the time: each on a cache line of its own, two lines apart from the next.
-  nearfar::segmented_array<long> counts(threads(), threads(), {.padding = 128, .page_aligned = false});
+  using padded = nearfar::segmented_array<long, nearfar::padded_layout>;
+  padded counts(threads(), threads(), {.padding = 128, .page_aligned = false});
   nearfar::team().run([&](nearfar::team_member me) {
     for (int i = 0; i < 1000; ++i) ++counts.segment(static_cast<std::size_t>(me.index))[0];
   });
@@ -68,7 +69,7 @@ bool irregular() {
       for (std::size_t work = 0; work <= segment; ++work) x += 1;
   });
   // [end]
-  return cells.segment(0)[0] == 1 && cells.segment(63)[499] == 64;
+  return cells.segment(0)[0] == 1 && cells.segment(63).back() == 64;
 }
 
 }  // namespace

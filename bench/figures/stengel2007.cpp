@@ -185,8 +185,8 @@ std::vector<figure_case> figure_3_4(const figure_machine& on) {
 }
 
 std::vector<figure_case> figure_3_7(const figure_machine& on) {
-  return over_lengths(on,
-                      {loop_container::array, loop_container::segmented, loop_container::segmented_iterator});
+  return over_lengths(on, {loop_container::array, loop_container::segmented,
+                           loop_container::segmented_iterator, loop_container::padded_iterator});
 }
 
 std::vector<figure_case> figure_3_8(const figure_machine& on) {
@@ -199,11 +199,11 @@ std::vector<figure_case> figure_3_8(const figure_machine& on) {
   constexpr std::size_t shortest = 27;
   constexpr std::size_t line = 64;
   std::vector<figure_case> cases;
-  for (const auto& [padding, least, how] :
-       {std::tuple(std::size_t{0}, page_of_elements, "on pages of their own"),
-        std::tuple(line, shortest, "64 bytes apart")})
+  for (const auto& [container, padding, least, how] :
+       {std::tuple(loop_container::segmented, std::size_t{0}, page_of_elements, "on pages of their own"),
+        std::tuple(loop_container::padded, line, shortest, "64 bytes apart")})
     for (std::size_t segments = 1; length / segments >= least; segments *= 3) {
-      triad_case of = best_triad(loop_container::segmented, threads, length);
+      triad_case of = best_triad(container, threads, length);
       of.segments = segments;
       of.padding = padding;
       add(cases, fmt::format("segments {}, {}", how, counted(threads)), of);

@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <memory>
@@ -113,10 +114,10 @@ std::string obstacle_of(const triad_case& to) {
   if (std::string why = common_obstacle(to, initialisations_of(to)); !why.empty()) return why;
   if (to.length == 0) return "vectors must have at least 1 element";
   const bool by_hand = to.container == container::object_array ||
-                       to.container == container::numa_expression ||
-                       to.container == container::segmented_iterator;
+                       to.container == container::numa_expression || to.is_by_elements();
   if (to.stores != store_kind::regular && by_hand) return name + " has regular stores only";
-  if (!to.is_segmented() && (to.segments != 0 || to.padding != 0)) return name + " has no segments";
+  if (!to.is_segmented() && to.segments != 0) return name + " has no segments";
+  if (!to.is_padded() && to.padding != 0) return name + " has no padding: the padded containers have";
   if (to.padding % sizeof(double) != 0) return "padding must be a multiple of 8 bytes";
   if (to.chunk == 0) return "";
   if (to.is_segmented()) return name + " has segments in place of chunks";
@@ -132,8 +133,9 @@ std::string obstacle_of(const triad_case& to) {
 }
 
 std::string obstacle_of(const relax_case& to) {
-  if (to.container == container::object_array || to.container == container::numa_expression ||
-      to.container == container::segmented_iterator)
+  constexpr std::array grids{container::array, container::vector, container::vector_numa,
+                             container::numa_vector, container::segmented};
+  if (std::find(grids.begin(), grids.end(), to.container) == grids.end())
     return std::string("there is no grid of ") + name_of(loop_containers, to.container);
   if (to.rows < 3 || to.columns < 3) return "a grid with inner points has at least 3 rows and 3 columns";
   constexpr std::size_t most_points = 1'000'000'000'000;
@@ -231,6 +233,9 @@ std::unique_ptr<vector_loop> make_vector_loop(const triad_case& of) {
     case container::segmented:
     case container::segmented_iterator:
       return make_segmented_loop(of);
+    case container::padded:
+    case container::padded_iterator:
+      return make_padded_loop(of);
   }
   return nullptr;
 }
@@ -264,7 +269,7 @@ std::size_t bytes_of(const loop_case& of) {
 
 std::size_t bytes_of_vector(const triad_case& of) {
   const std::size_t elements = product_of(of.length, sizeof(double));
-  if (!of.is_segmented()) return elements;
+  if (!of.is_padded()) return elements;
   return sum_of(elements, product_of(of.segments_used(), sum_of(of.padding, page_size())));
 }
 

@@ -42,6 +42,8 @@ enum class loop_container {
   numa_expression,     ///< the same, vectors through its arithmetic
   segmented,           ///< segmented_array<double>, vectors through nearfar::transform
   segmented_iterator,  ///< the same, element by element with its iterators
+  padded,              ///< segmented_array<double, padded_layout>, vectors through nearfar::transform
+  padded_iterator,     ///< the same, element by element with its iterators
 };
 
 /// Who writes to the pages first.
@@ -73,7 +75,7 @@ inline constexpr std::array<named<vector_kernel>, 5> vector_kernels{{
     {vector_kernel::stream_triad, "stream-triad", "a = b + s * c"},
 }};
 
-inline constexpr std::array<named<loop_container>, 8> loop_containers{{
+inline constexpr std::array<named<loop_container>, 10> loop_containers{{
     {loop_container::array, "array",
      "double*, a plain loop with an OpenMP pragma: what the others are held to"},
     {loop_container::object_array, "object-array", "objects that hold a double, from new[] (numa_new)"},
@@ -84,6 +86,8 @@ inline constexpr std::array<named<loop_container>, 8> loop_containers{{
     {loop_container::segmented, "segmented", "segmented_array<double>, through nearfar::transform"},
     {loop_container::segmented_iterator, "segmented-iterator",
      "the same, element by element with its iterators"},
+    {loop_container::padded, "padded", "segmented_array<double, padded_layout>, through nearfar::transform"},
+    {loop_container::padded_iterator, "padded-iterator", "the same, element by element with its iterators"},
 }};
 
 inline constexpr std::array<named<loop_initialisation>, 3> loop_initialisations{{
@@ -144,11 +148,19 @@ struct triad_case : loop_setting {
   /// one block a thread.
   std::size_t chunk = 0;
   std::size_t segments = 0;  ///< of a segmented array; 0 for as many as threads
-  std::size_t padding = 0;   ///< bytes between segments
+  std::size_t padding = 0;   ///< bytes between segments of a padded array; 0 for pages of their own
   store_kind stores = store_kind::regular;
 
+  [[nodiscard]] bool is_padded() const noexcept {
+    return container == loop_container::padded || container == loop_container::padded_iterator;
+  }
   [[nodiscard]] bool is_segmented() const noexcept {
-    return container == loop_container::segmented || container == loop_container::segmented_iterator;
+    return is_padded() || container == loop_container::segmented ||
+           container == loop_container::segmented_iterator;
+  }
+  /// Whether the loop goes over elements by their iterators, so that it has no say in how they are stored.
+  [[nodiscard]] bool is_by_elements() const noexcept {
+    return container == loop_container::segmented_iterator || container == loop_container::padded_iterator;
   }
   [[nodiscard]] std::size_t segments_used() const noexcept {
     return segments != 0 ? segments : static_cast<std::size_t>(threads);

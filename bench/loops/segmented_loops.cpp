@@ -1,4 +1,6 @@
-// Loops over segmented_array: by its algorithms, and element by element.
+// Loops over segmented_array, contiguous and padded: by its algorithms, and element by element.
+
+#include <type_traits>
 
 #include "bench/loops/vector_loop.hpp"
 #include "nearfar/container/algorithm.hpp"
@@ -8,13 +10,17 @@ namespace nearfar::bench {
 
 namespace {
 
+template <typename Layout>
 struct segmented_vectors {
-  using container = segmented_array<double>;
+  using container = segmented_array<double, Layout>;
 
   static container make(const triad_case& of) {
     const bool alone = of.initialisation == loop_initialisation::serial || of.threads == 1;
-    return container(of.segments_used(), of.length, {.padding = of.padding, .page_aligned = of.padding == 0},
-                     alone ? team::serial() : team(of.threads), of.placement);
+    Layout layout;
+    if constexpr (std::is_same_v<Layout, padded_layout>)
+      layout = {.padding = of.padding, .page_aligned = of.padding == 0};
+    return container(of.segments_used(), of.length, layout, alone ? team::serial() : team(of.threads),
+                     of.placement);
   }
 
   template <typename ValueAt>
@@ -32,9 +38,10 @@ struct segmented_vectors {
 };
 
 /// As if the elements lay in one piece: every thread goes over its share of them.
-struct segmented_elements : segmented_vectors {
+template <typename Layout>
+struct segmented_elements : segmented_vectors<Layout> {
   template <typename Kernel, typename... In>
-  static void pass(const triad_case& of, container& out, const In&... in) {
+  static void pass(const triad_case& of, segmented_array<double, Layout>& out, const In&... in) {
     team(of.threads).for_each_block(of.length, 0, [&](index_range mine) {
       const auto first = static_cast<std::ptrdiff_t>(mine.first);
       const auto last = static_cast<std::ptrdiff_t>(mine.last);
@@ -52,8 +59,13 @@ struct segmented_elements : segmented_vectors {
 }  // namespace
 
 std::unique_ptr<vector_loop> make_segmented_loop(const triad_case& of) {
-  return of.container == loop_container::segmented ? make_loop_of<segmented_vectors>(of)
-                                                   : make_loop_of<segmented_elements>(of);
+  return of.container == loop_container::segmented ? make_loop_of<segmented_vectors<contiguous_layout>>(of)
+                                                   : make_loop_of<segmented_elements<contiguous_layout>>(of);
+}
+
+std::unique_ptr<vector_loop> make_padded_loop(const triad_case& of) {
+  return of.container == loop_container::padded ? make_loop_of<segmented_vectors<padded_layout>>(of)
+                                                : make_loop_of<segmented_elements<padded_layout>>(of);
 }
 
 }  // namespace nearfar::bench

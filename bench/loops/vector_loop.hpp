@@ -106,5 +106,6 @@ template <typename Make>
 [[nodiscard]] std::unique_ptr<vector_loop> make_std_vector_loop(const triad_case& of);
 [[nodiscard]] std::unique_ptr<vector_loop> make_numa_vector_loop(const triad_case& of);
 [[nodiscard]] std::unique_ptr<vector_loop> make_segmented_loop(const triad_case& of);
+[[nodiscard]] std::unique_ptr<vector_loop> make_padded_loop(const triad_case& of);
 
 }  // namespace nearfar::bench

@@ -14,8 +14,9 @@ SHORT = ["--min-time", "0.0005", "--repetitions", "2"]
 SMALL = [*SHORT, "--lengths", "1000"]
 CONTAINERS = [
     "array", "object-array", "vector", "vector-numa", "numa_vector", "segmented", "segmented-iterator",
-    "numa_vector-expression",
+    "numa_vector-expression", "padded", "padded-iterator",
 ]  # fmt: skip
+BY_HAND = {"object-array", "segmented-iterator", "numa_vector-expression", "padded-iterator"}
 GRIDS = ["array", "vector", "vector-numa", "numa_vector", "segmented"]
 
 
@@ -76,7 +77,7 @@ class Triad(Loops):
         for length in ["1", "5", "1003", "100000"]:
             samples = self.samples("triad", *SHORT, "--lengths", length, "--stores", "all", "--threads", "1,2")
             streamed = {sample["container"] for sample in samples if sample["stores"] == "streaming"}
-            self.assertEqual(streamed, set(CONTAINERS) - {"object-array", "segmented-iterator", "numa_vector-expression"})
+            self.assertEqual(streamed, set(CONTAINERS) - BY_HAND)
 
     def test_chunks_are_right(self):
         samples = self.samples(
@@ -88,12 +89,14 @@ class Triad(Loops):
         self.assertEqual({sample["chunk"] for sample in samples}, {17})
 
     def test_segments_and_padding_are_right(self):
+        of_both = [[name for name in CONTAINERS if name.startswith(kind)] for kind in ("segmented", "padded")]
         for segments, padding in [(1, 0), (3, 64), (7, 8), (2000, 0)]:
-            samples = self.samples(
-                "triad", *SMALL, "--containers", "segmented,segmented-iterator", "--threads", "1,2",
-                "--segments", str(segments), "--padding", str(padding),
-            )  # fmt: skip
-            self.assertEqual({(s["segments"], s["padding"], s["chunk"]) for s in samples}, {(segments, padding, None)})
+            for containers in of_both if padding == 0 else of_both[1:]:
+                samples = self.samples(
+                    "triad", *SMALL, "--containers", ",".join(containers), "--threads", "1,2",
+                    "--segments", str(segments), "--padding", str(padding),
+                )  # fmt: skip
+                self.assertEqual({(s["segments"], s["padding"], s["chunk"]) for s in samples}, {(segments, padding, None)})
 
     def test_placements_and_pinnings_are_right(self):
         for pin in ["none", "compact", "scatter", "cache", "numa", "0"]:
@@ -148,7 +151,7 @@ class Triad(Loops):
         self.assertIn("no case fits", ended.stderr)
         for arguments in [
             ["relax", "--rows", "1e6", "--columns", "1e6"],
-            ["triad", "--containers", "segmented", "--segments", "1e9", "--padding", "999999992"],
+            ["triad", "--containers", "padded", "--segments", "1e9", "--padding", "999999992"],
         ]:
             ended = nearfar("bench", *arguments, *SHORT)
             self.assertEqual(ended.returncode, 2)
@@ -258,7 +261,8 @@ class BadInput(Loops):
             ["triad", "--containers", "numa_vector", "--chunk", "9"],
             ["triad", "--containers", "segmented", "--chunk", "8"],
             ["triad", "--containers", "segmented-iterator", "--stores", "streaming"],
-            ["triad", "--containers", "segmented", "--padding", "4"],
+            ["triad", "--containers", "padded", "--padding", "4"],
+            ["triad", "--containers", "segmented", "--padding", "64"],
             ["relax", "--containers", "object-array"],
             ["relax", "--rows", "2"],
             ["relax", "--rows", "1e9", "--columns", "1e9"],

@@ -34,6 +34,7 @@
 namespace {
 
 using nearfar::execution;
+using nearfar::padded_layout;
 using nearfar::segmented_array;
 using nearfar::team;
 
@@ -61,9 +62,10 @@ void for_each_range(team threads, const std::vector<T>& values, Body&& body) {
   std::vector<T> in_chunks = values;
   body(execution(threads, 7), in_chunks);
   for (const std::size_t segments : {2U, 11U}) {
-    segmented_array<T> array(segments, values.size(), {.page_aligned = segments == 2}, threads);
-    std::copy(values.begin(), values.end(), array.begin());
+    segmented_array<T> array(segments, values, {}, threads);
     body(execution(threads), array);
+    segmented_array<T, padded_layout> padded(segments, values, {.page_aligned = segments == 2}, threads);
+    body(execution(threads), padded);
   }
 }
 

@@ -163,15 +163,21 @@ void fuzz_containers(unsigned seed) {
   for (int round = 0; round < rounds(12); ++round) {
     dice random(seed + static_cast<unsigned>(round));
     const team threads(1 + static_cast<int>(random.below(9)));
-    const segmented_array<T> no_segments(1 + random.below(12), 0, {.page_aligned = random.below(2) == 0},
-                                         threads);
+    const std::size_t segments = 1 + random.below(12);
+    const bool page_aligned = random.below(2) == 0;
+    const segmented_array<T> no_segments(segments, 0, {.page_aligned = page_aligned}, threads);
     segmented_array<T> array = no_segments;
+    using padded_array = segmented_array<T, nearfar::padded_layout>;
+    const padded_array no_padded(segments, 0, {.page_aligned = page_aligned}, threads);
+    padded_array padded = no_padded;
     const nearfar::numa_vector<T> no_elements{nearfar::numa_allocator<T>(threads)};
     nearfar::numa_vector<T> vector = no_elements;
     std::vector<T> of_array;
+    std::vector<T> of_padded;
     std::vector<T> of_vector;
     for (int i = 0; i < 30; ++i) {
       operate(random, array, of_array, no_segments);
+      operate(random, padded, of_padded, no_padded);
       operate(random, vector, of_vector, no_elements);
       if (::testing::Test::HasFatalFailure())
         FAIL() << "seed " << seed << ", round " << round << ", step " << i;
@@ -186,13 +192,15 @@ TEST(containers_fuzzed, hold_what_a_vector_holds) {
   fuzz_containers<aligned>(3000000);
 }
 
-TEST(algorithms_fuzzed, agree_with_the_standard) {
-  for (int round = 0; round < rounds(150); ++round) {
+template <typename Layout>
+void fuzz_algorithms() {
+  for (int round = 0; round < rounds(100); ++round) {
     dice random(static_cast<unsigned>(round));
     const nearfar::execution how(team(1 + static_cast<int>(random.below(9))), random.below(3) * 5);
     std::vector<int> a = random_values<int>(random, random.size());
     const std::vector<int> b = random_values<int>(random, a.size());
-    segmented_array<int> array(1 + random.below(12), a, {.page_aligned = random.below(2) == 0}, how.team);
+    segmented_array<int, Layout> array(1 + random.below(12), a, {.page_aligned = random.below(2) == 0},
+                                       how.team);
     std::vector<int> out(a.size());
     std::vector<int> expected(a.size());
     for (int step = 0; step < 12; ++step) {
@@ -249,6 +257,11 @@ TEST(algorithms_fuzzed, agree_with_the_standard) {
       ASSERT_EQ(out, expected) << "round " << round;
     }
   }
+}
+
+TEST(algorithms_fuzzed, agree_with_the_standard) {
+  fuzz_algorithms<nearfar::contiguous_layout>();
+  fuzz_algorithms<nearfar::padded_layout>();
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 namespace {
 
 using nearfar::grid_view;
+using nearfar::padded_layout;
 using nearfar::segmented_array;
 
 // Element (i, j) is 100 i + j.
@@ -51,14 +52,23 @@ TEST(grid_view, sees_rows_of_a_container) {
 TEST(grid_view, sees_a_segment_as_a_row_or_as_several) {
   for (const std::size_t segments : {1U, 2U, 3U, 7U, 9U})
     for (const bool page_aligned : {false, true}) {
-      segmented_array<int> memory(segments, 35, {.padding = 16, .page_aligned = page_aligned, .unit = 5});
-      grid_view grid(memory, 5);
-      ASSERT_EQ(grid.rows(), 7U);
-      number(grid);
-      for (std::size_t i = 0; i < 35; ++i) ASSERT_EQ(memory[i], static_cast<int>(i / 5 * 100 + i % 5));
+      segmented_array<int, padded_layout> padded(segments, 35,
+                                                 {.padding = 16, .page_aligned = page_aligned, .unit = 5});
+      segmented_array<int> contiguous(segments, 35, {.page_aligned = page_aligned, .unit = 5});
+      const auto expect_rows = [](auto& memory) {
+        grid_view grid(memory, 5);
+        ASSERT_EQ(grid.rows(), 7U);
+        number(grid);
+        for (std::size_t i = 0; i < 35; ++i) ASSERT_EQ(memory[i], static_cast<int>(i / 5 * 100 + i % 5));
+      };
+      expect_rows(padded);
+      expect_rows(contiguous);
     }
-  segmented_array<int> torn(2, 35);
+  segmented_array<int, padded_layout> torn(2, 35);
   EXPECT_THROW(grid_view(torn, 5), nearfar::misuse);
+  segmented_array<int> in_one_piece(2, 35);
+  EXPECT_EQ(grid_view(in_one_piece, 5).rows(), 7U);
+  EXPECT_THROW(grid_view(in_one_piece, 6), nearfar::misuse);
 }
 
 TEST(grid_view, sees_arrays_of_pointers) {

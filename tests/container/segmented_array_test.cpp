@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <memory>
 #include <new>
 #include <numeric>
+#include <random>
 #include <ranges>
 #include <set>
 #include <span>
@@ -21,20 +23,24 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "nearfar/container/algorithm.hpp"
 #include "nearfar/container/segment_queue.hpp"
+#include "nearfar/container/segmented_array.hpp"
+#include "nearfar/core/layout.hpp"
 #include "tests/container/segmented_cases.hpp"
 
 namespace {
 
-using nearfar::segment_layout;
+using nearfar::contiguous_layout;
+using nearfar::padded_layout;
 using nearfar::segmented_array;
 using nearfar::team;
 using nearfar::testing::for_each_case;
-using nearfar::testing::segmented_case;
+using nearfar::testing::make_array;
 
 std::uintptr_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
@@ -61,19 +67,26 @@ struct counted {
   }
 };
 
-TEST(segmented_arrays_in_a_row, begin_at_different_places_of_a_page_unless_aligned_to_it) {
-  const segment_layout packed{.page_aligned = false};
-  const segmented_array<double> one(3, 1000, packed);
-  const segmented_array<double> two(3, 1000, packed);
-  const auto place_of = [](const segmented_array<double>& array) {
+template <typename Layout>
+void expect_places_differ_unless_aligned() {
+  const Layout packed{.page_aligned = false};
+  const segmented_array<double, Layout> one(3, 1000, packed);
+  const segmented_array<double, Layout> two(3, 1000, packed);
+  const auto place_of = [](const segmented_array<double, Layout>& array) {
     return reinterpret_cast<std::uintptr_t>(array.segment(0).data()) % nearfar::page_size();
   };
   EXPECT_NE(place_of(one), place_of(two));
-  EXPECT_EQ(place_of(segmented_array<double>(3, 1000)), 0U);
+  const segmented_array<double, Layout> aligned(3, 1000);
+  EXPECT_EQ(place_of(aligned), 0U);
+}
+
+TEST(segmented_arrays_in_a_row, begin_at_different_places_of_a_page_unless_aligned_to_it) {
+  expect_places_differ_unless_aligned<contiguous_layout>();
+  expect_places_differ_unless_aligned<padded_layout>();
 }
 
 TEST(segmented_array, has_segments_whose_sizes_differ_by_one_at_most_the_larger_first) {
-  const segmented_array<int> array(4, 11);
+  const segmented_array<int, padded_layout> array(4, 11);
   ASSERT_EQ(array.segments(), 4U);
   EXPECT_EQ(array.segment(0).size(), 3U);
   EXPECT_EQ(array.segment(1).size(), 3U);
@@ -94,9 +107,9 @@ TEST(segmented_array, keeps_units_together) {
 }
 
 TEST(segmented_array, value_initialises_or_copies_a_value) {
-  for_each_case([](const segmented_case& shape) {
-    const segmented_array<int> zeros(shape.segments, shape.size, shape.layout, shape.threads);
-    const segmented_array<int> sevens(shape.segments, shape.size, 7, shape.layout, shape.threads);
+  for_each_case([](const auto& shape) {
+    const auto zeros = make_array<int>(shape);
+    const auto sevens = make_array<int>(shape, 7);
     ASSERT_EQ(zeros.size(), shape.size);
     ASSERT_EQ(static_cast<std::size_t>(std::count(zeros.begin(), zeros.end(), 0)), shape.size);
     ASSERT_EQ(static_cast<std::size_t>(std::count(sevens.begin(), sevens.end(), 7)), shape.size);
@@ -107,14 +120,14 @@ TEST(segmented_array, value_initialises_or_copies_a_value) {
 }
 
 TEST(segmented_array, begins_each_segment_on_a_page_or_the_padding_after_the_one_before) {
-  const segmented_array<double> paged(5, 1003, {.padding = 8});
+  const segmented_array<double, padded_layout> paged(5, 1003, {.padding = 8});
   for (std::size_t i = 0; i < paged.segments(); ++i)
     EXPECT_EQ(address(paged.segment(i).data()) % nearfar::page_size(), 0U);
   for (std::size_t i = 1; i < paged.segments(); ++i)
     EXPECT_GE(paged.segment(i).data(), paged.segment(i - 1).data() + paged.segment(i - 1).size() + 1);
 
-  const segmented_array<double> padded(5, 1003, {.padding = 24, .page_aligned = false});
-  const segmented_array<double> dense(5, 1003, {.page_aligned = false});
+  const segmented_array<double, padded_layout> padded(5, 1003, {.padding = 24, .page_aligned = false});
+  const segmented_array<double, padded_layout> dense(5, 1003, {.page_aligned = false});
   for (std::size_t i = 1; i < padded.segments(); ++i) {
     EXPECT_EQ(padded.segment(i).data(), padded.segment(i - 1).data() + padded.segment(i - 1).size() + 3);
     EXPECT_EQ(dense.segment(i).data(), dense.segment(i - 1).data() + dense.segment(i - 1).size());
@@ -123,48 +136,136 @@ TEST(segmented_array, begins_each_segment_on_a_page_or_the_padding_after_the_one
 
 TEST(segmented_array, leaves_a_full_page_of_padding_where_a_segment_fills_its_pages) {
   const std::size_t on_a_page = nearfar::page_size() / sizeof(double);
-  const segmented_array<double> touching(2, 2 * on_a_page);
-  const segmented_array<double> apart(2, 2 * on_a_page, {.padding = 1});
+  const segmented_array<double, padded_layout> touching(2, 2 * on_a_page);
+  const segmented_array<double, padded_layout> apart(2, 2 * on_a_page, {.padding = 1});
   EXPECT_EQ(touching.segment(1).data(), touching.segment(0).data() + on_a_page);
   EXPECT_EQ(apart.segment(1).data(), apart.segment(0).data() + 2 * on_a_page);
 }
 
+// What `contiguous_layout` promises of whole pages, by the words of its description.
+template <std::size_t Bytes>
+void expect_whole_pages(std::size_t segments, std::size_t size, std::size_t unit = 1) {
+  struct element {
+    std::array<std::byte, Bytes> bytes;
+  };
+  SCOPED_TRACE(std::to_string(Bytes) + " bytes, " + std::to_string(segments) + " segments, " +
+               std::to_string(size) + " elements in units of " + std::to_string(unit));
+  const segmented_array<element> array(segments, size, {.unit = unit}, team::serial());
+  const std::size_t page = nearfar::page_size();
+  const std::size_t unit_bytes = unit * Bytes;
+  ASSERT_EQ(address(array.data()) % page, 0U);
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < segments; ++i) {
+    const auto segment = array.segment(i);
+    ASSERT_EQ(segment.data(), array.data() + before) << "contiguous";
+    ASSERT_FALSE(segment.empty());
+    ASSERT_EQ(segment.size() % unit, 0U);
+    const std::size_t into_page = address(segment.data()) % page;
+    ASSERT_LE(std::min(into_page, page - into_page), unit_bytes / 2) << "on a page";
+    const auto share = static_cast<double>(size * Bytes) / static_cast<double>(segments);
+    const auto bytes = static_cast<double>(segment.size_bytes());
+    ASSERT_LE(std::abs(bytes - share), static_cast<double>(page + 2 * unit_bytes)) << "balanced";
+    if (page % unit_bytes == 0) {
+      ASSERT_EQ(into_page, 0U);
+      ASSERT_LE(std::abs(bytes - share), static_cast<double>(page)) << "within a page";
+    }
+    before += segment.size();
+    for (const std::size_t of : {before - segment.size(), before - segment.size() / 2 - 1, before - 1}) {
+      const auto it = array.begin() + static_cast<std::ptrdiff_t>(of);
+      using traits = nearfar::segmented_iterator_traits<std::remove_const_t<decltype(it)>>;
+      ASSERT_EQ(traits::segment(it).index(), i);
+    }
+  }
+  ASSERT_EQ(before, size);
+}
+
+TEST(segmented_array, cuts_contiguous_segments_where_pages_begin) {
+  const std::size_t page = nearfar::page_size();
+  std::mt19937 random(6);  // NOLINT(cert-msc32-c,cert-msc51-cpp) the same cases each time
+  for (int i = 0; i < 200; ++i) {
+    const std::size_t segments = 1 + random() % 40;
+    const auto at_least_pages = [&](std::size_t bytes) {
+      const std::size_t least = segments * ((page + bytes - 1) / bytes);
+      return least + (i % 3 == 0 ? 0 : random() % (2 * least));
+    };
+    expect_whole_pages<1>(segments, at_least_pages(1));
+    expect_whole_pages<8>(segments, at_least_pages(8));
+    expect_whole_pages<24>(segments, at_least_pages(24));
+    expect_whole_pages<1000>(segments, at_least_pages(1000));
+    expect_whole_pages<4096>(segments, at_least_pages(4096));
+    const std::size_t unit = 1 + random() % 128;
+    expect_whole_pages<8>(segments, at_least_pages(8 * unit) * unit, unit);
+    expect_whole_pages<8>(segments, at_least_pages(512) * 64, 64);
+  }
+}
+
+TEST(segmented_array, cuts_contiguous_segments_of_less_than_a_page_where_cache_lines_begin) {
+  for (std::size_t segments = 1; segments < 60; ++segments)
+    for (const std::size_t size : {8 * segments, 8 * segments + 5, 300 * segments + 1}) {
+      const segmented_array<double> array(segments, size, {}, team::serial());
+      for (std::size_t i = 0; i < segments; ++i) {
+        ASSERT_EQ(address(array.segment(i).data()) % nearfar::cache_line, 0U);
+        ASSERT_LE(array.segment(i).size(), size / segments + 8);
+        ASSERT_GE(array.segment(i).size() + 8, size / segments);
+        ASSERT_FALSE(array.segment(i).empty());
+      }
+    }
+}
+
+TEST(segmented_array, cuts_contiguous_segments_evenly_where_there_is_less_than_a_cache_line_or_no_alignment) {
+  const auto expect_even = [](const segmented_array<int>& array, std::size_t units, std::size_t unit) {
+    for (std::size_t i = 0; i < array.segments(); ++i)
+      ASSERT_EQ(array.segment(i).size(),
+                unit * (units / array.segments() + (i < units % array.segments() ? 1 : 0)));
+    ASSERT_EQ(array.segment(array.segments() - 1).data() + array.segment(array.segments() - 1).size(),
+              array.data() + array.size());
+  };
+  expect_even(segmented_array<int>(4, 11), 11, 1);
+  expect_even(segmented_array<int>(7, 3), 3, 1);
+  expect_even(segmented_array<int>(5, 100'003, {.page_aligned = false}), 100'003, 1);
+  // Rows of more than a page cannot but share pages.
+  expect_even(segmented_array<int>(5, 13 * 1'500, {.unit = 1'500}), 13, 1'500);
+}
+
 TEST(segmented_array, says_what_is_wrong_with_a_padding) {
   try {
-    const segmented_array<double> array(2, 10, {.padding = 12, .page_aligned = false});
+    const segmented_array<double, padded_layout> array(2, 10, {.padding = 12, .page_aligned = false});
     FAIL();
   } catch (const nearfar::misuse& error) {
     EXPECT_NE(std::string(error.what()).find("12 bytes"), std::string::npos) << error.what();
   }
-  EXPECT_NO_THROW(segmented_array<double>(2, 10, {.padding = 12}));
+  EXPECT_NO_THROW((segmented_array<double, padded_layout>(2, 10, {.padding = 12})));
   EXPECT_THROW(segmented_array<double>(0, 10), nearfar::misuse);
 }
 
 TEST(segmented_array, refuses_sizes_that_overflow) {
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  using padded = segmented_array<double, padded_layout>;
   for (const bool page_aligned : {false, true}) {
-    const segment_layout layout{.padding = 0, .page_aligned = page_aligned};
+    const contiguous_layout contiguous{.page_aligned = page_aligned};
+    const padded_layout unpadded{.page_aligned = page_aligned};
     for (const std::size_t size : {most, most / 2, most / 4, most / 8 + 1, most / 16 + 1})
-      for (const std::size_t segments : {std::size_t{1}, std::size_t{3}, std::size_t{1} << 20})
-        EXPECT_THROW(segmented_array<double>(segments, size, layout), std::length_error)
+      for (const std::size_t segments : {std::size_t{1}, std::size_t{3}, std::size_t{1} << 20}) {
+        EXPECT_THROW(segmented_array<double>(segments, size, contiguous), std::length_error)
             << size << ' ' << segments;
-    EXPECT_THROW(segmented_array<double>(most, 8, layout), std::length_error);
-    EXPECT_THROW(segmented_array<double>(2, 8, {.padding = most - 7, .page_aligned = page_aligned}),
-                 std::length_error);
-    EXPECT_THROW(segmented_array<double>(3, 8, {.padding = most / 2 + 1, .page_aligned = page_aligned}),
-                 std::length_error);
+        EXPECT_THROW(padded(segments, size, unpadded), std::length_error) << size << ' ' << segments;
+      }
+    EXPECT_THROW(segmented_array<double>(most, 8, contiguous), std::length_error);
+    EXPECT_THROW(padded(most, 8, unpadded), std::length_error);
+    EXPECT_THROW(padded(2, 8, {.padding = most - 7, .page_aligned = page_aligned}), std::length_error);
+    EXPECT_THROW(padded(3, 8, {.padding = most / 2 + 1, .page_aligned = page_aligned}), std::length_error);
   }
 }
 
 TEST(segmented_array, has_empty_segments_if_there_are_more_than_elements) {
-  segmented_array<int> array(7, 3, {.page_aligned = false});
+  segmented_array<int, padded_layout> array(7, 3, {.page_aligned = false});
   std::iota(array.begin(), array.end(), 1);
   EXPECT_EQ(array.segment(2)[0], 3);
   for (std::size_t i = 3; i < 7; ++i) EXPECT_TRUE(array.segment(i).empty());
   EXPECT_EQ(array.end() - array.begin(), 3);
   EXPECT_EQ(*(array.end() - 1), 3);
 
-  const segmented_array<int> none(3, 0, {.padding = 64});
+  const segmented_array<int, padded_layout> none(3, 0, {.padding = 64});
   EXPECT_EQ(none.begin(), none.end());
   EXPECT_EQ(none.segments(), 3U);
   EXPECT_TRUE(none.segment(2).empty());
@@ -260,32 +361,40 @@ TEST(segmented_array, stays_as_it_was_if_an_assignment_throws) {
 }
 
 TEST(segmented_array, copies_elements_and_shape) {
-  const segmented_array<int> source(3, 100, 5, {.padding = 64, .page_aligned = false}, team(2));
-  segmented_array<int> copied(source);
+  using padded = segmented_array<int, padded_layout>;
+  const padded source(3, 100, 5, {.padding = 64, .page_aligned = false}, team(2));
+  padded copied(source);
   EXPECT_EQ(copied, source);
   EXPECT_EQ(copied.segments(), 3U);
   EXPECT_EQ(copied.team(), team(2));
   EXPECT_EQ(copied.layout().padding, 64U);
   copied[50] = 6;
   EXPECT_NE(copied, source);
-  const segmented_array<int>& itself = copied;
+  const padded& itself = copied;
   copied = itself;
   EXPECT_EQ(copied[50], 6);
 }
 
-TEST(segmented_array, keeps_iterators_valid_when_moved_and_swapped) {
-  segmented_array<int> a(3, 100, 5);
-  segmented_array<int> b(2, 10, 6);
+template <typename Layout>
+void expect_iterators_stay_valid() {
+  using array = segmented_array<int, Layout>;
+  array a(3, 100, 5);
+  array b(2, 10, 6);
   auto middle = a.begin() + 40;
   swap(a, b);
   EXPECT_EQ(a.size(), 10U);
   *middle = 9;
   EXPECT_EQ(b[40], 9);
-  const segmented_array<int> moved(std::move(b));
+  const array moved(std::move(b));
   EXPECT_EQ(b.size(), 0U);  // NOLINT(bugprone-use-after-move) is said to be empty
   EXPECT_EQ(moved[40], 9);
   EXPECT_EQ(*(middle + 59), 5);
   EXPECT_EQ(middle + 60, moved.end());
+}
+
+TEST(segmented_array, keeps_iterators_valid_when_moved_and_swapped) {
+  expect_iterators_stay_valid<contiguous_layout>();
+  expect_iterators_stay_valid<padded_layout>();
 }
 
 TEST(segmented_array, holds_elements_that_can_only_be_moved) {
@@ -302,11 +411,15 @@ void expect_aligned() {
     char value = 1;
   };
   for (const bool page_aligned : {false, true}) {
-    const segmented_array<wide> array(3, 7, {.padding = Alignment, .page_aligned = page_aligned});
-    for (const wide& element : array) {
+    const segmented_array<wide> contiguous(3, 7, {.page_aligned = page_aligned});
+    const segmented_array<wide, padded_layout> padded(3, 7,
+                                                      {.padding = Alignment, .page_aligned = page_aligned});
+    const auto expect = [](const wide& element) {
       EXPECT_EQ(address(&element) % Alignment, 0U);
       EXPECT_EQ(element.value, 1);
-    }
+    };
+    std::ranges::for_each(contiguous, expect);
+    std::ranges::for_each(padded, expect);
   }
 }
 
@@ -318,7 +431,8 @@ TEST(segmented_array, aligns_over_aligned_elements) {
 
 TEST(segmented_array, never_writes_to_padding) {
   for (const bool page_aligned : {false, true}) {
-    segmented_array<int> array(5, 103, {.padding = 128, .page_aligned = page_aligned}, team(3));
+    segmented_array<int, padded_layout> array(5, 103, {.padding = 128, .page_aligned = page_aligned},
+                                              team(3));
     const auto for_each_padding = [&](auto&& body) {
       for (std::size_t i = 0; i + 1 < array.segments(); ++i) {
         auto* const first =
@@ -398,11 +512,12 @@ TEST(for_each_segment_dynamic, does_each_segment_once_even_if_some_throw) {
 }
 
 TEST(segmented_array_of_a_range, holds_copies_of_its_elements) {
-  for_each_case([](const segmented_case& shape) {
+  for_each_case([](const auto& shape) {
+    using array_type = decltype(make_array<int>(shape));
     std::vector<int> values(shape.size);
     std::iota(values.begin(), values.end(), 1);
-    const auto holds = [&](const segmented_array<int>& array) {
-      return array.segments() == shape.segments && array.layout().padding == shape.layout.padding &&
+    const auto holds = [&](const array_type& array) {
+      return array.segments() == shape.segments && array.layout().page_aligned == shape.layout.page_aligned &&
              std::ranges::equal(array, values);
     };
     const std::list<int> list(values.begin(), values.end());
@@ -415,7 +530,7 @@ TEST(segmented_array_of_a_range, holds_copies_of_its_elements) {
     for (const int value : values) text << value << ' ';
     ASSERT_TRUE(holds({shape.segments, std::views::istream<int>(text), shape.layout, shape.threads}));
 
-    segmented_array<int> array(shape.segments, 7, 1, shape.layout, shape.threads);
+    array_type array(shape.segments, 7, 1, shape.layout, shape.threads);
     array.assign_range(list);
     ASSERT_TRUE(holds(array));
     array.assign(array.rbegin(), array.rend());  // of itself
@@ -423,9 +538,9 @@ TEST(segmented_array_of_a_range, holds_copies_of_its_elements) {
     ASSERT_TRUE(std::equal(array.rbegin(), array.rend(), values.begin(), values.end()));
     ASSERT_TRUE(std::equal(array.crbegin(), array.crend(), values.begin(), values.end()));
     array.assign({4, 5});
-    ASSERT_EQ(array, segmented_array<int>(2, {4, 5}));
+    ASSERT_EQ(array, array_type(2, {4, 5}));
     array.assign(3, 9);
-    ASSERT_EQ(array, segmented_array<int>(5, {9, 9, 9}));
+    ASSERT_EQ(array, array_type(5, {9, 9, 9}));
   });
   segmented_array<int> none;
   none.assign({1, 2, 3});

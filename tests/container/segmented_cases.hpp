@@ -13,6 +13,7 @@
 #include <memory>
 #include <random>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,13 +24,25 @@
 namespace nearfar::testing {
 
 /// A reproducible shape: size, segments, layout, and the team that an algorithm runs on.
+template <typename Layout = contiguous_layout>
 struct segmented_case {
+  template <typename T>
+  using array = segmented_array<T, Layout>;
+
   std::size_t size;
   std::size_t segments;
-  segment_layout layout;
+  Layout layout;
   team threads;
 };
 
+/// An array of this shape.
+template <typename T, typename Layout, typename... Value>
+segmented_array<T, Layout> make_array(const segmented_case<Layout>& shape, const Value&... value) {
+  return {shape.segments, shape.size, value..., shape.layout, shape.threads};
+}
+
+/// Shapes of both layouts. Segments of contiguous ones are of several pages, of less than one, and of less
+/// than a cache line.
 template <typename Body>
 void for_each_case(Body&& body) {
   std::mt19937 random(4);  // NOLINT(cert-msc32-c,cert-msc51-cpp) the same cases each time
@@ -39,14 +52,18 @@ void for_each_case(Body&& body) {
   for (const int threads : {1, 2, 3})
     for (const std::size_t size : {0U, 1U, 2U, 13U, 100U, 1037U, 5003U})
       for (int i = 0; i < 4; ++i) {
-        const segment_layout layout{.padding = below(4) * 64, .page_aligned = i % 2 == 0};
-        body(segmented_case{size, 1 + below(i == 3 ? 60 : 9), layout, team(threads)});
+        const std::size_t padding = below(4) * 64;
+        const std::size_t segments = 1 + below(i == 3 ? 60 : 9);
+        const bool page_aligned = i % 2 == 0;
+        body(segmented_case<padded_layout>{size, segments, {padding, page_aligned}, team(threads)});
+        body(segmented_case<>{size, segments, {page_aligned || i == 3}, team(threads)});
       }
 }
 
-template <typename T>
-segmented_array<T> random_array(const segmented_case& shape, unsigned seed, T largest = 1000) {
-  segmented_array<T> array(shape.segments, shape.size, shape.layout, shape.threads);
+template <typename T, typename Layout>
+segmented_array<T, Layout> random_array(const segmented_case<Layout>& shape, unsigned seed,
+                                        std::type_identity_t<T> largest = 1000) {
+  auto array = make_array<T>(shape);
   std::mt19937 random(seed);  // NOLINT(cert-msc32-c,cert-msc51-cpp) the same numbers each time
   for (T& element : array) element = static_cast<T>(random() % static_cast<unsigned>(largest));
   return array;

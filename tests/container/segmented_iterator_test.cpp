@@ -6,10 +6,13 @@
 #include <concepts>
 #include <cstddef>
 #include <iterator>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <ranges>
+#include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "nearfar/container/segmented_array.hpp"
@@ -17,11 +20,14 @@
 
 namespace {
 
+using nearfar::contiguous_element_iterator;
 using nearfar::element_iterator;
+using nearfar::padded_layout;
 using nearfar::segment_iterator;
 using nearfar::segmented_array;
 using nearfar::segmented_iterator_traits;
 using nearfar::testing::for_each_case;
+using nearfar::testing::make_array;
 using nearfar::testing::segmented_case;
 
 static_assert(std::random_access_iterator<element_iterator<double>>);
@@ -40,26 +46,56 @@ static_assert(!std::is_convertible_v<element_iterator<const double>, element_ite
 static_assert(std::totally_ordered_with<element_iterator<double>, element_iterator<const double>>);
 static_assert(std::is_trivially_copyable_v<element_iterator<double>>);
 
+static_assert(std::contiguous_iterator<contiguous_element_iterator<double>>);
+static_assert(std::contiguous_iterator<contiguous_element_iterator<const double>>);
+static_assert(
+    std::sized_sentinel_for<contiguous_element_iterator<double>, contiguous_element_iterator<double>>);
+static_assert(std::output_iterator<contiguous_element_iterator<double>, double>);
+static_assert(!std::output_iterator<contiguous_element_iterator<const double>, double>);
+static_assert(std::is_same_v<std::iterator_traits<contiguous_element_iterator<double>>::iterator_category,
+                             std::random_access_iterator_tag>);
+static_assert(
+    std::is_same_v<std::iter_reference_t<contiguous_element_iterator<const double>>, const double&>);
+static_assert(std::is_same_v<std::iter_value_t<contiguous_element_iterator<const double>>, double>);
+static_assert(
+    std::is_convertible_v<contiguous_element_iterator<double>, contiguous_element_iterator<const double>>);
+static_assert(
+    !std::is_convertible_v<contiguous_element_iterator<const double>, contiguous_element_iterator<double>>);
+static_assert(std::totally_ordered_with<contiguous_element_iterator<double>,
+                                        contiguous_element_iterator<const double>>);
+static_assert(std::is_trivially_copyable_v<contiguous_element_iterator<double>>);
+
 static_assert(std::random_access_iterator<segment_iterator<double>>);
 static_assert(std::random_access_iterator<segment_iterator<const double>>);
 static_assert(std::is_convertible_v<segment_iterator<double>, segment_iterator<const double>>);
 static_assert(!std::is_convertible_v<segment_iterator<const double>, segment_iterator<double>>);
 
-static_assert(std::ranges::random_access_range<segmented_array<double>>);
-static_assert(std::ranges::random_access_range<const segmented_array<double>>);
+static_assert(std::ranges::contiguous_range<segmented_array<double>>);
+static_assert(std::ranges::contiguous_range<const segmented_array<double>>);
+static_assert(std::ranges::random_access_range<segmented_array<double, padded_layout>>);
+static_assert(std::ranges::random_access_range<const segmented_array<double, padded_layout>>);
+static_assert(!std::ranges::contiguous_range<segmented_array<double, padded_layout>>);
 static_assert(std::ranges::sized_range<segmented_array<double>>);
+static_assert(std::ranges::sized_range<segmented_array<double, padded_layout>>);
 static_assert(std::ranges::common_range<segmented_array<double>>);
+static_assert(std::ranges::common_range<segmented_array<double, padded_layout>>);
+static_assert(std::is_convertible_v<segmented_array<double>&, std::span<double>>);
+static_assert(std::is_convertible_v<const segmented_array<double>&, std::span<const double>>);
 
 static_assert(nearfar::segmented_iterator<element_iterator<double>>);
 static_assert(nearfar::segmented_iterator<element_iterator<const double>>);
+static_assert(nearfar::segmented_iterator<contiguous_element_iterator<double>>);
+static_assert(nearfar::segmented_iterator<contiguous_element_iterator<const double>>);
 static_assert(nearfar::segmented_range<segmented_array<double>>);
+static_assert(nearfar::segmented_range<segmented_array<double, padded_layout>>);
 static_assert(!nearfar::segmented_iterator<double*>);
 static_assert(!nearfar::segmented_range<std::vector<double>>);
 static_assert(!segmented_iterator_traits<std::vector<double>::iterator>::is_segmented);
 static_assert(nearfar::segmented_range<nearfar::testing::lists<double>>);
 
-segmented_array<int> numbered(const segmented_case& shape) {
-  segmented_array<int> array(shape.segments, shape.size, shape.layout);
+template <typename Layout>
+segmented_array<int, Layout> numbered(const segmented_case<Layout>& shape) {
+  auto array = make_array<int>(shape);
   int next = 0;
   for (std::size_t i = 0; i < array.segments(); ++i)
     for (int& element : array.segment(i)) element = next++;
@@ -67,8 +103,8 @@ segmented_array<int> numbered(const segmented_case& shape) {
 }
 
 TEST(element_iterator, goes_over_all_elements_in_both_directions) {
-  for_each_case([](const segmented_case& shape) {
-    segmented_array<int> array = numbered(shape);
+  for_each_case([](const auto& shape) {
+    auto array = numbered(shape);
     const int size = static_cast<int>(shape.size);
     int next = 0;
     for (const int element : array) ASSERT_EQ(element, next++);
@@ -86,8 +122,8 @@ TEST(element_iterator, goes_over_all_elements_in_both_directions) {
 
 TEST(element_iterator, jumps_from_anywhere_to_anywhere) {
   std::mt19937 random(5);  // NOLINT(cert-msc32-c,cert-msc51-cpp) the same jumps each time
-  for_each_case([&](const segmented_case& shape) {
-    segmented_array<int> array = numbered(shape);
+  for_each_case([&](const auto& shape) {
+    auto array = numbered(shape);
     const auto size = static_cast<std::ptrdiff_t>(shape.size);
     std::uniform_int_distribution<std::ptrdiff_t> anywhere(0, size);
     for (int i = 0; i < 100; ++i) {
@@ -116,7 +152,7 @@ TEST(element_iterator, jumps_from_anywhere_to_anywhere) {
 }
 
 TEST(element_iterator, serves_the_algorithms_of_the_standard) {
-  for_each_case([](const segmented_case& shape) {
+  for_each_case([](const auto& shape) {
     auto array = nearfar::testing::random_array<int>(shape, 6);
     std::vector<int> copied(array.begin(), array.end());
     std::sort(array.begin(), array.end());
@@ -132,7 +168,23 @@ TEST(element_iterator, serves_the_algorithms_of_the_standard) {
 TEST(element_iterator, made_by_default_equals_its_kind) {
   EXPECT_EQ(element_iterator<int>{}, element_iterator<int>{});
   EXPECT_EQ(element_iterator<int>{} - element_iterator<int>{}, 0);
+  EXPECT_EQ(contiguous_element_iterator<int>{}, contiguous_element_iterator<int>{});
+  EXPECT_EQ(contiguous_element_iterator<int>{} - contiguous_element_iterator<int>{}, 0);
+  EXPECT_EQ(contiguous_element_iterator<int>{}.index(), 0U);
   EXPECT_EQ(segment_iterator<int>{}, segment_iterator<int>{});
+}
+
+TEST(contiguous_element_iterator, is_the_address_of_its_element) {
+  for_each_case([](const auto& shape) {
+    if constexpr (std::ranges::contiguous_range<decltype(make_array<int>(shape))>) {
+      auto array = numbered(shape);
+      ASSERT_EQ(std::ranges::data(array), array.data());
+      ASSERT_EQ(std::ranges::size(array), shape.size);
+      ASSERT_EQ(std::to_address(array.end()), array.data() + shape.size);
+      const std::span<const int> all = std::as_const(array);
+      for (std::size_t i = 0; i < shape.size; ++i) ASSERT_EQ(all[i], static_cast<int>(i));
+    }
+  });
 }
 
 TEST(segment_iterator, goes_over_the_segments) {
@@ -150,9 +202,9 @@ TEST(segment_iterator, goes_over_the_segments) {
 }
 
 TEST(segmented_iterator_traits, take_iterators_apart_and_put_them_together) {
-  for_each_case([](const segmented_case& shape) {
-    segmented_array<int> array = numbered(shape);
-    using traits = segmented_iterator_traits<element_iterator<int>>;
+  for_each_case([](const auto& shape) {
+    auto array = numbered(shape);
+    using traits = segmented_iterator_traits<decltype(array.begin())>;
     for (auto it = array.begin();; ++it) {
       const auto segment = traits::segment(it);
       ASSERT_EQ(traits::compose(segment, traits::local(it)), it);

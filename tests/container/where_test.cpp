@@ -160,8 +160,10 @@ TEST(where, knows_the_pages_and_owners_of_every_container) {
       n, nearfar::numa_allocator<double, 64>(threads));
   const nearfar::segmented_array<double> segments(3, n, {}, threads);
   const nearfar::segmented_array<double> dense(7, n, {.page_aligned = false}, threads);
+  const nearfar::segmented_array<double, nearfar::padded_layout> apart(3, n, {}, threads);
   std::vector<page_report> reports{where(plain, threads), where(plain, threads, 64), where(placed),
-                                   where(chunked),        where(segments),           where(dense)};
+                                   where(chunked),        where(segments),           where(dense),
+                                   where(apart)};
   for (std::size_t i = 0; i < reports.size(); ++i) {
     SCOPED_TRACE(i);
     expect_consistent(reports[i]);
@@ -189,14 +191,17 @@ TEST(where, has_nothing_to_say_of_nothing) {
   EXPECT_EQ(none.share(), std::nullopt);
   EXPECT_EQ(where(nearfar::segmented_array<int>()).pages, 0U);
   EXPECT_EQ(where(nearfar::segmented_array<int>(3, 0)).pages, 0U);
-  EXPECT_EQ(where(nearfar::segmented_array<int>(5, 2)).pages, 2U) << "three segments are empty";
+  EXPECT_EQ(where(nearfar::segmented_array<int>(5, 2)).pages, 1U) << "less than a cache line";
+  const nearfar::segmented_array<int, nearfar::padded_layout> apart(5, 2);
+  EXPECT_EQ(where(apart).pages, 2U) << "three segments are empty";
   EXPECT_EQ(where(nearfar::numa_vector<int>()).pages, 0U);
 }
 
 TEST(where, counts_the_padding_between_segments_as_untouched) {
   SKIP_UNLESS_PAGES_ARE_FOUND();
   const std::size_t per_page = page_size() / sizeof(double);
-  const nearfar::segmented_array<double> array(4, 4 * per_page, {.padding = 2 * page_size()}, team(2));
+  const nearfar::segmented_array<double, nearfar::padded_layout> array(4, 4 * per_page,
+                                                                       {.padding = 2 * page_size()}, team(2));
   const page_report report = where(array);
   EXPECT_EQ(report.pages, 10U);
   EXPECT_EQ(report.untouched, 6U);

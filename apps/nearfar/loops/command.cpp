@@ -299,7 +299,8 @@ void add_vector_options(CLI::App& command, loop_options& options) {
       ->delimiter(',')
       ->capture_default_str();
   command.add_option("--segments", options.segments, "Of segmented arrays; default: one for each thread");
-  command.add_option("--padding", options.padding, "Bytes between segments, which then share pages");
+  command.add_option("--padding", options.padding,
+                     "Bytes between segments of padded arrays, which then share pages");
 }
 
 void add_triad(CLI::App& command, loop_options& options) {

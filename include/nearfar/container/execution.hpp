@@ -139,8 +139,9 @@ class piece_cursor {
   decltype(unwrapped(std::declval<Iterator>())) local_;
 };
 
-/// A range whose pieces are its segments.
+/// A range whose pieces are its segments, which are not one piece together.
 template <segmented_iterator Iterator>
+  requires(!std::contiguous_iterator<Iterator>)
 class piece_cursor<Iterator> {
   using traits = segmented_iterator_traits<Iterator>;
 

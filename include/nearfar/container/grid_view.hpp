@@ -54,10 +54,11 @@ class grid_view {
   grid_view(Container& elements, std::size_t columns)
       : grid_view(std::ranges::data(elements), whole_rows(std::ranges::size(elements), columns), columns) {}
 
-  /// A segmented array, each of whose segments holds whole rows, as they do if its layout's unit is `columns`
-  /// or if there are as many segments as rows; else throws `misuse`.
+  /// A segmented array that is not in one piece, each of whose segments holds whole rows, as they do if its
+  /// layout's unit is `columns` or if there are as many segments as rows; else throws `misuse`.
   template <segmented_range Container>
-    requires std::convertible_to<decltype(std::declval<Container&>().segment(0).data()), T*>
+    requires(!std::ranges::contiguous_range<Container>) &&
+            std::convertible_to<decltype(std::declval<Container&>().segment(0).data()), T*>
   grid_view(Container& elements, std::size_t columns) : columns_(columns) {
     rows_.reserve(whole_rows(elements.size(), columns));
     for (std::size_t i = 0; i < elements.segments(); ++i) {

@@ -27,27 +27,48 @@
 #include "nearfar/container/static_schedule.hpp"
 #include "nearfar/container/team.hpp"
 #include "nearfar/core/error.hpp"
+#include "nearfar/core/layout.hpp"
 #include "nearfar/memory/pages.hpp"
 
 namespace nearfar {
 
-/// How segments lie in memory.
-struct segment_layout {
-  /// Bytes that stay unused between a segment and the next.
-  std::size_t padding = 0;
-  /// Whether each segment begins on a page of its own, so that no two threads share one; padding then grows
-  /// to the next page. Costs half a page for each segment on average, and a whole one for tiny segments.
+/// Segments at contiguous addresses, one after the other: the whole array is one piece of memory, and its
+/// iterators are as fast as pointers.
+struct contiguous_layout {
+  /// Whether the array begins with a page and each segment has pages of its own, so that no two threads share
+  /// one. The cuts between segments are then moved to the nearest page, so that segments are up to a page
+  /// larger or smaller than their even share; an element that goes over the end of a page is in the segment
+  /// that holds the larger part of it. Shares of less than a page are cut at the nearest cache line, and
+  /// those of less than a cache line, or with units of more than a page, nowhere but where they are even:
+  /// with so little memory, or such units, pages cannot but be shared.
   ///
-  /// If not, arrays begin at different places within a page: processors take a load for one of a store that
-  /// is not done yet if the two are at the same place of different pages, which costs a sweep from one grid
-  /// to another 6 % if both begin with a page.
+  /// If not, segments are even, and arrays begin at different places within a page: processors take a load
+  /// for one of a store that is not done yet if the two are at the same place of different pages, which costs
+  /// a sweep from one grid to another 6 % if both begin with a page.
   bool page_aligned = true;
   /// Elements that stay together in one segment: the columns of a matrix whose segments hold whole rows.
   std::size_t unit = 1;
 };
 
+/// Segments with room between them, of equal size to one unit. Iterators look for the end of a segment at
+/// each step.
+struct padded_layout {
+  /// Bytes that stay unused between a segment and the next.
+  std::size_t padding = 0;
+  /// Whether each segment begins on a page of its own, so that no two threads share one; padding then grows
+  /// to the next page. Costs half a page for each segment on average, and a whole one for tiny segments. If
+  /// not, arrays begin at different places within a page, as with `contiguous_layout`.
+  bool page_aligned = true;
+  /// Elements that stay together in one segment.
+  std::size_t unit = 1;
+};
+
 /// A fixed number of elements in a fixed number of segments of equal size; where that does not come out even,
-/// the first segments are one unit larger. With fewer units than segments the last segments are empty.
+/// the first segments are one unit larger. With fewer units than segments the last segments are empty. With
+/// the default layout, cuts between segments of a page or more are then moved to the nearest page.
+///
+/// `Layout` says how segments lie in memory: `contiguous_layout` or `padded_layout`. Arrays with the first
+/// are contiguous ranges.
 ///
 /// Segment i of S is constructed, and so placed by first touch, by the thread that a static schedule of S
 /// iterations gives it: as many segments as threads is the common choice, and fewer leave threads without
@@ -56,8 +77,11 @@ struct segment_layout {
 /// Like `std::vector` it is to be changed by one thread at a time, and moves and swaps keep iterators,
 /// pointers and references valid. Copies and assignments take over layout, team and placement of their
 /// source. A default-constructed or moved-from array has no elements and no segments, and can be assigned to.
-template <typename T>
+template <typename T, typename Layout = contiguous_layout>
 class segmented_array {
+  static_assert(std::is_same_v<Layout, contiguous_layout> || std::is_same_v<Layout, padded_layout>,
+                "segments are contiguous or padded");
+  static constexpr bool contiguous = std::is_same_v<Layout, contiguous_layout>;
   static_assert(std::is_object_v<T> && !std::is_const_v<T> && !std::is_volatile_v<T>);
   static_assert(alignof(T) <= 4096, "no system's pages are aligned to more for certain");
 
@@ -67,8 +91,10 @@ class segmented_array {
   using const_reference = const T&;
   using size_type = std::size_t;
   using difference_type = std::ptrdiff_t;
-  using iterator = element_iterator<T>;
-  using const_iterator = element_iterator<const T>;
+  using layout_type = Layout;
+  using iterator = std::conditional_t<contiguous, contiguous_element_iterator<T>, element_iterator<T>>;
+  using const_iterator =
+      std::conditional_t<contiguous, contiguous_element_iterator<const T>, element_iterator<const T>>;
   using reverse_iterator = std::reverse_iterator<iterator>;
   using const_reverse_iterator = std::reverse_iterator<const_iterator>;
 
@@ -81,15 +107,15 @@ class segmented_array {
   /// `map_pages` throws; and what a constructor of T throws, after all elements constructed so far were
   /// destroyed. If constructors throw in several threads, one of the exceptions. Cost: one parallel loop, and
   /// a page fault for each page.
-  segmented_array(std::size_t segments, std::size_t size, const segment_layout& layout = {},
-                  team threads = {}, page_placement placement = {})
+  segmented_array(std::size_t segments, std::size_t size, const Layout& layout = {}, team threads = {},
+                  page_placement placement = {})
       : segmented_array(
             segments, size, layout, threads, std::move(placement),
             [](T* first, std::size_t, T* last) { std::uninitialized_value_construct(first, last); }) {}
 
   /// `size` copies of a value; otherwise as above. A list in braces is taken for a value if it can be one:
-  /// `segmented_array<int>(4, 8, {64})` holds eight times 64; name members, as in `{.padding = 64}`.
-  segmented_array(std::size_t segments, std::size_t size, const T& value, const segment_layout& layout = {},
+  /// `segmented_array<int>(4, 8, {64})` holds eight times 64; name members, as in `{.unit = 4}`.
+  segmented_array(std::size_t segments, std::size_t size, const T& value, const Layout& layout = {},
                   team threads = {}, page_placement placement = {})
       : segmented_array(
             segments, size, layout, threads, std::move(placement),
@@ -99,19 +125,19 @@ class segmented_array {
   /// each of which walks from `first` to its segments; elements of an input iterator are collected by the
   /// calling thread before.
   template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel>
-  segmented_array(std::size_t segments, Iterator first, Sentinel last, const segment_layout& layout = {},
+  segmented_array(std::size_t segments, Iterator first, Sentinel last, const Layout& layout = {},
                   nearfar::team threads = {}, page_placement placement = {})
       : segmented_array(from_range{}, segments, collected(std::move(first), std::move(last)), layout, threads,
                         std::move(placement)) {}
 
   template <std::ranges::input_range Range>
     requires(!std::convertible_to<Range, std::size_t>)
-  segmented_array(std::size_t segments, Range&& range, const segment_layout& layout = {},
-                  nearfar::team threads = {}, page_placement placement = {})
+  segmented_array(std::size_t segments, Range&& range, const Layout& layout = {}, nearfar::team threads = {},
+                  page_placement placement = {})
       : segmented_array(segments, std::ranges::begin(range), std::ranges::end(range), layout, threads,
                         std::move(placement)) {}
 
-  segmented_array(std::size_t segments, std::initializer_list<T> values, const segment_layout& layout = {},
+  segmented_array(std::size_t segments, std::initializer_list<T> values, const Layout& layout = {},
                   nearfar::team threads = {}, page_placement placement = {})
       : segmented_array(segments, values.begin(), values.end(), layout, threads, std::move(placement)) {}
 
@@ -217,7 +243,19 @@ class segmented_array {
   [[nodiscard]] segment_iterator<const T> segment_begin() const noexcept { return {map(), 0}; }
   [[nodiscard]] segment_iterator<const T> segment_end() const noexcept { return {map(), segments()}; }
 
-  /// Element `index` < size(). Cost: a division.
+  /// The elements, in one piece of size() elements.
+  [[nodiscard]] T* data() noexcept
+    requires contiguous
+  {
+    return memory_ ? memory_->map.data : nullptr;
+  }
+  [[nodiscard]] const T* data() const noexcept
+    requires contiguous
+  {
+    return memory_ ? memory_->map.data : nullptr;
+  }
+
+  /// Element `index` < size(). Cost: a division, unless the layout is contiguous.
   [[nodiscard]] T& operator[](std::size_t index) noexcept {
     return begin()[static_cast<std::ptrdiff_t>(index)];
   }
@@ -235,7 +273,7 @@ class segmented_array {
   [[nodiscard]] T& back() noexcept { return (*this)[size() - 1]; }
   [[nodiscard]] const T& back() const noexcept { return (*this)[size() - 1]; }
 
-  [[nodiscard]] const segment_layout& layout() const noexcept { return layout_; }
+  [[nodiscard]] const Layout& layout() const noexcept { return layout_; }
   [[nodiscard]] nearfar::team team() const noexcept { return team_; }
   [[nodiscard]] const page_placement& placement() const noexcept { return placement_; }
 
@@ -282,7 +320,7 @@ class segmented_array {
   };
 
   template <typename Construct>
-  segmented_array(std::size_t segments, std::size_t size, const segment_layout& layout, nearfar::team threads,
+  segmented_array(std::size_t segments, std::size_t size, const Layout& layout, nearfar::team threads,
                   page_placement placement, Construct&& construct)
       : layout_(layout), team_(threads), placement_(std::move(placement)) {
     if (segments == 0 && size == 0) return;  // the copy of an array without segments
@@ -317,7 +355,7 @@ class segmented_array {
   struct from_range {};
 
   template <typename Elements>
-  segmented_array(from_range, std::size_t segments, Elements&& elements, const segment_layout& layout,
+  segmented_array(from_range, std::size_t segments, Elements&& elements, const Layout& layout,
                   nearfar::team threads, page_placement placement)
       : segmented_array(
             segments, static_cast<std::size_t>(std::ranges::distance(elements)), layout, threads,
@@ -356,13 +394,14 @@ class segmented_array {
 
   // Fills in the map but for the address; the bytes of memory it needs.
   static std::size_t plan(detail::segment_map<T>& map, std::size_t segments, std::size_t size,
-                          const segment_layout& layout) {
+                          const Layout& layout) {
     if (segments == 0) throw misuse("a segmented_array has at least 1 segment");
     if (layout.unit == 0 || size % layout.unit != 0)
       throw misuse("the size of a segmented_array, " + std::to_string(size) +
                    ", must be a multiple of its layout's unit, " + std::to_string(layout.unit));
-    if (!layout.page_aligned && layout.padding % alignof(T) != 0)
-      throw misuse("a padding of " + std::to_string(layout.padding) +
+    const std::size_t padding = padding_of(layout);
+    if (!layout.page_aligned && padding % alignof(T) != 0)
+      throw misuse("a padding of " + std::to_string(padding) +
                    " bytes misaligns segments of elements that are aligned to " + std::to_string(alignof(T)) +
                    " bytes: take a multiple, or page-aligned segments");
     const std::size_t units = size / layout.unit;
@@ -377,19 +416,34 @@ class segmented_array {
     // added.
     const std::size_t page = page_size();
     const auto most = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
-    const bool too_long = longest > most / 2 / sizeof(T) || layout.padding > most / 2 - page;
-    const std::size_t apart = too_long ? most : longest * sizeof(T) + layout.padding + page;
+    const bool too_long = longest > most / 2 / sizeof(T) || padding > most / 2 - page;
+    const std::size_t apart = too_long ? most : longest * sizeof(T) + padding + page;
     if (too_long || segments > most / apart)
       throw std::length_error("segmented_array: no memory is that large");
 
     if (size == 0) return 0;
-    if (layout.page_aligned) {
-      map.stride = (longest * sizeof(T) + layout.padding + page - 1) / page * page;
+    if (!contiguous && layout.page_aligned) {
+      map.stride = (longest * sizeof(T) + padding + page - 1) / page * page;
       return (segments - 1) * map.stride + longest * sizeof(T);
     }
-    map.stride = map.count * sizeof(T) + layout.padding;
+    map.stride = map.count * sizeof(T) + padding;
     map.surplus = layout.unit * sizeof(T);
-    return size * sizeof(T) + (segments - 1) * layout.padding;
+    if (contiguous && layout.page_aligned) map.grain = grain_of(map, page);
+    return size * sizeof(T) + (segments - 1) * padding;
+  }
+
+  static std::size_t padding_of([[maybe_unused]] const Layout& layout) noexcept {
+    if constexpr (contiguous)
+      return 0;
+    else
+      return layout.padding;
+  }
+
+  // The largest that segments of this length can be cut at.
+  static std::size_t grain_of(const detail::segment_map<T>& map, std::size_t page) noexcept {
+    for (const std::size_t grain : {page, cache_line})
+      if (map.count * sizeof(T) >= grain && map.unit * sizeof(T) <= grain) return grain;
+    return 0;
   }
 
   // Far from that of the array before, and right for T.
@@ -422,7 +476,7 @@ class segmented_array {
   }
 
   std::unique_ptr<memory> memory_{};
-  segment_layout layout_{};
+  Layout layout_{};
   nearfar::team team_{};
   page_placement placement_{};
 };

@@ -1,5 +1,6 @@
 /// \file
-/// The iterators of `segmented_array`: over its elements, and over its segments.
+/// The iterators of `segmented_array`: over its elements, at contiguous addresses or not, and over its
+/// segments.
 ///
 /// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 3.5. Its
 /// element iterator was a forward one; this one is random access, which its outlook (section 5.2) wished for.
@@ -21,7 +22,10 @@ namespace nearfar {
 namespace detail {
 
 /// Where the segments of an array are. The first `larger` segments hold `count + unit` elements, the others
-/// `count`, so that an index leads to its segment by one division.
+/// `count`, so that an index leads to its segment by one division. If `grain` is not 0, the segments lie at
+/// contiguous addresses, and the cuts between them are moved to the unit that is nearest to the multiple of
+/// `grain` bytes that is nearest to where they were. A grain is a power of two, not less than a unit and not
+/// more than `count` elements, so that a cut never gets beyond where its neighbour was.
 template <typename T>
 struct segment_map {
   T* data = nullptr;
@@ -32,30 +36,39 @@ struct segment_map {
   std::size_t larger = 0;   // segments
   std::size_t stride = 0;   // bytes from one segment to the next
   std::size_t surplus = 0;  // bytes more for the larger ones
+  std::size_t grain = 0;    // bytes
 
   [[nodiscard]] std::size_t length(std::size_t segment) const noexcept {
+    if (grain != 0) return moved_length(segment);
     return segment < larger ? count + unit : count;
   }
 
   // The address of a segment; of the one behind the last too.
   [[nodiscard]] T* start(std::size_t segment) const noexcept {
+    if (grain != 0) return data + first_index(segment);
     const std::size_t offset = segment * stride + std::min(segment, larger) * surplus;
     return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(data) + offset);
   }
 
   [[nodiscard]] std::size_t first_index(std::size_t segment) const noexcept {
-    return segment * count + std::min(segment, larger) * unit;
+    const std::size_t even = segment * count + std::min(segment, larger) * unit;
+    return grain == 0 || segment == segments ? even : moved(even);
   }
 
   // The segment that holds an element; one that holds some, for the index behind the last.
   [[nodiscard]] std::size_t segment_of(std::size_t index) const noexcept {
     if (index == size) return last();
     const std::size_t in_larger = larger * (count + unit);
-    return index < in_larger ? index / (count + unit) : larger + (index - in_larger) / count;
+    const std::size_t even =
+        index < in_larger ? index / (count + unit) : larger + (index - in_larger) / count;
+    if (grain == 0) return even;
+    if (index < first_index(even)) return even - 1;
+    return index < first_index(even + 1) ? even : even + 1;
   }
 
-  // The segment of this address, which has elements.
+  // The segment of this address, which is that of one with elements.
   [[nodiscard]] std::size_t segment_at(const T* begin) const noexcept {
+    if (grain != 0) return segment_of(static_cast<std::size_t>(begin - data));
     const auto offset = static_cast<std::size_t>(reinterpret_cast<const std::byte*>(begin) -
                                                  reinterpret_cast<const std::byte*>(data));
     if (offset == 0) return 0;
@@ -66,6 +79,18 @@ struct segment_map {
   // The last segment that has elements; the first if none has.
   [[nodiscard]] std::size_t last() const noexcept {
     return (count != 0 ? segments : std::max<std::size_t>(larger, 1)) - 1;
+  }
+
+ private:
+  // Not inlined, for that would take registers from loops over padded segments, a fifth of their speed.
+  [[nodiscard, gnu::noinline]] std::size_t moved_length(std::size_t segment) const noexcept {
+    return first_index(segment + 1) - first_index(segment);
+  }
+  [[nodiscard, gnu::noinline]] std::size_t moved(std::size_t cut) const noexcept {
+    const std::size_t near = (cut * sizeof(T) + grain / 2) & ~(grain - 1);
+    // Most often a unit is an element, whose size compilers divide by without a division.
+    if (unit == 1) return (near + sizeof(T) / 2) / sizeof(T);
+    return (near + unit * sizeof(T) / 2) / (unit * sizeof(T)) * unit;
   }
 };
 
@@ -179,14 +204,17 @@ class segment_iterator {
   friend class segment_iterator<const T>;
   template <typename>
   friend class element_iterator;
+  template <typename>
+  friend class contiguous_element_iterator;
 
   const map_type* map_ = nullptr;
   std::size_t index_ = 0;
 };
 
-/// Goes over the elements of a `segmented_array` as if they lay in one piece: a random access iterator whose
-/// reference is a real one, for the standard's algorithms and for loops that the segmented ones do not cover.
-/// Valid as long as the array's memory, so also after the array was moved or swapped.
+/// Goes over the elements of a `segmented_array` whose segments have gaps between them, as if they lay in one
+/// piece: a random access iterator whose reference is a real one, for the standard's algorithms and for loops
+/// that the segmented ones do not cover. Valid as long as the array's memory, so also after the array was
+/// moved or swapped.
 ///
 /// Cost: to go one element on is an addition and a comparison, with a call of some nanoseconds at the end of
 /// a segment. Jumps and [] are an addition and a comparison within the segment, else a division of integers;
@@ -303,23 +331,132 @@ class element_iterator {
   place place_;
 };
 
+/// Goes over the elements of a `segmented_array` whose segments lie at contiguous addresses: a pointer, which
+/// also knows the segments. Contiguous in the sense of C++20, so that `std::to_address` gives the pointer,
+/// and that compilers vectorise loops and the standard's algorithms as they do those over pointers. Valid as
+/// long as the array's memory, so also after the array was moved or swapped.
+///
+/// Cost: that of a pointer. What asks for a segment takes a division.
 template <typename T>
-struct segmented_iterator_traits<element_iterator<T>> {
+class contiguous_element_iterator {
+  using bare = std::remove_const_t<T>;
+  using map_type = detail::segment_map<bare>;
+
+ public:
+  using iterator_concept = std::contiguous_iterator_tag;
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = bare;
+  using element_type = T;
+  using reference = T&;
+  using pointer = T*;
+  using difference_type = std::ptrdiff_t;
+
+  contiguous_element_iterator() noexcept = default;
+  /// For containers: the element of this index, which may be the one behind the last.
+  contiguous_element_iterator(const map_type* map, std::size_t index) noexcept : map_(map) {
+    if (map != nullptr) current_ = map->data + index;
+  }
+  /// The element of a segment that `local` points to.
+  contiguous_element_iterator(const segment_iterator<T>& segment, T* local) noexcept
+      : map_(segment.map_), current_(local) {}
+  /// What may be changed may be read.
+  template <typename Other>
+    requires(std::is_same_v<T, const Other>)
+  contiguous_element_iterator(const contiguous_element_iterator<Other>& other) noexcept
+      : map_(other.map_), current_(other.current_) {}
+
+  [[nodiscard]] reference operator*() const noexcept { return *current_; }
+  [[nodiscard]] pointer operator->() const noexcept { return current_; }
+  [[nodiscard]] reference operator[](difference_type n) const noexcept { return current_[n]; }
+
+  contiguous_element_iterator& operator+=(difference_type n) noexcept {
+    current_ += n;
+    return *this;
+  }
+  contiguous_element_iterator& operator-=(difference_type n) noexcept {
+    current_ -= n;
+    return *this;
+  }
+  contiguous_element_iterator& operator++() noexcept { return *this += 1; }
+  contiguous_element_iterator& operator--() noexcept { return *this -= 1; }
+  contiguous_element_iterator operator++(int) noexcept { return std::exchange(*this, *this + 1); }
+  contiguous_element_iterator operator--(int) noexcept { return std::exchange(*this, *this - 1); }
+  [[nodiscard]] friend contiguous_element_iterator operator+(contiguous_element_iterator it,
+                                                             difference_type n) noexcept {
+    return it += n;
+  }
+  [[nodiscard]] friend contiguous_element_iterator operator+(difference_type n,
+                                                             contiguous_element_iterator it) noexcept {
+    return it += n;
+  }
+  [[nodiscard]] friend contiguous_element_iterator operator-(contiguous_element_iterator it,
+                                                             difference_type n) noexcept {
+    return it -= n;
+  }
+  [[nodiscard]] friend difference_type operator-(const contiguous_element_iterator& a,
+                                                 const contiguous_element_iterator& b) noexcept {
+    return a.current_ - b.current_;
+  }
+  [[nodiscard]] friend bool operator==(const contiguous_element_iterator& a,
+                                       const contiguous_element_iterator& b) noexcept {
+    return a.current_ == b.current_;
+  }
+  [[nodiscard]] friend auto operator<=>(const contiguous_element_iterator& a,
+                                        const contiguous_element_iterator& b) noexcept {
+    return std::compare_three_way{}(a.current_, b.current_);
+  }
+
+  /// The element's index in its array.
+  [[nodiscard]] std::size_t index() const noexcept {
+    return map_ == nullptr ? 0 : static_cast<std::size_t>(current_ - map_->data);
+  }
+
+ private:
+  friend class contiguous_element_iterator<const T>;
+  friend struct segmented_iterator_traits<contiguous_element_iterator>;
+
+  const map_type* map_ = nullptr;
+  T* current_ = nullptr;
+};
+
+namespace detail {
+
+/// What iterators of both kinds have in common: segments that are spans.
+template <typename Iterator, typename T>
+struct segments_of_spans {
   static constexpr bool is_segmented = true;
-  using iterator = element_iterator<T>;
+  using iterator = Iterator;
   using segment_iterator = nearfar::segment_iterator<T>;
   using local_iterator = T*;
 
-  static segment_iterator segment(const iterator& it) noexcept {
-    return {it.map_, it.map_ == nullptr ? 0 : it.map_->segment_at(it.place_.begin)};
-  }
-  static local_iterator local(const iterator& it) noexcept { return it.place_.current; }
   static local_iterator begin(const segment_iterator& it) noexcept { return (*it).data(); }
-  static local_iterator end(const segment_iterator& it) noexcept { return (*it).data() + (*it).size(); }
+  static local_iterator end(const segment_iterator& it) noexcept {
+    const std::span<T> segment = *it;
+    return segment.data() + segment.size();
+  }
   static iterator compose(const segment_iterator& segment, local_iterator local) noexcept {
     return {segment, local};
   }
   static segment_position position(const segment_iterator& it) noexcept { return it.position(); }
+};
+
+}  // namespace detail
+
+template <typename T>
+struct segmented_iterator_traits<element_iterator<T>> : detail::segments_of_spans<element_iterator<T>, T> {
+  static segment_iterator<T> segment(const element_iterator<T>& it) noexcept {
+    return {it.map_, it.map_ == nullptr ? 0 : it.map_->segment_at(it.place_.begin)};
+  }
+  static T* local(const element_iterator<T>& it) noexcept { return it.place_.current; }
+};
+
+template <typename T>
+struct segmented_iterator_traits<contiguous_element_iterator<T>>
+    : detail::segments_of_spans<contiguous_element_iterator<T>, T> {
+  static segment_iterator<T> segment(const contiguous_element_iterator<T>& it) noexcept {
+    return {it.map_, it.map_ == nullptr ? 0 : it.map_->segment_of(it.index())};
+  }
+  static T* local(const contiguous_element_iterator<T>& it) noexcept { return it.current_; }
 };
 
 }  // namespace nearfar

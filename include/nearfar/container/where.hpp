@@ -119,7 +119,7 @@ concept segmented_container = requires(const Container& all, std::size_t segment
 /// Where the elements of an array or vector are, whose owners are members of `threads` by `static_schedule`
 /// with this chunk.
 template <std::ranges::contiguous_range Range>
-  requires std::ranges::sized_range<Range>
+  requires std::ranges::sized_range<Range> && (!detail::segmented_container<Range>)
 [[nodiscard]] page_report where(const Range& range, const team& threads, std::size_t chunk = 0) {
   const std::size_t size = std::ranges::size(range);
   return detail::where_scheduled(std::ranges::data(range), sizeof(std::ranges::range_value_t<Range>), size,
