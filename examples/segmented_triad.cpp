@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nearfar/container/algorithm.hpp"
+#include "nearfar/container/pieces.hpp"
 #include "nearfar/container/segment_queue.hpp"
 #include "nearfar/container/segmented_array.hpp"
 #include "nearfar/container/sort.hpp"
@@ -49,6 +50,20 @@ bool counters() {
   return nearfar::reduce(counts, 0L) % 1000 == 0 && counts[0] == 1000;
 }
 
+bool pieces(std::size_t n) {
+  using padded = nearfar::segmented_array<double, nearfar::padded_layout>;
+  padded x(threads(), n);
+  const padded y(threads(), n, 1.0);
+  const padded z(threads() + 1, n, 2.0);
+  const std::vector<double> w(n, 3.0);
+  // [pieces]
+  // A loop of one's own over pointers, for each piece of memory that the ranges have in common.
+  for (const auto& [a, b, c, d] : nearfar::pieces(x, y, z, w))
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = b[i] + c[i] * d[i];
+  // [end]
+  return std::all_of(x.begin(), x.end(), [](double each) { return each == 7.0; });
+}
+
 bool algorithms(std::size_t n) {
   // [algorithms]
   nearfar::segmented_array<int> v(threads(), n);
@@ -76,7 +91,7 @@ bool irregular() {
 
 int main() {
   constexpr std::size_t n = 100'003;
-  const bool right = triad(n) && streaming(n) && counters() && algorithms(n) && irregular();
+  const bool right = triad(n) && streaming(n) && counters() && pieces(n) && algorithms(n) && irregular();
   std::printf("%s on %d threads\n", right ? "all right" : "wrong", nearfar::team().size());
   return right ? 0 : 1;
 }

@@ -114,7 +114,7 @@ std::string obstacle_of(const triad_case& to) {
   if (std::string why = common_obstacle(to, initialisations_of(to)); !why.empty()) return why;
   if (to.length == 0) return "vectors must have at least 1 element";
   const bool by_hand = to.container == container::object_array ||
-                       to.container == container::numa_expression || to.is_by_elements();
+                       to.container == container::numa_expression || to.is_segmented_by_hand();
   if (to.stores != store_kind::regular && by_hand) return name + " has regular stores only";
   if (!to.is_segmented() && to.segments != 0) return name + " has no segments";
   if (!to.is_padded() && to.padding != 0) return name + " has no padding: the padded containers have";
@@ -235,6 +235,7 @@ std::unique_ptr<vector_loop> make_vector_loop(const triad_case& of) {
       return make_segmented_loop(of);
     case container::padded:
     case container::padded_iterator:
+    case container::padded_pieces:
       return make_padded_loop(of);
   }
   return nullptr;

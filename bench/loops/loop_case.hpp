@@ -44,6 +44,7 @@ enum class loop_container {
   segmented_iterator,  ///< the same, element by element with its iterators
   padded,              ///< segmented_array<double, padded_layout>, vectors through nearfar::transform
   padded_iterator,     ///< the same, element by element with its iterators
+  padded_pieces,       ///< the same, loops over nearfar::pieces
 };
 
 /// Who writes to the pages first.
@@ -75,7 +76,7 @@ inline constexpr std::array<named<vector_kernel>, 5> vector_kernels{{
     {vector_kernel::stream_triad, "stream-triad", "a = b + s * c"},
 }};
 
-inline constexpr std::array<named<loop_container>, 10> loop_containers{{
+inline constexpr std::array<named<loop_container>, 11> loop_containers{{
     {loop_container::array, "array",
      "double*, a plain loop with an OpenMP pragma: what the others are held to"},
     {loop_container::object_array, "object-array", "objects that hold a double, from new[] (numa_new)"},
@@ -88,6 +89,7 @@ inline constexpr std::array<named<loop_container>, 10> loop_containers{{
      "the same, element by element with its iterators"},
     {loop_container::padded, "padded", "segmented_array<double, padded_layout>, through nearfar::transform"},
     {loop_container::padded_iterator, "padded-iterator", "the same, element by element with its iterators"},
+    {loop_container::padded_pieces, "padded-pieces", "the same, by loops over nearfar::pieces"},
 }};
 
 inline constexpr std::array<named<loop_initialisation>, 3> loop_initialisations{{
@@ -152,15 +154,16 @@ struct triad_case : loop_setting {
   store_kind stores = store_kind::regular;
 
   [[nodiscard]] bool is_padded() const noexcept {
-    return container == loop_container::padded || container == loop_container::padded_iterator;
+    return container == loop_container::padded || container == loop_container::padded_iterator ||
+           container == loop_container::padded_pieces;
   }
   [[nodiscard]] bool is_segmented() const noexcept {
     return is_padded() || container == loop_container::segmented ||
            container == loop_container::segmented_iterator;
   }
-  /// Whether the loop goes over elements by their iterators, so that it has no say in how they are stored.
-  [[nodiscard]] bool is_by_elements() const noexcept {
-    return container == loop_container::segmented_iterator || container == loop_container::padded_iterator;
+  /// Whether the loop over segments is written by hand, so that it stores as compilers do.
+  [[nodiscard]] bool is_segmented_by_hand() const noexcept {
+    return is_segmented() && container != loop_container::segmented && container != loop_container::padded;
   }
   [[nodiscard]] std::size_t segments_used() const noexcept {
     return segments != 0 ? segments : static_cast<std::size_t>(threads);

@@ -1,9 +1,15 @@
-// Loops over segmented_array, contiguous and padded: by its algorithms, and element by element.
+// Loops over segmented_array, contiguous and padded: by its algorithms, element by element, and piece by
+// piece.
 
+#include <cstddef>
+#include <ranges>
+#include <span>
+#include <tuple>
 #include <type_traits>
 
 #include "bench/loops/vector_loop.hpp"
 #include "nearfar/container/algorithm.hpp"
+#include "nearfar/container/pieces.hpp"
 #include "nearfar/container/segmented_array.hpp"
 
 namespace nearfar::bench {
@@ -56,6 +62,30 @@ struct segmented_elements : segmented_vectors<Layout> {
   }
 };
 
+/// A loop over pointers for each piece that the vectors have in common.
+struct padded_pieces : segmented_vectors<padded_layout> {
+  template <typename Kernel, typename... In>
+  static void pass(const triad_case& of, container& out, const In&... in) {
+    if (of.threads == 1) {
+      for (const auto& piece : pieces(out, in...)) std::apply(pass_piece<Kernel, In...>, piece);
+      return;
+    }
+    team(of.threads).for_each_block(of.length, 0, [&](index_range mine) {
+      const auto part = [&](auto& all) {
+        return std::ranges::subrange(all.begin() + static_cast<std::ptrdiff_t>(mine.first),
+                                     all.begin() + static_cast<std::ptrdiff_t>(mine.last));
+      };
+      for (const auto& piece : pieces(part(out), part(in)...)) std::apply(pass_piece<Kernel, In...>, piece);
+    });
+  }
+
+ private:
+  template <typename Kernel, typename... In>
+  static void pass_piece(std::span<double> out, std::span<const typename In::value_type>... in) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = Kernel()(in[i]...);
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<vector_loop> make_segmented_loop(const triad_case& of) {
@@ -64,8 +94,16 @@ std::unique_ptr<vector_loop> make_segmented_loop(const triad_case& of) {
 }
 
 std::unique_ptr<vector_loop> make_padded_loop(const triad_case& of) {
-  return of.container == loop_container::padded ? make_loop_of<segmented_vectors<padded_layout>>(of)
-                                                : make_loop_of<segmented_elements<padded_layout>>(of);
+  switch (of.container) {
+    case loop_container::padded:
+      return make_loop_of<segmented_vectors<padded_layout>>(of);
+    case loop_container::padded_iterator:
+      return make_loop_of<segmented_elements<padded_layout>>(of);
+    case loop_container::padded_pieces:
+      return make_loop_of<padded_pieces>(of);
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace nearfar::bench

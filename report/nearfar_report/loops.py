@@ -28,7 +28,7 @@ TITLES = {
 # Containers in the order of their colours, whichever of them a file holds.
 CONTAINERS = (
     "array", "object-array", "vector", "vector-numa", "numa_vector", "segmented", "segmented-iterator",
-    "numa_vector-expression", "padded", "padded-iterator",
+    "numa_vector-expression", "padded", "padded-iterator", "padded-pieces",
 )  # fmt: skip
 
 # What makes two samples measurements of one and the same place.

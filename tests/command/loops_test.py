@@ -14,9 +14,9 @@ SHORT = ["--min-time", "0.0005", "--repetitions", "2"]
 SMALL = [*SHORT, "--lengths", "1000"]
 CONTAINERS = [
     "array", "object-array", "vector", "vector-numa", "numa_vector", "segmented", "segmented-iterator",
-    "numa_vector-expression", "padded", "padded-iterator",
+    "numa_vector-expression", "padded", "padded-iterator", "padded-pieces",
 ]  # fmt: skip
-BY_HAND = {"object-array", "segmented-iterator", "numa_vector-expression", "padded-iterator"}
+BY_HAND = {"object-array", "segmented-iterator", "numa_vector-expression", "padded-iterator", "padded-pieces"}
 GRIDS = ["array", "vector", "vector-numa", "numa_vector", "segmented"]
 
 

@@ -126,7 +126,9 @@ constexpr Iterator advanced(Iterator it, std::size_t n) {
 template <typename Iterator>
 class piece_cursor {
  public:
-  piece_cursor(const Iterator& first, std::size_t offset) : local_(unwrapped(advanced(first, offset))) {}
+  piece_cursor() = default;
+  // Implicit, so that tuples of cursors are made where they are to be.
+  piece_cursor(const Iterator& first, std::size_t offset = 0) : local_(unwrapped(advanced(first, offset))) {}
 
   [[nodiscard]] std::size_t available() const noexcept { return std::numeric_limits<std::size_t>::max(); }
   [[nodiscard]] auto local() const { return local_; }
@@ -136,7 +138,7 @@ class piece_cursor {
   }
 
  private:
-  decltype(unwrapped(std::declval<Iterator>())) local_;
+  decltype(unwrapped(std::declval<Iterator>())) local_{};
 };
 
 /// A range whose pieces are its segments, which are not one piece together.
@@ -146,7 +148,8 @@ class piece_cursor<Iterator> {
   using traits = segmented_iterator_traits<Iterator>;
 
  public:
-  piece_cursor(const Iterator& first, std::size_t offset) {
+  piece_cursor() = default;
+  piece_cursor(const Iterator& first, std::size_t offset = 0) {
     if constexpr (std::random_access_iterator<Iterator>) {
       if (offset != 0) {
         *this = piece_cursor(advanced(first, offset), 0);
