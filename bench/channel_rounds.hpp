@@ -176,6 +176,10 @@ class channel_rounds {
     // Who waits for a time sleeps often, and each time takes as long as hundreds of messages.
     constexpr std::uint64_t most_mixed = 4096;
     if (result.by == manner::mixed) at_once = std::min(at_once, most_mixed);
+    // Else those who send might fill all memory where nothing bounds a channel, before one of them closes it,
+    // and the others take minutes to empty it.
+    constexpr std::uint64_t most_until_closed = 8192;
+    if (result.until_closed) at_once = std::min(at_once, most_until_closed);
     // Often few: who sleeps at the end of a round is not woken by what comes after.
     std::uint64_t most = 1;
     for (auto doublings = draw_alike(static_cast<std::uint32_t>(std::bit_width(at_once))); doublings != 0;

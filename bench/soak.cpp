@@ -522,7 +522,7 @@ class soaked_channel {
       const auto channel =
           of_->factory<W>()(w, 0, {.capacity = capacity, .bytes = message_sizes.front()})->open(w);
       // Where there is little room it takes long.
-      std::uint64_t at_once = std::min<std::uint64_t>(1U << 20U, 1024 * std::max<std::size_t>(capacity, 1));
+      std::uint64_t at_once = std::min<std::uint64_t>(1U << 17U, 1024 * std::max<std::size_t>(capacity, 1));
       if (options_->operations != 0)
         at_once = std::clamp<std::uint64_t>(options_->operations / rounds_of_each, 1, at_once);
       for (int i = 0; i < rounds_of_each && goes_on; ++i) {
