@@ -16,6 +16,7 @@ from .results import ResultsFile, printable, read_all
 
 if TYPE_CHECKING:
     from .page import Section
+    from .published import Published
 
 PROGRAM = "nearfar report"
 
@@ -38,6 +39,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--text", action="store_true", help="print the tables as Markdown instead, and write nothing"
     )
     parser.add_argument("--claims", metavar="FILE", help=argparse.SUPPRESS)  # of nearfar figures
+    parser.add_argument("--published", metavar="FILE", help=argparse.SUPPRESS)  # of nearfar figures
     parser.add_argument("--section", action="append", metavar="TITLE", help=argparse.SUPPRESS)  # one for each file
     parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)  # whether a report could be written
     arguments = parser.parse_args(argv)
@@ -62,18 +64,20 @@ def _void_samples(files: Sequence[ResultsFile]) -> list[str]:
     return lines
 
 
-def _sections(files: Sequence[ResultsFile], titles: Sequence[str] | None = None) -> list[Section]:
+def _sections(
+    files: Sequence[ResultsFile], titles: Sequence[str] | None = None, points: Published | None = None
+) -> list[Section]:
     """What the files say together; with titles each of them for itself, in its order."""
     # Imported late: usage and input errors need not wait for pandas and matplotlib.
     from . import lock_sections, loop_sections, styles
 
     styles.configure()
     if not titles:
-        return [*lock_sections.sections(files), *loop_sections.sections(files)]
+        return [*lock_sections.sections(files, points), *loop_sections.sections(files)]
     result = []
     for file, title in zip(files, titles):
         stem = pathlib.Path(file.path).stem
-        for section in _sections([file]):
+        for section in _sections([file], points=points):
             pictures = [replace(picture, name=f"{stem}-{picture.name}") for picture in section.pictures]
             result.append(replace(section, title=title, pictures=pictures))
     return result
@@ -87,10 +91,11 @@ def _text(files: Sequence[ResultsFile]) -> str:
 
 def _build(files: Sequence[ResultsFile], arguments: argparse.Namespace, warnings: Sequence[str]) -> dict[str, bytes]:
     """All output files by name, the page last."""
-    from . import claims
+    from . import claims, published
     from .page import Page, html
 
-    sections = _sections(files, arguments.section)
+    points = published.read(arguments.published) if arguments.published else None
+    sections = _sections(files, arguments.section, points)
     if arguments.claims:
         sections.insert(0, claims.section(arguments.claims))
     content = {}

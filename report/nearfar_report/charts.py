@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -40,11 +40,15 @@ class Column:
 
 @dataclass(frozen=True)
 class BarPanel:
-    """One row of axes: a title, the series from top to bottom, and what was measured for them."""
+    """One row of axes: a title, the series from top to bottom, and what was measured for them.
+
+    `points` are of somebody else: crosses.
+    """
 
     title: str
     series: Sequence[str]
     cells: Mapping[Cell, Summary]
+    points: Mapping[Cell, float] = field(default_factory=dict)
 
 
 def _wide_range(summaries: Iterable[Summary], linear_up_to: float) -> bool:
@@ -91,6 +95,7 @@ def bar_chart(
     )
     for index, column in enumerate(columns):
         everything = [s for panel in panels for (_, key, _), s in panel.cells.items() if key == column.key]
+        everything += [_just(p) for panel in panels for (_, key, _), p in panel.points.items() if key == column.key]
         logarithmic = _wide_range(everything, BARS_LINEAR_UP_TO)
         for row, panel in enumerate(panels):
             axes = grid[row][index]
@@ -140,9 +145,19 @@ def _bar_axes(
                 continue
             colour = _shade(look, index, len(parts))
             _bar(axes, y, thickness, summary, look, colour, logarithmic)
+            if (series, key, part) in panel.points:
+                _cross(axes, panel.points[series, key, part], y)
     axes.set_ylim(len(panel.series) - 0.45, -0.55)
     axes.grid(False, axis="y")
     axes.tick_params(axis="y", length=0)
+
+
+def _just(value: float) -> Summary:
+    return Summary(value, value, value, 1, False)
+
+
+def _cross(axes: Axes, x: float, y: float, colour: str = TEXT) -> None:
+    axes.plot(x, y, marker="x", color=colour, markersize=6, markeredgewidth=1.4, linestyle="none", zorder=5)
 
 
 def _bar(axes: Axes, y: float, thickness: float, summary: Summary, look: Look, colour: str, logarithmic: bool) -> None:
@@ -212,13 +227,17 @@ class Scale:
 
 @dataclass(frozen=True)
 class LinePanel:
-    """What was measured along a scale: (series, quantity) to summaries by the scale's values."""
+    """What was measured along a scale: (series, quantity) to summaries by the scale's values.
+
+    `points` are of somebody else: crosses.
+    """
 
     title: str
     series: Sequence[str]
     curves: Mapping[tuple[str, str], Mapping[float, Summary]]
     scale: Scale
     notes: Sequence[str] = ()
+    points: Mapping[tuple[str, str], Mapping[float, float]] = field(default_factory=dict)
 
     @property
     def has_bands(self) -> bool:
@@ -243,8 +262,11 @@ def line_chart(
     for axes, column in zip(quadrants, columns):
         for series in panel.series:
             _curve(axes, panel.curves.get((series, column.key), {}), looks[series], panel.has_bands)
+            for place, value in panel.points.get((series, column.key), {}).items():
+                _cross(axes, place, value, looks[series].colour)
         _horizontal_axis(axes, panel.scale)
-        _quantity_axis(axes, limits[column.key], column)
+        points = [_just(p) for (_, key), of in panel.points.items() if key == column.key for p in of.values()]
+        _quantity_axis(axes, [*limits[column.key], *points], column)
     for unused in quadrants[len(columns) :]:
         unused.set_axis_off()
     handles = [_legend_entry(series, looks[series]) for series in panel.series]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pandas
 
-from .charts import BarPanel, Column, bar_chart, line_chart
+from .charts import BarPanel, Column, LinePanel, bar_chart, line_chart
 from .panels import Panel, bars, chunks, lines, panels
+from .published import NOTE, Published, points_of
 from .statistics import summarize
 from .styles import Look, Picture, picture
 from .tables import Table, interval_note, with_interval, world_name
 
+TIME = "time_ns"
 COLUMNS = (
-    Column("time_ns", "ns per acquisition", "Time"),
+    Column(TIME, "ns per acquisition", "Time"),
     Column("million_per_s", "million acquisitions/s", "Throughput"),
     Column("cv_percent", "CV of progress in %", "Unfairness"),
 )
@@ -28,12 +31,28 @@ MEANING = (
 )
 
 
-def pictures(frame: pandas.DataFrame, looks: Mapping[str, Look]) -> list[Picture]:
+def pictures(frame: pandas.DataFrame, looks: Mapping[str, Look], published: Published | None = None) -> list[Picture]:
     """Line figures for panels with several numbers of ranks or nodes, bar figures for the others."""
+    known = points_of(frame, published or {})
     everything = panels(frame)
     curves = [panel for panel in everything if panel.is_curve]
-    others = [bars(panel, COLUMNS) for panel in everything if not panel.is_curve]
-    return [*_bar_pictures(others, looks), *_line_pictures(curves, looks)]
+    others = [_with_bar_points(bars(panel, COLUMNS), panel, known) for panel in everything if not panel.is_curve]
+    return [*_bar_pictures(others, looks), *_line_pictures(curves, looks, known)]
+
+
+def _with_bar_points(drawn: BarPanel, panel: Panel, known: Mapping[tuple[str, int, str], float]) -> BarPanel:
+    ranks = set(panel.frame["ranks"])
+    return replace(drawn, points={(series, TIME, ""): point for (series, of, _), point in known.items() if of in ranks})
+
+
+def _with_line_points(drawn: LinePanel, panel: Panel, known: Mapping[tuple[str, int, str], float]) -> LinePanel:
+    if panel.axis != "ranks":
+        return drawn
+    points: dict[tuple[str, str], dict[float, float]] = {}
+    for (series, ranks, _), point in known.items():
+        if ranks in drawn.scale.values:
+            points.setdefault((series, TIME), {})[ranks] = point
+    return replace(drawn, points=points)
 
 
 def _bar_pictures(drawn: Sequence[BarPanel], looks: Mapping[str, Look]) -> list[Picture]:
@@ -46,14 +65,17 @@ def _bar_pictures(drawn: Sequence[BarPanel], looks: Mapping[str, Look]) -> list[
         caption = [
             f"ECSB: speed and fairness ({titles}). Bars (dots on logarithmic axes) are medians,",
             f"whiskers {interval_note(summaries)}.",
+            *([NOTE] if any(panel.points for panel in chunk) else []),
             *MEANING,
         ]
         result.append(picture(bar_chart(chunk, COLUMNS, looks), name, caption, f"ECSB bar chart: {titles}"))
     return result
 
 
-def _line_pictures(curves: Sequence[Panel], looks: Mapping[str, Look]) -> list[Picture]:
-    drawn = [lines(panel, COLUMNS) for panel in curves]
+def _line_pictures(
+    curves: Sequence[Panel], looks: Mapping[str, Look], known: Mapping[tuple[str, int, str], float]
+) -> list[Picture]:
+    drawn = [_with_line_points(lines(panel, COLUMNS), panel, known) for panel in curves]
     limits = {
         column.key: [
             summary for one in drawn for (_, key), curve in one.curves.items() if key == column.key
@@ -68,6 +90,7 @@ def _line_pictures(curves: Sequence[Panel], looks: Mapping[str, Look]) -> list[P
         caption = [
             f"ECSB over the number of {panel.label} ({panel.title}). Markers are medians,",
             f"bands or whiskers {interval_note(summaries)}.",
+            *([NOTE] if one.points else []),
             *MEANING,
         ]
         result.append(picture(figure, f"ecsb-{panel.slug}", caption, f"ECSB over {panel.label}: {panel.title}"))

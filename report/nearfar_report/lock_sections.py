@@ -9,6 +9,7 @@ from . import ecsb, generic, styles, upb
 from .lock_results import FORMAT
 from .measurements import measurements
 from .page import Section
+from .published import Published
 from .results import ResultsFile
 from .statements import UNSTATED, Axis, Quantity, Statement
 from .tables import capitalised
@@ -16,8 +17,8 @@ from .tables import capitalised
 TITLES = {"ecsb": "Empty critical section (ECSB)", "upb": "Uncontested performance (UPB)"}
 
 
-def sections(files: Sequence[ResultsFile]) -> list[Section]:
-    """One section for each benchmark of which there are valid samples."""
+def sections(files: Sequence[ResultsFile], published: Published | None = None) -> list[Section]:
+    """One section for each benchmark of which there are valid samples, with what was published beside it."""
     frame = measurements(files)
     result = []
     for benchmark in [] if frame.empty else sorted(frame["benchmark"].unique()):
@@ -27,7 +28,7 @@ def sections(files: Sequence[ResultsFile]) -> list[Section]:
         if benchmark in ("ecsb", "upb"):
             own = ecsb if benchmark == "ecsb" else upb
             looks = styles.looks(frame, part)
-            section = Section(title, own.pictures(part, looks), own.tables(part), statement.summary)
+            section = Section(title, own.pictures(part, looks, published), own.tables(part), statement.summary)
         elif statement.columns:
             pictures = generic.stated_pictures(benchmark, statement, part, frame)
             tables = generic.stated_tables(benchmark, statement, part)

@@ -8,6 +8,7 @@ import pandas
 
 from .charts import BarPanel, Column, bar_chart
 from .panels import place_title, rank_noun
+from .published import NOTE, Published, points_of
 from .statistics import Summary, summarize
 from .styles import Look, Picture, picture
 from .tables import Table, counted, interval_note, number, with_interval, world_name
@@ -72,7 +73,7 @@ def _clearly_differ(one: Summary, other: Summary) -> bool:
     return one.excludes(other) and one.median > NOTABLE_RATIO * other.median
 
 
-def pictures(frame: pandas.DataFrame, looks: Mapping[str, Look]) -> list[Picture]:
+def pictures(frame: pandas.DataFrame, looks: Mapping[str, Look], published: Published | None = None) -> list[Picture]:
     """Time and throughput pooled over the predecessors, then the time in all nine scenarios."""
     matters = predecessor_matters(frame)
     pooled = "Pooled over the kinds of predecessors, so that n is the repetitions of all of them together."
@@ -92,8 +93,10 @@ def pictures(frame: pandas.DataFrame, looks: Mapping[str, Look]) -> list[Picture
     )  # fmt: skip
     result = []
     for name, quantity, unit, what, remark, by_predecessor in kinds:
+        known = points_of(frame, published or {}) if by_predecessor else {}
+        points = {(series, case[1], case[0]): point for (series, _, case), point in known.items()}
         drawn = [
-            BarPanel(title, list(part["series"].unique()), _cells(part, quantity, by_predecessor))
+            BarPanel(title, list(part["series"].unique()), _cells(part, quantity, by_predecessor), points)
             for title, part in _panels(frame)
         ]
         parts = {key: f"{key}: predecessor {text}" for key, text in PREDECESSORS.items()} if by_predecessor else None
@@ -102,6 +105,7 @@ def pictures(frame: pandas.DataFrame, looks: Mapping[str, Look]) -> list[Picture
         caption = [
             f"UPB: {what}. Bars (dots on logarithmic axes) are medians, whiskers {interval_note(summaries)}.",
             remark,
+            *([NOTE] if points else []),
             COLUMNS_MEANING,
         ]
         result.append(picture(figure, name, caption, f"UPB bar chart: {what}"))

@@ -265,6 +265,23 @@ int prepare_together(const paper_options& options) {
   return status;
 }
 
+/// Leaves what was published of the machine in a file for the page, if this is the machine.
+std::optional<std::string> note_published(const paper& of, const paper_options& options) {
+  if (!of.published || options.on_mpi() || options.machine != of.machine) return std::nullopt;
+  const std::string path = results_path(options, "published").string();
+  bench::output_file file(path, R"("ns")", "published");
+  for (const measured_point& each : of.published()) {
+    const nlohmann::ordered_json line{{"benchmark", each.scenario.empty() ? "ecsb" : "upb"},
+                                      {"lock", each.lock},
+                                      {"ranks", each.shape.nodes * each.shape.ranks_per_node},
+                                      {"scenario", each.scenario},
+                                      {"ns", each.ns}};
+    file.write(line.dump() + "\n");
+  }
+  file.commit();
+  return path;
+}
+
 int run_paper(const paper& of, paper_options options) {
   const launch how = launch::from_environment();
   if (how.rank != 0 && !options.on_mpi()) return success;
@@ -305,6 +322,7 @@ int run_paper(const paper& of, paper_options options) {
   std::fflush(stdout);
   std::vector<std::string> report{"--output", options.output, "--title", of.title};
   if (claims) report.insert(report.end(), {"--claims", *claims});
+  if (const auto points = note_published(of, options)) report.insert(report.end(), {"--published", *points});
   std::vector<std::string> files;
   for (const analysis& each : of.analyses)
     if (const auto path = results_path(options, each.name); std::filesystem::exists(path)) {

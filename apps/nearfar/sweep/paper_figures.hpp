@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/nearfar/sim/published.hpp"
 #include "apps/nearfar/study/plan.hpp"
 
 namespace nearfar::command {
@@ -79,6 +80,8 @@ struct paper {
   /// The shapes of clusters up to so many ranks; throws `usage_error` for nodes that do not go with them.
   std::function<std::vector<shape>(int most_ranks, int ranks_per_node)> shapes;
   std::function<std::vector<verdict_on_claim>(const finding&)> judge;
+  /// Medians that were published of `machine`, to be drawn beside what is simulated.
+  std::function<std::vector<measured_point>()> published{};
 };
 
 /// Adds `nearfar figures NAME`.

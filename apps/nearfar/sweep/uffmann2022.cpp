@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/sim/published.hpp"
 #include "apps/nearfar/sweep/papers.hpp"
 #include "nearfar/lock/local_passes.hpp"
 
@@ -809,6 +810,17 @@ std::vector<analysis> with_published_passes(std::vector<analysis> of) {
   return of;
 }
 
+/// Of both benchmarks.
+std::vector<measured_point> published_points() {
+  const auto shipped = [](const char* file) { return read_source("", file); };
+  const source plan = shipped("coolmuc2/fit.json");
+  const published_data all = read_published(shipped("coolmuc2/upb.csv"), shipped("coolmuc2/ecsb.csv"),
+                                            parse_plan(plan.text, plan.file));
+  std::vector<measured_point> result = all.ecsb;
+  result.insert(result.end(), all.upb.begin(), all.upb.end());
+  return result;
+}
+
 paper described() {
   return {.name = "uffmann2022",
           .title = "A. Uffmann, 2022: locks over RMA, its experiments, in the simulated cluster",
@@ -822,7 +834,8 @@ paper described() {
           .values = {},
           .quick_values = {{"duration", {"0.01"}}},
           .shapes = [](int, int) { return ecsb_nodes; },
-          .judge = judge_claims};
+          .judge = judge_claims,
+          .published = published_points};
 }
 
 }  // namespace
