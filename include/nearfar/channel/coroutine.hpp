@@ -21,6 +21,10 @@
 /// Cost: no memory but the coroutine's; a lock of the executor each time that one goes on.
 #pragma once
 
+// clang-format off: before <coroutine>, which says no more than that it cannot be included
+#include "nearfar/core/language.hpp"
+// clang-format on
+
 #include <array>
 #include <atomic>
 #include <condition_variable>

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar::checker {
 
 /// How many ranks may overtake one that waits.

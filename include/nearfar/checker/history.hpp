@@ -19,6 +19,8 @@
 #include <string_view>
 #include <vector>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar::checker {
 
 /// A few 64-bit words with no memory of their own: the arguments of an operation, or its result. An empty one

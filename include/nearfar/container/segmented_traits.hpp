@@ -11,6 +11,8 @@
 #include <iterator>
 #include <ranges>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar {
 
 /// Says that an iterator is not segmented. Specialise it for the iterators of a segmented container of your

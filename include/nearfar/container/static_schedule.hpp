@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar {
 
 /// The indices `first` to `last` - 1.

@@ -8,6 +8,8 @@
 #include <typeinfo>
 #include <vector>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar {
 
 /// An argument of a construction, by the name that its caller knows it by.

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar {
 
 /// Pause after a failed attempt; it doubles up to the longest.

@@ -3,6 +3,8 @@
 /// or leave it to `NDEBUG`, as CMake's Release does.
 #pragma once
 
+#include "nearfar/core/language.hpp"
+
 #ifndef NEARFAR_CHECKED
 #ifdef NDEBUG
 #define NEARFAR_CHECKED 0

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar {
 
 /// Base of everything nearfar throws on its own account.

@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar {
 
 /// `std::atomic_thread_fence`. Costs nothing on x86 unless sequentially consistent, where it waits until the

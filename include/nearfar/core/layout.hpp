@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar {
 
 /// Distance in bytes that keeps two ranks' words apart. One constant of the project, because

@@ -9,6 +9,8 @@
 #include <functional>
 #include <vector>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar::engine {
 
 /// Stacks of one size, kept for reuse, since a model checker starts fibres by the million. Pages are used as

@@ -11,6 +11,8 @@
 #include <tuple>
 #include <vector>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar::engine {
 
 /// One field of a layout.

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar {
 
 /// Passes in a row within a node, as in the evaluations of A. Uffmann's master thesis, LMU Munich, 2022,

@@ -5,6 +5,8 @@
 #include <concepts>
 #include <cstdint>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar {
 
 /// How a writer got the writers' lock.

@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar {
 
 /// An atomic word in memory that the ranks of a node share. Lock-free or refused, since a hidden mutex would

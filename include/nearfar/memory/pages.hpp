@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar {
 
 /// Size of a page of the system in bytes; a power of two.

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "nearfar/core/language.hpp"
+
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #endif

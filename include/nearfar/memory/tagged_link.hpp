@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar::detail {
 
 /// A word that refers to a cell of one generation, or to none, and may itself be part of a cell, of which it

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar::detail {
 
 /// Tickets of pushes and of pops count up alike, and a pop takes what the push with its number brought. The

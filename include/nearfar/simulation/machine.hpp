@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar::simulation {
 
 /// How far another rank's memory is for an RMA operation or a message.

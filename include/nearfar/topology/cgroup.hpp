@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar {
 
 /// The CPU time the calling process's cgroups allow it, in CPUs, rounded up, at least 1: the smallest of

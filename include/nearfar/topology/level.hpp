@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar {
 
 /// How near two ranks can be, outermost level first: ranks of one `node` share memory, ranks of one

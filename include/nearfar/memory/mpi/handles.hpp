@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar::mpi {
 
 /// False when MPI has ended, and while an exception is on its way.

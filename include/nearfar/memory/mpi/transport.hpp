@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar {
 class hardware;
 }
