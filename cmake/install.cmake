@@ -1,28 +1,49 @@
 include(CMakePackageConfigHelpers)
 
 set(nearfar_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nearfar)
-set(nearfar_targets nearfar)
-if(NEARFAR_ENGINE)
-  list(APPEND nearfar_targets nearfar_engine)
+get_target_property(nearfar_type nearfar TYPE)
+if(nearfar_type STREQUAL "STATIC_LIBRARY")
+  set(nearfar_is_static TRUE)
+else()
+  set(nearfar_is_static FALSE)
 endif()
 
-install(TARGETS ${nearfar_targets} EXPORT nearfar)
 install(DIRECTORY include/nearfar TYPE INCLUDE)
+# In files of their own, so that a project has the targets that it asks for. Not called nearfar.cmake, which would include
+# all files nearfar-*.cmake, that of the package among them.
+install(TARGETS nearfar EXPORT nearfar)
 install(
   EXPORT nearfar
   NAMESPACE nearfar::
+  FILE library.cmake
   DESTINATION ${nearfar_package_dir})
+if(NEARFAR_ENGINE)
+  install(TARGETS nearfar_engine EXPORT nearfar_engine)
+  install(
+    EXPORT nearfar_engine
+    NAMESPACE nearfar::
+    FILE engine.cmake
+    DESTINATION ${nearfar_package_dir})
+endif()
+if(NEARFAR_MPI)
+  install(DIRECTORY src/memory/mpi/ DESTINATION ${CMAKE_INSTALL_DATADIR}/nearfar/mpi)
+  install(FILES cmake/mpi.cmake DESTINATION ${nearfar_package_dir})
+endif()
 
 configure_package_config_file(cmake/nearfar-config.cmake.in nearfar-config.cmake
                               INSTALL_DESTINATION ${nearfar_package_dir} PATH_VARS CMAKE_INSTALL_DATADIR)
-if(NEARFAR_MPI)
-  install(DIRECTORY src/memory/mpi/ DESTINATION ${CMAKE_INSTALL_DATADIR}/nearfar/mpi)
-  # Not called nearfar-*, all of which CMake's own file includes before that time.
-  install(FILES cmake/mpi.cmake DESTINATION ${nearfar_package_dir})
-endif()
 write_basic_package_version_file(nearfar-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nearfar-config.cmake
-              ${CMAKE_CURRENT_BINARY_DIR}/nearfar-config-version.cmake DESTINATION ${nearfar_package_dir})
+              ${CMAKE_CURRENT_BINARY_DIR}/nearfar-config-version.cmake cmake/hwloc.cmake DESTINATION ${nearfar_package_dir})
+
+include(cmake/pkg_config.cmake)
+
+# Laid out as in the tree, so that what they say of each other is right.
+if(PROJECT_IS_TOP_LEVEL)
+  install(FILES README.md LICENSE CHANGELOG.md CITATION.cff TYPE DOC)
+  install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.cpp)
+endif()
 
 if(NEARFAR_DEVELOPER)
   install(TARGETS nearfar_command RUNTIME)

@@ -1,5 +1,5 @@
 # Builds and runs the project beside this file as a user of nearfar would, in the way that WAY says: from an installation of
-# the build in NEARFAR_BUILD (find_package), or from the sources (add_subdirectory).
+# the build in NEARFAR_BUILD (find_package), or from the sources (add_subdirectory, fetch_content).
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
@@ -19,10 +19,14 @@ if(WAY STREQUAL "find_package")
   list(APPEND options -D CMAKE_PREFIX_PATH=${WORK}/prefix)
 else()
   list(APPEND options -D NEARFAR_SOURCE=${NEARFAR_SOURCE})
+  if(WAY STREQUAL "fetch_content")
+    list(APPEND options -D NEARFAR_FETCHED=ON)
+  endif()
 endif()
 run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build ${options})
 run(${CMAKE_COMMAND} --build ${WORK}/build --config ${CONFIG} -j 1)
 run(${WORK}/build/threads_consumer)
+run(${WORK}/build/containers_consumer)
 if(WAY STREQUAL "find_package")
   run(${WORK}/build/checked_queue)
 endif()

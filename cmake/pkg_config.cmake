@@ -1,0 +1,83 @@
+# Files for pkg-config, for programs that are built without CMake:
+#   nearfar              the library; --static adds what a shared one needs itself, which a static one names at once
+#   nearfar-engine       simulated cluster and model checker
+#   nearfar-mpi-LIBRARY  the MPI part, compiled for the MPI library LIBRARY. Each has its own, side by side: configure and
+#                        install once with each, with the same prefix.
+# They find the library where they lie, so that the prefix may be chosen at installation, or moved.
+function(nearfar_install_pc name)
+  configure_file(cmake/${name}.pc.in ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc.generate @ONLY)
+  set(installed ${name})
+  if(ARGC GREATER 1)
+    set(installed ${ARGV1})
+  endif()
+  file(
+    GENERATE
+    OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/pkgconfig/$<CONFIG>/${installed}.pc
+    INPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc.generate)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pkgconfig/$<CONFIG>/${installed}.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+file(RELATIVE_PATH nearfar_up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" nearfar_up "${nearfar_up}")
+foreach(place LIBDIR INCLUDEDIR DATADIR)
+  cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_${place} BASE_DIRECTORY "\${prefix}" OUTPUT_VARIABLE nearfar_pc_${place})
+endforeach()
+
+set(nearfar_pc_cflags "-I\${includedir} -pthread")
+if(NOT NEARFAR_CHECKED STREQUAL "")
+  string(APPEND nearfar_pc_cflags " -DNEARFAR_CHECKED=${NEARFAR_CHECKED}")
+endif()
+set(nearfar_pc_openmp ${OpenMP_CXX_LIB_NAMES})
+list(REMOVE_ITEM nearfar_pc_openmp pthread)
+list(TRANSFORM nearfar_pc_openmp PREPEND -l)
+list(JOIN nearfar_pc_openmp " " nearfar_pc_openmp)
+if(nearfar_is_static)
+  set(nearfar_pc_requires "Requires: hwloc")
+  set(nearfar_pc_libs " ${nearfar_pc_openmp}")
+  set(nearfar_pc_private "")
+else()
+  set(nearfar_pc_requires "Requires.private: hwloc")
+  set(nearfar_pc_libs "")
+  set(nearfar_pc_private "Libs.private: ${nearfar_pc_openmp}")
+endif()
+nearfar_install_pc(nearfar)
+
+if(NEARFAR_ENGINE)
+  set(includes ${Boost_INCLUDE_DIRS})
+  list(REMOVE_ITEM includes ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+  list(TRANSFORM includes PREPEND -I)
+  list(JOIN includes " " nearfar_pc_boost_cflags)
+  nearfar_install_pc(nearfar-engine)
+endif()
+
+# The archive is there only for who installs nearfar itself: others compile it with their MPI library.
+if(NEARFAR_MPI AND PROJECT_IS_TOP_LEVEL)
+  # What MPI library this is, unless the user has named it, its header says.
+  set(nearfar_mpi_name "${NEARFAR_MPI_NAME}")
+  find_file(nearfar_mpi_header mpi.h PATHS ${MPI_CXX_INCLUDE_DIRS} NO_DEFAULT_PATH NO_CACHE)
+  if(NOT nearfar_mpi_name AND nearfar_mpi_header)
+    foreach(library I_MPI MVAPICH2 MPICH OMPI_MAJOR)
+      file(STRINGS ${nearfar_mpi_header} found LIMIT_COUNT 1 REGEX "define ${library}_VERSION")
+      if(found)
+        string(TOLOWER "${library}" nearfar_mpi_name)
+        break()
+      endif()
+    endforeach()
+    string(REPLACE ompi_major openmpi nearfar_mpi_name "${nearfar_mpi_name}")
+    string(REPLACE i_mpi intelmpi nearfar_mpi_name "${nearfar_mpi_name}")
+  endif()
+  if(NOT nearfar_mpi_name)
+    set(nearfar_mpi_name other)
+  endif()
+  set_target_properties(nearfar_mpi PROPERTIES EXCLUDE_FROM_ALL FALSE OUTPUT_NAME nearfar_mpi_${nearfar_mpi_name})
+  install(TARGETS nearfar_mpi ARCHIVE)
+  set(includes ${MPI_CXX_INCLUDE_DIRS})
+  list(TRANSFORM includes PREPEND -I)
+  list(JOIN includes " " nearfar_pc_mpi_cflags)
+  list(JOIN MPI_CXX_COMPILE_OPTIONS " " options)
+  string(STRIP "${nearfar_pc_mpi_cflags} ${options}" nearfar_pc_mpi_cflags)
+  list(JOIN MPI_CXX_LIBRARIES " " nearfar_pc_mpi_libs)
+  string(STRIP "${MPI_CXX_LINK_FLAGS} ${nearfar_pc_mpi_libs}" nearfar_pc_mpi_libs)
+  nearfar_install_pc(nearfar-mpi nearfar-mpi-${nearfar_mpi_name})
+endif()

@@ -1,0 +1,321 @@
+"""The installed package as other projects meet it: by CMake and its components, by pkg-config, with an older C++."""
+
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import textwrap
+import unittest
+
+SOURCE = pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"])
+BUILD = pathlib.Path(os.environ["NEARFAR_BUILD_DIR"])
+CONFIG = os.environ["NEARFAR_CONFIG"]
+COMPILER = os.environ["NEARFAR_COMPILER"]
+LAUNCHER = os.environ["NEARFAR_COMPILER_LAUNCHER"]
+MPI = os.environ["NEARFAR_MPI_NAME"]
+MPI_COMPILER = os.environ["NEARFAR_MPI_COMPILER"]
+CONSUMERS = SOURCE / "tests/consumer"
+PROGRAMS = {
+    "nearfar": CONSUMERS / "threads_consumer.cpp",
+    "containers": CONSUMERS / "containers_consumer.cpp",
+    "engine": SOURCE / "examples/checked_queue.cpp",
+    "mpi": CONSUMERS / "mpi_consumer.cpp",
+}
+NEEDED = {"nearfar": None, "containers": "OpenMP", "engine": "Boost", "mpi": "MPI"}
+
+NO_SYSTEM_PATHS = ["-DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF", "-DCMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH=OFF"]
+
+
+def run(*command, environment=None):
+    return subprocess.run(
+        [str(word) for word in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "LC_ALL": "C", **(environment or {})},
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+
+
+def options():
+    return [
+        "--no-warn-unused-cli", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={shutil.which('ninja')}", f"-DCMAKE_BUILD_TYPE={CONFIG}", f"-DCMAKE_CXX_COMPILER={COMPILER}",
+        f"-DCMAKE_CXX_COMPILER_LAUNCHER={LAUNCHER}", f"-DMPI_CXX_COMPILER={MPI_COMPILER}",
+    ]  # fmt: skip
+
+
+class Package(unittest.TestCase):
+    """With an installation in `prefix`."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls._folder = tempfile.TemporaryDirectory(prefix="nearfar package ")  # a blank, as users have them, too
+        cls.addClassCleanup(cls._folder.cleanup)
+        cls.folder = pathlib.Path(cls._folder.name)
+        cls.prefix = cls.folder / "prefix"
+        cls.install()
+
+    @classmethod
+    def install(cls):
+        cls.succeed("cmake", "--install", BUILD, "--prefix", cls.prefix, "--config", CONFIG)
+
+    @classmethod
+    def succeed(cls, *command, environment=None):
+        ended = run(*command, environment=environment)
+        if ended.returncode != 0:
+            raise AssertionError(f"{command} ended with {ended.returncode}:\n{ended.stdout}")
+        return ended.stdout
+
+    def run_program(self, of, program, environment=None):
+        launcher = [SOURCE / "scripts/run-mpi", "--mpi", MPI, "--ranks", "2", "--"] if of == "mpi" else []
+        self.succeed(*launcher, program, environment=environment)
+
+    def configure(self, text, *arguments):
+        """A project with this text; how CMake ended, and where."""
+        project = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(consumer LANGUAGES CXX)\n" + textwrap.dedent(text)
+        )
+        build = project / "build"
+        place = f"-DCMAKE_PREFIX_PATH={self.prefix}"
+        return run("cmake", "-S", project, "-B", build, *options(), place, *arguments), build
+
+    def build_component(self, component, *disabled, more=()):
+        """A program that uses the component in a project that asks for no other, without these packages."""
+        asked = "" if component == "nearfar" else f"COMPONENTS {component}"
+        ended, build = self.configure(
+            f"""
+            find_package(nearfar 0.1 REQUIRED {asked})
+            foreach(other containers engine mpi)
+              if(TARGET nearfar::${{other}} AND "{asked}" AND NOT other STREQUAL "{component}")
+                message(FATAL_ERROR "${{other}}, which was not asked for, is there")
+              endif()
+            endforeach()
+            add_executable(program "{PROGRAMS[component]}")
+            target_link_libraries(program PRIVATE nearfar::{component})
+            """,
+            *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{package}=ON" for package in disabled),
+            *more,
+        )
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        self.succeed("cmake", "--build", build, "-j", "1")
+        self.run_program(component, build / "program")
+        return build / "program"
+
+
+class Components(Package):
+    """Each needs what it needs, and nothing that the others do, nor pkg-config."""
+
+    def assert_needs_only_its_own(self, component):
+        others = {package for package in NEEDED.values() if package and package != NEEDED[component]}
+        self.build_component(component, "PkgConfig", *others)
+
+    def test_containers(self):
+        self.assert_needs_only_its_own("containers")
+
+    def test_engine(self):
+        self.assert_needs_only_its_own("engine")
+
+    def test_mpi(self):
+        self.assert_needs_only_its_own("mpi")
+
+    def test_none_is_all_that_can_be_had(self):
+        self.build_component("nearfar", "PkgConfig", *filter(None, NEEDED.values()))
+
+    def test_one_may_be_asked_for_after_another(self):
+        ended, _ = self.configure(
+            """
+            find_package(nearfar REQUIRED COMPONENTS engine)
+            find_package(nearfar REQUIRED COMPONENTS containers)
+            find_package(nearfar REQUIRED COMPONENTS mpi engine)
+            find_package(nearfar REQUIRED)
+            get_target_property(linked nearfar::nearfar INTERFACE_LINK_LIBRARIES)
+            if(NOT "${linked}" MATCHES "OpenMP" OR "${linked}" MATCHES "OpenMP.*OpenMP::.*OpenMP::")
+              message(FATAL_ERROR "${linked}")
+            endif()
+            foreach(name nearfar mpi containers engine)
+              if(NOT TARGET nearfar::${name})
+                message(FATAL_ERROR "no ${name}")
+              endif()
+            endforeach()
+            """
+        )
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+
+
+class Reasons(Package):
+    """What a package that is not found says, and when it says nothing."""
+
+    CASES = {
+        "mpi": ("MPI", ["no MPI library was found", "MPI_CXX_COMPILER"]),
+        "containers": ("OpenMP", ["no OpenMP was found", "NEARFAR_OPENMP=OFF"]),
+        "engine": ("Boost", ["Boost.Context was not found", "libboost-context-dev"]),
+        "engin": ("", ["there is no such component", "mpi, containers and engine"]),
+    }
+
+    def test_a_required_component_that_is_missing_says_why(self):
+        for component, (package, said) in self.CASES.items():
+            with self.subTest(component):
+                ended, _ = self.configure(
+                    f"find_package(nearfar REQUIRED COMPONENTS {component})",
+                    f"-DCMAKE_DISABLE_FIND_PACKAGE_{package}=ON",
+                )
+                self.assertNotEqual(ended.returncode, 0, ended.stdout)
+                for text in [f"without component {component}", *said]:
+                    self.assertIn(text, " ".join(ended.stdout.split()))
+
+    def test_an_optional_package_says_why_or_is_quiet(self):
+        for quiet in ("", "QUIET"):
+            ended, _ = self.configure(
+                f"""
+                find_package(nearfar {quiet} COMPONENTS mpi)
+                if(nearfar_FOUND OR TARGET nearfar::mpi)
+                  message(FATAL_ERROR "found")
+                endif()
+                """,
+                "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON",
+            )
+            self.assert_says("no MPI library was found", ended, not quiet)
+
+    def test_an_optional_component_says_why_or_is_quiet(self):
+        for quiet in ("", "QUIET"):
+            ended, _ = self.configure(
+                f"""
+                find_package(nearfar REQUIRED {quiet} COMPONENTS containers OPTIONAL_COMPONENTS mpi)
+                if(nearfar_mpi_FOUND OR NOT nearfar_containers_FOUND OR NOT nearfar_FOUND)
+                  message(FATAL_ERROR "${{nearfar_mpi_FOUND}} ${{nearfar_containers_FOUND}} ${{nearfar_FOUND}}")
+                endif()
+                """,
+                "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON",
+            )
+            self.assert_says("without component mpi: no MPI library was found", ended, not quiet)
+
+    def test_hwloc_that_is_missing_is_named(self):
+        nowhere = ["-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON", *NO_SYSTEM_PATHS]
+        ended, _ = self.configure("find_package(nearfar REQUIRED COMPONENTS mpi)", *nowhere)
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("hwloc was not found: install it", " ".join(ended.stdout.split()))
+
+    def assert_says(self, text, ended, is_said):
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        said = " ".join(ended.stdout.split())
+        if is_said:
+            self.assertIn(text, said)
+        else:
+            for word in ("nearfar", "Reason", "Warning", "Could NOT", "Found MPI", "Found OpenMP"):
+                self.assertNotIn(word, said.replace("nearfar package ", ""))  # of the folder
+
+
+class PkgConfig(Package):
+    """Programs built by a compiler and pkg-config alone, with a static library."""
+
+    LIBRARY = "libnearfar.a"
+
+    def flags(self, *arguments):
+        places = [str(path) for path in self.prefix.rglob("pkgconfig")]
+        self.assertEqual(len(places), 1, places)
+        known = os.environ.get("PKG_CONFIG_PATH", "")
+        # As a shell reads what pkg-config prints.
+        words = self.succeed("sh", "-c", 'eval "set -- $(pkg-config "$@")"; printf "%s\\n" "$@"', "sh", *arguments,
+                             environment={"PKG_CONFIG_PATH": f"{places[0]}:{known}"})  # fmt: skip
+        return words.splitlines()
+
+    def build(self, of, package, compiler=COMPILER, sources=()):
+        """Builds and runs a program; what libraries it was linked with."""
+        program = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / of
+        self.succeed(compiler, "-std=c++20", PROGRAMS[of], *sources, "-o", program, *self.flags("--cflags", "--libs", package))
+        libraries = {path.parent for path in self.prefix.rglob("libnearfar*")} | {pathlib.Path(MPI_COMPILER).parent.parent / "lib"}
+        environment = {"LD_LIBRARY_PATH": os.pathsep.join(map(str, libraries))}
+        self.run_program(of, program, environment)
+        return self.succeed("ldd", program, environment=environment)
+
+    def test_each_program_links(self):
+        self.assertTrue(list(self.prefix.rglob(self.LIBRARY)))
+        for of in ("nearfar", "containers"):
+            linked = self.build(of, "nearfar")
+            self.assertEqual("libnearfar" in linked, self.LIBRARY.endswith(".so"), linked)
+
+    def test_mpi_programs_link_what_was_compiled_for_their_library(self):
+        # With another one each rank would be alone, and say so.
+        self.build("mpi", f"nearfar-mpi-{MPI}")
+
+    def test_mpi_programs_compile_the_part_for_any_library(self):
+        folder = pathlib.Path(*self.flags("--variable=mpi_sources", "nearfar"))
+        self.build("mpi", "nearfar", MPI_COMPILER, sorted(folder.glob("*.cpp")))
+
+    def test_version_and_private_parts(self):
+        self.assertEqual(self.flags("--modversion", "nearfar"), [self.version()])
+        libs = self.flags("--libs", "nearfar")
+        static = self.flags("--static", "--libs", "nearfar")
+        # A static library does not bring what it needs itself; a shared one does.
+        self.assertEqual("-lhwloc" in libs, self.LIBRARY.endswith(".a"), libs)
+        self.assertEqual("-lgomp" in libs, self.LIBRARY.endswith(".a"), libs)
+        self.assertIn("-lhwloc", static)
+        self.assertIn("-lgomp", static)
+
+    def test_the_engine(self):
+        self.build("engine", "nearfar-engine")
+
+    def test_documents_are_there(self):
+        for name in ("README.md", "LICENSE", "CHANGELOG.md", "docs/numa.md", "examples/threads_lock.cpp"):
+            self.assertTrue((self.prefix / "share/doc/nearfar" / name).is_file(), name)
+
+    @staticmethod
+    def version():
+        for line in (SOURCE / "CMakeLists.txt").read_text().splitlines():
+            words = line.split()
+            if words[:1] == ["VERSION"]:
+                return words[1]
+        raise AssertionError("no version in CMakeLists.txt")
+
+
+class SharedLibrary(PkgConfig):
+    """The same with a shared library, and what projects then need not have."""
+
+    LIBRARY = "libnearfar.so"
+
+    @classmethod
+    def install(cls):
+        build = cls.folder / "shared"
+        cls.succeed("cmake", "-S", SOURCE, "-B", build, *options(), "-DBUILD_SHARED_LIBS=ON", "-DNEARFAR_DEVELOPER=OFF",
+                    "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
+                    f"-DNEARFAR_MPI_NAME={MPI}")  # fmt: skip
+        cls.succeed("cmake", "--build", build, "-j", "1")
+        cls.succeed("cmake", "--install", build, "--prefix", cls.prefix)
+
+    def test_the_engine(self):
+        ended, _ = self.configure("find_package(nearfar REQUIRED COMPONENTS engine)")
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("NEARFAR_ENGINE=ON", ended.stdout)
+
+    def test_projects_need_neither_hwloc_nor_openmp(self):
+        self.build_component("containers", "PkgConfig", "OpenMP", "Boost", "MPI", more=NO_SYSTEM_PATHS)
+        self.build_component("mpi", "PkgConfig", "OpenMP", "Boost")
+
+
+class OlderCxx(unittest.TestCase):
+    """Whatever header comes first, the first error is what to do about it."""
+
+    def first_error(self, header, standard):
+        includes = [f"-I{SOURCE}/include", *os.environ["NEARFAR_MPI_INCLUDES"].split(",")]
+        # GCC reads all of a file before it understands any, so that the preprocessor's errors are the first.
+        ended = run(COMPILER, f"-std=c++{standard}", "-x", "c++", "-E", "-o", os.devnull, *includes, header)
+        return next((line for line in ended.stdout.splitlines() if "error:" in line), None)
+
+    def test_every_header_says_that_it_needs_cxx20(self):
+        headers = sorted((SOURCE / "include").rglob("*.hpp"))
+        self.assertGreater(len(headers), 100)
+        with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+            for header, said in zip(headers, pool.map(lambda each: self.first_error(each, 17), headers), strict=True):
+                self.assertIsNotNone(said, header)
+                self.assertIn('"nearfar needs C++20: compile with -std=c++20', said, header)
+
+    def test_cxx20_says_nothing(self):
+        self.assertIsNone(self.first_error(SOURCE / "include/nearfar/core/language.hpp", 20))
+
+
+if __name__ == "__main__":
+    unittest.main()
