@@ -202,7 +202,22 @@ def _check_schema(path: str, number: int, record: Record, readable: Sequence[str
         shown = printable(json.dumps(record["schema"], ensure_ascii=False))[:80]
         reads = "this nearfar reads" if number == 1 else "line 1 says"
         what = f"schema is {shown}, but {reads} {' and '.join(map(json.dumps, readable))}"
-        raise ResultsError(path, number, what, f"use the nearfar that wrote the file, or {RERUN}")
+        todo = f"use the nearfar that wrote the file, or {RERUN}"
+        if any(_is_newer(record["schema"], one) for one in readable):
+            todo = f"a newer nearfar wrote the file: use that one, or {RERUN}"
+        raise ResultsError(path, number, what, todo)
+
+
+def _is_newer(schema: Any, than: str) -> bool:
+    """Whether this is a later version of the same format."""
+    kind, _, version = than.partition("/")
+    parts = schema.split("/") if isinstance(schema, str) else []
+    return len(parts) == 2 and parts[0] == kind and _is_number(parts[1]) and int(parts[1]) > int(version)
+
+
+def _is_number(text: str) -> bool:
+    """Whether this is a version's number, in digits that are ours."""
+    return text.isascii() and text.isdigit() and len(text) < 10
 
 
 def _check_provenance(path: str, record: Record, kind: Format) -> None:

@@ -93,6 +93,20 @@ def test_other_schema_version(report: Report, write: Write, line: int) -> None:
     assert_refused(report(path), f'{path}:{line}: schema is "nearfar.results/2"', '"nearfar.results/1"')
 
 
+def test_newer_and_other_schemas_are_told_apart(report: Report, write: Write) -> None:
+    newer = "a newer nearfar wrote the file: use that one"
+    for schema in ("nearfar.results/2", "nearfar.results/10", "nearfar.loops/2"):
+        assert_refused(report(write("n.jsonl", [ecsb()], schema=schema)), "n.jsonl:1: schema is", schema, newer)
+    for schema in ("nearfar.results/0", "nearfar.results/x", "nearfar.results/2/3", "other/2", 2, None):
+        ended = report(write("o.jsonl", [ecsb()], schema=schema))
+        assert_refused(ended, "o.jsonl:1: schema is", "use the nearfar that wrote the file")
+
+
+def test_fields_that_a_later_nearfar_adds_are_left_out(report: Report, write: Write) -> None:
+    later = [{**ecsb(), "later": {"field": 1}}]
+    assert report(write("l.jsonl", later, later=1)).status == 0
+
+
 def test_each_required_field(tmp_path: Path) -> None:
     from nearfar_report.results import ResultsError, read_all
 
