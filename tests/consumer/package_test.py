@@ -180,6 +180,11 @@ class Reasons(Package):
             )
             self.assert_says("no MPI library was found", ended, not quiet)
 
+    def test_a_quiet_one_that_is_found_says_nothing(self):
+        ended, _ = self.configure("find_package(nearfar REQUIRED QUIET COMPONENTS mpi containers engine)")
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        self.assertNotRegex(ended.stdout, "Found|Checking for module")
+
     def test_an_optional_component_says_why_or_is_quiet(self):
         for quiet in ("", "QUIET"):
             ended, _ = self.configure(
