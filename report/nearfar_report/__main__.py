@@ -26,7 +26,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         prog=PROGRAM,
         allow_abbrev=False,
         description="Makes PNG and SVG figures and one self-contained HTML page from results of nearfar bench.",
-        epilog="The last line of output is the path of the page, unless --text is given. Exit status: 0 done; 1 done,"
+        epilog="The last line of output is the path of the page, unless --text or --csv is given. Exit status: 0 done; 1 done,"
         " but void samples (wrong count under the lock, no acquisition, or a wrong result of a loop) were left out;"
         " 2 nothing written. A file whose run ended early counts with what it holds; a line on stderr says so.",
     )
@@ -35,9 +35,9 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--output", default="nearfar-report", metavar="DIR", help="directory to write to (default: %(default)s)"
     )
     parser.add_argument("--title", default="nearfar benchmark report", help="heading of the page")
-    parser.add_argument(
-        "--text", action="store_true", help="print the tables as Markdown instead, and write nothing"
-    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--text", action="store_true", help="print the tables as Markdown instead, and write nothing")
+    form.add_argument("--csv", action="store_true", help="print all samples as CSV instead, and write nothing")
     parser.add_argument("--claims", metavar="FILE", help=argparse.SUPPRESS)  # of nearfar figures
     parser.add_argument("--published", metavar="FILE", help=argparse.SUPPRESS)  # of nearfar figures
     parser.add_argument("--section", action="append", metavar="TITLE", help=argparse.SUPPRESS)  # one for each file
@@ -117,20 +117,26 @@ def _run(arguments: argparse.Namespace) -> int:
     from .output import check_directory, write_all
 
     files = read_all(arguments.files) if arguments.files else []
-    if not arguments.text:
+    prints = arguments.text or arguments.csv
+    if not prints:
         check_directory(arguments.output, arguments.files)
     if arguments.check:
         _sections(files)
         return 0
-    warnings = _void_samples(files)
+    warnings = [] if arguments.csv else _void_samples(files)  # there, a column says so
     unfinished = [f"{printable(file.path)}: {file.shortfall}" for file in files if file.shortfall]
     if arguments.text:
         sys.stdout.write(_text(files))
+    elif arguments.csv:
+        from .csv_table import csv_text
+
+        sys.stdout.reconfigure(errors="surrogateescape")  # paths may hold any bytes
+        sys.stdout.write(csv_text(files))
     else:
         write_all(arguments.output, _build(files, arguments, warnings))
     for warning in [*unfinished, *warnings]:
         print(f"{PROGRAM}: {warning}", file=sys.stderr)
-    if not arguments.text:
+    if not prints:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="surrogateescape")  # paths may hold any bytes
         print(os.path.join(arguments.output, "index.html"))

@@ -18,12 +18,14 @@ struct report_options {
   std::string output = "nearfar-report";
   std::string title;
   bool text = false;
+  bool csv = false;
 };
 
 int run_report(const report_options& options) {
   std::vector<std::string> arguments{"--output", options.output};
   if (!options.title.empty()) arguments.insert(arguments.end(), {"--title", options.title});
   if (options.text) arguments.emplace_back("--text");
+  if (options.csv) arguments.emplace_back("--csv");
   arguments.emplace_back("--");
   arguments.insert(arguments.end(), options.files.begin(), options.files.end());
   return run_report_package(arguments);
@@ -39,7 +41,10 @@ void add_report(CLI::App& app, int& status) {
   command->add_option("--output", options->output, "Directory for the figures and index.html")
       ->capture_default_str();
   command->add_option("--title", options->title, "Title of the page");
-  command->add_flag("--text", options->text, "Print the tables as Markdown instead, and write nothing");
+  CLI::Option* text =
+      command->add_flag("--text", options->text, "Print the tables as Markdown instead, and write nothing");
+  command->add_flag("--csv", options->csv, "Print all samples as CSV instead, and write nothing")
+      ->excludes(text);
   command->callback(
       [options, &status] { status = launch::from_environment().rank == 0 ? run_report(*options) : success; });
 }
