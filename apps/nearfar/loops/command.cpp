@@ -21,6 +21,7 @@
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/progress_bar.hpp"
+#include "apps/nearfar/shared/results_name.hpp"
 #include "bench/results.hpp"
 #include "nearfar/container/team.hpp"
 #include "nearfar/topology/hardware.hpp"
@@ -87,6 +88,7 @@ void check(const loop_options& options) {
   require(options.repetitions > 0,
           fmt::format("--repetitions must be 1 or more, not {}", options.repetitions));
   for (const int threads : options.threads) check_threads(threads);
+  check_results_name(options.output);
 }
 
 std::vector<int> threads_of(const loop_options& options) {

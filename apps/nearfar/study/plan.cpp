@@ -9,6 +9,7 @@
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
+#include "apps/nearfar/shared/results_name.hpp"
 #include "apps/nearfar/study/worlds.hpp"
 
 namespace nearfar::command {
@@ -172,6 +173,7 @@ void check(const plan& what) {
       what.precision >= 0 && what.precision < 1,
       fmt::format("--precision must be a share of the median from 0 (none) to below 1, such as 0.02, not {}",
                   what.precision));
+  check_results_name(what.output);
   const std::vector<std::string> worlds{"mpi", "threads", "simulated"};
   require(std::find(worlds.begin(), worlds.end(), what.world) != worlds.end(),
           fmt::format("unknown world '{}'{}; there are: mpi, threads, simulated", what.world,
