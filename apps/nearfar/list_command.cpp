@@ -12,17 +12,21 @@
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "bench/benchmark.hpp"
+#include "version.hpp"
 
 namespace nearfar::command {
 
 namespace {
 
-std::string worlds_of(const bench::object& of) {
-  std::vector<const char*> worlds;
-  if (of.exists_in(bench::world_kind::mpi)) worlds.push_back("mpi");
-  if (of.exists_in(bench::world_kind::threads)) worlds.push_back("threads");
+/// Version of what --json prints.
+constexpr const char* list_schema = "nearfar.list/1";
+
+std::vector<std::string> worlds_of(const bench::object& of) {
+  std::vector<std::string> worlds;
+  if (of.exists_in(bench::world_kind::mpi)) worlds.emplace_back("mpi");
+  if (of.exists_in(bench::world_kind::threads)) worlds.emplace_back("threads");
   if (of.exists_in(bench::world_kind::engine)) worlds.insert(worlds.end(), {"simulated", "checked"});
-  return fmt::format("{}{}", fmt::join(worlds, ", "), of.one_node_only ? "; one node" : "");
+  return worlds;
 }
 
 void print_plain() {
@@ -45,7 +49,8 @@ void print_kind(const bench::object_kind& kind) {
     for (const auto& [label, text] : each.facts) print_fact(label, text);
     print_fact("parameters",
                each.parameters.empty() ? "none" : fmt::format("{}", fmt::join(each.parameters, ", ")));
-    print_fact("worlds", worlds_of(each));
+    print_fact("worlds",
+               fmt::format("{}{}", fmt::join(worlds_of(each), ", "), each.one_node_only ? "; one node" : ""));
     fmt::print("\n");
   }
   fmt::print("{}\n\nBenchmarks of {}:\n\n", kind.remarks, kind.plural);
@@ -89,7 +94,7 @@ void print_markdown(const bench::object_kind& kind) {
   fmt::print("\n{}\n", kind.remarks);
 }
 
-void print_markdown() {
+void print_catalogue() {
   fmt::print(
       "# Catalogue\n\nAll that is registered, as `nearfar list --markdown` writes it. What is marked as "
       "unsound is a published form,\n"
@@ -109,24 +114,87 @@ void print_table() {
     fmt::print("{:<12} {}\n", benchmark.name, benchmark.summary);
 }
 
+using json = nlohmann::ordered_json;
+
+/// With all that can be chosen, and not only what tells figures apart.
+json json_of(const std::vector<bench::axis>& axes) {
+  json all = json::array();
+  for (const bench::axis& each : axes) {
+    json one = each;
+    one.update({{"option", each.option()},
+                {"allowed", each.allowed()},
+                {"default", bench::json_of(each.standard)},
+                {"default_simulated", bench::json_of(each.simulated.value_or(each.standard))}});
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+json json_of(const bench::object& of) {
+  json facts = json::object();
+  for (const auto& [label, text] : of.facts) facts[label] = text;
+  return {{"name", of.name},
+          {"family", of.family()},
+          {"summary", of.summary},
+          {"paper", of.paper},
+          {"unsound", of.is_sound() ? json(nullptr) : json(of.unsound)},
+          {"facts", facts},
+          {"parameters", of.parameters},
+          {"worlds", worlds_of(of)},
+          {"one_node_only", of.one_node_only}};
+}
+
+json json_of(const bench::object_kind& of) {
+  json objects = json::array();
+  for (const bench::object& each : of.objects) objects.push_back(json_of(each));
+  return {{"name", of.name},
+          {"option", "--" + of.plural},
+          {"title", of.title},
+          {"parameters", json_of(of.parameters)},
+          {"objects", objects}};
+}
+
+json json_of(const bench::benchmark& of) {
+  json one = of;
+  one["axes"] = json_of(of.axes);
+  json named{{"name", of.name}};
+  named.update(one);
+  return named;
+}
+
+void print_json() {
+  json kinds = json::array();
+  for (const bench::object_kind* kind : bench::object_kinds()) kinds.push_back(json_of(*kind));
+  json benchmarks = json::array();
+  for (const bench::benchmark& each : bench::benchmarks()) benchmarks.push_back(json_of(each));
+  json loops = json::array();
+  for (const benchmark_info& each : loop_benchmarks)
+    loops.push_back({{"name", each.name}, {"summary", each.summary}});
+  const json all{{"schema", list_schema},
+                 {"library_version", version},
+                 {"kinds", kinds},
+                 {"benchmarks", benchmarks},
+                 {"loop_benchmarks", loops}};
+  fmt::print("{}\n", all.dump(2));
+}
+
 }  // namespace
 
 void add_list(CLI::App& app, int& status) {
   CLI::App* command =
       app.add_subcommand("list", "Every lock with paper, fairness bound, cost and parameters");
-  auto plain = std::make_shared<bool>(false);
-  command->add_flag("--plain", *plain, "One line for each entry: its kind and its name");
-  auto markdown = std::make_shared<bool>(false);
-  command->add_flag("--markdown", *markdown, "A table for each kind: docs/catalogue.md")->excludes("--plain");
-  command->callback([plain, markdown, &status] {
+  auto print = std::make_shared<void (*)()>(print_table);
+  CLI::App* forms = command->add_option_group("form")->require_option(0, 1);
+  const auto add_form = [&](const char* flag, void (*form)(), const char* meaning) {
+    forms->add_flag_callback(
+        flag, [print, form] { *print = form; }, meaning);
+  };
+  add_form("--plain", print_plain, "One line for each entry: its kind and its name");
+  add_form("--json", print_json, "All of it as one JSON object; docs/results-format.md describes it");
+  add_form("--markdown", print_catalogue, "A table for each kind: docs/catalogue.md");
+  command->callback([print, &status] {
     status = success;
-    if (launch::from_environment().rank != 0) return;
-    if (*plain)
-      print_plain();
-    else if (*markdown)
-      print_markdown();
-    else
-      print_table();
+    if (launch::from_environment().rank == 0) (*print)();
   });
 }
 

@@ -71,6 +71,10 @@ class BadInput(InEmptyFolder):
         self.assert_refused("bnch", "ecsb", saying=["'bnch'", "did you mean 'bench'"])
         self.assert_refused("bench", "ecsb", "--world", "thread", saying="did you mean 'threads'")
 
+    def test_results_are_no_csv(self):
+        for words in [["bench", "ecsb"], ["bench", "triad"], ["sim", "ecsb"]]:
+            self.assert_refused(*words, "--output", "a.csv", saying=["a.csv", "JSON Lines", "nearfar report --csv"])
+
     def test_impossible_topologies(self):
         self.assert_refused("bench", "ecsb", "--ranks", "4", "--topology", "node:2 core:1", saying="node:2 core:1")
         self.assert_refused("bench", "ecsb", "--ranks", "2", "--topology", "node:0", saying="node")
@@ -318,6 +322,43 @@ class List(unittest.TestCase):
         benchmarks = [name for kind, name in pairs if kind == "benchmark"]
         self.assertEqual(benchmarks, ["ecsb", "upb", "ccwb", "wbab", "rw_lb", "rw_ecsb", "rw_sob", "rw_wcsb", "rw_warb", "dht", "queue", "channel", "farm",
                                       "triad", "stream", "relax"])  # fmt: skip
+
+    def test_json_has_all_that_plain_names(self):
+        ended = nearfar("list", "--json")
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        listed = json.loads(ended.stdout)
+        self.assertEqual(listed["schema"], "nearfar.list/1")
+        named = [f"{kind['name']} {each['name']}" for kind in listed["kinds"] for each in kind["objects"]]
+        for field in ("benchmarks", "loop_benchmarks"):
+            named += [f"benchmark {each['name']}" for each in listed[field]]
+        self.assertEqual(named, nearfar("list", "--plain").stdout.splitlines())
+
+    def test_json_says_what_the_table_says(self):
+        listed = json.loads(nearfar("list", "--json").stdout)
+        table = nearfar("list").stdout
+        for kind in listed["kinds"]:
+            parameters = {each["name"] for each in kind["parameters"]}
+            for each in kind["objects"]:
+                for text in [each["name"], each["summary"], each["paper"], each["unsound"] or "", *each["facts"].values(),
+                             ", ".join(each["worlds"]), ", ".join(each["parameters"])]:  # fmt: skip
+                    self.assertIn(text, table)
+                self.assertLessEqual(set(each["parameters"]), parameters)
+                self.assertTrue(each["name"].startswith(each["family"]))
+        locks = {each["name"]: each for each in listed["kinds"][0]["objects"]}
+        self.assertIsNone(locks["cohort"]["unsound"])
+        self.assertTrue(locks["cohort.published"]["unsound"])
+        self.assertTrue(locks["mcs"]["one_node_only"])
+        ecsb = listed["benchmarks"][0]
+        self.assertEqual((ecsb["name"], ecsb["kind"]), ("ecsb", "lock"))
+        duration = next(each for each in ecsb["axes"] if each["name"] == "duration")
+        self.assertEqual((duration["option"], duration["unit"]), ("--duration", "s"))
+        self.assertGreater(duration["default"], 0)
+        self.assertTrue(ecsb["columns"])
+
+    def test_one_form_at_a_time(self):
+        ended = nearfar("list", "--json", "--plain")
+        self.assertEqual((ended.returncode, ended.stdout), (2, ""))
+        self.assertIn("--plain excludes --json", ended.stderr)
 
     def test_every_lock_header_is_registered(self):
         """A lock that is in no registry is tested by nothing."""
