@@ -29,6 +29,11 @@ std::vector<std::string> worlds_of(const bench::object& of) {
   return worlds;
 }
 
+/// The worlds that it can be in, in words.
+std::string places_of(const bench::object& of) {
+  return fmt::format("{}{}", fmt::join(worlds_of(of), ", "), of.one_node_only ? "; one node" : "");
+}
+
 void print_plain() {
   for (const bench::object_kind* kind : bench::object_kinds())
     for (const bench::object& each : kind->objects) fmt::print("{} {}\n", kind->name, each.name);
@@ -49,8 +54,7 @@ void print_kind(const bench::object_kind& kind) {
     for (const auto& [label, text] : each.facts) print_fact(label, text);
     print_fact("parameters",
                each.parameters.empty() ? "none" : fmt::format("{}", fmt::join(each.parameters, ", ")));
-    print_fact("worlds",
-               fmt::format("{}{}", fmt::join(worlds_of(each), ", "), each.one_node_only ? "; one node" : ""));
+    print_fact("worlds", places_of(each));
     fmt::print("\n");
   }
   fmt::print("{}\n\nBenchmarks of {}:\n\n", kind.remarks, kind.plural);
@@ -88,7 +92,7 @@ void print_markdown(const bench::object_kind& kind) {
     if (!each.is_sound()) row.back() += fmt::format("; **unsound**: {}", cell(each.unsound));
     for (const auto& fact : each.facts) row.push_back(cell(fact.second));
     row.insert(row.end(),
-               {fmt::format("{}", fmt::join(each.parameters, ", ")), worlds_of(each), cell(each.paper)});
+               {fmt::format("{}", fmt::join(each.parameters, ", ")), places_of(each), cell(each.paper)});
     print_markdown_row(row);
   }
   fmt::print("\n{}\n", kind.remarks);
@@ -184,10 +188,12 @@ void add_list(CLI::App& app, int& status) {
   CLI::App* command =
       app.add_subcommand("list", "Every lock with paper, fairness bound, cost and parameters");
   auto print = std::make_shared<void (*)()>(print_table);
-  CLI::App* forms = command->add_option_group("form")->require_option(0, 1);
+  std::vector<CLI::Option*> forms;
   const auto add_form = [&](const char* flag, void (*form)(), const char* meaning) {
-    forms->add_flag_callback(
+    CLI::Option* added = command->add_flag_callback(
         flag, [print, form] { *print = form; }, meaning);
+    for (CLI::Option* other : forms) added->excludes(other);
+    forms.push_back(added);
   };
   add_form("--plain", print_plain, "One line for each entry: its kind and its name");
   add_form("--json", print_json, "All of it as one JSON object; docs/results-format.md describes it");
