@@ -223,6 +223,9 @@ class Channels(InEmptyFolder):
         judged = [claim for claim in claims if claim["holds"] is not None]
         self.assertEqual({claim["claim"].split(":")[0] for claim in judged}, {"4.1", "4.6a", "5.16a"})
         page = (self.folder / "page" / "index.html").read_text()
+        self.assertIn("<h2>Benchmark 4.6a: ", page)
+        self.assertIn("Crosses are published medians", page)
+        self.assertTrue((self.folder / "page" / "4.6a-wbab-curves.svg").exists())
         for claim in judged:
             self.assertIn(html.escape(claim["claim"]), page)
             self.assertIn("holds" if claim["holds"] else "does not hold", ended.stdout)
@@ -230,6 +233,24 @@ class Channels(InEmptyFolder):
         again = nearfar("figures", "uffmann2022", "--quick", "--only", "4.1", "--output", "page", cwd=self.folder)
         self.assertEqual(again.returncode, 2)
         self.assertIn("claims.jsonl", again.stderr)
+
+    def test_studies_of_a_thesis_on_mpi(self):
+        """With the ranks that there are, and no lock that may hang."""
+        ended = under_mpi(2, "figures", "uffmann2022", "--world", "mpi", "--quick", "--repetitions", "1", "--only", "4.1,4.5,4.9b",
+                          cwd=self.folder)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        self.assertNotIn("unsound", ended.stderr)
+        page = self.folder / "nearfar-uffmann2022-mpi" / "index.html"
+        self.assertIn("<h2>Benchmark 4.5: ", page.read_text())
+        samples = [json.loads(line) for line in (page.parent / "4.5.jsonl").read_text().splitlines()]
+        self.assertEqual({one["world"] for one in samples if one["record"] == "sample"}, {"mpi"})
+        self.assertFalse((page.parent / "claims.jsonl").exists())
+        # What is in the way is said once, and ends all ranks.
+        page.unlink()
+        page.write_text("of the user\n")
+        again = under_mpi(2, "figures", "uffmann2022", "--world", "mpi", "--quick", "--only", "4.1", cwd=self.folder)
+        self.assertEqual(again.returncode, 2)
+        self.assertEqual(again.stderr.count("index.html"), 1, again.stderr)
 
     def test_claims_are_judged_by_what_was_measured(self):
         ended = nearfar("figures", "laubert2021", "--quick", "--most-ranks", "2", "--repetitions", "1",
