@@ -176,10 +176,6 @@ class channel_rounds {
     // Who waits for a time sleeps often, and each time takes as long as hundreds of messages.
     constexpr std::uint64_t most_mixed = 4096;
     if (result.by == manner::mixed) at_once = std::min(at_once, most_mixed);
-    // Else those who send might fill all memory where nothing bounds a channel, before one of them closes it,
-    // and the others take minutes to empty it.
-    constexpr std::uint64_t most_until_closed = 8192;
-    if (result.until_closed) at_once = std::min(at_once, most_until_closed);
     // Often few: who sleeps at the end of a round is not woken by what comes after.
     std::uint64_t most = 1;
     for (auto doublings = draw_alike(static_cast<std::uint32_t>(std::bit_width(at_once))); doublings != 0;
@@ -316,6 +312,10 @@ class channel_rounds {
     bool sends = now.sends();
     bool receives = now.receives();
     std::uint64_t until_close = world_->rank() == now.closer ? now.messages : 0;
+    // Where nothing bounds a channel, and those who receive are slow as they want the same lock, one that
+    // sends would fill all memory, and the others take minutes to empty it.
+    constexpr std::chrono::milliseconds longest(20);
+    const std::chrono::nanoseconds end = world_->now() + longest;
     const bool may_wait = !(sends && receives);
     if (until_close != 0 && !sends && !receives) {
       pause();
@@ -334,7 +334,10 @@ class channel_rounds {
       } else if (by == form::attempt || !may_wait) {
         world_->rest();
       }
-      if (until_close != 0 && --until_close == 0) channel.close();
+      if (until_close != 0 && (--until_close == 0 || world_->now() >= end)) {
+        until_close = 0;
+        channel.close();
+      }
     }
     return got;
   }
