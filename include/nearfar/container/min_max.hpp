@@ -144,8 +144,10 @@ struct minmax_element_algorithm : detail::on_default_team<minmax_element_algorit
                                                           Compare less = {},
                                                           Projection projection = {}) const {
     const auto call = detail::for_threads(less, projection);
-    const auto [least, greatest] =
-        detail::preferred(how, first, last, detail::is_first_least{call}, detail::is_last_greatest{call});
+    // Named in full: clang 16 does not deduce them.
+    using compare = std::remove_cv_t<decltype(call)>;
+    const auto [least, greatest] = detail::preferred(how, first, last, detail::is_first_least<compare>{call},
+                                                     detail::is_last_greatest<compare>{call});
     return {least, greatest};
   }
 
