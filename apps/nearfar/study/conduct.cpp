@@ -45,7 +45,7 @@ class conductor {
   void run() {
     for (const configuration& each : *all_)
       if (!places_.contains(key_of(each.where))) places_.emplace(key_of(each.where), on_->place(each.where));
-    choose();
+    if (!choose()) return;
     warn();
     finished_.assign(all_->size(), 0);
     expected_ = count_expected();
@@ -64,8 +64,9 @@ class conductor {
   }
   [[nodiscard]] std::size_t repetitions() const { return static_cast<std::size_t>(plan_->repetitions); }
 
-  /// What was named must run somewhere; of "all" and of the default what can.
-  void choose() {
+  /// What was named must run somewhere; of "all" and of the default what can. Whether anything can, where
+  /// that is no error.
+  [[nodiscard]] bool choose() {
     std::map<const bench::object*, std::string> left_out;
     std::set<const bench::object*> chosen;
     for (std::size_t i = 0; i < all_->size(); ++i) {
@@ -81,17 +82,24 @@ class conductor {
       if (each.is_named && !chosen.contains(each.object))
         throw usage_error(fmt::format("cannot run {} '{}': {}", each.benchmark->kind->title,
                                       each.object->name, left_out.at(each.object)));
-    if (playable_.empty())
-      throw usage_error(fmt::format(
+    if (playable_.empty()) {
+      const std::string why = fmt::format(
           "nothing of what is asked for can run here, as {} '{}': {}; 'nearfar list' says where each can",
           all_->front().benchmark->kind->title, all_->front().object->name,
-          left_out.at(all_->front().object)));
+          left_out.at(all_->front().object));
+      const bool is_well = std::all_of(plan_->requests.begin(), plan_->requests.end(),
+                                       [](const request& each) { return each.leaves_out; });
+      if (!is_well) throw usage_error(why);
+      fmt::print("not measured: {}\n", why);
+      return false;
+    }
     std::set<const bench::object*> said;
     for (const configuration& each : *all_)
       if (left_out.contains(each.object) && said.insert(each.object).second)
         fmt::print(stderr, "nearfar: leaving out {} '{}'{}: {}\n", each.benchmark->kind->title,
                    each.object->name, chosen.contains(each.object) ? " in part" : "",
                    left_out.at(each.object));
+    return true;
   }
 
   void warn() const {

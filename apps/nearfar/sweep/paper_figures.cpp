@@ -110,25 +110,31 @@ plan plan_of(const paper& of, const analysis& what, const paper_options& options
   return result;
 }
 
-/// Collective. What cannot be measured on these ranks is no error of the others.
-int measure_on_mpi(const plan& what) {
-  try {
-    return run(what);
-  } catch (const usage_error& why) {
-    if (launch::from_environment().rank == 0) fmt::print("not measured: {}\n", why.what());
-    return success;
-  }
-}
-
 int measure(const paper& of, const analysis& what, const paper_options& options) {
   const plan result = plan_of(of, what, options);
-  if (options.on_mpi()) return measure_on_mpi(result);
-  if (!result.requests.front().shapes.empty()) return run(result);
+  if (options.on_mpi() || !result.requests.front().shapes.empty()) return run(result);
   const auto fewest = std::min_element(what.shapes.begin(), what.shapes.end(),
                                        [](const shape& a, const shape& b) { return a.ranks < b.ranks; });
   fmt::print("not measured: takes {} ranks, and {} is {}\n", fewest == what.shapes.end() ? 0 : fewest->ranks,
              options.quick ? "the most with --quick" : "--most-ranks", options.most_ranks);
   return success;
+}
+
+/// Whether what a run measured is of the world and the machine of this one. Others may have left their files
+/// in its folder.
+bool is_of_same(const nlohmann::ordered_json& sample, const plan& now) {
+  return sample.value("world", "") == now.world &&
+         (now.machine.empty() || sample.value("machine", "") == find_machine(now.machine).name);
+}
+
+/// Of a results file, by its first sample; false for one without.
+bool is_of_same(const std::filesystem::path& path, const plan& now) {
+  std::ifstream from(path);
+  for (std::string line; std::getline(from, line);) {
+    const auto record = nlohmann::ordered_json::parse(line, nullptr, false);
+    if (record.is_object() && record.value("record", "") == "sample") return is_of_same(record, now);
+  }
+  return false;
 }
 
 /// What the results files of a folder say of what is asked for now: another run may have left there what it
@@ -150,7 +156,7 @@ class findings {
       for (std::string line; std::getline(from, line);) {
         ++number;
         try {
-          note(each, places, line);
+          note(each, asked, places, line);
         } catch (const nlohmann::json::exception&) {
           throw usage_error(fmt::format("line {} of {} is no sample of an analysis: choose another --output",
                                         number, path.string()));
@@ -183,11 +189,13 @@ class findings {
         result[name] = bench::json_of(value);
     return result;
   }
-  void note(const analysis& of, const std::set<nlohmann::json>& places, const std::string& line) {
+  void note(const analysis& of, const plan& now, const std::set<nlohmann::json>& places,
+            const std::string& line) {
     const auto record = nlohmann::ordered_json::parse(line, nullptr, false);
     // The last line of a run that was killed is cut off.
     if (record.is_discarded() || record.value("record", "") != "sample" || !record.value("verified", false))
       return;
+    if (!is_of_same(record, now)) return;
     const std::string kind = bench::find_benchmark(of.benchmark)->kind->name;
     if (!places.contains(
             place(record.at(kind).get<std::string>(), record.at("axes"), record.at("parameters"))))
@@ -288,9 +296,9 @@ int run_paper(const paper& of, paper_options options) {
   if (options.output.empty())
     options.output = fmt::format("nearfar-{}{}", of.name, options.on_mpi() ? "-mpi" : "");
   if (options.quick) options.most_ranks = std::min(options.most_ranks, of.most_ranks_quick);
-  if (options.most_ranks > most_ranks_ever)
+  if (options.most_ranks < 1 || options.most_ranks > most_ranks_ever)
     throw usage_error(
-        fmt::format("--most-ranks must be {} at most, not {}", most_ranks_ever, options.most_ranks));
+        fmt::format("--most-ranks must be 1 to {}, not {}", most_ranks_ever, options.most_ranks));
   if (options.repetitions < 1)
     throw usage_error(fmt::format("--repetitions must be 1 or more, not {}", options.repetitions));
   const std::vector<shape> shapes = of.shapes(options.most_ranks, options.ranks_per_node);
@@ -303,8 +311,13 @@ int run_paper(const paper& of, paper_options options) {
   }
   if (!options.machine.empty() && !options.on_mpi()) {
     const simulation::machine machine = find_machine(options.machine);
-    for (const shape& each : shapes)
-      static_cast<void>(locality_of(machine, {.nodes = each.nodes, .ranks_per_node = each.ranks_per_node}));
+    for (const shape& each : shapes) try {
+        static_cast<void>(locality_of(machine, {.nodes = each.nodes, .ranks_per_node = each.ranks_per_node}));
+      } catch (const usage_error& why) {
+        if (!of.has_fixed_shapes) throw;
+        throw usage_error(
+            fmt::format("the analyses have {} ranks on a node: {}", each.ranks_per_node, why.what()));
+      }
   }
   std::optional<mpi_session> session;
   if (options.on_mpi()) session.emplace();
@@ -320,12 +333,13 @@ int run_paper(const paper& of, paper_options options) {
   // What was claimed of a cluster is judged by what is like it.
   const std::optional<std::string> claims = options.on_mpi() ? std::nullopt : judge(of, options);
   std::fflush(stdout);
-  std::vector<std::string> report{"--output", options.output, "--title", of.title};
+  std::vector<std::string> report{"--output", options.output, "--title",
+                                  options.on_mpi() ? of.title_on_mpi : of.title};
   if (claims) report.insert(report.end(), {"--claims", *claims});
   if (const auto points = note_published(of, options)) report.insert(report.end(), {"--published", *points});
   std::vector<std::string> files;
   for (const analysis& each : of.analyses)
-    if (const auto path = results_path(options, each.name); std::filesystem::exists(path)) {
+    if (const auto path = results_path(options, each.name); is_of_same(path, plan_of(of, each, options))) {
       report.insert(report.end(), {"--section", each.title});
       files.push_back(path.string());
     }
@@ -360,9 +374,12 @@ void add_paper(CLI::App& figures, const paper& of, int& status) {
           fmt::format("{} {} up to this", of.machine.empty() ? "Measure" : "Simulate", of.ranks_text))
       ->capture_default_str();
   if (!of.machine.empty()) {
-    command->add_option("--ranks-per-node", options->ranks_per_node, "Ranks on each node")
-        ->capture_default_str();
+    if (!of.has_fixed_shapes)
+      command->add_option("--ranks-per-node", options->ranks_per_node, "Ranks on each node")
+          ->capture_default_str();
     command->add_option("--machine", options->machine, "As for 'nearfar sim'")->capture_default_str();
+  }
+  if (!of.title_on_mpi.empty()) {
     command
         ->add_option("--world", options->world,
                      "simulated, or mpi: under mpirun, with all its ranks, and with the sound locks of the "
@@ -384,7 +401,13 @@ void add_paper(CLI::App& figures, const paper& of, int& status) {
       "Takes minutes; a run that was ended goes on from its files. The last line of output is the path of "
       "the "
       "page.");
-  command->callback([of, options, &status] { status = run_paper(of, *options); });
+  command->callback([of, options, command, &status] {
+    for (const char* simulated : {"--machine", "--most-ranks"})
+      if (options->on_mpi() && command->count(simulated) != 0)
+        throw usage_error(
+            fmt::format("{} has no meaning with --world mpi, which takes the ranks of mpirun", simulated));
+    status = run_paper(of, *options);
+  });
 }
 
 }  // namespace nearfar::command

@@ -80,6 +80,9 @@ struct paper {
   /// The shapes of clusters up to so many ranks; throws `usage_error` for nodes that do not go with them.
   std::function<std::vector<shape>(int most_ranks, int ranks_per_node)> shapes;
   std::function<std::vector<verdict_on_claim>(const finding&)> judge;
+  /// Of the page of what real ranks did; empty: they are not asked.
+  std::string title_on_mpi{};
+  bool has_fixed_shapes = false;  ///< whatever --ranks-per-node
   /// Medians that were published of `machine`, to be drawn beside what is simulated.
   std::function<std::vector<measured_point>()> published{};
 };

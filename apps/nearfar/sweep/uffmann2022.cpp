@@ -822,20 +822,23 @@ std::vector<measured_point> published_points() {
 }
 
 paper described() {
-  return {.name = "uffmann2022",
-          .title = "A. Uffmann, 2022: locks over RMA, its experiments, in the simulated cluster",
-          .analyses = with_published_passes(experiments()),
-          .machine = "coolmuc2",
-          .ranks_per_node = full_node,
-          .most_ranks = full_cluster,
-          .most_ranks_quick = full_cluster,
-          .ranks_text = "the thesis' numbers of ranks",
-          .repetitions = 2,
-          .values = {},
-          .quick_values = {{"duration", {"0.01"}}},
-          .shapes = [](int, int) { return ecsb_nodes; },
-          .judge = judge_claims,
-          .published = published_points};
+  return {
+      .name = "uffmann2022",
+      .title = "A. Uffmann, 2022: locks over RMA, its experiments, in the simulated cluster",
+      .analyses = with_published_passes(experiments()),
+      .machine = "coolmuc2",
+      .ranks_per_node = full_node,
+      .most_ranks = full_cluster,
+      .most_ranks_quick = full_cluster,
+      .ranks_text = "the thesis' numbers of ranks",
+      .repetitions = 2,
+      .values = {},
+      .quick_values = {{"duration", {"0.01"}}},
+      .shapes = [](int, int) { return ecsb_nodes; },
+      .judge = judge_claims,
+      .title_on_mpi = "A. Uffmann, 2022: locks over RMA, its experiments, on MPI, with the ranks of this run",
+      .has_fixed_shapes = true,
+      .published = published_points};
 }
 
 }  // namespace
