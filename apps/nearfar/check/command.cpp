@@ -160,6 +160,8 @@ check_case case_of(const check_case& all, const checkable& lock) {
   of.lock = lock.name;
   if (lock.one_node_only) of.nodes = 1;
   if (!lock.is_shared) of.readers = 0;
+  if (const std::string why = obstacle(of); !why.empty())
+    throw usage_error(fmt::format("cannot check lock '{}': {}", lock.name, why));
   return of;
 }
 
