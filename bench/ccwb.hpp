@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "bench/draws.hpp"
@@ -112,12 +113,15 @@ template <world W>
   const lock_counts mine = lock_loop(w, *lock, check, times_of(duration), work);
   sample result = sample_of_locking(w, "ccwb", entry, check, mine);
   const auto sums = w.sum_over_ranks({work.outside(), work.time_outside().count()});
-  const double piece = static_cast<double>(sums[1]) / static_cast<double>(std::max<std::int64_t>(1, sums[0]));
+  // Where all work is inside there is no piece by which to judge it.
+  const std::optional<double> piece =
+      sums[0] > 0 ? std::optional(static_cast<double>(sums[1]) / static_cast<double>(sums[0])) : std::nullopt;
   constexpr double mean_of_least = 1.5;
   const double shared = mean_of_least * static_cast<double>(ccwb_work::least(w.size())) / w.size();
   result.counts["critical_work"] = what.inside;
-  result.counts["piece_ns"] = piece;
-  result.counts["optimum_ns"] = std::max(shared, static_cast<double>(what.inside)) * piece;
+  const double pieces = std::max(shared, static_cast<double>(what.inside));
+  result.counts["piece_ns"] = or_null(piece);
+  result.counts["optimum_ns"] = or_null(piece ? std::optional(pieces * *piece) : std::nullopt);
   result.verified = work.lost() == 0 && result.verified;
   return result;
 }
