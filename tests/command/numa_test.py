@@ -118,7 +118,6 @@ class Where(Commands):
         self.assert_refused("where", "--length", "1e12", saying=["needs", "MiB are free"])
         self.assert_refused("where", "--chunk", "-5", saying=["--chunk", "'-5'"])
         self.assert_refused("where", "--segments", "-1", saying=["--segments", "'-1'"])
-        self.assert_refused("where", "--containers", "segmented", "--segments", "1e9", saying=["needs", "MiB are free"])
         for threads in ["0", "100000"]:
             self.assert_refused("where", "--threads", threads, saying=["--threads", "1 to 4096"])
         self.assert_refused("where", "--placement", "first-touch:0", saying=["first-touch:0", "bind and interleave"])
