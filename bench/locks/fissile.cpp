@@ -7,7 +7,8 @@ void add_fissile(catalogue& to) {
   to.add({.name = "fissile",
           .summary = "test-and-test-and-set before mcs, whose first loses patience, for ranks of one node",
           .paper = "Dice, Kogan 2020",
-          .fairness = "the first of the queue is overtaken about max_local_passes times at most",
+          .fairness = "no bound: the first of the queue closes the lock to others once it has come too late "
+                      "max_local_passes times",
           .cost = "none; none (5 cache-line transfers)",
           .parameters = {"max_local_passes"},
           .one_node_only = true,

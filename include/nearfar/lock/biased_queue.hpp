@@ -28,7 +28,9 @@
 ///
 /// Places have numbers, which are in the end of the queue and in all that is said of a place: who has read
 /// the end of the queue long ago finds another number, and fails. Numbers come again after 2^32 places of a
-/// node. A node leaves out one that an old claim has, which it would take for its own.
+/// node: it is assumed that no call lasts for so long. A release that is held up while another node takes all
+/// numbers in turn may take its answer for an older one, and let it in too early; with 2 or 3 bits tests have
+/// seen that. A node leaves out one that an old claim has, which it would take for its own.
 ///
 /// Seen is not complete: what is written from afar, names of who registers, goes into words in turn, as in
 /// far_queue.hpp, which are reset in place when the node takes its place for the second time after. Who
@@ -69,7 +71,8 @@ namespace nearfar {
 
 /// What a `biased_queue` is made of.
 struct biased_policy {
-  /// Of the number of a place. Few are for tests of what comes when numbers come again.
+  /// Of the number of a place. Few are for tests of what comes when numbers come again, which is safe only as
+  /// long as no call lasts while another node takes all numbers: see the file's comment.
   unsigned number_bits = 32;
   /// Acquisitions of a kept lock between two calls that drive progress: as many as polls of a wait
   /// (`wait_ratios`), for the same reasons. A call costs about as much as an acquisition, up to three times.

@@ -3,12 +3,12 @@
 /// competes with those that come; alone, or as the local lock of a cohort.
 ///
 /// Source: D. Dice, A. Kogan, "Fissile locks", NETYS 2020, arXiv:2003.05025, with any near lock as the inner
-/// one. As published the first of the queue loses patience after a time; here once it has been overtaken
-/// `patience` times, so that there is a bound.
+/// one. As published the first of the queue loses patience after a time; here it says at its arrival after
+/// how many releases the lock is closed to all others, so that there is a bound, also while it does not run.
 ///
-/// Fairness: the first of the queue is overtaken at most `patience` times, and by ranks that have seen it
-/// patient and have yet to take the lock; the queue has the inner lock's order. Progress: an acquiring rank
-/// waits for those that hold the lock or are before it in the queue only.
+/// Fairness: the first of the queue is overtaken at most `patience` times, once ranks see what it says; the
+/// queue has the inner lock's order. Progress: an acquiring rank waits for those that hold the lock or are
+/// before it in the queue only.
 ///
 /// Cost: no far operations. Cache-line transfers: uncontended the lock's line; contended those of the inner
 /// lock besides, but nobody waits at the lock's line but the first of the queue. Memory: 64 bytes of near
@@ -47,44 +47,70 @@ class fissile_lock : public near_lockable<fissile_lock<W, Inner>, W> {
   ~fissile_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   grant acquire_local() {
-    if (is_open() && is_free(lock_->state.load(std::memory_order_relaxed)))
-      if (const status before = take(); is_free(before)) return {before, false};
+    if (const word seen = look(); is_free(seen) && is_open(seen) && take(seen))
+      return {status_of(seen), false};
     static_cast<void>(inner_.acquire_local());
-    for (int overtaken = 0;; ++overtaken) {
-      // As who is impatient is served next, it is told here that nobody comes any more.
-      if (overtaken == patience_) lock_->closed.store(1, std::memory_order_relaxed);
-      world_->await(lock_->state, is_free);
-      const status before = take();
-      if (!is_free(before)) continue;
-      if (overtaken >= patience_) lock_->closed.store(0, std::memory_order_relaxed);
-      // The lock's own order is enough for what follows: nothing is handed over inside.
-      inner_.release_local(base::from_above);
-      return {before, true};
-    }
+    const word last = counted_on(releases_of(look()), static_cast<word>(patience_));
+    lock_->closing.store(last + 1, std::memory_order_relaxed);
+    word seen = 0;
+    do seen = world_->await(lock_->state, is_free);
+    while (!take(seen));
+    lock_->closing.store(never, std::memory_order_relaxed);
+    // The lock's own order is enough for what follows: nothing is handed over inside.
+    inner_.release_local(base::from_above);
+    return {status_of(seen), true};
   }
 
   /// Not from a holder that has handed over to those who wait.
   [[nodiscard]] bool try_acquire_local() {
-    status expected = base::from_above;
-    return is_open() && lock_->state.compare_exchange(expected, base::held, std::memory_order_acquire,
-                                                      std::memory_order_relaxed);  // as (1)
+    const word seen = look();
+    return status_of(seen) == base::from_above && is_open(seen) && take(seen);
   }
 
   /// Who is in the inner lock is the first of the queue, or behind it.
   [[nodiscard]] bool alone() const { return inner_.is_free(); }
 
-  void release_local(status passes) { lock_->state.store(passes, std::memory_order_release); }  // (2)
+  void release_local(status passes) {
+    const word releases = counted_on(releases_of(look()), 1);                  // which nobody else changes
+    lock_->state.store(word_of(releases, passes), std::memory_order_release);  // (2)
+  }
 
  private:
+  /// How often the lock was released, in all bits but the lowest 8, which say that it is held, or what was
+  /// handed over.
+  using word = std::uint32_t;
+  static constexpr unsigned status_bits = 8;
+  static constexpr word all_releases = ~word{0} >> status_bits;
+  static constexpr word never = 0;
+
   struct alignas(cache_line) words {
-    typename W::template near<status> state{};   ///< held, or what was handed over
-    typename W::template near<status> closed{};  ///< whether the first of the queue has lost patience
+    typename W::template near<word> state{};
+    /// `never`, or one more than the releases from which on the first of the queue is next.
+    typename W::template near<word> closing{};
   };
 
-  [[nodiscard]] static constexpr bool is_free(status state) noexcept { return state != base::held; }
-  [[nodiscard]] bool is_open() const { return lock_->closed.load(std::memory_order_relaxed) == 0; }
-  [[nodiscard]] status take() {
-    return lock_->state.exchange(base::held, std::memory_order_acquire);  // (1) pairs with (2)
+  [[nodiscard]] static constexpr status status_of(word of) noexcept { return static_cast<status>(of); }
+  [[nodiscard]] static constexpr word releases_of(word of) noexcept { return of >> status_bits; }
+  [[nodiscard]] static constexpr word word_of(word releases, status what) noexcept {
+    return releases << status_bits | what;
+  }
+  [[nodiscard]] static constexpr word counted_on(word releases, word by) noexcept {
+    return (releases + by) & all_releases;
+  }
+  [[nodiscard]] static constexpr bool is_free(word of) noexcept { return status_of(of) != base::held; }
+
+  [[nodiscard]] word look() const { return lock_->state.load(std::memory_order_relaxed); }
+  /// To who is not the first of the queue. Numbers of releases come again; nobody is that patient.
+  [[nodiscard]] bool is_open(word seen) const {
+    const word closing = lock_->closing.load(std::memory_order_relaxed);
+    if (closing == never) return true;
+    const word left = counted_on(closing - 1, all_releases + 1 - releases_of(seen));
+    return left != 0 && left <= most_local_passes;
+  }
+  [[nodiscard]] bool take(word seen) {
+    // (1) Pairs with (2).
+    return lock_->state.compare_exchange(seen, word_of(releases_of(seen), base::held),
+                                         std::memory_order_acquire, std::memory_order_relaxed);
   }
 
   W* world_;
