@@ -33,12 +33,11 @@ TEST(fissile_lock, lets_its_first_be_overtaken_as_often_as_it_is_patient) {
   for (const int patience : {1, 2}) {
     // Once more before it is the first of the queue.
     const report found =
-        check(one_comes_again(patience + 3, patience, patience + 1), {.most_executions = 50'000});
+        check(one_comes_again(patience + 3, patience, patience + 1), {.most_executions = 20'000});
     EXPECT_FALSE(found.found.has_value()) << found.found->text;
-    const report less =
-        check(one_comes_again(patience + 3, patience, patience), {.most_executions = 200'000});
-    EXPECT_TRUE(less.found.has_value()) << patience;
   }
+  // The search gets there.
+  EXPECT_TRUE(check(one_comes_again(4, 1, 1), {.most_executions = 100'000}).found.has_value());
 }
 
 }  // namespace

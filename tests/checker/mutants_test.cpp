@@ -123,6 +123,8 @@ constexpr harmless harmless_changes[] = {
      change::relaxed, "the same", "fissile"},
     {"lock/mcs_lock.hpp", "passed.store(passes, std::memory_order_release", change::relaxed, "the same",
      "fissile"},
+    {"lock/mcs_lock.hpp", "passed.store(passes, std::memory_order_release", change::postponed,
+     "the next of the queue begins to compete later", "fissile"},
     {"lock/shfl_lock.hpp", "when(words_, rank_, &words::grants", change::dropped,
      "the word excludes, the queue only keeps an order"},
     {"lock/shfl_lock.hpp", "granted_ = world_->await_direct(", change::dropped, "the same"},
