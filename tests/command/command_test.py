@@ -229,6 +229,14 @@ class Channels(InEmptyFolder):
         for claim in judged:
             self.assertIn(html.escape(claim["claim"]), page)
             self.assertIn("holds" if claim["holds"] else "does not hold", ended.stdout)
+        # What another machine left in the folder is neither judged nor drawn.
+        results = self.folder / "page" / "4.6a.jsonl"
+        results.write_text(results.read_text().replace('"machine":"coolmuc2"', '"machine":"another"'))
+        again = nearfar("figures", "uffmann2022", "--quick", "--repetitions", "1", "--only", "4.1", "--output", "page",
+                        cwd=self.folder)  # fmt: skip
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertRegex(again.stdout, "not measured +4.6a: ")
+        self.assertNotIn("<h2>Benchmark 4.6a: ", (self.folder / "page" / "index.html").read_text())
         (self.folder / "page" / "claims.jsonl").write_text("of the user\n")
         again = nearfar("figures", "uffmann2022", "--quick", "--only", "4.1", "--output", "page", cwd=self.folder)
         self.assertEqual(again.returncode, 2)

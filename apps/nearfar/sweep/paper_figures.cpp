@@ -123,8 +123,8 @@ int measure(const paper& of, const analysis& what, const paper_options& options)
 /// Whether what a run measured is of the world and the machine of this one. Others may have left their files
 /// in its folder.
 bool is_of_same(const nlohmann::ordered_json& sample, const plan& now) {
-  return sample.value("world", "") == now.world &&
-         (now.machine.empty() || sample.value("machine", "") == find_machine(now.machine).name);
+  return sample.at("world") == now.world &&
+         (now.machine.empty() || sample.at("machine") == find_machine(now.machine).name);
 }
 
 /// Of a results file, by its first sample; false for one without.
@@ -132,7 +132,8 @@ bool is_of_same(const std::filesystem::path& path, const plan& now) {
   std::ifstream from(path);
   for (std::string line; std::getline(from, line);) {
     const auto record = nlohmann::ordered_json::parse(line, nullptr, false);
-    if (record.is_object() && record.value("record", "") == "sample") return is_of_same(record, now);
+    if (record.is_object() && record.value("record", "") == "sample")
+      return record.contains("world") && record.contains("machine") && is_of_same(record, now);
   }
   return false;
 }
