@@ -316,6 +316,7 @@ class BadInput(Check):
         self.assert_refused("--ranks", "2", "--nodes", "3", saying="--nodes")
         self.assert_refused("--nodes", "0", saying="--nodes")
         self.assert_refused("--acquisitions", "0", saying="--acquisitions")
+        self.assert_refused("--locks", "cohort", "--max-local-passes", "0", saying=["--max-local-passes", "1 to 254"])
         self.assert_refused("--home", "2", saying="--home")
         self.assert_refused("--max-local-passes", "255", saying="--max-local-passes")
         self.assert_refused("--step-limit", "0", saying="--step-limit")

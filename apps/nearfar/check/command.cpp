@@ -206,16 +206,18 @@ int run_locks(check_command_options options) {
   complete(options);
   const std::vector<checker::delivery_mode> modes = parse_modes(options.modes);
   const std::vector<const checkable*> locks = choose_locks(options);
+  std::vector<check_case> cases;
+  for (const checkable* lock : locks) cases.push_back(case_of(options.of, *lock));
   check_case common = options.of;
   if (!std::all_of(locks.begin(), locks.end(), [](const checkable* lock) { return lock->is_shared; }))
     common.readers = 0;
   check_results results(options.files, options.prints_json);
   if (!options.prints_json) print_head(options, common);
-  for (const checkable* lock : locks)
+  for (std::size_t i = 0; i < locks.size(); ++i)
     for (const checker::delivery_mode mode : modes) {
-      check_case of = case_of(options.of, *lock);
+      check_case& of = cases[i];
       of.mode = mode;
-      const checked one = run_check(of, *lock, limits_of(options));
+      const checked one = run_check(of, *locks[i], limits_of(options));
       results.add(one);
       if (options.prints_json) continue;
       fmt::print("{:<24}{:<10}{:>12}{:>12}{:>14}{:>9.2f}  {}\n", of.lock, name_in(mode_names, mode),
