@@ -43,7 +43,7 @@ class partner_work {
       : world_(&w),
         inside_(work.inside),
         least_(ccwb_work::least(w.size())),
-        words_(w, static_cast<std::size_t>(std::max(2 * least_, inside_))),
+        words_(w, static_cast<std::size_t>(std::min(std::max(2 * least_, inside_), most_words))),
         partner_((w.rank() + w.size() / 2) % w.size()),
         draws_(work.seed, w.rank()) {}
 
@@ -76,10 +76,12 @@ class partner_work {
   struct piece {
     far<std::uint64_t> value;
   };
+  /// More pieces than that come round to the same words, each complete before the next begins.
+  static constexpr std::int64_t most_words = 4096;
 
   void increment(std::int64_t from, std::int64_t count) {
     for (std::int64_t i = from; i < from + count; ++i) {
-      const element at{partner_, static_cast<std::size_t>(i)};
+      const element at{partner_, static_cast<std::size_t>(i) % words_.count()};
       std::uint64_t value = 0;
       words_.get(at, &piece::value, value);
       words_.flush(partner_);

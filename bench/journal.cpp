@@ -100,7 +100,7 @@ void journal::read(const nlohmann::ordered_json& header) {
         nlohmann::ordered_json::parse(content.begin() + static_cast<std::ptrdiff_t>(begin),
                                       content.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
     if (!record.is_object() || !record.contains("record") || !record["record"].is_string())
-      refuse("line " + std::to_string(ends_.size() + 1) + " of it is no record: choose another name");
+      refuse("line " + std::to_string(ends_.size() + 1) + " of it is no record: choose another --output");
     if (ends_.empty())
       header_ = std::move(record);
     else
@@ -110,17 +110,17 @@ void journal::read(const nlohmann::ordered_json& header) {
   size_ = begin;
   if (begin == content.size()) return;
   // Whatever has no end of line in a file that is not ours is not ours to remove.
-  if (ends_.empty()) refuse("it exists and holds no results of a sweep: choose another name");
+  if (ends_.empty()) refuse("it exists and holds no results of a sweep: choose another --output");
   was_torn_ = true;
 }
 
 void journal::check(const nlohmann::ordered_json& header) const {
   if (!header_.contains("schema") || header_["schema"] != header["schema"] || !header_.contains("study") ||
       !header_["study"].is_object())
-    refuse("it exists and holds no results of a sweep: choose another name");
+    refuse("it exists and holds no results of a sweep: choose another --output");
   for (const auto& [name, value] : header["study"].items()) {
     const nlohmann::ordered_json before = header_["study"].value(name, nlohmann::ordered_json());
-    if (before != value) refuse("it holds " + difference(name, before, value) + ": choose another name");
+    if (before != value) refuse("it holds " + difference(name, before, value) + ": choose another --output");
   }
 }
 

@@ -60,6 +60,21 @@ std::vector<axis> parameters_of_locks() {
            .choices = {"all", "none", "package", "numa", "cache", "core"}}};
 }
 
+std::string lacking_level(const object& of, const point& at, const locality& where) {
+  if (!of.takes("levels") || !at.has("levels")) return "";
+  const std::string named = at.text("levels");
+  const std::optional<level> inside = level_from_name(named);
+  if (!inside) return "";
+  for (int rank = 0; rank < where.size(); ++rank)
+    if (!where.known(*inside, rank))
+      return fmt::format("the topology does not say which ranks share a '{}'", named);
+  if (where.groups(*inside) == where.groups(level::node))
+    return fmt::format("each node is one '{}' here, so that there is no such level inside", named);
+  if (where.groups(*inside) == where.size())
+    return fmt::format("no two ranks share a '{}' here, so that none would wait on that level", named);
+  return "";
+}
+
 object_kind make_locks() {
   object_kind result{
       .name = "lock",
@@ -74,7 +89,8 @@ object_kind make_locks() {
           "lock's\nhome rank, 'in the node' to a rank of the same node by RMA.",
       .parameters = parameters_of_locks(),
       .refuse = refuse_pauses,
-      .objects = {}};
+      .objects = {},
+      .lacking = lacking_level};
   for (const lock_entry& entry : catalogue::instance().entries()) result.objects.push_back(entry.listed());
   return result;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/axis.hpp"
+#include "nearfar/topology/locality.hpp"
 
 namespace nearfar::bench {
 
@@ -50,6 +51,9 @@ struct object_kind {
   std::string (*refuse)(const point& parameters);
   /// Families together, each family's recommended setting first.
   std::vector<object> objects;
+  /// What these parameters of an object name and that place has not, in a sentence, or nothing. None: all
+  /// places have all.
+  std::string (*lacking)(const object&, const point& parameters, const locality&) = nullptr;
 
   /// Null if there is none of that name.
   [[nodiscard]] const object* find(std::string_view named) const;

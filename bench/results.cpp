@@ -107,7 +107,7 @@ std::filesystem::path not_of_a_sweep(std::filesystem::path path) {
   std::ifstream existing(path);
   std::string header;
   if (std::getline(existing, header) && header.find("\"study\":") != std::string::npos)
-    throw error("'" + path.string() + "' holds the results of a sweep: choose another name");
+    throw error("'" + path.string() + "' holds the results of a sweep: choose another --output");
   return path;
 }
 

@@ -24,7 +24,7 @@ target_compile_options(
             -Woverloaded-virtual
             $<$<BOOL:${NEARFAR_WERROR}>:-Werror>)
 # GCC's own documentation: sanitizers make this warning see what is not there.
-if(NEARFAR_SANITIZE)
+if(NEARFAR_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(nearfar_strict INTERFACE -Wno-maybe-uninitialized)
 endif()
 target_link_libraries(nearfar PRIVATE $<BUILD_INTERFACE:nearfar_strict>)

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/nearfar/completion/candidates.hpp"
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
@@ -104,6 +105,7 @@ int parse_and_run(const launch& how, int argc, char** argv) {
   add_bench(app, status);
   add_check(app, status);
   add_compare(app, status);
+  add_completion(app, status);
   add_doctor(app, status);
   add_figures(app, status);
   add_list(app, status);
@@ -115,6 +117,12 @@ int parse_and_run(const launch& how, int argc, char** argv) {
   refuse_careless_values(app);
 
   const std::vector<std::string> words(argv + 1, argv + argc);
+  // What shells call (nearfar completion): words that need not be complete, nor right.
+  if (!words.empty() && words.front() == "complete") {
+    for (const std::string& each : completion_candidates(app, {words.begin() + 1, words.end()}))
+      fmt::print("{}\n", each);
+    return success;
+  }
   std::string wrong = unknown_subcommand(app, words);
   if (wrong.empty()) wrong = empty_item(app, words);
   if (!wrong.empty()) {

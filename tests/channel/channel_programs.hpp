@@ -25,6 +25,7 @@
 #include "nearfar/core/error.hpp"
 #include "nearfar/engine/world.hpp"
 #include "nearfar/topology/spec.hpp"
+#include "tests/instrumented.hpp"
 
 namespace nearfar::checker::testing {
 
@@ -33,12 +34,8 @@ using word = std::uint64_t;
 using queue_model = queue_specification;
 
 inline constexpr std::array near_models{near_model::sequential, near_model::release_acquire};
-/// Instrumented the checker is slow, and looks for other faults: a part of the executions does.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr std::uint64_t part = 20;
-#else
-inline constexpr std::uint64_t part = 1;
-#endif
+/// Instrumented, a part of the executions does.
+inline constexpr std::uint64_t part = nearfar::testing::is_instrumented ? 20 : 1;
 
 /// Nothing is far.
 [[nodiscard]] inline options by(near_model near) { return {.mode = delivery_mode::eager, .near = near}; }

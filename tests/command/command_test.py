@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 COMMAND = os.environ["NEARFAR_COMMAND"]
 MPI = os.environ["NEARFAR_MPI_NAME"]
@@ -102,6 +103,11 @@ class BadInput(InEmptyFolder):
         # Unbound threads: only that they share a node is known.
         self.assert_refused("bench", "ecsb", "--ranks", "2", "--locks", "hmcs", "--levels", "cache", *SHORT,
                             saying="'cache'")
+        for shape, saying in [("node:2 core:2", "which ranks share"), ("node:1 numa:1 core:2", "no such level"),
+                              ("node:1 numa:2 core:1", "no two ranks")]:
+            with self.subTest(shape):
+                self.assert_refused("bench", "ecsb", "--world", "threads", "--ranks", "2", "--topology", shape, "--locks", "hmcs",
+                                    "--levels", "numa", *SHORT, saying=[saying, "'numa'"])
         self.assert_refused("bench", "ecsb", "--repetitions", str(10**20), saying="--repetitions")
         self.assert_refused("bench", "ecsb", "--seed", "-1", saying=["--seed", "'-1'"])
         self.assert_refused("bench", "ecsb", "--seed", str(2**64), saying=["--seed", str(2**64 - 1)])
@@ -326,6 +332,87 @@ class Help(unittest.TestCase):
         ended = nearfar("--version")
         self.assertEqual(ended.returncode, 0)
         self.assertRegex(ended.stdout, r"^nearfar \d+\.\d+\.\d+")
+
+
+class RankPicture(unittest.TestCase):
+    SVG = "{http://www.w3.org/2000/svg}"
+
+    def boxes(self, shape, ranks):
+        ended = nearfar("topo", "--svg", "--world", "threads", "--ranks", str(ranks), "--topology", shape)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        boxes = []
+        for each in xml.etree.ElementTree.fromstring(ended.stdout).iter(self.SVG + "g"):
+            frame = each.find(self.SVG + "rect")
+            left, top, width, height = (int(frame.get(key)) for key in ("x", "y", "width", "height"))
+            boxes.append((each.find(self.SVG + "text").text, left, top, left + width, top + height))
+        return boxes
+
+    def test_has_each_rank_once_in_its_node(self):
+        boxes = self.boxes("node:3 numa:2 core:4", 24)
+        ranks = [box for box in boxes if box[0].isdigit()]
+        self.assertEqual(sorted(int(box[0]) for box in ranks), list(range(24)))
+        for kind, count in [("node", 3), ("numa", 6)]:
+            outer = [box for box in boxes if box[0].startswith(kind)]
+            self.assertEqual(len(outer), count)
+            for frame in outer:
+                held = [box for box in ranks if frame[1] <= box[1] and frame[2] <= box[2] and box[3] <= frame[3] and box[4] <= frame[4]]
+                self.assertEqual(len(held), 24 // count)
+        self.assertEqual([box[0] for box in boxes if box[0].startswith("core")], [f"core {core}" for core in range(24)])
+
+    def test_has_no_overlapping_ranks(self):
+        ranks = [box for box in self.boxes("node:5 core:7", 33) if box[0].isdigit()]
+        for number, one in enumerate(ranks):
+            for other in ranks[:number]:
+                self.assertTrue(one[3] <= other[1] or other[3] <= one[1] or one[4] <= other[2] or other[4] <= one[2], (one, other))
+
+    def test_goes_not_with_other_forms(self):
+        for words in [["--json"], ["--pin", "compact"], ["--threads", "2"]]:
+            with self.subTest(words):
+                self.assertEqual(nearfar("topo", "--svg", *words).returncode, 2)
+
+
+class Completion(unittest.TestCase):
+    def words(self, *typed):
+        ended = nearfar("complete", *typed)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        return ended.stdout.splitlines()
+
+    def test_of_subcommands(self):
+        self.assertEqual(self.words("ben"), ["bench"])
+        self.assertEqual(self.words("bench", "ec"), ["ecsb"])
+        self.assertIn("sweep", self.words(""))
+        self.assertIn("doctor", self.words())
+        self.assertNotIn("complete", self.words(""))
+
+    def test_of_options(self):
+        self.assertEqual(self.words("bench", "ecsb", "--local"), ["--local-backoff-min-ns", "--local-backoff-max-ns"])
+        self.assertEqual(self.words("bench", "dht", "--local"), [])
+
+    def test_of_names(self):
+        self.assertEqual(self.words("bench", "ecsb", "--locks", "d_mcs.p"), ["d_mcs.put"])
+        self.assertEqual(self.words("bench", "ecsb", "--locks", "mcs,d_mcs.p"), ["mcs,d_mcs.put"])
+        self.assertEqual(self.words("bench", "ecsb", "--locks=mcs,d_mcs.p"), ["--locks=mcs,d_mcs.put"])
+        self.assertEqual(self.words("bench", "ecsb", "--locks", "=", "d_mcs.p"), ["d_mcs.put"])
+        self.assertEqual(self.words("bench", "channel", "--world", "=", ""), ["mpi", "threads"])
+        self.assertIn("cache", self.words("bench", "ecsb", "--levels", "c"))
+        self.assertIn("coolmuc2", self.words("sim", "ecsb", "--machine", ""))
+
+    def test_of_what_has_none(self):
+        for typed in [["bench", "ecsb", "--output", ""], ["no", "such", "--thing"], ["bench", "ecsb", "--", "--l"], ["-"], ["="]]:
+            with self.subTest(typed):
+                self.words(*typed)
+        self.assertEqual(self.words("bench", "ecsb", "--output", ""), [])
+
+    def test_in_bash(self):
+        completion = nearfar("completion", "bash").stdout
+        typed = f'COMP_WORDS=("{COMMAND}" bench ecsb --locks d_mcs.p); COMP_CWORD=4; _nearfar; printf "%s\\n" "${{COMPREPLY[@]}}"'
+        ended = subprocess.run(["bash", "-c", completion + typed], capture_output=True, text=True, check=True)
+        self.assertEqual((ended.stdout, ended.stderr), ("d_mcs.put\n", ""))
+
+    def test_of_shells_that_are_not_known(self):
+        self.assertEqual(nearfar("completion", "tcsh").returncode, 2)
+        for shell in ["zsh", "fish"]:
+            self.assertIn("complete", nearfar("completion", shell).stdout)
 
 
 class List(unittest.TestCase):

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "nearfar/core/error.hpp"
+#include "nearfar/memory/mpi/world.hpp"
 #include "tests/mpi/environment.hpp"
 #include "tests/watchdog.hpp"
 
@@ -78,6 +80,16 @@ class agreement : public ::testing::EmptyTestEventListener {
   std::string mine_;
 };
 
+/// Where MPI itself would end the program.
+bool refuses_a_world() {
+  try {
+    nearfar::mpi::world outside(MPI_COMM_WORLD);
+  } catch (const nearfar::misuse&) {
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -95,6 +107,10 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "%s: unknown argument %s\n", argv[0], argv[i]);
       return 2;
     }
+  }
+  if (!refuses_a_world()) {
+    std::fprintf(stderr, "a world before MPI_Init\n");
+    return 1;
   }
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, levels.at(wanted), &provided);
@@ -118,5 +134,9 @@ int main(int argc, char** argv) {
   nearfar::testing::destroy_common_world();
   status = largest_of_all(status);
   MPI_Finalize();
+  if (!refuses_a_world()) {
+    std::fprintf(stderr, "a world after MPI_Finalize\n");
+    return 1;
+  }
   return status;
 }

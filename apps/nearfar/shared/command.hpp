@@ -29,6 +29,7 @@ struct usage_error : error {
 void add_bench(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);
+void add_completion(CLI::App& app, int& status);
 void add_doctor(CLI::App& app, int& status);
 void add_figures(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);

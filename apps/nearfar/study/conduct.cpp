@@ -31,6 +31,8 @@ std::optional<std::string> obstacle(const configuration& what, bench::world_kind
   if (!of.exists_in(world)) return "it does not exist in this world";
   const int nodes = where.groups(level::node);
   if (of.one_node_only && nodes > 1) return fmt::format("it works on one node only, and there are {}", nodes);
+  if (const auto lacking = what.benchmark->kind->lacking; lacking != nullptr)
+    if (std::string why = lacking(of, what.at(), where); !why.empty()) return why;
   if (what.benchmark->refuse != nullptr)
     if (std::string why = what.benchmark->refuse(of, what.at(), where); !why.empty()) return why;
   return std::nullopt;
@@ -240,7 +242,7 @@ class conductor {
       bench::sample like;
       complete(like, (*all_)[index->second], 0);
       if (like.effort != each.effort)
-        throw usage_error(fmt::format("'{}' has results of {} with {}, not {}: choose another name",
+        throw usage_error(fmt::format("'{}' has results of {} with {}, not {}: choose another --output",
                                       plan_->output, text_of((*all_)[index->second]), each.effort.dump(),
                                       like.effort.dump()));
       by_repetition[{index->second, each.repetition}].push_back(&each);

@@ -20,6 +20,7 @@
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/provenance.hpp"
+#include "apps/nearfar/topology/rank_picture.hpp"
 #include "bench/loops/loop_case.hpp"
 #include "nearfar/container/team.hpp"
 #include "nearfar/container/where.hpp"
@@ -43,6 +44,7 @@ struct topo_options {
   std::optional<std::string> pin;
   std::optional<int> threads;
   bool as_json = false;
+  bool as_picture = false;
 
   [[nodiscard]] std::optional<topology_spec> tree() const {
     return topology ? std::optional(topology_spec::parse(*topology)) : std::nullopt;
@@ -183,10 +185,25 @@ nlohmann::ordered_json json_of(const scene& shown, const hardware& here) {
           {"transport", shown.transport}};
 }
 
-void print(const scene& shown, const hardware& here, bool as_json) {
+std::string picture_of(const scene& shown) {
+  const std::string title =
+      fmt::format("{} rank{}, world {}, {}", shown.tree.size(), shown.tree.size() == 1 ? "" : "s",
+                  shown.world, shown.seats.front().hardware.data());
+  return rank_picture(shown.tree, title, [&](int rank) {
+    const seat& at = shown.seats[static_cast<std::size_t>(rank)];
+    return fmt::format("rank {} on {}: {}", rank, at.host.data(), at.binding.data());
+  });
+}
+
+void print(const scene& shown, const hardware& here, const topo_options& options) {
   using json = nlohmann::ordered_json;
-  fmt::print("{}", as_json ? json_of(shown, here).dump(2, ' ', false, json::error_handler_t::replace) + "\n"
-                           : text_of(shown, here));
+  if (options.as_picture) {
+    fmt::print("{}", picture_of(shown));
+    return;
+  }
+  fmt::print("{}", options.as_json
+                       ? json_of(shown, here).dump(2, ' ', false, json::error_handler_t::replace) + "\n"
+                       : text_of(shown, here));
 }
 
 void show_mpi(const topo_options& options) {
@@ -205,7 +222,7 @@ void show_mpi(const topo_options& options) {
   mpi::check(MPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD),
              "MPI_Gather");
   if (w.rank() == 0)
-    print({"mpi", w.locality(), all, mpi::library_version(), mpi::transport_text()}, here, options.as_json);
+    print({"mpi", w.locality(), all, mpi::library_version(), mpi::transport_text()}, here, options);
 }
 
 void show_threads(const topo_options& options) {
@@ -222,7 +239,7 @@ void show_threads(const topo_options& options) {
                },
                {.topology = tree, .bind = true});
   print({"threads", *found, all, mpi::library_version(), "memory of one process, without MPI"}, here,
-        options.as_json);
+        options);
 }
 
 /// A thread of a team: what the rule gives it, and what the system says of it afterwards.
@@ -303,6 +320,8 @@ void run_topo(topo_options options) {
       throw usage_error(
           "--pin and --threads show threads, not the ranks of a world: leave out --world, "
           "--ranks and --topology");
+    if (options.as_picture)
+      throw usage_error("--svg draws the ranks of a world: leave out --pin and --threads");
     if (options.threads) check_threads(*options.threads);
     if (how.rank == 0) show_pinned(options);
     return;
@@ -333,7 +352,11 @@ void add_topo(CLI::App& app, int& status) {
                       "Show threads instead, bound by none, compact, scatter, cache, numa, or CPUs: 0,2,4-7");
   command->add_option("--threads", options->threads,
                       "Number of these threads; default: one for each allowed processor");
-  command->add_flag("--json", options->as_json, "Machine-readable output");
+  CLI::Option* json = command->add_flag("--json", options->as_json, "Machine-readable output");
+  command
+      ->add_flag("--svg", options->as_picture,
+                 "The ranks on the machine as a picture (SVG): nearfar topo --svg > ranks.svg")
+      ->excludes(json);
   command->callback([options, &status] {
     status = success;
     run_topo(*options);

@@ -36,6 +36,7 @@ namespace nearfar::mpi {
 namespace {
 
 MPI_Comm intracommunicator(MPI_Comm comm) {
+  if (!is_active()) throw misuse("a world before MPI_Init, or after MPI_Finalize");
   if (comm == MPI_COMM_NULL) throw misuse("a world of no ranks: MPI_COMM_NULL");
   int is_inter = 0;
   check(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");

@@ -83,8 +83,8 @@ class world : public waiting<world> {
   /// Throws `transport_error` when this MPI installation cannot do what nearfar needs, `topology_error` when
   /// the given topology does not fit the ranks, `out_of_memory` for sizes that cannot be,
   /// `collective_mismatch` when ranks give different options, `misuse` for a communicator that is none or an
-  /// intercommunicator: these on every rank, so that all may go on without this world. Throws `mpi_error`
-  /// when a call fails.
+  /// intercommunicator, and before MPI_Init or after MPI_Finalize: these on every rank, so that all may go on
+  /// without this world. Throws `mpi_error` when a call fails.
   explicit world(MPI_Comm comm, const options& chosen = {});
   world(const world&) = delete;
   world& operator=(const world&) = delete;

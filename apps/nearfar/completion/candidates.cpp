@@ -1,0 +1,100 @@
+#include "apps/nearfar/completion/candidates.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "apps/nearfar/shared/machine_file.hpp"
+#include "bench/axis.hpp"
+#include "bench/benchmark.hpp"
+#include "bench/object.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+/// Shells that take '=' for a word of its own hand it over as one.
+std::vector<std::string> without_equal_signs(const std::vector<std::string>& words) {
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] != "=")
+      result.push_back(words[i]);
+    else if (i + 1 == words.size())
+      result.emplace_back();
+  }
+  return result;
+}
+
+void add_choices(const std::vector<bench::axis>& of, std::string_view option, std::vector<std::string>& to) {
+  for (const bench::axis& each : of)
+    if (each.option() == option)
+      for (const std::string& choice : each.choices)
+        if (std::find(to.begin(), to.end(), choice) == to.end()) to.push_back(choice);
+}
+
+/// Those that are known by name.
+std::vector<std::string> values_of(const std::string& option) {
+  std::vector<std::string> result;
+  for (const bench::object_kind* kind : bench::object_kinds()) {
+    if (option == "--" + kind->plural) result = kind->names();
+    add_choices(kind->parameters, option, result);
+  }
+  for (const bench::benchmark& each : bench::benchmarks()) add_choices(each.axes, option, result);
+  if (option == "--world") result = {"mpi", "threads"};
+  if (option == "--machine") {
+    result = {"this-machine"};
+    for (const simulation::machine& each : shipped_machines()) result.push_back(each.name);
+  }
+  return result;
+}
+
+/// Those that what was typed begins, with what stands before the last comma of it.
+std::vector<std::string> fitting(std::vector<std::string> values, std::string_view typed,
+                                 const std::string& before) {
+  const std::size_t comma = typed.rfind(',');
+  const std::string_view done = comma == std::string_view::npos ? "" : typed.substr(0, comma + 1);
+  const std::string_view begun = typed.substr(done.size());
+  std::vector<std::string> result;
+  for (const std::string& value : values)
+    if (value.starts_with(begun)) result.push_back(before + std::string(done) + value);
+  return result;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> result;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) result.push_back("--" + name);
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> completion_candidates(const CLI::App& app, const std::vector<std::string>& words) {
+  const std::vector<std::string> typed = without_equal_signs(words);
+  const CLI::App* within = &app;
+  std::string expects_value;  // the option before the last word
+  for (std::size_t i = 0; i + 1 < typed.size(); ++i) {
+    const std::string& word = typed[i];
+    const CLI::Option* option = word.starts_with("--") ? within->get_option_no_throw(word) : nullptr;
+    expects_value = option != nullptr && option->get_items_expected_max() > 0 ? word : "";
+    for (const CLI::App* each : within->get_subcommands({}))
+      if (each->get_name() == word) within = each;
+  }
+  const std::string last = typed.empty() ? "" : typed.back();
+  if (!expects_value.empty()) return fitting(values_of(expects_value), last, "");
+  if (const std::size_t equals = last.find('='); last.starts_with("--") && equals != std::string::npos) {
+    const std::string option = last.substr(0, equals);
+    return fitting(values_of(option), last.substr(equals + 1), option + "=");
+  }
+  std::vector<std::string> names;
+  if (last.starts_with("-")) {
+    names = option_names(*within);
+  } else {
+    for (const CLI::App* each : within->get_subcommands({}))
+      if (!each->get_group().empty()) names.push_back(each->get_name());
+  }
+  return fitting(std::move(names), last, "");
+}
+
+}  // namespace nearfar::command

@@ -1,0 +1,65 @@
+// nearfar completion: what makes shells complete what is typed.
+
+#include "apps/nearfar/shared/command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "apps/nearfar/shared/launch.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+// Each asks the command itself, by 'nearfar complete WORD...', so that what is completed is what this command
+// has. Where that has no answer the shell completes names of files.
+constexpr const char* for_bash = R"sh(# nearfar's words in bash: source <(nearfar completion bash)
+_nearfar() {
+  local word
+  COMPREPLY=()
+  while IFS= read -r word; do
+    COMPREPLY+=("$word")
+  done < <("${COMP_WORDS[0]}" complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -o bashdefault -o default -F _nearfar nearfar nearfar-mpich
+)sh";
+constexpr const char* for_zsh = R"sh(#compdef nearfar nearfar-mpich
+# nearfar's words in zsh: source <(nearfar completion zsh), after compinit
+_nearfar() {
+  local -a found
+  found=(${(f)" $("${words[1]}" complete "${(@)words[2,CURRENT]}" 2 > / dev / null) "})
+    if (($ #found));
+then compadd - a found;
+else _files;
+fi
+}
+compdef _nearfar nearfar nearfar-mpich
+)sh";
+constexpr const char* for_fish = R"sh(# nearfar's words in fish: nearfar completion fish | source
+for command in nearfar nearfar-mpich
+  complete -c $command -a '(set -l typed (commandline -opc); $typed[1] complete $typed[2..] (commandline -ct) 2>/dev/null)'
+end
+)sh";
+
+}  // namespace
+
+void add_completion(CLI::App& app, int& status) {
+  const std::map<std::string, const char*> shells{{"bash", for_bash}, {"zsh", for_zsh}, {"fish", for_fish}};
+  CLI::App* command = app.add_subcommand(
+      "completion",
+      "What makes a shell complete subcommands, options and names: source <(nearfar completion bash)");
+  auto shell = std::make_shared<std::string>();
+  command->add_option("shell", *shell, "The shell")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->callback([shells, shell, &status] {
+    status = success;
+    if (launch::from_environment().rank == 0) fmt::print("{}", shells.at(*shell));
+  });
+}
+
+}  // namespace nearfar::command
