@@ -1,13 +1,14 @@
 # Everything is done by the scripts in scripts/; this file only names them.
 
 .DEFAULT_GOAL := help
-.PHONY: help build test bench format clean
+.PHONY: help build test bench site format clean
 
 help:
 	@echo 'make bench    install what is missing, build, measure the locks, make a page of figures'
 	@echo 'make test     install what is missing, build, run every check (make test QUICK=1: the short way)'
 	@echo '             make test MPI=openmpi5,mpich5: only the tests that run MPI programs, on these libraries'
 	@echo 'make build    build the command: build/nearfar (Open MPI), build/nearfar-mpich'
+	@echo 'make site     the documentation as HTML pages: build/site/index.html'
 	@echo 'make format   format the C++ files'
 	@echo 'make clean    remove build/'
 
@@ -19,6 +20,10 @@ test:
 
 bench:
 	@scripts/bench
+
+site:
+	@scripts/setup test
+	@scripts/site
 
 format:
 	@scripts/format

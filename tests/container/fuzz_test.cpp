@@ -53,7 +53,7 @@ struct throwing {
     return *this;
   }
   throwing& operator=(throwing&&) noexcept = default;
-  friend auto operator<=>(const throwing&, const throwing&) = default;
+  [[maybe_unused]] friend auto operator<=>(const throwing&, const throwing&) = default;
 
  private:
   static void count() {
@@ -67,7 +67,7 @@ struct alignas(256) aligned {
   explicit aligned(int number) : value(number) {
     if (reinterpret_cast<std::uintptr_t>(this) % alignof(aligned) != 0) throw std::logic_error("misaligned");
   }
-  friend auto operator<=>(const aligned&, const aligned&) = default;
+  [[maybe_unused]] friend auto operator<=>(const aligned&, const aligned&) = default;
 };
 
 template <typename T>
