@@ -36,7 +36,7 @@ bool mutator::changes(change how, std::string_view operation) {
 }
 
 mutator::put_off<engine::operation> mutator::postponed(const engine::operation& what) const {
-  put_off<engine::operation> result{what, team_->current_site()};
+  put_off<engine::operation> result{what, team_->current_site(), {}};
   if (!what.is_of_object()) return result;
   const auto* first = static_cast<const std::byte*>(what.origin);
   result.object.assign(first, first + what.bytes);
@@ -182,7 +182,7 @@ bool mutator::await_signal_until(int channel, int from, std::chrono::nanoseconds
 void mutator::signal(int channel, int to) {
   if (changes(change::dropped, "signal")) return;
   if (changes(change::postponed, "signal")) {
-    self().signal = {{channel, to}, team_->current_site()};
+    self().signal = {{channel, to}, team_->current_site(), {}};
     return;
   }
   ask_in_turn(false, [&] { next_->signal(channel, to); });

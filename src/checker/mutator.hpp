@@ -43,7 +43,7 @@ class mutator final : public engine::operations {
   struct put_off {
     What what;
     std::source_location site;
-    std::vector<std::byte> object{};  // that is written, if it is one
+    std::vector<std::byte> object;  // that is written, if it is one
   };
   struct rank_state {
     std::uint64_t result = 0;  // of an operation that the program does not know of
