@@ -69,15 +69,16 @@ def _sections(
 ) -> list[Section]:
     """What the files say together; with titles each of them for itself, in its order."""
     # Imported late: usage and input errors need not wait for pandas and matplotlib.
-    from . import lock_sections, loop_sections, styles
+    from . import lock_sections, loop_sections, styles, which_lock
 
     styles.configure()
     if not titles:
-        return [*lock_sections.sections(files, points), *loop_sections.sections(files)]
+        first = which_lock.sections(files)
+        return [*first, *lock_sections.sections(files, points), *loop_sections.sections(files)]
     result = []
     for file, title in zip(files, titles):
         stem = pathlib.Path(file.path).stem
-        for section in _sections([file], points=points):
+        for section in [*lock_sections.sections([file], points), *loop_sections.sections([file])]:
             pictures = [replace(picture, name=f"{stem}-{picture.name}") for picture in section.pictures]
             result.append(replace(section, title=title, pictures=pictures))
     return result
