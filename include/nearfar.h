@@ -201,10 +201,10 @@ typedef enum nearfar_queue_kind {
 /// The largest item of a queue.
 #define NEARFAR_QUEUE_MAX_ITEM_BYTES 1024
 
-/// Makes a queue. Collective. Items have `item_bytes`, 1 to NEARFAR_QUEUE_MAX_ITEM_BYTES (far memory is taken
+/// Makes a queue of a `nearfar_queue_kind`. Collective. Items have `item_bytes`, 1 to NEARFAR_QUEUE_MAX_ITEM_BYTES (far memory is taken
 /// for the next of 8, 16, 64, 256 and 1024). Room for `capacity` items for each rank: of all ranks together
 /// in a ticket queue; of its own in a lock-free one, at least 2. Errors: ARGUMENT, MISMATCH, NO_MEMORY, MPI.
-NEARFAR_API nearfar_status nearfar_queue_create(nearfar_world* world, nearfar_queue_kind kind,
+NEARFAR_API nearfar_status nearfar_queue_create(nearfar_world* world, int kind,
                                                 size_t item_bytes, size_t capacity, nearfar_queue** queue);
 
 /// Destroys this rank's part, and sets `*queue` to NULL. Not collective, but only when no rank uses the queue

@@ -84,13 +84,13 @@ std::unique_ptr<nearfar_queue> make(nearfar_world& w, std::size_t item_bytes, st
   return made;
 }
 
-std::unique_ptr<nearfar_queue> make(nearfar_world& w, nearfar_queue_kind kind, std::size_t item_bytes,
+std::unique_ptr<nearfar_queue> make(nearfar_world& w, int kind, std::size_t item_bytes,
                                     std::size_t capacity) {
   using sizes = std::index_sequence<8, 16, 64, 256, NEARFAR_QUEUE_MAX_ITEM_BYTES>;
   // Before what only some ranks might refuse.
   nearfar::expect_alike(
       w.of, "a nearfar_queue",
-      {{"kind", static_cast<int>(kind)}, {"item_bytes", static_cast<std::int64_t>(item_bytes)}});
+      {{"kind", kind}, {"item_bytes", static_cast<std::int64_t>(item_bytes)}});
   if (item_bytes < 1 || item_bytes > NEARFAR_QUEUE_MAX_ITEM_BYTES)
     throw nearfar::misuse("items of a queue have 1 to " + std::to_string(NEARFAR_QUEUE_MAX_ITEM_BYTES) +
                           " bytes, not " + std::to_string(item_bytes));
@@ -100,7 +100,7 @@ std::unique_ptr<nearfar_queue> make(nearfar_world& w, nearfar_queue_kind kind, s
     case NEARFAR_QUEUE_LOCK_FREE:
       return make<lockfree_queue>(w, item_bytes, capacity, sizes());
   }
-  throw nearfar::misuse("there is no kind of queue " + std::to_string(static_cast<int>(kind)) +
+  throw nearfar::misuse("there is no kind of queue " + std::to_string(kind) +
                         ": give NEARFAR_QUEUE_TICKET or NEARFAR_QUEUE_LOCK_FREE");
 }
 
@@ -118,7 +118,7 @@ nearfar_status pop(const char* function, nearfar_queue* queue, void* item, patie
 
 }  // namespace
 
-nearfar_status nearfar_queue_create(nearfar_world* world, nearfar_queue_kind kind, size_t item_bytes,
+nearfar_status nearfar_queue_create(nearfar_world* world, int kind, size_t item_bytes,
                                     size_t capacity, nearfar_queue** queue) {
   if (queue == nullptr) return nearfar::c::fail_by_null(__func__, "the place for the queue");
   *queue = nullptr;

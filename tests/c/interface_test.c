@@ -338,7 +338,7 @@ static void test_queue(nearfar_world* world) {
        nearfar_queue_create(world, NEARFAR_QUEUE_TICKET, bytes, 8, &queue));
   FAIL(NEARFAR_ERROR_ARGUMENT, "not 0", nearfar_queue_create(world, NEARFAR_QUEUE_TICKET, 8, 0, &queue));
   FAIL(NEARFAR_ERROR_ARGUMENT, "no kind of queue 7",
-       nearfar_queue_create(world, (nearfar_queue_kind)7, 8, 8, &queue));
+       nearfar_queue_create(world, 7, 8, 8, &queue));
   const size_t differs = rank == 0 ? 8 : 0;
   FAIL(NEARFAR_ERROR_MISMATCH, "item_bytes",
        nearfar_queue_create(world, NEARFAR_QUEUE_TICKET, differs, 8, &queue));
