@@ -14,6 +14,28 @@ if(NEARFAR_C)
   enable_language(C) # for examples and tests
   set(CMAKE_C_EXTENSIONS OFF)
 endif()
+# The Fortran module is there if a compiler and a module mpi_f08 of this MPI library are. Nothing of it is instrumented.
+if(NEARFAR_C AND NOT NEARFAR_SANITIZE)
+  include(CheckLanguage)
+  check_language(Fortran)
+  if(CMAKE_Fortran_COMPILER)
+    enable_language(Fortran)
+    if(MPI_CXX_COMPILER AND NOT MPI_Fortran_COMPILER)
+      string(REGEX REPLACE "mpicxx([^/]*)$" "mpifort\\1" MPI_Fortran_COMPILER "${MPI_CXX_COMPILER}")
+    endif()
+    find_package(MPI COMPONENTS Fortran)
+    if(MPI_Fortran_HAVE_F08_MODULE)
+      set(nearfar_fortran_source ${PROJECT_SOURCE_DIR}/src/fortran)
+      include(cmake/fortran.cmake)
+      if(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU")
+        target_compile_options(nearfar_fortran PUBLIC -std=f2018 -Wall -Wextra -Wno-c-binding-type -Wno-compare-reals
+                                                      $<$<BOOL:${NEARFAR_WERROR}>:-Werror>)
+      endif()
+    else()
+      message(STATUS "No Fortran module: this MPI library has no mpi_f08 for ${CMAKE_Fortran_COMPILER}")
+    endif()
+  endif()
+endif()
 
 add_library(nearfar_strict INTERFACE)
 target_compile_options(

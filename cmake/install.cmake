@@ -32,7 +32,8 @@ endif()
 # Of each MPI library its own, side by side. Not there if it was not built, which the package says to who asks for it.
 if(TARGET nearfar_c)
   install(FILES include/nearfar.h TYPE INCLUDE)
-  install(FILES cmake/c-component.cmake cmake/mpi_name.cmake DESTINATION ${nearfar_package_dir})
+  install(FILES cmake/c-component.cmake cmake/fortran.cmake cmake/mpi_name.cmake DESTINATION ${nearfar_package_dir})
+  install(FILES src/fortran/nearfar.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/nearfar/fortran)
   install(TARGETS nearfar_c EXPORT nearfar_c_${nearfar_mpi_name} OPTIONAL)
   install(
     EXPORT nearfar_c_${nearfar_mpi_name}

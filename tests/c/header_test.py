@@ -26,6 +26,15 @@ class Header(unittest.TestCase):
         self.assertEqual(versions, {"NEARFAR_0.1"})
         self.assertEqual(exported - versions, {f"{name}@@NEARFAR_0.1" for name in declared})
 
+    def test_the_fortran_module_has_all_that_is_declared(self):
+        module = (SOURCE / "src/fortran/nearfar.f90").read_text()
+        bound = set(re.findall(r'bind\(c, name="(nearfar_\w+)"\)', module))
+        not_for_fortran = {"nearfar_world_from_comm", "nearfar_version", "nearfar_mpi_library"}
+        self.assertEqual(bound, set(DECLARED.findall(HEADER.read_text())) - not_for_fortran)
+        constants = dict(re.findall(r"parameter, public :: (NEARFAR_\w+) = (-?\d+)", module))
+        declared = re.findall(r"^  (NEARFAR_\w+) = (-?\d+)", HEADER.read_text(), re.MULTILINE)
+        self.assertEqual(constants, dict(declared))
+
     def test_every_function_has_a_comment(self):
         for paragraph in HEADER.read_text().split("\n\n"):
             if "NEARFAR_API nearfar_status" in paragraph:

@@ -23,6 +23,7 @@ PROGRAMS = {
     "engine": SOURCE / "examples/checked_queue.cpp",
     "mpi": CONSUMERS / "mpi_consumer.cpp",
     "c": SOURCE / "examples/c/protected_counter.c",
+    "fortran": SOURCE / "examples/fortran/protected_counter.f90",
 }
 OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
 NEEDED = {"nearfar": None, "containers": "OpenMP", "engine": "Boost", "mpi": "MPI"}
@@ -77,7 +78,7 @@ class Package(unittest.TestCase):
         return ended.stdout
 
     def run_program(self, of, program, environment=None):
-        launcher = [SOURCE / "scripts/run-mpi", "--mpi", MPI, "--ranks", "2", "--"] if of in ("mpi", "c") else []
+        launcher = [SOURCE / "scripts/run-mpi", "--mpi", MPI, "--ranks", "2", "--"] if of in ("mpi", "c", "fortran") else []
         self.succeed(*launcher, program, environment=environment)
 
     def configure(self, text, *arguments, language="CXX"):
@@ -150,6 +151,21 @@ class Components(Package):
         self.succeed("cmake", "--build", build, "-j", "1")
         self.run_program("c", build / "program")
 
+    def test_fortran_in_a_project_of_fortran_alone(self):
+        compiler = pathlib.Path(MPI_COMPILER)
+        ended, build = self.configure(
+            f"""
+            find_package(nearfar 0.1 REQUIRED COMPONENTS fortran)
+            add_executable(program "{PROGRAMS["fortran"]}")
+            target_link_libraries(program PRIVATE nearfar::fortran)
+            """,
+            f"-DMPI_Fortran_COMPILER={compiler.with_name(compiler.name.replace('mpicxx', 'mpifort'))}",
+            language="Fortran",
+        )
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        self.succeed("cmake", "--build", build, "-j", "1")
+        self.run_program("fortran", build / "program")
+
     @unittest.skipUnless(MPI in OTHER, "it is known for Debian's two libraries alone what the other one is")
     def test_c_for_another_mpi_library_says_so(self):
         ended, _ = self.configure_c(f"-DMPI_C_COMPILER=mpicc.{OTHER[MPI]}")
@@ -187,7 +203,7 @@ class Reasons(Package):
         "mpi": ("MPI", ["no MPI library was found", "MPI_CXX_COMPILER"]),
         "containers": ("OpenMP", ["no OpenMP was found", "NEARFAR_OPENMP=OFF"]),
         "engine": ("Boost", ["Boost.Context was not found", "libboost-context-dev"]),
-        "engin": ("", ["there is no such component", "mpi, containers, engine and c"]),
+        "engin": ("", ["there is no such component", "mpi, containers, engine, c and fortran"]),
     }
 
     def test_a_required_component_that_is_missing_says_why(self):
