@@ -107,7 +107,8 @@ NEARFAR_API nearfar_status nearfar_world_from_fortran_comm(MPI_Fint comm,
 
 /// Destroys a world and sets `*world` to NULL. Collective; waits, progressing, until all ranks do it. A world
 /// in which any rank has something left stays as it is: all ranks get IN_USE, destroy that, and call again.
-/// After MPI_Finalize the memory is given back all the same, but the result is NO_MPI.
+/// A world that was forgotten ends in MPI_Finalize, where the ranks wait for each other as here; after that
+/// its memory, and what is in it, can still be given back, but the result is NO_MPI.
 NEARFAR_API nearfar_status nearfar_world_destroy(nearfar_world** world);
 
 /// This rank in the world, from 0.
@@ -201,11 +202,12 @@ typedef enum nearfar_queue_kind {
 /// The largest item of a queue.
 #define NEARFAR_QUEUE_MAX_ITEM_BYTES 1024
 
-/// Makes a queue of a `nearfar_queue_kind`. Collective. Items have `item_bytes`, 1 to NEARFAR_QUEUE_MAX_ITEM_BYTES (far memory is taken
-/// for the next of 8, 16, 64, 256 and 1024). Room for `capacity` items for each rank: of all ranks together
-/// in a ticket queue; of its own in a lock-free one, at least 2. Errors: ARGUMENT, MISMATCH, NO_MEMORY, MPI.
-NEARFAR_API nearfar_status nearfar_queue_create(nearfar_world* world, int kind,
-                                                size_t item_bytes, size_t capacity, nearfar_queue** queue);
+/// Makes a queue of a `nearfar_queue_kind`. Collective. Items have `item_bytes`, 1 to
+/// NEARFAR_QUEUE_MAX_ITEM_BYTES (far memory is taken for the next of 8, 16, 64, 256 and 1024). Room for
+/// `capacity` items for each rank: of all ranks together in a ticket queue; of its own in a lock-free one, at
+/// least 2. Errors: ARGUMENT, MISMATCH, NO_MEMORY, MPI.
+NEARFAR_API nearfar_status nearfar_queue_create(nearfar_world* world, int kind, size_t item_bytes,
+                                                size_t capacity, nearfar_queue** queue);
 
 /// Destroys this rank's part, and sets `*queue` to NULL. Not collective, but only when no rank uses the queue
 /// any more, as after a barrier.

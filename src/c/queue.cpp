@@ -88,9 +88,8 @@ std::unique_ptr<nearfar_queue> make(nearfar_world& w, int kind, std::size_t item
                                     std::size_t capacity) {
   using sizes = std::index_sequence<8, 16, 64, 256, NEARFAR_QUEUE_MAX_ITEM_BYTES>;
   // Before what only some ranks might refuse.
-  nearfar::expect_alike(
-      w.of, "a nearfar_queue",
-      {{"kind", kind}, {"item_bytes", static_cast<std::int64_t>(item_bytes)}});
+  nearfar::expect_alike(w.of, "a nearfar_queue",
+                        {{"kind", kind}, {"item_bytes", static_cast<std::int64_t>(item_bytes)}});
   if (item_bytes < 1 || item_bytes > NEARFAR_QUEUE_MAX_ITEM_BYTES)
     throw nearfar::misuse("items of a queue have 1 to " + std::to_string(NEARFAR_QUEUE_MAX_ITEM_BYTES) +
                           " bytes, not " + std::to_string(item_bytes));
@@ -118,8 +117,8 @@ nearfar_status pop(const char* function, nearfar_queue* queue, void* item, patie
 
 }  // namespace
 
-nearfar_status nearfar_queue_create(nearfar_world* world, int kind, size_t item_bytes,
-                                    size_t capacity, nearfar_queue** queue) {
+nearfar_status nearfar_queue_create(nearfar_world* world, int kind, size_t item_bytes, size_t capacity,
+                                    nearfar_queue** queue) {
   if (queue == nullptr) return nearfar::c::fail_by_null(__func__, "the place for the queue");
   *queue = nullptr;
   return with_mpi(__func__, world, [&](nearfar_world& w) {

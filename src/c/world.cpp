@@ -6,8 +6,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "nearfar.h"
 #include "nearfar/core/error.hpp"
@@ -20,9 +24,42 @@ namespace {
 
 using namespace nearfar;
 
-extern "C" int note_end_of_mpi(MPI_Comm, int, void*, void*) {
+/// Those of this process, in the order in which they were made.
+class open_worlds {
+ public:
+  void add(nearfar_world& w) {
+    const std::lock_guard hold(mutex_);
+    worlds_.push_back(&w);
+  }
+  void remove(nearfar_world& w) {
+    const std::lock_guard hold(mutex_);
+    std::erase(worlds_, &w);
+  }
+  /// The last first, as all ranks do.
+  void close_all() {
+    const std::lock_guard hold(mutex_);
+    for (; !worlds_.empty(); worlds_.pop_back()) worlds_.back()->of.close();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<nearfar_world*> worlds_;
+};
+
+open_worlds& worlds() {
+  static open_worlds all;
+  return all;
+}
+
+/// Whoever forgot a world has all ranks in MPI_Finalize here, where MPI still works; some libraries crash
+/// later in it if windows are left. What is in the worlds can still be destroyed.
+extern "C" int end_with_mpi(MPI_Comm, int, void*, void*) {
   c::mpi_is_over = true;
-  return MPI_SUCCESS;
+  const nearfar_status status = c::guarded("MPI_Finalize", [] {
+    worlds().close_all();
+    return NEARFAR_SUCCESS;
+  });
+  return status == NEARFAR_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 /// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, by which the end of MPI can be seen without a
@@ -30,7 +67,7 @@ extern "C" int note_end_of_mpi(MPI_Comm, int, void*, void*) {
 void watch_for_end_of_mpi() {
   static const bool is_watching = [] {
     int key = MPI_KEYVAL_INVALID;
-    mpi::check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, note_end_of_mpi, &key, nullptr),
+    mpi::check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_with_mpi, &key, nullptr),
                "MPI_Comm_create_keyval");
     mpi::check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
     mpi::check(MPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval");
@@ -66,7 +103,9 @@ nearfar_status make(const char* function, const Comm& comm, const nearfar_world_
   if (!mpi::is_active()) return c::fail_by_no_mpi(function);
   return c::guarded(function, [&] {
     watch_for_end_of_mpi();
-    *world = new nearfar_world(comm(), options_of(options));
+    auto made = std::make_unique<nearfar_world>(comm(), options_of(options));
+    worlds().add(*made);
+    *world = made.release();
     return NEARFAR_SUCCESS;
   });
 }
@@ -94,6 +133,7 @@ nearfar_status nearfar_world_destroy(nearfar_world** world) {
       throw nearfar::destroyed_while_in_use("the ranks have not destroyed " + std::to_string(left) +
                                             " locks, queues and maps of the world, this one " +
                                             std::to_string(w.objects) + ": destroy these first");
+    worlds().remove(w);
   });
   return is_late && status == NEARFAR_SUCCESS ? nearfar::c::fail_by_no_mpi(__func__) : status;
 }
