@@ -42,6 +42,10 @@ if(TARGET nearfar_c)
     DESTINATION ${nearfar_package_dir})
 endif()
 
+set(nearfar_has_c FALSE)
+if(TARGET nearfar_c)
+  set(nearfar_has_c TRUE)
+endif()
 configure_package_config_file(cmake/nearfar-config.cmake.in nearfar-config.cmake
                               INSTALL_DESTINATION ${nearfar_package_dir} PATH_VARS CMAKE_INSTALL_DATADIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(nearfar-config-version.cmake COMPATIBILITY SameMinorVersion)
