@@ -10,6 +10,32 @@ option(NEARFAR_FEW_MESSAGE_SIZES "Compile the benchmark of channels for two size
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set_target_properties(nearfar nearfar_engine PROPERTIES EXPORT_COMPILE_COMMANDS ON) # declared before
 set(CMAKE_CXX_EXTENSIONS OFF)
+if(NEARFAR_C)
+  enable_language(C) # for examples and tests
+  set(CMAKE_C_EXTENSIONS OFF)
+endif()
+# The Fortran module is there if a compiler and a module mpi_f08 of this MPI library are. Nothing of it is instrumented.
+if(NEARFAR_C AND NOT NEARFAR_SANITIZE)
+  include(CheckLanguage)
+  check_language(Fortran)
+  if(CMAKE_Fortran_COMPILER)
+    enable_language(Fortran)
+    if(MPI_CXX_COMPILER AND NOT MPI_Fortran_COMPILER)
+      string(REGEX REPLACE "mpicxx([^/]*)$" "mpifort\\1" MPI_Fortran_COMPILER "${MPI_CXX_COMPILER}")
+    endif()
+    find_package(MPI COMPONENTS Fortran)
+    if(MPI_Fortran_HAVE_F08_MODULE)
+      set(nearfar_fortran_source ${PROJECT_SOURCE_DIR}/src/fortran)
+      include(cmake/fortran.cmake)
+      if(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU")
+        target_compile_options(nearfar_fortran PUBLIC -std=f2018 -Wall -Wextra -Wno-c-binding-type -Wno-compare-reals
+                                                      $<$<BOOL:${NEARFAR_WERROR}>:-Werror>)
+      endif()
+    else()
+      message(STATUS "No Fortran module: this MPI library has no mpi_f08 for ${CMAKE_Fortran_COMPILER}")
+    endif()
+  endif()
+endif()
 
 add_library(nearfar_strict INTERFACE)
 target_compile_options(
@@ -20,8 +46,8 @@ target_compile_options(
             $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow> # there, names of one source are visible in the next
             -Wconversion
             -Wsign-conversion
-            -Wnon-virtual-dtor
-            -Woverloaded-virtual
+            $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
+            $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>
             $<$<BOOL:${NEARFAR_WERROR}>:-Werror>)
 # GCC's own documentation: sanitizers make this warning see what is not there.
 if(NEARFAR_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -30,6 +56,10 @@ endif()
 target_link_libraries(nearfar PRIVATE $<BUILD_INTERFACE:nearfar_strict>)
 target_link_libraries(nearfar_engine PRIVATE $<BUILD_INTERFACE:nearfar_strict>)
 target_link_libraries(nearfar_mpi PRIVATE nearfar_strict)
+if(TARGET nearfar_c)
+  target_link_libraries(nearfar_c PRIVATE nearfar_strict)
+  set_target_properties(nearfar_c PROPERTIES EXPORT_COMPILE_COMMANDS ON)
+endif()
 # It was declared before. The sources of nearfar are listed by nearfar_without_openmp.
 set_target_properties(nearfar_mpi PROPERTIES EXPORT_COMPILE_COMMANDS ON)
 
@@ -37,9 +67,14 @@ if(NEARFAR_SANITIZE)
   add_compile_options(-fsanitize=${NEARFAR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${NEARFAR_SANITIZE})
   # The library was declared before.
-  foreach(declared_before nearfar nearfar_engine nearfar_mpi)
-    target_compile_options(${declared_before} PRIVATE -fsanitize=${NEARFAR_SANITIZE} -fno-omit-frame-pointer
-                                                      -fno-sanitize-recover=all)
+  set(declared_before nearfar nearfar_engine nearfar_mpi)
+  if(TARGET nearfar_c)
+    list(APPEND declared_before nearfar_c nearfar_c_core)
+    target_link_options(nearfar_c PRIVATE -fsanitize=${NEARFAR_SANITIZE})
+  endif()
+  foreach(target IN LISTS declared_before)
+    target_compile_options(${target} PRIVATE -fsanitize=${NEARFAR_SANITIZE} -fno-omit-frame-pointer
+                                             -fno-sanitize-recover=all)
   endforeach()
   # See there.
   if(NEARFAR_SANITIZE MATCHES "thread")
@@ -70,6 +105,9 @@ endif()
 if(NEARFAR_SANITIZE)
   set(unused nearfar_engine_speed nearfar_progress_ratio nearfar_soak)
   if(NEARFAR_SANITIZE MATCHES "thread")
+    if(TARGET nearfar_c)
+      list(APPEND unused nearfar_c)
+    endif()
     list(APPEND unused nearfar_command nearfar_schedules)
   endif()
   set_target_properties(${unused} PROPERTIES EXCLUDE_FROM_ALL TRUE)

@@ -29,9 +29,25 @@ if(NEARFAR_MPI)
   install(DIRECTORY src/memory/mpi/ DESTINATION ${CMAKE_INSTALL_DATADIR}/nearfar/mpi)
   install(FILES cmake/mpi.cmake DESTINATION ${nearfar_package_dir})
 endif()
+# Of each MPI library its own, side by side. Not there if it was not built, which the package says to who asks for it.
+if(TARGET nearfar_c)
+  install(FILES include/nearfar.h TYPE INCLUDE)
+  install(FILES cmake/c-component.cmake cmake/fortran.cmake cmake/mpi_name.cmake DESTINATION ${nearfar_package_dir})
+  install(FILES src/fortran/nearfar.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/nearfar/fortran)
+  install(TARGETS nearfar_c EXPORT nearfar_c_${nearfar_mpi_name} OPTIONAL)
+  install(
+    EXPORT nearfar_c_${nearfar_mpi_name}
+    NAMESPACE nearfar::
+    FILE c_${nearfar_mpi_name}.cmake
+    DESTINATION ${nearfar_package_dir})
+endif()
 
+set(nearfar_has_c FALSE)
+if(TARGET nearfar_c)
+  set(nearfar_has_c TRUE)
+endif()
 configure_package_config_file(cmake/nearfar-config.cmake.in nearfar-config.cmake
-                              INSTALL_DESTINATION ${nearfar_package_dir} PATH_VARS CMAKE_INSTALL_DATADIR)
+                              INSTALL_DESTINATION ${nearfar_package_dir} PATH_VARS CMAKE_INSTALL_DATADIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(nearfar-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nearfar-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/nearfar-config-version.cmake cmake/hwloc.cmake DESTINATION ${nearfar_package_dir})
@@ -42,7 +58,7 @@ include(cmake/pkg_config.cmake)
 if(PROJECT_IS_TOP_LEVEL)
   install(FILES README.md LICENSE CHANGELOG.md CITATION.cff TYPE DOC)
   install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
-  install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.cpp)
+  install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING REGEX "[.](cpp|c|f90|py)$")
 endif()
 
 if(NEARFAR_DEVELOPER)

@@ -3,6 +3,7 @@
 #   nearfar-engine       simulated cluster and model checker
 #   nearfar-mpi-LIBRARY  the MPI part, compiled for the MPI library LIBRARY. Each has its own, side by side: configure and
 #                        install once with each, with the same prefix.
+#   nearfar-c-LIBRARY    the C interface for the MPI library LIBRARY, likewise
 # They find the library where they lie, so that the prefix may be chosen at installation, or moved.
 function(nearfar_install_pc name)
   configure_file(cmake/${name}.pc.in ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc.generate @ONLY)
@@ -53,23 +54,6 @@ endif()
 
 # The archive is there only for who installs nearfar itself: others compile it with their MPI library.
 if(NEARFAR_MPI AND PROJECT_IS_TOP_LEVEL)
-  # What MPI library this is, unless the user has named it, its header says.
-  set(nearfar_mpi_name "${NEARFAR_MPI_NAME}")
-  find_file(nearfar_mpi_header mpi.h PATHS ${MPI_CXX_INCLUDE_DIRS} NO_DEFAULT_PATH NO_CACHE)
-  if(NOT nearfar_mpi_name AND nearfar_mpi_header)
-    foreach(library I_MPI MVAPICH2 MPICH OMPI_MAJOR)
-      file(STRINGS ${nearfar_mpi_header} found LIMIT_COUNT 1 REGEX "define ${library}_VERSION")
-      if(found)
-        string(TOLOWER "${library}" nearfar_mpi_name)
-        break()
-      endif()
-    endforeach()
-    string(REPLACE ompi_major openmpi nearfar_mpi_name "${nearfar_mpi_name}")
-    string(REPLACE i_mpi intelmpi nearfar_mpi_name "${nearfar_mpi_name}")
-  endif()
-  if(NOT nearfar_mpi_name)
-    set(nearfar_mpi_name other)
-  endif()
   set_target_properties(nearfar_mpi PROPERTIES EXCLUDE_FROM_ALL FALSE OUTPUT_NAME nearfar_mpi_${nearfar_mpi_name})
   install(TARGETS nearfar_mpi ARCHIVE)
   set(includes ${MPI_CXX_INCLUDE_DIRS})
@@ -80,4 +64,8 @@ if(NEARFAR_MPI AND PROJECT_IS_TOP_LEVEL)
   list(JOIN MPI_CXX_LIBRARIES " " nearfar_pc_mpi_libs)
   string(STRIP "${MPI_CXX_LINK_FLAGS} ${nearfar_pc_mpi_libs}" nearfar_pc_mpi_libs)
   nearfar_install_pc(nearfar-mpi nearfar-mpi-${nearfar_mpi_name})
+endif()
+
+if(TARGET nearfar_c)
+  nearfar_install_pc(nearfar-c nearfar-c-${nearfar_mpi_name})
 endif()

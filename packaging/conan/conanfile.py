@@ -88,6 +88,7 @@ class Nearfar(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["NEARFAR_DEVELOPER"] = False
         toolchain.cache_variables["NEARFAR_MPI"] = bool(self.options.mpi)
+        toolchain.cache_variables["NEARFAR_C"] = False  # compiled here, for one MPI library
         toolchain.cache_variables["NEARFAR_ENGINE"] = bool(self.options.engine)
         toolchain.cache_variables["NEARFAR_OPENMP"] = bool(self.options.openmp)
         toolchain.generate()

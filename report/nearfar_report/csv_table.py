@@ -8,29 +8,36 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .fields import Record
+
 if TYPE_CHECKING:
     from .results import ResultsFile
 
 FILE = "file"  # the column that says which file a sample is of
 
 
+def rows(files: Sequence[ResultsFile]) -> list[Record]:
+    """The samples of all files, a flat record each; fields inside of fields are called as axes.duration."""
+    return [{FILE: file.path, **dict(_flat("", sample.record))} for file in files for sample in file.samples]
+
+
 def csv_text(files: Sequence[ResultsFile]) -> str:
-    """The table of all samples of all files; fields inside of fields are called as axes.duration."""
-    rows = [{FILE: file.path, **dict(_cells("", sample.record))} for file in files for sample in file.samples]
-    columns = dict.fromkeys(name for row in rows for name in row)
+    """The table of all samples of all files."""
+    lines = [{name: _cell(value) for name, value in row.items()} for row in rows(files)]
+    columns = dict.fromkeys(name for line in lines for name in line)
     text = io.StringIO()
     writer = csv.DictWriter(text, list(columns), restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(lines)
     return text.getvalue()
 
 
-def _cells(prefix: str, record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _flat(prefix: str, record: Record) -> Iterator[tuple[str, Any]]:
     for name, value in record.items():
         if isinstance(value, dict):
-            yield from _cells(f"{prefix}{name}.", value)
+            yield from _flat(f"{prefix}{name}.", value)
         else:
-            yield prefix + name, _cell(value)
+            yield prefix + name, value
 
 
 def _cell(value: Any) -> str:

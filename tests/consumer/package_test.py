@@ -22,7 +22,10 @@ PROGRAMS = {
     "containers": CONSUMERS / "containers_consumer.cpp",
     "engine": SOURCE / "examples/checked_queue.cpp",
     "mpi": CONSUMERS / "mpi_consumer.cpp",
+    "c": SOURCE / "examples/c/protected_counter.c",
+    "fortran": SOURCE / "examples/fortran/protected_counter.f90",
 }
+OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
 NEEDED = {"nearfar": None, "containers": "OpenMP", "engine": "Boost", "mpi": "MPI"}
 
 NO_SYSTEM_PATHS = ["-DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF", "-DCMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH=OFF"]
@@ -38,6 +41,11 @@ def run(*command, environment=None):
         stdin=subprocess.DEVNULL,
         check=False,
     )
+
+
+def c_compiler_of(mpicxx):
+    path = pathlib.Path(mpicxx)
+    return path.with_name(path.name.replace("mpicxx", "mpicc"))
 
 
 def options():
@@ -70,14 +78,14 @@ class Package(unittest.TestCase):
         return ended.stdout
 
     def run_program(self, of, program, environment=None):
-        launcher = [SOURCE / "scripts/run-mpi", "--mpi", MPI, "--ranks", "2", "--"] if of == "mpi" else []
+        launcher = [SOURCE / "scripts/run-mpi", "--mpi", MPI, "--ranks", "2", "--"] if of in ("mpi", "c", "fortran") else []
         self.succeed(*launcher, program, environment=environment)
 
-    def configure(self, text, *arguments):
+    def configure(self, text, *arguments, language="CXX"):
         """A project with this text; how CMake ended, and where."""
         project = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         (project / "CMakeLists.txt").write_text(
-            "cmake_minimum_required(VERSION 3.25)\nproject(consumer LANGUAGES CXX)\n" + textwrap.dedent(text)
+            f"cmake_minimum_required(VERSION 3.25)\nproject(consumer LANGUAGES {language})\n" + textwrap.dedent(text)
         )
         build = project / "build"
         place = f"-DCMAKE_PREFIX_PATH={self.prefix}"
@@ -122,6 +130,48 @@ class Components(Package):
     def test_mpi(self):
         self.assert_needs_only_its_own("mpi")
 
+    def configure_c(self, *arguments):
+        return self.configure(
+            f"""
+            find_package(nearfar 0.1 REQUIRED COMPONENTS c)
+            if(TARGET nearfar::nearfar)
+              message(FATAL_ERROR "what needs C++ is there")
+            endif()
+            add_executable(program "{PROGRAMS["c"]}")
+            target_link_libraries(program PRIVATE nearfar::c)
+            """,
+            *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{package}=ON" for package in ("PkgConfig", "OpenMP", "Boost", "Threads")),
+            *arguments,
+            language="C",
+        )
+
+    def test_c_in_a_project_of_c_alone(self):
+        ended, build = self.configure_c(f"-DMPI_C_COMPILER={c_compiler_of(MPI_COMPILER)}")
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        self.succeed("cmake", "--build", build, "-j", "1")
+        self.run_program("c", build / "program")
+
+    def test_fortran_in_a_project_of_fortran_alone(self):
+        compiler = pathlib.Path(MPI_COMPILER)
+        ended, build = self.configure(
+            f"""
+            find_package(nearfar 0.1 REQUIRED COMPONENTS fortran)
+            add_executable(program "{PROGRAMS["fortran"]}")
+            target_link_libraries(program PRIVATE nearfar::fortran)
+            """,
+            f"-DMPI_Fortran_COMPILER={compiler.with_name(compiler.name.replace('mpicxx', 'mpifort'))}",
+            language="Fortran",
+        )
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        self.succeed("cmake", "--build", build, "-j", "1")
+        self.run_program("fortran", build / "program")
+
+    @unittest.skipUnless(MPI in OTHER, "it is known for Debian's two libraries alone what the other one is")
+    def test_c_for_another_mpi_library_says_so(self):
+        ended, _ = self.configure_c(f"-DMPI_C_COMPILER=mpicc.{OTHER[MPI]}")
+        self.assertNotEqual(ended.returncode, 0, ended.stdout)
+        self.assertIn(f"it is installed for {MPI}, but not for {OTHER[MPI]}", " ".join(ended.stdout.split()))
+
     def test_none_is_all_that_can_be_had(self):
         self.build_component("nearfar", "PkgConfig", *filter(None, NEEDED.values()))
 
@@ -153,7 +203,7 @@ class Reasons(Package):
         "mpi": ("MPI", ["no MPI library was found", "MPI_CXX_COMPILER"]),
         "containers": ("OpenMP", ["no OpenMP was found", "NEARFAR_OPENMP=OFF"]),
         "engine": ("Boost", ["Boost.Context was not found", "libboost-context-dev"]),
-        "engin": ("", ["there is no such component", "mpi, containers and engine"]),
+        "engin": ("", ["there is no such component", "mpi, containers, engine, c and fortran"]),
     }
 
     def test_a_required_component_that_is_missing_says_why(self):
@@ -231,7 +281,8 @@ class PkgConfig(Package):
     def build(self, of, package, compiler=COMPILER, sources=()):
         """Builds and runs a program; what libraries it was linked with."""
         program = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / of
-        self.succeed(compiler, "-std=c++20", PROGRAMS[of], *sources, "-o", program, *self.flags("--cflags", "--libs", package))
+        standard = "-std=c11" if of == "c" else "-std=c++20"
+        self.succeed(compiler, standard, PROGRAMS[of], *sources, "-o", program, *self.flags("--cflags", "--libs", package))
         libraries = {path.parent for path in self.prefix.rglob("libnearfar*")} | {pathlib.Path(MPI_COMPILER).parent.parent / "lib"}
         environment = {"LD_LIBRARY_PATH": os.pathsep.join(map(str, libraries))}
         self.run_program(of, program, environment)
@@ -250,6 +301,10 @@ class PkgConfig(Package):
     def test_mpi_programs_compile_the_part_for_any_library(self):
         folder = pathlib.Path(*self.flags("--variable=mpi_sources", "nearfar"))
         self.build("mpi", "nearfar", MPI_COMPILER, sorted(folder.glob("*.cpp")))
+
+    def test_c_programs_need_a_c_compiler_and_the_one_library(self):
+        linked = self.build("c", f"nearfar-c-{MPI}", "cc")
+        self.assertIn(f"libnearfar_c_{MPI}.so.0.1", linked)
 
     def test_version_and_private_parts(self):
         self.assertEqual(self.flags("--modversion", "nearfar"), [self.version()])
@@ -285,7 +340,7 @@ class SharedLibrary(PkgConfig):
     @classmethod
     def install(cls):
         build = cls.folder / "shared"
-        cls.succeed("cmake", "-S", SOURCE, "-B", build, *options(), "-DBUILD_SHARED_LIBS=ON", "-DNEARFAR_DEVELOPER=OFF",
+        cls.succeed("cmake", "-S", SOURCE, "-B", build, *options(), "-DBUILD_SHARED_LIBS=ON", "-DNEARFAR_DEVELOPER=OFF", "-DNEARFAR_C=OFF",
                     "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
                     f"-DNEARFAR_MPI_NAME={MPI}")  # fmt: skip
         cls.succeed("cmake", "--build", build, "-j", "1")
@@ -295,6 +350,11 @@ class SharedLibrary(PkgConfig):
         ended, _ = self.configure("find_package(nearfar REQUIRED COMPONENTS engine)")
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("NEARFAR_ENGINE=ON", ended.stdout)
+
+    def test_c_programs_need_a_c_compiler_and_the_one_library(self):
+        ended, _ = self.configure("find_package(nearfar REQUIRED COMPONENTS c)")
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("NEARFAR_C=ON", ended.stdout)
 
     def test_projects_need_neither_hwloc_nor_openmp(self):
         self.build_component("containers", "PkgConfig", "OpenMP", "Boost", "MPI", more=NO_SYSTEM_PATHS)

@@ -2,6 +2,7 @@
 
 A block of code that follows a line `<!-- examples/name.cpp: region, region -->` is what stands between the lines
 `// [region]` and `// [end]` of that file, without the indentation, regions after each other with an empty line between.
+Fortran and Python have their own signs of comments.
 """
 
 import os
@@ -12,9 +13,11 @@ import unittest
 
 SOURCE = pathlib.Path(os.environ.get("NEARFAR_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
 RULES = "docs/verification.md"
-DOCUMENTS = ["docs/adding-a-benchmark.md", "docs/channels.md", "docs/checking-your-own.md", "docs/numa.md", "docs/queues.md",
-             "docs/readers-writers.md"]  # fmt: skip
-QUOTE = re.compile(r"<!-- (examples/\w+\.cpp): ([^>]*) -->\n```cpp\n(.*?)```", re.DOTALL)
+DOCUMENTS = ["docs/adding-a-benchmark.md", "docs/channels.md", "docs/checking-your-own.md", "docs/languages.md", "docs/numa.md",
+             "docs/queues.md", "docs/readers-writers.md"]  # fmt: skip
+LANGUAGES = {".cpp": "cpp", ".c": "c", ".f90": "fortran", ".py": "python"}
+BLOCK = re.compile(rf"^```({'|'.join(LANGUAGES.values())})$", re.MULTILINE)
+QUOTE = re.compile(r"<!-- (examples/[\w/]+(\.\w+)): ([^>]*) -->\n```(\w+)\n(.*?)```", re.DOTALL)
 
 
 def regions(text):
@@ -22,7 +25,7 @@ def regions(text):
     found = {}
     name, lines = None, []
     for line in text.splitlines():
-        mark = re.fullmatch(r"\s*// \[([\w ]+)\]", line)
+        mark = re.fullmatch(r"\s*(?://|!|#) \[([\w ]+)\]", line)
         if mark is None:
             lines.append(line)
             continue
@@ -38,8 +41,9 @@ class Fragments(unittest.TestCase):
         for document in DOCUMENTS:
             text = (SOURCE / document).read_text()
             blocks = QUOTE.findall(text)
-            self.assertEqual(len(blocks), text.count("```cpp"), f"{document}: a block of code without its source")
-            for path, names, code in blocks:
+            self.assertEqual(len(blocks), len(BLOCK.findall(text)), f"{document}: a block of code without its source")
+            for path, suffix, names, language, code in blocks:
+                self.assertEqual(language, LANGUAGES[suffix], f"{document}: {path}")
                 found = regions((SOURCE / path).read_text())
                 wanted = [name.strip() for name in names.split(",")]
                 for name in wanted:
@@ -47,8 +51,8 @@ class Fragments(unittest.TestCase):
                     quoted.add((path, name))
                 self.assertEqual(code, "\n".join(found[name] for name in wanted), f"{document}: {path}: {names}")
         marked = {
-            (f"examples/{file.name}", name)
-            for file in (SOURCE / "examples").glob("*.cpp") for name in regions(file.read_text())
+            (str(file.relative_to(SOURCE)), name)
+            for file in (SOURCE / "examples").rglob("*") if file.suffix in LANGUAGES for name in regions(file.read_text())
         }  # fmt: skip
         self.assertEqual(marked, quoted, "a marked region of an example is in no document")
 

@@ -151,14 +151,17 @@ world::world(MPI_Comm comm, const options& chosen)
 
 world::~world() noexcept(!checked_build) {
   if (!may_free_collectively()) return;
-  wait_without_limit();
-  barrier();
+  close();  // before the exception, during which nothing collective is done
   if constexpr (checked_build) {
     if (near_slab_.used() + far_slab_.used() == 0) return;
-    // Before the exception, during which nothing collective is done.
-    free_handles();
     throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
   }
+}
+
+void world::close() {
+  wait_without_limit();
+  barrier();
+  free_handles();
 }
 
 void world::barrier() {

@@ -93,6 +93,10 @@ class world : public waiting<world> {
   /// of words that others use.
   ~world() noexcept(!checked_build);
 
+  /// What the destructor does first: waits for all ranks, then frees what MPI has of the world. Nothing that
+  /// lives in it may do anything afterwards but be destroyed. For who is told that MPI ends; collective.
+  void close();
+
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] const class locality& locality() const noexcept { return locality_; }

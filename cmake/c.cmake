@@ -1,0 +1,44 @@
+# nearfar::c, the C interface as a shared library for one MPI library, whose name is in the file's: libnearfar_c_openmpi.so.
+# The library is compiled into it once more, position-independent and with misuse checked in every build, so that it exports
+# nearfar_* alone and needs nothing of nearfar beside it.
+get_target_property(nearfar_c_core_sources nearfar SOURCES)
+list(FILTER nearfar_c_core_sources EXCLUDE REGEX "^src/container/")
+add_library(
+  nearfar_c_core OBJECT EXCLUDE_FROM_ALL
+  ${nearfar_c_core_sources}
+  src/memory/mpi/call.cpp
+  src/memory/mpi/handles.cpp
+  src/memory/mpi/transport.cpp
+  src/memory/mpi/world.cpp)
+add_library(
+  nearfar_c SHARED
+  src/c/call.cpp
+  src/c/channel.cpp
+  src/c/lock.cpp
+  src/c/map.cpp
+  src/c/queue.cpp
+  src/c/world.cpp)
+add_library(nearfar::c ALIAS nearfar_c)
+foreach(target nearfar_c_core nearfar_c)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+                                             VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  target_compile_definitions(${target} PRIVATE NEARFAR_CHECKED=1 OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${target} PRIVATE Threads::Threads nearfar::hwloc MPI::MPI_CXX)
+endforeach()
+set_source_files_properties(src/c/call.cpp PROPERTIES COMPILE_DEFINITIONS
+                                                      "NEARFAR_VERSION=\"${PROJECT_VERSION}\";NEARFAR_MPI_NAME=\"${nearfar_mpi_name}\"")
+set(nearfar_c_exports ${CMAKE_CURRENT_SOURCE_DIR}/src/c/nearfar_c.map)
+set_target_properties(
+  nearfar_c
+  PROPERTIES OUTPUT_NAME nearfar_c_${nearfar_mpi_name}
+             EXPORT_NAME c_${nearfar_mpi_name}
+             VERSION ${PROJECT_VERSION}
+             SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+             LINK_DEPENDS ${nearfar_c_exports})
+target_link_libraries(nearfar_c PRIVATE nearfar_c_core)
+target_link_options(nearfar_c PRIVATE LINKER:--version-script=${nearfar_c_exports} LINKER:--no-undefined)
+# Who includes nearfar.h needs mpi.h, of whatever language.
+target_include_directories(nearfar_c INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
+                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -1,0 +1,82 @@
+"""Channels between the threads of a process."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+from ._library import call
+from ._waiting import checked_size, iterate, raise_unless_got, raise_unless_put, wait
+from .items import items_of
+
+
+class Channel:
+    """A channel between threads, first in, first out, of which any may put and get. Needs no MPI.
+
+    ``kind`` is a dtype, for numpy's scalars, or a number, for that many bytes at most.
+    """
+
+    def __init__(self, kind: Any, capacity: int) -> None:
+        self._items = items_of(kind)
+        self._handle = ctypes.c_void_p()
+        call("channel_create", self._items.size, checked_size(capacity), ctypes.byref(self._handle))
+
+    def put(self, value: Any, block: bool = True, timeout: float | None = None) -> None:
+        """Sends a value. Full if there is no room (in time, in seconds), Closed after ``close``."""
+        data = self._items.encode(value)
+
+        def send(span: int) -> int:
+            return call("channel_send_for", self._handle, data, len(data), span)
+
+        status = wait(send, timeout) if block else call("channel_try_send", self._handle, data, len(data))
+        raise_unless_put(status)
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        """Receives the oldest value. Empty if there is none (in time, in seconds), Closed if there will be none."""
+        size = self._items.size
+        buffer = ctypes.create_string_buffer(size)
+
+        def receive(span: int) -> int:
+            return call("channel_receive_for", self._handle, buffer, size, None, span)
+
+        status = wait(receive, timeout) if block else call("channel_try_receive", self._handle, buffer, size, None)
+        raise_unless_got(status)
+        return self._items.decode(buffer.raw)
+
+    def __iter__(self) -> Iterator[Any]:
+        """All values until the channel is closed and empty."""
+        return iterate(self)
+
+    def close(self) -> None:
+        """From now on nothing can be put; who waits is told. What is there can still be got."""
+        call("channel_close", self._handle)
+
+    def reopen(self) -> None:
+        """Ends that."""
+        call("channel_reopen", self._handle)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed."""
+        result = ctypes.c_int()
+        call("channel_is_closed", self._handle, ctypes.byref(result))
+        return result.value != 0
+
+    def qsize(self) -> int:
+        """Values that wait: an estimate while others put and get."""
+        result = ctypes.c_size_t()
+        call("channel_size_estimate", self._handle, ctypes.byref(result))
+        return result.value
+
+    def __enter__(self) -> Channel:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # No thread uses what nobody refers to.
+        if getattr(self, "_handle", None):
+            call("channel_destroy", ctypes.byref(self._handle))

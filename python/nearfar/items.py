@@ -1,0 +1,87 @@
+"""How values of Python become the bytes that queues, maps and channels hold."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+import numpy as np
+
+from .errors import ArgumentError
+
+
+class Items(abc.ABC):
+    """Values of one kind, each of which takes ``size`` bytes."""
+
+    size: int
+
+    @abc.abstractmethod
+    def encode(self, value: Any) -> bytes:
+        """The value's bytes. ArgumentError if it is not of the kind."""
+
+    @abc.abstractmethod
+    def decode(self, data: bytes) -> Any:
+        """What was encoded."""
+
+
+def items_of(kind: Any) -> Items:
+    """``kind`` is what numpy makes a dtype of, for its scalars; or a number of bytes, for ``bytes`` of at most that."""
+    if isinstance(kind, int) and not isinstance(kind, bool):
+        return Bytes(kind)
+    return Scalars(kind)
+
+
+class Scalars(Items):
+    """Scalars of a dtype, also of a structured one."""
+
+    def __init__(self, kind: Any) -> None:
+        self._dtype = np.dtype(kind)
+        if self._dtype.hasobject or self._dtype.itemsize == 0:
+            raise ArgumentError(f"values of dtype {self._dtype} have no fixed bytes: give a number of bytes, for bytes")
+        self.size = self._dtype.itemsize
+
+    def encode(self, value: Any) -> bytes:
+        try:
+            if self._dtype.kind in "iu":
+                value = self._exact(value)
+            array = np.asarray(value, dtype=self._dtype)
+        except (OverflowError, TypeError, ValueError) as problem:
+            raise ArgumentError(f"{value!r} is no {self._dtype}: {problem}") from None
+        if array.shape != ():
+            raise ArgumentError(f"one {self._dtype} is wanted, not an array of shape {array.shape}")
+        return array.tobytes()
+
+    def _exact(self, value: Any) -> int:
+        """The whole number that this is; ValueError if it is none, or too large or small."""
+        number = int(value)
+        limits = np.iinfo(self._dtype)
+        if not limits.min <= number <= limits.max or number != value:
+            raise ValueError(f"whole numbers from {limits.min} to {limits.max} are")
+        return number
+
+    def decode(self, data: bytes) -> Any:
+        return np.frombuffer(data, dtype=self._dtype, count=1)[0]
+
+
+class Bytes(Items):
+    """Up to so many bytes, with their number before them."""
+
+    PREFIX = 2
+
+    def __init__(self, most: int) -> None:
+        if not 0 < most < 1 << 8 * self.PREFIX:
+            raise ArgumentError(f"a value has 1 to {(1 << 8 * self.PREFIX) - 1} bytes at most, not {most}")
+        self._most = most
+        self.size = most + self.PREFIX
+
+    def encode(self, value: Any) -> bytes:
+        if not isinstance(value, (bytes, bytearray, memoryview)):
+            raise ArgumentError(f"bytes are wanted, not {type(value).__name__}")
+        data = bytes(value)
+        if len(data) > self._most:
+            raise ArgumentError(f"{len(data)} bytes do not fit into {self._most}")
+        return (len(data).to_bytes(self.PREFIX, "little") + data).ljust(self.size, b"\0")
+
+    def decode(self, data: bytes) -> bytes:
+        length = int.from_bytes(data[: self.PREFIX], "little")
+        return data[self.PREFIX : self.PREFIX + length]

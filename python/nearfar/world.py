@@ -1,0 +1,335 @@
+"""The ranks of a communicator, and what they share."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+from . import _library
+from ._library import call
+from ._waiting import checked_size, iterate, nanoseconds, raise_unless_got, raise_unless_put, wait
+from .errors import ArgumentError, Full
+from .items import items_of
+
+_KINDS = {"ticket": 0, "lock-free": 1}
+
+
+class World:
+    """The ranks of a communicator of mpi4py, with the memory that locks, queues and maps are in.
+
+    Making and closing a world, and making anything in it, is collective: all ranks do it in the same order and with the
+    same arguments. A world and what is in it is used by one thread at a time. ``far_bytes`` and ``near_bytes`` are the
+    memory of each rank (4 MiB each by default), ``stall_limit`` the seconds after which a wait raises StalledError,
+    ``topology`` what is to be taken for the machine, such as "node:2 core:4".
+    """
+
+    def __init__(
+        self,
+        comm: Any,
+        *,
+        far_bytes: int = 0,
+        near_bytes: int = 0,
+        stall_limit: float | None = None,
+        topology: str | None = None,
+    ) -> None:
+        if not hasattr(comm, "py2f"):
+            raise TypeError(f"a world is made of a communicator of mpi4py, not of {type(comm).__name__}")
+        options = _library.WorldOptions(
+            size=ctypes.sizeof(_library.WorldOptions),
+            far_bytes=checked_size(far_bytes),
+            near_bytes=checked_size(near_bytes),
+            stall_limit_ns=0 if stall_limit is None else max(nanoseconds(stall_limit), 1),
+            topology=None if topology is None else topology.encode(),
+        )
+        self._handle = ctypes.c_void_p()
+        self._objects: list[_InWorld] = []
+        # The library sees no wait that is cut into pieces.
+        self._waits_whole = stall_limit is not None
+        call("world_from_fortran_comm", comm.py2f(), ctypes.byref(options), ctypes.byref(self._handle))
+
+    @property
+    def rank(self) -> int:
+        """This rank, from 0."""
+        return _number("world_rank", self._handle)
+
+    @property
+    def size(self) -> int:
+        """How many ranks there are."""
+        return _number("world_size", self._handle)
+
+    def barrier(self) -> None:
+        """Waits for all ranks, and lets MPI progress. Collective. Who has finished waits here: others may need it."""
+        call("world_barrier", self._handle)
+
+    def progress(self) -> None:
+        """Lets MPI complete what other ranks aim at this one; for loops that wait for something else."""
+        call("world_progress", self._handle)
+
+    def lock(self, home: int = 0) -> Lock:
+        """An exclusive lock of all ranks. Collective."""
+        return Lock(self, home)
+
+    def rwlock(self, home: int = 0) -> RWLock:
+        """A reader-writer lock of all ranks. Collective."""
+        return RWLock(self, home)
+
+    def queue(self, kind: Any, capacity: int, algorithm: str = "ticket") -> Queue:
+        """A queue of all ranks with room for ``capacity`` values of each. Collective.
+
+        ``kind`` is a dtype, for numpy's scalars, or a number, for that many bytes at most (1022). ``algorithm`` is
+        "ticket", the fast one, or "lock-free", in which a rank that stops stops nobody.
+        """
+        return Queue(self, kind, capacity, algorithm)
+
+    def map(self, keys: Any, values: Any, entries: int) -> Map:
+        """A hash table with room for ``entries`` in the memory of each rank. Collective.
+
+        ``keys`` and ``values`` are dtypes or numbers of bytes, of at most 64 and 512 bytes (62 and 510 for bytes). The
+        hash of a key chooses the rank, so that one may be full before others: a third more than needed is ample.
+        """
+        return Map(self, keys, values, entries)
+
+    def close(self) -> None:
+        """Closes what was made in the world, and the world. Collective; waits for all ranks. HeldError if this rank
+        holds a lock of it."""
+        while self._objects:
+            self._objects[-1].close()
+        if self._handle:
+            call("world_destroy", ctypes.byref(self._handle))
+
+    def __enter__(self) -> World:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        # After an exception the other ranks may never come here, and it is the exception that must be seen.
+        if kind is None:
+            self.close()
+
+
+class _InWorld:
+    """What has a handle, and lives in a world."""
+
+    def __init__(self, world: World, kind: str, *arguments: Any) -> None:
+        self._kind = kind
+        self._world = world
+        self._handle = ctypes.c_void_p()
+        call(f"{kind}_create", world._handle, *arguments, ctypes.byref(self._handle))
+        world._objects.append(self)
+
+    def _call(self, name: str, *arguments: Any) -> int:
+        return call(f"{self._kind}_{name}", self._handle, *arguments)
+
+    def close(self) -> None:
+        """Gives this rank's part back; not collective, but only when no rank uses the object any more. The world does
+        it for what was not closed."""
+        if not self._handle:
+            return
+        call(f"{self._kind}_destroy", ctypes.byref(self._handle))
+        self._world._objects.remove(self)
+
+
+class _Exclusive(_InWorld):
+    """What threading.Lock can do."""
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Waits for the lock and returns True; or, within so many seconds, whether it was free in time.
+
+        Without a timeout in order of arrival, and Ctrl-C has to wait, too. With one it tries again and again.
+        """
+        if not blocking:
+            return self._call("try_acquire") == _library.SUCCESS
+        if timeout == -1:
+            return self._call("acquire") == _library.SUCCESS
+        return wait(lambda span: self._call("acquire_for", span), timeout) == _library.SUCCESS
+
+    def release(self) -> None:
+        """Gives the lock up. NotHeldError if this rank does not hold it."""
+        self._call("release")
+
+
+class Lock(_Exclusive):
+    """An exclusive lock of all ranks of a world, not recursive: ``with lock:``."""
+
+    def __init__(self, world: World, home: int = 0) -> None:
+        super().__init__(world, "lock", home)
+
+    def __enter__(self) -> Lock:
+        self.acquire()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.release()
+
+
+class RWLock(_Exclusive):
+    """A lock that one rank holds exclusively, or any number share: ``with lock.writing():``, ``with lock.reading():``."""
+
+    def __init__(self, world: World, home: int = 0) -> None:
+        super().__init__(world, "rwlock", home)
+
+    def acquire_shared(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """As ``acquire``, to share the lock."""
+        if not blocking:
+            return self._call("try_acquire_shared") == _library.SUCCESS
+        if timeout == -1:
+            return self._call("acquire_shared") == _library.SUCCESS
+        return wait(lambda span: self._call("acquire_shared_for", span), timeout) == _library.SUCCESS
+
+    def release_shared(self) -> None:
+        """Gives up what was shared."""
+        self._call("release_shared")
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Holds the lock exclusively."""
+        self.acquire()
+        try:
+            yield
+        finally:
+            self.release()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Shares the lock."""
+        self.acquire_shared()
+        try:
+            yield
+        finally:
+            self.release_shared()
+
+
+class Queue(_InWorld):
+    """A queue of all ranks, first in, first out. Any rank puts and gets at any time."""
+
+    def __init__(self, world: World, kind: Any, capacity: int, algorithm: str = "ticket") -> None:
+        self._items = items_of(kind)
+        if algorithm not in _KINDS:
+            raise ArgumentError(f"there is no algorithm {algorithm!r}, but {' and '.join(_KINDS)}")
+        super().__init__(world, "queue", _KINDS[algorithm], self._items.size, checked_size(capacity))
+
+    def put(self, value: Any, block: bool = True, timeout: float | None = None) -> None:
+        """Appends a value. Full if there is no room (in time, in seconds), Closed after ``finish``."""
+        data = self._items.encode(value)
+        raise_unless_put(self._wait("push", block, timeout, data))
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        """The oldest value. Empty if there is none (in time, in seconds), Closed if there will be none."""
+        buffer = ctypes.create_string_buffer(self._items.size)
+        raise_unless_got(self._wait("pop", block, timeout, buffer))
+        return self._items.decode(buffer.raw)
+
+    def _wait(self, name: str, block: bool, timeout: float | None, data: Any) -> int:
+        if not block:
+            return self._call(f"try_{name}", data)
+        if timeout is None and self._world._waits_whole:
+            return self._call(name, data)
+        return wait(lambda span: self._call(f"{name}_for", data, span), timeout)
+
+    def __iter__(self) -> Iterator[Any]:
+        """All values that this rank gets, until the queue is finished and empty."""
+        return iterate(self)
+
+    def finish(self) -> None:
+        """From now on nothing can be put, and ``get`` raises Closed when nothing is left; on all ranks, by any."""
+        self._call("close")
+
+    def qsize(self) -> int:
+        """Values in the queue as far as this rank knows."""
+        result = ctypes.c_size_t()
+        self._call("size_estimate", ctypes.byref(result))
+        return result.value
+
+
+class Map(_InWorld):
+    """A hash table in the memory of all ranks, with the operators of a dict. Lock-free."""
+
+    def __init__(self, world: World, keys: Any, values: Any, entries: int) -> None:
+        self._keys = items_of(keys)
+        self._values = items_of(values)
+        super().__init__(world, "map", self._keys.size, self._values.size, checked_size(entries))
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The value of ``key``, or the default."""
+        buffer = ctypes.create_string_buffer(self._values.size)
+        found = self._call("find", self._keys.encode(key), buffer) == _library.SUCCESS
+        return self._values.decode(buffer.raw) if found else default
+
+    def insert(self, key: Any, value: Any) -> bool:
+        """Adds an entry and returns True, or False if there is one already, which stays. Full if there is no room."""
+        return self._put("insert", self._keys.encode(key), self._values.encode(value))
+
+    def replace(self, key: Any, value: Any) -> bool:
+        """Gives an entry another value and returns True, or False if there is none. Full if there is no room for it."""
+        return self._put("update", self._keys.encode(key), self._values.encode(value))
+
+    def pop(self, key: Any, *default: Any) -> Any:
+        """Removes an entry and returns its value, or the default; KeyError without one."""
+        buffer = ctypes.create_string_buffer(self._values.size)
+        if self._call("erase", self._keys.encode(key), buffer) == _library.SUCCESS:
+            return self._values.decode(buffer.raw)
+        if default:
+            return default[0]
+        raise KeyError(key)
+
+    def __getitem__(self, key: Any) -> Any:
+        missing = object()
+        value = self.get(key, missing)
+        if value is missing:
+            raise KeyError(key)
+        return value
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Adds an entry or gives it another value, whatever other ranks do meanwhile. Full if there is no room."""
+        while not self.replace(key, value) and not self.insert(key, value):
+            pass
+
+    def __delitem__(self, key: Any) -> None:
+        self.pop(key)
+
+    def __contains__(self, key: Any) -> bool:
+        missing = object()
+        return self.get(key, missing) is not missing
+
+    def local_items(self) -> list[tuple[Any, Any]]:
+        """The entries in this rank's memory."""
+        entries: list[tuple[Any, Any]] = []
+
+        def visit(key: int, value: int, _: int | None) -> None:
+            entries.append((ctypes.string_at(key, self._keys.size), ctypes.string_at(value, self._values.size)))
+
+        self._call("visit_local", _library.VISITOR(visit), None)
+        return [(self._keys.decode(key), self._values.decode(value)) for key, value in entries]
+
+    def size(self) -> int:
+        """Entries in the memory of all ranks. Collective, which is why it is not ``len``."""
+        result = ctypes.c_size_t()
+        self._call("size", ctypes.byref(result))
+        return result.value
+
+    @property
+    def capacity(self) -> int:
+        """The most that there can be."""
+        result = ctypes.c_size_t()
+        self._call("capacity", ctypes.byref(result))
+        return result.value
+
+    def owner(self, key: Any) -> int:
+        """The rank in whose memory the entry of ``key`` is, or would be."""
+        result = ctypes.c_int()
+        self._call("owner", self._keys.encode(key), ctypes.byref(result))
+        return result.value
+
+    def _put(self, name: str, key: bytes, value: bytes) -> bool:
+        status = self._call(name, key, value)
+        if status == _library.FULL:
+            raise Full("the rank that the key belongs to has no room: make the map with more entries")
+        return status == _library.SUCCESS
+
+
+def _number(name: str, handle: ctypes.c_void_p) -> int:
+    result = ctypes.c_int()
+    call(name, handle, ctypes.byref(result))
+    return result.value

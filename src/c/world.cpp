@@ -1,0 +1,161 @@
+#include "src/c/world.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "nearfar.h"
+#include "nearfar/core/error.hpp"
+#include "nearfar/memory/mpi/call.hpp"
+#include "nearfar/memory/mpi/world.hpp"
+#include "nearfar/topology/spec.hpp"
+#include "src/c/call.hpp"
+
+namespace {
+
+using namespace nearfar;
+
+/// Those of this process, in the order in which they were made.
+class open_worlds {
+ public:
+  void add(nearfar_world& w) {
+    const std::lock_guard hold(mutex_);
+    worlds_.push_back(&w);
+  }
+  void remove(nearfar_world& w) {
+    const std::lock_guard hold(mutex_);
+    std::erase(worlds_, &w);
+  }
+  /// The last first, as all ranks do.
+  void close_all() {
+    const std::lock_guard hold(mutex_);
+    for (; !worlds_.empty(); worlds_.pop_back()) worlds_.back()->of.close();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<nearfar_world*> worlds_;
+};
+
+open_worlds& worlds() {
+  static open_worlds all;
+  return all;
+}
+
+/// Whoever forgot a world has all ranks in MPI_Finalize here, where MPI still works; some libraries crash
+/// later in it if windows are left. What is in the worlds can still be destroyed.
+extern "C" int end_with_mpi(MPI_Comm, int, void*, void*) {
+  c::mpi_is_over = true;
+  const nearfar_status status = c::guarded("MPI_Finalize", [] {
+    worlds().close_all();
+    return NEARFAR_SUCCESS;
+  });
+  return status == NEARFAR_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+/// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, by which the end of MPI can be seen without a
+/// call of MPI in each operation.
+void watch_for_end_of_mpi() {
+  static const bool is_watching = [] {
+    int key = MPI_KEYVAL_INVALID;
+    mpi::check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_with_mpi, &key, nullptr),
+               "MPI_Comm_create_keyval");
+    mpi::check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+    mpi::check(MPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval");
+    return true;
+  }();
+  static_cast<void>(is_watching);
+}
+
+mpi::options options_of(const nearfar_world_options* given) {
+  nearfar_world_options of = NEARFAR_WORLD_OPTIONS_INIT;
+  if (given != nullptr) {
+    if (given->size < sizeof of.size)
+      throw misuse("options without their size: begin with NEARFAR_WORLD_OPTIONS_INIT");
+    std::memcpy(&of, given, std::min(given->size, sizeof of));
+  }
+  mpi::options chosen;
+  if (of.far_bytes != 0) chosen.far_bytes = of.far_bytes;
+  if (of.near_bytes != 0) chosen.near_bytes = of.near_bytes;
+  if (of.stall_limit_ns < 0)
+    throw misuse("stall_limit_ns is " + std::to_string(of.stall_limit_ns) +
+                 ": give nanoseconds, or 0 for no limit");
+  if (of.stall_limit_ns != 0) chosen.stall_limit = std::chrono::nanoseconds(of.stall_limit_ns);
+  if (of.topology != nullptr) chosen.topology = topology_spec::parse(of.topology);
+  return chosen;
+}
+
+/// `comm()` where there is MPI.
+template <typename Comm>
+nearfar_status make(const char* function, const Comm& comm, const nearfar_world_options* options,
+                    nearfar_world** world) {
+  if (world == nullptr) return c::fail_by_null(function, "the place for the world");
+  *world = nullptr;
+  if (!mpi::is_active()) return c::fail_by_no_mpi(function);
+  return c::guarded(function, [&] {
+    watch_for_end_of_mpi();
+    auto made = std::make_unique<nearfar_world>(comm(), options_of(options));
+    worlds().add(*made);
+    *world = made.release();
+    return NEARFAR_SUCCESS;
+  });
+}
+
+}  // namespace
+
+nearfar_status nearfar_world_from_comm(MPI_Comm comm, const nearfar_world_options* options,
+                                       nearfar_world** world) {
+  return make(
+      __func__, [comm] { return comm; }, options, world);
+}
+
+nearfar_status nearfar_world_from_fortran_comm(MPI_Fint comm, const nearfar_world_options* options,
+                                               nearfar_world** world) {
+  return make(
+      __func__, [comm] { return MPI_Comm_f2c(comm); }, options, world);
+}
+
+nearfar_status nearfar_world_destroy(nearfar_world** world) {
+  const bool is_late = nearfar::c::mpi_is_over;
+  const nearfar_status status = nearfar::c::destroy(__func__, world, [is_late](nearfar_world& w) {
+    // Asked of all ranks, so that none waits in vain for one that may not go on.
+    const std::int64_t left = is_late ? w.objects : w.of.sum_over_ranks({w.objects}).front();
+    if (left != 0)
+      throw nearfar::destroyed_while_in_use("the ranks have not destroyed " + std::to_string(left) +
+                                            " locks, queues and maps of the world, this one " +
+                                            std::to_string(w.objects) + ": destroy these first");
+    worlds().remove(w);
+  });
+  return is_late && status == NEARFAR_SUCCESS ? nearfar::c::fail_by_no_mpi(__func__) : status;
+}
+
+nearfar_status nearfar_world_rank(const nearfar_world* world, int* rank) {
+  return nearfar::c::get(__func__, world, rank, [](const nearfar_world& w) { return w.of.rank(); });
+}
+
+nearfar_status nearfar_world_size(const nearfar_world* world, int* size) {
+  return nearfar::c::get(__func__, world, size, [](const nearfar_world& w) { return w.of.size(); });
+}
+
+nearfar_status nearfar_world_barrier(nearfar_world* world) {
+  return nearfar::c::with_mpi(__func__, world, [](nearfar_world& w) {
+    w.of.barrier();
+    return NEARFAR_SUCCESS;
+  });
+}
+
+nearfar_status nearfar_world_progress(nearfar_world* world) {
+  return nearfar::c::with_mpi(__func__, world, [](nearfar_world& w) {
+    w.of.progress();
+    return NEARFAR_SUCCESS;
+  });
+}

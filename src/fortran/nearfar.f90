@@ -1,0 +1,1105 @@
+!> nearfar for Fortran: a module over the C interface, nearfar.h, which has all that is not said here.
+!>
+!> Each procedure has an optional last argument, status. Without it, whatever is not NEARFAR_SUCCESS ends the program on
+!> all ranks, with its text: also an outcome that is no error, such as NEARFAR_CLOSED. With it, status is one of the
+!> constants below: 0, positive for an outcome, negative for an error, on which nearfar_last_message() has more.
+!>
+!> Items, keys and values are passed as they are, of any type without pointers and allocatable components; so many of
+!> their bytes are read or written as the queue, map or channel was made for: storage_size(item) / 8. Timeouts are
+!> nanoseconds from the call on.
+!>
+!> Collective procedures, which all ranks call in the same order with the same arguments: create of all but channels,
+!> and of worlds destroy, too; nearfar_world%barrier, nearfar_map%size.
+module nearfar
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: error_unit, int64
+  use mpi_f08, only: MPI_Abort, MPI_Comm, MPI_COMM_WORLD, MPI_Finalized, MPI_Initialized
+  implicit none
+  private
+
+  public :: nearfar_world, nearfar_lock, nearfar_rwlock, nearfar_queue, nearfar_map, nearfar_channel
+  public :: nearfar_error_text, nearfar_last_message, nearfar_visitor
+
+  integer, parameter, public :: NEARFAR_SUCCESS = 0
+  integer, parameter, public :: NEARFAR_BUSY = 1
+  integer, parameter, public :: NEARFAR_TIMED_OUT = 2
+  integer, parameter, public :: NEARFAR_EMPTY = 3
+  integer, parameter, public :: NEARFAR_FULL = 4
+  integer, parameter, public :: NEARFAR_CLOSED = 5
+  integer, parameter, public :: NEARFAR_NOT_FOUND = 6
+  integer, parameter, public :: NEARFAR_EXISTS = 7
+  integer, parameter, public :: NEARFAR_ERROR_ARGUMENT = -1
+  integer, parameter, public :: NEARFAR_ERROR_NOT_HELD = -2
+  integer, parameter, public :: NEARFAR_ERROR_HELD = -3
+  integer, parameter, public :: NEARFAR_ERROR_IN_USE = -4
+  integer, parameter, public :: NEARFAR_ERROR_MISMATCH = -5
+  integer, parameter, public :: NEARFAR_ERROR_NO_MPI = -6
+  integer, parameter, public :: NEARFAR_ERROR_MPI = -7
+  integer, parameter, public :: NEARFAR_ERROR_TRANSPORT = -8
+  integer, parameter, public :: NEARFAR_ERROR_TOPOLOGY = -9
+  integer, parameter, public :: NEARFAR_ERROR_NO_MEMORY = -10
+  integer, parameter, public :: NEARFAR_ERROR_STALLED = -11
+  integer, parameter, public :: NEARFAR_ERROR_INTERNAL = -12
+
+  integer, parameter, public :: NEARFAR_QUEUE_TICKET = 0
+  integer, parameter, public :: NEARFAR_QUEUE_LOCK_FREE = 1
+
+  !> The ranks of a communicator.
+  type :: nearfar_world
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    procedure :: create => world_create
+    procedure :: destroy => world_destroy
+    procedure :: rank => world_rank
+    procedure :: size => world_size
+    procedure :: barrier => world_barrier
+    procedure :: progress => world_progress
+  end type nearfar_world
+
+  !> An exclusive lock of all ranks.
+  type :: nearfar_lock
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    procedure :: create => lock_create
+    procedure :: destroy => lock_destroy
+    procedure :: acquire => lock_acquire
+    procedure :: try_acquire => lock_try_acquire
+    procedure :: acquire_for => lock_acquire_for
+    procedure :: release => lock_release
+  end type nearfar_lock
+
+  !> A reader-writer lock of all ranks.
+  type :: nearfar_rwlock
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    procedure :: create => rwlock_create
+    procedure :: destroy => rwlock_destroy
+    procedure :: acquire => rwlock_acquire
+    procedure :: try_acquire => rwlock_try_acquire
+    procedure :: acquire_for => rwlock_acquire_for
+    procedure :: release => rwlock_release
+    procedure :: acquire_shared => rwlock_acquire_shared
+    procedure :: try_acquire_shared => rwlock_try_acquire_shared
+    procedure :: acquire_shared_for => rwlock_acquire_shared_for
+    procedure :: release_shared => rwlock_release_shared
+  end type nearfar_rwlock
+
+  !> A queue of all ranks.
+  type :: nearfar_queue
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    procedure :: create => queue_create
+    procedure :: destroy => queue_destroy
+    procedure :: push => queue_push
+    procedure :: try_push => queue_try_push
+    procedure :: push_for => queue_push_for
+    procedure :: pop => queue_pop
+    procedure :: try_pop => queue_try_pop
+    procedure :: pop_for => queue_pop_for
+    procedure :: close => queue_close
+    procedure :: size_estimate => queue_size_estimate
+  end type nearfar_queue
+
+  !> A hash table in the memory of all ranks.
+  type :: nearfar_map
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    procedure :: create => map_create
+    procedure :: destroy => map_destroy
+    procedure :: find => map_find
+    procedure :: insert => map_insert
+    procedure :: update => map_update
+    procedure :: erase => map_erase
+    procedure :: visit_local => map_visit_local
+    procedure :: size => map_size
+    procedure :: capacity => map_capacity
+    procedure :: owner => map_owner
+  end type nearfar_map
+
+  !> A channel between the threads of a process.
+  type :: nearfar_channel
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    procedure :: create => channel_create
+    procedure :: destroy => channel_destroy
+    procedure :: send => channel_send
+    procedure :: try_send => channel_try_send
+    procedure :: send_for => channel_send_for
+    procedure :: receive => channel_receive
+    procedure :: try_receive => channel_try_receive
+    procedure :: receive_for => channel_receive_for
+    procedure :: close => channel_close
+    procedure :: reopen => channel_reopen
+    procedure :: is_closed => channel_is_closed
+    procedure :: size_estimate => channel_size_estimate
+  end type nearfar_channel
+
+  abstract interface
+    !> What nearfar_map%visit_local calls for each entry.
+    subroutine nearfar_visitor(key, value, context) bind(c)
+      import :: c_ptr
+      type(c_ptr), value :: key, value, context
+    end subroutine nearfar_visitor
+  end interface
+
+  type, bind(c) :: world_options
+    integer(c_size_t) :: size
+    integer(c_size_t) :: far_bytes
+    integer(c_size_t) :: near_bytes
+    integer(c_int64_t) :: stall_limit_ns
+    type(c_ptr) :: topology
+  end type world_options
+
+  ! The functions of nearfar.h.
+  interface
+    function c_error_text(status) bind(c, name="nearfar_error_text") result(text)
+      import :: c_int, c_ptr
+      integer(c_int), value :: status
+      type(c_ptr) :: text
+    end function c_error_text
+
+    function c_last_message() bind(c, name="nearfar_last_message") result(text)
+      import :: c_ptr
+      type(c_ptr) :: text
+    end function c_last_message
+
+    function c_world_from_fortran_comm(comm, options, world) &
+      bind(c, name="nearfar_world_from_fortran_comm") result(status)
+      import :: c_int, c_ptr, world_options
+      integer(c_int), value :: comm
+      type(world_options), intent(in) :: options
+      type(c_ptr), intent(inout) :: world
+      integer(c_int) :: status
+    end function c_world_from_fortran_comm
+
+    function c_world_destroy(world) bind(c, name="nearfar_world_destroy") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: world
+      integer(c_int) :: status
+    end function c_world_destroy
+
+    function c_world_rank(world, rank) bind(c, name="nearfar_world_rank") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: world
+      integer(c_int), intent(out) :: rank
+      integer(c_int) :: status
+    end function c_world_rank
+
+    function c_world_size(world, size) bind(c, name="nearfar_world_size") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: world
+      integer(c_int), intent(out) :: size
+      integer(c_int) :: status
+    end function c_world_size
+
+    function c_world_barrier(world) bind(c, name="nearfar_world_barrier") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: world
+      integer(c_int) :: status
+    end function c_world_barrier
+
+    function c_world_progress(world) bind(c, name="nearfar_world_progress") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: world
+      integer(c_int) :: status
+    end function c_world_progress
+
+    function c_lock_create(world, home, lock) bind(c, name="nearfar_lock_create") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: world
+      integer(c_int), value :: home
+      type(c_ptr), intent(inout) :: lock
+      integer(c_int) :: status
+    end function c_lock_create
+
+    function c_lock_destroy(lock) bind(c, name="nearfar_lock_destroy") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: lock
+      integer(c_int) :: status
+    end function c_lock_destroy
+
+    function c_lock_acquire(lock) bind(c, name="nearfar_lock_acquire") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: lock
+      integer(c_int) :: status
+    end function c_lock_acquire
+
+    function c_lock_try_acquire(lock) bind(c, name="nearfar_lock_try_acquire") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: lock
+      integer(c_int) :: status
+    end function c_lock_try_acquire
+
+    function c_lock_release(lock) bind(c, name="nearfar_lock_release") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: lock
+      integer(c_int) :: status
+    end function c_lock_release
+
+    function c_lock_acquire_for(lock, timeout_ns) bind(c, name="nearfar_lock_acquire_for") result(status)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: lock
+      integer(c_int64_t), value :: timeout_ns
+      integer(c_int) :: status
+    end function c_lock_acquire_for
+
+    function c_rwlock_create(world, home, lock) bind(c, name="nearfar_rwlock_create") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: world
+      integer(c_int), value :: home
+      type(c_ptr), intent(inout) :: lock
+      integer(c_int) :: status
+    end function c_rwlock_create
+
+    function c_rwlock_destroy(lock) bind(c, name="nearfar_rwlock_destroy") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: lock
+      integer(c_int) :: status
+    end function c_rwlock_destroy
+
+    function c_rwlock_acquire(lock) bind(c, name="nearfar_rwlock_acquire") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: lock
+      integer(c_int) :: status
+    end function c_rwlock_acquire
+
+    function c_rwlock_try_acquire(lock) bind(c, name="nearfar_rwlock_try_acquire") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: lock
+      integer(c_int) :: status
+    end function c_rwlock_try_acquire
+
+    function c_rwlock_release(lock) bind(c, name="nearfar_rwlock_release") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: lock
+      integer(c_int) :: status
+    end function c_rwlock_release
+
+    function c_rwlock_acquire_shared(lock) bind(c, name="nearfar_rwlock_acquire_shared") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: lock
+      integer(c_int) :: status
+    end function c_rwlock_acquire_shared
+
+    function c_rwlock_try_acquire_shared(lock) bind(c, name="nearfar_rwlock_try_acquire_shared") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: lock
+      integer(c_int) :: status
+    end function c_rwlock_try_acquire_shared
+
+    function c_rwlock_release_shared(lock) bind(c, name="nearfar_rwlock_release_shared") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: lock
+      integer(c_int) :: status
+    end function c_rwlock_release_shared
+
+    function c_rwlock_acquire_for(lock, timeout_ns) bind(c, name="nearfar_rwlock_acquire_for") result(status)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: lock
+      integer(c_int64_t), value :: timeout_ns
+      integer(c_int) :: status
+    end function c_rwlock_acquire_for
+
+    function c_rwlock_acquire_shared_for(lock, timeout_ns) &
+      bind(c, name="nearfar_rwlock_acquire_shared_for") result(status)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: lock
+      integer(c_int64_t), value :: timeout_ns
+      integer(c_int) :: status
+    end function c_rwlock_acquire_shared_for
+
+    function c_queue_create(world, kind, item_bytes, capacity, queue) &
+      bind(c, name="nearfar_queue_create") result(status)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: world
+      integer(c_int), value :: kind
+      integer(c_size_t), value :: item_bytes
+      integer(c_size_t), value :: capacity
+      type(c_ptr), intent(inout) :: queue
+      integer(c_int) :: status
+    end function c_queue_create
+
+    function c_queue_destroy(queue) bind(c, name="nearfar_queue_destroy") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: queue
+      integer(c_int) :: status
+    end function c_queue_destroy
+
+    function c_queue_push(queue, item) bind(c, name="nearfar_queue_push") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: queue
+      type(c_ptr), value :: item
+      integer(c_int) :: status
+    end function c_queue_push
+
+    function c_queue_try_push(queue, item) bind(c, name="nearfar_queue_try_push") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: queue
+      type(c_ptr), value :: item
+      integer(c_int) :: status
+    end function c_queue_try_push
+
+    function c_queue_push_for(queue, item, timeout_ns) bind(c, name="nearfar_queue_push_for") result(status)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: queue
+      type(c_ptr), value :: item
+      integer(c_int64_t), value :: timeout_ns
+      integer(c_int) :: status
+    end function c_queue_push_for
+
+    function c_queue_pop(queue, item) bind(c, name="nearfar_queue_pop") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: queue
+      type(c_ptr), value :: item
+      integer(c_int) :: status
+    end function c_queue_pop
+
+    function c_queue_try_pop(queue, item) bind(c, name="nearfar_queue_try_pop") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: queue
+      type(c_ptr), value :: item
+      integer(c_int) :: status
+    end function c_queue_try_pop
+
+    function c_queue_pop_for(queue, item, timeout_ns) bind(c, name="nearfar_queue_pop_for") result(status)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: queue
+      type(c_ptr), value :: item
+      integer(c_int64_t), value :: timeout_ns
+      integer(c_int) :: status
+    end function c_queue_pop_for
+
+    function c_queue_close(queue) bind(c, name="nearfar_queue_close") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: queue
+      integer(c_int) :: status
+    end function c_queue_close
+
+    function c_queue_size_estimate(queue, size) bind(c, name="nearfar_queue_size_estimate") result(status)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: queue
+      integer(c_size_t), intent(out) :: size
+      integer(c_int) :: status
+    end function c_queue_size_estimate
+
+    function c_map_create(world, key_bytes, value_bytes, entries, map) &
+      bind(c, name="nearfar_map_create") result(status)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: world
+      integer(c_size_t), value :: key_bytes
+      integer(c_size_t), value :: value_bytes
+      integer(c_size_t), value :: entries
+      type(c_ptr), intent(inout) :: map
+      integer(c_int) :: status
+    end function c_map_create
+
+    function c_map_destroy(map) bind(c, name="nearfar_map_destroy") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: map
+      integer(c_int) :: status
+    end function c_map_destroy
+
+    function c_map_find(map, key, value) bind(c, name="nearfar_map_find") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(c_ptr), value :: key
+      type(c_ptr), value :: value
+      integer(c_int) :: status
+    end function c_map_find
+
+    function c_map_insert(map, key, value) bind(c, name="nearfar_map_insert") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(c_ptr), value :: key
+      type(c_ptr), value :: value
+      integer(c_int) :: status
+    end function c_map_insert
+
+    function c_map_update(map, key, value) bind(c, name="nearfar_map_update") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(c_ptr), value :: key
+      type(c_ptr), value :: value
+      integer(c_int) :: status
+    end function c_map_update
+
+    function c_map_erase(map, key, value) bind(c, name="nearfar_map_erase") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(c_ptr), value :: key
+      type(c_ptr), value :: value
+      integer(c_int) :: status
+    end function c_map_erase
+
+    function c_map_visit_local(map, visit, context) bind(c, name="nearfar_map_visit_local") result(status)
+      import :: c_funptr, c_int, c_ptr
+      type(c_ptr), value :: map
+      type(c_funptr), value :: visit
+      type(c_ptr), value :: context
+      integer(c_int) :: status
+    end function c_map_visit_local
+
+    function c_map_size(map, size) bind(c, name="nearfar_map_size") result(status)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: map
+      integer(c_size_t), intent(out) :: size
+      integer(c_int) :: status
+    end function c_map_size
+
+    function c_map_capacity(map, capacity) bind(c, name="nearfar_map_capacity") result(status)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: map
+      integer(c_size_t), intent(out) :: capacity
+      integer(c_int) :: status
+    end function c_map_capacity
+
+    function c_map_owner(map, key, rank) bind(c, name="nearfar_map_owner") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map
+      type(c_ptr), value :: key
+      integer(c_int), intent(out) :: rank
+      integer(c_int) :: status
+    end function c_map_owner
+
+    function c_channel_create(item_bytes, capacity, channel) bind(c, name="nearfar_channel_create") result(status)
+      import :: c_int, c_ptr, c_size_t
+      integer(c_size_t), value :: item_bytes
+      integer(c_size_t), value :: capacity
+      type(c_ptr), intent(inout) :: channel
+      integer(c_int) :: status
+    end function c_channel_create
+
+    function c_channel_destroy(channel) bind(c, name="nearfar_channel_destroy") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: channel
+      integer(c_int) :: status
+    end function c_channel_destroy
+
+    function c_channel_send(channel, item, bytes) bind(c, name="nearfar_channel_send") result(status)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: channel
+      type(c_ptr), value :: item
+      integer(c_size_t), value :: bytes
+      integer(c_int) :: status
+    end function c_channel_send
+
+    function c_channel_try_send(channel, item, bytes) bind(c, name="nearfar_channel_try_send") result(status)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: channel
+      type(c_ptr), value :: item
+      integer(c_size_t), value :: bytes
+      integer(c_int) :: status
+    end function c_channel_try_send
+
+    function c_channel_send_for(channel, item, bytes, timeout_ns) &
+      bind(c, name="nearfar_channel_send_for") result(status)
+      import :: c_int, c_int64_t, c_ptr, c_size_t
+      type(c_ptr), value :: channel
+      type(c_ptr), value :: item
+      integer(c_size_t), value :: bytes
+      integer(c_int64_t), value :: timeout_ns
+      integer(c_int) :: status
+    end function c_channel_send_for
+
+    function c_channel_receive(channel, buffer, buffer_bytes, bytes) &
+      bind(c, name="nearfar_channel_receive") result(status)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: channel
+      type(c_ptr), value :: buffer
+      integer(c_size_t), value :: buffer_bytes
+      integer(c_size_t), intent(out) :: bytes
+      integer(c_int) :: status
+    end function c_channel_receive
+
+    function c_channel_try_receive(channel, buffer, buffer_bytes, bytes) &
+      bind(c, name="nearfar_channel_try_receive") result(status)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: channel
+      type(c_ptr), value :: buffer
+      integer(c_size_t), value :: buffer_bytes
+      integer(c_size_t), intent(out) :: bytes
+      integer(c_int) :: status
+    end function c_channel_try_receive
+
+    function c_channel_receive_for(channel, buffer, buffer_bytes, bytes, timeout_ns) &
+      bind(c, name="nearfar_channel_receive_for") result(status)
+      import :: c_int, c_int64_t, c_ptr, c_size_t
+      type(c_ptr), value :: channel
+      type(c_ptr), value :: buffer
+      integer(c_size_t), value :: buffer_bytes
+      integer(c_size_t), intent(out) :: bytes
+      integer(c_int64_t), value :: timeout_ns
+      integer(c_int) :: status
+    end function c_channel_receive_for
+
+    function c_channel_close(channel) bind(c, name="nearfar_channel_close") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: channel
+      integer(c_int) :: status
+    end function c_channel_close
+
+    function c_channel_reopen(channel) bind(c, name="nearfar_channel_reopen") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: channel
+      integer(c_int) :: status
+    end function c_channel_reopen
+
+    function c_channel_is_closed(channel, is_closed) bind(c, name="nearfar_channel_is_closed") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: channel
+      integer(c_int), intent(out) :: is_closed
+      integer(c_int) :: status
+    end function c_channel_is_closed
+
+    function c_channel_size_estimate(channel, size) bind(c, name="nearfar_channel_size_estimate") result(status)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: channel
+      integer(c_size_t), intent(out) :: size
+      integer(c_int) :: status
+    end function c_channel_size_estimate
+  end interface
+
+  interface
+    pure function strlen(text) bind(c, name="strlen") result(length)
+      import :: c_ptr, c_size_t
+      type(c_ptr), value, intent(in) :: text
+      integer(c_size_t) :: length
+    end function strlen
+  end interface
+
+contains
+
+  !> One sentence on a status.
+  function nearfar_error_text(status) result(text)
+    integer, intent(in) :: status
+    character(:), allocatable :: text
+    text = copy_of(c_error_text(int(status, c_int)))
+  end function nearfar_error_text
+
+  !> What went wrong in the last call of this thread that had an error, and what to do about it.
+  function nearfar_last_message() result(text)
+    character(:), allocatable :: text
+    text = copy_of(c_last_message())
+  end function nearfar_last_message
+
+  function copy_of(c_text) result(text)
+    type(c_ptr), intent(in) :: c_text
+    character(:), allocatable :: text
+    character(kind=c_char), pointer :: letters(:)
+    integer :: i
+    call c_f_pointer(c_text, letters, [strlen(c_text)])
+    allocate (character(size(letters)) :: text)
+    do i = 1, size(letters)
+      text(i:i) = letters(i)
+    end do
+  end function copy_of
+
+  !> Hands the outcome to who asks for it; otherwise ends the program for what is no success.
+  subroutine conclude(outcome, status)
+    integer(c_int), intent(in) :: outcome
+    integer, intent(out), optional :: status
+    logical :: is_initialised, is_finalised
+    if (present(status)) then
+      status = outcome
+      return
+    end if
+    if (outcome == NEARFAR_SUCCESS) return
+    if (outcome < 0) then
+      write (error_unit, "(a)") nearfar_last_message()
+    else
+      write (error_unit, "(a)") "a call of nearfar without status: "//nearfar_error_text(outcome)
+    end if
+    flush (error_unit)
+    call MPI_Initialized(is_initialised)
+    call MPI_Finalized(is_finalised)
+    if (is_initialised .and. .not. is_finalised) call MPI_Abort(MPI_COMM_WORLD, 1) ! others may wait for this rank
+    error stop 1
+  end subroutine conclude
+
+  !> Collective. Sizes are of each rank; without them, or 0, 4 MiB. Without stall_limit_ns, or 0, ranks wait for ever.
+  subroutine world_create(self, comm, far_bytes, near_bytes, stall_limit_ns, topology, status)
+    class(nearfar_world), intent(inout) :: self
+    type(MPI_Comm), intent(in) :: comm
+    integer(int64), intent(in), optional :: far_bytes, near_bytes, stall_limit_ns
+    character(*), intent(in), optional :: topology
+    integer, intent(out), optional :: status
+    character(kind=c_char, len=:), allocatable, target :: text
+    type(world_options) :: options
+    options = world_options(0_c_size_t, 0_c_size_t, 0_c_size_t, 0_c_int64_t, c_null_ptr)
+    options%size = c_sizeof(options)
+    if (present(far_bytes)) options%far_bytes = far_bytes
+    if (present(near_bytes)) options%near_bytes = near_bytes
+    if (present(stall_limit_ns)) options%stall_limit_ns = stall_limit_ns
+    if (present(topology)) then
+      text = topology//c_null_char
+      options%topology = c_loc(text)
+    end if
+    call conclude(c_world_from_fortran_comm(int(comm%MPI_VAL, c_int), options, self%handle), status)
+  end subroutine world_create
+
+  !> Collective, after what is in the world was destroyed, and before MPI_Finalize.
+  subroutine world_destroy(self, status)
+    class(nearfar_world), intent(inout) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_world_destroy(self%handle), status)
+  end subroutine world_destroy
+
+  subroutine world_rank(self, rank, status)
+    class(nearfar_world), intent(in) :: self
+    integer, intent(out) :: rank
+    integer, intent(out), optional :: status
+    integer(c_int) :: found
+    integer(c_int) :: outcome
+    found = -1
+    outcome = c_world_rank(self%handle, found)
+    rank = found
+    call conclude(outcome, status)
+  end subroutine world_rank
+
+  subroutine world_size(self, size, status)
+    class(nearfar_world), intent(in) :: self
+    integer, intent(out) :: size
+    integer, intent(out), optional :: status
+    integer(c_int) :: found
+    integer(c_int) :: outcome
+    found = -1
+    outcome = c_world_size(self%handle, found)
+    size = found
+    call conclude(outcome, status)
+  end subroutine world_size
+
+  subroutine world_barrier(self, status)
+    class(nearfar_world), intent(in) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_world_barrier(self%handle), status)
+  end subroutine world_barrier
+
+  subroutine world_progress(self, status)
+    class(nearfar_world), intent(in) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_world_progress(self%handle), status)
+  end subroutine world_progress
+
+  subroutine lock_create(self, world, home, status)
+    class(nearfar_lock), intent(inout) :: self
+    class(nearfar_world), intent(in) :: world
+    integer, intent(in), optional :: home
+    integer, intent(out), optional :: status
+    integer(c_int) :: at
+    at = 0
+    if (present(home)) at = int(home, c_int)
+    call conclude(c_lock_create(world%handle, at, self%handle), status)
+  end subroutine lock_create
+
+  !> Not collective, not while this rank holds it.
+  subroutine lock_destroy(self, status)
+    class(nearfar_lock), intent(inout) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_lock_destroy(self%handle), status)
+  end subroutine lock_destroy
+
+  subroutine lock_acquire(self, status)
+    class(nearfar_lock), intent(in) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_lock_acquire(self%handle), status)
+  end subroutine lock_acquire
+
+  !> NEARFAR_SUCCESS or NEARFAR_BUSY.
+  subroutine lock_try_acquire(self, status)
+    class(nearfar_lock), intent(in) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_lock_try_acquire(self%handle), status)
+  end subroutine lock_try_acquire
+
+  subroutine lock_release(self, status)
+    class(nearfar_lock), intent(in) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_lock_release(self%handle), status)
+  end subroutine lock_release
+
+  !> NEARFAR_SUCCESS or NEARFAR_TIMED_OUT.
+  subroutine lock_acquire_for(self, timeout_ns, status)
+    class(nearfar_lock), intent(in) :: self
+    integer(int64), intent(in) :: timeout_ns
+    integer, intent(out), optional :: status
+    call conclude(c_lock_acquire_for(self%handle, timeout_ns), status)
+  end subroutine lock_acquire_for
+
+  subroutine rwlock_create(self, world, home, status)
+    class(nearfar_rwlock), intent(inout) :: self
+    class(nearfar_world), intent(in) :: world
+    integer, intent(in), optional :: home
+    integer, intent(out), optional :: status
+    integer(c_int) :: at
+    at = 0
+    if (present(home)) at = int(home, c_int)
+    call conclude(c_rwlock_create(world%handle, at, self%handle), status)
+  end subroutine rwlock_create
+
+  !> Not collective, not while this rank holds it.
+  subroutine rwlock_destroy(self, status)
+    class(nearfar_rwlock), intent(inout) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_rwlock_destroy(self%handle), status)
+  end subroutine rwlock_destroy
+
+  subroutine rwlock_acquire(self, status)
+    class(nearfar_rwlock), intent(in) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_rwlock_acquire(self%handle), status)
+  end subroutine rwlock_acquire
+
+  !> NEARFAR_SUCCESS or NEARFAR_BUSY.
+  subroutine rwlock_try_acquire(self, status)
+    class(nearfar_rwlock), intent(in) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_rwlock_try_acquire(self%handle), status)
+  end subroutine rwlock_try_acquire
+
+  subroutine rwlock_release(self, status)
+    class(nearfar_rwlock), intent(in) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_rwlock_release(self%handle), status)
+  end subroutine rwlock_release
+
+  subroutine rwlock_acquire_shared(self, status)
+    class(nearfar_rwlock), intent(in) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_rwlock_acquire_shared(self%handle), status)
+  end subroutine rwlock_acquire_shared
+
+  subroutine rwlock_try_acquire_shared(self, status)
+    class(nearfar_rwlock), intent(in) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_rwlock_try_acquire_shared(self%handle), status)
+  end subroutine rwlock_try_acquire_shared
+
+  subroutine rwlock_release_shared(self, status)
+    class(nearfar_rwlock), intent(in) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_rwlock_release_shared(self%handle), status)
+  end subroutine rwlock_release_shared
+
+  !> NEARFAR_SUCCESS or NEARFAR_TIMED_OUT.
+  subroutine rwlock_acquire_for(self, timeout_ns, status)
+    class(nearfar_rwlock), intent(in) :: self
+    integer(int64), intent(in) :: timeout_ns
+    integer, intent(out), optional :: status
+    call conclude(c_rwlock_acquire_for(self%handle, timeout_ns), status)
+  end subroutine rwlock_acquire_for
+
+  subroutine rwlock_acquire_shared_for(self, timeout_ns, status)
+    class(nearfar_rwlock), intent(in) :: self
+    integer(int64), intent(in) :: timeout_ns
+    integer, intent(out), optional :: status
+    call conclude(c_rwlock_acquire_shared_for(self%handle, timeout_ns), status)
+  end subroutine rwlock_acquire_shared_for
+
+  !> Collective. Items of 1 to 1024 bytes; room for so many of each rank.
+  subroutine queue_create(self, world, kind, item_bytes, capacity, status)
+    class(nearfar_queue), intent(inout) :: self
+    class(nearfar_world), intent(in) :: world
+    integer, intent(in) :: kind
+    integer, intent(in) :: item_bytes
+    integer, intent(in) :: capacity
+    integer, intent(out), optional :: status
+    call conclude(c_queue_create(world%handle, int(kind, c_int), int(item_bytes, c_size_t), int(capacity, &
+      c_size_t), self%handle), status)
+  end subroutine queue_create
+
+  subroutine queue_destroy(self, status)
+    class(nearfar_queue), intent(inout) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_queue_destroy(self%handle), status)
+  end subroutine queue_destroy
+
+  subroutine queue_push(self, item, status)
+    class(nearfar_queue), intent(in) :: self
+    type(*), intent(in), contiguous, target :: item(..)
+    integer, intent(out), optional :: status
+    call conclude(c_queue_push(self%handle, c_loc(item)), status)
+  end subroutine queue_push
+
+  subroutine queue_try_push(self, item, status)
+    class(nearfar_queue), intent(in) :: self
+    type(*), intent(in), contiguous, target :: item(..)
+    integer, intent(out), optional :: status
+    call conclude(c_queue_try_push(self%handle, c_loc(item)), status)
+  end subroutine queue_try_push
+
+  subroutine queue_push_for(self, item, timeout_ns, status)
+    class(nearfar_queue), intent(in) :: self
+    type(*), intent(in), contiguous, target :: item(..)
+    integer(int64), intent(in) :: timeout_ns
+    integer, intent(out), optional :: status
+    call conclude(c_queue_push_for(self%handle, c_loc(item), timeout_ns), status)
+  end subroutine queue_push_for
+
+  !> NEARFAR_CLOSED when nothing will come any more.
+  subroutine queue_pop(self, item, status)
+    class(nearfar_queue), intent(in) :: self
+    type(*), intent(inout), contiguous, target :: item(..)
+    integer, intent(out), optional :: status
+    call conclude(c_queue_pop(self%handle, c_loc(item)), status)
+  end subroutine queue_pop
+
+  subroutine queue_try_pop(self, item, status)
+    class(nearfar_queue), intent(in) :: self
+    type(*), intent(inout), contiguous, target :: item(..)
+    integer, intent(out), optional :: status
+    call conclude(c_queue_try_pop(self%handle, c_loc(item)), status)
+  end subroutine queue_try_pop
+
+  subroutine queue_pop_for(self, item, timeout_ns, status)
+    class(nearfar_queue), intent(in) :: self
+    type(*), intent(inout), contiguous, target :: item(..)
+    integer(int64), intent(in) :: timeout_ns
+    integer, intent(out), optional :: status
+    call conclude(c_queue_pop_for(self%handle, c_loc(item), timeout_ns), status)
+  end subroutine queue_pop_for
+
+  subroutine queue_close(self, status)
+    class(nearfar_queue), intent(in) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_queue_close(self%handle), status)
+  end subroutine queue_close
+
+  subroutine queue_size_estimate(self, size, status)
+    class(nearfar_queue), intent(in) :: self
+    integer(int64), intent(out) :: size
+    integer, intent(out), optional :: status
+    integer(c_size_t) :: found
+    integer(c_int) :: outcome
+    found = 0
+    outcome = c_queue_size_estimate(self%handle, found)
+    size = int(found, int64)
+    call conclude(outcome, status)
+  end subroutine queue_size_estimate
+
+  !> Collective. Keys of 1 to 64 bytes, values of 1 to 512; room for so many entries in the memory of each rank.
+  subroutine map_create(self, world, key_bytes, value_bytes, entries, status)
+    class(nearfar_map), intent(inout) :: self
+    class(nearfar_world), intent(in) :: world
+    integer, intent(in) :: key_bytes
+    integer, intent(in) :: value_bytes
+    integer, intent(in) :: entries
+    integer, intent(out), optional :: status
+    call conclude(c_map_create(world%handle, int(key_bytes, c_size_t), int(value_bytes, c_size_t), int(entries, &
+      c_size_t), self%handle), status)
+  end subroutine map_create
+
+  subroutine map_destroy(self, status)
+    class(nearfar_map), intent(inout) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_map_destroy(self%handle), status)
+  end subroutine map_destroy
+
+  subroutine map_find(self, key, value, status)
+    class(nearfar_map), intent(in) :: self
+    type(*), intent(in), contiguous, target :: key(..)
+    type(*), intent(inout), contiguous, target :: value(..)
+    integer, intent(out), optional :: status
+    call conclude(c_map_find(self%handle, c_loc(key), c_loc(value)), status)
+  end subroutine map_find
+
+  subroutine map_insert(self, key, value, status)
+    class(nearfar_map), intent(in) :: self
+    type(*), intent(in), contiguous, target :: key(..)
+    type(*), intent(in), contiguous, target :: value(..)
+    integer, intent(out), optional :: status
+    call conclude(c_map_insert(self%handle, c_loc(key), c_loc(value)), status)
+  end subroutine map_insert
+
+  subroutine map_update(self, key, value, status)
+    class(nearfar_map), intent(in) :: self
+    type(*), intent(in), contiguous, target :: key(..)
+    type(*), intent(in), contiguous, target :: value(..)
+    integer, intent(out), optional :: status
+    call conclude(c_map_update(self%handle, c_loc(key), c_loc(value)), status)
+  end subroutine map_update
+
+  !> The value, if asked for, is copied before the entry goes.
+  subroutine map_erase(self, key, value, status)
+    class(nearfar_map), intent(in) :: self
+    type(*), intent(in), contiguous, target :: key(..)
+    type(*), intent(inout), optional, contiguous, target :: value(..)
+    integer, intent(out), optional :: status
+    type(c_ptr) :: place
+    place = c_null_ptr
+    if (present(value)) place = c_loc(value)
+    call conclude(c_map_erase(self%handle, c_loc(key), place), status)
+  end subroutine map_erase
+
+  !> Entries in this rank's memory; context is handed to visit.
+  subroutine map_visit_local(self, visit, context, status)
+    class(nearfar_map), intent(in) :: self
+    procedure(nearfar_visitor) :: visit
+    type(c_ptr), intent(in) :: context
+    integer, intent(out), optional :: status
+    call conclude(c_map_visit_local(self%handle, c_funloc(visit), context), status)
+  end subroutine map_visit_local
+
+  !> Collective.
+  subroutine map_size(self, size, status)
+    class(nearfar_map), intent(in) :: self
+    integer(int64), intent(out) :: size
+    integer, intent(out), optional :: status
+    integer(c_size_t) :: found
+    integer(c_int) :: outcome
+    found = 0
+    outcome = c_map_size(self%handle, found)
+    size = int(found, int64)
+    call conclude(outcome, status)
+  end subroutine map_size
+
+  subroutine map_capacity(self, capacity, status)
+    class(nearfar_map), intent(in) :: self
+    integer(int64), intent(out) :: capacity
+    integer, intent(out), optional :: status
+    integer(c_size_t) :: found
+    integer(c_int) :: outcome
+    found = 0
+    outcome = c_map_capacity(self%handle, found)
+    capacity = int(found, int64)
+    call conclude(outcome, status)
+  end subroutine map_capacity
+
+  subroutine map_owner(self, key, rank, status)
+    class(nearfar_map), intent(in) :: self
+    type(*), intent(in), contiguous, target :: key(..)
+    integer, intent(out) :: rank
+    integer, intent(out), optional :: status
+    integer(c_int) :: found
+    integer(c_int) :: outcome
+    found = -1
+    outcome = c_map_owner(self%handle, c_loc(key), found)
+    rank = found
+    call conclude(outcome, status)
+  end subroutine map_owner
+
+  !> Items of up to so many bytes.
+  subroutine channel_create(self, item_bytes, capacity, status)
+    class(nearfar_channel), intent(inout) :: self
+    integer, intent(in) :: item_bytes
+    integer, intent(in) :: capacity
+    integer, intent(out), optional :: status
+    call conclude(c_channel_create(int(item_bytes, c_size_t), int(capacity, c_size_t), self%handle), status)
+  end subroutine channel_create
+
+  subroutine channel_destroy(self, status)
+    class(nearfar_channel), intent(inout) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_channel_destroy(self%handle), status)
+  end subroutine channel_destroy
+
+  subroutine channel_send(self, item, bytes, status)
+    class(nearfar_channel), intent(in) :: self
+    type(*), intent(in), contiguous, target :: item(..)
+    integer, intent(in) :: bytes
+    integer, intent(out), optional :: status
+    call conclude(c_channel_send(self%handle, c_loc(item), int(bytes, c_size_t)), status)
+  end subroutine channel_send
+
+  subroutine channel_try_send(self, item, bytes, status)
+    class(nearfar_channel), intent(in) :: self
+    type(*), intent(in), contiguous, target :: item(..)
+    integer, intent(in) :: bytes
+    integer, intent(out), optional :: status
+    call conclude(c_channel_try_send(self%handle, c_loc(item), int(bytes, c_size_t)), status)
+  end subroutine channel_try_send
+
+  subroutine channel_send_for(self, item, bytes, timeout_ns, status)
+    class(nearfar_channel), intent(in) :: self
+    type(*), intent(in), contiguous, target :: item(..)
+    integer, intent(in) :: bytes
+    integer(int64), intent(in) :: timeout_ns
+    integer, intent(out), optional :: status
+    call conclude(c_channel_send_for(self%handle, c_loc(item), int(bytes, c_size_t), timeout_ns), status)
+  end subroutine channel_send_for
+
+  subroutine channel_receive(self, buffer, buffer_bytes, bytes, status)
+    class(nearfar_channel), intent(in) :: self
+    type(*), intent(inout), contiguous, target :: buffer(..)
+    integer, intent(in) :: buffer_bytes
+    integer, intent(out), optional :: bytes
+    integer, intent(out), optional :: status
+    integer(c_size_t) :: found
+    integer(c_int) :: outcome
+    found = 0
+    outcome = c_channel_receive(self%handle, c_loc(buffer), int(buffer_bytes, c_size_t), found)
+    if (present(bytes)) bytes = int(found)
+    call conclude(outcome, status)
+  end subroutine channel_receive
+
+  subroutine channel_try_receive(self, buffer, buffer_bytes, bytes, status)
+    class(nearfar_channel), intent(in) :: self
+    type(*), intent(inout), contiguous, target :: buffer(..)
+    integer, intent(in) :: buffer_bytes
+    integer, intent(out), optional :: bytes
+    integer, intent(out), optional :: status
+    integer(c_size_t) :: found
+    integer(c_int) :: outcome
+    found = 0
+    outcome = c_channel_try_receive(self%handle, c_loc(buffer), int(buffer_bytes, c_size_t), found)
+    if (present(bytes)) bytes = int(found)
+    call conclude(outcome, status)
+  end subroutine channel_try_receive
+
+  subroutine channel_receive_for(self, buffer, buffer_bytes, timeout_ns, bytes, status)
+    class(nearfar_channel), intent(in) :: self
+    type(*), intent(inout), contiguous, target :: buffer(..)
+    integer, intent(in) :: buffer_bytes
+    integer, intent(out), optional :: bytes
+    integer(int64), intent(in) :: timeout_ns
+    integer, intent(out), optional :: status
+    integer(c_size_t) :: found
+    integer(c_int) :: outcome
+    found = 0
+    outcome = c_channel_receive_for(self%handle, c_loc(buffer), int(buffer_bytes, c_size_t), found, timeout_ns)
+    if (present(bytes)) bytes = int(found)
+    call conclude(outcome, status)
+  end subroutine channel_receive_for
+
+  subroutine channel_close(self, status)
+    class(nearfar_channel), intent(in) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_channel_close(self%handle), status)
+  end subroutine channel_close
+
+  subroutine channel_reopen(self, status)
+    class(nearfar_channel), intent(in) :: self
+    integer, intent(out), optional :: status
+    call conclude(c_channel_reopen(self%handle), status)
+  end subroutine channel_reopen
+
+  subroutine channel_is_closed(self, is_closed, status)
+    class(nearfar_channel), intent(in) :: self
+    logical, intent(out) :: is_closed
+    integer, intent(out), optional :: status
+    integer(c_int) :: found
+    integer(c_int) :: outcome
+    found = 0
+    outcome = c_channel_is_closed(self%handle, found)
+    is_closed = found /= 0
+    call conclude(outcome, status)
+  end subroutine channel_is_closed
+
+  subroutine channel_size_estimate(self, size, status)
+    class(nearfar_channel), intent(in) :: self
+    integer(int64), intent(out) :: size
+    integer, intent(out), optional :: status
+    integer(c_size_t) :: found
+    integer(c_int) :: outcome
+    found = 0
+    outcome = c_channel_size_estimate(self%handle, found)
+    size = int(found, int64)
+    call conclude(outcome, status)
+  end subroutine channel_size_estimate
+
+end module nearfar

@@ -1,0 +1,371 @@
+"""The Python package on two ranks or more of a real MPI library."""
+
+import ctypes
+import gc
+import os
+import pathlib
+import re
+import signal
+import sys
+import threading
+import time
+import traceback
+import unittest
+
+import numpy as np
+from mpi4py import MPI
+
+import nearfar
+from nearfar import _library
+
+SOURCE = pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"])
+COMM = MPI.COMM_WORLD
+
+
+class OnAllRanks(unittest.TestCase):
+    """A failure on one rank ends all, as the others would wait for it for ever."""
+
+    def run(self, result=None):
+        result = super().run(result)
+        if result.errors or result.failures:
+            for _, text in result.errors + result.failures:
+                print(f"rank {COMM.rank}: {text}", file=sys.stderr, flush=True)
+            COMM.Abort(1)
+        return result
+
+    def setUp(self):
+        self.world = nearfar.World(COMM)
+        self.addCleanup(self.world.close)
+
+
+class Declarations(unittest.TestCase):
+    def test_every_function_of_the_header_is_called_as_it_is_declared(self):
+        declared = re.findall(r"^NEARFAR_API nearfar_status\s+nearfar_(\w+)\(([^;]*)\);", (SOURCE / "include/nearfar.h").read_text(), re.MULTILINE)
+        # Arguments are divided by commas, but for those of the function that is called back.
+        counts = {name: len(re.sub(r"void \(\*visit\)\([^)]*\)", "visit", arguments).split(",")) for name, arguments in declared}
+        del counts["world_from_comm"]
+        self.assertGreater(len(counts), 40)
+        self.assertEqual(counts, {name: len(arguments) for name, arguments in _library.FUNCTIONS.items()})
+
+    def test_statuses_are_those_of_the_header(self):
+        declared = dict(re.findall(r"^  NEARFAR_(\w+) = (-?\d+)", (SOURCE / "include/nearfar.h").read_text(), re.MULTILINE))
+        for name in ("SUCCESS", "BUSY", "TIMED_OUT", "EMPTY", "FULL", "CLOSED", "NOT_FOUND", "EXISTS"):
+            self.assertEqual(getattr(_library, name), int(declared[name]))
+        names = {code: kind.__name__.replace("Error", "").upper() for code, kind in _library.ERRORS.items()}
+        for name, code in declared.items():
+            if name.startswith("ERROR_") and name != "ERROR_INTERNAL":
+                self.assertEqual(names[int(code)], name[len("ERROR_"):].replace("_", ""))
+
+
+class Worlds(OnAllRanks):
+    def test_rank_and_size_are_those_of_the_communicator(self):
+        self.assertEqual((self.world.rank, self.world.size), (COMM.rank, COMM.size))
+        self.world.progress()
+
+    def test_errors_have_the_texts_of_the_library(self):
+        with self.assertRaisesRegex(nearfar.MismatchError, "far_bytes"):
+            nearfar.World(COMM, far_bytes=4096 * (1 + COMM.rank))
+        with self.assertRaisesRegex(nearfar.TopologyError, "did you mean 'node'"):
+            nearfar.World(COMM, topology="nodes:2")
+        with self.assertRaisesRegex(nearfar.ArgumentError, "MPI_COMM_NULL"):
+            nearfar.World(MPI.COMM_NULL)
+        with self.assertRaisesRegex(TypeError, "a communicator of mpi4py, not of int"):
+            nearfar.World(7)
+        with self.assertRaisesRegex(nearfar.NoMemoryError, "raise nearfar_world_options.far_bytes"):
+            self.world.queue(1000, 1_000_000 // COMM.size)
+        with self.assertRaisesRegex(ValueError, "no rank 99"):
+            self.world.lock(home=99)
+
+    def test_options_reach_the_library(self):
+        with nearfar.World(COMM, far_bytes=1 << 16, near_bytes=1 << 16, topology=f"node:{COMM.size} core:1") as world:
+            lock = world.lock()
+            with lock:
+                pass
+        self.assertFalse(lock._handle)  # closed with its world
+        with self.assertRaisesRegex(nearfar.ArgumentError, "NULL"):
+            lock.acquire()
+        alone = nearfar.World(MPI.COMM_SELF, stall_limit=0.001)
+        with self.assertRaisesRegex(nearfar.StalledError, "has waited"):
+            alone.queue(np.int32, 8).get()
+
+    def test_a_world_is_left_alone_after_an_exception(self):
+        with self.assertRaises(ZeroDivisionError), nearfar.World(COMM) as world:
+            _ = 1 / 0
+        self.assertTrue(world._handle)
+        world.close()
+        world.close()  # again is nothing
+
+
+class Locks(OnAllRanks):
+    def test_one_at_a_time(self):
+        lock = self.world.lock(home=1)
+        window = MPI.Win.Allocate(64, 1, comm=COMM)
+        np.frombuffer(window.tomemory(), dtype=np.uint64)[0] = 0
+        window.Lock_all()
+        window.Sync()
+        COMM.Barrier()
+        count = np.zeros(1, dtype=np.uint64)
+        for _ in range(200):
+            with lock:
+                window.Get([count, MPI.UINT64_T], 0)
+                window.Flush(0)
+                count += 1
+                window.Put([count, MPI.UINT64_T], 0)
+                window.Flush(0)
+        self.world.barrier()
+        window.Get([count, MPI.UINT64_T], 0)
+        window.Flush(0)
+        self.assertEqual(int(count[0]), 200 * COMM.size)
+        window.Unlock_all()
+        window.Free()
+
+    def test_tries_and_misuse(self):
+        lock = self.world.lock()
+        with self.assertRaisesRegex(nearfar.NotHeldError, "never locked"):
+            lock.release()
+        with self.assertRaisesRegex(ValueError, "in the past"):
+            lock.acquire(timeout=-2)
+        if COMM.rank == 0:
+            self.assertTrue(lock.acquire())
+            with self.assertRaisesRegex(nearfar.HeldError, "not recursive"):
+                lock.acquire()
+            with self.assertRaisesRegex(nearfar.HeldError, "unlock it first"):
+                lock.close()
+        self.world.barrier()
+        if COMM.rank != 0:
+            self.assertFalse(lock.acquire(blocking=False))
+            self.assertFalse(lock.acquire(timeout=0))
+            self.assertFalse(lock.acquire(timeout=0.001))
+        self.world.barrier()
+        if COMM.rank == 0:
+            lock.release()
+        self.world.barrier()
+        if COMM.rank == 1:
+            self.assertTrue(lock.acquire(timeout=100))
+            lock.release()
+
+    def test_readers_share_and_writers_do_not(self):
+        lock = self.world.rwlock()
+        with lock.reading():
+            self.world.barrier()  # all are in
+        self.world.barrier()
+        if COMM.rank == 0:
+            with lock.writing():
+                self.world.barrier()
+                self.world.barrier()
+        else:
+            self.world.barrier()
+            self.assertFalse(lock.acquire_shared(blocking=False))
+            self.assertFalse(lock.acquire_shared(timeout=0.001))
+            self.assertFalse(lock.acquire(timeout=0.001))
+            self.world.barrier()
+        self.world.barrier()
+        self.assertTrue(lock.acquire_shared(timeout=100))
+        lock.release_shared()
+
+
+class Queues(OnAllRanks):
+    KINDS = [
+        (np.float64, [0.5, -1e300, float("inf")]),
+        (np.uint8, [0, 255]),
+        (np.dtype([("x", "f4"), ("y", "i8"), ("text", "S5")]), [(1.5, -7, b"five"), (0, 0, b"")]),
+        (9, [b"", b"\0ends with\0"[:9], b"123456789"]),
+        (1022, [b"\xff" * 1022]),
+    ]
+
+    def test_values_come_back_as_they_were(self):
+        for algorithm in ("ticket", "lock-free"):
+            for kind, values in self.KINDS:
+                with self.subTest(kind=kind, algorithm=algorithm):
+                    queue = self.world.queue(kind, capacity=8, algorithm=algorithm)
+                    if COMM.rank == 0:
+                        for value in values:
+                            queue.put(value)
+                        queue.finish()
+                        with self.assertRaises(nearfar.Closed):
+                            queue.put(values[0])
+                    if COMM.rank == 1:
+                        got = list(queue)
+                        wanted = values if isinstance(kind, int) else list(np.array(values, dtype=kind))
+                        self.assertEqual(got, wanted)
+                        self.assertEqual([type(one) for one in got], [type(one) for one in wanted])
+                    self.world.barrier()
+                    queue.close()
+
+    def test_full_and_empty(self):
+        queue = self.world.queue(np.int32, capacity=4)
+        with self.assertRaises(nearfar.Empty):
+            queue.get(block=False)
+        with self.assertRaisesRegex(nearfar.Empty, "in time"):
+            queue.get(timeout=0.001)
+        self.world.barrier()
+        if COMM.rank == 0:
+            with self.assertRaises(nearfar.Full):
+                for number in range(1000):
+                    queue.put(number, block=False)
+            self.assertGreaterEqual(queue.qsize(), 4)
+            with self.assertRaisesRegex(nearfar.Full, "in time"):
+                queue.put(0, timeout=0.001)
+            self.assertEqual(queue.get(), 0)
+
+    def test_what_does_not_fit_is_refused_and_nothing_is_put(self):
+        queue = self.world.queue(np.uint8, capacity=4)
+        for value in (256, -1, 1.5, [1, 2], "text", None):
+            with self.assertRaises(nearfar.ArgumentError, msg=value):
+                queue.put(value)
+        words = self.world.queue(4, capacity=4)
+        for value in (b"12345", "text", 7):
+            with self.assertRaises(nearfar.ArgumentError, msg=value):
+                words.put(value)
+        self.world.barrier()
+        for one in (queue, words):
+            with self.assertRaises(nearfar.Empty):
+                one.get(block=False)
+        for kind in (0, -1, "S", object):
+            with self.assertRaises(nearfar.ArgumentError, msg=kind):
+                self.world.queue(kind, 4)
+        with self.assertRaisesRegex(nearfar.ArgumentError, "1 to 1024"):
+            self.world.queue(1023, 4)
+        with self.assertRaises(nearfar.ArgumentError):
+            self.world.queue(8, -1)
+        with self.assertRaisesRegex(nearfar.ArgumentError, "'fast'"):
+            self.world.queue(8, 4, "fast")
+
+
+class Maps(OnAllRanks):
+    def test_as_a_dict_of_all_ranks(self):
+        squares = self.world.map(np.int64, np.float64, entries=1000)
+        self.assertEqual(squares.capacity, 1000 * COMM.size)
+        for number in range(COMM.rank, 100, COMM.size):
+            squares[number] = number * number
+        self.world.barrier()
+        self.assertEqual(squares.size(), 100)
+        self.assertEqual([squares[number] for number in range(100)], [number * number for number in range(100)])
+        self.assertIs(type(squares[3]), np.float64)
+        self.assertNotIn(100, squares)
+        self.assertEqual(squares.get(100, "nothing"), "nothing")
+        with self.assertRaises(KeyError):
+            squares[-1]
+        here = squares.local_items()
+        self.assertEqual(COMM.allreduce(len(here)), 100)
+        for key, value in here:
+            self.assertEqual((value, squares.owner(key)), (key * key, COMM.rank))
+        self.world.barrier()
+        mine = COMM.rank
+        self.assertFalse(squares.insert(mine, 0.0))
+        self.assertTrue(squares.replace(mine, 0.5))
+        self.assertEqual(squares.pop(mine), 0.5)
+        self.assertFalse(squares.replace(mine, 0.5))
+        self.assertEqual(squares.pop(mine, None), None)
+        with self.assertRaises(KeyError):
+            del squares[mine]
+        self.assertEqual(squares.size(), 100 - COMM.size)
+
+    def test_bytes(self):
+        words = self.world.map(62, 510, entries=16)
+        entries = {b"": b"empty", b"a": b"", b"a\0": b"\0" * 510, b"x" * 62: b"long"}
+        if COMM.rank == 0:
+            for key, value in entries.items():
+                words[key] = value
+        self.world.barrier()
+        self.assertEqual({key: words[key] for key in entries}, entries)
+        self.assertNotIn(b"a\0\0", words)
+
+    def test_full(self):
+        numbers = self.world.map(np.int64, np.int64, entries=4)
+        with self.assertRaisesRegex(nearfar.Full, "more entries"):
+            for number in range(1000):
+                numbers[number + 1000 * COMM.rank] = 1
+
+
+class Channels(unittest.TestCase):
+    def test_between_threads(self):
+        channel = nearfar.Channel(np.int64, capacity=4)
+        threads = [threading.Thread(target=lambda: [channel.put(number) for number in range(1000)]) for _ in range(2)]
+        for one in threads:
+            one.start()
+        self.assertEqual(sum(channel.get() for _ in range(2000)), 2 * sum(range(1000)))
+        for one in threads:
+            one.join()
+
+    def test_outcomes(self):
+        channel = nearfar.Channel(8, capacity=1)
+        with self.assertRaises(nearfar.Empty):
+            channel.get(block=False)
+        with self.assertRaises(nearfar.Empty):
+            channel.get(timeout=0.001)
+        channel.put(b"one")
+        self.assertEqual(channel.qsize(), 1)
+        with self.assertRaises(nearfar.Full):
+            channel.put(b"two", block=False)
+        with self.assertRaises(nearfar.Full):
+            channel.put(b"two", timeout=0.001)
+        channel.close()
+        self.assertTrue(channel.closed)
+        with self.assertRaises(nearfar.Closed):
+            channel.put(b"three")
+        self.assertEqual(list(channel), [b"one"])
+        channel.reopen()
+        self.assertFalse(channel.closed)
+        with self.assertRaisesRegex(ValueError, "in the past"):
+            channel.get(timeout=-1)
+        for capacity in (0, -1):
+            with self.assertRaises(nearfar.ArgumentError):
+                nearfar.Channel(8, capacity)
+
+    def test_other_threads_run_while_one_waits_in_the_library(self):
+        channel = nearfar.Channel(8, capacity=1)
+        other = threading.Thread(target=channel.put, args=(b"come",))
+        buffer = ctypes.create_string_buffer(10)
+        other.start()
+        # One call for ever, unlike get(): with the interpreter lock held nobody could put anything.
+        for word in (b"come", b"again"):
+            _library.call("channel_receive", channel._handle, buffer, 10, None)
+            self.assertEqual(buffer.raw[2 : 2 + len(word)], word)
+            other.join()
+            other = threading.Thread(target=lambda: (time.sleep(0), channel.put(b"again")))
+            other.start()
+        channel.get()
+        other.join()
+
+    def test_an_interrupt_ends_a_wait(self):
+        channel = nearfar.Channel(8, capacity=1)
+        main = threading.main_thread().ident
+        timer = threading.Thread(target=signal.pthread_kill, args=(main, signal.SIGINT))
+        with self.assertRaises(KeyboardInterrupt):
+            timer.start()
+            channel.get()
+        timer.join()
+
+    def test_one_that_is_forgotten_is_destroyed(self):
+        destroyed = []
+        library = _library.load()
+        original = library.nearfar_channel_destroy
+        library.nearfar_channel_destroy = lambda place: destroyed.append(place) or original(place)
+        try:
+            nearfar.Channel(8, 1)
+            gc.collect()
+        finally:
+            library.nearfar_channel_destroy = original
+        self.assertEqual(len(destroyed), 1)
+
+
+class Loading(unittest.TestCase):
+    def test_another_mpi_library_is_refused(self):
+        name, _ = _library._mpi_in_use()
+        self.assertTrue(_library.text("mpi_library").startswith(name))
+        with self.assertRaisesRegex(ImportError, f"is for elsewhere, but mpi4py uses {name}"):
+            _library._expect_same_mpi("elsewhere")
+
+    def test_size_of_options(self):
+        self.assertEqual(ctypes.sizeof(_library.WorldOptions), 5 * ctypes.sizeof(ctypes.c_void_p))
+
+
+if __name__ == "__main__":
+    try:
+        outcome = unittest.main(exit=False, verbosity=0 if COMM.rank else 1).result
+    except BaseException:
+        traceback.print_exc()
+        COMM.Abort(1)
+    if not outcome.testsRun or not outcome.wasSuccessful():
+        COMM.Abort(1)
