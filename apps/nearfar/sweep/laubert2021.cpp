@@ -16,6 +16,8 @@
 
 namespace nearfar::command {
 
+// Of its own, as all sources of the command may be compiled as one.
+namespace laubert {
 namespace {
 
 // Names of analyses: the figures of the thesis that each draws.
@@ -184,8 +186,10 @@ std::vector<verdict_on_claim> judge_claims(const finding& found) {
 }
 
 }  // namespace
+}  // namespace laubert
 
 paper laubert2021() {
+  using namespace laubert;
   const std::vector<shape> ten{{.ranks = ten_senders}};
   return {.name = "laubert2021",
           .title = "H. Laubert, 2021: channels between threads, its measurements on this machine",

@@ -13,6 +13,8 @@
 
 namespace nearfar::command {
 
+// Of its own, as all sources of the command may be compiled as one.
+namespace paznikov {
 namespace {
 
 // bc: "a lock is set on a process", which in MPI is MPI_Win_lock.
@@ -83,8 +85,10 @@ std::vector<verdict_on_claim> judge_claims(const finding& found) {
 }
 
 }  // namespace
+}  // namespace paznikov
 
 paper paznikov2023() {
+  using namespace paznikov;
   const std::vector<std::string> all{ticket, lockfree, locked, central};
   return {.name = "paznikov2023",
           .title = "A. Paznikov, A. Burachenko, D. Derzhavin, 2023: its analyses, in the simulated cluster",
