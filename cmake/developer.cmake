@@ -71,6 +71,11 @@ if(NEARFAR_SANITIZE)
   if(TARGET nearfar_c)
     list(APPEND declared_before nearfar_c nearfar_c_core)
     target_link_options(nearfar_c PRIVATE -fsanitize=${NEARFAR_SANITIZE})
+    # Clang's run-time is in the program alone, which has that of C++ if it is linked as such.
+    if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+      target_link_options(nearfar_c PRIVATE LINKER:-z,undefs)
+      set(CMAKE_C_LINK_EXECUTABLE "${CMAKE_CXX_LINK_EXECUTABLE}")
+    endif()
   endif()
   foreach(target IN LISTS declared_before)
     target_compile_options(${target} PRIVATE -fsanitize=${NEARFAR_SANITIZE} -fno-omit-frame-pointer

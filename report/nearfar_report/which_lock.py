@@ -42,6 +42,7 @@ class _Place:
     time: Mapping[str, Summary]
     variation: Mapping[str, Summary]
     default: str | None
+    curves: Mapping[str, Sequence[str]]  # the series of a lock with several values of a parameter, in their order
 
     def better(self, series: str) -> str | None:
         """The fastest of those that are both faster and no less fair, if there are any; even is as fair as can be."""
@@ -74,16 +75,32 @@ def _places(frame: pandas.DataFrame) -> list[_Place]:
         ranks = int(group["ranks"].max())
         group = group[group["ranks"] == ranks]
         time, variation, default = {}, {}, None
+        of_lock: dict[str, list[str]] = {}
         for series, rows in group.groupby("series", sort=False):
             measured = summarize(rows["time_ns"]), summarize(rows["cv_percent"])
             if measured[0] and measured[1] and ranks > 1:
                 time[str(series)], variation[str(series)] = measured[0], measured[1]
+                of_lock.setdefault(str(rows["object"].iloc[0]), []).append(str(series))
                 if rows["object"].iloc[0] == DEFAULT:
                     default = default or str(series)
         if len(time) >= FROM:
             title = capitalised(f"{place_title(frame, str(world), int(nodes))}, {counted(ranks, rank_noun(str(world)))}")
-            result.append(_Place(title, time, variation, default))
+            curves = {name: sorted(members, key=_in_order) for name, members in of_lock.items() if len(members) >= FROM}
+            result.append(_Place(title, time, variation, default, curves))
     return result
+
+
+def _value(series: str) -> str:
+    """What tells a setting from the others of its lock: '50' of 'cohort (max_local_passes=50)'."""
+    return series.partition("=")[2].removesuffix(")") if series.count("=") == 1 else series
+
+
+def _in_order(series: str) -> tuple[float, str]:
+    """By the number that a setting is, if it is one."""
+    try:
+        return float(_value(series)), series
+    except ValueError:
+        return float("inf"), series
 
 
 def _note(place: _Place) -> str:
@@ -105,10 +122,20 @@ def _note(place: _Place) -> str:
 def _picture(places: Sequence[_Place], looks: Mapping[str, Look]) -> Picture:
     figure = Figure(figsize=(WIDTH, 4.8 * len(places)), layout="constrained")
     for axes, place in zip(figure.subplots(len(places), 1, squeeze=False)[:, 0], places):
+        label = {series: series for series in place.time}
+        look_of = dict(looks)
+        for members in place.curves.values():
+            label.update(zip(members[1:], map(_value, members[1:])))
+            look_of.update({series: looks[members[0]] for series in members})
+            axes.plot(
+                [place.time[series].median for series in members], [place.variation[series].median for series in members],
+                color=looks[members[0]].lightened(0.4), linewidth=1.0, zorder=1,
+            )  # fmt: skip
+        on_curves = {series for members in place.curves.values() for series in members}
         for series in place.time:
-            time, variation, look = place.time[series], place.variation[series], looks[series]
+            time, variation, look = place.time[series], place.variation[series], look_of[series]
             beaten = place.better(series) is not None
-            if beaten and series != place.default:
+            if beaten and series != place.default and series not in on_curves:
                 axes.plot(time.median, variation.median, ".", color=BEATEN, zorder=2)
                 continue
             axes.errorbar(
@@ -117,7 +144,7 @@ def _picture(places: Sequence[_Place], looks: Mapping[str, Look]) -> Picture:
                 yerr=[[variation.median - variation.low], [variation.high - variation.median]],
                 fmt=look.marker, color=look.colour, markerfacecolor="white" if look.hollow else None, elinewidth=1.0, zorder=3,
             )  # fmt: skip
-            axes.annotate(series, (time.median, variation.median), xytext=(6, 5), textcoords="offset points", color=TEXT)
+            axes.annotate(label[series], (time.median, variation.median), xytext=(6, 5), textcoords="offset points", color=TEXT)
         axes.axhline(EVEN, color=TEXT, linewidth=0.6, linestyle=":")
         axes.set_xscale("log")
         axes.set_yscale("symlog", linthresh=1.0)
@@ -132,7 +159,7 @@ def _picture(places: Sequence[_Place], looks: Mapping[str, Look]) -> Picture:
     summaries = [summary for place in places for summary in place.time.values()]
     caption = [
         f"Speed beside fairness. Markers are medians, whiskers {interval_note(summaries)}. Named are the default, and the locks than which no",
-        f"other is both faster and no less fair; grey are the others. Below the dotted line, at {EVEN:g} %, all count as fair. Below 1 % the vertical axis is linear.",
+        f"other is both faster and no less fair; grey are the others. Lines join a lock's settings. Below the dotted line, at {EVEN:g} %, all count as fair. Below 1 % the vertical axis is linear.",
     ]
     return picture(figure, "which-lock", caption, "Time per acquisition against variation of progress, one marker for each lock")
 

@@ -282,7 +282,7 @@ static void test_queue_of(nearfar_world* world, nearfar_queue_kind kind, size_t 
   enum { each = 50 };
   unsigned char item[NEARFAR_QUEUE_MAX_ITEM_BYTES + 1];
   nearfar_queue* queue = NULL;
-  SUCCEED(nearfar_queue_create(world, kind, bytes, each + 2, &queue));
+  SUCCEED(nearfar_queue_create(world, (int)kind, bytes, each + 2, &queue));
   for (int i = 0; i < each; ++i) {
     memset(item, 1 + (rank * each + i) % 255, bytes);
     SUCCEED(nearfar_queue_push(queue, item));
