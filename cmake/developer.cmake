@@ -64,7 +64,13 @@ endif()
 set_target_properties(nearfar_mpi PROPERTIES EXPORT_COMPILE_COMMANDS ON)
 
 if(NEARFAR_SANITIZE)
-  add_compile_options(-fsanitize=${NEARFAR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  set(sanitizers -fsanitize=${NEARFAR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  # Clang's default moves locals off the stack: off that of the fibre which they are of, and to where nothing is aligned to
+  # more than a page.
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NEARFAR_SANITIZE MATCHES "address")
+    list(APPEND sanitizers -fsanitize-address-use-after-return=never)
+  endif()
+  add_compile_options(${sanitizers})
   add_link_options(-fsanitize=${NEARFAR_SANITIZE})
   # The library was declared before.
   set(declared_before nearfar nearfar_engine nearfar_mpi)
@@ -78,8 +84,7 @@ if(NEARFAR_SANITIZE)
     endif()
   endif()
   foreach(target IN LISTS declared_before)
-    target_compile_options(${target} PRIVATE -fsanitize=${NEARFAR_SANITIZE} -fno-omit-frame-pointer
-                                             -fno-sanitize-recover=all)
+    target_compile_options(${target} PRIVATE ${sanitizers})
   endforeach()
   # See there.
   if(NEARFAR_SANITIZE MATCHES "thread")

@@ -31,14 +31,24 @@ void bind_as(const detail::pin_plan& plan, int member) {
   bound_as = member;
 }
 
+void unbind() {
+  std::vector<int> everywhere;
+  for (const usable_cpu& each : this_machine().usable_cpus()) everywhere.push_back(each.number);
+  this_machine().bind_this_thread_to_cpus(everywhere);
+  bound_by = 0;
+}
+
 }  // namespace
 
 std::shared_ptr<const detail::pin_plan> detail::plan_of_this_thread() noexcept { return current_plan; }
 
-void detail::keep_pinned(const pin_plan& plan, int index) noexcept {
-  if (bound_by == plan.number && bound_as == index) return;
+void detail::keep_pinned(const pin_plan* plan, int index) noexcept {
+  if (plan == nullptr ? bound_by == 0 : bound_by == plan->number && bound_as == index) return;
   try {
-    bind_as(plan, index);
+    if (plan != nullptr)
+      bind_as(*plan, index);
+    else
+      unbind();  // LLVM's OpenMP hands over threads that a caller's plan bound to another caller
   } catch (const std::exception&) {
     // CPUs that pin_team() found have gone since: the thread works where the system lets it.
   }
@@ -52,8 +62,6 @@ std::vector<std::string> pin_team(const team& threads, const pinning& how) {
     plan = std::make_shared<const detail::pin_plan>(
         detail::pin_plan{plans.fetch_add(1, std::memory_order_relaxed) + 1, how.cycle(machine)});
   }
-  std::vector<int> everywhere;
-  for (const usable_cpu& each : machine.usable_cpus()) everywhere.push_back(each.number);
   const std::shared_ptr<const detail::pin_plan> before = current_plan;
 
   std::vector<std::string> texts(static_cast<std::size_t>(threads.size()));
@@ -64,7 +72,7 @@ std::vector<std::string> pin_team(const team& threads, const pinning& how) {
       if (plan != nullptr)
         bind_as(*plan, member.index);
       else if (before != nullptr)
-        machine.bind_this_thread_to_cpus(everywhere);
+        unbind();
       texts[static_cast<std::size_t>(member.index)] = machine.binding_text();
     });
   } catch (...) {
@@ -73,7 +81,7 @@ std::vector<std::string> pin_team(const team& threads, const pinning& how) {
         if (before != nullptr)
           bind_as(*before, member.index);
         else
-          machine.bind_this_thread_to_cpus(everywhere);
+          unbind();
       } catch (const topology_error&) {
         // What could not be bound is where it was.
       }

@@ -18,7 +18,8 @@ struct pin_plan {
 /// may call pin_team().
 [[nodiscard]] std::shared_ptr<const pin_plan> plan_of_this_thread() noexcept;
 
-/// Binds the calling thread as member `index` of a team, unless it is already.
-void keep_pinned(const pin_plan& plan, int index) noexcept;
+/// Binds the calling thread as member `index` of a team, unless it is already; without a plan undoes what
+/// another caller's has bound.
+void keep_pinned(const pin_plan* plan, int index) noexcept;
 
 }  // namespace nearfar::detail

@@ -89,7 +89,7 @@ void detail::run_on_team(int threads, void (*body)(void*, team_member), void* co
   const detail::pin_plan* const pins = plan.get();
   const int given = threads_given(threads);
   if (given == 1) {
-    if (pins != nullptr) detail::keep_pinned(*pins, 0);
+    detail::keep_pinned(pins, 0);
     return body(context, {});
   }
   const all_threads none_less;
@@ -103,7 +103,7 @@ void detail::run_on_team(int threads, void (*body)(void*, team_member), void* co
   {
     NEARFAR_ORDER_AFTER(begun);
     const team_member member{omp_get_thread_num(), omp_get_num_threads()};
-    if (pins != nullptr) detail::keep_pinned(*pins, member.index);
+    detail::keep_pinned(pins, member.index);
     body(context, member);
     NEARFAR_ORDER_BEFORE(ended);
   }

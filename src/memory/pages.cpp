@@ -181,7 +181,8 @@ std::optional<page_locations> locate_pages(const void* data, std::size_t bytes) 
   if (bytes == 0) return found;
 
   const std::size_t before = reinterpret_cast<std::uintptr_t>(data) % page;  // in the first page
-  const std::byte* next = static_cast<const std::byte*>(data) - before;
+  // As a number, since the pages may be none of any object: at a null pointer, for instance.
+  std::uintptr_t next = reinterpret_cast<std::uintptr_t>(data) - before;
   const std::size_t count = (bytes - 1 + before) / page + 1;
   found.domains.reserve(count);
   constexpr std::size_t batch = 2048;
@@ -189,7 +190,8 @@ std::optional<page_locations> locate_pages(const void* data, std::size_t bytes) 
   std::array<int, batch> nodes{};
   while (found.domains.size() < count) {
     const std::size_t now = std::min(batch, count - found.domains.size());
-    for (std::size_t i = 0; i < now; ++i, next += page) addresses[i] = const_cast<std::byte*>(next);
+    for (std::size_t i = 0; i < now; ++i, next += page)
+      addresses[i] = reinterpret_cast<void*>(next);  // NOLINT(performance-no-int-to-ptr)
     // Without target nodes this moves nothing and only tells.
     if (syscall(SYS_move_pages, 0, now, addresses.data(), nullptr, nodes.data(), 0) < 0) {
       note("the kernel does not say where pages are: move_pages: " + system_text(errno));
