@@ -1,0 +1,16 @@
+/// \file
+/// Memory of the preloaded mutexes, straight from the system: the program's `malloc` may be what locks one.
+#pragma once
+
+#include <cstddef>
+
+namespace nearfar::preload {
+
+/// Zeroed, aligned to a cache line, and never given back. Ends the program if the system has none left. To be
+/// called with the table of mutexes locked, or from the library's constructor.
+[[nodiscard]] void* new_memory(std::size_t bytes) noexcept;
+
+/// Prints a line that begins with the library's name, and ends the program with status 2.
+[[noreturn]] void stop(const char* what, const char* more = "") noexcept;
+
+}  // namespace nearfar::preload

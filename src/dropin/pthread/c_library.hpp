@@ -1,0 +1,30 @@
+/// \file
+/// The functions that the preloaded ones stand before.
+#pragma once
+
+#include <pthread.h>
+
+#include <ctime>
+
+namespace nearfar::preload {
+
+struct original_functions {
+  int (*mutex_init)(pthread_mutex_t*, const pthread_mutexattr_t*);
+  int (*mutex_destroy)(pthread_mutex_t*);
+  int (*mutex_lock)(pthread_mutex_t*);
+  int (*mutex_trylock)(pthread_mutex_t*);
+  int (*mutex_timedlock)(pthread_mutex_t*, const timespec*);
+  int (*mutex_clocklock)(pthread_mutex_t*, clockid_t, const timespec*);
+  int (*mutex_unlock)(pthread_mutex_t*);
+  int (*cond_wait)(pthread_cond_t*, pthread_mutex_t*);
+  int (*cond_timedwait)(pthread_cond_t*, pthread_mutex_t*, const timespec*);
+  int (*cond_clockwait)(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*);
+  int (*cond_signal)(pthread_cond_t*);
+  int (*cond_broadcast)(pthread_cond_t*);
+};
+
+/// Found at the first use, which may be before the library's constructor. Ends the program where the C
+/// library has not all of them, as before glibc 2.30.
+[[nodiscard]] const original_functions& c_library() noexcept;
+
+}  // namespace nearfar::preload
