@@ -29,3 +29,29 @@ set_target_properties(
   PROPERTIES CXX_VISIBILITY_PRESET hidden
              VISIBILITY_INLINES_HIDDEN ON
              LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/dropin/pthread/exports.map)
+
+# For the MPI library that nearfar is configured with; also to be linked before it.
+if(NEARFAR_MPI)
+  get_target_property(nearfar_sources nearfar SOURCES)
+  add_library(
+    nearfar_pmpi SHARED
+    ${nearfar_sources}
+    ${nearfar_mpi_sources}/call.cpp
+    ${nearfar_mpi_sources}/handles.cpp
+    ${nearfar_mpi_sources}/transport.cpp
+    ${nearfar_mpi_sources}/world.cpp
+    src/dropin/pmpi/companion.cpp
+    src/dropin/pmpi/preload.cpp
+    src/dropin/pmpi/statistics.cpp)
+  target_compile_features(nearfar_pmpi PRIVATE cxx_std_20)
+  target_compile_definitions(nearfar_pmpi PRIVATE NEARFAR_CHECKED=0 OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  target_compile_options(nearfar_pmpi PRIVATE -O2)
+  target_include_directories(nearfar_pmpi PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/src/dropin/pmpi)
+  target_link_libraries(nearfar_pmpi PRIVATE nearfar::hwloc MPI::MPI_CXX Threads::Threads)
+  target_link_options(nearfar_pmpi PRIVATE -Wl,--no-undefined -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/src/dropin/pmpi/exports.map)
+  set_target_properties(
+    nearfar_pmpi
+    PROPERTIES CXX_VISIBILITY_PRESET hidden
+               VISIBILITY_INLINES_HIDDEN ON
+               LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/dropin/pmpi/exports.map)
+endif()

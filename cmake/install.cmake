@@ -54,6 +54,17 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nearfar-config.cmake
 
 include(cmake/pkg_config.cmake)
 
+if(NEARFAR_DROPIN)
+  install(TARGETS nearfar_pthread LIBRARY)
+  # One for each MPI library, side by side.
+  if(TARGET nearfar_pmpi)
+    if(nearfar_mpi_name)
+      set_target_properties(nearfar_pmpi PROPERTIES OUTPUT_NAME nearfar_pmpi_${nearfar_mpi_name})
+    endif()
+    install(TARGETS nearfar_pmpi LIBRARY)
+  endif()
+endif()
+
 # Laid out as in the tree, so that what they say of each other is right.
 if(PROJECT_IS_TOP_LEVEL)
   install(FILES README.md LICENSE CHANGELOG.md CITATION.cff TYPE DOC)

@@ -1,0 +1,109 @@
+/// \file
+/// What a window of the program's has beside it: a reader-writer lock for each of its ranks, as targets.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "nearfar/lock/cohort_rw_lock.hpp"
+#include "nearfar/memory/mpi/world.hpp"
+
+namespace nearfar::pmpi {
+
+/// How a target is locked by this process.
+enum class hold : std::uint8_t {
+  nothing,
+  unchecked,  ///< MPI_MODE_NOCHECK: by MPI alone
+  shared,
+  exclusive,
+};
+
+/// What this rank has counted, of one window; added up over its ranks at the end.
+struct counts {
+  std::int64_t exclusive = 0;
+  std::int64_t shared = 0;  ///< by MPI_Win_lock
+  std::int64_t all = 0;     ///< MPI_Win_lock_all, each of which takes every target's lock, shared
+  std::int64_t unchecked = 0;
+  std::int64_t waited = 0;  ///< exclusive or shared, of which each target of a lock_all is one
+  std::int64_t local = 0;   ///< of those handed over within a node
+  std::int64_t remote = 0;  ///< of those handed over between nodes
+  std::int64_t waiting_ns = 0;
+};
+
+/// Of one window.
+struct summary {
+  std::string name;
+  int ranks = 0;
+  counts of_all;
+};
+
+/// A world, and whose it is: windows of the same ranks share one. Constructing and destroying it is
+/// collective.
+struct ranks_of_windows {
+  explicit ranks_of_windows(MPI_Comm comm);
+  ranks_of_windows(const ranks_of_windows&) = delete;
+  ranks_of_windows& operator=(const ranks_of_windows&) = delete;
+  ~ranks_of_windows();
+
+  MPI_Group group = MPI_GROUP_NULL;
+  mpi::world world;
+};
+
+/// The locks of one window. Constructing and destroying it is collective over the window's communicator.
+class companion {
+ public:
+  using lock_type = cohort_rw_lock<mpi::world>;
+
+  companion(std::shared_ptr<ranks_of_windows> of, bool several_threads);
+
+  [[nodiscard]] int ranks() const noexcept { return static_cast<int>(held_.size()); }
+  [[nodiscard]] hold held(int target) const { return held_[index(target)]; }
+  /// Whether MPI_Win_lock_all holds them, and how.
+  [[nodiscard]] hold held_all() const noexcept { return held_all_; }
+
+  [[nodiscard]] bool holds_any() const noexcept {
+    return held_all_ != hold::nothing ||
+           std::any_of(held_.begin(), held_.end(), [](hold each) { return each != hold::nothing; });
+  }
+  /// Whether this is rank 0 of the window.
+  [[nodiscard]] bool is_first() const noexcept { return of_->world.rank() == 0; }
+
+  /// Waits for the lock of a target that this process does not hold.
+  void acquire(int target, hold how);
+  void release(int target);
+  void acquire_all(hold how);
+  void release_all();
+
+  /// Collective; what rank 0 of the window gets.
+  [[nodiscard]] summary add_up(const std::string& name);
+
+ private:
+  [[nodiscard]] static std::size_t index(int target) noexcept { return static_cast<std::size_t>(target); }
+  void take(int target, bool exclusively);
+  void give_back(int target, bool exclusively);
+
+  /// The world is one thread's at a time, which is for the program to see to unless it has several.
+  [[nodiscard]] std::unique_lock<std::mutex> alone();
+
+  std::shared_ptr<ranks_of_windows> of_;
+  bool several_threads_;
+  std::mutex mutex_;
+  std::deque<lock_type> locks_;
+  std::vector<hold> held_;
+  hold held_all_ = hold::nothing;
+  counts counts_{};
+};
+
+/// Makes one, in a world that it shares with other windows of the same ranks. Returns none, and the reason,
+/// if this MPI cannot do what the locks need; on all ranks alike. Collective.
+[[nodiscard]] std::unique_ptr<companion> make_companion(MPI_Comm comm, std::string& reason);
+
+}  // namespace nearfar::pmpi

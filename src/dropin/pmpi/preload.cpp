@@ -1,0 +1,268 @@
+/// \file
+/// The functions of MPI that programs get with libnearfar_pmpi preloaded, by MPI's profiling interface.
+/// docs/dropin.md says what they serve and what they leave to the library.
+///
+/// A lock of the program's is a lock of the companion's, and inside of that an epoch that the MPI library
+/// sees as shared and MPI_MODE_NOCHECK: none of these is in another's way, so that the library keeps nobody
+/// out and still knows that there is an epoch, which it ends, and whose errors it finds. Epochs begin when
+/// the program begins them, as an open one would keep it from fences and from PSCW.
+#include <mpi.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "companion.hpp"
+#include "statistics.hpp"
+
+namespace {
+
+using namespace nearfar::pmpi;
+
+/// Calls of this library's own, which are none of the program's.
+thread_local bool inside = false;
+class own_calls {
+ public:
+  own_calls() noexcept : before_(std::exchange(inside, true)) {}
+  own_calls(const own_calls&) = delete;
+  own_calls& operator=(const own_calls&) = delete;
+  ~own_calls() { inside = before_; }
+
+ private:
+  bool before_;
+};
+
+/// Windows that have a companion.
+class window_table {
+ public:
+  [[nodiscard]] companion* find(MPI_Win window) {
+    if (inside) return nullptr;
+    const std::lock_guard hold_it(mutex_);
+    const auto at = by_window_.find(window);
+    return at == by_window_.end() ? nullptr : at->second.get();
+  }
+  void add(MPI_Win window, std::unique_ptr<companion> one) {
+    const std::lock_guard hold_it(mutex_);
+    by_window_.insert_or_assign(window, std::move(one));
+  }
+  [[nodiscard]] std::unique_ptr<companion> take(MPI_Win window) {
+    const std::lock_guard hold_it(mutex_);
+    const auto at = by_window_.find(window);
+    if (at == by_window_.end()) return nullptr;
+    std::unique_ptr<companion> result = std::move(at->second);
+    by_window_.erase(at);
+    return result;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<MPI_Win, std::unique_ptr<companion>> by_window_;
+};
+/// Never destroyed: after MPI_Finalize there is nothing to free it with.
+window_table& windows() {
+  static auto& only = *new window_table;
+  return only;
+}
+
+/// Runs what may throw; there is nobody to catch it.
+template <typename Body>
+auto without_exceptions(const Body& body) {
+  const own_calls here;
+  try {
+    return body();
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "libnearfar_pmpi: %s\n", problem.what());
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+    std::abort();
+  }
+}
+
+/// Once, by the first rank of its window.
+void say_why_not(MPI_Comm comm, const std::string& reason) {
+  static bool said = false;
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  if (rank == 0 && !std::exchange(said, true))
+    std::fprintf(stderr, "libnearfar_pmpi: windows keep the locks of the MPI library: %s\n", reason.c_str());
+}
+
+/// NEARFAR_PMPI_MAX_RANKS: windows of more keep the library's locks.
+int most_ranks() {
+  constexpr int by_default = 1024;
+  const char* text = std::getenv("NEARFAR_PMPI_MAX_RANKS");
+  if (text == nullptr) return by_default;
+  const std::string_view given(text);
+  int result = 0;
+  const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), result);
+  if (error == std::errc{} && end == given.data() + given.size() && result >= 0) return result;
+  std::fprintf(stderr, "libnearfar_pmpi: NEARFAR_PMPI_MAX_RANKS must be a number of ranks, not '%s'\n", text);
+  PMPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
+}
+
+/// Whether the program has said that it will not lock.
+bool is_never_locked(MPI_Info info) {
+  if (info == MPI_INFO_NULL) return false;
+  char value[8] = "";
+  int found = 0;
+  PMPI_Info_get(info, "no_locks", sizeof value - 1, value, &found);
+  return found != 0 && std::string_view(value) == "true";
+}
+
+/// After a window was made. Collective, as that was.
+int made(int status, MPI_Info info, MPI_Comm comm, const MPI_Win* window) {
+  if (status != MPI_SUCCESS || inside || is_never_locked(info)) return status;
+  return without_exceptions([&] {
+    int ranks = 0;
+    PMPI_Comm_size(comm, &ranks);
+    std::string reason;
+    if (ranks > most_ranks()) {
+      reason = "of more ranks than NEARFAR_PMPI_MAX_RANKS";
+    } else if (std::unique_ptr<companion> one = make_companion(comm, reason)) {
+      windows().add(*window, std::move(one));
+      return MPI_SUCCESS;
+    }
+    say_why_not(comm, reason);
+    return MPI_SUCCESS;
+  });
+}
+
+/// What the counts are printed with.
+std::string name_of(MPI_Win window) {
+  std::string name(MPI_MAX_OBJECT_NAME, '\0');
+  int length = 0;
+  PMPI_Win_get_name(window, name.data(), &length);
+  name.resize(static_cast<std::size_t>(length));
+  return name;
+}
+
+}  // namespace
+
+#define NEARFAR_EXPORT [[gnu::visibility("default")]]
+
+extern "C" {
+
+NEARFAR_EXPORT int MPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm,
+                                  MPI_Win* window) {
+  return made(PMPI_Win_create(base, size, unit, info, comm, window), info, comm, window);
+}
+
+NEARFAR_EXPORT int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
+                                    MPI_Win* window) {
+  return made(PMPI_Win_allocate(size, unit, info, comm, base, window), info, comm, window);
+}
+
+NEARFAR_EXPORT int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
+                                           MPI_Win* window) {
+  return made(PMPI_Win_allocate_shared(size, unit, info, comm, base, window), info, comm, window);
+}
+
+NEARFAR_EXPORT int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* window) {
+  return made(PMPI_Win_create_dynamic(info, comm, window), info, comm, window);
+}
+
+#if MPI_VERSION >= 4
+NEARFAR_EXPORT int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
+                                    MPI_Win* window) {
+  return made(PMPI_Win_create_c(base, size, unit, info, comm, window), info, comm, window);
+}
+
+NEARFAR_EXPORT int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* base,
+                                      MPI_Win* window) {
+  return made(PMPI_Win_allocate_c(size, unit, info, comm, base, window), info, comm, window);
+}
+
+NEARFAR_EXPORT int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
+                                             void* base, MPI_Win* window) {
+  return made(PMPI_Win_allocate_shared_c(size, unit, info, comm, base, window), info, comm, window);
+}
+#endif
+
+NEARFAR_EXPORT int MPI_Win_free(MPI_Win* window) {
+  companion* known = windows().find(*window);
+  if (known == nullptr) return PMPI_Win_free(window);
+  // While all ranks are still there: the library may find that one has an epoch open, and tell that one
+  // alone.
+  const std::string name = name_of(*window);
+  const MPI_Win freed = *window;
+  const int status = PMPI_Win_free(window);
+  if (status != MPI_SUCCESS) return status;
+  return without_exceptions([&] {
+    const std::unique_ptr<companion> one = windows().take(freed);
+    // What is held, the library has let pass.
+    for (int target = 0; target < one->ranks(); ++target) one->release(target);
+    if (one->held_all() != hold::nothing) one->release_all();
+    if (!wants_statistics()) return MPI_SUCCESS;
+    if (const summary total = one->add_up(name); one->is_first()) keep(total);
+    return MPI_SUCCESS;
+  });
+}
+
+NEARFAR_EXPORT int MPI_Win_lock(int type, int target, int assertion, MPI_Win window) {
+  companion* one = windows().find(window);
+  // What is wrong, the library finds; and nothing is to be waited for at MPI_PROC_NULL.
+  if (one == nullptr || target < 0 || target >= one->ranks() || one->held(target) != hold::nothing ||
+      one->held_all() != hold::nothing || (type != MPI_LOCK_EXCLUSIVE && type != MPI_LOCK_SHARED))
+    return PMPI_Win_lock(type, target, assertion, window);
+  hold how = type == MPI_LOCK_EXCLUSIVE ? hold::exclusive : hold::shared;
+  if ((assertion & MPI_MODE_NOCHECK) != 0) how = hold::unchecked;
+  return without_exceptions([&] {
+    one->acquire(target, how);
+    int status = PMPI_Win_lock(MPI_LOCK_SHARED, target, assertion | MPI_MODE_NOCHECK, window);
+    // For loads and stores of a window in shared memory.
+    if (status == MPI_SUCCESS) return PMPI_Win_sync(window);
+    one->release(target);
+    return status;
+  });
+}
+
+NEARFAR_EXPORT int MPI_Win_unlock(int target, MPI_Win window) {
+  companion* one = windows().find(window);
+  if (one == nullptr || target < 0 || target >= one->ranks() || one->held(target) == hold::nothing)
+    return PMPI_Win_unlock(target, window);
+  return without_exceptions([&] {
+    // Complete at the target, and for its own loads, before anybody else may have the lock.
+    int status = PMPI_Win_sync(window);
+    if (status == MPI_SUCCESS) status = PMPI_Win_flush(target, window);
+    const int ended = PMPI_Win_unlock(target, window);
+    one->release(target);
+    return status == MPI_SUCCESS ? ended : status;
+  });
+}
+
+NEARFAR_EXPORT int MPI_Win_lock_all(int assertion, MPI_Win window) {
+  companion* one = windows().find(window);
+  if (one == nullptr || one->holds_any()) return PMPI_Win_lock_all(assertion, window);
+  return without_exceptions([&] {
+    one->acquire_all((assertion & MPI_MODE_NOCHECK) != 0 ? hold::unchecked : hold::shared);
+    int status = PMPI_Win_lock_all(assertion | MPI_MODE_NOCHECK, window);
+    if (status == MPI_SUCCESS) return PMPI_Win_sync(window);
+    one->release_all();
+    return status;
+  });
+}
+
+NEARFAR_EXPORT int MPI_Win_unlock_all(MPI_Win window) {
+  companion* one = windows().find(window);
+  if (one == nullptr || one->held_all() == hold::nothing) return PMPI_Win_unlock_all(window);
+  return without_exceptions([&] {
+    int status = PMPI_Win_sync(window);
+    if (status == MPI_SUCCESS) status = PMPI_Win_flush_all(window);
+    const int ended = PMPI_Win_unlock_all(window);
+    one->release_all();
+    return status == MPI_SUCCESS ? ended : status;
+  });
+}
+
+NEARFAR_EXPORT int MPI_Finalize() {
+  if (wants_statistics()) without_exceptions([] { print_kept(); });
+  return PMPI_Finalize();
+}
+}
