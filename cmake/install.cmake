@@ -55,7 +55,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nearfar-config.cmake
 include(cmake/pkg_config.cmake)
 
 if(NEARFAR_DROPIN)
-  install(TARGETS nearfar_pthread LIBRARY)
+  install(TARGETS nearfar_pthread LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   # One for each MPI library, side by side.
   if(TARGET nearfar_pmpi)
     if(nearfar_mpi_name)

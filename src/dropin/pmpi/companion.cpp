@@ -36,17 +36,32 @@ namespace {
 
 /// For the locks of four windows: 256 bytes of far memory for each lock, 192 of near memory, and 8 for each
 /// rank of a node, which may be all.
-[[nodiscard]] mpi::options memory_for(int ranks) {
+[[nodiscard]] mpi::options options_for(int ranks) {
   const auto count = static_cast<std::size_t>(ranks);
   mpi::options result;
   result.far_bytes = 65'536 + 4 * count * (512 + 8 * count);
   result.near_bytes = result.far_bytes;
+  // What else runs beside a program that is not ours is not known; a yield to nobody costs little.
+  result.oversubscribed = true;
   return result;
 }
 
 /// Those that windows have, in the order in which they were made. Ranks of a communicator have made theirs
 /// together, so that all find the same one.
 std::vector<std::weak_ptr<ranks_of_windows>> known;
+
+/// Those of all ranks, and of this one alone: programs make windows of them again and again, and all ranks
+/// have them at the end. Others go with their last window.
+std::vector<std::shared_ptr<ranks_of_windows>> kept;
+
+void keep_if_all_or_one(const std::shared_ptr<ranks_of_windows>& one) {
+  MPI_Group all = MPI_GROUP_NULL;
+  int how = MPI_UNEQUAL;
+  mpi::check(PMPI_Comm_group(MPI_COMM_WORLD, &all), "MPI_Comm_group");
+  mpi::check(PMPI_Group_compare(all, one->group, &how), "MPI_Group_compare");
+  mpi::check(PMPI_Group_free(&all), "MPI_Group_free");
+  if (how == MPI_IDENT || one->world.size() == 1) kept.push_back(one);
+}
 
 [[nodiscard]] std::shared_ptr<ranks_of_windows> find(MPI_Comm comm) {
   std::erase_if(known, [](const auto& one) { return one.expired(); });
@@ -66,7 +81,7 @@ std::vector<std::weak_ptr<ranks_of_windows>> known;
 
 }  // namespace
 
-ranks_of_windows::ranks_of_windows(MPI_Comm comm) : world(comm, memory_for(size_of(comm))) {
+ranks_of_windows::ranks_of_windows(MPI_Comm comm) : world(comm, options_for(size_of(comm))) {
   mpi::check(PMPI_Comm_group(comm, &group), "MPI_Comm_group");
 }
 ranks_of_windows::~ranks_of_windows() { PMPI_Group_free(&group); }
@@ -170,6 +185,7 @@ std::unique_ptr<companion> make_companion(MPI_Comm comm, std::string& reason) {
       }
     }
     const auto fresh = std::make_shared<ranks_of_windows>(comm);
+    if (find(comm) == nullptr) keep_if_all_or_one(fresh);
     known.push_back(fresh);
     return std::make_unique<companion>(fresh, false);
   } catch (const mpi::mpi_error&) {
@@ -179,5 +195,7 @@ std::unique_ptr<companion> make_companion(MPI_Comm comm, std::string& reason) {
     return nullptr;
   }
 }
+
+void free_kept() { kept.clear(); }
 
 }  // namespace nearfar::pmpi

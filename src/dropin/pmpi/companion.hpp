@@ -106,4 +106,7 @@ class companion {
 /// if this MPI cannot do what the locks need; on all ranks alike. Collective.
 [[nodiscard]] std::unique_ptr<companion> make_companion(MPI_Comm comm, std::string& reason);
 
+/// What is kept for windows to come. Collective over MPI_COMM_WORLD, at the end.
+void free_kept();
+
 }  // namespace nearfar::pmpi

@@ -262,7 +262,10 @@ NEARFAR_EXPORT int MPI_Win_unlock_all(MPI_Win window) {
 }
 
 NEARFAR_EXPORT int MPI_Finalize() {
-  if (wants_statistics()) without_exceptions([] { print_kept(); });
+  without_exceptions([] {
+    free_kept();
+    if (wants_statistics()) print_kept();
+  });
   return PMPI_Finalize();
 }
 }
