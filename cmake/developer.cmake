@@ -63,6 +63,7 @@ endif()
 if(NEARFAR_DROPIN)
   target_link_libraries(nearfar_pthread PRIVATE nearfar_strict)
   target_link_libraries(nearfar_pmpi PRIVATE nearfar_strict)
+  set_target_properties(nearfar_pthread nearfar_pmpi PROPERTIES EXPORT_COMPILE_COMMANDS ON)
 endif()
 # It was declared before. The sources of nearfar are listed by nearfar_without_openmp.
 set_target_properties(nearfar_mpi PROPERTIES EXPORT_COMPILE_COMMANDS ON)

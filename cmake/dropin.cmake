@@ -19,7 +19,7 @@ add_library(
 target_compile_features(nearfar_pthread PRIVATE cxx_std_20)
 target_compile_definitions(nearfar_pthread PRIVATE NEARFAR_CHECKED=0)
 # Loaded at start, so that what is a thread's own needs no call.
-target_compile_options(nearfar_pthread PRIVATE -O2 -ftls-model=initial-exec -fno-threadsafe-statics)
+target_compile_options(nearfar_pthread PRIVATE -O2 -ftls-model=initial-exec)
 target_include_directories(nearfar_pthread PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/src/dropin/pthread)
 target_link_libraries(nearfar_pthread PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 target_link_options(nearfar_pthread PRIVATE -static-libstdc++ -Wl,--no-undefined

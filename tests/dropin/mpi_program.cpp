@@ -211,7 +211,7 @@ void together(const memory& in) {
       MPI_Win_flush_all(in.window());
     else
       MPI_Win_flush_local_all(in.window());
-    for (const word old : olds) EXPECT(old >= 0 && old < ranks * rounds, 1);
+    for (const word old : olds) EXPECT(old >= 0 && old < word{ranks} * rounds, 1);
   }
   MPI_Win_unlock_all(in.window());
   MPI_Barrier(MPI_COMM_WORLD);
@@ -241,7 +241,7 @@ void unchecked(const memory& in) {
   complete_rounds(in, 500, MPI_MODE_NOCHECK);
   const int next = (rank + 1) % ranks;
   MPI_Win_lock_all(MPI_MODE_NOCHECK, in.window());
-  EXPECT(in.get(next, 5), word{rank} * 1000 + 500 + rounds - 1);
+  EXPECT(in.get(next, 5), word{rank} * 1000 + 499 + rounds);
   MPI_Win_unlock_all(in.window());
   MPI_Barrier(MPI_COMM_WORLD);
   // And who does not say so still has it alone.
@@ -380,7 +380,7 @@ std::set<std::string> without;
 std::set<std::string> kinds;
 
 void part(const std::string& of, const std::string& name, const std::function<void()>& run) {
-  if (without.count(name) != 0 || (!only.empty() && only.count(name) == 0)) return;
+  if (without.contains(name) || (!only.empty() && !only.contains(name))) return;
   const int before = failures;
   run();
   int bad = failures - before;
@@ -421,7 +421,7 @@ int main(int argc, char** argv) {
   constexpr std::array names{"created", "allocated", "shared", "dynamic"};
   for (const auto kind : {memory::created, memory::allocated, memory::shared, memory::dynamic}) {
     if (kind == memory::shared && of_node != ranks) continue;
-    if (!kinds.empty() && kinds.count(names[kind]) == 0) continue;
+    if (!kinds.empty() && !kinds.contains(names[kind])) continue;
     const memory in(kind, MPI_COMM_WORLD);
     MPI_Win_set_name(in.window(), names[kind]);
     const auto of_kind = [&](const char* name, void (*run)(const memory&)) {

@@ -498,7 +498,7 @@ void process_shared() {
   pthread_mutex_unlock(&the->lock.mutex);
   if (child == 0) _exit(0);
   EXPECT(waitpid(child, nullptr, 0), child);
-  EXPECT(the->all.value, 2 * rounds);
+  EXPECT(the->all.value, 2L * rounds);
   EXPECT(the->all.met, 0);
 }
 

@@ -54,7 +54,7 @@ const algorithm& choose() noexcept {
 }  // namespace
 
 const algorithm& chosen() noexcept {
-  // Several threads find the same; a guard of the compiler's would call what we replace.
+  // Several threads find the same.
   static std::atomic<const algorithm*> found{};
   const algorithm* one = found.load(std::memory_order_relaxed);
   if (one == nullptr) [[unlikely]] {

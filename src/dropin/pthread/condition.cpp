@@ -81,7 +81,7 @@ class waiting_in_line {
     at.lock();
     at.append(one);
     // Only now may anybody signal who waits for that.
-    status_ = pthread_mutex_unlock(&mutex);
+    status_ = pthread_mutex_unlock(&mutex);  // NOLINT(cppcoreguidelines-prefer-member-initializer)
   }
   waiting_in_line(const waiting_in_line&) = delete;
   waiting_in_line& operator=(const waiting_in_line&) = delete;

@@ -31,7 +31,6 @@ namespace {
 
 [[nodiscard]] std::atomic_ref<mutex_state*> pointer_in(pthread_mutex_t& mutex) noexcept {
   auto& place = mutex.__data.__list.__prev;
-  static_assert(sizeof place == sizeof(mutex_state*));
   return std::atomic_ref<mutex_state*>(reinterpret_cast<mutex_state*&>(place));
 }
 

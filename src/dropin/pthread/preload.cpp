@@ -134,7 +134,7 @@ NEARFAR_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
 }
 
 // By the names that libraries use which were built long ago.
-
+// NOLINTBEGIN(bugprone-reserved-identifier)
 NEARFAR_EXPORT int __pthread_mutex_init(pthread_mutex_t* mutex, const pthread_mutexattr_t* how) {
   return pthread_mutex_init(mutex, how);
 }
@@ -142,4 +142,5 @@ NEARFAR_EXPORT int __pthread_mutex_destroy(pthread_mutex_t* mutex) { return pthr
 NEARFAR_EXPORT int __pthread_mutex_lock(pthread_mutex_t* mutex) { return pthread_mutex_lock(mutex); }
 NEARFAR_EXPORT int __pthread_mutex_trylock(pthread_mutex_t* mutex) { return pthread_mutex_trylock(mutex); }
 NEARFAR_EXPORT int __pthread_mutex_unlock(pthread_mutex_t* mutex) { return pthread_mutex_unlock(mutex); }
+// NOLINTEND(bugprone-reserved-identifier)
 }
