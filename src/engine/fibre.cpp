@@ -10,7 +10,15 @@
 #include <new>
 #include <utility>
 
-#ifdef __SANITIZE_ADDRESS__
+// GCC's way to tell, and Clang's.
+#if defined(__SANITIZE_ADDRESS__)
+#define NEARFAR_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NEARFAR_ADDRESS_SANITIZER 1
+#endif
+#endif
+#ifdef NEARFAR_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -63,7 +71,7 @@ boost::context::stack_context stack_pool::take() {
 }
 
 void stack_pool::give_back(boost::context::stack_context stack) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef NEARFAR_ADDRESS_SANITIZER
   __asan_unpoison_memory_region(static_cast<std::byte*>(stack.sp) - stack.size, stack.size);
 #endif
   free_.push_back(stack);
@@ -78,7 +86,7 @@ fibre::fibre(stack_pool& stacks, std::function<void()> body) : body_(std::move(b
   const boost::context::preallocated whole(stack.sp, stack.size, stack);
   inside_ = boost::context::fiber(std::allocator_arg, whole, allocator, [this](boost::context::fiber&& from) {
     outside_ = std::move(from);
-#ifdef __SANITIZE_ADDRESS__
+#ifdef NEARFAR_ADDRESS_SANITIZER
     __sanitizer_finish_switch_fiber(nullptr, &outside_stack_, &outside_stack_bytes_);
 #endif
     try {
@@ -88,7 +96,7 @@ fibre::fibre(stack_pool& stacks, std::function<void()> body) : body_(std::move(b
       thrown_ = std::current_exception();
     }
     ended_ = true;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef NEARFAR_ADDRESS_SANITIZER
     __sanitizer_start_switch_fiber(nullptr, outside_stack_, outside_stack_bytes_);
 #endif
     return std::move(outside_);
@@ -105,24 +113,24 @@ void fibre::swap_exception_state() noexcept {
 
 void fibre::resume() {
   swap_exception_state();
-#ifdef __SANITIZE_ADDRESS__
+#ifdef NEARFAR_ADDRESS_SANITIZER
   void* own_fake_stack = nullptr;
   __sanitizer_start_switch_fiber(&own_fake_stack, stack_low_,
                                  static_cast<std::size_t>(stack_high_ - stack_low_));
 #endif
   inside_ = std::move(inside_).resume();
-#ifdef __SANITIZE_ADDRESS__
+#ifdef NEARFAR_ADDRESS_SANITIZER
   __sanitizer_finish_switch_fiber(own_fake_stack, nullptr, nullptr);
 #endif
   swap_exception_state();
 }
 
 void fibre::suspend() {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef NEARFAR_ADDRESS_SANITIZER
   __sanitizer_start_switch_fiber(&fake_stack_, outside_stack_, outside_stack_bytes_);
 #endif
   outside_ = std::move(outside_).resume();
-#ifdef __SANITIZE_ADDRESS__
+#ifdef NEARFAR_ADDRESS_SANITIZER
   __sanitizer_finish_switch_fiber(fake_stack_, &outside_stack_, &outside_stack_bytes_);
 #endif
   if (cancelled_) throw cancelled();
@@ -164,7 +172,7 @@ void fibre::cancel() noexcept {
 
 void fibre::drop() noexcept {
   ended_ = is_dropped_ = true;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef NEARFAR_ADDRESS_SANITIZER
   __sanitizer_start_switch_fiber(nullptr, outside_stack_, outside_stack_bytes_);
 #endif
   outside_ = std::move(outside_).resume();
