@@ -33,14 +33,20 @@ void add_choices(const std::vector<bench::axis>& of, std::string_view option, st
         if (std::find(to.begin(), to.end(), choice) == to.end()) to.push_back(choice);
 }
 
-/// Those that are known by name.
-std::vector<std::string> values_of(const std::string& option) {
+/// Those that are known by name, of an option of that subcommand: a benchmark's are of its kind of objects.
+std::vector<std::string> values_of(const std::string& option, const std::string& subcommand) {
   std::vector<std::string> result;
+  const auto& all = bench::benchmarks();
+  const auto named =
+      std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == subcommand; });
   for (const bench::object_kind* kind : bench::object_kinds()) {
-    if (option == "--" + kind->plural) result = kind->names();
+    if (named != all.end() && named->kind != kind) continue;
+    if (option == "--" + kind->plural)
+      for (std::string& name : kind->names()) result.push_back(std::move(name));
     add_choices(kind->parameters, option, result);
   }
-  for (const bench::benchmark& each : bench::benchmarks()) add_choices(each.axes, option, result);
+  for (const bench::benchmark& each : all)
+    if (named == all.end() || each.name == subcommand) add_choices(each.axes, option, result);
   if (option == "--world") result = {"mpi", "threads"};
   if (option == "--machine") {
     result = {"this-machine"};
@@ -82,10 +88,10 @@ std::vector<std::string> completion_candidates(const CLI::App& app, const std::v
       if (each->get_name() == word) within = each;
   }
   const std::string last = typed.empty() ? "" : typed.back();
-  if (!expects_value.empty()) return fitting(values_of(expects_value), last, "");
+  if (!expects_value.empty()) return fitting(values_of(expects_value, within->get_name()), last, "");
   if (const std::size_t equals = last.find('='); last.starts_with("--") && equals != std::string::npos) {
     const std::string option = last.substr(0, equals);
-    return fitting(values_of(option), last.substr(equals + 1), option + "=");
+    return fitting(values_of(option, within->get_name()), last.substr(equals + 1), option + "=");
   }
   std::vector<std::string> names;
   if (last.starts_with("-")) {
