@@ -11,6 +11,7 @@ import threading
 import time
 import traceback
 import unittest
+import unittest.mock
 
 import numpy as np
 from mpi4py import MPI
@@ -20,6 +21,12 @@ from nearfar import _library
 
 SOURCE = pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"])
 COMM = MPI.COMM_WORLD
+
+
+def interrupted_after(status):
+    """What a call of the library returns to which Ctrl-C comes when it has done its work."""
+    signal.raise_signal(signal.SIGINT)
+    return status
 
 
 class OnAllRanks(unittest.TestCase):
@@ -143,6 +150,20 @@ class Locks(OnAllRanks):
         if COMM.rank == 1:
             self.assertTrue(lock.acquire(timeout=100))
             lock.release()
+
+    def test_an_interrupt_leaves_no_lock_held(self):
+        lock = nearfar.World(MPI.COMM_SELF).rwlock()
+        library = _library.load()
+        for name, block in (("acquire", lock.writing), ("acquire_shared", lock.reading)):
+            original = getattr(library, f"nearfar_rwlock_{name}")
+            taken = unittest.mock.Mock(side_effect=lambda *given, run=original: interrupted_after(run(*given)))
+            with unittest.mock.patch.object(library, f"nearfar_rwlock_{name}", taken):
+                with self.assertRaises(KeyboardInterrupt), block():
+                    self.fail("inside")
+            taken.assert_called_once()
+            self.assertTrue(lock.acquire(blocking=False))
+            lock.release()
+        lock._world.close()
 
     def test_readers_share_and_writers_do_not(self):
         lock = self.world.rwlock()
@@ -336,6 +357,19 @@ class Channels(unittest.TestCase):
             timer.start()
             channel.get()
         timer.join()
+
+    def test_an_interrupt_loses_nothing_that_was_taken(self):
+        channel = nearfar.Channel(np.int64, capacity=1)
+        original = _library.load().nearfar_channel_try_receive
+        channel.put(7)
+        with unittest.mock.patch.object(
+            _library.load(), "nearfar_channel_try_receive", lambda *given: interrupted_after(original(*given))
+        ):
+            with self.assertRaises(KeyboardInterrupt):
+                channel.get(block=False)
+        self.assertEqual(channel.get(block=False), 7)
+        with self.assertRaises(nearfar.Empty):
+            channel.get(block=False)
 
     def test_one_that_is_forgotten_is_destroyed(self):
         destroyed = []
