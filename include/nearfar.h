@@ -95,8 +95,9 @@ typedef struct nearfar_world_options {
 
 /// Makes a world of the ranks of `comm`, which it duplicates and otherwise leaves alone. Collective over
 /// `comm`, between MPI_Init and MPI_Finalize. `options` may be NULL. Errors: NO_MPI; ARGUMENT for
-/// MPI_COMM_NULL, an intercommunicator, a negative limit; TRANSPORT, TOPOLOGY, NO_MEMORY, MISMATCH on all
-/// ranks, which may go on without this world; MPI.
+/// MPI_COMM_NULL, an intercommunicator, a negative limit; TRANSPORT, TOPOLOGY, NO_MEMORY, MISMATCH, the last
+/// also for options that another rank alone gives wrong; an error on all ranks, which may go on without this
+/// world; MPI.
 NEARFAR_API nearfar_status nearfar_world_from_comm(MPI_Comm comm, const nearfar_world_options* options,
                                                    nearfar_world** world);
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -94,6 +95,29 @@ mpi::options options_of(const nearfar_world_options* given) {
   return chosen;
 }
 
+/// The same, if no rank was given options that cannot be: nobody may wait for one that makes no world.
+mpi::options options_of_all(MPI_Comm comm, const nearfar_world_options* given) {
+  // What this is no communicator for, the world refuses on every rank.
+  int is_inter = 1;
+  if (comm != MPI_COMM_NULL) mpi::check(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");
+  if (is_inter != 0) return options_of(given);
+
+  mpi::options chosen;
+  std::exception_ptr problem;
+  try {
+    chosen = options_of(given);
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  int failed = problem != nullptr ? 1 : 0;
+  mpi::check(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, comm), "MPI_Allreduce");
+  if (problem != nullptr) std::rethrow_exception(problem);
+  if (failed != 0)
+    throw collective_mismatch("options that cannot be were given on " + std::to_string(failed) +
+                              " of the other ranks, which say what is wrong with them");
+  return chosen;
+}
+
 /// `comm()` where there is MPI.
 template <typename Comm>
 nearfar_status make(const char* function, const Comm& comm, const nearfar_world_options* options,
@@ -103,7 +127,8 @@ nearfar_status make(const char* function, const Comm& comm, const nearfar_world_
   if (!mpi::is_active()) return c::fail_by_no_mpi(function);
   return c::guarded(function, [&] {
     watch_for_end_of_mpi();
-    auto made = std::make_unique<nearfar_world>(comm(), options_of(options));
+    const MPI_Comm of = comm();
+    auto made = std::make_unique<nearfar_world>(of, options_of_all(of, options));
     worlds().add(*made);
     *world = made.release();
     return NEARFAR_SUCCESS;

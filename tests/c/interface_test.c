@@ -132,6 +132,13 @@ static void test_worlds(void) {
   options.topology = "nodes everywhere";
   FAIL(NEARFAR_ERROR_TOPOLOGY, "did you mean 'node'",
        nearfar_world_from_comm(MPI_COMM_WORLD, &options, &world));
+  // Wrong on one rank alone.
+  if (rank == 0)
+    FAIL(NEARFAR_ERROR_TOPOLOGY, "did you mean 'node'",
+         nearfar_world_from_comm(MPI_COMM_WORLD, &options, &world));
+  else
+    FAIL(NEARFAR_ERROR_MISMATCH, "on 1 of the other ranks",
+         nearfar_world_from_comm(MPI_COMM_WORLD, NULL, &world));
   options.topology = NULL;
   options.far_bytes = rank == 0 ? 4096 : 8192;
   FAIL(NEARFAR_ERROR_MISMATCH, "far_bytes", nearfar_world_from_comm(MPI_COMM_WORLD, &options, &world));
