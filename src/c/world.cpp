@@ -25,6 +25,23 @@ namespace {
 
 using namespace nearfar;
 
+/// MPI_Finalize lasts as long as it lasts, which only classes derived from a world can say.
+struct without_limit : private mpi::world {
+  static void wait(mpi::world& w) noexcept { (w.*&without_limit::wait_without_limit)(); }
+};
+
+struct answer {
+  bool is_agreed;
+  std::int64_t left;  ///< locks, queues and maps of all ranks
+};
+
+/// Whether a world may be closed, asked of all ranks, so that none waits in vain for one that may not go on:
+/// if nothing is left in it, or MPI ends on all of them. Collective, and the first thing of either end.
+answer ask_all_to_close(nearfar_world& w, bool at_end_of_mpi) {
+  const std::vector<std::int64_t> sums = w.of.sum_over_ranks({w.objects, at_end_of_mpi ? 1 : 0});
+  return {sums[0] == 0 || sums[1] == w.of.size(), sums[0]};
+}
+
 /// Those of this process, in the order in which they were made.
 class open_worlds {
  public:
@@ -36,10 +53,16 @@ class open_worlds {
     const std::lock_guard hold(mutex_);
     std::erase(worlds_, &w);
   }
-  /// The last first, as all ranks do.
+  /// The last first, as all ranks do. Another rank may still be about to destroy one, and be refused, until
+  /// it is here, too.
   void close_all() {
     const std::lock_guard hold(mutex_);
-    for (; !worlds_.empty(); worlds_.pop_back()) worlds_.back()->of.close();
+    for (; !worlds_.empty(); worlds_.pop_back()) {
+      nearfar_world& w = *worlds_.back();
+      without_limit::wait(w.of);
+      while (!ask_all_to_close(w, true).is_agreed) continue;
+      w.of.close();
+    }
   }
 
  private:
@@ -152,8 +175,7 @@ nearfar_status nearfar_world_from_fortran_comm(MPI_Fint comm, const nearfar_worl
 nearfar_status nearfar_world_destroy(nearfar_world** world) {
   const bool is_late = nearfar::c::mpi_is_over;
   const nearfar_status status = nearfar::c::destroy(__func__, world, [is_late](nearfar_world& w) {
-    // Asked of all ranks, so that none waits in vain for one that may not go on.
-    const std::int64_t left = is_late ? w.objects : w.of.sum_over_ranks({w.objects}).front();
+    const std::int64_t left = is_late ? w.objects : ask_all_to_close(w, false).left;
     if (left != 0)
       throw nearfar::destroyed_while_in_use("the ranks have not destroyed " + std::to_string(left) +
                                             " locks, queues and maps of the world, this one " +
