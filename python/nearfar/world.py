@@ -10,7 +10,7 @@ from typing import Any
 from . import _library
 from ._library import call
 from ._waiting import Source, checked_size, iterate, nanoseconds, raise_unless_got, raise_unless_put, settled, wait
-from .errors import ArgumentError, Full
+from .errors import ArgumentError, Full, HeldError, InUseError
 from .items import items_of
 
 _KINDS = {"ticket": 0, "lock-free": 1}
@@ -93,11 +93,20 @@ class World:
 
     def close(self) -> None:
         """Closes what was made in the world, and the world. Collective; waits for all ranks. HeldError if this rank
-        holds a lock of it."""
-        while self._objects:
-            self._objects[-1].close()
-        if self._handle:
-            call("world_destroy", ctypes.byref(self._handle))
+        holds a lock of it, and InUseError on the other ranks: the world stays, for all to close it again."""
+        held: HeldError | None = None
+        for one in reversed(self._objects.copy()):
+            try:
+                one.close()
+            except HeldError as problem:
+                held = held or problem
+        try:
+            if self._handle:
+                call("world_destroy", ctypes.byref(self._handle))
+        except InUseError:
+            if held is None:
+                raise
+            raise held from None
 
     def __enter__(self) -> World:
         return self

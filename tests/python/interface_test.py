@@ -102,6 +102,19 @@ class Worlds(OnAllRanks):
         world.close()
         world.close()  # again is nothing
 
+    def test_a_world_with_a_lock_that_is_held_stays_for_all(self):
+        world = nearfar.World(COMM)
+        lock = world.lock()
+        world.queue(8, 8)
+        if COMM.rank == 0:
+            lock.acquire()
+        with self.assertRaises(nearfar.InUseError if COMM.rank else nearfar.HeldError):
+            world.close()
+        if COMM.rank == 0:
+            lock.release()
+        world.close()
+        self.assertFalse(world._handle)
+
 
 class Locks(OnAllRanks):
     def test_one_at_a_time(self):
