@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import operator
 import signal
 import threading
 import time
@@ -13,6 +15,7 @@ from . import _library
 from .errors import ArgumentError, Closed, Empty, Full
 
 LONGEST_NS = (1 << 63) - 1
+LARGEST_INT = (1 << 8 * ctypes.sizeof(ctypes.c_int) - 1) - 1
 SLICE_NS = 100_000_000  # how long Ctrl-C may take
 
 
@@ -108,10 +111,22 @@ def iterate(source: Any) -> Iterator[Any]:
 
 
 def checked_size(value: int) -> int:
+    return _in_range(value, "a size", 0, ctypes.c_size_t(-1).value)
+
+
+def checked_rank(value: int) -> int:
+    return _in_range(value, "a rank", -LARGEST_INT - 1, LARGEST_INT)
+
+
+def _in_range(value: int, name: str, least: int, most: int) -> int:
     """What ctypes would take modulo a power of two."""
-    if value < 0:
-        raise ArgumentError(f"a size of {value}: give 1 or more")
-    return value
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"{name} is a whole number, not {value!r}") from None
+    if not least <= number <= most:
+        raise ArgumentError(f"{name} of {number}: give {least} to {most}")
+    return number
 
 
 def raise_unless_put(status: int) -> None:

@@ -9,7 +9,17 @@ from typing import Any
 
 from . import _library
 from ._library import call
-from ._waiting import Source, checked_size, iterate, nanoseconds, raise_unless_got, raise_unless_put, settled, wait
+from ._waiting import (
+    Source,
+    checked_rank,
+    checked_size,
+    iterate,
+    nanoseconds,
+    raise_unless_got,
+    raise_unless_put,
+    settled,
+    wait,
+)
 from .errors import ArgumentError, Full, HeldError, InUseError
 from .items import items_of
 
@@ -170,7 +180,7 @@ class Lock(_Exclusive):
     """An exclusive lock of all ranks of a world, not recursive: ``with lock:``."""
 
     def __init__(self, world: World, home: int = 0) -> None:
-        super().__init__(world, "lock", home)
+        super().__init__(world, "lock", checked_rank(home))
 
     def __enter__(self) -> Lock:
         self.acquire()
@@ -184,7 +194,7 @@ class RWLock(_Exclusive):
     """A lock that one rank holds exclusively, or any number share: ``with lock.writing():``, ``with lock.reading():``."""
 
     def __init__(self, world: World, home: int = 0) -> None:
-        super().__init__(world, "rwlock", home)
+        super().__init__(world, "rwlock", checked_rank(home))
 
     def acquire_shared(self, blocking: bool = True, timeout: float = -1) -> bool:
         """As ``acquire``, to share the lock."""

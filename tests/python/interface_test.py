@@ -102,6 +102,22 @@ class Worlds(OnAllRanks):
         world.close()
         world.close()  # again is nothing
 
+    def test_numbers_do_not_wrap(self):
+        for home in (1 << 32, -1, 0.0, "0"):
+            for make in (self.world.lock, self.world.rwlock):
+                with self.assertRaises(nearfar.ArgumentError, msg=home):
+                    make(home)
+        for size in ((1 << 64) + 8, -1, 8.0, None):
+            with self.assertRaises(nearfar.ArgumentError, msg=size):
+                self.world.queue(8, size)
+            with self.assertRaises(nearfar.ArgumentError, msg=size):
+                self.world.map(8, 8, size)
+            with self.assertRaises(nearfar.ArgumentError, msg=size):
+                nearfar.World(COMM, far_bytes=size)
+            with self.assertRaises(nearfar.ArgumentError, msg=size):
+                nearfar.Channel(8, size)
+        self.world.lock(np.int32(1))
+
     def test_a_world_with_a_lock_that_is_held_stays_for_all(self):
         world = nearfar.World(COMM)
         lock = world.lock()
