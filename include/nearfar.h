@@ -95,8 +95,9 @@ typedef struct nearfar_world_options {
 
 /// Makes a world of the ranks of `comm`, which it duplicates and otherwise leaves alone. Collective over
 /// `comm`, between MPI_Init and MPI_Finalize. `options` may be NULL. Errors: NO_MPI; ARGUMENT for
-/// MPI_COMM_NULL, an intercommunicator, a negative limit; TRANSPORT, TOPOLOGY, NO_MEMORY, MISMATCH on all
-/// ranks, which may go on without this world; MPI.
+/// MPI_COMM_NULL, an intercommunicator, a negative limit; TRANSPORT, TOPOLOGY, NO_MEMORY, MISMATCH, the last
+/// also for options that another rank alone gives wrong; an error on all ranks, which may go on without this
+/// world; MPI.
 NEARFAR_API nearfar_status nearfar_world_from_comm(MPI_Comm comm, const nearfar_world_options* options,
                                                    nearfar_world** world);
 
@@ -107,8 +108,8 @@ NEARFAR_API nearfar_status nearfar_world_from_fortran_comm(MPI_Fint comm,
 
 /// Destroys a world and sets `*world` to NULL. Collective; waits, progressing, until all ranks do it. A world
 /// in which any rank has something left stays as it is: all ranks get IN_USE, destroy that, and call again.
-/// A world that was forgotten ends in MPI_Finalize, where the ranks wait for each other as here; after that
-/// its memory, and what is in it, can still be given back, but the result is NO_MPI.
+/// A world that was forgotten, by all ranks or some, ends in MPI_Finalize, where they wait as here; after
+/// that its memory, and what is in it, can still be given back, but the result is NO_MPI.
 NEARFAR_API nearfar_status nearfar_world_destroy(nearfar_world** world);
 
 /// This rank in the world, from 0.

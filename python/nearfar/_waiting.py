@@ -1,15 +1,21 @@
-"""What queues and channels share: waits that Ctrl-C ends, and outcomes as exceptions."""
+"""What locks, queues, maps and channels share: waits that Ctrl-C ends without a loss, and outcomes as exceptions."""
 
 from __future__ import annotations
 
+import ctypes
+import operator
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
+from types import TracebackType
 from typing import Any
 
 from . import _library
 from .errors import ArgumentError, Closed, Empty, Full
 
 LONGEST_NS = (1 << 63) - 1
+LARGEST_INT = (1 << 8 * ctypes.sizeof(ctypes.c_int) - 1) - 1
 SLICE_NS = 100_000_000  # how long Ctrl-C may take
 
 
@@ -20,17 +26,78 @@ def nanoseconds(timeout: float) -> int:
     return min(int(timeout * 1e9), LONGEST_NS) if timeout < 1e10 else LONGEST_NS
 
 
-def wait(attempt: Callable[[int], int], timeout: float | None) -> int:
-    """The outcome of ``attempt(nanoseconds)``, again and again until it is another than TIMED_OUT or the time is over."""
+class _InterruptDeferred:
+    """Ctrl-C takes effect at the end of the block. It is the main thread alone that Python lets handle signals."""
+
+    def __enter__(self) -> None:
+        self._noted: list[tuple[Any, ...]] = []
+        self._handler: Any = signal.getsignal(signal.SIGINT) if in_main_thread() else None
+        if callable(self._handler):
+            signal.signal(signal.SIGINT, lambda *arguments: self._noted.append(arguments))
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if callable(self._handler):
+            signal.signal(signal.SIGINT, self._handler)
+            if self._noted:
+                self._handler(*self._noted[0])
+
+
+def in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def settled(
+    attempt: Callable[[], int], undo: Callable[[Any], Any] = bool, result: Callable[[], Any] = bool
+) -> tuple[int, Any]:
+    """The outcome of ``attempt()``, and after SUCCESS ``result()``.
+
+    If an interrupt comes that late, ``undo(result)`` before it is raised. The interpreter looks for one at calls and in
+    loops: who returns this without either does not lose it.
+    """
+    status, value = _library.TIMED_OUT, None
+    try:
+        with _InterruptDeferred():
+            status = attempt()
+            if status == _library.SUCCESS:
+                value = result()
+        return status, value
+    except BaseException:
+        if status == _library.SUCCESS:
+            with _InterruptDeferred():
+                undo(value)
+        raise
+
+
+def wait(
+    attempt: Callable[[int], int],
+    timeout: float | None,
+    undo: Callable[[Any], Any] = bool,
+    result: Callable[[], Any] = bool,
+) -> tuple[int, Any]:
+    """``attempt(nanoseconds)``, settled, again and again until its outcome is not TIMED_OUT or the time is over."""
     left = LONGEST_NS if timeout is None else nanoseconds(timeout)
     end = time.monotonic_ns() + left
     while True:
-        status = attempt(min(left, SLICE_NS))
+        span = min(left, SLICE_NS)
+        status, value = settled(lambda: attempt(span), undo, result)  # noqa: B023
         if status != _library.TIMED_OUT:
-            return status
+            return status, value
         left = max(end - time.monotonic_ns(), 0)
         if left == 0:
-            return status
+            return status, value
+
+
+class Source:
+    """What values are got from. One that was taken when Ctrl-C came is what the main thread gets next."""
+
+    _NOTHING = object()
+    _kept: Any = _NOTHING
+
+    def _keep(self, value: Any) -> None:
+        self._kept = value
+
+    def _kept_for_this_thread(self) -> bool:
+        return self._kept is not Source._NOTHING and in_main_thread()
 
 
 def iterate(source: Any) -> Iterator[Any]:
@@ -44,10 +111,22 @@ def iterate(source: Any) -> Iterator[Any]:
 
 
 def checked_size(value: int) -> int:
+    return _in_range(value, "a size", 0, ctypes.c_size_t(-1).value)
+
+
+def checked_rank(value: int) -> int:
+    return _in_range(value, "a rank", -LARGEST_INT - 1, LARGEST_INT)
+
+
+def _in_range(value: int, name: str, least: int, most: int) -> int:
     """What ctypes would take modulo a power of two."""
-    if value < 0:
-        raise ArgumentError(f"a size of {value}: give 1 or more")
-    return value
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"{name} is a whole number, not {value!r}") from None
+    if not least <= number <= most:
+        raise ArgumentError(f"{name} of {number}: give {least} to {most}")
+    return number
 
 
 def raise_unless_put(status: int) -> None:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
+from . import _library
 from ._library import call
-from ._waiting import checked_size, iterate, raise_unless_got, raise_unless_put, wait
+from ._waiting import Source, checked_size, iterate, raise_unless_got, raise_unless_put, settled, wait
 from .items import items_of
 
 
-class Channel:
+class Channel(Source):
     """A channel between threads, first in, first out, of which any may put and get. Needs no MPI.
 
     ``kind`` is a dtype, for numpy's scalars, or a number, for that many bytes at most.
@@ -30,20 +31,36 @@ class Channel:
         def send(span: int) -> int:
             return call("channel_send_for", self._handle, data, len(data), span)
 
-        status = wait(send, timeout) if block else call("channel_try_send", self._handle, data, len(data))
+        if block:
+            status, _ = wait(send, timeout)
+        else:
+            status = call("channel_try_send", self._handle, data, len(data))
         raise_unless_put(status)
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         """Receives the oldest value. Empty if there is none (in time, in seconds), Closed if there will be none."""
+        if self._kept_for_this_thread():
+            value, self._kept = self._kept, Source._NOTHING
+            return value
         size = self._items.size
         buffer = ctypes.create_string_buffer(size)
 
         def receive(span: int) -> int:
             return call("channel_receive_for", self._handle, buffer, size, None, span)
 
-        status = wait(receive, timeout) if block else call("channel_try_receive", self._handle, buffer, size, None)
+        def receive_at_once() -> int:
+            return call("channel_try_receive", self._handle, buffer, size, None)
+
+        def decoded() -> Any:
+            return self._items.decode(buffer.raw)
+
+        if block:
+            status, value = wait(receive, timeout, self._keep, decoded)
+        else:
+            status, value = settled(receive_at_once, self._keep, decoded)
+        if status == _library.SUCCESS:
+            return value
         raise_unless_got(status)
-        return self._items.decode(buffer.raw)
 
     def __iter__(self) -> Iterator[Any]:
         """All values until the channel is closed and empty."""

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
 from . import _library
 from ._library import call
-from ._waiting import checked_size, iterate, nanoseconds, raise_unless_got, raise_unless_put, wait
-from .errors import ArgumentError, Full
+from ._waiting import (
+    Source,
+    checked_rank,
+    checked_size,
+    iterate,
+    nanoseconds,
+    raise_unless_got,
+    raise_unless_put,
+    settled,
+    wait,
+)
+from .errors import ArgumentError, Full, HeldError, InUseError
 from .items import items_of
 
 _KINDS = {"ticket": 0, "lock-free": 1}
@@ -94,11 +103,20 @@ class World:
 
     def close(self) -> None:
         """Closes what was made in the world, and the world. Collective; waits for all ranks. HeldError if this rank
-        holds a lock of it."""
-        while self._objects:
-            self._objects[-1].close()
-        if self._handle:
-            call("world_destroy", ctypes.byref(self._handle))
+        holds a lock of it, and InUseError on the other ranks: the world stays, for all to close it again."""
+        held: HeldError | None = None
+        for one in reversed(self._objects.copy()):
+            try:
+                one.close()
+            except HeldError as problem:
+                held = held or problem
+        try:
+            if self._handle:
+                call("world_destroy", ctypes.byref(self._handle))
+        except InUseError:
+            if held is None:
+                raise
+            raise held from None
 
     def __enter__(self) -> World:
         return self
@@ -139,22 +157,30 @@ class _Exclusive(_InWorld):
 
         Without a timeout in order of arrival, and Ctrl-C has to wait, too. With one it tries again and again.
         """
-        if not blocking:
-            return self._call("try_acquire") == _library.SUCCESS
-        if timeout == -1:
-            return self._call("acquire") == _library.SUCCESS
-        return wait(lambda span: self._call("acquire_for", span), timeout) == _library.SUCCESS
+        return self._take("acquire", "release", blocking, timeout)
 
     def release(self) -> None:
         """Gives the lock up. NotHeldError if this rank does not hold it."""
         self._call("release")
+
+    def _take(self, acquire: str, release: str, blocking: bool, timeout: float) -> bool:
+        def undo(_: Any) -> None:
+            self._call(release)
+
+        if not blocking:
+            status, _ = settled(lambda: self._call(f"try_{acquire}"), undo)
+        elif timeout == -1:
+            status, _ = settled(lambda: self._call(acquire), undo)
+        else:
+            status, _ = wait(lambda span: self._call(f"{acquire}_for", span), timeout, undo)
+        return status == _library.SUCCESS
 
 
 class Lock(_Exclusive):
     """An exclusive lock of all ranks of a world, not recursive: ``with lock:``."""
 
     def __init__(self, world: World, home: int = 0) -> None:
-        super().__init__(world, "lock", home)
+        super().__init__(world, "lock", checked_rank(home))
 
     def __enter__(self) -> Lock:
         self.acquire()
@@ -168,40 +194,39 @@ class RWLock(_Exclusive):
     """A lock that one rank holds exclusively, or any number share: ``with lock.writing():``, ``with lock.reading():``."""
 
     def __init__(self, world: World, home: int = 0) -> None:
-        super().__init__(world, "rwlock", home)
+        super().__init__(world, "rwlock", checked_rank(home))
 
     def acquire_shared(self, blocking: bool = True, timeout: float = -1) -> bool:
         """As ``acquire``, to share the lock."""
-        if not blocking:
-            return self._call("try_acquire_shared") == _library.SUCCESS
-        if timeout == -1:
-            return self._call("acquire_shared") == _library.SUCCESS
-        return wait(lambda span: self._call("acquire_shared_for", span), timeout) == _library.SUCCESS
+        return self._take("acquire_shared", "release_shared", blocking, timeout)
 
     def release_shared(self) -> None:
         """Gives up what was shared."""
         self._call("release_shared")
 
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> _Holding:
         """Holds the lock exclusively."""
-        self.acquire()
-        try:
-            yield
-        finally:
-            self.release()
+        return _Holding(self.acquire, self.release)
 
-    @contextlib.contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> _Holding:
         """Shares the lock."""
-        self.acquire_shared()
-        try:
-            yield
-        finally:
-            self.release_shared()
+        return _Holding(self.acquire_shared, self.release_shared)
 
 
-class Queue(_InWorld):
+class _Holding:
+    """A block in which a lock is held; no generator, in which an interrupt could come after the lock is taken."""
+
+    def __init__(self, acquire: Callable[[], bool], release: Callable[[], None]) -> None:
+        self._acquire, self._release = acquire, release
+
+    def __enter__(self) -> None:
+        self._acquire()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._release()
+
+
+class Queue(_InWorld, Source):
     """A queue of all ranks, first in, first out. Any rank puts and gets at any time."""
 
     def __init__(self, world: World, kind: Any, capacity: int, algorithm: str = "ticket") -> None:
@@ -213,20 +238,26 @@ class Queue(_InWorld):
     def put(self, value: Any, block: bool = True, timeout: float | None = None) -> None:
         """Appends a value. Full if there is no room (in time, in seconds), Closed after ``finish``."""
         data = self._items.encode(value)
-        raise_unless_put(self._wait("push", block, timeout, data))
+        status, _ = self._wait("push", block, timeout, data)
+        raise_unless_put(status)
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         """The oldest value. Empty if there is none (in time, in seconds), Closed if there will be none."""
+        if self._kept_for_this_thread():
+            value, self._kept = self._kept, Source._NOTHING
+            return value
         buffer = ctypes.create_string_buffer(self._items.size)
-        raise_unless_got(self._wait("pop", block, timeout, buffer))
-        return self._items.decode(buffer.raw)
+        status, value = self._wait("pop", block, timeout, buffer, self._keep, lambda: self._items.decode(buffer.raw))
+        if status == _library.SUCCESS:
+            return value
+        raise_unless_got(status)
 
-    def _wait(self, name: str, block: bool, timeout: float | None, data: Any) -> int:
+    def _wait(self, name: str, block: bool, timeout: float | None, data: Any, *settling: Any) -> tuple[int, Any]:
         if not block:
-            return self._call(f"try_{name}", data)
+            return settled(lambda: self._call(f"try_{name}", data), *settling)
         if timeout is None and self._world._waits_whole:
-            return self._call(name, data)
-        return wait(lambda span: self._call(f"{name}_for", data, span), timeout)
+            return settled(lambda: self._call(name, data), *settling)
+        return wait(lambda span: self._call(f"{name}_for", data, span), timeout, *settling)
 
     def __iter__(self) -> Iterator[Any]:
         """All values that this rank gets, until the queue is finished and empty."""
@@ -268,8 +299,14 @@ class Map(_InWorld):
     def pop(self, key: Any, *default: Any) -> Any:
         """Removes an entry and returns its value, or the default; KeyError without one."""
         buffer = ctypes.create_string_buffer(self._values.size)
-        if self._call("erase", self._keys.encode(key), buffer) == _library.SUCCESS:
-            return self._values.decode(buffer.raw)
+        encoded = self._keys.encode(key)
+        status, value = settled(
+            lambda: self._call("erase", encoded, buffer),
+            lambda _: self._call("insert", encoded, buffer),
+            lambda: self._values.decode(buffer.raw),
+        )
+        if status == _library.SUCCESS:
+            return value
         if default:
             return default[0]
         raise KeyError(key)

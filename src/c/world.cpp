@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,6 +25,23 @@ namespace {
 
 using namespace nearfar;
 
+/// MPI_Finalize lasts as long as it lasts, which only classes derived from a world can say.
+struct without_limit : private mpi::world {
+  static void wait(mpi::world& w) noexcept { (w.*&without_limit::wait_without_limit)(); }
+};
+
+struct answer {
+  bool is_agreed;
+  std::int64_t left;  ///< locks, queues and maps of all ranks
+};
+
+/// Whether a world may be closed, asked of all ranks, so that none waits in vain for one that may not go on:
+/// if nothing is left in it, or MPI ends on all of them. Collective, and the first thing of either end.
+answer ask_all_to_close(nearfar_world& w, bool at_end_of_mpi) {
+  const std::vector<std::int64_t> sums = w.of.sum_over_ranks({w.objects, at_end_of_mpi ? 1 : 0});
+  return {sums[0] == 0 || sums[1] == w.of.size(), sums[0]};
+}
+
 /// Those of this process, in the order in which they were made.
 class open_worlds {
  public:
@@ -35,10 +53,16 @@ class open_worlds {
     const std::lock_guard hold(mutex_);
     std::erase(worlds_, &w);
   }
-  /// The last first, as all ranks do.
+  /// The last first, as all ranks do. Another rank may still be about to destroy one, and be refused, until
+  /// it is here, too.
   void close_all() {
     const std::lock_guard hold(mutex_);
-    for (; !worlds_.empty(); worlds_.pop_back()) worlds_.back()->of.close();
+    for (; !worlds_.empty(); worlds_.pop_back()) {
+      nearfar_world& w = *worlds_.back();
+      without_limit::wait(w.of);
+      while (!ask_all_to_close(w, true).is_agreed) continue;
+      w.of.close();
+    }
   }
 
  private:
@@ -94,6 +118,29 @@ mpi::options options_of(const nearfar_world_options* given) {
   return chosen;
 }
 
+/// The same, if no rank was given options that cannot be: nobody may wait for one that makes no world.
+mpi::options options_of_all(MPI_Comm comm, const nearfar_world_options* given) {
+  // What this is no communicator for, the world refuses on every rank.
+  int is_inter = 1;
+  if (comm != MPI_COMM_NULL) mpi::check(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");
+  if (is_inter != 0) return options_of(given);
+
+  mpi::options chosen;
+  std::exception_ptr problem;
+  try {
+    chosen = options_of(given);
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  int failed = problem != nullptr ? 1 : 0;
+  mpi::check(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, comm), "MPI_Allreduce");
+  if (problem != nullptr) std::rethrow_exception(problem);
+  if (failed != 0)
+    throw collective_mismatch("options that cannot be were given on " + std::to_string(failed) +
+                              " of the other ranks, which say what is wrong with them");
+  return chosen;
+}
+
 /// `comm()` where there is MPI.
 template <typename Comm>
 nearfar_status make(const char* function, const Comm& comm, const nearfar_world_options* options,
@@ -103,7 +150,8 @@ nearfar_status make(const char* function, const Comm& comm, const nearfar_world_
   if (!mpi::is_active()) return c::fail_by_no_mpi(function);
   return c::guarded(function, [&] {
     watch_for_end_of_mpi();
-    auto made = std::make_unique<nearfar_world>(comm(), options_of(options));
+    const MPI_Comm of = comm();
+    auto made = std::make_unique<nearfar_world>(of, options_of_all(of, options));
     worlds().add(*made);
     *world = made.release();
     return NEARFAR_SUCCESS;
@@ -127,8 +175,7 @@ nearfar_status nearfar_world_from_fortran_comm(MPI_Fint comm, const nearfar_worl
 nearfar_status nearfar_world_destroy(nearfar_world** world) {
   const bool is_late = nearfar::c::mpi_is_over;
   const nearfar_status status = nearfar::c::destroy(__func__, world, [is_late](nearfar_world& w) {
-    // Asked of all ranks, so that none waits in vain for one that may not go on.
-    const std::int64_t left = is_late ? w.objects : w.of.sum_over_ranks({w.objects}).front();
+    const std::int64_t left = is_late ? w.objects : ask_all_to_close(w, false).left;
     if (left != 0)
       throw nearfar::destroyed_while_in_use("the ranks have not destroyed " + std::to_string(left) +
                                             " locks, queues and maps of the world, this one " +

@@ -132,6 +132,13 @@ static void test_worlds(void) {
   options.topology = "nodes everywhere";
   FAIL(NEARFAR_ERROR_TOPOLOGY, "did you mean 'node'",
        nearfar_world_from_comm(MPI_COMM_WORLD, &options, &world));
+  // Wrong on one rank alone.
+  if (rank == 0)
+    FAIL(NEARFAR_ERROR_TOPOLOGY, "did you mean 'node'",
+         nearfar_world_from_comm(MPI_COMM_WORLD, &options, &world));
+  else
+    FAIL(NEARFAR_ERROR_MISMATCH, "on 1 of the other ranks",
+         nearfar_world_from_comm(MPI_COMM_WORLD, NULL, &world));
   options.topology = NULL;
   options.far_bytes = rank == 0 ? 4096 : 8192;
   FAIL(NEARFAR_ERROR_MISMATCH, "far_bytes", nearfar_world_from_comm(MPI_COMM_WORLD, &options, &world));
@@ -539,6 +546,13 @@ int main(int argc, char** argv) {
   // What was forgotten is told after the end, and can still be given back.
   SUCCEED(nearfar_world_from_comm(MPI_COMM_WORLD, NULL, &world));
   SUCCEED(nearfar_lock_create(world, 0, &lock));
+  // By some ranks only, too: here the others are in MPI_Finalize already.
+  nearfar_world* half_forgotten = NULL;
+  SUCCEED(nearfar_world_from_comm(MPI_COMM_WORLD, NULL, &half_forgotten));
+  if (rank == 0) {
+    SUCCEED(nearfar_world_destroy(&half_forgotten));
+    FAIL(NEARFAR_ERROR_IN_USE, "destroy these first", nearfar_world_destroy(&world));
+  }
   MPI_Finalize();
   const int was_rank = rank;
   rank = -1;  // no MPI_Abort any more
@@ -548,6 +562,8 @@ int main(int argc, char** argv) {
   SUCCEED(nearfar_lock_destroy(&lock));
   FAIL(NEARFAR_ERROR_NO_MPI, "before MPI_Finalize", nearfar_world_destroy(&world));
   EXPECT(world == NULL);
+  if (was_rank != 0)
+    FAIL(NEARFAR_ERROR_NO_MPI, "before MPI_Finalize", nearfar_world_destroy(&half_forgotten));
   test_world_without_mpi();
   if (was_rank == 0) puts("the C interface does what it says");
   return 0;

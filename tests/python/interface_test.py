@@ -11,6 +11,7 @@ import threading
 import time
 import traceback
 import unittest
+import unittest.mock
 
 import numpy as np
 from mpi4py import MPI
@@ -20,6 +21,12 @@ from nearfar import _library
 
 SOURCE = pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"])
 COMM = MPI.COMM_WORLD
+
+
+def interrupted_after(status):
+    """What a call of the library returns to which Ctrl-C comes when it has done its work."""
+    signal.raise_signal(signal.SIGINT)
+    return status
 
 
 class OnAllRanks(unittest.TestCase):
@@ -95,6 +102,35 @@ class Worlds(OnAllRanks):
         world.close()
         world.close()  # again is nothing
 
+    def test_numbers_do_not_wrap(self):
+        for home in (1 << 32, -1, 0.0, "0"):
+            for make in (self.world.lock, self.world.rwlock):
+                with self.assertRaises(nearfar.ArgumentError, msg=home):
+                    make(home)
+        for size in ((1 << 64) + 8, -1, 8.0, None):
+            with self.assertRaises(nearfar.ArgumentError, msg=size):
+                self.world.queue(8, size)
+            with self.assertRaises(nearfar.ArgumentError, msg=size):
+                self.world.map(8, 8, size)
+            with self.assertRaises(nearfar.ArgumentError, msg=size):
+                nearfar.World(COMM, far_bytes=size)
+            with self.assertRaises(nearfar.ArgumentError, msg=size):
+                nearfar.Channel(8, size)
+        self.world.lock(np.int32(1))
+
+    def test_a_world_with_a_lock_that_is_held_stays_for_all(self):
+        world = nearfar.World(COMM)
+        lock = world.lock()
+        world.queue(8, 8)
+        if COMM.rank == 0:
+            lock.acquire()
+        with self.assertRaises(nearfar.InUseError if COMM.rank else nearfar.HeldError):
+            world.close()
+        if COMM.rank == 0:
+            lock.release()
+        world.close()
+        self.assertFalse(world._handle)
+
 
 class Locks(OnAllRanks):
     def test_one_at_a_time(self):
@@ -143,6 +179,20 @@ class Locks(OnAllRanks):
         if COMM.rank == 1:
             self.assertTrue(lock.acquire(timeout=100))
             lock.release()
+
+    def test_an_interrupt_leaves_no_lock_held(self):
+        lock = nearfar.World(MPI.COMM_SELF).rwlock()
+        library = _library.load()
+        for name, block in (("acquire", lock.writing), ("acquire_shared", lock.reading)):
+            original = getattr(library, f"nearfar_rwlock_{name}")
+            taken = unittest.mock.Mock(side_effect=lambda *given, run=original: interrupted_after(run(*given)))
+            with unittest.mock.patch.object(library, f"nearfar_rwlock_{name}", taken):
+                with self.assertRaises(KeyboardInterrupt), block():
+                    self.fail("inside")
+            taken.assert_called_once()
+            self.assertTrue(lock.acquire(blocking=False))
+            lock.release()
+        lock._world.close()
 
     def test_readers_share_and_writers_do_not(self):
         lock = self.world.rwlock()
@@ -336,6 +386,19 @@ class Channels(unittest.TestCase):
             timer.start()
             channel.get()
         timer.join()
+
+    def test_an_interrupt_loses_nothing_that_was_taken(self):
+        channel = nearfar.Channel(np.int64, capacity=1)
+        original = _library.load().nearfar_channel_try_receive
+        channel.put(7)
+        with unittest.mock.patch.object(
+            _library.load(), "nearfar_channel_try_receive", lambda *given: interrupted_after(original(*given))
+        ):
+            with self.assertRaises(KeyboardInterrupt):
+                channel.get(block=False)
+        self.assertEqual(channel.get(block=False), 7)
+        with self.assertRaises(nearfar.Empty):
+            channel.get(block=False)
 
     def test_one_that_is_forgotten_is_destroyed(self):
         destroyed = []
