@@ -1,6 +1,7 @@
 // A program that knows POSIX threads only: run as it is, and with libnearfar_pthread.so preloaded. Each part
 // prints what is wrong; the exit status says whether anything was.
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@
 #include <memory>
 #include <thread>
 #include <vector>
+
+extern pthread_mutex_t kept_around_forks;  // fork_handlers.cpp
 
 namespace {
 
@@ -545,6 +548,66 @@ struct part {
   void (*run)();
 };
 
+/// More wait than a mutex has places for, and are cancelled: only once they have it, which is no such point.
+void cancellation_of_many() {
+  constexpr int count = 80;
+  struct shared {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    std::atomic<int> come{0};
+    std::atomic<int> had{0};
+  } all;
+  pthread_mutex_lock(&all.mutex);
+  std::vector<pthread_t> threads(count);
+  for (pthread_t& thread : threads)
+    pthread_create(
+        &thread, nullptr,
+        [](void* of) -> void* {
+          auto& in = *static_cast<shared*>(of);
+          ++in.come;
+          pthread_mutex_lock(&in.mutex);
+          ++in.had;
+          pthread_mutex_unlock(&in.mutex);
+          return nullptr;
+        },
+        &all);
+  while (all.come != count) sched_yield();
+  for (const pthread_t thread : threads) pthread_cancel(thread);
+  pthread_mutex_unlock(&all.mutex);
+  for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+  EXPECT(all.had, count);
+}
+
+/// Of a library whose handlers take its mutex, while others hold that and use new ones.
+void forks_with_handlers() {
+  std::atomic<bool> done{false};
+  std::thread forking([&] {
+    for (int i = 0; i < 30; ++i) {
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(20);
+        pthread_mutex_lock(&kept_around_forks);
+        pthread_mutex_unlock(&kept_around_forks);
+        _exit(0);
+      }
+      int status = -1;
+      waitpid(child, &status, 0);
+      EXPECT(status, 0);
+    }
+    done = true;
+  });
+  in_threads(3, [&](int) {
+    while (!done) {
+      pthread_mutex_lock(&kept_around_forks);
+      pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+      pthread_mutex_lock(&fresh);
+      pthread_mutex_unlock(&fresh);
+      pthread_mutex_destroy(&fresh);
+      pthread_mutex_unlock(&kept_around_forks);
+    }
+  });
+  forking.join();
+}
+
 constexpr part parts[] = {{"exclusion", exclusion},
                           {"types", types},
                           {"time_outs", time_outs},
@@ -553,6 +616,8 @@ constexpr part parts[] = {{"exclusion", exclusion},
                           {"cancelled_signals", cancelled_signals},
                           {"first_uses", first_uses},
                           {"forks", forks},
+                          {"forks_with_handlers", forks_with_handlers},
+                          {"cancellation_of_many", cancellation_of_many},
                           {"process_shared", process_shared},
                           {"left_to_the_c_library", left_to_the_c_library},
                           {"destroyed_after_use", destroyed_after_use}};

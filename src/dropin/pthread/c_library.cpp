@@ -47,6 +47,7 @@ const original_functions& c_library() noexcept {
   find(mine.cond_clockwait, "pthread_cond_clockwait");
   find(mine.cond_signal, "pthread_cond_signal", condition_version);
   find(mine.cond_broadcast, "pthread_cond_broadcast", condition_version);
+  find(mine.register_atfork, "__register_atfork");
   all = mine;
   found.store(true, std::memory_order_release);
   return all;

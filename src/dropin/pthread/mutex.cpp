@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -225,7 +227,9 @@ int mutex_state::claim() noexcept {
     // As many wait as can; those that do not are not told when one has had it, which would cost each release.
     constexpr timespec pause{.tv_sec = 0, .tv_nsec = 1'000'000};
     const int saved = errno;
-    nanosleep(&pause, nullptr);
+    // The C library's nanosleep() is where a thread may be cancelled, which it may not be while it waits for
+    // a mutex.
+    syscall(SYS_nanosleep, &pause, nullptr);
     errno = saved;
   }
 }

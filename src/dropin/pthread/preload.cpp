@@ -3,6 +3,7 @@
 /// what they serve and what they leave to the C library.
 #include <pthread.h>
 
+#include <atomic>
 #include <cerrno>
 #include <ctime>
 
@@ -47,15 +48,27 @@ constexpr int others = ~(type_bits | 256 | 512);
   return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
 }
 
-/// Before the program's own code, and most of its libraries'.
+/// Before all others' handlers are registered: so its lock is taken after they have run, and what it sets
+/// right in the child is so before they run there. They may lock mutexes, and wait for threads that lock
+/// others.
+void watch_forks() noexcept {
+  static std::atomic<bool> watched{};
+  if (watched.exchange(true, std::memory_order_acq_rel)) return;
+  c_library().register_atfork(
+      mutex_state::before_fork, mutex_state::in_parent,
+      [] {
+        forget_who_waits();
+        mutex_state::in_child();
+      },
+      nullptr);
+}
+
+/// Before the program's own code, but after that of libraries which it is linked to.
 [[gnu::constructor]] void begin() {
   static_cast<void>(chosen());
   static_cast<void>(c_library());
   static_cast<void>(slot_world::locality());
-  pthread_atfork(mutex_state::before_fork, mutex_state::in_parent, [] {
-    forget_who_waits();
-    mutex_state::in_child();
-  });
+  watch_forks();
 }
 
 }  // namespace
@@ -142,5 +155,10 @@ NEARFAR_EXPORT int __pthread_mutex_destroy(pthread_mutex_t* mutex) { return pthr
 NEARFAR_EXPORT int __pthread_mutex_lock(pthread_mutex_t* mutex) { return pthread_mutex_lock(mutex); }
 NEARFAR_EXPORT int __pthread_mutex_trylock(pthread_mutex_t* mutex) { return pthread_mutex_trylock(mutex); }
 NEARFAR_EXPORT int __pthread_mutex_unlock(pthread_mutex_t* mutex) { return pthread_mutex_unlock(mutex); }
+// What pthread_atfork() of each library calls.
+NEARFAR_EXPORT int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library) {
+  watch_forks();
+  return c_library().register_atfork(prepare, parent, child, library);
+}
 // NOLINTEND(bugprone-reserved-identifier)
 }
