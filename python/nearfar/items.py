@@ -31,36 +31,59 @@ def items_of(kind: Any) -> Items:
     return Scalars(kind)
 
 
+def keys_of(kind: Any) -> Items:
+    """The same for keys, which are the same key if all their bytes are: ArgumentError for a dtype with bytes that say
+    nothing, which differ as chance has it."""
+    items = items_of(kind)
+    if isinstance(items, Scalars) and _bytes_that_count(items.dtype) != items.size:
+        raise ArgumentError(
+            f"keys of dtype {items.dtype} have padding, which differs where the values do not: "
+            "give a packed dtype, without align=True, or for a long double float64"
+        )
+    return items
+
+
+def _bytes_that_count(dtype: np.dtype[Any]) -> int:
+    """Those of a dtype that are no padding."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return _bytes_that_count(base) * int(np.prod(shape))
+    if dtype.names is not None:
+        return sum(_bytes_that_count(dtype[name]) for name in dtype.names)
+    # A long double of x86 has 10 bytes that count, in 16.
+    return 0 if dtype.char in "gG" else dtype.itemsize
+
+
 class Scalars(Items):
     """Scalars of a dtype, also of a structured one."""
 
     def __init__(self, kind: Any) -> None:
-        self._dtype = np.dtype(kind)
-        if self._dtype.hasobject or self._dtype.itemsize == 0:
-            raise ArgumentError(f"values of dtype {self._dtype} have no fixed bytes: give a number of bytes, for bytes")
-        self.size = self._dtype.itemsize
+        self.dtype = np.dtype(kind)
+        if self.dtype.hasobject or self.dtype.itemsize == 0:
+            raise ArgumentError(f"values of dtype {self.dtype} have no fixed bytes: give a number of bytes, for bytes")
+        self.size = self.dtype.itemsize
 
     def encode(self, value: Any) -> bytes:
         try:
-            if self._dtype.kind in "iu":
+            if self.dtype.kind in "iu":
                 value = self._exact(value)
-            array = np.asarray(value, dtype=self._dtype)
+            array = np.asarray(value, dtype=self.dtype)
         except (OverflowError, TypeError, ValueError) as problem:
-            raise ArgumentError(f"{value!r} is no {self._dtype}: {problem}") from None
+            raise ArgumentError(f"{value!r} is no {self.dtype}: {problem}") from None
         if array.shape != ():
-            raise ArgumentError(f"one {self._dtype} is wanted, not an array of shape {array.shape}")
+            raise ArgumentError(f"one {self.dtype} is wanted, not an array of shape {array.shape}")
         return array.tobytes()
 
     def _exact(self, value: Any) -> int:
         """The whole number that this is; ValueError if it is none, or too large or small."""
         number = int(value)
-        limits = np.iinfo(self._dtype)
+        limits = np.iinfo(self.dtype)
         if not limits.min <= number <= limits.max or number != value:
             raise ValueError(f"whole numbers from {limits.min} to {limits.max} are")
         return number
 
     def decode(self, data: bytes) -> Any:
-        return np.frombuffer(data, dtype=self._dtype, count=1)[0]
+        return np.frombuffer(data, dtype=self.dtype, count=1)[0]
 
 
 class Bytes(Items):

@@ -21,7 +21,7 @@ from ._waiting import (
     wait,
 )
 from .errors import ArgumentError, Full, HeldError, InUseError
-from .items import items_of
+from .items import items_of, keys_of
 
 _KINDS = {"ticket": 0, "lock-free": 1}
 
@@ -275,10 +275,12 @@ class Queue(_InWorld, Source):
 
 
 class Map(_InWorld):
-    """A hash table in the memory of all ranks, with the operators of a dict. Lock-free."""
+    """A hash table in the memory of all ranks, with the operators of a dict, but not to be iterated. Lock-free."""
+
+    __iter__ = None  # or the interpreter would ask for the keys 0, 1, 2 ...
 
     def __init__(self, world: World, keys: Any, values: Any, entries: int) -> None:
-        self._keys = items_of(keys)
+        self._keys = keys_of(keys)
         self._values = items_of(values)
         super().__init__(world, "map", self._keys.size, self._values.size, checked_size(entries))
 

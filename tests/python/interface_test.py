@@ -321,6 +321,20 @@ class Maps(OnAllRanks):
         self.assertEqual({key: words[key] for key in entries}, entries)
         self.assertNotIn(b"a\0\0", words)
 
+    def test_keys_with_padding_are_refused(self):
+        fields = [("a", "u1"), ("b", "i8")]
+        for kind in (np.dtype(fields, align=True), np.longdouble, [("inner", np.dtype(fields, align=True), (2,))]):
+            with self.assertRaisesRegex(nearfar.ArgumentError, "padding", msg=kind):
+                self.world.map(kind, 8, 8)
+        packed = self.world.map([*fields, ("c", "f4", (2, 2))], np.dtype(fields, align=True), 8)
+        if COMM.rank == 0:
+            packed[1, 2, 0.5] = (3, 4)
+            self.assertIn((1, 2, 0.5), packed)
+
+    def test_is_not_iterated(self):
+        with self.assertRaises(TypeError):
+            iter(self.world.map(8, 8, 8))
+
     def test_full(self):
         numbers = self.world.map(np.int64, np.int64, entries=4)
         with self.assertRaisesRegex(nearfar.Full, "more entries"):
