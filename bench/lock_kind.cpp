@@ -62,7 +62,7 @@ std::vector<axis> parameters_of_locks() {
 
 std::string lacking_level(const object& of, const point& at, const locality& where) {
   if (!of.takes("levels") || !at.has("levels")) return "";
-  const std::string named = at.text("levels");
+  const std::string& named = at.text("levels");
   const std::optional<level> inside = level_from_name(named);
   if (!inside) return "";
   for (int rank = 0; rank < where.size(); ++rank)

@@ -63,7 +63,7 @@ std::vector<std::string> fitting(std::vector<std::string> values, std::string_vi
   const std::string_view begun = typed.substr(done.size());
   std::vector<std::string> result;
   for (const std::string& value : values)
-    if (value.starts_with(begun)) result.push_back(before + std::string(done) + value);
+    if (value.starts_with(begun)) result.push_back(std::string(before).append(done).append(value));
   return result;
 }
 
