@@ -217,8 +217,8 @@ TYPED_TEST(channel_history, is_linearizable) {
       const auto c = TypeParam::template make<thrower>(capacity);
       std::vector<history> of(threads);
       {
-        std::vector<std::jthread> all;
         std::atomic<int> ready = 0;
+        std::vector<std::jthread> all;  // ends first
         for (int i = 0; i < threads; ++i)
           all.emplace_back([&, i, mine = ++seed] {
             ++ready;
