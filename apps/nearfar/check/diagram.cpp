@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/nearfar/check/schedule.hpp"
+#include "apps/nearfar/shared/xml_text.hpp"
 
 namespace nearfar::command {
 
@@ -24,28 +25,6 @@ constexpr double narrow_lane = 44;
 constexpr int most_wide_lanes = 8;
 constexpr double label_overhang = 60;
 constexpr double legend_width = 860;
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char letter : text) switch (letter) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        // Other control characters are not allowed in XML.
-        result += static_cast<unsigned char>(letter) < 0x20 ? ' ' : letter;
-    }
-  return result;
-}
 
 constexpr std::string_view style = R"(
  text { font: 11px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #222 }
@@ -147,8 +126,8 @@ class drawing {
         "{5} xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
         "viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">\n<title>{2}</title>\n<desc>{3}</desc>\n"
         "<style>{4}</style>\n",
-        width_, height_, escaped(title_), escaped(fmt::format("{}", fmt::join(explanation_, " "))), style,
-        diagram_mark);
+        width_, height_, xml_escaped(title_), xml_escaped(fmt::format("{}", fmt::join(explanation_, " "))),
+        style, diagram_mark);
     for (const auto& [id, colour] : {std::pair("head", "#23527c"), std::pair("green", "#2c7a3d")})
       out_ += fmt::format(
           "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" "
@@ -166,7 +145,7 @@ class drawing {
     out_ += fmt::format(
         "<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" "
         "xml:space=\"preserve\">{}</text>\n",
-        kind, at_x, at_y, anchor, escaped(what));
+        kind, at_x, at_y, anchor, xml_escaped(what));
   }
   void line(std::string_view kind, double from_x, double from_y, double to_x, double to_y) {
     out_ += fmt::format("<line class=\"{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
@@ -281,7 +260,7 @@ class drawing {
     out_ += fmt::format(
         "<circle class=\"{}\" id=\"step{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" "
         "r=\"{}\"><title>{}</title></circle>\n",
-        kind, i + 1, x(lane), y(i), is_bad(i) ? 6 : 5, escaped(rows_[i]));
+        kind, i + 1, x(lane), y(i), is_bad(i) ? 6 : 5, xml_escaped(rows_[i]));
   }
 
   /// Twice, since not every viewer knows `paint-order`.

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/nearfar/shared/xml_text.hpp"
 #include "nearfar/topology/level.hpp"
 
 namespace nearfar::command {
@@ -36,26 +37,6 @@ struct box {
   std::string_view colour{};
   std::vector<box> inside{};
 };
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      default:
-        result += static_cast<unsigned char>(c) < ' ' ? '?' : c;
-    }
-  }
-  return result;
-}
 
 /// In rows, about as wide as they are high together.
 void lay_out(box& of, bool is_named) {
@@ -122,7 +103,7 @@ void draw(const box& of, int left, int top, const std::function<std::string(int)
   if (is_rank)
     to += fmt::format(
         R"(<title>{}</title><text x="{}" y="{}" text-anchor="middle" fill="#ffffff">{}</text></g>)",
-        escaped(title_of(of.rank)), x + of.width / 2, y + of.height / 2 + 4, of.rank);
+        xml_escaped(title_of(of.rank)), x + of.width / 2, y + of.height / 2 + 4, of.rank);
   else
     to += fmt::format(R"(<text x="{}" y="{}">{}</text></g>)", x + gap, y + head - gap + 1, of.name);
   to += '\n';
@@ -144,7 +125,7 @@ std::string rank_picture(const locality& of, const std::string& title,
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n"
       "<text x=\"{2}\" y=\"{3}\">{4}</text>\n",
-      width, all.height, gap, head - gap + 1, escaped(title));
+      width, all.height, gap, head - gap + 1, xml_escaped(title));
   for (const box& each : all.inside) draw(each, 0, 0, title_of, result);
   return result + "</svg>\n";
 }
