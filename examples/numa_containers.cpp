@@ -15,6 +15,15 @@
 
 namespace {
 
+bool triad(std::size_t n) {
+  // [triad]
+  // Each thread's part on its own NUMA domain, and worked on there.
+  nearfar::numa_vector<double> a(n), b(n, 1.0), c(n, 2.0), d(n, 3.0);
+  nearfar::transform(b, c, d, a, [](double x, double y, double z) { return x + y * z; });
+  // [end]
+  return nearfar::reduce(a, 0.0) == 7.0 * static_cast<double>(n);
+}
+
 bool standard_vector(std::size_t n) {
   // [first touch]
   using nearfar::numa_allocator;
@@ -85,8 +94,8 @@ bool growing(std::size_t n) {
 
 int main() {
   constexpr std::size_t n = 200'000;
-  const bool right = standard_vector(n) && chunks(n) && objects(n) && objects_with_heap_data(1000) &&
-                     arithmetic(n) && growing(n);
+  const bool right = triad(n) && standard_vector(n) && chunks(n) && objects(n) &&
+                     objects_with_heap_data(1000) && arithmetic(n) && growing(n);
   std::printf("%s on %d threads\n", right ? "all right" : "wrong", nearfar::team().size());
   return right ? 0 : 1;
 }

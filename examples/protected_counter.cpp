@@ -8,12 +8,12 @@
 #include <exception>
 #include <mutex>
 
+// [headers]
 #include "nearfar/lock/cohort_lock.hpp"
 #include "nearfar/memory/mpi/world.hpp"
+// [end]
 
 namespace {
-
-using nearfar::mpi::world;
 
 // What each rank contributes to far memory: a struct of far words, a multiple of 64 bytes long.
 struct alignas(nearfar::slot_bytes) shared_words {
@@ -25,13 +25,17 @@ bool count_together(MPI_Comm comm) {
   constexpr int rounds = 100;
   constexpr int keeper = 0;
 
-  // All of these are made by all ranks, in the same order, and destroyed before MPI_Finalize.
-  world w(comm);
-  nearfar::default_cohort_lock<world> lock(w);
-  world::far_segment<shared_words> memory(w);
+  // [lock]
+  // Made by all ranks, in the same order, and destroyed before MPI_Finalize.
+  nearfar::mpi::world world(comm);                                // has a communicator of its own
+  nearfar::default_cohort_lock<nearfar::mpi::world> lock(world);  // rank 0 is its home
+  // [end]
+  nearfar::mpi::world::far_segment<shared_words> memory(world);
 
   for (int i = 0; i < rounds; ++i) {
-    const std::lock_guard hold(lock);
+    // [guard]
+    const std::lock_guard guard(lock);  // one rank at a time, of all ranks
+    // [end]
     std::uint64_t count = 0;
     memory.get(keeper, &shared_words::count, count);
     memory.flush(keeper);  // nothing is there before its flush
@@ -40,11 +44,11 @@ bool count_together(MPI_Comm comm) {
     memory.flush(keeper);  // complete before the lock is given up
   }
 
-  w.barrier();
-  if (w.rank() != keeper) return true;
+  world.barrier();
+  if (world.rank() != keeper) return true;
   const std::uint64_t found = memory.read_direct(keeper, &shared_words::count);
-  const auto expected = std::uint64_t{rounds} * static_cast<std::uint64_t>(w.size());
-  std::printf("%d ranks counted to %llu\n", w.size(), static_cast<unsigned long long>(found));
+  const auto expected = std::uint64_t{rounds} * static_cast<std::uint64_t>(world.size());
+  std::printf("%d ranks counted to %llu\n", world.size(), static_cast<unsigned long long>(found));
   return found == expected;
 }
 
