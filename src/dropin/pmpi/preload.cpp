@@ -3,9 +3,9 @@
 /// docs/dropin.md says what they serve and what they leave to the library.
 ///
 /// A lock of the program's is a lock of the companion's, and inside of that an epoch that the MPI library
-/// sees as shared and MPI_MODE_NOCHECK: none of these is in another's way, so that the library keeps nobody
-/// out and still knows that there is an epoch, which it ends, and whose errors it finds. Epochs begin when
-/// the program begins them, as an open one would keep it from fences and from PSCW.
+/// sees as shared, and as MPI_MODE_NOCHECK where that works: none of these is in another's way, so that the
+/// library keeps nobody out and still knows that there is an epoch, which it ends, and whose errors it finds.
+/// Epochs begin when the program begins them, as an open one would keep it from fences and from PSCW.
 #include <mpi.h>
 
 #include <charconv>
@@ -69,6 +69,17 @@ class window_table {
 window_table& windows() {
   static auto& only = *new window_table;
   return only;
+}
+
+/// What the library is told of an epoch at one target, where all are shared. All alike: MPICH may not have
+/// some with MPI_MODE_NOCHECK and some without; and with Open MPI 4 a put of more than 8 KiB waits for ever
+/// after it, where osc/pt2pt carries it.
+int assertion_for_library(int given) {
+#ifdef OPEN_MPI
+  return given & ~MPI_MODE_NOCHECK;
+#else
+  return given | MPI_MODE_NOCHECK;
+#endif
 }
 
 /// Runs what may throw; there is nobody to catch it.
@@ -215,7 +226,7 @@ NEARFAR_EXPORT int MPI_Win_lock(int type, int target, int assertion, MPI_Win win
   if ((assertion & MPI_MODE_NOCHECK) != 0) how = hold::unchecked;
   return without_exceptions([&] {
     one->acquire(target, how);
-    int status = PMPI_Win_lock(MPI_LOCK_SHARED, target, assertion | MPI_MODE_NOCHECK, window);
+    int status = PMPI_Win_lock(MPI_LOCK_SHARED, target, assertion_for_library(assertion), window);
     // For loads and stores of a window in shared memory.
     if (status == MPI_SUCCESS) return PMPI_Win_sync(window);
     one->release(target);
