@@ -41,13 +41,14 @@ if(NEARFAR_MPI)
     ${nearfar_mpi_sources}/transport.cpp
     ${nearfar_mpi_sources}/world.cpp
     src/dropin/pmpi/companion.cpp
+    src/dropin/pmpi/mpi_library.cpp
     src/dropin/pmpi/preload.cpp
     src/dropin/pmpi/statistics.cpp)
   target_compile_features(nearfar_pmpi PRIVATE cxx_std_20)
   target_compile_definitions(nearfar_pmpi PRIVATE NEARFAR_CHECKED=0 OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   target_compile_options(nearfar_pmpi PRIVATE -O2)
   target_include_directories(nearfar_pmpi PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/src/dropin/pmpi)
-  target_link_libraries(nearfar_pmpi PRIVATE nearfar::hwloc MPI::MPI_CXX Threads::Threads)
+  target_link_libraries(nearfar_pmpi PRIVATE nearfar::hwloc MPI::MPI_CXX Threads::Threads ${CMAKE_DL_LIBS})
   target_link_options(nearfar_pmpi PRIVATE -Wl,--no-undefined -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/src/dropin/pmpi/exports.map)
   set_target_properties(
     nearfar_pmpi

@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -375,6 +376,30 @@ void windows_of_some() {
   MPI_Comm_free(&half);
 }
 
+/// Of more bytes than MPI libraries send at once.
+void large_transfers() {
+  constexpr int count = 8192;
+  std::vector<word> own(count, 0);
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Win_create(own.data(), count * sizeof(word), sizeof(word), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  const int target = (rank + 1) % ranks;
+  const std::vector<word> sent(count, rank + 1);
+  for (int round = 1; round <= rounds; ++round) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window);
+    MPI_Put(sent.data(), count, MPI_INT64_T, target, 0, count, MPI_INT64_T, window);
+    MPI_Win_unlock(target, window);
+    MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window);
+    MPI_Accumulate(sent.data(), count, MPI_INT64_T, target, 0, count, MPI_INT64_T, MPI_SUM, window);
+    MPI_Win_unlock(target, window);
+    std::vector<word> found(count, -1);
+    MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window);
+    MPI_Get(found.data(), count, MPI_INT64_T, target, 0, count, MPI_INT64_T, window);
+    MPI_Win_unlock(target, window);
+    EXPECT(std::count(found.begin(), found.end(), word{2} * (rank + 1)), count);
+  }
+  MPI_Win_free(&window);
+}
+
 std::set<std::string> only;
 std::set<std::string> without;
 std::set<std::string> kinds;
@@ -440,6 +465,7 @@ int main(int argc, char** argv) {
     of_kind("unchecked", unchecked);
   }
   part("", "windows_of_some", windows_of_some);
+  part("", "large_transfers", large_transfers);
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
   return failures == 0 ? 0 : 1;

@@ -3,9 +3,9 @@
 /// docs/dropin.md says what they serve and what they leave to the library.
 ///
 /// A lock of the program's is a lock of the companion's, and inside of that an epoch that the MPI library
-/// sees as shared and MPI_MODE_NOCHECK: none of these is in another's way, so that the library keeps nobody
-/// out and still knows that there is an epoch, which it ends, and whose errors it finds. Epochs begin when
-/// the program begins them, as an open one would keep it from fences and from PSCW.
+/// sees as shared, and as MPI_MODE_NOCHECK where that works: none of these is in another's way, so that the
+/// library keeps nobody out and still knows that there is an epoch, which it ends, and whose errors it finds.
+/// Epochs begin when the program begins them, as an open one would keep it from fences and from PSCW.
 #include <mpi.h>
 
 #include <charconv>
@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "companion.hpp"
+#include "mpi_library.hpp"
 #include "statistics.hpp"
 
 namespace {
@@ -69,6 +70,17 @@ class window_table {
 window_table& windows() {
   static auto& only = *new window_table;
   return only;
+}
+
+/// What the library is told of an epoch at one target, where all are shared. All alike: MPICH may not have
+/// some with MPI_MODE_NOCHECK and some without; and with Open MPI 4 a put of more than 8 KiB waits for ever
+/// after it, where osc/pt2pt carries it.
+int assertion_for_library(int given) {
+#ifdef OPEN_MPI
+  return given & ~MPI_MODE_NOCHECK;
+#else
+  return given | MPI_MODE_NOCHECK;
+#endif
 }
 
 /// Runs what may throw; there is nobody to catch it.
@@ -151,48 +163,48 @@ extern "C" {
 
 NEARFAR_EXPORT int MPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm,
                                   MPI_Win* window) {
-  return made(PMPI_Win_create(base, size, unit, info, comm, window), info, comm, window);
+  return made(mpi_library().win_create(base, size, unit, info, comm, window), info, comm, window);
 }
 
 NEARFAR_EXPORT int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
                                     MPI_Win* window) {
-  return made(PMPI_Win_allocate(size, unit, info, comm, base, window), info, comm, window);
+  return made(mpi_library().win_allocate(size, unit, info, comm, base, window), info, comm, window);
 }
 
 NEARFAR_EXPORT int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
                                            MPI_Win* window) {
-  return made(PMPI_Win_allocate_shared(size, unit, info, comm, base, window), info, comm, window);
+  return made(mpi_library().win_allocate_shared(size, unit, info, comm, base, window), info, comm, window);
 }
 
 NEARFAR_EXPORT int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* window) {
-  return made(PMPI_Win_create_dynamic(info, comm, window), info, comm, window);
+  return made(mpi_library().win_create_dynamic(info, comm, window), info, comm, window);
 }
 
 #if MPI_VERSION >= 4
 NEARFAR_EXPORT int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
                                     MPI_Win* window) {
-  return made(PMPI_Win_create_c(base, size, unit, info, comm, window), info, comm, window);
+  return made(mpi_library().win_create_c(base, size, unit, info, comm, window), info, comm, window);
 }
 
 NEARFAR_EXPORT int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* base,
                                       MPI_Win* window) {
-  return made(PMPI_Win_allocate_c(size, unit, info, comm, base, window), info, comm, window);
+  return made(mpi_library().win_allocate_c(size, unit, info, comm, base, window), info, comm, window);
 }
 
 NEARFAR_EXPORT int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
                                              void* base, MPI_Win* window) {
-  return made(PMPI_Win_allocate_shared_c(size, unit, info, comm, base, window), info, comm, window);
+  return made(mpi_library().win_allocate_shared_c(size, unit, info, comm, base, window), info, comm, window);
 }
 #endif
 
 NEARFAR_EXPORT int MPI_Win_free(MPI_Win* window) {
   companion* known = windows().find(*window);
-  if (known == nullptr) return PMPI_Win_free(window);
+  if (known == nullptr) return mpi_library().win_free(window);
   // While all ranks are still there: the library may find that one has an epoch open, and tell that one
   // alone.
   const std::string name = name_of(*window);
   const MPI_Win freed = *window;
-  const int status = PMPI_Win_free(window);
+  const int status = mpi_library().win_free(window);
   if (status != MPI_SUCCESS) return status;
   return without_exceptions([&] {
     const std::unique_ptr<companion> one = windows().take(freed);
@@ -210,12 +222,12 @@ NEARFAR_EXPORT int MPI_Win_lock(int type, int target, int assertion, MPI_Win win
   // What is wrong, the library finds; and nothing is to be waited for at MPI_PROC_NULL.
   if (one == nullptr || target < 0 || target >= one->ranks() || one->held(target) != hold::nothing ||
       one->held_all() != hold::nothing || (type != MPI_LOCK_EXCLUSIVE && type != MPI_LOCK_SHARED))
-    return PMPI_Win_lock(type, target, assertion, window);
+    return mpi_library().win_lock(type, target, assertion, window);
   hold how = type == MPI_LOCK_EXCLUSIVE ? hold::exclusive : hold::shared;
   if ((assertion & MPI_MODE_NOCHECK) != 0) how = hold::unchecked;
   return without_exceptions([&] {
     one->acquire(target, how);
-    int status = PMPI_Win_lock(MPI_LOCK_SHARED, target, assertion | MPI_MODE_NOCHECK, window);
+    int status = mpi_library().win_lock(MPI_LOCK_SHARED, target, assertion_for_library(assertion), window);
     // For loads and stores of a window in shared memory.
     if (status == MPI_SUCCESS) return PMPI_Win_sync(window);
     one->release(target);
@@ -226,12 +238,12 @@ NEARFAR_EXPORT int MPI_Win_lock(int type, int target, int assertion, MPI_Win win
 NEARFAR_EXPORT int MPI_Win_unlock(int target, MPI_Win window) {
   companion* one = windows().find(window);
   if (one == nullptr || target < 0 || target >= one->ranks() || one->held(target) == hold::nothing)
-    return PMPI_Win_unlock(target, window);
+    return mpi_library().win_unlock(target, window);
   return without_exceptions([&] {
     // Complete at the target, and for its own loads, before anybody else may have the lock.
     int status = PMPI_Win_sync(window);
     if (status == MPI_SUCCESS) status = PMPI_Win_flush(target, window);
-    const int ended = PMPI_Win_unlock(target, window);
+    const int ended = mpi_library().win_unlock(target, window);
     one->release(target);
     return status == MPI_SUCCESS ? ended : status;
   });
@@ -239,10 +251,10 @@ NEARFAR_EXPORT int MPI_Win_unlock(int target, MPI_Win window) {
 
 NEARFAR_EXPORT int MPI_Win_lock_all(int assertion, MPI_Win window) {
   companion* one = windows().find(window);
-  if (one == nullptr || one->holds_any()) return PMPI_Win_lock_all(assertion, window);
+  if (one == nullptr || one->holds_any()) return mpi_library().win_lock_all(assertion, window);
   return without_exceptions([&] {
     one->acquire_all((assertion & MPI_MODE_NOCHECK) != 0 ? hold::unchecked : hold::shared);
-    int status = PMPI_Win_lock_all(assertion | MPI_MODE_NOCHECK, window);
+    int status = mpi_library().win_lock_all(assertion | MPI_MODE_NOCHECK, window);
     if (status == MPI_SUCCESS) return PMPI_Win_sync(window);
     one->release_all();
     return status;
@@ -251,11 +263,11 @@ NEARFAR_EXPORT int MPI_Win_lock_all(int assertion, MPI_Win window) {
 
 NEARFAR_EXPORT int MPI_Win_unlock_all(MPI_Win window) {
   companion* one = windows().find(window);
-  if (one == nullptr || one->held_all() == hold::nothing) return PMPI_Win_unlock_all(window);
+  if (one == nullptr || one->held_all() == hold::nothing) return mpi_library().win_unlock_all(window);
   return without_exceptions([&] {
     int status = PMPI_Win_sync(window);
     if (status == MPI_SUCCESS) status = PMPI_Win_flush_all(window);
-    const int ended = PMPI_Win_unlock_all(window);
+    const int ended = mpi_library().win_unlock_all(window);
     one->release_all();
     return status == MPI_SUCCESS ? ended : status;
   });
@@ -266,6 +278,24 @@ NEARFAR_EXPORT int MPI_Finalize() {
     free_kept();
     if (wants_statistics()) print_kept();
   });
-  return PMPI_Finalize();
+  return mpi_library().finalize();
 }
+
+// What the libraries' functions for Fortran call: Open MPI's all, MPICH's some of mpi_f08.
+#define NEARFAR_ALSO_PMPI(name) NEARFAR_EXPORT decltype(MPI_##name) PMPI_##name [[gnu::alias("MPI_" #name)]]
+NEARFAR_ALSO_PMPI(Win_create);
+NEARFAR_ALSO_PMPI(Win_allocate);
+NEARFAR_ALSO_PMPI(Win_allocate_shared);
+NEARFAR_ALSO_PMPI(Win_create_dynamic);
+#if MPI_VERSION >= 4
+NEARFAR_ALSO_PMPI(Win_create_c);
+NEARFAR_ALSO_PMPI(Win_allocate_c);
+NEARFAR_ALSO_PMPI(Win_allocate_shared_c);
+#endif
+NEARFAR_ALSO_PMPI(Win_free);
+NEARFAR_ALSO_PMPI(Win_lock);
+NEARFAR_ALSO_PMPI(Win_unlock);
+NEARFAR_ALSO_PMPI(Win_lock_all);
+NEARFAR_ALSO_PMPI(Win_unlock_all);
+NEARFAR_ALSO_PMPI(Finalize);
 }

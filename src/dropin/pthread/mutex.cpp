@@ -31,6 +31,14 @@ std::uint32_t this_thread() noexcept {
 
 namespace {
 
+/// How long who finds all slots taken lets them be. Nobody is told when one is free, which would cost each
+/// release.
+constexpr long pause_without_slot_ns = 1'000'000;
+
+[[nodiscard]] bool is_before(const timespec& a, const timespec& b) noexcept {
+  return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
+}
+
 [[nodiscard]] std::atomic_ref<mutex_state*> pointer_in(pthread_mutex_t& mutex) noexcept {
   auto& place = mutex.__data.__list.__prev;
   return std::atomic_ref<mutex_state*>(reinterpret_cast<mutex_state*&>(place));
@@ -151,38 +159,48 @@ int mutex_state::lock(int type) noexcept {
   return 0;
 }
 
-bool mutex_state::try_once() noexcept {
+mutex_state::attempt mutex_state::try_once() noexcept {
   const std::optional<int> number = claim_if_any();
-  if (!number) return false;
+  if (!number) return attempt::without_slot;
   slot& mine = made(*number);
   if (!chosen().try_acquire(mine.lock)) {
     mine.taken.store(false, std::memory_order_release);
-    return false;
+    return attempt::failed;
   }
   taken_by_this_thread(*number);
-  return true;
+  return attempt::succeeded;
 }
 
 int mutex_state::try_lock(int type) noexcept {
   if (const auto result = relocked(type, EBUSY)) return *result;
-  return try_once() ? 0 : EBUSY;
+  return try_once() == attempt::succeeded ? 0 : EBUSY;
 }
 
 int mutex_state::lock_until(int type, clockid_t clock, const timespec& until) noexcept {
   if (const auto result = relocked(type, EDEADLK)) return *result;
   for (unsigned poll = 0; poll < polls_before_sleep; ++poll) {
-    if (try_once()) return 0;
+    if (try_once() == attempt::succeeded) return 0;
     relax();
   }
   if (until.tv_nsec < 0 || until.tv_nsec >= 1'000'000'000) return EINVAL;
   for (;;) {
     const std::uint32_t announced = released_.announce();
-    if (try_once()) return 0;
+    const attempt result = try_once();
+    if (result == attempt::succeeded) return 0;
     timespec now{};
     clock_gettime(clock, &now);
-    if (now.tv_sec > until.tv_sec || (now.tv_sec == until.tv_sec && now.tv_nsec >= until.tv_nsec))
-      return ETIMEDOUT;
-    released_.sleep(announced, &until, clock);
+    if (!is_before(now, until)) return ETIMEDOUT;
+    if (result == attempt::failed) {
+      released_.sleep(announced, &until, clock);
+      continue;
+    }
+    // Those that have the slots may all have told of their releases already.
+    now.tv_nsec += pause_without_slot_ns;
+    if (now.tv_nsec >= 1'000'000'000) {
+      now.tv_nsec -= 1'000'000'000;
+      ++now.tv_sec;
+    }
+    released_.sleep(announced, is_before(now, until) ? &now : &until, clock);
   }
 }
 
@@ -224,8 +242,7 @@ std::optional<int> mutex_state::claim_if_any() noexcept {
 int mutex_state::claim() noexcept {
   for (;;) {
     if (const std::optional<int> number = claim_if_any()) return *number;
-    // As many wait as can; those that do not are not told when one has had it, which would cost each release.
-    constexpr timespec pause{.tv_sec = 0, .tv_nsec = 1'000'000};
+    constexpr timespec pause{.tv_sec = 0, .tv_nsec = pause_without_slot_ns};
     const int saved = errno;
     // The C library's nanosleep() is where a thread may be cancelled, which it may not be while it waits for
     // a mutex.

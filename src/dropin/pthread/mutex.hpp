@@ -63,7 +63,9 @@ class mutex_state final : public slot_memory {
   /// What `lock` and its kind return without waiting, or nothing. Of the mutex that this thread holds.
   [[nodiscard]] std::optional<int> relocked(int type, int if_checked) noexcept;
   void taken_by_this_thread(int slot) noexcept;
-  [[nodiscard]] bool try_once() noexcept;
+
+  enum class attempt : std::uint8_t { succeeded, failed, without_slot };
+  [[nodiscard]] attempt try_once() noexcept;
 
   [[nodiscard]] int claim() noexcept;
   [[nodiscard]] std::optional<int> claim_if_any() noexcept;
