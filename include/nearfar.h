@@ -10,8 +10,9 @@
 ///
 /// Collective functions say so: all ranks of the world call them in the same order and with the same
 /// arguments, and wait for each other. Where ranks give different arguments all of them get
-/// NEARFAR_ERROR_MISMATCH. A rank that gives no handle or no place for a result gets NEARFAR_ERROR_ARGUMENT
-/// alone, and the others wait for it.
+/// NEARFAR_ERROR_MISMATCH. A rank that gives no place for what is to be made gets NEARFAR_ERROR_ARGUMENT, and
+/// the others NEARFAR_ERROR_MISMATCH, with its number. Only for a rank that gives no handle, or no
+/// communicator, the others wait.
 ///
 /// A world and what is made in it is used by one thread at a time of each rank, at any level of MPI's threads
 /// (with MPI_THREAD_FUNNELED by the main thread). A channel is used by any threads at the same time. What
@@ -96,8 +97,8 @@ typedef struct nearfar_world_options {
 /// Makes a world of the ranks of `comm`, which it duplicates and otherwise leaves alone. Collective over
 /// `comm`, between MPI_Init and MPI_Finalize. `options` may be NULL. Errors: NO_MPI; ARGUMENT for
 /// MPI_COMM_NULL, an intercommunicator, a negative limit; TRANSPORT, TOPOLOGY, NO_MEMORY, MISMATCH, the last
-/// also for options that another rank alone gives wrong; an error on all ranks, which may go on without this
-/// world; MPI.
+/// also for what another rank alone gives wrong; an error on all ranks, which may go on without this world;
+/// MPI.
 NEARFAR_API nearfar_status nearfar_world_from_comm(MPI_Comm comm, const nearfar_world_options* options,
                                                    nearfar_world** world);
 
