@@ -254,6 +254,15 @@ class Reasons(Package):
         self.succeed("cmake", "-S", SOURCE, "-B", build, "-DNEARFAR_DEVELOPER=OFF", "-DNEARFAR_MPI=OFF")
         self.assertIn("CMAKE_BUILD_TYPE:STRING=Release\n", (build / "CMakeCache.txt").read_text())
 
+    @unittest.skipUnless(MPI in OTHER, "it is known for Debian's two libraries alone what the other one is")
+    def test_a_build_folder_is_for_one_mpi_library(self):
+        build = self.folder / "two libraries"
+        configure = ["cmake", "-S", SOURCE, "-B", build, *options(), "-DNEARFAR_DEVELOPER=OFF"]
+        self.succeed(*configure, f"-DNEARFAR_MPI_NAME={MPI}")
+        ended = run(*configure, f"-DNEARFAR_MPI_NAME={OTHER[MPI]}", f"-DMPI_CXX_COMPILER=mpicxx.{OTHER[MPI]}")
+        self.assertNotEqual(ended.returncode, 0, ended.stdout)
+        self.assertIn("in a folder of its own", " ".join(ended.stdout.split()))
+
     def test_hwloc_that_is_missing_is_named(self):
         nowhere = ["-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON", *NO_SYSTEM_PATHS]
         ended, _ = self.configure("find_package(nearfar REQUIRED COMPONENTS mpi)", *nowhere)
