@@ -152,10 +152,10 @@ NEARFAR_API nearfar_status nearfar_lock_try_acquire(nearfar_lock* lock);
 
 /// Makes attempts, as nearfar_lock_try_acquire, until one succeeds or the time is over: SUCCESS or TIMED_OUT.
 /// At least one attempt, which is brought to its end. The lock's queue cannot be left, so that this rank has
-/// no place in it: an attempt succeeds only where no rank has the lock, waits for it in `acquire`, or tries at
-/// the same moment. Those go before, any number of times, and where there is always one it times out however
-/// long it waits: who has to get the lock calls `acquire`. Between attempts MPI progresses, and nothing
-/// sleeps.
+/// no place in it: an attempt succeeds only where no rank has the lock, waits for it in `acquire`, or tries
+/// at the same moment. Those go before, any number of times, and where there is always one it times out
+/// however long it waits: who has to get the lock calls `acquire`. Between attempts MPI progresses, and
+/// nothing sleeps.
 NEARFAR_API nearfar_status nearfar_lock_acquire_for(nearfar_lock* lock, int64_t timeout_ns);
 
 /// Gives the lock up. Errors: NOT_HELD.
@@ -178,7 +178,8 @@ NEARFAR_API nearfar_status nearfar_rwlock_destroy(nearfar_rwlock** lock);
 NEARFAR_API nearfar_status nearfar_rwlock_acquire(nearfar_rwlock* lock);
 /// SUCCESS or BUSY.
 NEARFAR_API nearfar_status nearfar_rwlock_try_acquire(nearfar_rwlock* lock);
-/// SUCCESS or TIMED_OUT; makes attempts as nearfar_lock_acquire_for, which readers that have the lock defeat, too.
+/// SUCCESS or TIMED_OUT; makes attempts as nearfar_lock_acquire_for, which readers that have the lock defeat,
+/// too.
 NEARFAR_API nearfar_status nearfar_rwlock_acquire_for(nearfar_rwlock* lock, int64_t timeout_ns);
 /// Gives up what was acquired exclusively. Errors: NOT_HELD, also for a reader.
 NEARFAR_API nearfar_status nearfar_rwlock_release(nearfar_rwlock* lock);
