@@ -3,13 +3,8 @@
 # nearfar_* alone and needs nothing of nearfar beside it.
 get_target_property(nearfar_c_core_sources nearfar SOURCES)
 list(FILTER nearfar_c_core_sources EXCLUDE REGEX "^src/container/")
-add_library(
-  nearfar_c_core OBJECT EXCLUDE_FROM_ALL
-  ${nearfar_c_core_sources}
-  src/memory/mpi/call.cpp
-  src/memory/mpi/handles.cpp
-  src/memory/mpi/transport.cpp
-  src/memory/mpi/world.cpp)
+get_target_property(nearfar_c_mpi_sources nearfar_mpi SOURCES)
+add_library(nearfar_c_core OBJECT EXCLUDE_FROM_ALL ${nearfar_c_core_sources} ${nearfar_c_mpi_sources})
 add_library(
   nearfar_c SHARED
   src/c/call.cpp
@@ -19,9 +14,9 @@ add_library(
   src/c/queue.cpp
   src/c/world.cpp)
 add_library(nearfar::c ALIAS nearfar_c)
+set_target_properties(nearfar_c_core PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+nearfar_export_only(nearfar_c src/c/nearfar_c.map)
 foreach(target nearfar_c_core nearfar_c)
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
-                                             VISIBILITY_INLINES_HIDDEN ON)
   target_compile_features(${target} PRIVATE cxx_std_20)
   target_compile_definitions(${target} PRIVATE NEARFAR_CHECKED=1 OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR})
@@ -29,16 +24,13 @@ foreach(target nearfar_c_core nearfar_c)
 endforeach()
 set_source_files_properties(src/c/call.cpp PROPERTIES COMPILE_DEFINITIONS
                                                       "NEARFAR_VERSION=\"${PROJECT_VERSION}\";NEARFAR_MPI_NAME=\"${nearfar_mpi_name}\"")
-set(nearfar_c_exports ${CMAKE_CURRENT_SOURCE_DIR}/src/c/nearfar_c.map)
 set_target_properties(
   nearfar_c
   PROPERTIES OUTPUT_NAME nearfar_c_${nearfar_mpi_name}
              EXPORT_NAME c_${nearfar_mpi_name}
              VERSION ${PROJECT_VERSION}
-             SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-             LINK_DEPENDS ${nearfar_c_exports})
+             SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_link_libraries(nearfar_c PRIVATE nearfar_c_core)
-target_link_options(nearfar_c PRIVATE LINKER:--version-script=${nearfar_c_exports} LINKER:--no-undefined)
 # Who includes nearfar.h needs mpi.h, of whatever language.
 target_include_directories(nearfar_c INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
                                                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

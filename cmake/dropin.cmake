@@ -22,24 +22,17 @@ target_compile_definitions(nearfar_pthread PRIVATE NEARFAR_CHECKED=0)
 target_compile_options(nearfar_pthread PRIVATE -O2 -ftls-model=initial-exec)
 target_include_directories(nearfar_pthread PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/src/dropin/pthread)
 target_link_libraries(nearfar_pthread PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
-target_link_options(nearfar_pthread PRIVATE -static-libstdc++ -Wl,--no-undefined
-                    -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/src/dropin/pthread/exports.map)
-set_target_properties(
-  nearfar_pthread
-  PROPERTIES CXX_VISIBILITY_PRESET hidden
-             VISIBILITY_INLINES_HIDDEN ON
-             LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/dropin/pthread/exports.map)
+target_link_options(nearfar_pthread PRIVATE -static-libstdc++)
+nearfar_export_only(nearfar_pthread src/dropin/pthread/exports.map)
 
 # For the MPI library that nearfar is configured with; also to be linked before it.
 if(NEARFAR_MPI)
   get_target_property(nearfar_sources nearfar SOURCES)
+  get_target_property(nearfar_pmpi_sources nearfar_mpi SOURCES)
   add_library(
     nearfar_pmpi SHARED
     ${nearfar_sources}
-    ${nearfar_mpi_sources}/call.cpp
-    ${nearfar_mpi_sources}/handles.cpp
-    ${nearfar_mpi_sources}/transport.cpp
-    ${nearfar_mpi_sources}/world.cpp
+    ${nearfar_pmpi_sources}
     src/dropin/pmpi/companion.cpp
     src/dropin/pmpi/mpi_library.cpp
     src/dropin/pmpi/preload.cpp
@@ -49,10 +42,5 @@ if(NEARFAR_MPI)
   target_compile_options(nearfar_pmpi PRIVATE -O2)
   target_include_directories(nearfar_pmpi PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/src/dropin/pmpi)
   target_link_libraries(nearfar_pmpi PRIVATE nearfar::hwloc MPI::MPI_CXX Threads::Threads ${CMAKE_DL_LIBS})
-  target_link_options(nearfar_pmpi PRIVATE -Wl,--no-undefined -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/src/dropin/pmpi/exports.map)
-  set_target_properties(
-    nearfar_pmpi
-    PROPERTIES CXX_VISIBILITY_PRESET hidden
-               VISIBILITY_INLINES_HIDDEN ON
-               LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/dropin/pmpi/exports.map)
+  nearfar_export_only(nearfar_pmpi src/dropin/pmpi/exports.map)
 endif()

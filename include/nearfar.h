@@ -10,8 +10,9 @@
 ///
 /// Collective functions say so: all ranks of the world call them in the same order and with the same
 /// arguments, and wait for each other. Where ranks give different arguments all of them get
-/// NEARFAR_ERROR_MISMATCH. A rank that gives no handle or no place for a result gets NEARFAR_ERROR_ARGUMENT
-/// alone, and the others wait for it.
+/// NEARFAR_ERROR_MISMATCH. A rank that gives no place for what is to be made gets NEARFAR_ERROR_ARGUMENT, and
+/// the others NEARFAR_ERROR_MISMATCH, with its number. Only for a rank that gives no handle, or no
+/// communicator, the others wait.
 ///
 /// A world and what is made in it is used by one thread at a time of each rank, at any level of MPI's threads
 /// (with MPI_THREAD_FUNNELED by the main thread). A channel is used by any threads at the same time. What
@@ -96,8 +97,8 @@ typedef struct nearfar_world_options {
 /// Makes a world of the ranks of `comm`, which it duplicates and otherwise leaves alone. Collective over
 /// `comm`, between MPI_Init and MPI_Finalize. `options` may be NULL. Errors: NO_MPI; ARGUMENT for
 /// MPI_COMM_NULL, an intercommunicator, a negative limit; TRANSPORT, TOPOLOGY, NO_MEMORY, MISMATCH, the last
-/// also for options that another rank alone gives wrong; an error on all ranks, which may go on without this
-/// world; MPI.
+/// also for what another rank alone gives wrong; an error on all ranks, which may go on without this world;
+/// MPI.
 NEARFAR_API nearfar_status nearfar_world_from_comm(MPI_Comm comm, const nearfar_world_options* options,
                                                    nearfar_world** world);
 
@@ -149,8 +150,12 @@ NEARFAR_API nearfar_status nearfar_lock_acquire(nearfar_lock* lock);
 /// Takes the lock if it is free: SUCCESS or BUSY. Waits for no holder.
 NEARFAR_API nearfar_status nearfar_lock_try_acquire(nearfar_lock* lock);
 
-/// Tries again and again until the lock was free or the time is over: SUCCESS or TIMED_OUT. At least one
-/// attempt. It does not queue up, so that ranks that `acquire` go before it, any number of times.
+/// Makes attempts, as nearfar_lock_try_acquire, until one succeeds or the time is over: SUCCESS or TIMED_OUT.
+/// At least one attempt, which is brought to its end. The lock's queue cannot be left, so that this rank has
+/// no place in it: an attempt succeeds only where no rank has the lock, waits for it in `acquire`, or tries
+/// at the same moment. Those go before, any number of times, and where there is always one it times out
+/// however long it waits: who has to get the lock calls `acquire`. Between attempts MPI progresses, and
+/// nothing sleeps.
 NEARFAR_API nearfar_status nearfar_lock_acquire_for(nearfar_lock* lock, int64_t timeout_ns);
 
 /// Gives the lock up. Errors: NOT_HELD.
@@ -173,7 +178,8 @@ NEARFAR_API nearfar_status nearfar_rwlock_destroy(nearfar_rwlock** lock);
 NEARFAR_API nearfar_status nearfar_rwlock_acquire(nearfar_rwlock* lock);
 /// SUCCESS or BUSY.
 NEARFAR_API nearfar_status nearfar_rwlock_try_acquire(nearfar_rwlock* lock);
-/// SUCCESS or TIMED_OUT; tries again and again as nearfar_lock_acquire_for.
+/// SUCCESS or TIMED_OUT; makes attempts as nearfar_lock_acquire_for, which readers that have the lock defeat,
+/// too.
 NEARFAR_API nearfar_status nearfar_rwlock_acquire_for(nearfar_rwlock* lock, int64_t timeout_ns);
 /// Gives up what was acquired exclusively. Errors: NOT_HELD, also for a reader.
 NEARFAR_API nearfar_status nearfar_rwlock_release(nearfar_rwlock* lock);

@@ -25,7 +25,8 @@ class Channel(Source):
         call("channel_create", self._items.size, checked_size(capacity), ctypes.byref(self._handle))
 
     def put(self, value: Any, block: bool = True, timeout: float | None = None) -> None:
-        """Sends a value. Full if there is no room (in time, in seconds), Closed after ``close``."""
+        """Sends a value. Full if there is no room (in time, in seconds), Closed after ``close``. Ctrl-C may come when the
+        value is in."""
         data = self._items.encode(value)
 
         def send(span: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from collections.abc import Callable, Iterator
 from types import TracebackType
@@ -20,10 +21,22 @@ from ._waiting import (
     settled,
     wait,
 )
-from .errors import ArgumentError, Full, HeldError, InUseError
+from .errors import ArgumentError, Error, Full, HeldError, InUseError
 from .items import items_of, keys_of
 
 _KINDS = {"ticket": 0, "lock-free": 1}
+
+
+@contextlib.contextmanager
+def _told_to_other_ranks(name: str, what: Any) -> Iterator[None]:
+    """If the block finds arguments wrong, the other ranks, which wait for this one in that function of the library, get
+    MismatchError: called without a place for what is made, it says there that this rank makes nothing."""
+    try:
+        yield
+    except Exception:
+        with contextlib.suppress(Error):
+            call(name, what, *(kind() for kind in _library.FUNCTIONS[name][1:]))  # zeros, and no place
+        raise
 
 
 class World:
@@ -46,13 +59,14 @@ class World:
     ) -> None:
         if not hasattr(comm, "py2f"):
             raise TypeError(f"a world is made of a communicator of mpi4py, not of {type(comm).__name__}")
-        options = _library.WorldOptions(
-            size=ctypes.sizeof(_library.WorldOptions),
-            far_bytes=checked_size(far_bytes),
-            near_bytes=checked_size(near_bytes),
-            stall_limit_ns=0 if stall_limit is None else max(nanoseconds(stall_limit), 1),
-            topology=None if topology is None else topology.encode(),
-        )
+        with _told_to_other_ranks("world_from_fortran_comm", comm.py2f()):
+            options = _library.WorldOptions(
+                size=ctypes.sizeof(_library.WorldOptions),
+                far_bytes=checked_size(far_bytes),
+                near_bytes=checked_size(near_bytes),
+                stall_limit_ns=0 if stall_limit is None else max(nanoseconds(stall_limit), 1),
+                topology=None if topology is None else topology.encode(),
+            )
         self._handle = ctypes.c_void_p()
         self._objects: list[_InWorld] = []
         # The library sees no wait that is cut into pieces.
@@ -128,14 +142,21 @@ class World:
 
 
 class _InWorld:
-    """What has a handle, and lives in a world."""
+    """What has a handle, and lives in a world. ``checked`` returns what the library is to be given, or raises."""
 
-    def __init__(self, world: World, kind: str, *arguments: Any) -> None:
+    def __init__(self, world: World, kind: str, checked: Callable[[], tuple[int, ...]]) -> None:
         self._kind = kind
         self._world = world
         self._handle = ctypes.c_void_p()
-        call(f"{kind}_create", world._handle, *arguments, ctypes.byref(self._handle))
+        with _told_to_other_ranks(f"{kind}_create", world._handle):
+            arguments = checked()
+        # Before it is made: the world closes it, too, if an interrupt comes just after.
         world._objects.append(self)
+        try:
+            call(f"{kind}_create", world._handle, *arguments, ctypes.byref(self._handle))
+        except Error:
+            world._objects.remove(self)
+            raise
 
     def _call(self, name: str, *arguments: Any) -> int:
         return call(f"{self._kind}_{name}", self._handle, *arguments)
@@ -180,7 +201,7 @@ class Lock(_Exclusive):
     """An exclusive lock of all ranks of a world, not recursive: ``with lock:``."""
 
     def __init__(self, world: World, home: int = 0) -> None:
-        super().__init__(world, "lock", checked_rank(home))
+        super().__init__(world, "lock", lambda: (checked_rank(home),))
 
     def __enter__(self) -> Lock:
         self.acquire()
@@ -194,7 +215,7 @@ class RWLock(_Exclusive):
     """A lock that one rank holds exclusively, or any number share: ``with lock.writing():``, ``with lock.reading():``."""
 
     def __init__(self, world: World, home: int = 0) -> None:
-        super().__init__(world, "rwlock", checked_rank(home))
+        super().__init__(world, "rwlock", lambda: (checked_rank(home),))
 
     def acquire_shared(self, blocking: bool = True, timeout: float = -1) -> bool:
         """As ``acquire``, to share the lock."""
@@ -230,13 +251,17 @@ class Queue(_InWorld, Source):
     """A queue of all ranks, first in, first out. Any rank puts and gets at any time."""
 
     def __init__(self, world: World, kind: Any, capacity: int, algorithm: str = "ticket") -> None:
-        self._items = items_of(kind)
-        if algorithm not in _KINDS:
-            raise ArgumentError(f"there is no algorithm {algorithm!r}, but {' and '.join(_KINDS)}")
-        super().__init__(world, "queue", _KINDS[algorithm], self._items.size, checked_size(capacity))
+        def checked() -> tuple[int, ...]:
+            self._items = items_of(kind)
+            if algorithm not in _KINDS:
+                raise ArgumentError(f"there is no algorithm {algorithm!r}, but {' and '.join(_KINDS)}")
+            return _KINDS[algorithm], self._items.size, checked_size(capacity)
+
+        super().__init__(world, "queue", checked)
 
     def put(self, value: Any, block: bool = True, timeout: float | None = None) -> None:
-        """Appends a value. Full if there is no room (in time, in seconds), Closed after ``finish``."""
+        """Appends a value. Full if there is no room (in time, in seconds), Closed after ``finish``. Ctrl-C may come when
+        the value is in."""
         data = self._items.encode(value)
         status, _ = self._wait("push", block, timeout, data)
         raise_unless_put(status)
@@ -280,9 +305,12 @@ class Map(_InWorld):
     __iter__ = None  # or the interpreter would ask for the keys 0, 1, 2 ...
 
     def __init__(self, world: World, keys: Any, values: Any, entries: int) -> None:
-        self._keys = keys_of(keys)
-        self._values = items_of(values)
-        super().__init__(world, "map", self._keys.size, self._values.size, checked_size(entries))
+        def checked() -> tuple[int, ...]:
+            self._keys = keys_of(keys)
+            self._values = items_of(values)
+            return self._keys.size, self._values.size, checked_size(entries)
+
+        super().__init__(world, "map", checked)
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The value of ``key``, or the default."""
@@ -299,7 +327,11 @@ class Map(_InWorld):
         return self._put("update", self._keys.encode(key), self._values.encode(value))
 
     def pop(self, key: Any, *default: Any) -> Any:
-        """Removes an entry and returns its value, or the default; KeyError without one."""
+        """Removes an entry and returns its value, or the default; KeyError without one.
+
+        Ctrl-C puts the entry back, which other ranks may have missed meanwhile, unless there is another one with this key
+        by then, or no room.
+        """
         buffer = ctypes.create_string_buffer(self._values.size)
         encoded = self._keys.encode(key)
         status, value = settled(

@@ -40,13 +40,9 @@ nearfar_status taken(bool succeeded, nearfar_status otherwise = NEARFAR_BUSY) {
 }
 
 template <typename Handle>
-nearfar_status create(const char* function, nearfar_world* world, int home, Handle** lock) {
-  if (lock == nullptr) return nearfar::c::fail_by_null(function, "the place for the lock");
-  *lock = nullptr;
-  return with_mpi(function, world, [&](nearfar_world& w) {
-    *lock = new Handle(w, home);
-    return NEARFAR_SUCCESS;
-  });
+nearfar_status create_lock(const char* function, nearfar_world* world, int home, Handle** lock) {
+  return nearfar::c::create(function, world, lock, "the place for the lock",
+                            [home](nearfar_world& w) { return new Handle(w, home); });
 }
 
 template <typename Handle>
@@ -91,7 +87,7 @@ struct nearfar_rwlock : owned<nearfar::cohort_rw_lock<nearfar::mpi::world>> {
 };
 
 nearfar_status nearfar_lock_create(nearfar_world* world, int home, nearfar_lock** lock) {
-  return create(__func__, world, home, lock);
+  return create_lock(__func__, world, home, lock);
 }
 nearfar_status nearfar_lock_destroy(nearfar_lock** lock) { return destroy_lock(__func__, lock); }
 nearfar_status nearfar_lock_acquire(nearfar_lock* lock) { return acquire(__func__, lock); }
@@ -102,7 +98,7 @@ nearfar_status nearfar_lock_acquire_for(nearfar_lock* lock, int64_t timeout_ns) 
 nearfar_status nearfar_lock_release(nearfar_lock* lock) { return release(__func__, lock); }
 
 nearfar_status nearfar_rwlock_create(nearfar_world* world, int home, nearfar_rwlock** lock) {
-  return create(__func__, world, home, lock);
+  return create_lock(__func__, world, home, lock);
 }
 nearfar_status nearfar_rwlock_destroy(nearfar_rwlock** lock) { return destroy_lock(__func__, lock); }
 nearfar_status nearfar_rwlock_acquire(nearfar_rwlock* lock) { return acquire(__func__, lock); }

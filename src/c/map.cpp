@@ -140,11 +140,8 @@ nearfar_status status_of(nearfar::update_result result) {
 
 nearfar_status nearfar_map_create(nearfar_world* world, size_t key_bytes, size_t value_bytes, size_t entries,
                                   nearfar_map** map) {
-  if (map == nullptr) return nearfar::c::fail_by_null(__func__, "the place for the map");
-  *map = nullptr;
-  return with_mpi(__func__, world, [&](nearfar_world& w) {
-    *map = make(w, key_bytes, value_bytes, entries).release();
-    return NEARFAR_SUCCESS;
+  return nearfar::c::create(__func__, world, map, "the place for the map", [&](nearfar_world& w) {
+    return make(w, key_bytes, value_bytes, entries).release();
   });
 }
 

@@ -119,12 +119,8 @@ nearfar_status pop(const char* function, nearfar_queue* queue, void* item, patie
 
 nearfar_status nearfar_queue_create(nearfar_world* world, int kind, size_t item_bytes, size_t capacity,
                                     nearfar_queue** queue) {
-  if (queue == nullptr) return nearfar::c::fail_by_null(__func__, "the place for the queue");
-  *queue = nullptr;
-  return with_mpi(__func__, world, [&](nearfar_world& w) {
-    *queue = make(w, kind, item_bytes, capacity).release();
-    return NEARFAR_SUCCESS;
-  });
+  return nearfar::c::create(__func__, world, queue, "the place for the queue",
+                            [&](nearfar_world& w) { return make(w, kind, item_bytes, capacity).release(); });
 }
 
 nearfar_status nearfar_queue_destroy(nearfar_queue** queue) { return nearfar::c::destroy(__func__, queue); }

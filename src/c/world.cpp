@@ -118,40 +118,49 @@ mpi::options options_of(const nearfar_world_options* given) {
   return chosen;
 }
 
-/// The same, if no rank was given options that cannot be: nobody may wait for one that makes no world.
-mpi::options options_of_all(MPI_Comm comm, const nearfar_world_options* given) {
+/// What `chosen()` returns, if it throws on no rank: nobody may wait for one that makes no world. Collective.
+template <typename Choose>
+mpi::options chosen_by_all(MPI_Comm comm, const Choose& chosen) {
   // What this is no communicator for, the world refuses on every rank.
   int is_inter = 1;
   if (comm != MPI_COMM_NULL) mpi::check(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");
-  if (is_inter != 0) return options_of(given);
+  if (is_inter != 0) return chosen();
 
-  mpi::options chosen;
+  mpi::options result;
   std::exception_ptr problem;
   try {
-    chosen = options_of(given);
+    result = chosen();
   } catch (...) {
     problem = std::current_exception();
   }
-  int failed = problem != nullptr ? 1 : 0;
-  mpi::check(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, comm), "MPI_Allreduce");
+  int rank = 0;
+  int ranks = 0;
+  mpi::check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  mpi::check(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
+  int first = problem != nullptr ? rank : ranks;
+  mpi::check(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
   if (problem != nullptr) std::rethrow_exception(problem);
-  if (failed != 0)
-    throw collective_mismatch("options that cannot be were given on " + std::to_string(failed) +
-                              " of the other ranks, which say what is wrong with them");
-  return chosen;
+  if (first != ranks)
+    throw collective_mismatch(
+        "rank " + std::to_string(first) +
+        " makes no world because of an argument that cannot be, of which its error says more");
+  return result;
 }
 
 /// `comm()` where there is MPI.
 template <typename Comm>
 nearfar_status make(const char* function, const Comm& comm, const nearfar_world_options* options,
                     nearfar_world** world) {
-  if (world == nullptr) return c::fail_by_null(function, "the place for the world");
-  *world = nullptr;
+  if (world != nullptr) *world = nullptr;
   if (!mpi::is_active()) return c::fail_by_no_mpi(function);
   return c::guarded(function, [&] {
     watch_for_end_of_mpi();
     const MPI_Comm of = comm();
-    auto made = std::make_unique<nearfar_world>(of, options_of_all(of, options));
+    const mpi::options chosen = chosen_by_all(of, [&] {
+      if (world == nullptr) throw misuse("the place for the world is NULL");
+      return options_of(options);
+    });
+    auto made = std::make_unique<nearfar_world>(of, chosen);
     worlds().add(*made);
     *world = made.release();
     return NEARFAR_SUCCESS;

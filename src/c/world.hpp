@@ -5,7 +5,10 @@
 #include <cstdint>
 
 #include "nearfar.h"
+#include "nearfar/core/agreement.hpp"
+#include "nearfar/core/error.hpp"
 #include "nearfar/memory/mpi/world.hpp"
+#include "src/c/call.hpp"
 
 struct nearfar_world {
   nearfar_world(MPI_Comm comm, const nearfar::mpi::options& options) : of(comm, options) {}
@@ -32,5 +35,30 @@ class resident {
  private:
   nearfar_world* world_;
 };
+
+/// What a rank does that cannot take part in what the others make: they get MISMATCH instead of waiting for
+/// it. Collective with any creation.
+inline void make_nothing(nearfar_world& w) {
+  try {
+    expect_alike(w.of, "nothing, because of an argument that cannot be, of which its error says more", {});
+  } catch (const collective_mismatch&) {
+    // Which is what the others are to get: this rank has an error of its own.
+  }
+}
+
+/// Stores what `make(world)` returns, a handle, where `place` points.
+template <typename Handle, typename Make>
+nearfar_status create(const char* function, nearfar_world* world, Handle** place, const char* name_of_place,
+                      const Make& make) noexcept {
+  if (place != nullptr) *place = nullptr;
+  return with_mpi(function, world, [&](nearfar_world& w) {
+    if (place == nullptr) {
+      make_nothing(w);
+      return fail_by_null(function, name_of_place);
+    }
+    *place = make(w);
+    return NEARFAR_SUCCESS;
+  });
+}
 
 }  // namespace nearfar::c

@@ -156,7 +156,133 @@ module nearfar
     type(c_ptr) :: topology
   end type world_options
 
-  ! The functions of nearfar.h.
+  ! What functions of nearfar.h look like that are like others.
+  abstract interface
+    function of_handle(handle) bind(c) result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: handle
+      integer(c_int) :: status
+    end function of_handle
+
+    function of_handle_for(handle, timeout_ns) bind(c) result(status)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: handle
+      integer(c_int64_t), value :: timeout_ns
+      integer(c_int) :: status
+    end function of_handle_for
+
+    function number_of(handle, number) bind(c) result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: handle
+      integer(c_int), intent(out) :: number
+      integer(c_int) :: status
+    end function number_of
+
+    function size_of(handle, size) bind(c) result(status)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: handle
+      integer(c_size_t), intent(out) :: size
+      integer(c_int) :: status
+    end function size_of
+
+    function create_lock(world, home, lock) bind(c) result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: world
+      integer(c_int), value :: home
+      type(c_ptr), intent(inout) :: lock
+      integer(c_int) :: status
+    end function create_lock
+
+    function destroy(handle) bind(c) result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: handle
+      integer(c_int) :: status
+    end function destroy
+
+    function of_item(queue, item) bind(c) result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: queue, item
+      integer(c_int) :: status
+    end function of_item
+
+    function of_item_for(queue, item, timeout_ns) bind(c) result(status)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: queue, item
+      integer(c_int64_t), value :: timeout_ns
+      integer(c_int) :: status
+    end function of_item_for
+
+    function of_entry(map, key, value) bind(c) result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: map, key, value
+      integer(c_int) :: status
+    end function of_entry
+
+    function send(channel, item, bytes) bind(c) result(status)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: channel, item
+      integer(c_size_t), value :: bytes
+      integer(c_int) :: status
+    end function send
+
+    function receive(channel, buffer, buffer_bytes, bytes) bind(c) result(status)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: channel, buffer
+      integer(c_size_t), value :: buffer_bytes
+      integer(c_size_t), intent(out) :: bytes
+      integer(c_int) :: status
+    end function receive
+  end interface
+
+  ! Those functions.
+  procedure(destroy), bind(c, name="nearfar_world_destroy") :: c_world_destroy
+  procedure(number_of), bind(c, name="nearfar_world_rank") :: c_world_rank
+  procedure(number_of), bind(c, name="nearfar_world_size") :: c_world_size
+  procedure(of_handle), bind(c, name="nearfar_world_barrier") :: c_world_barrier
+  procedure(of_handle), bind(c, name="nearfar_world_progress") :: c_world_progress
+  procedure(create_lock), bind(c, name="nearfar_lock_create") :: c_lock_create
+  procedure(destroy), bind(c, name="nearfar_lock_destroy") :: c_lock_destroy
+  procedure(of_handle), bind(c, name="nearfar_lock_acquire") :: c_lock_acquire
+  procedure(of_handle), bind(c, name="nearfar_lock_try_acquire") :: c_lock_try_acquire
+  procedure(of_handle), bind(c, name="nearfar_lock_release") :: c_lock_release
+  procedure(of_handle_for), bind(c, name="nearfar_lock_acquire_for") :: c_lock_acquire_for
+  procedure(create_lock), bind(c, name="nearfar_rwlock_create") :: c_rwlock_create
+  procedure(destroy), bind(c, name="nearfar_rwlock_destroy") :: c_rwlock_destroy
+  procedure(of_handle), bind(c, name="nearfar_rwlock_acquire") :: c_rwlock_acquire
+  procedure(of_handle), bind(c, name="nearfar_rwlock_try_acquire") :: c_rwlock_try_acquire
+  procedure(of_handle), bind(c, name="nearfar_rwlock_release") :: c_rwlock_release
+  procedure(of_handle), bind(c, name="nearfar_rwlock_acquire_shared") :: c_rwlock_acquire_shared
+  procedure(of_handle), bind(c, name="nearfar_rwlock_try_acquire_shared") :: c_rwlock_try_acquire_shared
+  procedure(of_handle), bind(c, name="nearfar_rwlock_release_shared") :: c_rwlock_release_shared
+  procedure(of_handle_for), bind(c, name="nearfar_rwlock_acquire_for") :: c_rwlock_acquire_for
+  procedure(of_handle_for), bind(c, name="nearfar_rwlock_acquire_shared_for") :: c_rwlock_acquire_shared_for
+  procedure(destroy), bind(c, name="nearfar_queue_destroy") :: c_queue_destroy
+  procedure(of_item), bind(c, name="nearfar_queue_push") :: c_queue_push
+  procedure(of_item), bind(c, name="nearfar_queue_try_push") :: c_queue_try_push
+  procedure(of_item_for), bind(c, name="nearfar_queue_push_for") :: c_queue_push_for
+  procedure(of_item), bind(c, name="nearfar_queue_pop") :: c_queue_pop
+  procedure(of_item), bind(c, name="nearfar_queue_try_pop") :: c_queue_try_pop
+  procedure(of_item_for), bind(c, name="nearfar_queue_pop_for") :: c_queue_pop_for
+  procedure(of_handle), bind(c, name="nearfar_queue_close") :: c_queue_close
+  procedure(size_of), bind(c, name="nearfar_queue_size_estimate") :: c_queue_size_estimate
+  procedure(destroy), bind(c, name="nearfar_map_destroy") :: c_map_destroy
+  procedure(of_entry), bind(c, name="nearfar_map_find") :: c_map_find
+  procedure(of_entry), bind(c, name="nearfar_map_insert") :: c_map_insert
+  procedure(of_entry), bind(c, name="nearfar_map_update") :: c_map_update
+  procedure(of_entry), bind(c, name="nearfar_map_erase") :: c_map_erase
+  procedure(size_of), bind(c, name="nearfar_map_size") :: c_map_size
+  procedure(size_of), bind(c, name="nearfar_map_capacity") :: c_map_capacity
+  procedure(destroy), bind(c, name="nearfar_channel_destroy") :: c_channel_destroy
+  procedure(send), bind(c, name="nearfar_channel_send") :: c_channel_send
+  procedure(send), bind(c, name="nearfar_channel_try_send") :: c_channel_try_send
+  procedure(receive), bind(c, name="nearfar_channel_receive") :: c_channel_receive
+  procedure(receive), bind(c, name="nearfar_channel_try_receive") :: c_channel_try_receive
+  procedure(of_handle), bind(c, name="nearfar_channel_close") :: c_channel_close
+  procedure(of_handle), bind(c, name="nearfar_channel_reopen") :: c_channel_reopen
+  procedure(number_of), bind(c, name="nearfar_channel_is_closed") :: c_channel_is_closed
+  procedure(size_of), bind(c, name="nearfar_channel_size_estimate") :: c_channel_size_estimate
+
+  ! The others.
   interface
     function c_error_text(status) bind(c, name="nearfar_error_text") result(text)
       import :: c_int, c_ptr
@@ -178,142 +304,6 @@ module nearfar
       integer(c_int) :: status
     end function c_world_from_fortran_comm
 
-    function c_world_destroy(world) bind(c, name="nearfar_world_destroy") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), intent(inout) :: world
-      integer(c_int) :: status
-    end function c_world_destroy
-
-    function c_world_rank(world, rank) bind(c, name="nearfar_world_rank") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: world
-      integer(c_int), intent(out) :: rank
-      integer(c_int) :: status
-    end function c_world_rank
-
-    function c_world_size(world, size) bind(c, name="nearfar_world_size") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: world
-      integer(c_int), intent(out) :: size
-      integer(c_int) :: status
-    end function c_world_size
-
-    function c_world_barrier(world) bind(c, name="nearfar_world_barrier") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: world
-      integer(c_int) :: status
-    end function c_world_barrier
-
-    function c_world_progress(world) bind(c, name="nearfar_world_progress") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: world
-      integer(c_int) :: status
-    end function c_world_progress
-
-    function c_lock_create(world, home, lock) bind(c, name="nearfar_lock_create") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: world
-      integer(c_int), value :: home
-      type(c_ptr), intent(inout) :: lock
-      integer(c_int) :: status
-    end function c_lock_create
-
-    function c_lock_destroy(lock) bind(c, name="nearfar_lock_destroy") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), intent(inout) :: lock
-      integer(c_int) :: status
-    end function c_lock_destroy
-
-    function c_lock_acquire(lock) bind(c, name="nearfar_lock_acquire") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: lock
-      integer(c_int) :: status
-    end function c_lock_acquire
-
-    function c_lock_try_acquire(lock) bind(c, name="nearfar_lock_try_acquire") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: lock
-      integer(c_int) :: status
-    end function c_lock_try_acquire
-
-    function c_lock_release(lock) bind(c, name="nearfar_lock_release") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: lock
-      integer(c_int) :: status
-    end function c_lock_release
-
-    function c_lock_acquire_for(lock, timeout_ns) bind(c, name="nearfar_lock_acquire_for") result(status)
-      import :: c_int, c_int64_t, c_ptr
-      type(c_ptr), value :: lock
-      integer(c_int64_t), value :: timeout_ns
-      integer(c_int) :: status
-    end function c_lock_acquire_for
-
-    function c_rwlock_create(world, home, lock) bind(c, name="nearfar_rwlock_create") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: world
-      integer(c_int), value :: home
-      type(c_ptr), intent(inout) :: lock
-      integer(c_int) :: status
-    end function c_rwlock_create
-
-    function c_rwlock_destroy(lock) bind(c, name="nearfar_rwlock_destroy") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), intent(inout) :: lock
-      integer(c_int) :: status
-    end function c_rwlock_destroy
-
-    function c_rwlock_acquire(lock) bind(c, name="nearfar_rwlock_acquire") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: lock
-      integer(c_int) :: status
-    end function c_rwlock_acquire
-
-    function c_rwlock_try_acquire(lock) bind(c, name="nearfar_rwlock_try_acquire") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: lock
-      integer(c_int) :: status
-    end function c_rwlock_try_acquire
-
-    function c_rwlock_release(lock) bind(c, name="nearfar_rwlock_release") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: lock
-      integer(c_int) :: status
-    end function c_rwlock_release
-
-    function c_rwlock_acquire_shared(lock) bind(c, name="nearfar_rwlock_acquire_shared") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: lock
-      integer(c_int) :: status
-    end function c_rwlock_acquire_shared
-
-    function c_rwlock_try_acquire_shared(lock) bind(c, name="nearfar_rwlock_try_acquire_shared") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: lock
-      integer(c_int) :: status
-    end function c_rwlock_try_acquire_shared
-
-    function c_rwlock_release_shared(lock) bind(c, name="nearfar_rwlock_release_shared") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: lock
-      integer(c_int) :: status
-    end function c_rwlock_release_shared
-
-    function c_rwlock_acquire_for(lock, timeout_ns) bind(c, name="nearfar_rwlock_acquire_for") result(status)
-      import :: c_int, c_int64_t, c_ptr
-      type(c_ptr), value :: lock
-      integer(c_int64_t), value :: timeout_ns
-      integer(c_int) :: status
-    end function c_rwlock_acquire_for
-
-    function c_rwlock_acquire_shared_for(lock, timeout_ns) &
-      bind(c, name="nearfar_rwlock_acquire_shared_for") result(status)
-      import :: c_int, c_int64_t, c_ptr
-      type(c_ptr), value :: lock
-      integer(c_int64_t), value :: timeout_ns
-      integer(c_int) :: status
-    end function c_rwlock_acquire_shared_for
-
     function c_queue_create(world, kind, item_bytes, capacity, queue) &
       bind(c, name="nearfar_queue_create") result(status)
       import :: c_int, c_ptr, c_size_t
@@ -324,69 +314,6 @@ module nearfar
       type(c_ptr), intent(inout) :: queue
       integer(c_int) :: status
     end function c_queue_create
-
-    function c_queue_destroy(queue) bind(c, name="nearfar_queue_destroy") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), intent(inout) :: queue
-      integer(c_int) :: status
-    end function c_queue_destroy
-
-    function c_queue_push(queue, item) bind(c, name="nearfar_queue_push") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: queue
-      type(c_ptr), value :: item
-      integer(c_int) :: status
-    end function c_queue_push
-
-    function c_queue_try_push(queue, item) bind(c, name="nearfar_queue_try_push") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: queue
-      type(c_ptr), value :: item
-      integer(c_int) :: status
-    end function c_queue_try_push
-
-    function c_queue_push_for(queue, item, timeout_ns) bind(c, name="nearfar_queue_push_for") result(status)
-      import :: c_int, c_int64_t, c_ptr
-      type(c_ptr), value :: queue
-      type(c_ptr), value :: item
-      integer(c_int64_t), value :: timeout_ns
-      integer(c_int) :: status
-    end function c_queue_push_for
-
-    function c_queue_pop(queue, item) bind(c, name="nearfar_queue_pop") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: queue
-      type(c_ptr), value :: item
-      integer(c_int) :: status
-    end function c_queue_pop
-
-    function c_queue_try_pop(queue, item) bind(c, name="nearfar_queue_try_pop") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: queue
-      type(c_ptr), value :: item
-      integer(c_int) :: status
-    end function c_queue_try_pop
-
-    function c_queue_pop_for(queue, item, timeout_ns) bind(c, name="nearfar_queue_pop_for") result(status)
-      import :: c_int, c_int64_t, c_ptr
-      type(c_ptr), value :: queue
-      type(c_ptr), value :: item
-      integer(c_int64_t), value :: timeout_ns
-      integer(c_int) :: status
-    end function c_queue_pop_for
-
-    function c_queue_close(queue) bind(c, name="nearfar_queue_close") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: queue
-      integer(c_int) :: status
-    end function c_queue_close
-
-    function c_queue_size_estimate(queue, size) bind(c, name="nearfar_queue_size_estimate") result(status)
-      import :: c_int, c_ptr, c_size_t
-      type(c_ptr), value :: queue
-      integer(c_size_t), intent(out) :: size
-      integer(c_int) :: status
-    end function c_queue_size_estimate
 
     function c_map_create(world, key_bytes, value_bytes, entries, map) &
       bind(c, name="nearfar_map_create") result(status)
@@ -399,44 +326,6 @@ module nearfar
       integer(c_int) :: status
     end function c_map_create
 
-    function c_map_destroy(map) bind(c, name="nearfar_map_destroy") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), intent(inout) :: map
-      integer(c_int) :: status
-    end function c_map_destroy
-
-    function c_map_find(map, key, value) bind(c, name="nearfar_map_find") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: map
-      type(c_ptr), value :: key
-      type(c_ptr), value :: value
-      integer(c_int) :: status
-    end function c_map_find
-
-    function c_map_insert(map, key, value) bind(c, name="nearfar_map_insert") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: map
-      type(c_ptr), value :: key
-      type(c_ptr), value :: value
-      integer(c_int) :: status
-    end function c_map_insert
-
-    function c_map_update(map, key, value) bind(c, name="nearfar_map_update") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: map
-      type(c_ptr), value :: key
-      type(c_ptr), value :: value
-      integer(c_int) :: status
-    end function c_map_update
-
-    function c_map_erase(map, key, value) bind(c, name="nearfar_map_erase") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: map
-      type(c_ptr), value :: key
-      type(c_ptr), value :: value
-      integer(c_int) :: status
-    end function c_map_erase
-
     function c_map_visit_local(map, visit, context) bind(c, name="nearfar_map_visit_local") result(status)
       import :: c_funptr, c_int, c_ptr
       type(c_ptr), value :: map
@@ -444,20 +333,6 @@ module nearfar
       type(c_ptr), value :: context
       integer(c_int) :: status
     end function c_map_visit_local
-
-    function c_map_size(map, size) bind(c, name="nearfar_map_size") result(status)
-      import :: c_int, c_ptr, c_size_t
-      type(c_ptr), value :: map
-      integer(c_size_t), intent(out) :: size
-      integer(c_int) :: status
-    end function c_map_size
-
-    function c_map_capacity(map, capacity) bind(c, name="nearfar_map_capacity") result(status)
-      import :: c_int, c_ptr, c_size_t
-      type(c_ptr), value :: map
-      integer(c_size_t), intent(out) :: capacity
-      integer(c_int) :: status
-    end function c_map_capacity
 
     function c_map_owner(map, key, rank) bind(c, name="nearfar_map_owner") result(status)
       import :: c_int, c_ptr
@@ -475,28 +350,6 @@ module nearfar
       integer(c_int) :: status
     end function c_channel_create
 
-    function c_channel_destroy(channel) bind(c, name="nearfar_channel_destroy") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), intent(inout) :: channel
-      integer(c_int) :: status
-    end function c_channel_destroy
-
-    function c_channel_send(channel, item, bytes) bind(c, name="nearfar_channel_send") result(status)
-      import :: c_int, c_ptr, c_size_t
-      type(c_ptr), value :: channel
-      type(c_ptr), value :: item
-      integer(c_size_t), value :: bytes
-      integer(c_int) :: status
-    end function c_channel_send
-
-    function c_channel_try_send(channel, item, bytes) bind(c, name="nearfar_channel_try_send") result(status)
-      import :: c_int, c_ptr, c_size_t
-      type(c_ptr), value :: channel
-      type(c_ptr), value :: item
-      integer(c_size_t), value :: bytes
-      integer(c_int) :: status
-    end function c_channel_try_send
-
     function c_channel_send_for(channel, item, bytes, timeout_ns) &
       bind(c, name="nearfar_channel_send_for") result(status)
       import :: c_int, c_int64_t, c_ptr, c_size_t
@@ -506,26 +359,6 @@ module nearfar
       integer(c_int64_t), value :: timeout_ns
       integer(c_int) :: status
     end function c_channel_send_for
-
-    function c_channel_receive(channel, buffer, buffer_bytes, bytes) &
-      bind(c, name="nearfar_channel_receive") result(status)
-      import :: c_int, c_ptr, c_size_t
-      type(c_ptr), value :: channel
-      type(c_ptr), value :: buffer
-      integer(c_size_t), value :: buffer_bytes
-      integer(c_size_t), intent(out) :: bytes
-      integer(c_int) :: status
-    end function c_channel_receive
-
-    function c_channel_try_receive(channel, buffer, buffer_bytes, bytes) &
-      bind(c, name="nearfar_channel_try_receive") result(status)
-      import :: c_int, c_ptr, c_size_t
-      type(c_ptr), value :: channel
-      type(c_ptr), value :: buffer
-      integer(c_size_t), value :: buffer_bytes
-      integer(c_size_t), intent(out) :: bytes
-      integer(c_int) :: status
-    end function c_channel_try_receive
 
     function c_channel_receive_for(channel, buffer, buffer_bytes, bytes, timeout_ns) &
       bind(c, name="nearfar_channel_receive_for") result(status)
@@ -537,32 +370,6 @@ module nearfar
       integer(c_int64_t), value :: timeout_ns
       integer(c_int) :: status
     end function c_channel_receive_for
-
-    function c_channel_close(channel) bind(c, name="nearfar_channel_close") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: channel
-      integer(c_int) :: status
-    end function c_channel_close
-
-    function c_channel_reopen(channel) bind(c, name="nearfar_channel_reopen") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: channel
-      integer(c_int) :: status
-    end function c_channel_reopen
-
-    function c_channel_is_closed(channel, is_closed) bind(c, name="nearfar_channel_is_closed") result(status)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: channel
-      integer(c_int), intent(out) :: is_closed
-      integer(c_int) :: status
-    end function c_channel_is_closed
-
-    function c_channel_size_estimate(channel, size) bind(c, name="nearfar_channel_size_estimate") result(status)
-      import :: c_int, c_ptr, c_size_t
-      type(c_ptr), value :: channel
-      integer(c_size_t), intent(out) :: size
-      integer(c_int) :: status
-    end function c_channel_size_estimate
   end interface
 
   interface
@@ -622,6 +429,34 @@ contains
     error stop 1
   end subroutine conclude
 
+  !> What a function says that returns a number.
+  subroutine ask_number(of, handle, number, status)
+    procedure(number_of) :: of
+    type(c_ptr), intent(in) :: handle
+    integer, intent(out) :: number
+    integer, intent(out), optional :: status
+    integer(c_int) :: found
+    integer(c_int) :: outcome
+    found = -1
+    outcome = of(handle, found)
+    number = found
+    call conclude(outcome, status)
+  end subroutine ask_number
+
+  !> The same of a size.
+  subroutine ask_size(of, handle, size, status)
+    procedure(size_of) :: of
+    type(c_ptr), intent(in) :: handle
+    integer(int64), intent(out) :: size
+    integer, intent(out), optional :: status
+    integer(c_size_t) :: found
+    integer(c_int) :: outcome
+    found = 0
+    outcome = of(handle, found)
+    size = int(found, int64)
+    call conclude(outcome, status)
+  end subroutine ask_size
+
   !> Collective. Sizes are of each rank; without them, or 0, 4 MiB. Without stall_limit_ns, or 0, ranks wait for ever.
   subroutine world_create(self, comm, far_bytes, near_bytes, stall_limit_ns, topology, status)
     class(nearfar_world), intent(inout) :: self
@@ -654,24 +489,14 @@ contains
     class(nearfar_world), intent(in) :: self
     integer, intent(out) :: rank
     integer, intent(out), optional :: status
-    integer(c_int) :: found
-    integer(c_int) :: outcome
-    found = -1
-    outcome = c_world_rank(self%handle, found)
-    rank = found
-    call conclude(outcome, status)
+    call ask_number(c_world_rank, self%handle, rank, status)
   end subroutine world_rank
 
   subroutine world_size(self, size, status)
     class(nearfar_world), intent(in) :: self
     integer, intent(out) :: size
     integer, intent(out), optional :: status
-    integer(c_int) :: found
-    integer(c_int) :: outcome
-    found = -1
-    outcome = c_world_size(self%handle, found)
-    size = found
-    call conclude(outcome, status)
+    call ask_number(c_world_size, self%handle, size, status)
   end subroutine world_size
 
   subroutine world_barrier(self, status)
@@ -874,12 +699,7 @@ contains
     class(nearfar_queue), intent(in) :: self
     integer(int64), intent(out) :: size
     integer, intent(out), optional :: status
-    integer(c_size_t) :: found
-    integer(c_int) :: outcome
-    found = 0
-    outcome = c_queue_size_estimate(self%handle, found)
-    size = int(found, int64)
-    call conclude(outcome, status)
+    call ask_size(c_queue_size_estimate, self%handle, size, status)
   end subroutine queue_size_estimate
 
   !> Collective. Keys of 1 to 64 bytes, values of 1 to 512; room for so many entries in the memory of each rank.
@@ -950,24 +770,14 @@ contains
     class(nearfar_map), intent(in) :: self
     integer(int64), intent(out) :: size
     integer, intent(out), optional :: status
-    integer(c_size_t) :: found
-    integer(c_int) :: outcome
-    found = 0
-    outcome = c_map_size(self%handle, found)
-    size = int(found, int64)
-    call conclude(outcome, status)
+    call ask_size(c_map_size, self%handle, size, status)
   end subroutine map_size
 
   subroutine map_capacity(self, capacity, status)
     class(nearfar_map), intent(in) :: self
     integer(int64), intent(out) :: capacity
     integer, intent(out), optional :: status
-    integer(c_size_t) :: found
-    integer(c_int) :: outcome
-    found = 0
-    outcome = c_map_capacity(self%handle, found)
-    capacity = int(found, int64)
-    call conclude(outcome, status)
+    call ask_size(c_map_capacity, self%handle, capacity, status)
   end subroutine map_capacity
 
   subroutine map_owner(self, key, rank, status)
@@ -1094,12 +904,7 @@ contains
     class(nearfar_channel), intent(in) :: self
     integer(int64), intent(out) :: size
     integer, intent(out), optional :: status
-    integer(c_size_t) :: found
-    integer(c_int) :: outcome
-    found = 0
-    outcome = c_channel_size_estimate(self%handle, found)
-    size = int(found, int64)
-    call conclude(outcome, status)
+    call ask_size(c_channel_size_estimate, self%handle, size, status)
   end subroutine channel_size_estimate
 
 end module nearfar

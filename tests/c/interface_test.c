@@ -117,6 +117,22 @@ static void test_null(nearfar_world* world) {
   FAIL(null, "NULL", nearfar_channel_size_estimate(NULL, &size));
 }
 
+/// A rank without a place for what is made keeps nobody waiting.
+static void test_no_place_on_one_rank(nearfar_world* world) {
+  nearfar_lock* lock = NULL;
+  nearfar_rwlock* rwlock = NULL;
+  nearfar_queue* queue = NULL;
+  nearfar_map* map = NULL;
+  const int is_wrong = rank == 1;
+  const nearfar_status status = is_wrong ? NEARFAR_ERROR_ARGUMENT : NEARFAR_ERROR_MISMATCH;
+  const char* said = is_wrong ? "NULL" : "rank 1 makes nothing";
+  FAIL(status, said, nearfar_lock_create(world, 0, is_wrong ? NULL : &lock));
+  FAIL(status, said, nearfar_rwlock_create(world, 0, is_wrong ? NULL : &rwlock));
+  FAIL(status, said, nearfar_queue_create(world, NEARFAR_QUEUE_TICKET, 8, 8, is_wrong ? NULL : &queue));
+  FAIL(status, said, nearfar_map_create(world, 8, 8, 8, is_wrong ? NULL : &map));
+  EXPECT(lock == NULL && rwlock == NULL && queue == NULL && map == NULL);
+}
+
 static void test_worlds(void) {
   nearfar_world* world = NULL;
   nearfar_lock* lock = NULL;
@@ -137,7 +153,12 @@ static void test_worlds(void) {
     FAIL(NEARFAR_ERROR_TOPOLOGY, "did you mean 'node'",
          nearfar_world_from_comm(MPI_COMM_WORLD, &options, &world));
   else
-    FAIL(NEARFAR_ERROR_MISMATCH, "on 1 of the other ranks",
+    FAIL(NEARFAR_ERROR_MISMATCH, "rank 0 makes no world",
+         nearfar_world_from_comm(MPI_COMM_WORLD, NULL, &world));
+  if (rank == 1)
+    FAIL(NEARFAR_ERROR_ARGUMENT, "NULL", nearfar_world_from_comm(MPI_COMM_WORLD, NULL, NULL));
+  else
+    FAIL(NEARFAR_ERROR_MISMATCH, "rank 1 makes no world",
          nearfar_world_from_comm(MPI_COMM_WORLD, NULL, &world));
   options.topology = NULL;
   options.far_bytes = rank == 0 ? 4096 : 8192;
@@ -535,6 +556,7 @@ int main(int argc, char** argv) {
   EXPECT(number == ranks);
   SUCCEED(nearfar_world_progress(world));
   test_null(world);
+  test_no_place_on_one_rank(world);
   test_messages_are_each_threads_own();
   test_lock(world);
   test_lock_excludes(world);

@@ -31,9 +31,10 @@ NEEDED = {"nearfar": None, "containers": "OpenMP", "engine": "Boost", "mpi": "MP
 NO_SYSTEM_PATHS = ["-DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF", "-DCMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH=OFF"]
 
 
-def run(*command, environment=None):
+def run(*command, environment=None, cwd=None):
     return subprocess.run(
         [str(word) for word in command],
+        cwd=cwd,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -43,9 +44,10 @@ def run(*command, environment=None):
     )
 
 
-def c_compiler_of(mpicxx):
+def of_language(mpicxx, name):
+    """The compiler of another language of the same MPI library."""
     path = pathlib.Path(mpicxx)
-    return path.with_name(path.name.replace("mpicxx", "mpicc"))
+    return path.with_name(path.name.replace("mpicxx", name))
 
 
 def options():
@@ -71,8 +73,8 @@ class Package(unittest.TestCase):
         cls.succeed("cmake", "--install", BUILD, "--prefix", cls.prefix, "--config", CONFIG)
 
     @classmethod
-    def succeed(cls, *command, environment=None):
-        ended = run(*command, environment=environment)
+    def succeed(cls, *command, environment=None, cwd=None):
+        ended = run(*command, environment=environment, cwd=cwd)
         if ended.returncode != 0:
             raise AssertionError(f"{command} ended with {ended.returncode}:\n{ended.stdout}")
         return ended.stdout
@@ -146,20 +148,19 @@ class Components(Package):
         )
 
     def test_c_in_a_project_of_c_alone(self):
-        ended, build = self.configure_c(f"-DMPI_C_COMPILER={c_compiler_of(MPI_COMPILER)}")
+        ended, build = self.configure_c(f"-DMPI_C_COMPILER={of_language(MPI_COMPILER, 'mpicc')}")
         self.assertEqual(ended.returncode, 0, ended.stdout)
         self.succeed("cmake", "--build", build, "-j", "1")
         self.run_program("c", build / "program")
 
     def test_fortran_in_a_project_of_fortran_alone(self):
-        compiler = pathlib.Path(MPI_COMPILER)
         ended, build = self.configure(
             f"""
             find_package(nearfar 0.1 REQUIRED COMPONENTS fortran)
             add_executable(program "{PROGRAMS["fortran"]}")
             target_link_libraries(program PRIVATE nearfar::fortran)
             """,
-            f"-DMPI_Fortran_COMPILER={compiler.with_name(compiler.name.replace('mpicxx', 'mpifort'))}",
+            f"-DMPI_Fortran_COMPILER={of_language(MPI_COMPILER, 'mpifort')}",
             language="Fortran",
         )
         self.assertEqual(ended.returncode, 0, ended.stdout)
@@ -248,6 +249,21 @@ class Reasons(Package):
             )
             self.assert_says("without component mpi: no MPI library was found", ended, not quiet)
 
+    def test_a_library_that_is_built_without_a_word_is_optimised(self):
+        build = self.folder / "without a word"
+        self.succeed("cmake", "-S", SOURCE, "-B", build, "-DNEARFAR_DEVELOPER=OFF", "-DNEARFAR_MPI=OFF")
+        cache = (build / "CMakeCache.txt").read_text().splitlines()
+        self.assertEqual([line for line in cache if line.startswith("CMAKE_BUILD_TYPE:")], ["CMAKE_BUILD_TYPE:STRING=Release"])
+
+    @unittest.skipUnless(MPI in OTHER, "it is known for Debian's two libraries alone what the other one is")
+    def test_a_build_folder_is_for_one_mpi_library(self):
+        build = self.folder / "two libraries"
+        configure = ["cmake", "-S", SOURCE, "-B", build, *options(), "-DNEARFAR_DEVELOPER=OFF"]
+        self.succeed(*configure, f"-DNEARFAR_MPI_NAME={MPI}")
+        ended = run(*configure, f"-DNEARFAR_MPI_NAME={OTHER[MPI]}", f"-DMPI_CXX_COMPILER=mpicxx.{OTHER[MPI]}")
+        self.assertNotEqual(ended.returncode, 0, ended.stdout)
+        self.assertIn("in a folder of its own", " ".join(ended.stdout.split()))
+
     def test_hwloc_that_is_missing_is_named(self):
         nowhere = ["-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON", *NO_SYSTEM_PATHS]
         ended, _ = self.configure("find_package(nearfar REQUIRED COMPONENTS mpi)", *nowhere)
@@ -306,6 +322,23 @@ class PkgConfig(Package):
         linked = self.build("c", f"nearfar-c-{MPI}", "cc")
         self.assertIn(f"libnearfar_c_{MPI}.so.0.1", linked)
 
+    def test_c_programs_know_where_the_library_is_if_they_are_told(self):
+        program = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / "c"
+        place = f"-Wl,-rpath,{self.c_library().parent}"
+        self.succeed("cc", "-std=c11", PROGRAMS["c"], "-o", program, *self.flags("--cflags", "--libs", f"nearfar-c-{MPI}"), place)
+        self.run_program("c", program)
+
+    def test_fortran_programs_compile_the_module(self):
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        source = self.flags("--variable=fortran_source", f"nearfar-c-{MPI}")
+        self.succeed(of_language(MPI_COMPILER, "mpifort"), *source, PROGRAMS["fortran"], *self.flags("--libs", f"nearfar-c-{MPI}"),
+                     cwd=folder)  # fmt: skip
+        self.run_program("fortran", folder / "a.out", {"LD_LIBRARY_PATH": str(self.c_library().parent)})
+
+    def c_library(self):
+        (library,) = self.prefix.rglob(f"libnearfar_c_{MPI}.so")
+        return library
+
     def test_version_and_private_parts(self):
         self.assertEqual(self.flags("--modversion", "nearfar"), [self.version()])
         libs = self.flags("--libs", "nearfar")
@@ -355,6 +388,10 @@ class SharedLibrary(PkgConfig):
         ended, _ = self.configure("find_package(nearfar REQUIRED COMPONENTS c)")
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("NEARFAR_C=ON", ended.stdout)
+
+    # Not installed here.
+    test_c_programs_know_where_the_library_is_if_they_are_told = None
+    test_fortran_programs_compile_the_module = None
 
     def test_projects_need_neither_hwloc_nor_openmp(self):
         self.build_component("containers", "PkgConfig", "OpenMP", "Boost", "MPI", more=NO_SYSTEM_PATHS)

@@ -1,6 +1,7 @@
 """The Python package on two ranks or more of a real MPI library."""
 
 import ctypes
+import functools
 import gc
 import os
 import pathlib
@@ -23,10 +24,17 @@ SOURCE = pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"])
 COMM = MPI.COMM_WORLD
 
 
-def interrupted_after(status):
-    """What a call of the library returns to which Ctrl-C comes when it has done its work."""
-    signal.raise_signal(signal.SIGINT)
-    return status
+def interrupted(name):
+    """In this block Ctrl-C comes to each call of a function of the library when it has done its work."""
+    library = _library.load()
+    original = getattr(library, f"nearfar_{name}")
+
+    def run(*given):
+        status = original(*given)
+        signal.raise_signal(signal.SIGINT)
+        return status
+
+    return unittest.mock.patch.object(library, f"nearfar_{name}", unittest.mock.Mock(side_effect=run))
 
 
 class OnAllRanks(unittest.TestCase):
@@ -118,6 +126,37 @@ class Worlds(OnAllRanks):
                 nearfar.Channel(8, size)
         self.world.lock(np.int32(1))
 
+    def test_an_argument_that_one_rank_alone_has_wrong_is_an_error_on_all(self):
+        padded = np.dtype([("a", "u1"), ("b", "i8")], align=True)
+        worlds = [({}, wrong) for wrong in ({"far_bytes": -1}, {"near_bytes": 1 << 64}, {"stall_limit": -1}, {"topology": 7})]
+        objects = [
+            (self.world.lock, {}, {"home": 1 << 32}),
+            (self.world.rwlock, {"home": 1}, {"home": "1"}),
+            (self.world.queue, {"kind": 8, "capacity": 8}, {"kind": 8, "capacity": -1}),
+            (self.world.queue, {"kind": 8, "capacity": 8}, {"kind": "no dtype", "capacity": 8}),
+            (self.world.queue, {"kind": 8, "capacity": 8}, {"kind": 8, "capacity": 8, "algorithm": "fast"}),
+            (self.world.map, {"keys": 8, "values": 8, "entries": 8}, {"keys": padded, "values": 8, "entries": 8}),
+            (self.world.map, {"keys": 8, "values": 8, "entries": 8}, {"keys": 8, "values": object, "entries": 8}),
+        ]
+        worlds = [(functools.partial(nearfar.World, COMM), right, wrong) for right, wrong in worlds]
+        for make, right, wrong in worlds + objects:
+            if COMM.rank == 1:
+                with self.assertRaises((nearfar.ArgumentError, TypeError, AttributeError), msg=wrong) as raised:
+                    make(**wrong)
+                self.assertNotIn("NULL", str(raised.exception))
+            else:
+                with self.assertRaisesRegex(nearfar.MismatchError, "rank 1 makes no", msg=wrong):
+                    make(**right)
+        with self.world.lock():
+            pass
+
+    def test_an_interrupt_leaves_nothing_that_is_not_closed(self):
+        world = nearfar.World(MPI.COMM_SELF)
+        with interrupted("lock_create") as made, self.assertRaises(KeyboardInterrupt):
+            world.lock()
+        made.assert_called_once()
+        world.close()
+
     def test_a_world_with_a_lock_that_is_held_stays_for_all(self):
         world = nearfar.World(COMM)
         lock = world.lock()
@@ -182,13 +221,9 @@ class Locks(OnAllRanks):
 
     def test_an_interrupt_leaves_no_lock_held(self):
         lock = nearfar.World(MPI.COMM_SELF).rwlock()
-        library = _library.load()
         for name, block in (("acquire", lock.writing), ("acquire_shared", lock.reading)):
-            original = getattr(library, f"nearfar_rwlock_{name}")
-            taken = unittest.mock.Mock(side_effect=lambda *given, run=original: interrupted_after(run(*given)))
-            with unittest.mock.patch.object(library, f"nearfar_rwlock_{name}", taken):
-                with self.assertRaises(KeyboardInterrupt), block():
-                    self.fail("inside")
+            with interrupted(f"rwlock_{name}") as taken, self.assertRaises(KeyboardInterrupt), block():
+                self.fail("inside")
             taken.assert_called_once()
             self.assertTrue(lock.acquire(blocking=False))
             lock.release()
@@ -241,6 +276,21 @@ class Queues(OnAllRanks):
                         self.assertEqual([type(one) for one in got], [type(one) for one in wanted])
                     self.world.barrier()
                     queue.close()
+
+    def test_an_interrupt_loses_nothing_that_was_taken(self):
+        world = nearfar.World(MPI.COMM_SELF)
+        queue = world.queue(np.int64, capacity=2)
+        for name, block in (("queue_try_pop", False), ("queue_pop_for", True)):
+            queue.put(7)
+            queue.put(8)
+            with interrupted(name), self.assertRaises(KeyboardInterrupt):
+                queue.get(block)
+            self.assertEqual([queue.get(block=False), queue.get(block=False)], [7, 8])
+        for name, block in (("queue_try_push", False), ("queue_push_for", True)):
+            with interrupted(name), self.assertRaises(KeyboardInterrupt):
+                queue.put(9, block)
+            self.assertEqual(queue.get(block=False), 9)
+        world.close()
 
     def test_full_and_empty(self):
         queue = self.world.queue(np.int32, capacity=4)
@@ -310,6 +360,17 @@ class Maps(OnAllRanks):
         with self.assertRaises(KeyError):
             del squares[mine]
         self.assertEqual(squares.size(), 100 - COMM.size)
+
+    def test_an_interrupt_puts_an_entry_back(self):
+        world = nearfar.World(MPI.COMM_SELF)
+        words = world.map(np.int64, 30, entries=8)
+        words[1] = b"one"
+        for key in (1, 2):  # what is not there is not put back
+            with interrupted("map_erase") as erased, self.assertRaises(KeyboardInterrupt):
+                words.pop(key, None)
+            erased.assert_called_once()
+        self.assertEqual(words.local_items(), [(1, b"one")])
+        world.close()
 
     def test_bytes(self):
         words = self.world.map(62, 510, entries=16)
@@ -394,25 +455,35 @@ class Channels(unittest.TestCase):
 
     def test_an_interrupt_ends_a_wait(self):
         channel = nearfar.Channel(8, capacity=1)
-        main = threading.main_thread().ident
-        timer = threading.Thread(target=signal.pthread_kill, args=(main, signal.SIGINT))
-        with self.assertRaises(KeyboardInterrupt):
-            timer.start()
+        library = _library.load()
+        original = library.nearfar_channel_receive_for
+
+        def receive(*given):
+            self.assertLessEqual(given[-1], 100_000_000)  # or nobody would look for what comes now
+            signal.raise_signal(signal.SIGINT)
+            return original(*given)
+
+        waits = unittest.mock.Mock(side_effect=receive)
+        with unittest.mock.patch.object(library, "nearfar_channel_receive_for", waits), self.assertRaises(KeyboardInterrupt):
             channel.get()
-        timer.join()
+        waits.assert_called_once()
 
     def test_an_interrupt_loses_nothing_that_was_taken(self):
         channel = nearfar.Channel(np.int64, capacity=1)
-        original = _library.load().nearfar_channel_try_receive
-        channel.put(7)
-        with unittest.mock.patch.object(
-            _library.load(), "nearfar_channel_try_receive", lambda *given: interrupted_after(original(*given))
-        ):
-            with self.assertRaises(KeyboardInterrupt):
+        for name, block in (("channel_try_receive", False), ("channel_receive_for", True)):
+            channel.put(7)
+            with interrupted(name), self.assertRaises(KeyboardInterrupt):
+                channel.get(block)
+            self.assertEqual(channel.get(block=False), 7)
+            with self.assertRaises(nearfar.Empty):
                 channel.get(block=False)
-        self.assertEqual(channel.get(block=False), 7)
-        with self.assertRaises(nearfar.Empty):
-            channel.get(block=False)
+
+    def test_an_interrupt_may_come_when_the_value_is_in(self):
+        channel = nearfar.Channel(np.int64, capacity=1)
+        for name, block in (("channel_try_send", False), ("channel_send_for", True)):
+            with interrupted(name), self.assertRaises(KeyboardInterrupt):
+                channel.put(7, block)
+            self.assertEqual(channel.get(block=False), 7)
 
     def test_one_that_is_forgotten_is_destroyed(self):
         destroyed = []
