@@ -67,8 +67,9 @@ std::array<Iterator, sizeof...(Preferences)> preferred(const execution& how, con
     if constexpr (divisible<Iterator>) {
       using candidates = std::array<candidate<Iterator>, sizeof...(Preferences)>;
       const std::size_t size = length(first, last);
-      std::vector<std::optional<candidates>> of_members(static_cast<std::size_t>(how.team.size()));
-      how.team.run([&](team_member member) {
+      const team threads = how.team_for(size);
+      std::vector<std::optional<candidates>> of_members(static_cast<std::size_t>(threads.size()));
+      threads.run([&](team_member member) {
         std::tuple<Preferences...> mine(preferences...);
         std::optional<candidates> best;
         for_each_share(first, size, how.chunk, member, [&](index_range share) {
