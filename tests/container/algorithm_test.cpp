@@ -328,6 +328,19 @@ TEST(stable_sort, keeps_every_element_if_a_comparison_throws) {
     }
 }
 
+TEST(algorithms, compare_by_less_where_braces_stand_for_it) {
+  auto items = random_items(1000, 50);
+  nearfar::sort(items, {}, &item::key);
+  EXPECT_TRUE(std::ranges::is_sorted(items, {}, &item::key));
+  nearfar::sort(items.begin(), items.end(), {}, &item::place);
+  EXPECT_TRUE(std::ranges::is_sorted(items, {}, &item::place));
+  nearfar::stable_sort(items, {}, &item::key);
+  EXPECT_TRUE(std::ranges::is_sorted(items, {}, &item::key));
+  EXPECT_EQ(nearfar::min_element(items, {}, &item::key), items.begin());
+  EXPECT_EQ(nearfar::max_element(items, {}, &item::place), std::ranges::max_element(items, {}, &item::place));
+  EXPECT_EQ(nearfar::minmax_element(items.begin(), items.end(), {}, &item::key).min, items.begin());
+}
+
 // The threads that a function is called on.
 class callers {
  public:

@@ -396,6 +396,26 @@ struct on_default_team {
   }
 };
 
+/// What `{}` is where nothing else is said.
+struct empty_braces {};
+
+/// The same of an algorithm that takes a comparison and a projection, also with `{}` for `std::less<>`.
+template <typename Algorithm>
+struct on_default_team_by_less : on_default_team<Algorithm> {
+  using on_default_team<Algorithm>::operator();
+
+  template <std::ranges::range Range, typename Projection>
+  decltype(auto) operator()(Range&& range, empty_braces, Projection projection) const {
+    return static_cast<const Algorithm&>(*this)(execution{}, std::forward<Range>(range), std::less<>{},
+                                                std::move(projection));
+  }
+  template <std::input_or_output_iterator Iterator, std::sentinel_for<Iterator> Sentinel, typename Projection>
+  decltype(auto) operator()(Iterator first, Sentinel last, empty_braces, Projection projection) const {
+    return static_cast<const Algorithm&>(*this)(execution{}, std::move(first), std::move(last), std::less<>{},
+                                                std::move(projection));
+  }
+};
+
 }  // namespace detail
 
 }  // namespace nearfar

@@ -398,8 +398,8 @@ class sort_by_shares {
 
 }  // namespace detail
 
-struct sort_algorithm : detail::on_default_team<sort_algorithm> {
-  using on_default_team::operator();
+struct sort_algorithm : detail::on_default_team_by_less<sort_algorithm> {
+  using on_default_team_by_less::operator();
 
   /// Sorts by `less` after projection; equal elements end up in any order, the same each time for the same
   /// number of threads and the same segments.
