@@ -89,40 +89,24 @@ void stream_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexc
 }
 
 /// Writes `size` elements by streaming stores, a block at a time: `fill(T* block, first, count)` constructs
-/// elements `first` to `first + count` - 1 in a block of uninitialised memory, which overlaps nothing. So its
-/// loop is a plain one, which compilers vectorise. If `fill` throws, the blocks before are written. To be
-/// followed by `Stores::fence()`, also then, before another thread is told.
+/// elements `first` to `first + count` - 1 in a block of uninitialised memory, which is in the L1 cache and
+/// overlaps nothing. So its loop is a plain one, which compilers vectorise. If `fill` throws, the blocks
+/// before are written. To be followed by `Stores::fence()`, also then, before another thread is told.
 template <typename Stores = native_stores, typename T, typename Fill>
 void stream_blocks(T* to, std::size_t size, Fill&& fill) {
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
-  constexpr std::size_t word = 16;
   constexpr std::size_t line = 64;
-  // A line is so few elements that compilers keep them in registers. Where it does not end with one, a block
-  // in the L1 cache.
-  constexpr bool by_lines = line % sizeof(T) == 0;
-  constexpr std::size_t block = by_lines ? line / sizeof(T) : std::max<std::size_t>(2048 / sizeof(T), 1);
+  constexpr std::size_t block = std::max<std::size_t>(2048 / sizeof(T), 1);
   alignas(std::max(alignof(T), line)) std::array<std::byte, block * sizeof(T)>
       memory;  // NOLINT(*-init-variables)
   T* const elements = reinterpret_cast<T*>(memory.data());
-  const auto bytes_at = [to](std::size_t index) { return reinterpret_cast<std::byte*>(to + index); };
-  const auto write = [&](std::size_t first, std::size_t count) {
-    fill(elements, first, count);
-    stream_bytes<Stores>(bytes_at(first), memory.data(), count * sizeof(T));
-  };
   // Blocks end with cache lines if elements do: a line that is written in two parts is slow.
   const std::size_t into_line = reinterpret_cast<std::uintptr_t>(to) % line / sizeof(T);
-  std::size_t first = into_line != 0 && into_line < block ? std::min(size, block - into_line) : 0;
-  if (first != 0) write(0, first);
-  if constexpr (by_lines) {
-    if (reinterpret_cast<std::uintptr_t>(to + first) % line == 0) {
-      for (; size - first >= block; first += block) {
-        fill(elements, first, block);
-        for (std::size_t i = 0; i < line; i += word) Stores::store16(bytes_at(first) + i, &memory[i]);
-      }
-    }
+  std::size_t count = std::min(size, block > into_line ? block - into_line : block);
+  for (std::size_t first = 0; first < size; first += count, count = std::min(size - first, block)) {
+    fill(elements, first, count);
+    stream_bytes<Stores>(reinterpret_cast<std::byte*>(to + first), memory.data(), count * sizeof(T));
   }
-  for (; size - first >= block; first += block) write(first, block);
-  if (first != size) write(first, size - first);
 }
 
 }  // namespace nearfar
