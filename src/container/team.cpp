@@ -6,9 +6,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
+#include <exception>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <system_error>
+#include <utility>
 
 #include "pins.hpp"
 #endif
@@ -81,33 +85,75 @@ class all_threads {
   bool was_dynamic_;
 };
 
+/// What the member with the lowest index threw, if any did.
+class first_exception {
+ public:
+  /// To be called where an exception was caught.
+  void keep(int member) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (thrown_ && member > thrower_) return;
+    thrown_ = std::current_exception();
+    thrower_ = member;
+  }
+  void throw_again() {
+    if (thrown_) std::rethrow_exception(std::move(thrown_));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr thrown_;
+  int thrower_ = 0;
+};
+
+/// What the threads of a region share.
+struct region {
+  first_exception thrown{};
+  // For ThreadSanitizer: the start and the end.
+  char begun = 0;
+  char ended = 0;
+};
+
 }  // namespace
 
-void detail::run_on_team(int threads, void (*body)(void*, team_member), void* context) {
-  if (must_be_alone()) return body(context, {});
+void detail::run_on_team(int threads, const team_task& task) {
+  if (must_be_alone()) return task({});
   const std::shared_ptr<const detail::pin_plan> plan = detail::plan_of_this_thread();
   const detail::pin_plan* const pins = plan.get();
   const int given = threads_given(threads);
   if (given == 1) {
     detail::keep_pinned(pins, 0);
-    return body(context, {});
+    return task({});
   }
   const all_threads none_less;
-  // For ThreadSanitizer: the start and the end of the region.
-  char marks[2] = {};  // NOLINT(*-avoid-c-arrays)
-  char* const begun = &marks[0];
-  char* const ended = &marks[1];
-  NEARFAR_ORDER_BEFORE(begun);
-  // By value: each address that a thread had to follow would cost it the transfer of a cache line.
-#pragma omp parallel num_threads(given) default(none) firstprivate(body, context, pins, begun, ended)
+  region here;
+  region* const shared = &here;
+  NEARFAR_ORDER_BEFORE(&shared->begun);
+  // All by value, for each address that a thread had to follow would cost it the transfer of a cache line,
+  // and so much that it is two lines. Of an array or a class GCC hands over the address, even so.
+  constexpr std::size_t third = sizeof(task.held) / 3;
+  using vector [[gnu::vector_size(third)]] = team_task::word;
+  vector x;
+  vector y;
+  vector z;
+  std::memcpy(&x, &task.held[0], third);
+  std::memcpy(&y, &task.held[team_task::words / 3], third);
+  std::memcpy(&z, &task.held[team_task::words / 3 * 2], third);
+  const auto call = task.call;
+#pragma omp parallel num_threads(given) default(none) firstprivate(call, pins, shared, x, y, z)
   {
-    NEARFAR_ORDER_AFTER(begun);
+    NEARFAR_ORDER_AFTER(&shared->begun);
     const team_member member{omp_get_thread_num(), omp_get_num_threads()};
     detail::keep_pinned(pins, member.index);
-    body(context, member);
-    NEARFAR_ORDER_BEFORE(ended);
+    const vector held[]{x, y, z};  // NOLINT(*-avoid-c-arrays)
+    try {
+      call(&held, member);
+    } catch (...) {
+      shared->thrown.keep(member.index);
+    }
+    NEARFAR_ORDER_BEFORE(&shared->ended);
   }
-  NEARFAR_ORDER_AFTER(ended);
+  NEARFAR_ORDER_AFTER(&here.ended);
+  here.thrown.throw_again();
 }
 
 int team::size() const noexcept { return must_be_alone() ? 1 : threads_given(threads_); }
@@ -116,7 +162,7 @@ bool openmp_available() noexcept { return true; }
 
 #else
 
-void detail::run_on_team(int, void (*body)(void*, team_member), void* context) { body(context, {}); }
+void detail::run_on_team(int, const team_task& task) { task({}); }
 
 int team::size() const noexcept { return 1; }
 

@@ -37,6 +37,7 @@ using nearfar::execution;
 using nearfar::padded_layout;
 using nearfar::segmented_array;
 using nearfar::team;
+using nearfar::testing::together;
 
 // Numbers of threads, and sizes from none to several pages.
 template <typename Body>
@@ -57,15 +58,17 @@ std::vector<T> random_numbers(std::size_t size, unsigned largest, unsigned seed 
 // Calls body(execution, range) for a vector of these values, whole and in chunks, and for segmented arrays.
 template <typename T, typename Body>
 void for_each_range(team threads, const std::vector<T>& values, Body&& body) {
+  std::vector<T> by_default = values;
+  body(execution(threads), by_default);
   std::vector<T> plain = values;
-  body(execution(threads), plain);
+  body(together(threads), plain);
   std::vector<T> in_chunks = values;
-  body(execution(threads, 7), in_chunks);
+  body(together(threads, 7), in_chunks);
   for (const std::size_t segments : {2U, 11U}) {
     segmented_array<T> array(segments, values, {}, threads);
-    body(execution(threads), array);
+    body(together(threads), array);
     segmented_array<T, padded_layout> padded(segments, values, {.page_aligned = segments == 2}, threads);
-    body(execution(threads), padded);
+    body(together(threads), padded);
   }
 }
 
@@ -265,7 +268,7 @@ TEST(stable_sort, agrees_with_the_standard) {
         ASSERT_EQ(copied(range), expected);
       });
       std::deque<item> deque(items.begin(), items.end());
-      nearfar::stable_sort(threads, deque.begin(), deque.end(),
+      nearfar::stable_sort(together(threads), deque.begin(), deque.end(),
                            [](const item& a, const item& b) { return a.key > b.key; });
       ASSERT_EQ(copied(deque), expected);
     }
@@ -285,7 +288,7 @@ TEST(stable_sort, is_stable_for_elements_whose_moves_may_throw) {
     std::ranges::stable_sort(expected, {}, &item::key);
     std::vector<throwing> values;
     for (const item& each : items) values.emplace_back(each);
-    nearfar::stable_sort(team(3), values, {}, &throwing::key);
+    nearfar::stable_sort(together(team(3)), values, {}, &throwing::key);
     ASSERT_TRUE(std::ranges::equal(values, expected, {}, [](const throwing& x) -> const item& { return x; }));
   }
   std::vector<bool> bits(100);
@@ -307,7 +310,7 @@ TEST(stable_sort, keeps_every_element_if_a_comparison_throws) {
         before.insert(array[i] = "a string that is too long for itself " + std::to_string(i * 7919 % 501));
       std::atomic<int> left = calls;
       try {
-        nearfar::stable_sort(team(threads), array, [&](const std::string& a, const std::string& b) {
+        nearfar::stable_sort(together(team(threads)), array, [&](const std::string& a, const std::string& b) {
           if (left.fetch_sub(1) <= 0) throw std::runtime_error("enough");
           return a < b;
         });
@@ -323,6 +326,74 @@ TEST(stable_sort, keeps_every_element_if_a_comparison_throws) {
         ASSERT_LE(lost, static_cast<std::size_t>(threads));
       }
     }
+}
+
+TEST(algorithms, compare_by_less_where_braces_stand_for_it) {
+  auto items = random_items(1000, 50);
+  nearfar::sort(items, {}, &item::key);
+  EXPECT_TRUE(std::ranges::is_sorted(items, {}, &item::key));
+  nearfar::sort(items.begin(), items.end(), {}, &item::place);
+  EXPECT_TRUE(std::ranges::is_sorted(items, {}, &item::place));
+  nearfar::stable_sort(items, {}, &item::key);
+  EXPECT_TRUE(std::ranges::is_sorted(items, {}, &item::key));
+  EXPECT_EQ(nearfar::min_element(items, {}, &item::key), items.begin());
+  EXPECT_EQ(nearfar::max_element(items, {}, &item::place), std::ranges::max_element(items, {}, &item::place));
+  EXPECT_EQ(nearfar::minmax_element(items.begin(), items.end(), {}, &item::key).min, items.begin());
+}
+
+// The threads that a function is called on.
+class callers {
+ public:
+  void note() {
+    const std::lock_guard lock(mutex_);
+    ids_.insert(std::this_thread::get_id());
+  }
+  // Since the last question.
+  [[nodiscard]] std::size_t count() { return std::exchange(ids_, {}).size(); }
+  [[nodiscard]] bool was_this_thread_alone() {
+    return std::exchange(ids_, {}) == std::set{std::this_thread::get_id()};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::thread::id> ids_;
+};
+
+TEST(execution, leaves_few_elements_to_the_caller_alone) {
+  callers seen;
+  std::vector<int> values;
+  std::vector<int> out;
+  const auto less = [&](int a, int b) { return seen.note(), a < b; };
+  const auto plus = [&](int a, int b) { return seen.note(), a + b; };
+  const auto unary = [&](int a) { return seen.note(), a; };
+  const auto each_algorithm = [&](const execution& how, std::size_t size, auto&& check) {
+    values = random_numbers<int>(size, 1000);
+    out.resize(size);
+    nearfar::sort(how, values, less);
+    check("sort");
+    nearfar::stable_sort(how, values, less);
+    check("stable_sort");
+    nearfar::inclusive_scan(how, values, out.begin(), plus);
+    check("inclusive_scan");
+    static_cast<void>(nearfar::find_if(how, values, [&](int x) { return unary(x) < 0; }));
+    check("find_if");
+    nearfar::transform(how, values, out, unary);
+    check("transform");
+    static_cast<void>(nearfar::transform_reduce(how, values, 0, std::plus<>{}, unary));
+    check("transform_reduce");
+    static_cast<void>(nearfar::min_element(how, values, less));
+    check("min_element");
+    nearfar::for_each_index(how, size, [&](std::size_t) { seen.note(); });
+    check("for_each_index");
+  };
+  constexpr std::size_t few = 1000;
+  const auto alone = [&](const char* name) { EXPECT_TRUE(seen.was_this_thread_alone()) << name; };
+  const auto shared = [&](const char* name) {
+    EXPECT_EQ(seen.count(), nearfar::openmp_available() ? 3U : 1U) << name;
+  };
+  each_algorithm({team(3), 0, few}, few - 1, alone);
+  each_algorithm({team(3), 0, few}, 3 * few, shared);
+  each_algorithm({team(3), 0, 0}, few, shared);
 }
 
 TEST(sort, takes_projections) {
@@ -441,7 +512,7 @@ TEST(algorithms, take_an_iterator_and_a_sentinel) {
   const std::vector<int> original = values;
   values.push_back(0);
   for (const int threads : {1, 2, 5}) {
-    const team all(threads);
+    const nearfar::execution all = together(team(threads));
     const auto first = values.begin();
     std::vector<int> out(5000);
     std::copy(original.begin(), original.end(), first);
@@ -504,7 +575,7 @@ TEST(algorithms, serve_weak_iterators) {
     EXPECT_EQ(nearfar::min_element(team(threads), lists), std::next(lists.begin(), 2));
     EXPECT_EQ(nearfar::count(team(threads), lists, 9), 2);
     std::vector<int> out(6);
-    nearfar::exclusive_scan(team(threads), lists, out.begin(), 0);
+    nearfar::exclusive_scan(together(team(threads)), lists, out.begin(), 0);
     EXPECT_EQ(out, (std::vector{0, 4, 6, 7, 16, 25}));
   }
 }
@@ -512,7 +583,7 @@ TEST(algorithms, serve_weak_iterators) {
 TEST(algorithms, take_functions_that_can_only_be_moved) {
   const auto made = [](auto function) { return move_only<decltype(function)>(std::move(function)); };
   for (const int threads : {1, 2, 5}) {
-    const team all(threads);
+    const nearfar::execution all = together(team(threads));
     std::vector<int> values = random_numbers<int>(5000, 100);
     const auto original = values;
     std::vector<int> out(5000);
@@ -543,8 +614,8 @@ TEST(algorithms, take_functions_that_can_only_be_moved) {
 
 TEST(algorithms, lose_no_exception_of_any_function) {
   for (const int threads : {1, 2, 4}) {
-    const team all(threads);
-    const segmented_array<int> array(5, 10000, 1, {}, all);
+    const nearfar::execution all = together(team(threads));
+    const segmented_array<int> array(5, 10000, 1, {}, all.team);
     std::vector<int> out(10000);
     std::atomic<int> left = 0;
     const auto unary = [&](int x) {

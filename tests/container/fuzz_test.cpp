@@ -196,7 +196,8 @@ template <typename Layout>
 void fuzz_algorithms() {
   for (int round = 0; round < rounds(100); ++round) {
     dice random(static_cast<unsigned>(round));
-    const nearfar::execution how(team(1 + static_cast<int>(random.below(9))), random.below(3) * 5);
+    nearfar::execution how(team(1 + static_cast<int>(random.below(9))), random.below(3) * 5);
+    if (random.below(2) == 0) how.alone_below = random.below(100);
     std::vector<int> a = random_values<int>(random, random.size());
     const std::vector<int> b = random_values<int>(random, a.size());
     segmented_array<int, Layout> array(1 + random.below(12), a, {.page_aligned = random.below(2) == 0},

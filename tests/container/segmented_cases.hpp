@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "nearfar/container/execution.hpp"
 #include "nearfar/container/segmented_array.hpp"
 #include "nearfar/container/segmented_traits.hpp"
 #include "nearfar/container/team.hpp"
@@ -34,6 +35,9 @@ struct segmented_case {
   Layout layout;
   team threads;
 };
+
+/// All threads, however few elements there are.
+inline execution together(team threads, std::size_t chunk = 0) { return {threads, chunk, 0}; }
 
 /// An array of this shape.
 template <typename T, typename Layout, typename... Value>
@@ -132,7 +136,7 @@ void expect_all_are_kept(const Sort& sort, const Less& less) {
                                                           : static_cast<double>(random() % 100)));
         before.push_back(values.back().get());
       }
-      sort(team(threads), values, [&](const auto& a, const auto& b) {
+      sort(together(team(threads)), values, [&](const auto& a, const auto& b) {
         // ASSERT_NE would return from here only.
         if (a == nullptr || b == nullptr) throw std::logic_error("compares what is not there");
         return less(*a, *b);

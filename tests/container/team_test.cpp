@@ -1,10 +1,13 @@
 #include "nearfar/container/team.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <numeric>
 #include <stdexcept>
@@ -133,6 +136,64 @@ TEST(team, is_the_caller_alone_inside_a_parallel_region) {
     });
   });
   EXPECT_EQ(sizes[0], 1);
+}
+
+// Where OpenMP is linked; this file is compiled without.
+int parallel_level() {
+  void* const level = dlsym(RTLD_DEFAULT, "omp_get_level");
+  return level == nullptr ? 0 : reinterpret_cast<int (*)()>(level)();
+}
+
+TEST(team, of_one_enters_no_parallel_region) {
+  for (const team one : {team(1), team::serial()}) {
+    int level = -1;
+    one.run([&](team_member) { level = parallel_level(); });
+    EXPECT_EQ(level, 0);
+  }
+  void* const set_threads = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
+  if (set_threads == nullptr) return;
+  const int before = team().size();
+  reinterpret_cast<void (*)(int)>(set_threads)(1);
+  int level = -1;
+  team().run([&](team_member) { level = parallel_level(); });
+  reinterpret_cast<void (*)(int)>(set_threads)(before);
+  EXPECT_EQ(level, 0);
+  level = -1;
+  team(2).run([&](team_member member) {
+    if (member.index == 0) level = parallel_level();
+  });
+  EXPECT_EQ(level, team(2).size() == 1 ? 0 : 1);
+}
+
+// Plain data of few words and of many, and functions that are no plain data or change.
+TEST(team, calls_whatever_can_be_called) {
+  const auto sum_with = [](auto&& body, std::vector<long>& sums) {
+    sums.assign(8, 0);
+    team(3).run(body);
+    return std::accumulate(sums.begin(), sums.end(), 0L) / team(3).size();
+  };
+  std::vector<long> sums;
+  const auto few = [&sums, x = 1L, y = 2L](team_member m) {
+    sums[static_cast<std::size_t>(m.index)] = x + y;
+  };
+  EXPECT_EQ(sum_with(few, sums), 3);
+  std::array<long, 12> numbers{};
+  numbers.back() = 5;
+  const auto many = [&sums, numbers](team_member m) {
+    sums[static_cast<std::size_t>(m.index)] = numbers.back();
+  };
+  EXPECT_EQ(sum_with(many, sums), 5);
+  const auto no_plain_data = [&sums, of = std::vector<long>(20, 7)](team_member m) {
+    sums[static_cast<std::size_t>(m.index)] = of.back();
+  };
+  EXPECT_EQ(sum_with(no_plain_data, sums), 7);
+  std::atomic<int> calls = 0;
+  struct not_const {
+    std::atomic<int>* calls;
+    void operator()(team_member) { ++*calls; }
+  } changing{&calls};
+  team(3).run(changing);
+  EXPECT_EQ(calls, team(3).size());
 }
 
 TEST(team, without_a_number_has_at_least_one_thread) {

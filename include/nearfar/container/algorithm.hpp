@@ -17,7 +17,8 @@
 /// Functions and projections that a caller gives, which may be pointers to members, are copied for each
 /// thread and called for any elements in any order, by several threads at once; those that cannot be copied
 /// are shared by the threads. What they throw comes out as from `team::run`; outputs are then partly written.
-/// Costs: one parallel loop each, some microseconds with more than one thread. See also scan.hpp and
+/// Costs: one parallel loop each, a microsecond or more with more than one thread, for which sorts, scans and
+/// searches have few elements done by the caller alone (`execution::alone_below`). See also scan.hpp and
 /// sort.hpp.
 ///
 /// Source: M. H. Austern, "Segmented iterators and hierarchical algorithms", in Generic Programming, Lecture

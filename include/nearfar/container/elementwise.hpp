@@ -30,27 +30,22 @@ concept streamable =
     std::is_constructible_v<std::remove_pointer_t<Output>, Result>;
 
 /// Streaming stores of a thread are in order with what it does later.
-struct fence_at_end {
-  bool needed = false;
-
-  explicit fence_at_end(bool streams) noexcept : needed(streams) {}
-  fence_at_end(const fence_at_end&) = default;
-  fence_at_end& operator=(const fence_at_end&) = delete;
-  ~fence_at_end() {
-    if (needed) native_stores::fence();
-  }
-};
+inline void finish_streaming(bool streams) noexcept {
+  if (streams) native_stores::fence();
+}
 
 template <typename Function>
 struct transform_kernel {
   Function function;
-  fence_at_end streams;
+  bool streams;
+
+  void finish() const noexcept { finish_streaming(streams); }
 
   template <typename Output, typename... Inputs>
   void operator()(std::size_t n, Output out, Inputs... in) {
     using result = decltype(function(*advanced(in, n)...));
     if constexpr (streamable<Output, result>) {
-      if (streams.needed) {
+      if (streams) {
         stream_blocks(out, n, [&](auto* block, std::size_t first, std::size_t count) {
           for (std::size_t i = 0; i < count; ++i)
             std::construct_at(block + i, function(*advanced(in, first + i)...));
@@ -65,7 +60,9 @@ struct transform_kernel {
 };
 
 struct copy_kernel {
-  fence_at_end streams;
+  bool streams;
+
+  void finish() const noexcept { finish_streaming(streams); }
 
   template <typename Output, typename Input>
   void operator()(std::size_t n, Output out, Input in) {
@@ -73,7 +70,7 @@ struct copy_kernel {
       using element = std::remove_pointer_t<Output>;
       if constexpr (streamable<Output, element> &&
                     std::is_same_v<element, std::remove_const_t<std::remove_pointer_t<Input>>>) {
-        if (streams.needed) {
+        if (streams) {
           stream_bytes(reinterpret_cast<std::byte*>(out), reinterpret_cast<const std::byte*>(in),
                        n * sizeof(element));
           return;
@@ -87,12 +84,14 @@ struct copy_kernel {
 template <typename T>
 struct fill_kernel {
   T value;
-  fence_at_end streams;
+  bool streams;
+
+  void finish() const noexcept { finish_streaming(streams); }
 
   template <typename Output>
   void operator()(std::size_t n, Output out) {
     if constexpr (streamable<Output, const T&>) {
-      if (streams.needed) {
+      if (streams) {
         std::size_t filled = 0;  // elements of the block that hold the value already
         stream_blocks(out, n, [&](auto* block, std::size_t, std::size_t count) {
           for (; filled < count; ++filled) std::construct_at(block + filled, value);
@@ -277,8 +276,7 @@ struct transform_algorithm : detail::on_default_team<transform_algorithm> {
                   const Output& out, const Inputs&... in) {
     const bool streams = stores.streams(size * detail::bytes_of_each<Output, Inputs...>);
     auto call = detail::for_threads(function);
-    detail::run_pieces(
-        how, size, detail::transform_kernel<decltype(call)>{call, detail::fence_at_end(streams)}, out, in...);
+    detail::run_pieces(how, size, detail::transform_kernel<decltype(call)>{call, streams}, out, in...);
   }
 };
 /// `transform([execution,] first, last, out, function [, stores])`,
@@ -302,7 +300,7 @@ struct copy_algorithm : detail::on_default_team<copy_algorithm> {
     if constexpr (detail::divisible<Input> && detail::divisible<Output>) {
       const std::size_t size = detail::length(first, last);
       const bool streams = stores.streams(size * detail::bytes_of_each<Input, Output>);
-      detail::run_pieces(how, size, detail::copy_kernel{detail::fence_at_end(streams)}, out, first);
+      detail::run_pieces(how, size, detail::copy_kernel{streams}, out, first);
       return detail::jump(out, size);
     } else if constexpr (std::same_as<Input, Sentinel>) {
       return std::copy(first, last, out);
@@ -331,7 +329,7 @@ struct fill_algorithm : detail::on_default_team<fill_algorithm> {
     if constexpr (detail::divisible<Iterator>) {
       const std::size_t size = detail::length(first, last);
       const bool streams = stores.streams(size * detail::bytes_of_each<Iterator>);
-      detail::run_pieces(how, size, detail::fill_kernel<T>{value, detail::fence_at_end(streams)}, first);
+      detail::run_pieces(how, size, detail::fill_kernel<T>{value, streams}, first);
     } else {
       std::fill(first, std::ranges::next(first, last), value);
     }

@@ -14,6 +14,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <tuple>
 #include <type_traits>
@@ -49,21 +50,33 @@ concept serial_policy = std::same_as<Policy, standard_policies::sequenced_policy
 
 }  // namespace detail
 
-/// The threads that carry out an algorithm, and in which chunks they take elements of ranges that are not
-/// segmented; 0 for one block a thread. Where an algorithm takes one, a `team` alone will do, and so will a
-/// policy of the standard: `std::execution::seq` and `unseq` are the calling thread, `par` and `par_unseq` as
-/// many threads as a default `team`. What functions throw then comes out as ever; it ends no program.
+/// The threads that carry out an algorithm, in which chunks they take elements of ranges that are not
+/// segmented, 0 for one block a thread, and how many elements are worth their while. Where an algorithm takes
+/// one, a `team` alone will do, and so will a policy of the standard: `std::execution::seq` and `unseq` are
+/// the calling thread, `par` and `par_unseq` as many threads as a default `team`. What functions throw then
+/// comes out as ever; it ends no program.
 struct execution {
   nearfar::team team{};
   std::size_t chunk = 0;
+  /// The calling thread does ranges of fewer elements alone, which is done before threads have met. Nothing
+  /// for the number that the algorithm says, which is that from which two threads are faster for numbers:
+  /// that of sorts, scans and searches. All others have 0, for there a function, which may take any time, is
+  /// called by the owner of each element.
+  std::optional<std::size_t> alone_below{};
 
   constexpr execution() noexcept = default;
-  constexpr execution(nearfar::team threads, std::size_t elements = 0) noexcept
-      : team(threads), chunk(elements) {}
+  constexpr execution(nearfar::team threads, std::size_t elements = 0,
+                      std::optional<std::size_t> few = {}) noexcept
+      : team(threads), chunk(elements), alone_below(few) {}
   template <detail::serial_policy Policy>
   constexpr execution(const Policy&) noexcept : team(nearfar::team::serial()) {}
   template <detail::parallel_policy Policy>
   constexpr execution(const Policy&) noexcept {}
+
+  /// The threads for so many elements, by an algorithm that says `few`.
+  [[nodiscard]] constexpr nearfar::team team_for(std::size_t elements, std::size_t few = 0) const noexcept {
+    return elements < alone_below.value_or(few) ? nearfar::team::serial() : team;
+  }
 };
 
 /// The policies by nearfar's own names, for programs that do without `<execution>`: GCC's makes them link
@@ -331,21 +344,39 @@ const auto& leading(const First& first, [[maybe_unused]] const Rest&... rest) {
     return leading(rest...);
 }
 
+/// Calls what a kernel has to do after its last piece, also if that threw.
+template <typename Kernel>
+class finishing {
+ public:
+  explicit finishing(const Kernel& kernel) noexcept : kernel_(kernel) {}
+  finishing(const finishing&) = delete;
+  finishing& operator=(const finishing&) = delete;
+  ~finishing() {
+    if constexpr (requires { kernel_.finish(); }) kernel_.finish();
+  }
+
+ private:
+  const Kernel& kernel_;
+};
+
 /// Runs a copy of `kernel` over the pieces of all ranges, on the threads that `how` says.
 template <typename Kernel, typename... Iterators>
 void run_pieces(const execution& how, std::size_t size, const Kernel& kernel, const Iterators&... firsts) {
   if (size == 0) return;  // also of arrays that have no segment where a cursor could begin
   constexpr bool can_share = (has_separate_elements<Iterators> && ...);
-  if (!can_share || how.team == team::serial()) {
+  const team threads = how.team_for(size);
+  if (!can_share || threads == team::serial()) {
     Kernel mine = kernel;
+    const finishing<Kernel> at_end(mine);
     for_each_piece(0, size, mine, firsts...);
     return;
   }
   if constexpr (can_share) {
     // All by value, side by side: other threads get it in few cache lines, without following addresses.
-    how.team.run([=, chunk = how.chunk](team_member member) {
+    threads.run([=, chunk = how.chunk](team_member member) {
       // A copy of its own, so that the compiler knows that nothing else changes it.
       Kernel mine = kernel;
+      const finishing<Kernel> at_end(mine);
       for_each_share(leading(firsts...), size, chunk, member,
                      [&](index_range share) { for_each_piece(share.first, share.size(), mine, firsts...); });
     });
@@ -362,6 +393,26 @@ struct on_default_team {
   decltype(auto) operator()(First&& first, Rest&&... rest) const {
     return static_cast<const Algorithm&>(*this)(execution{}, std::forward<First>(first),
                                                 std::forward<Rest>(rest)...);
+  }
+};
+
+/// What `{}` is where nothing else is said.
+struct empty_braces {};
+
+/// The same of an algorithm that takes a comparison and a projection, also with `{}` for `std::less<>`.
+template <typename Algorithm>
+struct on_default_team_by_less : on_default_team<Algorithm> {
+  using on_default_team<Algorithm>::operator();
+
+  template <std::ranges::range Range, typename Projection>
+  decltype(auto) operator()(Range&& range, empty_braces, Projection projection) const {
+    return static_cast<const Algorithm&>(*this)(execution{}, std::forward<Range>(range), std::less<>{},
+                                                std::move(projection));
+  }
+  template <std::input_or_output_iterator Iterator, std::sentinel_for<Iterator> Sentinel, typename Projection>
+  decltype(auto) operator()(Iterator first, Sentinel last, empty_braces, Projection projection) const {
+    return static_cast<const Algorithm&>(*this)(execution{}, std::move(first), std::move(last), std::less<>{},
+                                                std::move(projection));
   }
 };
 

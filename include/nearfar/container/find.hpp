@@ -16,12 +16,20 @@
 
 namespace nearfar {
 
+namespace detail {
+
+/// The caller has looked through so many numbers before others have started.
+inline constexpr std::size_t few_to_search = 4096;
+
+}  // namespace detail
+
 struct find_if_algorithm : detail::on_default_team<find_if_algorithm> {
   using on_default_team::operator();
 
   /// The first element that `predicate(projection(element))` is true for, else the end. The caller looks
-  /// through the first 4096 alone; then threads stop soon after one of them found something further ahead.
-  /// A sentinel whose distance is not known at once is looked for on the way, by the caller alone.
+  /// through the first 4096 alone (`execution::alone_below`); then threads stop soon after one of them found
+  /// something further ahead. A sentinel whose distance is not known at once is looked for on the way, by the
+  /// caller alone.
   template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel, typename Predicate,
             typename Projection = std::identity>
   Iterator operator()(const execution& how, Iterator first, Sentinel last, Predicate predicate,
@@ -31,8 +39,23 @@ struct find_if_algorithm : detail::on_default_team<find_if_algorithm> {
     if constexpr (detail::divisible<Iterator> &&
                   (std::sized_sentinel_for<Sentinel, Iterator> || std::same_as<Sentinel, Iterator>)) {
       constexpr std::size_t at_a_time = 1024;  // elements between two looks at what the others found
-      constexpr std::size_t alone = 4096;      // as long as it takes to start the others
       const std::size_t size = detail::length(first, last);
+      const std::size_t few = std::min(size, how.alone_below.value_or(detail::few_to_search));
+      const call_type original = of_caller;
+      std::size_t searched = 0;
+      if (few != 0) {
+        detail::piece_cursor<Iterator> cursor(first);
+        while (searched < few) {
+          const std::size_t n = std::min(few - searched, cursor.available());
+          const auto begin = cursor.local();
+          const auto end = detail::advanced(begin, n);
+          if (const auto hit = std::find_if(begin, end, std::ref(of_caller)); hit != end)
+            return detail::jump(first, searched + static_cast<std::size_t>(hit - begin));
+          searched += n;
+          cursor.advance(n);
+        }
+      }
+      if (searched == size) return detail::jump(first, size);
       std::atomic<std::size_t> found{size};
       const auto search_in = [&](index_range share, call_type& mine) {
         std::size_t next = share.first;
@@ -54,17 +77,13 @@ struct find_if_algorithm : detail::on_default_team<find_if_algorithm> {
         };
         if (!share.empty()) detail::for_each_piece(share.first, share.size(), search, first);
       };
-      const std::size_t searched = std::min(size, alone);
-      const call_type original = of_caller;
-      search_in({0, searched}, of_caller);
-      if (searched < size && found.load(std::memory_order_relaxed) == size)
-        how.team.run([&](team_member member) {
-          call_type mine = original;
-          detail::for_each_share(first, size, how.chunk, member, [&](index_range share) {
-            share.first = std::clamp(searched, share.first, share.last);
-            search_in(share, mine);
-          });
+      how.team.run([&](team_member member) {
+        call_type mine = original;
+        detail::for_each_share(first, size, how.chunk, member, [&](index_range share) {
+          share.first = std::clamp(searched, share.first, share.last);
+          search_in(share, mine);
         });
+      });
       return detail::jump(first, found.load(std::memory_order_relaxed));
     } else {
       while (first != last && !of_caller(*first)) ++first;

@@ -33,7 +33,7 @@ struct for_each_index_algorithm : detail::on_default_team<for_each_index_algorit
     const std::size_t size = static_cast<std::size_t>(last) - static_cast<std::size_t>(first);
     if (size == 0) return;
     const auto call = detail::for_threads(function);
-    how.team.run([=, chunk = how.chunk](team_member member) {
+    how.team_for(size).run([=, chunk = how.chunk](team_member member) {
       auto mine = call;
       static_schedule(size, member.size, chunk).for_each_block(member.index, [&](index_range block) {
         for (std::size_t i = block.first; i < block.last; ++i)
@@ -57,7 +57,7 @@ struct for_each_index_algorithm : detail::on_default_team<for_each_index_algorit
     if (size == 0) return;
     const auto call = detail::for_threads(function);
     const auto first = std::ranges::begin(range);
-    how.team.run([&, chunk = how.chunk](team_member member) {
+    how.team_for(size).run([&, chunk = how.chunk](team_member member) {
       auto mine = call;
       detail::for_each_share(first, size, chunk, member, [&](index_range share) {
         for (std::size_t i = share.first; i < share.last; ++i) mine(i);

@@ -67,8 +67,9 @@ std::array<Iterator, sizeof...(Preferences)> preferred(const execution& how, con
     if constexpr (divisible<Iterator>) {
       using candidates = std::array<candidate<Iterator>, sizeof...(Preferences)>;
       const std::size_t size = length(first, last);
-      std::vector<std::optional<candidates>> of_members(static_cast<std::size_t>(how.team.size()));
-      how.team.run([&](team_member member) {
+      const team threads = how.team_for(size);
+      std::vector<std::optional<candidates>> of_members(static_cast<std::size_t>(threads.size()));
+      threads.run([&](team_member member) {
         std::tuple<Preferences...> mine(preferences...);
         std::optional<candidates> best;
         for_each_share(first, size, how.chunk, member, [&](index_range share) {
@@ -102,8 +103,8 @@ std::array<Iterator, sizeof...(Preferences)> preferred(const execution& how, con
 
 /// The first element that a preference by `less` after projection leads to.
 template <template <typename> typename Preference>
-struct preferred_element_algorithm : on_default_team<preferred_element_algorithm<Preference>> {
-  using on_default_team<preferred_element_algorithm>::operator();
+struct preferred_element_algorithm : on_default_team_by_less<preferred_element_algorithm<Preference>> {
+  using on_default_team_by_less<preferred_element_algorithm>::operator();
 
   template <std::forward_iterator Iterator, std::sentinel_for<Iterator> Sentinel,
             typename Compare = std::less<>, typename Projection = std::identity>
@@ -133,8 +134,8 @@ inline constexpr detail::preferred_element_algorithm<detail::is_first_least> min
 /// The first of the greatest elements; otherwise as `min_element`.
 inline constexpr detail::preferred_element_algorithm<detail::is_first_greatest> max_element{};
 
-struct minmax_element_algorithm : detail::on_default_team<minmax_element_algorithm> {
-  using on_default_team::operator();
+struct minmax_element_algorithm : detail::on_default_team_by_less<minmax_element_algorithm> {
+  using on_default_team_by_less::operator();
 
   /// The first of the least and, as the standard has it, the last of the greatest elements in one pass, with
   /// two comparisons for each element; otherwise as `min_element`.

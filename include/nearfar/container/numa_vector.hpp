@@ -46,7 +46,7 @@ concept expression_of = is_vector_expression<std::remove_cvref_t<E>> &&
 /// operation(element, function(i)) for all elements of a vector, each on its owner.
 template <typename Vector, typename Function, typename Operation>
 void combine_each(Vector& to, const Function& function, const Operation& operation) {
-  to.for_each_block([data = to.data(), function, &operation](index_range block) {
+  to.for_each_block([data = to.data(), function, operation](index_range block) {
     // Of its own, so that the compiler need not load it again after every store.
     const Function mine = function;
     // Unrolled, else its speed depends by a fifth on where in the cache lines of the code it happens to lie.
@@ -380,9 +380,11 @@ class numa_vector {
   template <typename Body>
   void for_each_block(const Body& body) const {
     if (size_ == 0) return;
-    detail::element_owners<Allocator>::loop_team(allocator_, capacity_).run([&](team_member member) {
-      detail::for_each_part<chunk>(member, capacity_, {0, size_}, body);
-    });
+    using call = detail::thread_call<const Body, index_range>;
+    detail::element_owners<Allocator>::loop_team(allocator_, capacity_)
+        .run([capacity = capacity_, size = size_, mine = call{body}](team_member member) {
+          detail::for_each_part<chunk>(member, capacity, {0, size}, mine);
+        });
   }
 
   /// Places memory and elements anew, as a fresh vector of this size has them, for the team as it is now.

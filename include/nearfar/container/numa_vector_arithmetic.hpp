@@ -187,13 +187,13 @@ template <detail::vector_operand A, detail::vector_operand_of<detail::element_ty
   const std::size_t capacity = leading.capacity();
   const team threads = detail::element_owners<allocator>::loop_team(leading.get_allocator(), capacity);
   std::vector<partial> of_members(static_cast<std::size_t>(threads.size()));
-  threads.run([&, x = detail::function_of(a), y = detail::function_of(b),
-               size = a.size()](team_member member) {
+  threads.run([x = detail::function_of(a), y = detail::function_of(b), capacity, size = a.size(),
+               sums = of_members.data()](team_member member) {
     T sum{};
     detail::for_each_part<detail::chunk_of<allocator>()>(member, capacity, {0, size}, [&](index_range part) {
       sum = detail::with_products<T>(std::move(sum), x, y, part);
     });
-    of_members[static_cast<std::size_t>(member.index)].sum = std::move(sum);
+    sums[member.index].sum = std::move(sum);
   });
   T all{};
   for (partial& of_member : of_members) all += of_member.sum;

@@ -49,8 +49,9 @@ T sum_of(std::size_t n, Operation& operation, At at) {
 template <typename T, typename Operation, typename Transform, typename... Iterators>
 T reduce_transformed(const execution& how, std::size_t size, T init, Operation operation,
                      const Transform& function, const Iterators&... firsts) {
-  std::vector<std::optional<T>> sums(static_cast<std::size_t>(how.team.size()));
-  how.team.run([&](team_member member) {
+  const team threads = how.team_for(size);
+  std::vector<std::optional<T>> sums(static_cast<std::size_t>(threads.size()));
+  threads.run([&](team_member member) {
     Operation mine = operation;
     Transform one = function;
     std::optional<T> sum;

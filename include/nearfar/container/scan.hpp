@@ -2,6 +2,7 @@
 /// Scans (prefix sums) in parallel; see algorithm.hpp for what all algorithms have in common.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <iterator>
@@ -18,6 +19,10 @@ namespace nearfar {
 
 namespace detail {
 
+/// Fewer numbers than this one thread scans before two have, who meet twice: that takes as long as a sum of
+/// some thousand, of which they save a third.
+inline constexpr std::size_t few_to_scan_together = 16384;
+
 /// Whether the sum that is written for an element is with it or without it.
 enum class scan_kind { inclusive, exclusive };
 
@@ -33,7 +38,12 @@ class scan {
              std::optional<T> init) const {
     if constexpr (divisible<Input> && divisible<Output>) {
       const std::size_t size = length(first, last);
-      in_parallel(how, first, size, out, std::move(init));
+      const team threads = how.team_for(size, few_to_scan_together);
+      if (size == 0) return out;
+      if (threads.size() == 1)
+        threads.run([&](team_member) { scan(*this).scan_part({0, size}, std::move(init), out, first); });
+      else
+        in_parallel(threads, first, size, out, std::move(init));
       return jump(out, size);
     } else {
       if (first == last) return out;
@@ -78,6 +88,24 @@ class scan {
   }
 
   void add_piece(std::optional<T>& sum, std::size_t n, auto piece) {
+    // Sums of numbers of several blocks go side by side, so that one addition need not wait for the one
+    // before.
+    constexpr std::size_t lanes = 4;
+    if constexpr (std::is_arithmetic_v<T>) {
+      if (const std::size_t block = n / lanes; block >= lanes) {
+        std::array<T, lanes> sums{};
+        for (std::size_t lane = 0; lane < lanes; ++lane)
+          sums[lane] = static_cast<T>(transform_(*advanced(piece, lane * block)));
+        for (std::size_t i = 1; i < block; ++i)
+          for (std::size_t lane = 0; lane < lanes; ++lane)
+            sums[lane] =
+                static_cast<T>(operation_(sums[lane], transform_(*advanced(piece, lane * block + i))));
+        for (const T& of_block : sums) add(sum, of_block);
+        piece = advanced(piece, lanes * block);
+        n -= lanes * block;
+        if (n == 0) return;
+      }
+    }
     add(sum, transform_(*piece));
     T so_far = std::move(*sum);
     for (std::size_t i = 1; i < n; ++i)
@@ -95,15 +123,21 @@ class scan {
   }
 
   template <typename Input, typename Output>
-  void in_parallel(const execution& how, const Input& first, std::size_t size, const Output& out,
+  void scan_part(index_range part, std::optional<T> sum, const Output& out, const Input& first) {
+    const auto scan_one = [&](std::size_t n, auto to, auto from) { scan_piece(sum, n, to, from); };
+    for_each_piece(part.first, part.size(), scan_one, out, first);
+  }
+
+  template <typename Input, typename Output>
+  void in_parallel(const team& threads, const Input& first, std::size_t size, const Output& out,
                    std::optional<T> init) const {
     const auto for_each_part_of = [&](team_member member, auto&& body) {
       for_each_share(leading(out, first), size, 0, member, body);
     };
     // A member's sum; empty for one that has no elements, and for the last, whose sum nobody needs.
-    std::vector<std::optional<T>> sums(static_cast<std::size_t>(how.team.size()));
+    std::vector<std::optional<T>> sums(static_cast<std::size_t>(threads.size()));
     team_member last_member;
-    how.team.run([&](team_member member) {
+    threads.run([&](team_member member) {
       if (member.index == member.size - 1) {
         last_member = member;
         return;
@@ -123,14 +157,12 @@ class scan {
       sum = std::move(before);
     }
 
-    how.team.run([&](team_member member) {
+    threads.run([&](team_member member) {
       // There may be fewer threads than before.
       for (int part = member.index; part <= last_member.index; part += member.size) {
         scan mine = *this;
-        std::optional<T> sum = std::move(sums[static_cast<std::size_t>(part)]);
-        const auto scan_piece = [&](std::size_t n, auto to, auto from) { mine.scan_piece(sum, n, to, from); };
         for_each_part_of({part, last_member.size}, [&](index_range share) {
-          for_each_piece(share.first, share.size(), scan_piece, out, first);
+          mine.scan_part(share, std::move(sums[static_cast<std::size_t>(part)]), out, first);
         });
       }
     });
@@ -161,7 +193,8 @@ struct transform_inclusive_scan_algorithm : detail::on_default_team<transform_in
   /// same each time for the same number of threads and the same segments.
   ///
   /// Each thread first adds up its elements, then scans them on top of what the threads before it have: twice
-  /// the additions of a serial scan if there are two threads or more. A chunk in `how` is not used.
+  /// the additions of a serial scan if there are two threads or more. Fewer than 16384 elements
+  /// (`execution::alone_below`) are scanned by the caller alone. A chunk in `how` is not used.
   template <std::input_iterator Input, std::sentinel_for<Input> Sentinel,
             std::input_or_output_iterator Output, typename Operation, typename Transform>
   Output operator()(const execution& how, Input first, Sentinel last, Output out, Operation operation,

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <compare>
 #include <cstddef>
 #include <iterator>
 #include <memory>
@@ -15,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "nearfar/container/iterator_operators.hpp"
 #include "nearfar/container/segmented_traits.hpp"
 
 namespace nearfar {
@@ -140,7 +140,7 @@ struct segment_place {
 /// sense of C++20's ranges. Valid as long as the array's memory, so also after the array was moved or
 /// swapped.
 template <typename T>
-class segment_iterator {
+class segment_iterator : public detail::iterator_operators<segment_iterator<T>> {
   using map_type = detail::segment_map<std::remove_const_t<T>>;
 
  public:
@@ -149,7 +149,6 @@ class segment_iterator {
   using value_type = std::span<T>;
   using reference = std::span<T>;
   using pointer = void;
-  using difference_type = std::ptrdiff_t;
 
   segment_iterator() noexcept = default;
   /// For containers: the segment of this index.
@@ -162,7 +161,6 @@ class segment_iterator {
   [[nodiscard]] std::span<T> operator*() const noexcept {
     return {map_->start(index_), map_->length(index_)};
   }
-  [[nodiscard]] std::span<T> operator[](difference_type n) const noexcept { return *(*this + n); }
 
   /// Which segment of its array.
   [[nodiscard]] std::size_t index() const noexcept { return index_; }
@@ -171,41 +169,16 @@ class segment_iterator {
     return {index_, map_ == nullptr ? 0 : map_->segments};
   }
 
-  segment_iterator& operator+=(difference_type n) noexcept {
-    index_ += static_cast<std::size_t>(n);
-    return *this;
-  }
-  segment_iterator& operator-=(difference_type n) noexcept { return *this += -n; }
-  segment_iterator& operator++() noexcept { return *this += 1; }
-  segment_iterator& operator--() noexcept { return *this -= 1; }
-  segment_iterator operator++(int) noexcept { return std::exchange(*this, *this + 1); }
-  segment_iterator operator--(int) noexcept { return std::exchange(*this, *this - 1); }
-  [[nodiscard]] friend segment_iterator operator+(segment_iterator it, difference_type n) noexcept {
-    return it += n;
-  }
-  [[nodiscard]] friend segment_iterator operator+(difference_type n, segment_iterator it) noexcept {
-    return it += n;
-  }
-  [[nodiscard]] friend segment_iterator operator-(segment_iterator it, difference_type n) noexcept {
-    return it -= n;
-  }
-  [[nodiscard]] friend difference_type operator-(const segment_iterator& a,
-                                                 const segment_iterator& b) noexcept {
-    return static_cast<difference_type>(a.index_ - b.index_);
-  }
-  [[nodiscard]] friend bool operator==(const segment_iterator& a, const segment_iterator& b) noexcept {
-    return a.index_ == b.index_;
-  }
-  [[nodiscard]] friend auto operator<=>(const segment_iterator& a, const segment_iterator& b) noexcept {
-    return a.index_ <=> b.index_;
-  }
-
  private:
+  friend detail::iterator_access;
   friend class segment_iterator<const T>;
   template <typename>
   friend class element_iterator;
   template <typename>
   friend class contiguous_element_iterator;
+
+  void advance(std::ptrdiff_t n) noexcept { index_ += static_cast<std::size_t>(n); }
+  [[nodiscard]] std::size_t place() const noexcept { return index_; }
 
   const map_type* map_ = nullptr;
   std::size_t index_ = 0;
@@ -220,10 +193,10 @@ class segment_iterator {
 /// a segment. Jumps and [] are an addition and a comparison within the segment, else a division of integers;
 /// so is the difference of iterators in two segments. Comparisons compare addresses.
 template <typename T>
-class element_iterator {
+class element_iterator : public detail::iterator_operators<element_iterator<T>> {
   using bare = std::remove_const_t<T>;
   using map_type = detail::segment_map<bare>;
-  using place = detail::segment_place<bare>;
+  using place_type = detail::segment_place<bare>;
 
  public:
   using iterator_concept = std::random_access_iterator_tag;
@@ -236,16 +209,16 @@ class element_iterator {
   element_iterator() noexcept = default;
   /// For containers: the element of this index, which may be the one behind the last.
   element_iterator(const map_type* map, std::size_t index) noexcept : map_(map) {
-    if (map != nullptr) place_ = index == 0 ? place::at(*map, 0, 0) : place::at_index(*map, index);
+    if (map != nullptr) place_ = index == 0 ? place_type::at(*map, 0, 0) : place_type::at_index(*map, index);
   }
   /// The element of a segment that `local` points to.
   element_iterator(const segment_iterator<T>& segment, T* local) noexcept : map_(segment.map_) {
     if (map_ == nullptr) return;
-    place_ = place::at(*map_, segment.index_, 0);
+    place_ = place_type::at(*map_, segment.index_, 0);
     place_.current = const_cast<bare*>(local);
     // The end of a segment and the beginning of the next are one place.
     if (place_.current == place_.end)
-      place_ = place::at_index(*map_, map_->first_index(segment.index_) + map_->length(segment.index_));
+      place_ = place_type::at_index(*map_, map_->first_index(segment.index_) + map_->length(segment.index_));
   }
   /// What may be changed may be read.
   template <typename Other>
@@ -257,65 +230,40 @@ class element_iterator {
   [[nodiscard]] reference operator[](difference_type n) const noexcept {
     if (const std::size_t offset = offset_of(n); offset < length()) [[likely]]
       return place_.begin[offset];
-    return *place::at_index(*map_, index() + static_cast<std::size_t>(n)).current;
-  }
-
-  element_iterator& operator++() noexcept {
-    // By value, so that the compiler can keep the iterator in registers.
-    if (++place_.current == place_.end) [[unlikely]]
-      place_ = place::after(*map_, place_);
-    return *this;
-  }
-  element_iterator& operator--() noexcept {
-    if (place_.current == place_.begin) [[unlikely]]
-      place_ = place::before(*map_, place_);
-    else
-      --place_.current;
-    return *this;
-  }
-  element_iterator operator++(int) noexcept {
-    const element_iterator before = *this;
-    ++*this;
-    return before;
-  }
-  element_iterator operator--(int) noexcept {
-    const element_iterator before = *this;
-    --*this;
-    return before;
-  }
-  element_iterator& operator+=(difference_type n) noexcept {
-    if (const std::size_t offset = offset_of(n); offset < length()) [[likely]]
-      place_.current = place_.begin + offset;
-    else if (n != 0)
-      place_ = place::at_index(*map_, index() + static_cast<std::size_t>(n));
-    return *this;
-  }
-  element_iterator& operator-=(difference_type n) noexcept { return *this += -n; }
-  [[nodiscard]] friend element_iterator operator+(element_iterator it, difference_type n) noexcept {
-    return it += n;
-  }
-  [[nodiscard]] friend element_iterator operator+(difference_type n, element_iterator it) noexcept {
-    return it += n;
-  }
-  [[nodiscard]] friend element_iterator operator-(element_iterator it, difference_type n) noexcept {
-    return it -= n;
-  }
-  [[nodiscard]] friend difference_type operator-(const element_iterator& a,
-                                                 const element_iterator& b) noexcept {
-    if (a.place_.begin == b.place_.begin) return a.place_.current - b.place_.current;
-    return static_cast<difference_type>(a.index() - b.index());
-  }
-  [[nodiscard]] friend bool operator==(const element_iterator& a, const element_iterator& b) noexcept {
-    return a.place_.current == b.place_.current;
-  }
-  [[nodiscard]] friend auto operator<=>(const element_iterator& a, const element_iterator& b) noexcept {
-    return std::compare_three_way{}(a.place_.current, b.place_.current);
+    return *place_type::at_index(*map_, index() + static_cast<std::size_t>(n)).current;
   }
 
   /// The element's index in its array. Cost: a division.
   [[nodiscard]] std::size_t index() const noexcept { return map_ == nullptr ? 0 : place_.index(*map_); }
 
  private:
+  friend detail::iterator_access;
+  friend class element_iterator<const T>;
+  friend struct segmented_iterator_traits<element_iterator>;
+
+  void advance(difference_type n) noexcept {
+    if (const std::size_t offset = offset_of(n); offset < length()) [[likely]]
+      place_.current = place_.begin + offset;
+    else if (n != 0)
+      place_ = place_type::at_index(*map_, index() + static_cast<std::size_t>(n));
+  }
+  void step() noexcept {
+    // By value, so that the compiler can keep the iterator in registers.
+    if (++place_.current == place_.end) [[unlikely]]
+      place_ = place_type::after(*map_, place_);
+  }
+  void step_back() noexcept {
+    if (place_.current == place_.begin) [[unlikely]]
+      place_ = place_type::before(*map_, place_);
+    else
+      --place_.current;
+  }
+  [[nodiscard]] const T* place() const noexcept { return place_.current; }
+  [[nodiscard]] difference_type distance_from(const element_iterator& other) const noexcept {
+    if (place_.begin == other.place_.begin) return place_.current - other.place_.current;
+    return static_cast<difference_type>(index() - other.index());
+  }
+
   // From the beginning of the segment; one before it is a huge one.
   [[nodiscard]] std::size_t offset_of(difference_type n) const noexcept {
     return static_cast<std::size_t>(place_.current - place_.begin) + static_cast<std::size_t>(n);
@@ -324,11 +272,8 @@ class element_iterator {
     return static_cast<std::size_t>(place_.end - place_.begin);
   }
 
-  friend class element_iterator<const T>;
-  friend struct segmented_iterator_traits<element_iterator>;
-
   const map_type* map_ = nullptr;
-  place place_;
+  place_type place_;
 };
 
 /// Goes over the elements of a `segmented_array` whose segments lie at contiguous addresses: a pointer, which
@@ -338,7 +283,7 @@ class element_iterator {
 ///
 /// Cost: that of a pointer. What asks for a segment takes a division.
 template <typename T>
-class contiguous_element_iterator {
+class contiguous_element_iterator : public detail::iterator_operators<contiguous_element_iterator<T>> {
   using bare = std::remove_const_t<T>;
   using map_type = detail::segment_map<bare>;
 
@@ -349,7 +294,6 @@ class contiguous_element_iterator {
   using element_type = T;
   using reference = T&;
   using pointer = T*;
-  using difference_type = std::ptrdiff_t;
 
   contiguous_element_iterator() noexcept = default;
   /// For containers: the element of this index, which may be the one behind the last.
@@ -367,44 +311,6 @@ class contiguous_element_iterator {
 
   [[nodiscard]] reference operator*() const noexcept { return *current_; }
   [[nodiscard]] pointer operator->() const noexcept { return current_; }
-  [[nodiscard]] reference operator[](difference_type n) const noexcept { return current_[n]; }
-
-  contiguous_element_iterator& operator+=(difference_type n) noexcept {
-    current_ += n;
-    return *this;
-  }
-  contiguous_element_iterator& operator-=(difference_type n) noexcept {
-    current_ -= n;
-    return *this;
-  }
-  contiguous_element_iterator& operator++() noexcept { return *this += 1; }
-  contiguous_element_iterator& operator--() noexcept { return *this -= 1; }
-  contiguous_element_iterator operator++(int) noexcept { return std::exchange(*this, *this + 1); }
-  contiguous_element_iterator operator--(int) noexcept { return std::exchange(*this, *this - 1); }
-  [[nodiscard]] friend contiguous_element_iterator operator+(contiguous_element_iterator it,
-                                                             difference_type n) noexcept {
-    return it += n;
-  }
-  [[nodiscard]] friend contiguous_element_iterator operator+(difference_type n,
-                                                             contiguous_element_iterator it) noexcept {
-    return it += n;
-  }
-  [[nodiscard]] friend contiguous_element_iterator operator-(contiguous_element_iterator it,
-                                                             difference_type n) noexcept {
-    return it -= n;
-  }
-  [[nodiscard]] friend difference_type operator-(const contiguous_element_iterator& a,
-                                                 const contiguous_element_iterator& b) noexcept {
-    return a.current_ - b.current_;
-  }
-  [[nodiscard]] friend bool operator==(const contiguous_element_iterator& a,
-                                       const contiguous_element_iterator& b) noexcept {
-    return a.current_ == b.current_;
-  }
-  [[nodiscard]] friend auto operator<=>(const contiguous_element_iterator& a,
-                                        const contiguous_element_iterator& b) noexcept {
-    return std::compare_three_way{}(a.current_, b.current_);
-  }
 
   /// The element's index in its array.
   [[nodiscard]] std::size_t index() const noexcept {
@@ -412,8 +318,12 @@ class contiguous_element_iterator {
   }
 
  private:
+  friend detail::iterator_access;
   friend class contiguous_element_iterator<const T>;
   friend struct segmented_iterator_traits<contiguous_element_iterator>;
+
+  void advance(std::ptrdiff_t n) noexcept { current_ += n; }
+  [[nodiscard]] T* place() const noexcept { return current_; }
 
   const map_type* map_ = nullptr;
   T* current_ = nullptr;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -15,8 +16,8 @@
 #include <vector>
 
 #include "nearfar/container/execution.hpp"
+#include "nearfar/container/placed_memory.hpp"
 #include "nearfar/container/team.hpp"
-#include "nearfar/memory/pages.hpp"
 
 namespace nearfar {
 
@@ -27,39 +28,41 @@ template <typename T>
 class sort_buffer {
  public:
   explicit sort_buffer(std::size_t size)
-      : bytes_(size * sizeof(T) + past_page()), pages_(map_pages(bytes_)) {}
+      : request_(size * sizeof(T), alignof(T), false), data_(static_cast<T*>(request_.get({}))) {}
   sort_buffer(const sort_buffer&) = delete;
   sort_buffer& operator=(const sort_buffer&) = delete;
-  ~sort_buffer() { unmap_pages(pages_, bytes_); }
+  ~sort_buffer() { request_.give_back(data_); }
 
-  [[nodiscard]] T* data() const noexcept {
-    void* elements = pages_;
-    std::size_t space = bytes_;
-    return static_cast<T*>(std::align(alignof(T), sizeof(T), elements, space));
-  }
+  [[nodiscard]] T* data() const noexcept { return data_; }
 
  private:
-  /// Elements may be aligned to more than pages are.
-  [[nodiscard]] static std::size_t past_page() noexcept {
-    return alignof(T) > page_size() ? alignof(T) - page_size() : 0;
-  }
-
-  std::size_t bytes_;
-  void* pages_;
+  memory_request request_;
+  T* data_;
 };
 
+/// Whether comparisons are the language's own of numbers. These are not all of a strict weak order either if
+/// there are NaN, but each gives the same every time, and of `a < b` and `b < a` one is false: loops that go
+/// on while one is true then end at an element that was found not to be beyond them.
+template <typename T, typename Compare>
+inline constexpr bool compares_numbers =
+    std::is_arithmetic_v<T> &&
+    (std::same_as<Compare, std::less<>> || std::same_as<Compare, std::greater<>> ||
+     std::same_as<Compare, std::less<T>> || std::same_as<Compare, std::greater<T>> ||
+     std::same_as<Compare, std::ranges::less> || std::same_as<Compare, std::ranges::greater>);
+
 /// Sorts few elements, stably. All stay, whatever `less` says; if it throws, one may be a moved-from one.
-template <std::random_access_iterator Iterator, typename Compare>
+/// With `HasLower` an element in front of `first` stops those that would go there.
+template <bool HasLower = false, std::random_access_iterator Iterator, typename Compare>
 void insertion_sort(Iterator first, Iterator last, Compare& less) {
   using T = std::iter_value_t<Iterator>;
   for (Iterator next = first; next != last; ++next) {
-    if (next == first || !less(*next, *(next - 1))) continue;
+    if ((!HasLower && next == first) || !less(*next, *(next - 1))) continue;
     T moved = std::move(*next);
     Iterator to = next;
     do {
       *to = std::move(*(to - 1));
       --to;
-    } while (to != first && less(moved, *(to - 1)));
+    } while ((HasLower || to != first) && less(moved, *(to - 1)));
     *to = std::move(moved);
   }
 }
@@ -67,11 +70,16 @@ void insertion_sort(Iterator first, Iterator last, Compare& less) {
 /// So many are sorted by insertion.
 inline constexpr std::ptrdiff_t few_to_sort = 16;
 
+/// Fewer numbers than this one thread sorts before two have: they meet twice, and need memory in between.
+inline constexpr std::size_t few_to_sort_together = 1024;
+
 /// Sorts, and with any `less` uses no memory but that of the elements, and ends: `std::sort` relies on its
 /// being a strict weak order where it does not look for the end. Quicksort by the median of three, or a heap
 /// sort where that divides badly, and insertion sort for few. All elements stay, in whatever order.
 template <std::random_access_iterator Iterator, typename Compare>
-void sort_in_bounds(Iterator first, Iterator last, Compare& less, int divisions_left) {
+void sort_in_bounds(Iterator first, Iterator last, Compare& less, int divisions_left,
+                    [[maybe_unused]] bool has_lower = false) {
+  constexpr bool is_stopped = compares_numbers<std::iter_value_t<Iterator>, Compare>;
   while (last - first > few_to_sort) {
     if (divisions_left-- == 0) {
       std::make_heap(first, last, std::ref(less));
@@ -88,8 +96,9 @@ void sort_in_bounds(Iterator first, Iterator last, Compare& less, int divisions_
     Iterator low = first + 1;
     Iterator high = last;
     for (;;) {
-      while (low < high && less(*low, *first)) ++low;
-      while (low < high && less(*first, *(high - 1))) --high;
+      // Stopped at first by the last and by the pivot itself, then by those that were swapped.
+      while ((is_stopped || low < high) && less(*low, *first)) ++low;
+      while ((is_stopped || low < high) && less(*first, *(high - 1))) --high;
       if (high - low < 2) break;
       std::iter_swap(low, high - 1);
       ++low;
@@ -97,8 +106,11 @@ void sort_in_bounds(Iterator first, Iterator last, Compare& less, int divisions_
     }
     const Iterator pivot = low - 1;
     std::iter_swap(first, pivot);
-    sort_in_bounds(low, last, less, divisions_left);
+    sort_in_bounds(low, last, less, divisions_left, true);
     last = pivot;
+  }
+  if constexpr (is_stopped) {
+    if (has_lower) return insertion_sort<true>(first, last, less);
   }
   insertion_sort(first, last, less);
 }
@@ -184,15 +196,12 @@ class sorted_runs {
   }
 
   /// The parts of all runs between two divisions.
-  template <typename Compare>
-  [[nodiscard]] sorted_runs part(const division& first, const division& last, Compare& less) const {
+  [[nodiscard]] sorted_runs part(const division& first, const division& last) const {
     std::vector<run> parts;
     for (std::size_t i = 0; i < runs_.size(); ++i)
       if (first[i] != last[i])
         parts.push_back({runs_[i].next + first[i], runs_[i].next + last[i], runs_[i].rank});
-    sorted_runs result(std::move(parts));
-    for (std::size_t i = result.runs_.size() / 2; i != 0; --i) result.sift_down(i - 1, less);
-    return result;
+    return sorted_runs(std::move(parts));
   }
 
   /// Elements that are left.
@@ -200,6 +209,12 @@ class sorted_runs {
     std::size_t all = 0;
     for (std::size_t i = 0; i < runs_.size(); ++i) all += length(i);
     return all;
+  }
+
+  /// To be called before the first merge. If `less` throws, all elements are still here.
+  template <typename Compare>
+  void begin_merge(Compare& less) {
+    for (std::size_t i = runs_.size() / 2; i != 0; --i) sift_down(i - 1, less);
   }
 
   /// Moves the next n elements of the merged runs to `out` and on. If `less` throws, those moved so far are
@@ -267,7 +282,9 @@ class sort_by_shares {
     if constexpr (divisible<Iterator> && std::is_nothrow_move_constructible_v<T> &&
                   std::is_nothrow_move_assignable_v<T>) {
       piece_cursor<Iterator> cursor(first, 0);
-      if (how.team.size() > 1 || cursor.available() < size) return through_buffer<T>(how, first, size, less);
+      const team threads = how.team_for(size, few_to_sort_together);
+      if (threads.size() > 1 || cursor.available() < size)
+        return through_buffer<T>(threads, first, size, less);
       Order::sort(cursor.local(), advanced(cursor.local(), size), less);
     } else {
       Order::sort(first, advanced(first, size), less);
@@ -276,13 +293,13 @@ class sort_by_shares {
 
  private:
   template <typename T, typename Iterator, typename Compare>
-  static void through_buffer(const execution& how, Iterator first, std::size_t size, const Compare& less) {
+  static void through_buffer(const team& threads, Iterator first, std::size_t size, const Compare& less) {
     using runs = sorted_runs<T>;
     const sort_buffer<T> buffer(size);
-    std::vector<index_range> shares(static_cast<std::size_t>(how.team.size()));
+    std::vector<index_range> shares(static_cast<std::size_t>(threads.size()));
     std::vector<runs> parts;
     try {
-      how.team.run([&](team_member member) {
+      threads.run([&](team_member member) {
         Compare mine = less;
         for_each_share(first, size, 0, member, [&](index_range share) {
           T* to = buffer.data() + share.first;
@@ -299,21 +316,21 @@ class sort_by_shares {
       for (const index_range share : shares)
         sorted.push_back({buffer.data() + share.first, buffer.data() + share.last, sorted.size()});
       const runs all(std::move(sorted));
-      parts.resize(shares.size(), all);
+      // Where each share begins, and the end.
       std::vector<typename runs::division> divisions(shares.size() + 1);
-      for_each_of(how, divisions.size(), [&](std::size_t i) {
+      divisions.front() = all.divide_in_place(0);
+      divisions.back() = all.divide_in_place(size);
+      for_each_of(threads, shares.size() - 1, [&](std::size_t i) {
         Compare mine = less;
-        divisions[i] = i == shares.size() ? all.divide_in_place(size) : all.divide(shares[i].first, mine);
+        divisions[i + 1] = all.divide(shares[i + 1].first, mine);
       });
       const auto is_share = [&](std::size_t i) {
         return runs::is_part(divisions[i], divisions[i + 1], shares[i].size());
       };
       if (!std::ranges::all_of(std::views::iota(std::size_t{0}, shares.size()), is_share))
         for (std::size_t i = 0; i < shares.size(); ++i) divisions[i] = all.divide_in_place(shares[i].first);
-      for_each_of(how, shares.size(), [&](std::size_t i) {
-        Compare mine = less;
-        parts[i] = all.part(divisions[i], divisions[i + 1], mine);
-      });
+      for (std::size_t i = 0; i < shares.size(); ++i)
+        parts.push_back(all.part(divisions[i], divisions[i + 1]));
     } catch (...) {
       for (const index_range share : shares) {
         T* from = buffer.data() + share.first;
@@ -328,9 +345,10 @@ class sort_by_shares {
     }
 
     try {
-      for_each_of(how, shares.size(), [&](std::size_t i) {
+      for_each_of(threads, shares.size(), [&](std::size_t i) {
         try {
           Compare mine = less;
+          parts[i].begin_merge(mine);
           const auto merge = [&](std::size_t n, auto to) { parts[i].merge(n, to, mine); };
           for_each_piece(shares[i].first, shares[i].size(), merge, first);
         } catch (...) {
@@ -347,8 +365,9 @@ class sort_by_shares {
 
   // Calls body(0) to body(count - 1), the nth on the nth thread; all, even if some throw.
   template <typename Body>
-  static void for_each_of(const execution& how, std::size_t count, Body&& body) {
-    how.team.run([&](team_member member) {
+  static void for_each_of(const team& threads, std::size_t count, Body&& body) {
+    // What is one thread's needs no others.
+    (count > 1 ? threads : team::serial()).run([&](team_member member) {
       std::exception_ptr thrown;
       // Those of threads that are no longer there are done by others.
       for (auto i = static_cast<std::size_t>(member.index); i < count;
@@ -379,8 +398,8 @@ class sort_by_shares {
 
 }  // namespace detail
 
-struct sort_algorithm : detail::on_default_team<sort_algorithm> {
-  using on_default_team::operator();
+struct sort_algorithm : detail::on_default_team_by_less<sort_algorithm> {
+  using on_default_team_by_less::operator();
 
   /// Sorts by `less` after projection; equal elements end up in any order, the same each time for the same
   /// number of threads and the same segments.
@@ -388,7 +407,8 @@ struct sort_algorithm : detail::on_default_team<sort_algorithm> {
   /// Each thread moves its elements to a buffer, sorts them there and, after all have, merges from all
   /// buffers the elements that belong into its part of the range. So it takes memory for as many elements
   /// again, and throws `std::bad_alloc` without it; the merge of p threads compares about 2 log2(p)
-  /// times for each element, once if there are two. One thread over a range in one piece needs no buffer, and
+  /// times for each element, once if there are two. Fewer than 1024 elements (`execution::alone_below`) are
+  /// sorted by the caller alone. One thread over a range in one piece needs no buffer, and
   /// elements whose moves may throw are sorted by one thread without one. If `less` throws, all elements are
   /// valid, but as with `std::sort` in any order, and one for each thread that threw may be a moved-from one.
   /// If `less` is no strict weak order, as that of numbers with NaN among them, or differs from call to call,

@@ -114,8 +114,8 @@ struct stable_order {
 
 }  // namespace detail
 
-struct stable_sort_algorithm : detail::on_default_team<stable_sort_algorithm> {
-  using on_default_team::operator();
+struct stable_sort_algorithm : detail::on_default_team_by_less<stable_sort_algorithm> {
+  using on_default_team_by_less::operator();
 
   /// Sorts by `less` after projection, and leaves equal elements in the order in which they were, for any
   /// number of threads.

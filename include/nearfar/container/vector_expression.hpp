@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "nearfar/container/iterator_operators.hpp"
 #include "nearfar/container/numa_vector.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
@@ -215,7 +216,8 @@ class [[nodiscard]] vector_expression {
 
 /// Random access; a reference is a value, calculated each time.
 template <typename Operation, typename... Operands>
-class vector_expression<Operation, Operands...>::const_iterator {
+class vector_expression<Operation, Operands...>::const_iterator
+    : public detail::iterator_operators<const_iterator> {
  public:
   using iterator_concept = std::random_access_iterator_tag;
   using iterator_category = std::input_iterator_tag;  // since references are values
@@ -228,39 +230,13 @@ class vector_expression<Operation, Operands...>::const_iterator {
   const_iterator(const function_type& function, std::size_t index) : function_(function), index_(index) {}
 
   [[nodiscard]] value_type operator*() const { return function_(index_); }
-  [[nodiscard]] value_type operator[](difference_type n) const { return *(*this + n); }
-
-  const_iterator& operator+=(difference_type n) noexcept {
-    index_ += static_cast<std::size_t>(n);
-    return *this;
-  }
-  const_iterator& operator-=(difference_type n) noexcept { return *this += -n; }
-  const_iterator& operator++() noexcept { return *this += 1; }
-  const_iterator& operator--() noexcept { return *this -= 1; }
-  const_iterator operator++(int) noexcept { return std::exchange(*this, *this + 1); }
-  const_iterator operator--(int) noexcept { return std::exchange(*this, *this - 1); }
-
-  [[nodiscard]] friend const_iterator operator+(const_iterator it, difference_type n) noexcept {
-    return it += n;
-  }
-  [[nodiscard]] friend const_iterator operator+(difference_type n, const_iterator it) noexcept {
-    return it += n;
-  }
-  [[nodiscard]] friend const_iterator operator-(const_iterator it, difference_type n) noexcept {
-    return it -= n;
-  }
-  [[nodiscard]] friend difference_type operator-(const const_iterator& a, const const_iterator& b) noexcept {
-    return static_cast<difference_type>(a.index_) - static_cast<difference_type>(b.index_);
-  }
-  [[nodiscard]] friend bool operator==(const const_iterator& a, const const_iterator& b) noexcept {
-    return a.index_ == b.index_;
-  }
-  [[nodiscard]] friend std::strong_ordering operator<=>(const const_iterator& a,
-                                                        const const_iterator& b) noexcept {
-    return a.index_ <=> b.index_;
-  }
 
  private:
+  friend detail::iterator_access;
+
+  void advance(std::ptrdiff_t n) noexcept { index_ += static_cast<std::size_t>(n); }
+  [[nodiscard]] std::size_t place() const noexcept { return index_; }
+
   function_type function_{};
   std::size_t index_ = 0;
 };
