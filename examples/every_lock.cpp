@@ -23,6 +23,7 @@
 #include "nearfar/lock/hclh_lock.hpp"
 #include "nearfar/lock/hemlock.hpp"
 #include "nearfar/lock/hmcs_lock.hpp"
+#include "nearfar/lock/late_rw_lock.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
 #include "nearfar/lock/mpi_rw_lock.hpp"
 #include "nearfar/lock/mpi_win_lock.hpp"
@@ -192,6 +193,10 @@ void use_reader_writer_locks(world& w, counter& c) {
   {
     nearfar::cohort_rw_lock<world> lock(w, home);
     c.count_and_read_under("cohort_rw", lock);
+  }
+  {
+    nearfar::default_late_rw_lock<world> lock(w, home);
+    c.count_and_read_under("cohort_rw.late", lock);
   }
   {
     nearfar::rma_rw_lock<world> lock(w, home);

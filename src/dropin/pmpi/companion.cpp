@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "nearfar/core/error.hpp"
-#include "nearfar/lock/cohort_rw_lock.hpp"
 #include "nearfar/lock/lockable.hpp"
 #include "nearfar/memory/mpi/call.hpp"
 #include "nearfar/memory/mpi/world.hpp"
@@ -34,12 +33,12 @@ namespace {
   return ranks;
 }
 
-/// For the locks of four windows: 256 bytes of far memory for each lock, 192 of near memory, and 8 for each
+/// For the locks of four windows: 448 bytes of far memory for each lock, 320 of near memory, and 8 for each
 /// rank of a node, which may be all.
 [[nodiscard]] mpi::options options_for(int ranks) {
   const auto count = static_cast<std::size_t>(ranks);
   mpi::options result;
-  result.far_bytes = 65'536 + 4 * count * (512 + 8 * count);
+  result.far_bytes = 65'536 + 4 * count * (768 + 8 * count);
   result.near_bytes = result.far_bytes;
   // What else runs beside a program that is not ours is not known; a yield to nobody costs little.
   result.oversubscribed = true;

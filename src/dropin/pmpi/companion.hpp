@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "nearfar/lock/cohort_rw_lock.hpp"
+#include "nearfar/lock/late_rw_lock.hpp"
 #include "nearfar/memory/mpi/world.hpp"
 
 namespace nearfar::pmpi {
@@ -60,7 +60,7 @@ struct ranks_of_windows {
 /// The locks of one window. Constructing and destroying it is collective over the window's communicator.
 class companion {
  public:
-  using lock_type = cohort_rw_lock<mpi::world>;
+  using lock_type = default_late_rw_lock<mpi::world>;
 
   companion(std::shared_ptr<ranks_of_windows> of, bool several_threads);
 
