@@ -59,7 +59,7 @@ std::string axis::allowed() const {
   if (std::holds_alternative<double>(standard))
     return fmt::format("a number{} from {} to {}", of_what, least, most);
   if (is_flag()) return fmt::format("{} or {}", true, false);
-  return fmt::format("one of {}", fmt::join(choices, ", "));
+  return fmt::format("one of {}{}{}", fmt::join(choices, ", "), others.empty() ? "" : ", or ", others);
 }
 
 axis_value axis::parse(std::string_view text) const {
@@ -76,6 +76,10 @@ axis_value axis::parse(std::string_view text) const {
       if (text == text_of(value)) return value;
   } else if (std::find(choices.begin(), choices.end(), text) != choices.end()) {
     return std::string(text);
+  } else if (refuse_other != nullptr) {
+    const std::string why = refuse_other(text);
+    if (why.empty()) return std::string(text);
+    throw error(fmt::format("{} must be {}, not '{}': {}", option(), allowed(), text, why));
   }
   throw error(fmt::format("{} must be {}, not '{}'", option(), allowed(), text));
 }

@@ -23,13 +23,16 @@ using axis_value = std::variant<std::int64_t, double, std::string, bool>;
 
 /// Something that a benchmark lets its user choose, or a parameter of the objects that it drives.
 struct axis {
-  std::string name;                       ///< words joined by underscores: "lock_count"
-  std::string unit{};                     ///< "s", "ns", "B"; empty for a number of things, or a name
-  std::string meaning;                    ///< a sentence for the help
-  axis_value standard;                    ///< default, which also says what kind of value it takes
-  double least = 0;                       ///< smallest number that is allowed ...
-  double most = 0;                        ///< ... and largest
-  std::vector<std::string> choices{};     ///< names that are allowed
+  std::string name;                    ///< words joined by underscores: "lock_count"
+  std::string unit{};                  ///< "s", "ns", "B"; empty for a number of things, or a name
+  std::string meaning;                 ///< a sentence for the help
+  axis_value standard;                 ///< default, which also says what kind of value it takes
+  double least = 0;                    ///< smallest number that is allowed ...
+  double most = 0;                     ///< ... and largest
+  std::vector<std::string> choices{};  ///< names that are allowed
+  /// Other texts that are allowed, in words, and why a text is none of them; empty: it is one.
+  std::string others{};
+  std::string (*refuse_other)(std::string_view text) = nullptr;
   std::optional<axis_value> simulated{};  ///< default in virtual time, where it differs
   /// How much effort is spent, as by a duration: figures of different efforts are of the same thing.
   bool is_effort = false;

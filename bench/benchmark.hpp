@@ -92,6 +92,9 @@ struct benchmark {
   std::vector<remark> remarks{};
   /// Seconds that a repetition takes by itself, if it goes on for a time and not until some work is done.
   double (*seconds)(const point&) = nullptr;
+  /// Seconds for which ranks may wait because it has others pause: no stall, however soon one is to be told.
+  /// None: 0.
+  double (*pauses)(const point&) = nullptr;
   /// Objects that exist at once, for the memory that they take; none: 1.
   std::int64_t (*objects)(const point&) = nullptr;
   /// Why that object cannot be played there, at that point; empty: it can. None: all can be.

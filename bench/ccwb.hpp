@@ -47,6 +47,7 @@ class partner_work {
         partner_((w.rank() + w.size() / 2) % w.size()),
         draws_(work.seed, w.rank()) {}
 
+  void begin() const noexcept {}
   void before() const noexcept {}
   void inside() { increment(0, inside_); }
   void after() {

@@ -3,16 +3,30 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/catalogue.hpp"
 #include "bench/lock_parameters.hpp"
 #include "bench/object.hpp"
+#include "nearfar/core/error.hpp"
+#include "nearfar/lock/lock_tree.hpp"
 
 namespace nearfar::bench {
 
 namespace {
+
+/// Why that says nothing of levels inside a node, or nothing.
+std::string refuse_levels(std::string_view text) {
+  if (text.empty()) return fmt::format("no level is '{}'", no_level);
+  try {
+    static_cast<void>(lock_tree::parse_inside_nodes(std::string(text)));
+  } catch (const misuse& why) {
+    return why.what();
+  }
+  return "";
+}
 
 std::vector<axis> parameters_of_locks() {
   constexpr double most_passes = 254;
@@ -55,23 +69,34 @@ std::vector<axis> parameters_of_locks() {
            .standard = std::int64_t{standard.spin.count()},
            .most = one_minute},
           {.name = "levels",
-           .meaning = "Levels inside a node on which hmcs has queues; all that the topology knows, or one",
+           .meaning = "Levels inside a node on which hmcs has queues; all that the topology knows, or some, "
+                      "each handed on in as often as is said there, or by max_local_passes",
            .standard = standard.levels,
-           .choices = {"all", "none", "package", "numa", "cache", "core"}}};
+           .choices = {every_level, no_level, "package", "numa", "cache", "core"},
+           .others = "levels from the outside in, such as package=100/numa=20/core",
+           .refuse_other = refuse_levels}};
 }
 
 std::string lacking_level(const object& of, const point& at, const locality& where) {
   if (!of.takes("levels") || !at.has("levels")) return "";
-  const std::string& named = at.text("levels");
-  const std::optional<level> inside = level_from_name(named);
-  if (!inside) return "";
-  for (int rank = 0; rank < where.size(); ++rank)
-    if (!where.known(*inside, rank))
-      return fmt::format("the topology does not say which ranks share a '{}'", named);
-  if (where.groups(*inside) == where.groups(level::node))
-    return fmt::format("each node is one '{}' here, so that there is no such level inside", named);
-  if (where.groups(*inside) == where.size())
-    return fmt::format("no two ranks share a '{}' here, so that none would wait on that level", named);
+  const std::string& text = at.text("levels");
+  if (text == every_level || text == no_level) return "";
+  int outside = where.groups(level::node);
+  for (const tree_level& each : lock_tree::parse_inside_nodes(text).levels()) {
+    const std::string_view named = name(each.at);
+    for (int rank = 0; rank < where.size(); ++rank)
+      if (!where.known(each.at, rank))
+        return fmt::format("the topology does not say which ranks share a '{}'", named);
+    const int inside = where.groups(each.at);
+    if (inside == where.groups(level::node))
+      return fmt::format("each node is one '{}' here, so that there is no such level inside", named);
+    if (inside == outside)
+      return fmt::format("each '{}' is all of the level before it here, so that it is a queue for nothing",
+                         named);
+    if (inside == where.size())
+      return fmt::format("no two ranks share a '{}' here, so that none would wait on that level", named);
+    outside = inside;
+  }
   return "";
 }
 
@@ -114,10 +139,8 @@ std::string refuse_pauses(const point& at) {
 }
 
 lock_tree lock_parameters::levels_inside(const locality& of) const {
-  if (levels == "all") return lock_tree::inside_nodes(of, max_local_passes);
-  if (const std::optional<level> one = level_from_name(levels))
-    return lock_tree({{.at = *one, .max_passes = max_local_passes}});
-  return lock_tree(std::vector<tree_level>{});
+  if (levels == every_level) return lock_tree::inside_nodes(of, max_local_passes);
+  return lock_tree::parse_inside_nodes(levels == no_level ? "" : levels, max_local_passes);
 }
 
 lock_parameters lock_parameters::at(const point& where) {

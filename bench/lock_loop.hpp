@@ -65,14 +65,16 @@ class check_schedule {
 
 /// What the ranks do besides: nothing.
 struct no_work {
+  void begin() const noexcept {}
   void before() const noexcept {}
   void inside() const noexcept {}
   void after() const noexcept {}
 };
 
 /// Acquires and releases until the time is over, with `work.before()`, `work.inside()` while it holds the
-/// lock, and `work.after()`. The time is looked at after each round; the warm-up does not count, but is where
-/// every acquisition is checked, by both counters. Collective.
+/// lock, and `work.after()`; `work.begin()` comes once, after the warm-up. The time is looked at after each
+/// round; the warm-up does not count, but is where every acquisition is checked, by both counters.
+/// Collective.
 template <world W, typename Lock, typename Work>
 lock_counts lock_loop(W& w, Lock& lock, exclusion_check<W>& check, const run_times& times, Work&& work) {
   lock_counts counts;
@@ -99,6 +101,7 @@ lock_counts lock_loop(W& w, Lock& lock, exclusion_check<W>& check, const run_tim
       [&] {
         near_checks.begin(w.now());
         far_checks.begin(w.now());
+        work.begin();
       },
       [&](std::chrono::nanoseconds now) {
         work.before();

@@ -14,6 +14,10 @@
 
 namespace nearfar::bench {
 
+// Names for levels inside a node: all on which the topology says something, and no level.
+inline constexpr const char* every_level = "all";
+inline constexpr const char* no_level = "none";
+
 /// One set of values for all locks; each takes those it has.
 struct lock_parameters {
   int max_local_passes = default_max_local_passes;
@@ -25,13 +29,13 @@ struct lock_parameters {
   std::chrono::nanoseconds max_turn = default_max_turn;
   /// For which a rank looks before it sleeps, where it may.
   std::chrono::nanoseconds spin = default_spin;
-  /// Of queues inside a node: the name of one, "all" or "none".
-  std::string levels = "all";
+  /// Of queues inside a node: `every_level`, `no_level`, or what `lock_tree::parse_inside_nodes` takes.
+  std::string levels = every_level;
 
   /// Those that the point names, and the defaults of the others.
   [[nodiscard]] static lock_parameters at(const point& where);
 
-  /// `levels`, each with `max_local_passes`.
+  /// `levels`, each with its threshold, or else `max_local_passes`.
   [[nodiscard]] lock_tree levels_inside(const locality& of) const;
 };
 

@@ -14,13 +14,13 @@ namespace nearfar {
 
 namespace {
 
-tree_level parse_level(std::string_view text) {
+tree_level parse_level(std::string_view text, int standard) {
   const std::size_t sign = text.find('=');
   const std::optional<level> at = level_from_name(text.substr(0, sign));
   if (!at)
     throw misuse("a lock's tree has levels node, package, numa, cache, core, not '" +
                  std::string(text.substr(0, sign)) + "'");
-  tree_level result{.at = *at};
+  tree_level result{.at = *at, .max_passes = standard};
   if (sign == std::string_view::npos) return result;
   const std::string_view number = text.substr(sign + 1);
   const char* const end = number.data() + number.size();
@@ -29,6 +29,26 @@ tree_level parse_level(std::string_view text) {
     throw misuse("the threshold of level " + std::string(name(*at)) + " must be a whole number, not '" +
                  std::string(number) + "'");
   return result;
+}
+
+std::vector<tree_level> parse_levels(const std::string& text, int standard) {
+  std::vector<tree_level> levels;
+  if (text.empty()) return levels;
+  for (std::string_view rest = text;;) {
+    const std::size_t end = rest.find('/');
+    levels.push_back(parse_level(rest.substr(0, end), standard));
+    if (end == std::string_view::npos) return levels;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+/// Throws `misuse` unless the lock can have queues of that level inside a node, handed on in so often.
+void check_inside_nodes(const tree_level& of) {
+  if (of.at == level::node)
+    throw misuse("the levels of this lock are those inside nodes, which 'node' is not");
+  if (of.max_passes < 1 || of.max_passes > most_local_passes)
+    throw misuse("the threshold of level " + std::string(name(of.at)) + " must be 1 to " +
+                 std::to_string(most_local_passes) + ", not " + std::to_string(of.max_passes));
 }
 
 /// A rank of which it is not known where it is on a level.
@@ -58,14 +78,14 @@ lock_tree::lock_tree(std::vector<tree_level> levels) : levels_(std::move(levels)
 }
 
 lock_tree lock_tree::parse(const std::string& text) {
-  std::vector<tree_level> levels;
-  if (text.empty()) return lock_tree(std::move(levels));
-  for (std::string_view rest = text;;) {
-    const std::size_t end = rest.find('/');
-    levels.push_back(parse_level(rest.substr(0, end)));
-    if (end == std::string_view::npos) return lock_tree(std::move(levels));
-    rest.remove_prefix(end + 1);
-  }
+  return lock_tree(parse_levels(text, published_local_passes));
+}
+
+lock_tree lock_tree::parse_inside_nodes(const std::string& text, int max_passes) {
+  std::vector<tree_level> levels = parse_levels(text, checked_local_passes(max_passes));
+  // Before the tree's own check, whose thresholds may be larger.
+  for (const tree_level& each : levels) check_inside_nodes(each);
+  return lock_tree(std::move(levels));
 }
 
 lock_tree lock_tree::inside_nodes(const locality& where, int max_passes) {
@@ -105,12 +125,10 @@ lock_tree::named_levels lock_tree::arguments_of_nodes(int max_local_passes) noex
 namespace detail {
 
 const lock_tree& checked_inside_nodes(const lock_tree& levels, const locality& where) {
-  for (const auto& [at, passes] : levels.levels()) {
-    if (at == level::node)
-      throw misuse("the levels of this lock are those inside nodes, which 'node' is not");
-    static_cast<void>(checked_local_passes(passes));
-    if (const std::optional<int> rank = first_unknown(where, at))
-      throw topology_error("the topology does not say which ranks share a '" + std::string(name(at)) +
+  for (const tree_level& each : levels.levels()) {
+    check_inside_nodes(each);
+    if (const std::optional<int> rank = first_unknown(where, each.at))
+      throw topology_error("the topology does not say which ranks share a '" + std::string(name(each.at)) +
                            "': that of rank " + std::to_string(*rank) + " is not known");
   }
   return levels;

@@ -100,6 +100,10 @@ class BadInput(InEmptyFolder):
         self.assert_refused("bench", "ecsb", "--max-local-passes", "0", saying="--max-local-passes")
         for inside in ["node", "socket", ""]:
             self.assert_refused("sim", "ecsb", "--locks", "hmcs", "--levels", inside, saying="--levels")
+        for inside, saying in [("numa=0", "1 to 254"), ("numa=-1", "1 to 254"), ("numa=3/core=255", "level core"),
+                               ("numa=many", "'many'"), ("numa=99999999999", "'99999999999'"), ("node=3/numa=3", "'node'"),
+                               ("package/numa/cache/core/core", "each once"), ("core/numa", "numa after core"), ("numa/", "''")]:  # fmt: skip
+            self.assert_refused("sim", "ecsb", "--locks", "hmcs", "--levels", inside, saying=["--levels", f"'{inside}'", saying])
         # Unbound threads: only that they share a node is known.
         self.assert_refused("bench", "ecsb", "--ranks", "2", "--locks", "hmcs", "--levels", "cache", *SHORT,
                             saying="'cache'")
@@ -108,6 +112,8 @@ class BadInput(InEmptyFolder):
             with self.subTest(shape):
                 self.assert_refused("bench", "ecsb", "--world", "threads", "--ranks", "2", "--topology", shape, "--locks", "hmcs",
                                     "--levels", "numa", *SHORT, saying=[saying, "'numa'"])
+        self.assert_refused("bench", "ecsb", "--world", "threads", "--ranks", "4", "--topology", "node:1 package:2 numa:1 core:2",
+                            "--locks", "hmcs", "--levels", "package=3/numa=4", *SHORT, saying=["'numa'", "the level before it"])
         self.assert_refused("bench", "ecsb", "--repetitions", str(10**20), saying="--repetitions")
         self.assert_refused("bench", "ecsb", "--seed", "-1", saying=["--seed", "'-1'"])
         self.assert_refused("bench", "ecsb", "--seed", str(2**64), saying=["--seed", str(2**64 - 1)])
@@ -977,11 +983,25 @@ class Axes(InEmptyFolder):
         self.assertRegex(ended.stdout, r"\nmcs +3 +- +\d")
         self.assertRegex(ended.stdout, r"\ncohort +1 +7 +\d")
 
+    def test_levels_with_thresholds(self):
+        ended = nearfar("bench", "ecsb", "--world", "threads", "--ranks", "4", "--topology", "node:1 package:2 numa:2 core:1",
+                        "--locks", "hmcs", "--levels", "all,none,package=3", *SHORT, "--output", "r.jsonl", cwd=self.folder)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual({sample["parameters"]["levels"] for sample in self.samples("r.jsonl")}, {"all", "none", "package=3"})
+
     def test_a_rank_that_has_no_part_is_not_missed(self):
         """For longer than one that takes part may be silent."""
         ended = under_mpi(2, "bench", "ecsb", "--ranks", "1", "--locks", "tas", "--stall-limit", "1", "--duration", "0.5",
                           "--repetitions", "40")  # fmt: skip
         self.assertEqual(ended.returncode, 0, ended.stderr)
+
+    def test_pauses_of_the_benchmark_are_no_stall(self):
+        """By this draw one rank waits for 1.3 s, the other for 1.9 s, however long a repetition is to take."""
+        for progress in ["--progress", "--no-progress"]:
+            ended = nearfar("bench", "wbab", "--world", "threads", "--ranks", "2", "--locks", "mcs", "--wait-ns", "500000000", "--draw", "13",
+                            progress, "--stall-limit", "0.1", "--duration", "0.01", "--repetitions", "1")  # fmt: skip
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertNotIn("stalls", ended.stderr)
 
     def test_a_world_that_cannot_be_made_ends_all_ranks(self):
         ended = under_mpi(2, "bench", "ecsb", "--ranks", "1,2", "--topology", "node:1 core:1", "--locks", "tas", *SHORT)

@@ -274,9 +274,43 @@ TEST(misused_locks, levels_inside_a_node_that_cannot_be) {
   expect_error<nearfar::misuse>(4, with({{.at = level::node}}), {"'node'", "inside nodes"}, domains);
   for (const int passes : {0, 255, 1000})
     expect_error<nearfar::misuse>(4, with({{.at = level::numa, .max_passes = passes}}),
-                                  {"max_local_passes", "254", std::to_string(passes)}, domains);
+                                  {"level numa", "1 to 254", std::to_string(passes)}, domains);
+  expect_error<nearfar::misuse>(
+      4,
+      [](world& w) {
+        const nearfar::hmcs_lock<world> lock(w, 0, 50, {{.at = level::numa, .max_passes = -1}});
+      },
+      {"level numa", "not -1"}, domains);
   for (const int passes : {1, 254})
     EXPECT_NO_THROW(threads::run(4, with({{.at = level::numa, .max_passes = passes}}), domains)) << passes;
+}
+
+TEST(misused_locks, levels_inside_a_node_as_text) {
+  using nearfar::level;
+  using nearfar::lock_tree;
+  EXPECT_EQ(lock_tree::parse_inside_nodes("package=254/numa/core=1", 7),
+            lock_tree({{level::package, 254}, {level::numa, 7}, {level::core, 1}}));
+  EXPECT_EQ(lock_tree::parse_inside_nodes("").levels().size(), 0U);
+  const auto expect_refused = [](const std::string& text, const std::vector<std::string>& words,
+                                 int max_passes = 50) {
+    try {
+      static_cast<void>(lock_tree::parse_inside_nodes(text, max_passes));
+      ADD_FAILURE() << "nothing was thrown for " << text;
+    } catch (const nearfar::misuse& caught) {
+      for (const std::string& word : words)
+        EXPECT_NE(std::string(caught.what()).find(word), std::string::npos) << caught.what();
+    }
+  };
+  for (const char* passes : {"0", "-1", "255", "1048577"})
+    expect_refused("package=3/core=" + std::string(passes), {"level core", "1 to 254", passes});
+  for (const char* passes : {"", "x", "1e2", "99999999999"})
+    expect_refused("core=" + std::string(passes), {"level core", "'" + std::string(passes) + "'"});
+  expect_refused("node=3/core=3", {"'node'", "inside nodes"});
+  expect_refused("package/numa/cache/core/core", {"each once", "core after core"});
+  expect_refused("core/numa", {"numa after core"});
+  expect_refused("numa/rack", {"'rack'"});
+  expect_refused("numa/", {"''"});
+  for (const int passes : {0, 255}) expect_refused("numa=3/core", {"max_local_passes"}, passes);
 }
 
 TEST(misused_locks, of_different_levels) {

@@ -200,6 +200,17 @@ TEST_P(threads_passes, limit_out_of_range_is_misuse) {
 INSTANTIATE_TEST_SUITE_P(catalogue, threads_passes, ::testing::ValuesIn(locks_with_passes()),
                          [](const auto& of) { return identifier(of.param); });
 
+TEST(lock_parameters, say_how_often_each_level_inside_a_node_hands_on) {
+  const locality where = topology_spec::parse("node:1 package:2 numa:2 core:2").place(8);
+  const auto inside = [&](const std::string& levels) {
+    return lock_parameters{.max_local_passes = 7, .levels = levels}.levels_inside(where).text();
+  };
+  EXPECT_EQ(inside("all"), "package=7/numa=7");
+  EXPECT_EQ(inside("none"), "");
+  EXPECT_EQ(inside("numa"), "numa=7");
+  EXPECT_EQ(inside("package=100/numa=20/core"), "package=100/numa=20/core=7");
+}
+
 class threads_sleep : public ::testing::TestWithParam<std::string> {};
 
 std::vector<std::string> locks_that_sleep() {

@@ -216,6 +216,18 @@ TEST(simulated_locks, waits_before_take_their_time_and_block_others_without_prog
   EXPECT_GT(without.ns_per_acquisition(), 1.2 * with.ns_per_acquisition());
 }
 
+TEST(simulated_locks, cost_as_much_beyond_a_long_wait_as_beyond_a_short_one) {
+  // With waits so long that nobody meets another. All ranks' time less the mean of all possible waits is
+  // noise then, larger than the lock's cost and of either sign.
+  const auto overhead = [](std::int64_t wait) {
+    return *ccwb_or_wbab("wbab", point_of({{"wait_ns", wait}, {"progress", true}}), "d_mcs")
+                .count("overhead_ns");
+  };
+  const double beyond_short = overhead(10'000'000);
+  EXPECT_GT(beyond_short, 0);
+  EXPECT_NEAR(overhead(1'000'000'000), beyond_short, 0.5 * beyond_short);
+}
+
 /// How many of so many acquisitions in a row, of ranks that all want the lock, followed one of another
 /// domain.
 template <typename Lock>

@@ -14,10 +14,15 @@ std::optional<stall_limits> limits_of(const plan& what, const std::vector<config
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
   };
   double longest = 0;
-  for (const configuration& each : all) longest = std::max(longest, each.seconds());
+  double pauses = 0;
+  for (const configuration& each : all) {
+    longest = std::max(longest, each.seconds());
+    pauses = std::max(pauses, each.pauses());
+  }
   const std::optional<double>& limit = what.hardware.stall_limit;
   if (limit == 0.0) return std::nullopt;
-  return stall_limits{.wait = span(limit.value_or(longest + beyond_duration)), .step = span(longest)};
+  return stall_limits{.wait = span(limit.value_or(longest + beyond_duration) + pauses),
+                      .step = span(longest)};
 }
 
 std::optional<topology_spec> topology_of(const plan& what) {

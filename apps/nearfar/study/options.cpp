@@ -101,10 +101,11 @@ void add_hardware_options(CLI::App& command, plan& what) {
       .add_option("--polls-per-yield", options.ratios.polls_per_yield,
                   "The same while oversubscribed, where each such call is followed by a yield")
       ->capture_default_str();
-  command.add_option("--stall-limit", options.stall_limit,
-                     "Seconds after which a rank that still waits ends the benchmark, which keeps what was "
-                     "measured, says who waits for what, and ends with 1; 0: never; default: 60 more than "
-                     "a repetition takes");
+  command.add_option(
+      "--stall-limit", options.stall_limit,
+      "Seconds after which a rank that still waits ends the benchmark, which keeps what was "
+      "measured, says who waits for what, and ends with 1; pauses of the benchmark's own, as by "
+      "--wait-ns, come on top; 0: never; default: 60 more than a repetition takes");
   command.add_flag("--no-bind", options.no_bind, "Threads world: leave threads unbound");
 }
 

@@ -121,6 +121,7 @@ bench::point configuration::at() const {
 }
 
 double configuration::seconds() const { return benchmark->seconds == nullptr ? 0 : benchmark->seconds(axes); }
+double configuration::pauses() const { return benchmark->pauses == nullptr ? 0 : benchmark->pauses(axes); }
 
 std::vector<configuration> without_repeats(const std::vector<configuration>& all) {
   std::vector<configuration> result;

@@ -44,6 +44,7 @@ struct configuration {
   /// All coordinates together, as runners want them.
   [[nodiscard]] bench::point at() const;
   [[nodiscard]] double seconds() const;
+  [[nodiscard]] double pauses() const;
 };
 
 /// The real hardware's part of a plan.

@@ -91,9 +91,10 @@ class prefers_awake {
       wake_up(theirs);  // (2)
   }
 
- private:
-  static constexpr std::uint64_t asleep = 1;
+ protected:
+  static constexpr std::uint64_t asleep = 1;  ///< of a rank that has not been given anything
 
+ private:
   template <typename Cell>
   [[nodiscard]] std::uint64_t sleep_until_told(const Cell& given, per_rank& own) {
     for (;;) {

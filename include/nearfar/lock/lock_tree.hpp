@@ -48,6 +48,10 @@ class lock_tree {
 
   /// As users write it: "node", or "node=50/numa=10". Empty: no level. Throws `misuse` with what is wrong.
   [[nodiscard]] static lock_tree parse(const std::string& text);
+  /// The same of levels inside nodes, with `max_passes` where none is said. Throws `misuse` also for levels
+  /// that are not, and unless each threshold is 1 to 254.
+  [[nodiscard]] static lock_tree parse_inside_nodes(const std::string& text,
+                                                    int max_passes = default_max_local_passes);
   [[nodiscard]] std::string text() const;
 
   [[nodiscard]] const std::vector<tree_level>& levels() const noexcept { return levels_; }

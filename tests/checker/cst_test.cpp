@@ -1,0 +1,106 @@
+// How ranks that wait for a lock sleep: ways of it that lose a wake-up, which the checker has to see.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+
+#include "nearfar/checker/lock_program.hpp"
+#include "nearfar/engine/world.hpp"
+#include "nearfar/lock/cst_lock.hpp"
+#include "nearfar/topology/spec.hpp"
+#include "tests/checker/expectations.hpp"
+
+namespace nearfar::checker::testing {
+namespace {
+
+using engine::world;
+
+/// What is wrong with how a rank sleeps and is woken.
+enum class fault_of_sleep : std::uint8_t {
+  none,
+  counts_not,      ///< who wakes leaves the word alone that is slept on
+  wakes_nobody,    ///< who wakes changes the word, and makes no call
+  looks_too_soon,  ///< who sleeps reads the word that it sleeps on after it has looked, and misses what comes
+                   ///< between
+};
+
+/// `prefers_awake` written once more, so that it can be wrong.
+template <fault_of_sleep Wrong>
+class sleeper : public nearfar::detail::prefers_awake<world> {
+  using base = nearfar::detail::prefers_awake<world>;
+
+ public:
+  sleeper(world& w, std::chrono::nanoseconds spin) : base(w, spin), world_(&w), spin_(spin) {}
+
+  template <typename Cell>
+  [[nodiscard]] std::uint64_t await(Cell& given, per_rank& own) {
+    const auto is_given = [](std::uint64_t word) { return word != nearfar::detail::not_given; };
+    for (;;) {
+      if (const auto word = world_->await_until(world_->now() + spin_, given, is_given)) return *word;
+      std::uint64_t expected = nearfar::detail::not_given;
+      static_cast<void>(
+          given.compare_exchange(expected, asleep, std::memory_order_relaxed, std::memory_order_relaxed));
+      const std::uint64_t now = sleep(given, own);
+      if (is_given(now)) return now;
+    }
+  }
+  template <typename Cell>
+  void give(Cell& given, per_rank& theirs, std::uint64_t word) {
+    if (given.exchange(word, std::memory_order_release) == asleep) wake(theirs);
+  }
+  template <typename Cell>
+  void recall(Cell& given, per_rank& theirs) {
+    std::uint64_t expected = asleep;
+    if (given.compare_exchange(expected, nearfar::detail::not_given, std::memory_order_relaxed,
+                               std::memory_order_relaxed))
+      wake(theirs);
+  }
+
+ private:
+  template <typename Cell>
+  [[nodiscard]] std::uint64_t sleep(const Cell& given, per_rank& own) {
+    for (;;) {
+      std::uint32_t seen = own.woken.value.load(std::memory_order_acquire);
+      const std::uint64_t now = given.load(std::memory_order_acquire);
+      if (now != asleep) return now;
+      if (Wrong == fault_of_sleep::looks_too_soon) seen = own.woken.value.load(std::memory_order_acquire);
+      nearfar::detail::park(*world_, own.woken, seen);
+    }
+  }
+  void wake(per_rank& theirs) {
+    if (Wrong != fault_of_sleep::counts_not) theirs.woken.value.fetch_add(1, std::memory_order_release);
+    if (Wrong != fault_of_sleep::wakes_nobody) nearfar::detail::unpark<world>(theirs.woken, 1);
+  }
+
+  world* world_;
+  std::chrono::nanoseconds spin_;
+};
+
+template <fault_of_sleep Wrong>
+program with(int ranks) {
+  return lock_program(topology_spec::parse("node:1").place(ranks), 1,
+                      [](world& w) { return std::make_unique<selective_queue<world, sleeper<Wrong>>>(w); });
+}
+
+/// Whether some rank sleeps on though it has been given the lock.
+template <fault_of_sleep Wrong>
+bool loses_a_wake_up(int ranks) {
+  const report result = check(with<Wrong>(ranks), {.most_executions = 100'000});
+  EXPECT_TRUE(!result.found || result.found->what == fault::deadlock) << result.found->text;
+  return result.found.has_value();
+}
+
+TEST(sleep_for_a_lock, loses_no_wake_up) {
+  expect_nothing_found(with<fault_of_sleep::none>(2), {});
+  EXPECT_FALSE(loses_a_wake_up<fault_of_sleep::none>(3));
+}
+
+TEST(sleep_for_a_lock, loses_one_if_it_is_wrong) {
+  EXPECT_TRUE(loses_a_wake_up<fault_of_sleep::counts_not>(2));
+  EXPECT_TRUE(loses_a_wake_up<fault_of_sleep::wakes_nobody>(2));
+  EXPECT_TRUE(loses_a_wake_up<fault_of_sleep::looks_too_soon>(2));
+}
+
+}  // namespace
+}  // namespace nearfar::checker::testing
