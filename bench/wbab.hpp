@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -50,11 +51,14 @@ class waiting_before {
 /// without durations and without what each rank did.
 template <world W>
 [[nodiscard]] sample run_wbab(W& w, const lock_entry& entry, const lock_parameters& parameters,
-                              std::chrono::duration<double> duration, const wbab_waits& waits) {
+                              std::chrono::duration<double> duration, const wbab_waits& waits,
+                              std::int64_t latency_interval = 0) {
   constexpr int home = 0;
   exclusion_check<W> check(w, home);
   const std::unique_ptr<any_lock<W>> lock = entry.factory<W>()(w, home, parameters);
-  const lock_counts mine = lock_loop(w, *lock, check, times_of(duration), waiting_before<W>(w, waits));
+  const lock_counts mine =
+      lock_loop(w, *lock, check, {.times = times_of(duration), .latency_interval = latency_interval},
+                waiting_before<W>(w, waits));
   sample result = sample_of_locking(w, "wbab", entry, check, mine);
   constexpr double mean_of_shortest = 1.5;
   result.counts["wait_ns"] = waits.shortest.count();
@@ -82,9 +86,10 @@ struct wbab {
                   .meaning = "Whether a rank drives the library's progress while it waits",
                   .standard = true},
                  draw_axis("Seed by which each rank draws its waits"),
-                 duration_axis(0.02)},
-        .columns = {time_per_acquisition, overhead, throughput, progress_variation, waited,
-                    handed_over_locally},
+                 duration_axis(0.02),
+                 latency_interval_axis()},
+        .columns = with_acquisitions(
+            {time_per_acquisition, overhead, throughput, progress_variation, waited, handed_over_locally}),
         .seconds = [](const point& at) { return at.real("duration"); }};
   }
 
@@ -94,7 +99,8 @@ struct wbab {
                      std::chrono::duration<double>(at.real("duration")),
                      {.shortest = std::chrono::nanoseconds(at.whole("wait_ns")),
                       .progress = at.flag("progress"),
-                      .seed = static_cast<std::uint64_t>(at.whole("draw"))})};
+                      .seed = static_cast<std::uint64_t>(at.whole("draw"))},
+                     at.whole("latency_interval"))};
   }
 
  private:
