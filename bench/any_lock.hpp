@@ -30,7 +30,7 @@ class any_lock {
   [[nodiscard]] virtual handover last_handover() const = 0;
   /// One uncontended round of the UPB.
   virtual void lock_and_unlock() = 0;
-  virtual lock_counts run_ecsb(W& w, exclusion_check<W>& check, const run_times& times) = 0;
+  virtual lock_counts run_ecsb(W& w, exclusion_check<W>& check, const lock_plan& plan) = 0;
 };
 
 template <world W, typename Lock>
@@ -55,8 +55,8 @@ class any_lock_of final : public any_lock<W> {
     lock_.lock();
     lock_.unlock();
   }
-  lock_counts run_ecsb(W& w, exclusion_check<W>& check, const run_times& times) override {
-    return lock_loop(w, lock_, check, times, no_work());
+  lock_counts run_ecsb(W& w, exclusion_check<W>& check, const lock_plan& plan) override {
+    return lock_loop(w, lock_, check, plan, no_work());
   }
 
  private:

@@ -4,6 +4,7 @@
 /// benchmark is one header and one line in `benchmarks.cpp`; docs/adding-a-benchmark.md shows it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,6 +23,15 @@
 
 namespace nearfar::bench {
 
+/// Where a column is seen, besides the records.
+enum class standing : std::uint8_t {
+  judged,   ///< in tables and pages; `nearfar compare` judges by it
+  shown,    ///< in tables and pages
+  recorded  ///< in pages' details
+};
+
+[[nodiscard]] const char* name_of(standing how) noexcept;
+
 /// A measured quantity: a column of the table, and a field of `measured` in each record.
 struct column {
   std::string name;           ///< of the field: "throughput"
@@ -31,8 +41,9 @@ struct column {
   std::string meaning;        ///< what follows the head in the table's legend
   int digits = 1;             ///< after the point
   bool has_interval = false;  ///< the table shows how sure its median is
+  standing how = standing::judged;
   /// Nothing where the object cannot tell.
-  std::optional<double> (*of)(const sample&) = nullptr;
+  std::function<std::optional<double>(const sample&)> of{};
 };
 
 // The columns that all benchmarks of acquisitions have.

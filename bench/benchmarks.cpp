@@ -32,6 +32,18 @@ const std::vector<benchmark>& benchmarks() {
   return all;
 }
 
+const char* name_of(standing how) noexcept {
+  switch (how) {
+    case standing::judged:
+      return "judged";
+    case standing::shown:
+      return "shown";
+    case standing::recorded:
+      return "recorded";
+  }
+  return "";
+}
+
 const benchmark* find_benchmark(std::string_view name) {
   const auto& all = benchmarks();
   const auto found =
@@ -50,7 +62,8 @@ void to_json(nlohmann::ordered_json& to, const benchmark& from) {
                        {"title", each.title},
                        {"unit", each.unit},
                        {"meaning", each.meaning},
-                       {"digits", each.digits}});
+                       {"digits", each.digits},
+                       {"standing", name_of(each.how)}});
   nlohmann::ordered_json remarks = nlohmann::ordered_json::array();
   for (const remark& each : from.remarks) remarks.push_back({{"name", each.name}, {"meaning", each.meaning}});
   to = {{"title", from.title},

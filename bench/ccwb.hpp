@@ -108,12 +108,14 @@ class partner_work {
 /// without durations and without what each rank did.
 template <world W>
 [[nodiscard]] sample run_ccwb(W& w, const lock_entry& entry, const lock_parameters& parameters,
-                              std::chrono::duration<double> duration, const ccwb_work& what) {
+                              std::chrono::duration<double> duration, const ccwb_work& what,
+                              std::int64_t latency_interval = 0) {
   constexpr int home = 0;
   exclusion_check<W> check(w, home);
   partner_work<W> work(w, what);
   const std::unique_ptr<any_lock<W>> lock = entry.factory<W>()(w, home, parameters);
-  const lock_counts mine = lock_loop(w, *lock, check, times_of(duration), work);
+  const lock_counts mine =
+      lock_loop(w, *lock, check, {.times = times_of(duration), .latency_interval = latency_interval}, work);
   sample result = sample_of_locking(w, "ccwb", entry, check, mine);
   const auto sums = w.sum_over_ranks({work.outside(), work.time_outside().count()});
   // Where all work is inside there is no piece by which to judge it.
@@ -143,18 +145,20 @@ struct ccwb {
                       .standard = std::int64_t{0},
                       .most = much},
                      draw_axis("Seed by which each rank draws its work"),
-                     duration_axis(0.1)},
-            .columns = {time_per_acquisition, optimum, throughput, progress_variation, waited,
-                        handed_over_locally, piece},
+                     duration_axis(0.1),
+                     latency_interval_axis()},
+            .columns = with_acquisitions({time_per_acquisition, optimum, throughput, progress_variation,
+                                          waited, handed_over_locally, piece}),
             .seconds = [](const point& at) { return at.real("duration"); }};
   }
 
   template <world W>
   [[nodiscard]] static std::vector<sample> run(W& w, const object& of, const point& at, const heartbeat&) {
-    return {run_ccwb(
-        w, *catalogue::instance().find(of.name), lock_parameters::at(at),
-        std::chrono::duration<double>(at.real("duration")),
-        {.inside = at.whole("critical_work"), .seed = static_cast<std::uint64_t>(at.whole("draw"))})};
+    return {
+        run_ccwb(w, *catalogue::instance().find(of.name), lock_parameters::at(at),
+                 std::chrono::duration<double>(at.real("duration")),
+                 {.inside = at.whole("critical_work"), .seed = static_cast<std::uint64_t>(at.whole("draw"))},
+                 at.whole("latency_interval"))};
   }
 
  private:

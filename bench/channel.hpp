@@ -19,6 +19,7 @@
 
 #include "bench/benchmark.hpp"
 #include "bench/channel_catalogue.hpp"
+#include "bench/latencies.hpp"
 #include "bench/results.hpp"
 #include "bench/timed_benchmark.hpp"
 #include "nearfar/topology/locality.hpp"
@@ -65,14 +66,13 @@ struct channel_benchmark {
                   .meaning = "All messages one way, or each there and back, between the first two",
                   .standard = std::string("stream"),
                   .choices = {"stream", "ping_pong"}}},
-        .columns = {time_per_message, messages, rate,
-                    latency("latency_p50", "p50", "Median latency",
-                            "half of the messages are there in that time",
-                            [](const sample& s) { return s.count("latency_p50"); }),
-                    latency("latency_p99", "p99", "99th percentile of latency", "99 % are",
-                            [](const sample& s) { return s.count("latency_p99"); }),
-                    latency("latency_p999", "p999", "99.9th percentile of latency", "99.9 % are",
-                            [](const sample& s) { return s.count("latency_p999"); })},
+        .columns = with_latencies(
+            {time_per_message, messages, rate,
+             latency_column("latency", "p50", "p50", "Median latency",
+                            "half of the messages are there in that time"),
+             latency_column("latency", "p99", "p99", "99th percentile of latency", "99 % are"),
+             latency_column("latency", "p999", "p999", "99.9th percentile of latency", "99.9 % are")},
+            "latency", "messages", standing::recorded),
         .refuse = refuse};
   }
 
@@ -100,11 +100,7 @@ struct channel_benchmark {
         {mine.sent, mine.got, mine.faults, static_cast<std::int64_t>(mine.sum), mine.in_vain});
     result.iterations = sums[1];
     result.counts = {{"bytes", bytes}, {"in_vain", sums[4]}};
-    const std::vector<std::int64_t> latencies = w.sum_over_ranks(mine.latency.counts());
-    const bool is_known = latency_histogram::count(latencies) != 0;
-    for (const auto& [name, share] : {std::pair("p50", 0.5), {"p99", 0.99}, {"p999", 0.999}})
-      result.counts[std::string("latency_") + name] =
-          or_null(is_known ? std::optional(latency_histogram::quantile(latencies, share)) : std::nullopt);
+    note_latencies(w, result, "latency", mine.latency);
     // Every message was received, once, whole, and each receiver had those of each sender in order.
     result.verified = sums[0] == plan.messages && sums[1] == plan.messages && sums[2] == 0 && sums[3] == 0;
     return {result};
@@ -132,11 +128,6 @@ struct channel_benchmark {
       return fmt::format("it has at most {} sender{}, not {}", most.senders, most.senders > 1 ? "s" : "",
                          senders);
     return "";
-  }
-
-  [[nodiscard]] static column latency(const char* name, const char* head, const char* title,
-                                      const char* meaning, std::optional<double> (*of)(const sample&)) {
-    return {.name = name, .head = head, .title = title, .unit = "ns", .meaning = meaning, .of = of};
   }
 
   inline static const column time_per_message =

@@ -48,8 +48,11 @@ struct dht {
                       .most = 0.999},
                      draw_axis("Seed by which each rank draws its operations and keys"),
                      duration_axis(0.002)},
-            .columns = {time_per_operation, operations, median_read_latency, late_read_latency,
-                        median_write_latency, late_write_latency},
+            .columns =
+                with_latencies(with_latencies({time_per_operation, operations, median_read_latency,
+                                               late_read_latency, median_write_latency, late_write_latency},
+                                              "read", "finds", standing::recorded),
+                               "write", "changes", standing::recorded),
             .remarks = {{.name = "refused",
                          .meaning = "inserts found the memory of the key's rank full, and left the key out"}},
             .seconds = [](const point& at) { return at.real("duration"); },
@@ -82,7 +85,8 @@ struct dht {
     const auto sums = w.sum_over_ranks(
         {mine.reads, mine.writes, mine.found, mine.refused, mine.balance, mine.wrong + map->wrong_here()});
     result.counts = {{"reads", sums[0]}, {"writes", sums[1]}, {"found", sums[2]}, {"refused", sums[3]}};
-    note_latencies(w, result, mine.read_latency, mine.write_latency);
+    note_latencies(w, result, "read", mine.read_latency);
+    note_latencies(w, result, "write", mine.write_latency);
     // What is there is what was inserted and not erased, and each entry is of its key.
     result.verified = sums[5] == 0 && (w.rank() != 0 || sums[4] == size);
     return {result};

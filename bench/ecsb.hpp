@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -16,32 +17,35 @@ namespace nearfar::bench {
 /// without durations and without what each rank did.
 template <world W>
 [[nodiscard]] sample run_ecsb(W& w, const lock_entry& entry, const lock_parameters& parameters,
-                              std::chrono::duration<double> duration) {
+                              std::chrono::duration<double> duration, std::int64_t latency_interval = 0) {
   constexpr int home = 0;
   exclusion_check<W> check(w, home);
   const std::unique_ptr<any_lock<W>> lock = entry.factory<W>()(w, home, parameters);
-  const lock_counts mine = lock->run_ecsb(w, check, times_of(duration));
+  const lock_counts mine =
+      lock->run_ecsb(w, check, {.times = times_of(duration), .latency_interval = latency_interval});
   return sample_of_locking(w, "ecsb", entry, check, mine);
 }
 
 /// The statement.
 struct ecsb {
   static benchmark statement() {
-    return {.name = "ecsb",
-            .title = "Empty critical section (ECSB)",
-            .summary = "empty critical section: every rank acquires and releases one lock without pause",
-            .source = "Uffmann 2022, 4.2.2",
-            .kind = &locks(),
-            .axes = {duration_axis(0.02)},  // in which the slower locks are acquired some ten thousand times
-            .columns = {time_per_acquisition, throughput, progress_variation, waited, handed_over_locally,
-                        followed_other},
-            .seconds = [](const point& at) { return at.real("duration"); }};
+    return {
+        .name = "ecsb",
+        .title = "Empty critical section (ECSB)",
+        .summary = "empty critical section: every rank acquires and releases one lock without pause",
+        .source = "Uffmann 2022, 4.2.2",
+        .kind = &locks(),
+        .axes = {duration_axis(0.02),
+                 latency_interval_axis()},  // in which the slower locks are acquired some ten thousand times
+        .columns = with_acquisitions({time_per_acquisition, throughput, progress_variation, waited,
+                                      handed_over_locally, followed_other}),
+        .seconds = [](const point& at) { return at.real("duration"); }};
   }
 
   template <world W>
   [[nodiscard]] static std::vector<sample> run(W& w, const object& of, const point& at, const heartbeat&) {
     return {run_ecsb(w, *catalogue::instance().find(of.name), lock_parameters::at(at),
-                     std::chrono::duration<double>(at.real("duration")))};
+                     std::chrono::duration<double>(at.real("duration")), at.whole("latency_interval"))};
   }
 };
 

@@ -1,56 +1,127 @@
 /// \file
-/// Latencies of readers and writers apart, as benchmarks record and show them.
+/// Latencies as benchmarks record and show them: mean, shortest, longest and quantiles.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bench/axis.hpp"
 #include "bench/benchmark.hpp"
 #include "bench/latency_histogram.hpp"
 #include "bench/results.hpp"
 
 namespace nearfar::bench {
 
-/// Adds up what all ranks counted and adds its quantiles to the sample's counts: "read_p50" and so on, null
-/// where there was nothing to count. Collective; rank 0's count.
-template <world W>
-void note_latencies(W& w, sample& of, const latency_histogram& reads, const latency_histogram& writes) {
-  for (const auto& [who, mine] : {std::pair("read_", &reads), {"write_", &writes}}) {
-    const std::vector<std::int64_t> all = w.sum_over_ranks(mine->counts());
-    for (const auto& [name, share] : {std::pair("p50", 0.5), {"p99", 0.99}, {"p999", 0.999}}) {
-      const double found = latency_histogram::quantile(all, share);
-      const bool is_known = latency_histogram::count(all) != 0;
-      of.counts[std::string(who) + name] = or_null(is_known ? std::optional(found) : std::nullopt);
-    }
-  }
+/// Of which operations the latency is measured, where the clock would cost too much of each. So many are
+/// from one to the next; prime, so that it falls in with no lock's rounds.
+inline constexpr std::int64_t standard_latency_interval = 61;
+
+/// The axis "latency_interval". In virtual time the clock costs nothing.
+[[nodiscard]] inline axis latency_interval_axis() {
+  constexpr double much = 1e9;
+  return {.name = "latency_interval",
+          .meaning = "Of so many acquisitions of a rank the latency of one is measured; 0: of none",
+          .standard = standard_latency_interval,
+          .most = much,
+          .simulated = std::int64_t{1},
+          .is_effort = true};
 }
 
-inline const column median_read_latency{.name = "read_p50",
-                                        .head = "r p50",
-                                        .title = "Median latency of readers",
-                                        .unit = "ns",
-                                        .meaning = "median of a reader's operation, in ns",
-                                        .of = [](const sample& s) { return s.count("read_p50"); }};
-inline const column late_read_latency{.name = "read_p99",
-                                      .head = "r p99",
-                                      .title = "99th percentile of readers' latency",
-                                      .unit = "ns",
-                                      .meaning = "99 % of readers' operations are shorter",
-                                      .of = [](const sample& s) { return s.count("read_p99"); }};
-inline const column median_write_latency{.name = "write_p50",
-                                         .head = "w p50",
-                                         .title = "Median latency of writers",
-                                         .unit = "ns",
-                                         .meaning = "median of a writer's operation, in ns",
-                                         .of = [](const sample& s) { return s.count("write_p50"); }};
-inline const column late_write_latency{.name = "write_p99",
-                                       .head = "w p99",
-                                       .title = "99th percentile of writers' latency",
-                                       .unit = "ns",
-                                       .meaning = "99 % of writers' operations are shorter",
-                                       .of = [](const sample& s) { return s.count("write_p99"); }};
+/// Tells which operations of a rank are timed: the first, and then one of each interval.
+class latency_turns {
+ public:
+  /// 0: none is.
+  explicit latency_turns(std::int64_t interval) noexcept : interval_(interval) {}
+
+  [[nodiscard]] bool is_next() noexcept {
+    if (interval_ == 0 || --left_ > 0) return false;
+    left_ = interval_;
+    return true;
+  }
+
+ private:
+  std::int64_t interval_;
+  std::int64_t left_ = 1;
+};
+
+/// The shares of `quantile` that are recorded, by what their fields' names end with.
+inline constexpr std::array<std::pair<const char*, double>, 4> latency_quantiles{
+    {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}}};
+
+/// Adds up what all ranks measured and adds it to the sample's counts: "WHAT_timed", of how many operations,
+/// and in ns "WHAT_mean", "WHAT_min", "WHAT_p50" and so on, "WHAT_max", null where nothing was measured.
+/// Collective; rank 0's count.
+template <world W>
+void note_latencies(W& w, sample& of, const std::string& what, const latency_histogram& mine) {
+  const std::vector<std::int64_t> all = w.sum_over_ranks(mine.counts());
+  const std::int64_t sum = w.sum_over_ranks({mine.sum().count()})[0];
+  const std::vector<std::int64_t> shortest = w.gather_to_first(mine.shortest().count());
+  const std::vector<std::int64_t> longest = w.gather_to_first(mine.longest().count());
+  const std::int64_t count = latency_histogram::count(all);
+  const bool is_known = count != 0 && !shortest.empty();
+  of.counts[what + "_timed"] = count;
+  const auto note = [&](const char* name, double value) {
+    of.counts[what + "_" + name] = or_null(is_known ? std::optional(value) : std::nullopt);
+  };
+  const double least = is_known ? static_cast<double>(*std::ranges::min_element(shortest)) : 0;
+  const double most = is_known ? static_cast<double>(*std::ranges::max_element(longest)) : 0;
+  note("mean", is_known ? static_cast<double>(sum) / static_cast<double>(count) : 0);
+  note("min", least);
+  // The middle of a class may be beyond all that is in it.
+  for (const auto& [name, share] : latency_quantiles)
+    note(name, std::clamp(latency_histogram::quantile(all, share), least, std::max(least, most)));
+  note("max", most);
+}
+
+/// The column of what `note_latencies` has noted as "WHAT_PART", such as "p99".
+[[nodiscard]] inline column latency_column(const std::string& what, const std::string& part, std::string head,
+                                           std::string title, std::string meaning,
+                                           standing how = standing::judged) {
+  return {.name = what + "_" + part,
+          .head = std::move(head),
+          .title = std::move(title),
+          .unit = "ns",
+          .meaning = std::move(meaning),
+          .how = how,
+          .of = [name = what + "_" + part](const sample& s) { return s.count(name); }};
+}
+
+/// Adds those columns of `what`, whose operations are called `operations`, that are not there yet. What is
+/// shown of them is the quantiles.
+[[nodiscard]] inline std::vector<column> with_latencies(std::vector<column> columns, const std::string& what,
+                                                        const std::string& operations,
+                                                        standing of_quantiles) {
+  const auto add = [&](const std::string& part, const std::string& title, const std::string& meaning,
+                       standing how) {
+    const bool is_there =
+        std::ranges::any_of(columns, [&](const column& each) { return each.name == what + "_" + part; });
+    if (!is_there)
+      columns.push_back(latency_column(what, part, how == standing::recorded ? what + " " + part : part,
+                                       title + " of " + operations, meaning + " of " + operations, how));
+  };
+  add("p50", "Median latency", "median latency", of_quantiles);
+  add("p90", "90th percentile of the latency", "90th percentile of the latency", standing::recorded);
+  add("p99", "99th percentile of the latency", "99th percentile", of_quantiles);
+  add("p999", "99.9th percentile of the latency", "99.9th percentile", of_quantiles);
+  add("mean", "Mean latency", "mean latency", standing::recorded);
+  add("min", "Shortest latency", "shortest latency", standing::recorded);
+  add("max", "Longest latency", "longest latency", standing::recorded);
+  return columns;
+}
+
+inline const column median_read_latency = latency_column("read", "p50", "r p50", "Median latency of readers",
+                                                         "median of a reader's operation, in ns");
+inline const column late_read_latency = latency_column(
+    "read", "p99", "r p99", "99th percentile of readers' latency", "99 % of readers' operations are shorter");
+inline const column median_write_latency = latency_column(
+    "write", "p50", "w p50", "Median latency of writers", "median of a writer's operation, in ns");
+inline const column late_write_latency =
+    latency_column("write", "p99", "w p99", "99th percentile of writers' latency",
+                   "99 % of writers' operations are shorter");
 
 }  // namespace nearfar::bench

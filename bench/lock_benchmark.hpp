@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bench/benchmark.hpp"
 #include "bench/catalogue.hpp"
 #include "bench/exclusion_check.hpp"
+#include "bench/latencies.hpp"
 #include "bench/lock_loop.hpp"
 #include "bench/results.hpp"
 #include "bench/statistics.hpp"
@@ -27,8 +30,14 @@ template <world W>
   result.counts = {{"contended", or_null(is_known ? std::optional(sums[0]) : std::nullopt)},
                    {"local_handovers", or_null(is_known ? std::optional(sums[1]) : std::nullopt)},
                    {"followed_other_share", static_cast<double>(sums[3]) / static_cast<double>(sums[2])}};
+  note_latencies(w, result, "acquire", mine.latency);
   result.verified = check.holds();
   return result;
+}
+
+/// Of locks, whose time over all ranks says nothing of a rank's.
+[[nodiscard]] inline std::vector<column> with_acquisitions(std::vector<column> columns) {
+  return with_latencies(std::move(columns), "acquire", "acquisitions", standing::shown);
 }
 
 inline const column progress_variation{

@@ -8,6 +8,8 @@
 #include <cstdint>
 
 #include "bench/exclusion_check.hpp"
+#include "bench/latencies.hpp"
+#include "bench/latency_histogram.hpp"
 #include "bench/timed_loop.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/lockable.hpp"
@@ -22,6 +24,13 @@ struct lock_counts : loop_counts {
   std::int64_t checked = 0;         ///< acquisitions of the warm-up, each of which counted
   std::int64_t followed_other = 0;  ///< of those, how many followed another rank's acquisition
   bool knows_contention = true;
+  latency_histogram latency{};  ///< from before the acquisition until the rank holds the lock
+};
+
+/// What each rank does, from the common start.
+struct lock_plan {
+  run_times times{};
+  std::int64_t latency_interval = 0;  ///< of so many acquisitions one is timed; 0: none
 };
 
 /// When a rank checks exclusion in the measured part. A check costs cache-line transfers, or far operations,
@@ -76,14 +85,15 @@ struct no_work {
 /// round; the warm-up does not count, but is where every acquisition is checked, by both counters.
 /// Collective.
 template <world W, typename Lock, typename Work>
-lock_counts lock_loop(W& w, Lock& lock, exclusion_check<W>& check, const run_times& times, Work&& work) {
+lock_counts lock_loop(W& w, Lock& lock, exclusion_check<W>& check, const lock_plan& plan, Work&& work) {
   lock_counts counts;
+  latency_turns timed(plan.latency_interval);
   check_schedule near_checks(w.rank(), w.size());
   check_schedule far_checks(w.rank(), w.size());
   const auto count_in_node = [&] { check.count_in_node(); };
   const auto count_everywhere = [&] { check.count_everywhere(); };
   timed_loop(
-      w, times, counts,
+      w, plan.times, counts,
       [&] {
         work.before();
         lock.lock();
@@ -105,7 +115,13 @@ lock_counts lock_loop(W& w, Lock& lock, exclusion_check<W>& check, const run_tim
       },
       [&](std::chrono::nanoseconds now) {
         work.before();
-        lock.lock();
+        if (timed.is_next()) {
+          const std::chrono::nanoseconds begun = w.now();
+          lock.lock();
+          counts.latency.add(w.now() - begun);
+        } else {
+          lock.lock();
+        }
         near_checks.check_if_due(w, now, count_in_node);
         far_checks.check_if_due(w, now, count_everywhere);
         work.inside();

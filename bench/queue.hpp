@@ -57,15 +57,19 @@ struct queue_benchmark {
                   .most = most_batch},
                  draw_axis("Seed by which each rank draws its operations"),
                  duration_axis(0.002)},
-        .columns = {time_per_operation, operations,
-                    phase("push_time", "push", "Push", [](const sample& s) { return s.count("push_time"); }),
-                    phase("find_tail_time", "tail", "Search of the tail",
-                          [](const sample& s) { return s.count("find_tail_time"); }),
-                    phase("pop_time", "pop", "Pop", [](const sample& s) { return s.count("pop_time"); }),
-                    phase("find_head_time", "head", "Search of the head",
-                          [](const sample& s) { return s.count("find_head_time"); }),
-                    phase("announce_time", "tell", "Announcement",
-                          [](const sample& s) { return s.count("announce_time"); })},
+        .columns = with_latencies(
+            with_latencies(
+                {time_per_operation, operations,
+                 phase("push_time", "push", "Push", [](const sample& s) { return s.count("push_time"); }),
+                 phase("find_tail_time", "tail", "Search of the tail",
+                       [](const sample& s) { return s.count("find_tail_time"); }),
+                 phase("pop_time", "pop", "Pop", [](const sample& s) { return s.count("pop_time"); }),
+                 phase("find_head_time", "head", "Search of the head",
+                       [](const sample& s) { return s.count("find_head_time"); }),
+                 phase("announce_time", "tell", "Announcement",
+                       [](const sample& s) { return s.count("announce_time"); })},
+                "read", "pops", standing::recorded),
+            "write", "pushes", standing::recorded),
         .seconds = [](const point& at) { return at.real("duration"); },
         .objects =
             [](const point& at) {
@@ -108,7 +112,8 @@ struct queue_benchmark {
     result.counts["pop_time"] = mean(sums[6], pops);
     result.counts["find_head_time"] = mean(sums[7], pops);
     result.counts["announce_time"] = mean(sums[8], sums[0] + sums[1]);
-    note_latencies(w, result, mine.pop_latency, mine.push_latency);
+    note_latencies(w, result, "read", mine.pop_latency);
+    note_latencies(w, result, "write", mine.push_latency);
     // Every value came out once, and those of each rank in order.
     result.verified = mine.faults == 0 && result.iterations != 0;
     return {result};

@@ -41,7 +41,8 @@ template <world W>
   sample result = sample_of_loop(w, benchmark, rw_locks().name, of.name, mine.reads + mine.writes, mine);
   const auto sums = w.sum_over_ranks({mine.reads, mine.writes, check.checked()});
   result.counts = {{"reads", sums[0]}, {"writes", sums[1]}, {"checked", sums[2]}};
-  note_latencies(w, result, mine.read_latency, mine.write_latency);
+  note_latencies(w, result, "read", mine.read_latency);
+  note_latencies(w, result, "write", mine.write_latency);
   const std::int64_t faults = check.faults();
   result.verified = faults == 0 && sums[2] > 0;
   return result;
@@ -57,6 +58,8 @@ struct rw_benchmark {
       std::rotate(columns.begin(), columns.begin() + 2, columns.end());
       columns.front().has_interval = true;  // what locks are judged by here
     }
+    for (const auto& [what, who] : {std::pair("read", "readers"), {"write", "writers"}})
+      columns = with_latencies(std::move(columns), what, who, standing::recorded);
     return {.name = Of::name,
             .title = Of::title,
             .summary = Of::summary,

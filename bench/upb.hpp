@@ -17,6 +17,9 @@
 #include "bench/benchmark.hpp"
 #include "bench/catalogue.hpp"
 #include "bench/exclusion_check.hpp"
+#include "bench/latencies.hpp"
+#include "bench/latency_histogram.hpp"
+#include "bench/lock_benchmark.hpp"
 #include "bench/results.hpp"
 #include "nearfar/topology/locality.hpp"
 
@@ -88,14 +91,20 @@ class upb_cast {
 template <world W>
 class upb_locks {
  public:
-  /// Collective; makes `count` locks. `beat` is called, outside of what is timed, whenever all ranks have got
-  /// on.
+  /// Collective; makes `count` locks, which are timed together, and `latency_count` that are timed one by
+  /// one, so that the clock is no part of the others' time. `beat` is called, outside of what is timed,
+  /// whenever all ranks have got on.
   upb_locks(
-      W& w, const lock_entry& entry, const lock_parameters& parameters, int count,
+      W& w, const lock_entry& entry, const lock_parameters& parameters, int count, int latency_count = 0,
       std::function<void()> beat = [] {})
-      : world_(&w), entry_(&entry), cast_(w.locality()), beat_(std::move(beat)) {
-    locks_.reserve(static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i) {
+      : world_(&w),
+        entry_(&entry),
+        cast_(w.locality()),
+        count_(static_cast<std::size_t>(count)),
+        beat_(std::move(beat)) {
+    const int all = count + latency_count;
+    locks_.reserve(static_cast<std::size_t>(all));
+    for (int i = 0; i < all; ++i) {
       locks_.push_back(entry.factory<W>()(w, 0, parameters));
       beat_();
     }
@@ -118,15 +127,22 @@ class upb_locks {
   }
 
  private:
-  /// `rank` acquires and releases every lock once; the others wait, progressing. Returns the time on that
-  /// rank.
+  /// `rank` acquires and releases every lock once; the others wait, progressing. Returns the time of those
+  /// that are timed together on that rank.
   std::chrono::nanoseconds acquire_all(int rank) {
     std::chrono::nanoseconds span{};
     uncontended_ = 0;
+    latency_ = {};
     if (world_->rank() == rank) {
       const std::chrono::nanoseconds start = world_->now();
-      for (const auto& lock : locks_) lock->lock_and_unlock();
+      for (std::size_t i = 0; i < count_; ++i) locks_[i]->lock_and_unlock();
       span = world_->now() - start;
+      for (std::size_t i = count_; i < locks_.size(); ++i) {
+        const std::chrono::nanoseconds begun = world_->now();
+        locks_[i]->lock();
+        latency_.add(world_->now() - begun);
+        locks_[i]->unlock();
+      }
       for (const auto& lock : locks_) {
         const handover how = lock->last_handover();
         uncontended_ += static_cast<std::int64_t>(how == handover::uncontended || how == handover::unknown);
@@ -143,7 +159,8 @@ class upb_locks {
     result.benchmark = "upb";
     result.object = entry_->name;
     result.scenario = scenario.name;
-    const auto count = static_cast<std::int64_t>(locks_.size());
+    const auto count = static_cast<std::int64_t>(count_);
+    const auto all = static_cast<std::int64_t>(locks_.size());
     const auto sums = world_->sum_over_ranks({span.count(), uncontended_});
     result.duration = std::chrono::nanoseconds(sums[0]);
     result.iterations = count;
@@ -151,18 +168,21 @@ class upb_locks {
       result.iterations_per_rank.assign(static_cast<std::size_t>(world_->size()), 0);
       result.iterations_per_rank[static_cast<std::size_t>(acquirer)] = count;
     }
-    result.counts = {{"contended", count - sums[1]}, {"local_handovers", 0}};
+    result.counts = {{"contended", all - sums[1]}, {"local_handovers", 0}};
+    note_latencies(*world_, result, "acquire", latency_);
     // Every lock was free, as the scenario says; a lock that had to wait was not.
-    result.verified = sums[1] == count;
+    result.verified = sums[1] == all;
     return result;
   }
 
   W* world_;
   const lock_entry* entry_;
   upb_cast cast_;
+  std::size_t count_;
   std::function<void()> beat_;
   std::vector<std::unique_ptr<any_lock<W>>> locks_;
   std::int64_t uncontended_ = 0;
+  latency_histogram latency_;  ///< of the last pass, on the rank that acquired
 };
 
 /// The statement.
@@ -180,8 +200,14 @@ struct upb {
                       .least = 1,
                       .most = many,
                       .simulated = std::int64_t{50},  // in virtual time every lock costs the same
+                      .is_effort = true},
+                     {.name = "latency_count",
+                      .meaning = "Locks besides, of which each acquisition is timed alone, for percentiles",
+                      .standard = std::int64_t{100},
+                      .most = many,
+                      .simulated = std::int64_t{10},
                       .is_effort = true}},
-            .columns = {time_per_acquisition, throughput},
+            .columns = with_acquisitions({time_per_acquisition, throughput}),
             .scenarios =
                 scenario_set{
                     .meaning = "last holder was 1 the same rank, 2 on the same node, 3 on "
@@ -189,14 +215,15 @@ struct upb {
                     .names = names_of({upb_scenarios.begin(), upb_scenarios.end()}),
                     .needs = "two nodes of two ranks",
                     .playable = [](const locality& where) { return names_of(upb_cast(where).scenarios()); }},
-            .objects = [](const point& at) { return at.whole("lock_count"); }};
+            .objects = [](const point& at) { return at.whole("lock_count") + at.whole("latency_count"); }};
   }
 
   template <world W>
   [[nodiscard]] static std::vector<sample> run(W& w, const object& of, const point& at,
                                                const heartbeat& beat) {
     return upb_locks<W>(w, *catalogue::instance().find(of.name), lock_parameters::at(at),
-                        static_cast<int>(at.whole("lock_count")), beat)
+                        static_cast<int>(at.whole("lock_count")), static_cast<int>(at.whole("latency_count")),
+                        beat)
         .run();
   }
 

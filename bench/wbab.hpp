@@ -58,12 +58,14 @@ class waiting_before {
 /// without durations and without what each rank did.
 template <world W>
 [[nodiscard]] sample run_wbab(W& w, const lock_entry& entry, const lock_parameters& parameters,
-                              std::chrono::duration<double> duration, const wbab_waits& waits) {
+                              std::chrono::duration<double> duration, const wbab_waits& waits,
+                              std::int64_t latency_interval = 0) {
   constexpr int home = 0;
   exclusion_check<W> check(w, home);
   const std::unique_ptr<any_lock<W>> lock = entry.factory<W>()(w, home, parameters);
   waiting_before<W> work(w, waits);
-  const lock_counts mine = lock_loop(w, *lock, check, times_of(duration), work);
+  const lock_counts mine =
+      lock_loop(w, *lock, check, {.times = times_of(duration), .latency_interval = latency_interval}, work);
   sample result = sample_of_locking(w, "wbab", entry, check, mine);
   // From each rank's own time and waits. What was drawn differs from the mean of what may be drawn, and the
   // time of the last rank from that of the others, by more than a lock takes where waits are long.
@@ -98,9 +100,10 @@ struct wbab {
                   .meaning = "Whether a rank drives the library's progress while it waits",
                   .standard = true},
                  draw_axis("Seed by which each rank draws its waits"),
-                 duration_axis(0.02)},
-        .columns = {time_per_acquisition, overhead, throughput, progress_variation, waited,
-                    handed_over_locally},
+                 duration_axis(0.02),
+                 latency_interval_axis()},
+        .columns = with_acquisitions(
+            {time_per_acquisition, overhead, throughput, progress_variation, waited, handed_over_locally}),
         .seconds =
             [](const point& at) { return at.real("duration") + most_waits * longest_wait_in_seconds(at); },
         .pauses = pauses_of};
@@ -112,7 +115,8 @@ struct wbab {
                      std::chrono::duration<double>(at.real("duration")),
                      {.shortest = std::chrono::nanoseconds(at.whole("wait_ns")),
                       .progress = at.flag("progress"),
-                      .seed = static_cast<std::uint64_t>(at.whole("draw"))})};
+                      .seed = static_cast<std::uint64_t>(at.whole("draw"))},
+                     at.whole("latency_interval"))};
   }
 
  private:

@@ -14,7 +14,7 @@ from typing import Any
 from .command_line import Parser, run
 from .fields import text_of
 from .results import Record, ReportError, ResultsFile, Sample, printable, read_all
-from .statements import in_users_order
+from .statements import JUDGED, in_users_order
 
 PROGRAM = "nearfar compare"
 SCHEMA = "nearfar.compare/1"
@@ -104,7 +104,9 @@ def _point(sample: Sample) -> Point:
 
 def _times(sample: Sample) -> dict[str, float | None]:
     """The times that a sample measured, by column if there are several."""
-    columns = [column.name for column in sample.statement.columns if column.unit == "ns"]
+    columns = [
+        column.name for column in sample.statement.columns if column.unit == "ns" and column.standing == JUDGED
+    ]
     if len(columns) < 2:
         return {"": sample.time_ns}
     measured = sample.record.get("measured", {})

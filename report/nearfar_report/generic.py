@@ -13,7 +13,7 @@ from .charts import BarPanel, Column, bar_chart, curve_chart
 from .fields import text_of
 from .measurements import PLACE, axis_values, name_series, varying_axes
 from .panels import Panel, bars, chunks, lines, panels, place_title, rank_noun
-from .statements import Quantity, Statement, is_value, with_unit
+from .statements import JUDGED, RECORDED, Quantity, Statement, is_value, with_unit
 from .statistics import summarize
 from .styles import Look, Picture, looks, picture
 from .tables import MISSING, Table, capitalised, counted, fixed, interval_note, with_interval, world_name
@@ -43,7 +43,24 @@ def tables(benchmark: str, statement: Statement, frame: pandas.DataFrame) -> lis
 
 
 def stated_tables(benchmark: str, statement: Statement, frame: pandas.DataFrame) -> list[Table]:
-    """One row per configuration, one column for each axis that varies and each that the statement names."""
+    """One row per configuration, one column for each axis that varies and each that the statement names; what is
+    only recorded is in a second table."""
+    main = replace(statement, columns=tuple(one for one in statement.columns if one.standing != RECORDED))
+    return [_stated_table(benchmark, main, frame), *detail_tables(benchmark, statement, frame)]
+
+
+def detail_tables(benchmark: str, statement: Statement, frame: pandas.DataFrame) -> list[Table]:
+    """What no object is judged by, such as all percentiles; nothing if none of it was measured."""
+    columns = tuple(
+        one for one in statement.columns if one.standing != JUDGED and summarize(_measured(frame, one)) is not None
+    )
+    if not columns:
+        return []
+    title = f"{capitalised(statement.title or benchmark)}, in detail"
+    return [_stated_table(benchmark, replace(statement, title=title, columns=columns), frame)]
+
+
+def _stated_table(benchmark: str, statement: Statement, frame: pandas.DataFrame) -> Table:
     axes = varying_axes(frame)
     words = [axis for axis in axes if not _is_numeric(frame, axis)]
     numbers = [axis for axis in axes if axis not in words]
@@ -66,7 +83,7 @@ def stated_tables(benchmark: str, statement: Statement, frame: pandas.DataFrame)
             head += [str(nodes), str(ranks), *(_shown(at, one) for one in numbers), str(len(part))]
             cells = [with_interval(summarize(_measured(part, one)), fixed(one.digits)) for one in statement.columns]
             table.rows.append([*head, *cells])
-    return [table]
+    return table
 
 
 def _caption(title: str, statement: Statement, axes: Sequence[str]) -> str:

@@ -28,7 +28,8 @@ def sections(files: Sequence[ResultsFile], published: Published | None = None) -
         if benchmark in ("ecsb", "upb"):
             own = ecsb if benchmark == "ecsb" else upb
             looks = styles.looks(frame, part)
-            section = Section(title, own.pictures(part, looks, published), own.tables(part), statement.summary)
+            tables = [*own.tables(part), *generic.detail_tables(benchmark, statement, part)]
+            section = Section(title, own.pictures(part, looks, published), tables, statement.summary)
         elif statement.columns:
             pictures = generic.stated_pictures(benchmark, statement, part, frame)
             tables = generic.stated_tables(benchmark, statement, part)

@@ -11,6 +11,9 @@ from .fields import RERUN, Checks, Record, ResultsError, check_fields, is_count,
 
 LOCK = "lock"
 
+# Where a column is seen: what objects are judged by, what is in the table besides, and what only details have.
+JUDGED, SHOWN, RECORDED = "judged", "shown", "recorded"
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -30,6 +33,7 @@ class Quantity:
     unit: str = ""
     meaning: str = ""
     digits: int | None = None  # after the decimal point; None: as many as the value deserves
+    standing: str = JUDGED
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,7 @@ _STATEMENT: Checks = {"kind": ("the name of a field", is_name), "axes": _LIST, "
 _NAME: Checks = {"name": ("a name", is_name)}
 _OPTIONAL: Checks = {
     **dict.fromkeys(("title", "summary", "source", "kind_title", "unit", "meaning"), _WORDS),
+    "standing": (f"{JUDGED!r}, {SHOWN!r} or {RECORDED!r}", lambda value: value in (JUDGED, SHOWN, RECORDED)),
     "remarks": _LIST,
     "case": ("the name of a field or null", or_null(is_name)),
     "digits": ("a whole number from 0 to 12 or null", or_null(lambda value: is_count(value) and value <= 12)),
@@ -146,7 +151,11 @@ def _statement(said: Record) -> Statement:
         axes=tuple(Axis(one["name"], **words(one, "unit", "meaning")) for one in said["axes"]),
         columns=tuple(
             Quantity(
-                one["name"], one.get("title") or one["name"], **words(one, "unit", "meaning"), digits=one.get("digits")
+                one["name"],
+                one.get("title") or one["name"],
+                **words(one, "unit", "meaning"),
+                digits=one.get("digits"),
+                standing=one.get("standing", JUDGED),
             )
             for one in said["columns"]
         ),

@@ -62,7 +62,7 @@ class watched_lock final : public bench::any_lock<threads::world> {
   [[nodiscard]] handover last_handover() const override { return is_referee() ? handover::unknown : last_; }
   void lock_and_unlock() override {}
   bench::lock_counts run_ecsb(threads::world&, bench::exclusion_check<threads::world>&,
-                              const bench::run_times&) override {
+                              const bench::lock_plan&) override {
     return {};
   }
 

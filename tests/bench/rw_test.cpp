@@ -17,6 +17,7 @@
 #include "bench/benchmark.hpp"
 #include "bench/draws.hpp"
 #include "bench/farms/task_tree.hpp"
+#include "bench/latencies.hpp"
 #include "bench/latency_histogram.hpp"
 #include "bench/rw_benchmarks.hpp"
 #include "bench/rw_catalogue.hpp"
@@ -37,6 +38,37 @@ TEST(latency_histogram, has_quantiles_within_three_percent) {
     const double exact = 100'000 * share;
     EXPECT_NEAR(latency_histogram::quantile(of.counts(), share), exact, 0.035 * exact) << share;
   }
+}
+
+TEST(latency_histogram, quantiles_are_the_nearest_of_few) {
+  latency_histogram of;
+  for (const int span : {3, 1, 2}) of.add(nanoseconds(span));
+  EXPECT_EQ(latency_histogram::quantile(of.counts(), 0.5), 2);
+  EXPECT_EQ(latency_histogram::quantile(of.counts(), 0.99), 3);
+  latency_histogram hundred;
+  for (int i = 0; i < 100; ++i) hundred.add(nanoseconds(i < 93 ? 1 : 2));
+  EXPECT_EQ(latency_histogram::quantile(hundred.counts(), 0.93), 1) << "0.93 is a little more than it says";
+  EXPECT_EQ(latency_histogram::quantile(hundred.counts(), 0.94), 2);
+}
+
+TEST(latency_histogram, knows_exactly_the_ends_and_the_sum) {
+  latency_histogram of;
+  for (const int span : {70'001, 1'003, 500'009}) of.add(nanoseconds(span));
+  EXPECT_EQ(of.shortest(), nanoseconds(1'003));
+  EXPECT_EQ(of.longest(), nanoseconds(500'009));
+  EXPECT_EQ(of.sum(), nanoseconds(571'013));
+}
+
+TEST(latency_turns, are_the_first_and_one_of_each_interval) {
+  const auto turns_of = [](std::int64_t interval) {
+    latency_turns turns(interval);
+    std::string found;
+    for (int i = 0; i < 7; ++i) found += turns.is_next() ? 'x' : '.';
+    return found;
+  };
+  EXPECT_EQ(turns_of(0), ".......");
+  EXPECT_EQ(turns_of(1), "xxxxxxx");
+  EXPECT_EQ(turns_of(3), "x..x..x");
 }
 
 TEST(latency_histogram, takes_any_span) {

@@ -56,13 +56,14 @@ TEST(upb, every_scenario_leaves_the_locks_as_the_next_needs_them) {
 TEST(upb, runs_every_lock_free) {
   threads::run(4,
                [](threads::world& w) {
-                 upb_locks<threads::world> benchmark(w, *catalogue::instance().find("cohort"), {}, 20);
+                 upb_locks<threads::world> benchmark(w, *catalogue::instance().find("cohort"), {}, 20, 7);
                  const std::vector<sample> samples = benchmark.run();
                  ASSERT_EQ(samples.size(), 9U);
                  for (const sample& one : samples) {
                    EXPECT_TRUE(one.verified) << *one.scenario;
                    EXPECT_EQ(one.iterations, 20);
                    EXPECT_EQ(one.count("contended"), 0);
+                   EXPECT_EQ(one.count("acquire_timed"), 7);
                  }
                  EXPECT_EQ(samples.front().iterations_per_rank, w.rank() == 0
                                                                     ? (std::vector<std::int64_t>{20, 0, 0, 0})

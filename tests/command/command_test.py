@@ -7,6 +7,8 @@ import json
 import os
 import pathlib
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -410,16 +412,83 @@ class Completion(unittest.TestCase):
                 self.words(*typed)
         self.assertEqual(self.words("bench", "ecsb", "--output", ""), [])
 
+    # What is typed before the tabulator key, and what there is then. The last has no word of nearfar's: a file's.
+    TYPED = [
+        ("nearfar be", "nearfar bench "),
+        ("nearfar bench ecsb --locks d_mcs.p", "nearfar bench ecsb --locks d_mcs.put "),
+        ("nearfar bench ecsb --locks=mcs,d_mcs.p", "nearfar bench ecsb --locks=mcs,d_mcs.put "),
+        ("nearfar sim ecsb --output earl", "nearfar sim ecsb --output earlier.jsonl "),
+    ]
+
+    def with_shell(self, shell, *words):
+        """Runs a shell where the command is 'nearfar', beside a file."""
+        self.assertIsNotNone(shutil.which(shell), f"{shell} is not installed: scripts/setup")
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "nearfar").symlink_to(pathlib.Path(COMMAND).resolve())
+            (folder / "benches").write_text("")  # which no shell may take for 'bench'
+            (folder / "earlier.jsonl").write_text("")
+            path = f"{name}{os.pathsep}{os.environ['PATH']}"
+            ended = subprocess.run(
+                [shell, *words], capture_output=True, text=True, cwd=folder, timeout=60, check=False,
+                env={**os.environ, "PATH": path, "HOME": name, "XDG_CONFIG_HOME": name, "TERM": "dumb"},
+            )  # fmt: skip
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        return ended.stdout
+
     def test_in_bash(self):
         completion = nearfar("completion", "bash").stdout
-        typed = f'COMP_WORDS=("{COMMAND}" bench ecsb --locks d_mcs.p); COMP_CWORD=4; _nearfar; printf "%s\\n" "${{COMPREPLY[@]}}"'
-        ended = subprocess.run(["bash", "-c", completion + typed], capture_output=True, text=True, check=True)
-        self.assertEqual((ended.stdout, ended.stderr), ("d_mcs.put\n", ""))
+        for line, expected in self.TYPED[:2]:
+            words = " ".join(line.split())
+            typed = f'COMP_WORDS=({words}); COMP_CWORD={len(line.split()) - 1}; _nearfar; printf "%s\\n" "${{COMPREPLY[@]}}"'
+            with self.subTest(line):
+                self.assertEqual(self.with_shell("bash", "-c", completion + typed), expected.split()[-1] + "\n")
+
+    def test_in_zsh(self):
+        """Types into a shell at a terminal of its own, where control-X tells what stands on the line."""
+        setup = (
+            "PS1=; unsetopt PROMPT_CR PROMPT_SP; autoload -U compinit; compinit -D -u; source <(nearfar completion zsh);"
+            ' tell() { print -r -- "<<$BUFFER>>"; BUFFER= }; zle -N tell; bindkey "^X" tell; print READ""Y'
+        )
+        script = f"""
+            zmodload zsh/zpty
+            zpty shell zsh -f -i
+            zpty -w shell {shlex.quote(setup)}
+            zpty -r shell said '*READY*'
+            for typed in "$@"; do
+              zpty -w -n shell "$typed"$'\\t\\x18'
+              zpty -r shell said '*<<*>>*'
+              print -r -- "${{${{said##*<<}}%%>>*}}"
+            done
+            zpty -d shell
+        """
+        lines = [line for line, _ in self.TYPED]
+        self.assertEqual(
+            self.with_shell("zsh", "-f", "-c", script, "zsh", *lines).splitlines(), [words for _, words in self.TYPED]
+        )
+
+    def test_in_zsh_as_a_file(self):
+        """The first completion is what loads it."""
+        script = """
+            nearfar completion zsh >_nearfar
+            compadd() { print -r -- "compadd $*" }
+            compdef() { print -r -- "compdef $*" }
+            fpath=($PWD $fpath)
+            autoload -U _nearfar
+            words=(nearfar be) CURRENT=2 PREFIX=be
+            _nearfar
+            _nearfar
+        """
+        self.assertEqual(self.with_shell("zsh", "-f", "-c", script), "compadd -- bench\n" * 2)
+
+    def test_in_fish(self):
+        script = "nearfar completion fish | source; for line in $argv; complete -C $line; end"
+        lines = [line for line, _ in self.TYPED]
+        found = self.with_shell("fish", "--no-config", "-c", script, *lines).splitlines()
+        self.assertEqual([line.split("\t")[0] for line in found], [words.split()[-1] for _, words in self.TYPED])
 
     def test_of_shells_that_are_not_known(self):
         self.assertEqual(nearfar("completion", "tcsh").returncode, 2)
-        for shell in ["zsh", "fish"]:
-            self.assertIn("complete", nearfar("completion", shell).stdout)
 
 
 class List(unittest.TestCase):

@@ -163,17 +163,20 @@ def test_sweeps(write: Write) -> None:
 
 
 def test_every_column_of_times_is_judged(write: Write) -> None:
-    """Readers became slower, writers did not; what has no value or is no time is left out."""
+    """Readers became slower, writers did not; what has no value, is no time, or is only shown, is left out."""
 
     def samples(reader_ns: float) -> list[Record]:
         return [
             {**one, "benchmark": "rw_lb",
-             "measured": {"read_p50": reader_ns + r, "write_p50": 900.0 + r, "write_p99": None, "rate": reader_ns}}
+             "measured": {"read_p50": reader_ns + r, "write_p50": 900.0 + r, "write_p99": None, "rate": reader_ns,
+                          "read_p999": reader_ns, "read_p90": reader_ns}}
             for r, one in enumerate(repetitions("mcs", 100))
         ]  # fmt: skip
 
     columns = [{"name": name, "unit": "ns"} for name in ("read_p50", "write_p50", "write_p99")]
     columns.append({"name": "rate", "unit": "million/s"})
+    columns.append({"name": "read_p999", "unit": "ns", "standing": "recorded"})
+    columns.append({"name": "read_p90", "unit": "ns", "standing": "shown"})
     said = {"rw_lb": statement(kind="lock", columns=columns)}
     one, other = (write(name, samples(ns), statements=said) for name, ns in (("a.jsonl", 200), ("b.jsonl", 300)))
     ended = compare(one, other)

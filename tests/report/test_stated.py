@@ -241,3 +241,36 @@ def test_locks_and_other_objects_keep_their_colours(write: Write, room: Callable
     of_room = looks(both, both[both["benchmark"] == "room"])
     colours = [looks(alone, alone)[name].colour for name in ("mcs", "tas")]
     assert [of_room[name].colour for name in ("tree", "line")] == colours
+
+
+def test_what_is_only_recorded_is_in_a_table_of_its_own(report: Report, room: Callable[..., Path]) -> None:
+    columns = [
+        {"name": "round", "title": "round", "unit": "µs", "standing": "judged"},
+        {"name": "late", "title": "late ranks", "standing": "shown"},
+        {"name": "worst", "title": "worst rank", "digits": 0, "standing": "recorded"},
+        {"name": "none", "title": "never", "standing": "recorded"},
+    ]
+    samples = [{**one, "measured": {**one["measured"], "worst": 7}} for one in stated_eight("tree")]
+    page = report(room(samples, columns=columns)).page
+    place = ["Barrier", "World", "Nodes", "Ranks", "n"]
+    assert heads(page)[-2:] == [[*place, "round in µs", "late ranks"], [*place, "late ranks", "worst rank"]]
+    assert [row for row in table_rows(page) if row[:2] == ["tree", "MPI"]][-1][-1] == "7 [7, 7]"
+    assert "Waiting room, in detail: median" in page
+    before = report(room(stated_eight("tree"), columns=columns[:1])).page
+    assert "in detail" not in before  # nothing of it was measured
+
+
+def test_latencies_of_locks_are_in_the_details_of_their_sections(report: Report, write: Write) -> None:
+    columns = [{"name": "time", "unit": "ns"}, {"name": "acquire_p99", "title": "99th", "unit": "ns", "standing": "shown"}]
+    cases = {"ecsb": None, "upb": "scenario"}
+    stating = {name: statement(kind="lock", title=name, case=case, columns=columns) for name, case in cases.items()}
+    measured = {"measured": {"time": 1, "acquire_p99": 250}}
+    paths = [
+        write(f"{name}.jsonl", samples, statements=stating)
+        for name, samples in [("ecsb", eight("mcs", **measured)), ("upb", upb_samples("mcs", UPB_TIMES, **measured))]
+    ]
+    outcome = report(*paths)
+    assert outcome.err == ""
+    page = outcome.page
+    assert [row[-1] for row in heads(page)].count("99th in ns") == 2
+    assert sum(row[-1].startswith("250") for row in table_rows(page)) >= 2

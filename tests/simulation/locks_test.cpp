@@ -10,12 +10,14 @@
 #include "bench/benchmark.hpp"
 #include "bench/catalogue.hpp"
 #include "bench/ecsb.hpp"
+#include "bench/latencies.hpp"
 #include "bench/rw_benchmarks.hpp"
 #include "bench/rw_catalogue.hpp"
 #include "bench/upb.hpp"
 #include "nearfar/lock/biased_queue.hpp"
 #include "nearfar/lock/cohort_lock.hpp"
 #include "nearfar/lock/hmcs_lock.hpp"
+#include "nearfar/lock/lockable.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
 #include "nearfar/lock/shared_lockable.hpp"
 #include "tests/adversarial/broken_locks.hpp"
@@ -61,6 +63,65 @@ TEST(simulated_locks, exclude) {
     }
   }
   EXPECT_GE(tried, 40);
+}
+
+/// Of 200 acquisitions of a rank 190 take 1 us, 9 take 20 us and one takes 300 us, all mixed.
+class known_lock : public lockable<known_lock, world> {
+ public:
+  explicit known_lock(world& w) : lockable(w, {}), world_(&w) {}
+  handover acquire() {
+    constexpr int cycle = 200;
+    constexpr int step = 77;  // without a factor in common with the cycle
+    const int which = step * (count_++ % cycle) % cycle;
+    world_->compute(std::chrono::microseconds(which < 190 ? 1 : which < 199 ? 20 : 300));
+    return handover::uncontended;
+  }
+  static void release() {}
+
+ private:
+  world* world_;
+  int count_ = 0;
+};
+
+TEST(simulated_locks, have_the_latencies_that_they_take) {
+  const lock_entry known = entry_of(
+      [](world& w, int, const bench::lock_parameters&) { return bench::make_any_lock<known_lock>(w); });
+  const auto measure = [&](std::int64_t interval) {
+    sample result;
+    run(plain_machine(), placed("node:1", 1),
+        [&](world& w) { result = bench::run_ecsb(w, known, {}, std::chrono::seconds(2), interval); });
+    return result;
+  };
+  const sample untimed = measure(0);
+  EXPECT_EQ(untimed.count("acquire_timed"), 0);
+  EXPECT_FALSE(untimed.count("acquire_p50").has_value());
+  for (const std::int64_t interval : {std::int64_t{1}, bench::standard_latency_interval}) {
+    const sample one = measure(interval);
+    EXPECT_EQ(one.count("acquire_timed"), static_cast<double>((one.iterations - 1) / interval + 1));
+    EXPECT_EQ(one.count("acquire_min"), 1000);
+    EXPECT_EQ(one.count("acquire_max"), 300'000);
+    const std::vector<std::pair<const char*, double>> exact{
+        {"acquire_p50", 1000}, {"acquire_p90", 1000}, {"acquire_p99", 20'000}, {"acquire_p999", 300'000}};
+    for (const auto& [name, span] : exact) EXPECT_NEAR(*one.count(name), span, 0.035 * span) << name;
+    EXPECT_NEAR(*one.count("acquire_mean"), 3350, 0.05 * 3350) << "not all cycles are whole";
+    EXPECT_EQ(one.iterations, untimed.iterations) << "the clock takes no virtual time";
+  }
+}
+
+TEST(simulated_locks, let_each_wait_for_all_others_in_turn) {
+  const lock_entry& fifo = *bench::catalogue::instance().find("mcs");
+  sample one;
+  constexpr int ranks = 4;
+  run(plain_machine(), placed("node:1 core:4", ranks), [&](world& w) {
+    sample mine = bench::run_ecsb(w, fifo, {}, std::chrono::milliseconds(2), 1);
+    if (w.rank() == 0) one = std::move(mine);
+  });
+  // A round is the wait for all others and the release, so that it is a little more than the acquisition.
+  const double round = ranks * one.ns_per_acquisition();
+  EXPECT_LT(*one.count("acquire_mean"), round);
+  EXPECT_GT(*one.count("acquire_mean"), 0.7 * round);
+  EXPECT_LE(*one.count("acquire_min"), *one.count("acquire_p50"));
+  EXPECT_LE(*one.count("acquire_p999"), *one.count("acquire_max"));
 }
 
 TEST(simulated_locks, that_let_everybody_in_are_found_out) {
@@ -188,6 +249,7 @@ bench::point point_of(const std::vector<std::pair<std::string, bench::axis_value
   for (const auto& [name, value] : values) result.set(name, value);
   result.set("draw", std::int64_t{1});
   result.set("duration", 0.002);
+  result.set("latency_interval", std::int64_t{1});
   return result;
 }
 

@@ -27,21 +27,39 @@ _nearfar() {
 }
 complete -o bashdefault -o default -F _nearfar nearfar nearfar-mpich
 )sh";
+// clang-format off: it takes zsh for C++
 constexpr const char* for_zsh = R"sh(#compdef nearfar nearfar-mpich
-# nearfar's words in zsh: source <(nearfar completion zsh), after compinit
+# nearfar's words in zsh: source <(nearfar completion zsh), after compinit; or a file _nearfar in the fpath
 _nearfar() {
   local -a found
-  found=(${(f)" $("${words[1]}" complete "${(@)words[2,CURRENT]}" 2 > / dev / null) "})
-    if (($ #found));
-then compadd - a found;
-else _files;
-fi
+  local called=${(Q)words[1]}
+  found=(${(f)"$(${~called} complete "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)"})
+  if (( $#found )); then
+    compadd -- $found
+  else
+    _files
+  fi
 }
-compdef _nearfar nearfar nearfar-mpich
+if [[ $funcstack[1] == _nearfar ]]; then
+  _nearfar "$@"
+else
+  compdef _nearfar nearfar nearfar-mpich
+fi
 )sh";
+// clang-format on
 constexpr const char* for_fish = R"sh(# nearfar's words in fish: nearfar completion fish | source
+function __nearfar_words
+  set -l typed (commandline -opc)
+  set -l current (commandline -ct)
+  set -l found ($typed[1] complete $typed[2..] "$current" 2>/dev/null)
+  if set -q found[1]
+    printf '%s\n' $found
+  else
+    __fish_complete_path "$current"
+  end
+end
 for command in nearfar nearfar-mpich
-  complete -c $command -a '(set -l typed (commandline -opc); $typed[1] complete $typed[2..] (commandline -ct) 2>/dev/null)'
+  complete -c $command -f -a '(__nearfar_words)'
 end
 )sh";
 
