@@ -82,7 +82,8 @@ std::string lacking_level(const object& of, const point& at, const locality& whe
   const std::string& text = at.text("levels");
   if (text == every_level || text == no_level) return "";
   int outside = where.groups(level::node);
-  for (const tree_level& each : lock_tree::parse_inside_nodes(text).levels()) {
+  const lock_tree inside_nodes = lock_tree::parse_inside_nodes(text);
+  for (const tree_level& each : inside_nodes.levels()) {
     const std::string_view named = name(each.at);
     for (int rank = 0; rank < where.size(); ++rank)
       if (!where.known(each.at, rank))

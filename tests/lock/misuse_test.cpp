@@ -278,7 +278,8 @@ TEST(misused_locks, levels_inside_a_node_that_cannot_be) {
   expect_error<nearfar::misuse>(
       4,
       [](world& w) {
-        const nearfar::hmcs_lock<world> lock(w, 0, 50, {{.at = level::numa, .max_passes = -1}});
+        const nearfar::hmcs_lock<world> lock(w, 0, 50,
+                                             nearfar::lock_tree({{.at = level::numa, .max_passes = -1}}));
       },
       {"level numa", "not -1"}, domains);
   for (const int passes : {1, 254})
