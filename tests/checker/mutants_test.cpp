@@ -240,7 +240,7 @@ std::vector<std::string> names_to_break() {
            name == "cohort.ticket_mcs" || name == "cohort.mcs_tts" || name == "cohort.mcs_twa" ||
            name == "cohort.mcs_cna" || name == "cohort.mcs_fissile" || name == "cohort.mcs_hemlock_ctr" ||
            name == "cohort.mcs_hemlock_overlap" || name == "cohort.mcs_hemlock_base" || name == "ahmcs" ||
-           name == "cohort.timed";
+           name == "cohort.timed" || name == "cst";
   });
   return names;
 }
