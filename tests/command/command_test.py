@@ -497,7 +497,7 @@ class List(unittest.TestCase):
                 "ahmcs", "near_cst", "cst"]  # fmt: skip
     RW_FAMILIES = ["cohort_rw", "rma_rw", "rw_spin", "mpi_rw"]
     # What the reader-writer locks are made from, and a value that has no lock.
-    UNREGISTERED = {"phase_fair", "seq"}
+    UNREGISTERED = {"late_rw", "phase_fair", "seq"}
 
     def test_plain_has_a_kind_and_a_name_on_each_line(self):
         lines = nearfar("list", "--plain").stdout.splitlines()

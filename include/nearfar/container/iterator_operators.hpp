@@ -7,6 +7,8 @@
 #include <compare>
 #include <cstddef>
 
+#include "nearfar/core/language.hpp"
+
 namespace nearfar::detail {
 
 /// Lets `iterator_operators` call what iterators keep to themselves: who declares this a friend.

@@ -170,7 +170,7 @@ class segment_iterator : public detail::iterator_operators<segment_iterator<T>> 
   }
 
  private:
-  friend detail::iterator_access;
+  friend struct detail::iterator_access;
   friend class segment_iterator<const T>;
   template <typename>
   friend class element_iterator;
@@ -237,7 +237,7 @@ class element_iterator : public detail::iterator_operators<element_iterator<T>> 
   [[nodiscard]] std::size_t index() const noexcept { return map_ == nullptr ? 0 : place_.index(*map_); }
 
  private:
-  friend detail::iterator_access;
+  friend struct detail::iterator_access;
   friend class element_iterator<const T>;
   friend struct segmented_iterator_traits<element_iterator>;
 
@@ -318,7 +318,7 @@ class contiguous_element_iterator : public detail::iterator_operators<contiguous
   }
 
  private:
-  friend detail::iterator_access;
+  friend struct detail::iterator_access;
   friend class contiguous_element_iterator<const T>;
   friend struct segmented_iterator_traits<contiguous_element_iterator>;
 

@@ -232,7 +232,9 @@ class vector_expression<Operation, Operands...>::const_iterator
   [[nodiscard]] value_type operator*() const { return function_(index_); }
 
  private:
-  friend detail::iterator_access;
+  /// \cond
+  friend struct detail::iterator_access;
+  /// \endcond
 
   void advance(std::ptrdiff_t n) noexcept { index_ += static_cast<std::size_t>(n); }
   [[nodiscard]] std::size_t place() const noexcept { return index_; }
