@@ -201,4 +201,39 @@ TEST(team, without_a_number_has_at_least_one_thread) {
   EXPECT_EQ(team::serial().size(), 1);
 }
 
+/// Changes itself, though it seems not to.
+struct counts_calls {
+  mutable std::atomic<int> calls{0};
+  void operator()(team_member) const { ++calls; }
+  void operator()(index_range block) const { calls += static_cast<int>(block.size()); }
+};
+struct notes_members {
+  mutable std::array<int, 2> of{};
+  void operator()(team_member member) const { ++of[static_cast<std::size_t>(member.index)]; }
+};
+/// Not the same where it is constant.
+struct counts_if_changeable {
+  std::array<int, 2> of{};
+  void operator()(team_member member) { ++of[static_cast<std::size_t>(member.index)]; }
+  void operator()(team_member) const { ADD_FAILURE() << "called as if it were constant"; }
+};
+
+TEST(team, calls_what_its_caller_keeps_where_it_is) {
+  for (const int threads : {1, 2}) {
+    const team two(threads);
+    const auto size = two.size();
+    counts_calls calls;
+    two.run(calls);
+    EXPECT_EQ(calls.calls, size);
+    two.for_each_block(100, 0, calls);
+    EXPECT_EQ(calls.calls, size + 100);
+    notes_members notes;
+    two.run(notes);
+    EXPECT_EQ(notes.of[0] + notes.of[1], size);
+    counts_if_changeable changes;
+    two.run(changes);
+    EXPECT_EQ(changes.of[0] + changes.of[1], size);
+  }
+}
+
 }  // namespace

@@ -378,9 +378,9 @@ class numa_vector {
 
   /// Calls `body(index_range)` for all blocks of elements, each on its owner. Exceptions as in `team::run`.
   template <typename Body>
-  void for_each_block(const Body& body) const {
+  void for_each_block(Body&& body) const {
     if (size_ == 0) return;
-    using call = detail::thread_call<const Body, index_range>;
+    using call = detail::thread_call<Body, index_range>;
     detail::element_owners<Allocator>::loop_team(allocator_, capacity_)
         .run([capacity = capacity_, size = size_, mine = call{body}](team_member member) {
           detail::for_each_part<chunk>(member, capacity, {0, size}, mine);

@@ -40,12 +40,19 @@ class sort_buffer {
   T* data_;
 };
 
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+inline constexpr bool finite_math_only = true;
+#else
+inline constexpr bool finite_math_only = false;
+#endif
+
 /// Whether comparisons are the language's own of numbers. These are not all of a strict weak order either if
 /// there are NaN, but each gives the same every time, and of `a < b` and `b < a` one is false: loops that go
 /// on while one is true then end at an element that was found not to be beyond them.
+/// Not so where the compiler has been told that there are no NaN, and turns a comparison round as it likes.
 template <typename T, typename Compare>
 inline constexpr bool compares_numbers =
-    std::is_arithmetic_v<T> &&
+    std::is_arithmetic_v<T> && !(std::is_floating_point_v<T> && finite_math_only) &&
     (std::same_as<Compare, std::less<>> || std::same_as<Compare, std::greater<>> ||
      std::same_as<Compare, std::less<T>> || std::same_as<Compare, std::greater<T>> ||
      std::same_as<Compare, std::ranges::less> || std::same_as<Compare, std::ranges::greater>);

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 #include "nearfar/container/static_schedule.hpp"
 #include "nearfar/core/error.hpp"
@@ -24,15 +26,19 @@ struct team_member {
 
 namespace detail {
 
-/// Whether threads may as well call a copy of a function, for it is plain data that a call does not change.
+/// Whether threads may as well call a copy of a function that the caller gives away: it is plain data, and
+/// nobody can look at it after the call. `Body` is a reference where the caller keeps it. (GCC 12 takes a
+/// class with a mutable atomic in it, which cannot be copied, for trivially copyable.)
 template <typename Body, typename Argument>
-inline constexpr bool is_plain_call = std::is_object_v<Body> && std::is_trivially_copyable_v<Body> &&
-                                      std::is_invocable_v<const Body&, Argument>;
+inline constexpr bool is_plain_call =
+    std::is_object_v<Body> && std::is_trivially_copyable_v<Body> && std::is_copy_constructible_v<Body> &&
+    std::is_invocable_v<const Body&, Argument>;
 
 /// A function that threads call: a copy of it where that will do, else where it is.
 template <typename Body, typename Argument>
 struct thread_call {
-  std::conditional_t<is_plain_call<Body, Argument>, std::remove_const_t<Body>, Body&> body;
+  std::conditional_t<is_plain_call<Body, Argument>, std::remove_const_t<Body>, std::remove_reference_t<Body>&>
+      body;
   void operator()(Argument argument) const { body(argument); }
 };
 
@@ -44,15 +50,18 @@ class team_task {
   static constexpr std::size_t words = 12;
   using word = std::uintptr_t;
 
+  /// `body` as the caller has it: an lvalue is called where it is.
   template <typename Body>
-  explicit team_task(Body& body) noexcept {
-    if constexpr (is_plain_call<Body, team_member> && sizeof(Body) <= words * sizeof(word) &&
-                  alignof(Body) <= alignof(word)) {
-      using copy = std::remove_const_t<Body>;
-      std::memcpy(held.data(), std::addressof(body), sizeof(Body));
+    requires(!std::same_as<std::remove_cvref_t<Body>, team_task>)
+  explicit team_task(Body&& body) noexcept {
+    using type = std::remove_reference_t<Body>;
+    if constexpr (is_plain_call<Body, team_member> && sizeof(type) <= words * sizeof(word) &&
+                  alignof(type) <= alignof(word)) {
+      using copy = std::remove_const_t<type>;
+      std::memcpy(held.data(), std::addressof(body), sizeof(body));
       call = [](const void* object, team_member member) { (*static_cast<const copy*>(object))(member); };
     } else {
-      using pointer = Body*;
+      using pointer = type*;
       const pointer address = std::addressof(body);
       std::memcpy(held.data(), &address, sizeof(address));
       call = [](const void* object, team_member member) { (**static_cast<const pointer*>(object))(member); };
@@ -106,21 +115,22 @@ class team {
   /// The number of threads that a loop has that starts now; at least 1.
   [[nodiscard]] int size() const noexcept;
 
-  /// Calls `body(team_member)` on every thread of the team and returns when all have returned. If calls
-  /// throw, the exception of the member with the lowest index is thrown again; the others are lost.
+  /// Calls `body(team_member)` on every thread of the team and returns when all have returned. A function
+  /// with a name is called where it is; of a temporary one that is plain data each thread may call a copy. If
+  /// calls throw, the exception of the member with the lowest index is thrown again; the others are lost.
   template <typename Body>
   void run(Body&& body) const {
     if (threads_ == 1)
       body(team_member{});
     else
-      detail::run_on_team(threads_, detail::team_task(body));
+      detail::run_on_team(threads_, detail::team_task(std::forward<Body>(body)));
   }
 
   /// Calls `body(index_range)` for all blocks of `static_schedule(size, threads, chunk)`, each on its owner.
   /// Exceptions as in `run`; a thread whose call throws leaves out its further blocks.
   template <typename Body>
   void for_each_block(std::size_t size, std::size_t chunk, Body&& body) const {
-    using call = detail::thread_call<std::remove_reference_t<Body>, index_range>;
+    using call = detail::thread_call<Body, index_range>;
     run([size, chunk, mine = call{body}](team_member member) {
       static_schedule(size, member.size, chunk).for_each_block(member.index, mine);
     });
