@@ -19,7 +19,7 @@ namespace nearfar::bench {
 
 /// Of which operations the latency is measured, where the clock would cost too much of each. So many are
 /// from one to the next; prime, so that it falls in with no lock's rounds.
-inline constexpr std::int64_t standard_latency_interval = 61;
+inline constexpr std::int64_t standard_latency_interval = 251;
 
 /// The axis "latency_interval". In virtual time the clock costs nothing.
 [[nodiscard]] inline axis latency_interval_axis() {

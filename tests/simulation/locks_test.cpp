@@ -89,7 +89,7 @@ TEST(simulated_locks, have_the_latencies_that_they_take) {
   const auto measure = [&](std::int64_t interval) {
     sample result;
     run(plain_machine(), placed("node:1", 1),
-        [&](world& w) { result = bench::run_ecsb(w, known, {}, std::chrono::seconds(2), interval); });
+        [&](world& w) { result = bench::run_ecsb(w, known, {}, std::chrono::seconds(4), interval); });
     return result;
   };
   const sample untimed = measure(0);
