@@ -342,11 +342,18 @@ class RankPicture(unittest.TestCase):
     def boxes(self, shape, ranks):
         ended = nearfar("topo", "--svg", "--world", "threads", "--ranks", str(ranks), "--topology", shape)
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        picture = xml.etree.ElementTree.fromstring(ended.stdout)
+        self.size = [int(picture.get(key)) for key in ("width", "height")]
+        self.titles = [each.text for each in picture.iter(self.SVG + "title")]
+        self.heading = picture.find(self.SVG + "text").text
+        self.baselines = {}
         boxes = []
-        for each in xml.etree.ElementTree.fromstring(ended.stdout).iter(self.SVG + "g"):
+        for each in picture.iter(self.SVG + "g"):
             frame = each.find(self.SVG + "rect")
             left, top, width, height = (int(frame.get(key)) for key in ("x", "y", "width", "height"))
-            boxes.append((each.find(self.SVG + "text").text, left, top, left + width, top + height))
+            name = each.find(self.SVG + "text")
+            self.baselines[name.text] = int(name.get("y"))
+            boxes.append((name.text, left, top, left + width, top + height))
         return boxes
 
     def test_has_each_rank_once_in_its_node(self):
@@ -358,14 +365,41 @@ class RankPicture(unittest.TestCase):
             self.assertEqual(len(outer), count)
             for frame in outer:
                 held = [box for box in ranks if frame[1] <= box[1] and frame[2] <= box[2] and box[3] <= frame[3] and box[4] <= frame[4]]
-                self.assertEqual(len(held), 24 // count)
+                first = int(frame[0].split()[1]) * 24 // count
+                self.assertEqual([int(box[0]) for box in held], list(range(first, first + 24 // count)))
+        for box in boxes:
+            self.assertTrue(0 <= box[1] < box[3] <= self.size[0] and 0 <= box[2] < box[4] <= self.size[1], (box, self.size))
+        # What a pointer that rests on a rank is told.
+        self.assertEqual(len(self.titles), 24)
+        for rank, title in enumerate(self.titles):
+            self.assertIn(f"rank {rank}", title)
         self.assertEqual([box[0] for box in boxes if box[0].startswith("core")], [f"core {core}" for core in range(24)])
 
-    def test_has_no_overlapping_ranks(self):
-        ranks = [box for box in self.boxes("node:5 core:7", 33) if box[0].isdigit()]
-        for number, one in enumerate(ranks):
-            for other in ranks[:number]:
-                self.assertTrue(one[3] <= other[1] or other[3] <= one[1] or one[4] <= other[2] or other[4] <= one[2], (one, other))
+    def test_has_boxes_in_or_beside_each_other(self):
+        boxes = self.boxes("node:5 core:7", 33)
+        for number, one in enumerate(boxes):
+            for other in boxes[:number]:
+                apart = one[3] <= other[1] or other[3] <= one[1] or one[4] <= other[2] or other[4] <= one[2]
+                # Those around a box are before it, and their names above it.
+                within = other[1] < one[1] and one[3] < other[3] and self.baselines[other[0]] < one[2] and one[4] < other[4]
+                self.assertTrue(apart or within, (one, other))
+
+    def test_is_about_as_high_as_wide(self):
+        for shape, ranks in [("node:25 core:1", 25), ("node:1 core:64", 64)]:
+            self.boxes(shape, ranks)
+            self.assertLess(max(self.size), 4 * min(self.size), shape)
+
+    def test_has_no_box_that_says_nothing(self):
+        """A level that holds all that the one around it does; but there is always a node."""
+        names = [box[0] for box in self.boxes("node:1 numa:1 core:2", 2)]
+        self.assertEqual(names, ["node 0", "core 0", "0", "core 1", "1"])
+
+    def test_has_room_for_names(self):
+        letter = 6  # pixels, of a font of 12
+        for name, left, _, right, _ in self.boxes("node:1 package:2 core:1", 2):
+            self.assertGreaterEqual(right - left, letter * len(name), name)
+        self.boxes("node:1", 1)
+        self.assertGreaterEqual(self.size[0], letter * len(self.heading))
 
     def test_goes_not_with_other_forms(self):
         for words in [["--json"], ["--pin", "compact"], ["--threads", "2"]]:
@@ -1169,6 +1203,18 @@ class Sweep(InEmptyFolder):
         self.assertEqual(self.sweep("--repetitions", "4").returncode, 0)
         self.assert_complete(self.SAMPLES * 4 // 3)
 
+    def test_goes_on_from_before_an_effort_was_known(self):
+        self.sweep()
+        records = self.records()
+        for record in records:
+            for later in ["latency_interval", "latency_count"]:
+                record.get("effort", {}).pop(later, None)
+        self.assertIn({"duration": 0.01}, [record.get("effort") for record in records])
+        (self.folder / "r.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+        ended = self.sweep()
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("15 of 15 repetitions are there already", ended.stderr)
+
     def test_stops_when_it_is_precise(self):
         study = {"world": "simulated", "benchmark": "ecsb", "locks": ["dash", "tas"], "nodes": 1, "ranks_per_node": 4,
                  "duration": 0.001, "repetitions": 40, "precision": 0.5}  # fmt: skip
@@ -1216,7 +1262,7 @@ class Sweep(InEmptyFolder):
 
         assert_refused("results of another seed, 1, not 9", "--seed", "9")
         assert_refused("results of another world", study=self.STUDY)
-        assert_refused("with {\"duration\":0.0005}, not {\"duration\":0.001}", study={**study, "duration": 0.001})
+        assert_refused("with {\"duration\":0.0005,\"latency_interval\":1}, not {\"duration\":0.001,", study={**study, "duration": 0.001})
         ended = nearfar("bench", "ecsb", "--ranks", "1", "--locks", "mcs", *SHORT, "--output", "r.jsonl", cwd=self.folder)
         self.assertEqual(ended.returncode, 2)
         self.assertIn("holds the results of a sweep", ended.stderr)
@@ -1383,7 +1429,7 @@ class Sweep(InEmptyFolder):
     def test_list_shows_the_points(self):
         ended = self.sweep("--list")
         self.assertEqual(ended.returncode, 0, ended.stderr)
-        self.assertIn("ecsb cohort, 2 ranks, max_local_passes 254, duration 0.01\n", ended.stdout)
+        self.assertIn("ecsb cohort, 2 ranks, max_local_passes 254, duration 0.01, latency_interval 251\n", ended.stdout)
         self.assertIn("# 5 points, 3 repetitions", ended.stdout)
         self.assertEqual(self.left_behind(), ["study.json"])
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import tempfile
 import unittest
@@ -303,6 +304,138 @@ class Fit(InEmptyFolder):
         (self.folder / "notes.json").write_text("mine")
         self.assert_refused("sim", "fit", "--output", "notes.json", saying="notes.json")
         self.assertEqual((self.folder / "notes.json").read_text(), "mine")
+
+
+class Latencies(InEmptyFolder):
+    PARTS = ["min", "p50", "p90", "p99", "p999", "max"]
+
+    def run_ecsb(self, name, *more):
+        return self.succeed("sim", "ecsb", "--locks", "mpi_win,cohort", *SHAPE, *SHORT, "--output", name, *more)
+
+    def test_are_in_records_and_table_and_take_no_virtual_time(self):
+        table = self.run_ecsb("timed.jsonl")
+        self.assertRegex(table, r"\n# lock .* p50 +p99 +p999\n")
+        self.run_ecsb("untimed.jsonl", "--latency-interval", "0")
+        provenance, timed = self.samples("timed.jsonl")
+        _, untimed = self.samples("untimed.jsonl")
+        for one, other in zip(timed, untimed, strict=True):
+            self.assertEqual(one["acquire_timed"], one["iterations"])
+            spans = [one[f"acquire_{part}"] for part in self.PARTS]
+            self.assertEqual(spans, sorted(spans))
+            self.assertEqual(spans, [one["measured"][f"acquire_{part}"] for part in self.PARTS])
+            self.assertTrue(spans[0] <= one["acquire_mean"] <= spans[-1])
+            # All six ranks take turns, so that none waits longer on average than its whole round.
+            self.assertLess(one["acquire_mean"], 6 * one["ns_per_acquisition"] * 1.05)
+            self.assertEqual((other["acquire_timed"], other["acquire_p50"]), (0, None))
+            self.assertEqual(one["duration_ns"], other["duration_ns"])
+        standing = {each["name"]: each["standing"] for each in provenance["statements"]["ecsb"]["columns"]}
+        self.assertEqual((standing["time"], standing["acquire_p99"], standing["acquire_max"]), ("judged", "shown", "recorded"))
+
+    def test_are_in_csv_and_page_and_not_compared(self):
+        self.run_ecsb("r.jsonl")
+        self.run_ecsb("again.jsonl")
+        self.succeed("sim", "upb", "--locks", "mcs", "--nodes", "1", "--output", "upb.jsonl")
+        lines = self.succeed("report", "--csv", "r.jsonl").splitlines()
+        where = lines[0].split(",").index("measured.acquire_p99")
+        self.assertEqual([float(line.split(",")[where]) for line in lines[1:]],
+                         [sample["acquire_p99"] for sample in self.samples("r.jsonl")[1]])  # fmt: skip
+        self.succeed("report", "r.jsonl", "upb.jsonl")
+        page = (self.folder / "nearfar-report" / "index.html").read_text()
+        self.assertEqual(page.count("99.9th percentile of the latency of acquisitions in ns"), 4, "head and caption of two tables")
+        compared = self.succeed("compare", "r.jsonl", "again.jsonl", "--json")
+        self.assertEqual(len(compared.splitlines()), 2)
+        self.assertNotIn("column", compared)
+
+    def test_of_locks_one_by_one(self):
+        self.succeed("sim", "upb", "--locks", "cohort", *SHAPE, "--latency-count", "7", "--output", "upb.jsonl")
+        for sample in self.samples("upb.jsonl")[1]:
+            self.assertEqual((sample["acquire_timed"], sample["iterations"]), (7, 50))
+            self.assertLess(sample["acquire_max"], 1.5 * sample["ns_per_acquisition"])
+
+
+class Osu(InEmptyFolder):
+    """--format osu, read as programs read what OSU's benchmarks print."""
+
+    HEADS = ["Avg Latency(us)", "Min Latency(us)", "Max Latency(us)", "P50 Tail Lat(us)", "P90 Tail Lat(us)",
+             "P99 Tail Lat(us)", "P99.9 Tail Lat(us)", "Iterations"]  # fmt: skip
+
+    def blocks(self, *arguments):
+        """Titles, heads and rows of numbers of each block."""
+        blocks = []
+        for text in self.succeed(*arguments, "--format", "osu").strip("\n").split("\n\n"):
+            lines = text.splitlines()
+            self.assertRegex(lines[0], r"^# nearfar \w+ Latency Test v\d")
+            at = next(i for i, line in enumerate(lines) if line.endswith(("Iterations", "(us)")))
+            head = lines[at]
+            self.assertTrue(all(line.startswith("#") for line in lines[:at]), lines)
+            rows = [line for line in lines[at + 1 :] if not line.startswith("#")]
+            for line in [head, *rows]:
+                self.assertEqual((len(line) - 10) % 20, 0, "columns of 10 and 20 characters")
+            for row in rows:
+                for figure in row.split()[1:-1]:
+                    self.assertRegex(figure, r"^\d+\.\d\d$")
+            blocks.append((lines[1:at], [head[:10].strip(), *(head[i : i + 20].strip() for i in range(10, len(head), 20))],
+                           [[float(each) for each in row.split()] for row in rows]))  # fmt: skip
+        return blocks
+
+    def test_has_a_block_for_each_lock_with_the_figures_of_the_records(self):
+        found = self.blocks("sim", "ecsb", "--locks", "dash,cohort", "--nodes", "2,1", "--ranks-per-node", "3", *SHORT,
+                            "--output", "r.jsonl")  # fmt: skip
+        samples = self.samples("r.jsonl")[1]
+        self.assertEqual([words[0] for words, _, _ in found], ["# lock dash: acquisitions", "# lock cohort: acquisitions"])
+        for lock, (words, heads, rows) in zip(["dash", "cohort"], found, strict=True):
+            self.assertIn("simulated world", words[1])
+            self.assertNotIn("nodes", words[1])
+            self.assertEqual(heads, ["# Ranks", *self.HEADS])
+            self.assertEqual([row[0] for row in rows], [6, 3], "in the order in which they were asked for")
+            for row in rows:
+                mine = [one for one in samples if one["lock"] == lock and one["ranks"] == row[0]]
+                self.assertEqual(len(mine), 2)
+
+                def over(part, join, mine=mine):
+                    return join([one[f"acquire_{part}"] for one in mine]) / 1000
+
+                expected = [over("mean", statistics.median), over("min", min), over("max", max)]
+                expected += [over(part, statistics.median) for part in ["p50", "p90", "p99", "p999"]]
+                for figure, value in zip(row[1:-1], expected, strict=True):
+                    self.assertAlmostEqual(figure, value, delta=0.0051)
+                self.assertEqual(row[-1], sum(one["acquire_timed"] for one in mine))
+
+    def test_tells_readers_from_writers_and_runs_along_what_varies(self):
+        found = self.blocks("sim", "rw_ecsb", "--locks", "cohort_rw", "--writers", "0,50", *SHAPE, *SHORT)
+        self.assertEqual([(words[0], heads[0], [row[0] for row in rows]) for words, heads, rows in found],
+                         [("# reader-writer lock cohort_rw: readers", "# Writers", [0, 50]),
+                          ("# reader-writer lock cohort_rw: writers", "# Writers", [50])])  # fmt: skip
+
+    def test_has_a_block_for_each_scenario_and_each_other_number(self):
+        found = self.blocks("sim", "upb", "--locks", "cohort", "--nodes", "2", "--ranks-per-node", "2,3", "--repetitions", "1")
+        self.assertEqual(len(found), 9)
+        self.assertEqual({tuple(row[0] for row in rows) for _, _, rows in found}, {(4, 6)})
+        found = self.blocks("sim", "wbab", "--locks", "mcs", "--nodes", "1", "--ranks-per-node", "2,3", "--wait-ns", "0,100,200", *SHORT)
+        self.assertEqual([heads[0] for _, heads, _ in found], ["# Wait_ns"] * 2)
+        self.assertEqual([["ranks 2" in words[1], "ranks 3" in words[1]] for words, _, _ in found], [[True, False], [False, True]])
+
+    def test_has_times_where_no_latency_was_measured(self):
+        ((words, heads, rows),) = self.blocks("sim", "ecsb", "--locks", "mcs", "--nodes", "1", "--latency-interval", "0", *SHORT,
+                                              "--output", "r.jsonl")  # fmt: skip
+        self.assertIn("time from one acquisition to the next", words[0])
+        self.assertEqual(heads, ["# Ranks", "Time (us)"])
+        times = [one["ns_per_acquisition"] for one in self.samples("r.jsonl")[1]]
+        self.assertAlmostEqual(rows[0][1], statistics.median(times) / 1000, delta=0.0051)
+
+    def test_runs_along_the_bytes_of_messages(self):
+        found = self.blocks("bench", "channel", "--channels", "ring", "--ranks", "2", "--size", "4,64", "--messages", "2000",
+                            "--repetitions", "2")  # fmt: skip
+        # Those of 4 bytes have no room for the time when they were sent.
+        self.assertEqual([(heads[:2], [row[0] for row in rows]) for _, heads, rows in found],
+                         [(["# Size", "Avg Latency(us)"], [64]), (["# Size", "Time (us)"], [4])])  # fmt: skip
+
+    def test_says_what_is_unsound(self):
+        ((words, _, _),) = self.blocks("sim", "ecsb", "--locks", "d_mcs.put", *SHAPE, *SHORT)
+        self.assertTrue(any(line.startswith("# unsound") for line in words), words)
+
+    def test_of_a_form_that_is_not_known(self):
+        self.assertEqual(self.nearfar("sim", "ecsb", "--format", "osi").returncode, 2)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ std::vector<std::string> values_of(const std::string& option, const std::string&
   for (const bench::benchmark& each : all)
     if (named == all.end() || each.name == subcommand) add_choices(each.axes, option, result);
   if (option == "--world") result = {"mpi", "threads"};
+  if (option == "--format") result = {"table", "osu"};
   if (option == "--machine") {
     result = {"this-machine"};
     for (const simulation::machine& each : shipped_machines()) result.push_back(each.name);

@@ -199,7 +199,9 @@ class conductor {
                        [](const auto& each) { return each.second.oversubscribed; });
   }
 
-  [[nodiscard]] table_layout layout() const { return {*all_, plan_->world, is_oversubscribed()}; }
+  [[nodiscard]] table_layout layout() const {
+    return {*all_, plan_->world, is_oversubscribed(), plan_->format};
+  }
 
   /// Fills in what the benchmark does not know of its samples.
   void complete(bench::sample& sample, const configuration& of, int repetition) const {
@@ -225,6 +227,13 @@ class conductor {
     return nlohmann::ordered_json{of.benchmark, of.object, of.parameters, of.axes, of.nodes, of.ranks}.dump();
   }
 
+  /// What was measured before there was an effort has none of it.
+  static bool is_same_effort(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now) {
+    return std::ranges::all_of(before.items(), [&](const auto& each) {
+      return now.value(each.key(), nlohmann::ordered_json()) == each.value();
+    });
+  }
+
   /// Repetitions that an earlier run has ended are not played again.
   void adopt_what_was_found() {
     const std::vector<bench::sample>& found = out_->found();
@@ -241,7 +250,7 @@ class conductor {
       if (index == index_of.end()) continue;
       bench::sample like;
       complete(like, (*all_)[index->second], 0);
-      if (like.effort != each.effort)
+      if (!is_same_effort(each.effort, like.effort))
         throw usage_error(fmt::format("'{}' has results of {} with {}, not {}: choose another --output",
                                       plan_->output, text_of((*all_)[index->second]), each.effort.dump(),
                                       like.effort.dump()));

@@ -87,6 +87,15 @@ void add_plan_options(CLI::App& command, plan& what, const std::string& seeds) {
       ->capture_default_str();
   command.add_option("--seed", what.seed, seeds)->capture_default_str();
   command.add_option("--output", what.output, "Results file (JSON Lines) for 'nearfar report'");
+  command
+      .add_option_function<std::string>(
+          "--format",
+          [&what](const std::string& text) {
+            what.format = text == "osu" ? table_format::osu : table_format::table;
+          },
+          "What is printed: table, or osu, blocks of latencies in the columns of the OSU micro-benchmarks")
+      ->check(CLI::IsMember({"table", "osu"}))
+      ->default_str("table");
 }
 
 void add_hardware_options(CLI::App& command, plan& what) {

@@ -25,7 +25,7 @@ struct shape_options {
 /// --locks and the like, one option for each axis of the benchmark and for each parameter of its objects.
 void add_request_options(CLI::App& command, request& asked, bool is_simulated);
 
-/// --repetitions, --precision, --seed, --output.
+/// --repetitions, --precision, --seed, --output, --format.
 void add_plan_options(CLI::App& command, plan& what, const std::string& seeds);
 
 /// --world, --ranks, --topology and what else concerns real hardware.

@@ -60,6 +60,9 @@ enum class output_mode : std::uint8_t {
   growing  ///< a file that is appended to, by which a later run goes on where this one was ended
 };
 
+/// What is printed.
+enum class table_format : std::uint8_t { table, osu };
+
 struct plan {
   std::string world;  ///< mpi, threads, simulated
   std::string title;  ///< for the provenance: the benchmark's name, or "sweep"
@@ -69,6 +72,7 @@ struct plan {
   double precision = 0;
   std::uint64_t seed = 1;
   std::string output;
+  table_format format = table_format::table;
   output_mode mode = output_mode::whole;
   hardware_options hardware;
   std::string machine;  ///< of the simulated world

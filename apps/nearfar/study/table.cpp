@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "apps/nearfar/study/coordinates.hpp"
+#include "apps/nearfar/study/osu.hpp"
 #include "bench/statistics.hpp"
 
 namespace nearfar::command {
@@ -17,20 +19,6 @@ namespace {
 
 /// Samples of one line of the table.
 using group = std::vector<const bench::sample*>;
-
-/// A coordinate that may tell lines apart.
-struct coordinate {
-  std::string name;
-  std::string text;
-};
-
-std::vector<coordinate> coordinates_of(const configuration& of, const bench::sample& sample) {
-  std::vector<coordinate> all{{"nodes", fmt::format("{}", sample.nodes)},
-                              {"ranks", fmt::format("{}", sample.ranks)}};
-  for (const bench::point* part : {&of.parameters, &of.axes})
-    for (const auto& [name, value] : part->values()) all.push_back({name, bench::text_of(value)});
-  return all;
-}
 
 std::optional<bench::median_interval> over(const group& samples, const bench::column& what) {
   std::vector<double> values;
@@ -72,6 +60,8 @@ class benchmark_table {
       if (configuration_of(each.configuration).benchmark == &of)
         lines_[{each.configuration, each.sample.scenario.value_or("")}].push_back(&each.sample);
     find_coordinates();
+    for (const bench::column& each : of.columns)
+      if (each.how != bench::standing::recorded) columns_.push_back(&each);
   }
 
   void print() const {
@@ -138,7 +128,8 @@ class benchmark_table {
 
   void print_legend() const {
     std::vector<std::string> others;
-    for (const bench::column& each : benchmark_->columns) {
+    for (const bench::column* shown : columns_) {
+      const bench::column& each = *shown;
       if (!each.has_interval) {
         others.push_back(fmt::format("{}: {}", each.head, each.meaning));
         continue;
@@ -180,7 +171,8 @@ class benchmark_table {
     std::string line = fmt::format("{:<{}}", "# " + benchmark_->kind->name, width_of_names());
     if (benchmark_->scenarios) line += fmt::format("{:>{}}", "scenario", width_of_scenario);
     for (const auto& [name, width] : coordinates_) line += fmt::format("{:>{}}", name, width);
-    for (const bench::column& each : benchmark_->columns) {
+    for (const bench::column* shown : columns_) {
+      const bench::column& each = *shown;
       if (each.has_interval)
         line += fmt::format("{0:>{3}}{1:>{3}}{2:>{3}}", each.head, "low", "high", width_of_interval);
       else
@@ -195,11 +187,11 @@ class benchmark_table {
     if (benchmark_->scenarios) line += fmt::format("{:>{}}", scenario, width_of_scenario);
     const std::vector<coordinate> here = coordinates_of(of, *samples.front());
     for (const auto& [name, width] : coordinates_) {
-      const auto mine = std::find_if(here.begin(), here.end(),
-                                     [&wanted = name](const auto& each) { return each.name == wanted; });
-      line += fmt::format("{:>{}}", mine == here.end() ? "-" : mine->text, width);
+      const std::string* mine = command::text_of(here, name);
+      line += fmt::format("{:>{}}", mine == nullptr ? "-" : *mine, width);
     }
-    for (const bench::column& each : benchmark_->columns) {
+    for (const bench::column* shown : columns_) {
+      const bench::column& each = *shown;
       const auto value = over(samples, each);
       const auto cell = [&](double bench::median_interval::*part, std::size_t width) {
         // What is wider than its column is still apart from the next.
@@ -235,11 +227,16 @@ class benchmark_table {
   const table_layout* layout_;
   std::map<std::pair<std::size_t, std::string>, group> lines_;
   std::vector<std::pair<std::string, std::size_t>> coordinates_;  // names and widths
+  std::vector<const bench::column*> columns_;
 };
 
 }  // namespace
 
 void print_tables(const std::vector<result>& results, const table_layout& layout) {
+  if (layout.format == table_format::osu) {
+    fmt::print("{}", osu_text(results, layout));
+    return;
+  }
   std::vector<const bench::benchmark*> shown;
   for (const configuration& each : layout.configurations) {
     if (std::find(shown.begin(), shown.end(), each.benchmark) != shown.end()) continue;

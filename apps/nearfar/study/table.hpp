@@ -23,9 +23,10 @@ struct table_layout {
   std::vector<configuration> configurations;
   std::string world;
   bool oversubscribed = false;
+  table_format format = table_format::table;
 };
 
-/// A table for each benchmark, to stdout.
+/// A table for each benchmark, or blocks as OSU's, to stdout.
 void print_tables(const std::vector<result>& results, const table_layout& layout);
 
 }  // namespace nearfar::command
