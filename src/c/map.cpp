@@ -180,9 +180,11 @@ nearfar_status nearfar_map_visit_local(nearfar_map* map, void (*visit)(const voi
 }
 
 nearfar_status nearfar_map_size(nearfar_map* map, size_t* size) {
-  if (size == nullptr) return nearfar::c::fail_by_null(__func__, "the place for the size");
   return with_mpi(__func__, map, [&](nearfar_map& of) {
-    *size = of.size();
+    // Without a place, too: the others wait for this rank's share.
+    const std::size_t all = of.size();
+    if (size == nullptr) return nearfar::c::fail_by_null("nearfar_map_size", "the place for the size");
+    *size = all;
     return NEARFAR_SUCCESS;
   });
 }

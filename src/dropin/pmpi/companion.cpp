@@ -62,17 +62,17 @@ void keep_if_all_or_one(const std::shared_ptr<ranks_of_windows>& one) {
   if (how == MPI_IDENT || one->world.size() == 1) kept.push_back(one);
 }
 
-[[nodiscard]] std::shared_ptr<ranks_of_windows> find(MPI_Comm comm) {
+/// Those of the same ranks, the newest first, which has room most likely.
+[[nodiscard]] std::vector<std::shared_ptr<ranks_of_windows>> find(MPI_Comm comm) {
   std::erase_if(known, [](const auto& one) { return one.expired(); });
   MPI_Group group = MPI_GROUP_NULL;
   mpi::check(PMPI_Comm_group(comm, &group), "MPI_Comm_group");
-  std::shared_ptr<ranks_of_windows> found;
-  for (const std::weak_ptr<ranks_of_windows>& each : known) {
-    found = each.lock();
+  std::vector<std::shared_ptr<ranks_of_windows>> found;
+  for (auto each = known.rbegin(); each != known.rend(); ++each) {
+    std::shared_ptr<ranks_of_windows> one = each->lock();
     int how = MPI_UNEQUAL;
-    mpi::check(PMPI_Group_compare(group, found->group, &how), "MPI_Group_compare");
-    if (how == MPI_IDENT) break;
-    found.reset();
+    mpi::check(PMPI_Group_compare(group, one->group, &how), "MPI_Group_compare");
+    if (how == MPI_IDENT) found.push_back(std::move(one));
   }
   mpi::check(PMPI_Group_free(&group), "MPI_Group_free");
   return found;
@@ -176,15 +176,16 @@ std::unique_ptr<companion> make_companion(MPI_Comm comm, std::string& reason) {
   try {
     // Threads may make windows of the same ranks at the same time, so that these have nothing in common.
     if (several_threads) return std::make_unique<companion>(std::make_shared<ranks_of_windows>(comm), true);
-    if (std::shared_ptr<ranks_of_windows> same = find(comm)) {
+    const std::vector<std::shared_ptr<ranks_of_windows>> same = find(comm);
+    for (const std::shared_ptr<ranks_of_windows>& each : same) {
       try {
-        return std::make_unique<companion>(std::move(same), false);
+        return std::make_unique<companion>(each, false);
       } catch (const out_of_memory&) {
         // On all ranks: that world is full.
       }
     }
     const auto fresh = std::make_shared<ranks_of_windows>(comm);
-    if (find(comm) == nullptr) keep_if_all_or_one(fresh);
+    if (same.empty()) keep_if_all_or_one(fresh);
     known.push_back(fresh);
     return std::make_unique<companion>(fresh, false);
   } catch (const mpi::mpi_error&) {
