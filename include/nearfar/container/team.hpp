@@ -5,7 +5,6 @@
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -52,20 +51,25 @@ class team_task {
 
   /// `body` as the caller has it: an lvalue is called where it is.
   template <typename Body>
-    requires(!std::same_as<std::remove_cvref_t<Body>, team_task>)
-  explicit team_task(Body&& body) noexcept {
+  [[nodiscard]] static team_task of(Body&& body) noexcept {
     using type = std::remove_reference_t<Body>;
+    team_task result;
     if constexpr (is_plain_call<Body, team_member> && sizeof(type) <= words * sizeof(word) &&
                   alignof(type) <= alignof(word)) {
       using copy = std::remove_const_t<type>;
-      std::memcpy(held.data(), std::addressof(body), sizeof(body));
-      call = [](const void* object, team_member member) { (*static_cast<const copy*>(object))(member); };
+      std::memcpy(result.held.data(), std::addressof(body), sizeof(type));
+      result.call = [](const void* object, team_member member) {
+        (*static_cast<const copy*>(object))(member);
+      };
     } else {
       using pointer = type*;
       const pointer address = std::addressof(body);
-      std::memcpy(held.data(), &address, sizeof(address));
-      call = [](const void* object, team_member member) { (**static_cast<const pointer*>(object))(member); };
+      std::memcpy(result.held.data(), &address, sizeof(void*));
+      result.call = [](const void* object, team_member member) {
+        (**static_cast<const pointer*>(object))(member);
+      };
     }
+    return result;
   }
 
   void operator()(team_member member) const { call(held.data(), member); }
@@ -123,7 +127,7 @@ class team {
     if (threads_ == 1)
       body(team_member{});
     else
-      detail::run_on_team(threads_, detail::team_task(std::forward<Body>(body)));
+      detail::run_on_team(threads_, detail::team_task::of(std::forward<Body>(body)));
   }
 
   /// Calls `body(index_range)` for all blocks of `static_schedule(size, threads, chunk)`, each on its owner.

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,8 +69,8 @@ void keep_if_all_or_one(const std::shared_ptr<ranks_of_windows>& one) {
   MPI_Group group = MPI_GROUP_NULL;
   mpi::check(PMPI_Comm_group(comm, &group), "MPI_Comm_group");
   std::vector<std::shared_ptr<ranks_of_windows>> found;
-  for (auto each = known.rbegin(); each != known.rend(); ++each) {
-    std::shared_ptr<ranks_of_windows> one = each->lock();
+  for (const std::weak_ptr<ranks_of_windows>& each : std::views::reverse(known)) {
+    std::shared_ptr<ranks_of_windows> one = each.lock();
     int how = MPI_UNEQUAL;
     mpi::check(PMPI_Group_compare(group, one->group, &how), "MPI_Group_compare");
     if (how == MPI_IDENT) found.push_back(std::move(one));
