@@ -32,23 +32,6 @@ inline constexpr std::int64_t standard_latency_interval = 251;
           .is_effort = true};
 }
 
-/// Tells which operations of a rank are timed: the first, and then one of each interval.
-class latency_turns {
- public:
-  /// 0: none is.
-  explicit latency_turns(std::int64_t interval) noexcept : interval_(interval) {}
-
-  [[nodiscard]] bool is_next() noexcept {
-    if (interval_ == 0 || --left_ > 0) return false;
-    left_ = interval_;
-    return true;
-  }
-
- private:
-  std::int64_t interval_;
-  std::int64_t left_ = 1;
-};
-
 /// The shares of `quantile` that are recorded, by what their fields' names end with.
 inline constexpr std::array<std::pair<const char*, double>, 4> latency_quantiles{
     {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}}};

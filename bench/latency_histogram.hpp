@@ -1,5 +1,5 @@
 /// \file
-/// How long operations took: counts by length, which ranks can add up.
+/// How long operations took: counts by length, which ranks can add up; and which operations are timed.
 #pragma once
 
 #include <algorithm>
@@ -75,6 +75,23 @@ class latency_histogram {
   std::chrono::nanoseconds shortest_ = std::chrono::nanoseconds::max();
   std::chrono::nanoseconds longest_{};
   std::chrono::nanoseconds sum_{};
+};
+
+/// Tells which operations of a rank are timed: the first, and then one of each interval.
+class latency_turns {
+ public:
+  /// 0: none is.
+  explicit latency_turns(std::int64_t interval) noexcept : interval_(interval) {}
+
+  [[nodiscard]] bool is_next() noexcept {
+    if (interval_ == 0 || --left_ > 0) return false;
+    left_ = interval_;
+    return true;
+  }
+
+ private:
+  std::int64_t interval_;
+  std::int64_t left_ = 1;
 };
 
 }  // namespace nearfar::bench

@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "bench/exclusion_check.hpp"
-#include "bench/latencies.hpp"
 #include "bench/latency_histogram.hpp"
 #include "bench/timed_loop.hpp"
 #include "nearfar/core/world.hpp"
