@@ -29,17 +29,16 @@ template <world W>
 /// The statement.
 struct ecsb {
   static benchmark statement() {
-    return {
-        .name = "ecsb",
-        .title = "Empty critical section (ECSB)",
-        .summary = "empty critical section: every rank acquires and releases one lock without pause",
-        .source = "Uffmann 2022, 4.2.2",
-        .kind = &locks(),
-        .axes = {duration_axis(0.02),
-                 latency_interval_axis()},  // in which the slower locks are acquired some ten thousand times
-        .columns = with_acquisitions({time_per_acquisition, throughput, progress_variation, waited,
-                                      handed_over_locally, followed_other}),
-        .seconds = [](const point& at) { return at.real("duration"); }};
+    return {.name = "ecsb",
+            .title = "Empty critical section (ECSB)",
+            .summary = "empty critical section: every rank acquires and releases one lock without pause",
+            .source = "Uffmann 2022, 4.2.2",
+            .kind = &locks(),
+            .axes = {duration_axis(0.02),  // in which the slower locks are acquired some ten thousand times
+                     latency_interval_axis()},
+            .columns = with_acquisitions({time_per_acquisition, throughput, progress_variation, waited,
+                                          handed_over_locally, followed_other}),
+            .seconds = [](const point& at) { return at.real("duration"); }};
   }
 
   template <world W>

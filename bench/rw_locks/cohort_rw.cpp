@@ -2,6 +2,7 @@
 
 #include "bench/rw_catalogue.hpp"
 #include "nearfar/lock/cohort_rw_lock.hpp"
+#include "nearfar/lock/late_rw_lock.hpp"
 
 namespace nearfar::bench {
 
@@ -33,6 +34,16 @@ void add_cohort_rw(rw_catalogue& to) {
       "writers as cohort; readers may starve");
   add(to, "cohort_rw.readers", "the same, and no writer while a reader is in", rw_preference::readers,
       "writers may starve");
+  to.add({.name = "cohort_rw.late",
+          .summary = "cohort until the first reader comes, then cohort_rw",
+          .paper = "Dice, Kogan 2019, the other way round",
+          .fairness = "as cohort, then as cohort_rw",
+          .cost = "none; as cohort, later 2 at home + 3 at each node",
+          .parameters = {"max_local_passes", "max_writer_passes", "max_readers"}},
+         []<world W>(W& w, int home, const rw_lock_parameters& of) {
+           return make_any_rw_lock<default_late_rw_lock<W>>(
+               w, home, cohort_rw_parameters{.max_local_passes = of.max_local_passes, .turns = of.turns});
+         });
 }
 
 }  // namespace nearfar::bench

@@ -16,6 +16,7 @@
 #include "nearfar/lock/tas_lock.hpp"
 #include "nearfar/topology/spec.hpp"
 #include "tests/checker/expectations.hpp"
+#include "tests/checker/rw_lock_programs.hpp"
 
 namespace nearfar::test {
 namespace {
@@ -68,6 +69,15 @@ TEST(late_rw_lock, is_right_as_recommended) {
 TEST(late_rw_lock, holds_at_random_where_many_take_part) {
   expect_right<default_late_rw_lock<world>>({{"wwr", "rrw", "wdr", "wru", "WRr"}, {"www", "www", "r", "w"}},
                                             {.by = checker::search::random, .most_executions = 400});
+}
+
+TEST(late_rw_lock, lets_no_writer_in_while_it_changes_over) {
+  for (const char* nodes : {"node:1", "node:2"})
+    for (const delivery_mode mode : all_modes)
+      for (const int ranks : {2, 3})
+        expect_nothing_found(
+            downgrading(nodes, ranks, [](world& w) { return std::make_unique<simplest>(w, 0); }),
+            {.mode = mode}, nodes);
 }
 
 TEST(late_rw_lock, may_block_at_worst_where_a_rank_crashes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/rw_catalogue.hpp"
@@ -35,6 +36,51 @@ namespace nearfar::test {
   std::vector<std::string> names;
   for (const bench::rw_lock_entry& entry : bench::rw_catalogue::instance().sound_entries())
     names.push_back(entry.name);
+  return names;
+}
+
+/// Rank 0 holds exclusively and then, without a gap, shared; the others write once. Throws where one of them
+/// did so in between. Of a lock that cannot nothing is asked.
+template <typename Make>
+[[nodiscard]] checker::program downgrading(const char* nodes, int ranks, Make make) {
+  return {.where = topology_spec::parse(nodes).place(ranks),
+          .body =
+              [make = std::move(make)](engine::world& w, checker::monitor& watch) {
+                struct alignas(slot_bytes) word {
+                  far<std::uint64_t> writes;
+                };
+                engine::world::far_segment<word> memory(w);
+                const auto writes = [&] {
+                  std::uint64_t count = 0;
+                  memory.get(0, &word::writes, count);
+                  memory.flush(0);
+                  return count;
+                };
+                const auto lock = make(w);
+                if constexpr (requires { lock->can(); })
+                  if (!lock->can().downgrades) return;
+                lock->lock();
+                const std::uint64_t before = writes();
+                if (w.rank() != 0) {
+                  const std::uint64_t one_more = before + 1;
+                  memory.put(0, &word::writes, one_more);
+                  memory.flush(0);
+                  lock->unlock();
+                  return;
+                }
+                lock->unlock_and_lock_shared();
+                watch.expect_complete("unlock_and_lock_shared()");
+                if (writes() != before) throw error("a writer came in between");
+                lock->unlock_shared();
+              },
+          .bytes = std::size_t{16} << 10U};
+}
+
+/// Those of which every schedule of four ranks can be looked at. `cohort_rw.late` is two locks of which each
+/// can; late_rw_lock_test.cpp is about that.
+[[nodiscard]] inline std::vector<std::string> rw_names_for_every_schedule() {
+  std::vector<std::string> names = sound_rw_names();
+  std::erase(names, "cohort_rw.late");
   return names;
 }
 

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <cstdint>
+
 #include "nearfar/lock/cohort_lock.hpp"
 #include "nearfar/lock/dash_lock.hpp"
 #include "nearfar/lock/tas_lock.hpp"
@@ -60,6 +62,45 @@ TEST(home, that_waits_in_a_receive_of_its_own_serves_others) {
     MPI_Send(nullptr, 0, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
   }
   EXPECT_EQ(inside.violations(), "");
+}
+
+struct alignas(slot_bytes) counted {
+  far<std::uint64_t> ranks;
+};
+
+/// Rank 0 takes a lock by `take` again and again, and calls MPI in no other way, until all others have used
+/// its memory in a window of their own; that needs its progress on one node, too.
+template <typename Take>
+void expect_progress_of_takes(world& w, Take take) {
+  default_cohort_lock<world> lock(w);
+  world::far_segment<counted> done(w);
+  // MPICH's puts to a window that begins elsewhere land elsewhere.
+  alignas(slot_bytes) std::uint64_t own = 0;
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Win_create(&own, sizeof own, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  const auto others = static_cast<std::uint64_t>(w.size() - 1);
+  const std::uint64_t one = 1;
+  std::uint64_t before = 0;
+  if (w.rank() == 0) {
+    while (done.read_direct(0, &counted::ranks) != others) {
+      take(lock);
+      lock.unlock();
+    }
+  } else {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+    MPI_Accumulate(&one, 1, MPI_UINT64_T, 0, 0, 1, MPI_UINT64_T, MPI_SUM, window);
+    MPI_Win_unlock(0, window);
+    done.fetch_add(0, &counted::ranks, one, before);
+    done.flush(0);
+  }
+  MPI_Win_free(&window);
+  EXPECT_EQ(own, w.rank() == 0 ? others : 0);
+}
+
+TEST(home, that_takes_a_lock_again_and_again_serves_others) {
+  using lock = default_cohort_lock<world>;
+  expect_progress_of_takes(common_world(), [](lock& taken) { taken.lock(); });
+  expect_progress_of_takes(common_world(), [](lock& taken) { ASSERT_TRUE(taken.try_lock()); });
 }
 
 }  // namespace

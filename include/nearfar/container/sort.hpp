@@ -50,6 +50,7 @@ inline constexpr bool finite_math_only = false;
 /// there are NaN, but each gives the same every time, and of `a < b` and `b < a` one is false: loops that go
 /// on while one is true then end at an element that was found not to be beyond them.
 /// Not so where the compiler has been told that there are no NaN, and turns a comparison round as it likes.
+/// (A program may have sources of both kinds: either's code of one sort is right for both.)
 template <typename T, typename Compare>
 inline constexpr bool compares_numbers =
     std::is_arithmetic_v<T> && !(std::is_floating_point_v<T> && finite_math_only) &&
