@@ -135,11 +135,13 @@ if(NEARFAR_SANITIZE)
   set_target_properties(${unused} PROPERTIES EXCLUDE_FROM_ALL TRUE)
 endif()
 
+# The tests of the checker are in the engine for minutes: three seconds more of compiling take a seventh off them.
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  target_compile_options(nearfar_engine PRIVATE -O2)
+endif()
 # AddressSanitizer doubles what the optimiser takes, so that its presets do without, but for what all tests run for long.
 if(NEARFAR_SANITIZE MATCHES "address")
-  foreach(target nearfar nearfar_engine)
-    target_compile_options(${target} PRIVATE -O1)
-  endforeach()
+  target_compile_options(nearfar PRIVATE -O1)
   # Whether a buffer's scope has ended is known where the engine's world is inlined.
   if(TARGET nearfar_checker_tests)
     target_compile_options(nearfar_checker_tests PRIVATE -O1)

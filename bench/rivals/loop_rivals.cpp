@@ -19,6 +19,7 @@
 #include <parallel/algorithm>
 #include <parallel/numeric>
 #include <random>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -51,14 +52,26 @@ struct loop {
 
 /// What all loops work on.
 struct arrays {
-  explicit arrays(std::size_t n) : a(n, 0.0), b(n, 1.0), c(n, 2.0), d(n, 3.0), keys(n), unsorted(n) {
+  explicit arrays(std::size_t n)
+      : a(n, 0.0), b(n, 1.0), c(n, 2.0), d(n, 3.0), keys(n), pool(std::max(n, least_pool)) {
     std::minstd_rand random(1);
-    for (double& key : unsorted) key = static_cast<double>(random());
-    std::copy(unsorted.begin(), unsorted.end(), keys.begin());
+    for (double& key : pool) key = static_cast<double>(random());
   }
   [[nodiscard]] std::size_t size() const { return a.size(); }
 
-  numbers a, b, c, d, keys, unsorted;
+  /// The keys of the last call of `take_keys`.
+  [[nodiscard]] auto unsorted() {
+    return std::ranges::subrange(pool.data() + next, pool.data() + next + size());
+  }
+  /// Other keys each time, so that no branch predictor learns the order of a few thousand by heart.
+  void take_keys() {
+    next = next + 2 * size() <= pool.size() ? next + size() : 0;
+    copy(unsorted(), keys.begin());
+  }
+
+  static constexpr std::size_t least_pool = std::size_t{1} << 22U;
+  numbers a, b, c, d, keys, pool;
+  std::size_t next = 0;
 };
 
 bool all_are(const numbers& of, double value) {
@@ -222,29 +235,28 @@ loop search(arrays& on) {
 
 /// Of numbers at random, copied in each call, in all ways alike.
 loop order(arrays& on) {
-  const auto again = [&on] { copy(on.unsorted, on.keys.begin()); };
   return {.name = "sort",
           .ways = {{"serial",
-                    [&on, again] {
-                      again();
+                    [&on] {
+                      on.take_keys();
                       std::sort(on.keys.begin(), on.keys.end());
                       return 0.0;
                     }},
                    {"nearfar",
-                    [&on, again] {
-                      again();
+                    [&on] {
+                      on.take_keys();
                       sort(on.keys);
                       return 0.0;
                     }},
                    {"std::execution",
-                    [&on, again] {
-                      again();
+                    [&on] {
+                      on.take_keys();
                       std::sort(parallel, on.keys.begin(), on.keys.end());
                       return 0.0;
                     }},
                    {"__gnu_parallel",
-                    [&on, again] {
-                      again();
+                    [&on] {
+                      on.take_keys();
                       __gnu_parallel::sort(on.keys.begin(), on.keys.end());
                       return 0.0;
                     }}},
@@ -253,7 +265,7 @@ loop order(arrays& on) {
               [&on](double, int) {
                 return std::is_sorted(on.keys.begin(), on.keys.end()) &&
                        std::accumulate(on.keys.begin(), on.keys.end(), 0.0) ==
-                           std::accumulate(on.unsorted.begin(), on.unsorted.end(), 0.0);
+                           std::accumulate(on.unsorted().begin(), on.unsorted().end(), 0.0);
               }};
 }
 
