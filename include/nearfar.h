@@ -109,8 +109,10 @@ NEARFAR_API nearfar_status nearfar_world_from_fortran_comm(MPI_Fint comm,
 
 /// Destroys a world and sets `*world` to NULL. Collective; waits, progressing, until all ranks do it. A world
 /// in which any rank has something left stays as it is: all ranks get IN_USE, destroy that, and call again.
-/// A world that was forgotten, by all ranks or some, ends in MPI_Finalize, where they wait as here; after
-/// that its memory, and what is in it, can still be given back, but the result is NO_MPI.
+/// A world that was forgotten, by all ranks or some, ends in MPI_Finalize, where they wait as here, for the
+/// last world first: where a rank forgets several, the others destroy them in the reverse of the order in
+/// which they were made, or wait for ever. After that a world's memory, and what is in it, can still be given
+/// back, but the result is NO_MPI.
 NEARFAR_API nearfar_status nearfar_world_destroy(nearfar_world** world);
 
 /// This rank in the world, from 0.

@@ -26,7 +26,7 @@ def nanoseconds(timeout: float) -> int:
     return min(int(timeout * 1e9), LONGEST_NS) if timeout < 1e10 else LONGEST_NS
 
 
-class _InterruptDeferred:
+class InterruptDeferred:
     """Ctrl-C takes effect at the end of the block. It is the main thread alone that Python lets handle signals."""
 
     def __enter__(self) -> None:
@@ -51,19 +51,20 @@ def settled(
 ) -> tuple[int, Any]:
     """The outcome of ``attempt()``, and after SUCCESS ``result()``.
 
-    If an interrupt comes that late, ``undo(result)`` before it is raised. The interpreter looks for one at calls and in
-    loops: who returns this without either does not lose it.
+    If an interrupt comes that late, ``undo(result)`` before it is raised. The interpreter looks for one where functions
+    begin and in loops, up to 3.11 also after calls with ``*arguments``, and up to 3.10 after any call: who returns this
+    without any of these does not lose it.
     """
     status, value = _library.TIMED_OUT, None
     try:
-        with _InterruptDeferred():
+        with InterruptDeferred():
             status = attempt()
             if status == _library.SUCCESS:
                 value = result()
         return status, value
     except BaseException:
         if status == _library.SUCCESS:
-            with _InterruptDeferred():
+            with InterruptDeferred():
                 undo(value)
         raise
 
@@ -85,6 +86,13 @@ def wait(
         left = max(end - time.monotonic_ns(), 0)
         if left == 0:
             return status, value
+
+
+class NotCopied:
+    """What has a handle of the library, which one object destroys: no copies, nor pickles."""
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"a {type(self).__name__} cannot be copied: hand on the object itself")
 
 
 class Source:

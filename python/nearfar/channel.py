@@ -9,11 +9,11 @@ from typing import Any
 
 from . import _library
 from ._library import call
-from ._waiting import Source, checked_size, iterate, raise_unless_got, raise_unless_put, settled, wait
+from ._waiting import NotCopied, Source, checked_size, iterate, raise_unless_got, raise_unless_put, settled, wait
 from .items import items_of
 
 
-class Channel(Source):
+class Channel(NotCopied, Source):
     """A channel between threads, first in, first out, of which any may put and get. Needs no MPI.
 
     ``kind`` is a dtype, for numpy's scalars, or a number, for that many bytes at most.

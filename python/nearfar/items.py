@@ -26,8 +26,10 @@ class Items(abc.ABC):
 
 def items_of(kind: Any) -> Items:
     """``kind`` is what numpy makes a dtype of, for its scalars; or a number of bytes, for ``bytes`` of at most that."""
-    if isinstance(kind, int) and not isinstance(kind, bool):
-        return Bytes(kind)
+    if kind is None:
+        raise ArgumentError("values of no kind: give a dtype, or a number of bytes")
+    if isinstance(kind, (int, np.integer)) and not isinstance(kind, bool):
+        return Bytes(int(kind))
     return Scalars(kind)
 
 
@@ -61,6 +63,8 @@ class Scalars(Items):
         self.dtype = np.dtype(kind)
         if self.dtype.hasobject or self.dtype.itemsize == 0:
             raise ArgumentError(f"values of dtype {self.dtype} have no fixed bytes: give a number of bytes, for bytes")
+        if self.dtype.subdtype is not None:
+            raise ArgumentError(f"{self.dtype} is no scalar: give a structured dtype with a field of it")
         self.size = self.dtype.itemsize
 
     def encode(self, value: Any) -> bytes:
@@ -76,6 +80,8 @@ class Scalars(Items):
 
     def _exact(self, value: Any) -> int:
         """The whole number that this is; ValueError if it is none, or too large or small."""
+        if np.ndim(value) != 0:
+            raise ValueError("one number is wanted")
         number = int(value)
         limits = np.iinfo(self.dtype)
         if not limits.min <= number <= limits.max or number != value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import ctypes
 from collections.abc import Callable, Iterator
@@ -11,7 +12,9 @@ from typing import Any
 from . import _library
 from ._library import call
 from ._waiting import (
+    NotCopied,
     Source,
+    InterruptDeferred,
     checked_rank,
     checked_size,
     iterate,
@@ -21,7 +24,7 @@ from ._waiting import (
     settled,
     wait,
 )
-from .errors import ArgumentError, Error, Full, HeldError, InUseError
+from .errors import ArgumentError, Error, Full, HeldError, InUseError, NotHeldError
 from .items import items_of, keys_of
 
 _KINDS = {"ticket": 0, "lock-free": 1}
@@ -39,7 +42,7 @@ def _told_to_other_ranks(name: str, what: Any) -> Iterator[None]:
         raise
 
 
-class World:
+class World(NotCopied):
     """The ranks of a communicator of mpi4py, with the memory that locks, queues and maps are in.
 
     Making and closing a world, and making anything in it, is collective: all ranks do it in the same order and with the
@@ -141,7 +144,7 @@ class World:
             self.close()
 
 
-class _InWorld:
+class _InWorld(NotCopied):
     """What has a handle, and lives in a world. ``checked`` returns what the library is to be given, or raises."""
 
     def __init__(self, world: World, kind: str, checked: Callable[[], tuple[int, ...]]) -> None:
@@ -197,7 +200,25 @@ class _Exclusive(_InWorld):
         return status == _library.SUCCESS
 
 
-class Lock(_Exclusive):
+class _Block(abc.ABC):
+    """A block in which a lock is held; no generator, in which an interrupt could come after the lock is taken."""
+
+    @abc.abstractmethod
+    def release(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        try:
+            self.release()
+        except Error:
+            raise
+        except BaseException:
+            # An interrupt, which may have come before.
+            with InterruptDeferred(), contextlib.suppress(NotHeldError):
+                self.release()
+            raise
+
+
+class Lock(_Exclusive, _Block):
     """An exclusive lock of all ranks of a world, not recursive: ``with lock:``."""
 
     def __init__(self, world: World, home: int = 0) -> None:
@@ -206,9 +227,6 @@ class Lock(_Exclusive):
     def __enter__(self) -> Lock:
         self.acquire()
         return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.release()
 
 
 class RWLock(_Exclusive):
@@ -234,17 +252,15 @@ class RWLock(_Exclusive):
         return _Holding(self.acquire_shared, self.release_shared)
 
 
-class _Holding:
-    """A block in which a lock is held; no generator, in which an interrupt could come after the lock is taken."""
-
+class _Holding(_Block):
     def __init__(self, acquire: Callable[[], bool], release: Callable[[], None]) -> None:
-        self._acquire, self._release = acquire, release
+        self._acquire, self._give = acquire, release
 
     def __enter__(self) -> None:
         self._acquire()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._release()
+    def release(self) -> None:
+        self._give()
 
 
 class Queue(_InWorld, Source):
@@ -277,12 +293,21 @@ class Queue(_InWorld, Source):
             return value
         raise_unless_got(status)
 
-    def _wait(self, name: str, block: bool, timeout: float | None, data: Any, *settling: Any) -> tuple[int, Any]:
+    def _wait(
+        self,
+        name: str,
+        block: bool,
+        timeout: float | None,
+        data: Any,
+        undo: Callable[[Any], Any] = bool,
+        result: Callable[[], Any] = bool,
+    ) -> tuple[int, Any]:
+        # Handed on one by one, as `settled` says.
         if not block:
-            return settled(lambda: self._call(f"try_{name}", data), *settling)
+            return settled(lambda: self._call(f"try_{name}", data), undo, result)
         if timeout is None and self._world._waits_whole:
-            return settled(lambda: self._call(name, data), *settling)
-        return wait(lambda span: self._call(f"{name}_for", data, span), timeout, *settling)
+            return settled(lambda: self._call(name, data), undo, result)
+        return wait(lambda span: self._call(f"{name}_for", data, span), timeout, undo, result)
 
     def __iter__(self) -> Iterator[Any]:
         """All values that this rank gets, until the queue is finished and empty."""

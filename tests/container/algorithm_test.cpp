@@ -181,6 +181,18 @@ TEST(scans, agree_with_the_standard) {
   });
 }
 
+TEST(scans, of_proxies_add_up_what_they_stand_for) {
+  std::vector<bool> bits(100);
+  bits[7] = true;
+  for (const int threads : {1, 3}) {
+    std::vector<char> any(bits.size());
+    nearfar::inclusive_scan(team(threads), bits, any.begin(), std::logical_or<>{});
+    EXPECT_EQ(std::ranges::count(any, char{0}), 7);
+    nearfar::exclusive_scan(team(threads), bits, any.begin(), false, std::logical_or<>{});
+    EXPECT_EQ(std::ranges::count(any, char{0}), 8);
+  }
+}
+
 TEST(scans, of_floating_point_numbers_are_the_same_each_time) {
   const auto values = random_numbers<double>(10007, 1000000000);
   std::vector<double> first(values.size());

@@ -400,6 +400,59 @@ void large_transfers() {
   MPI_Win_free(&window);
 }
 
+/// The first rank alone says that it will not lock a window, which is used without locks then.
+void without_locks() {
+  MPI_Info info = MPI_INFO_NULL;
+  if (rank == 0) {
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "no_locks", "true");
+  }
+  word* own = nullptr;
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Win_allocate(sizeof(word), 1, info, MPI_COMM_WORLD, &own, &window);
+  const word sent = rank + 1;
+  *own = 0;
+  MPI_Win_fence(0, window);
+  MPI_Accumulate(&sent, 1, MPI_INT64_T, (rank + 1) % ranks, 0, 1, MPI_INT64_T, MPI_SUM, window);
+  MPI_Win_fence(0, window);
+  EXPECT(*own, (rank + ranks - 1) % ranks + 1);
+  MPI_Win_free(&window);
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+}
+
+int copies = 0;
+int deletions = 0;
+
+int count_copy(MPI_Comm, int, void*, void*, void*, int* is_copied) {
+  ++copies;
+  *is_copied = 1;
+  return MPI_SUCCESS;
+}
+
+int count_deletion(MPI_Comm, int, void*, void*) {
+  ++deletions;
+  return MPI_SUCCESS;
+}
+
+/// Nothing keeps what a program has hung on a communicator.
+void attributes() {
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(count_copy, count_deletion, &key, nullptr);
+  MPI_Comm own = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &own);
+  MPI_Comm_set_attr(own, key, nullptr);
+  {
+    const memory in(memory::allocated, own);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, in.window());
+    MPI_Win_unlock(0, in.window());
+    MPI_Barrier(own);
+  }
+  MPI_Comm_free(&own);
+  MPI_Comm_free_keyval(&key);
+  // Open MPI's own windows have a copy.
+  EXPECT(deletions, copies + 1);
+}
+
 std::set<std::string> only;
 std::set<std::string> without;
 std::set<std::string> kinds;
@@ -466,6 +519,8 @@ int main(int argc, char** argv) {
   }
   part("", "windows_of_some", windows_of_some);
   part("", "large_transfers", large_transfers);
+  part("", "without_locks", without_locks);
+  part("", "attributes", attributes);
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
   return failures == 0 ? 0 : 1;

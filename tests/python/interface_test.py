@@ -1,10 +1,12 @@
 """The Python package on two ranks or more of a real MPI library."""
 
+import copy
 import ctypes
 import functools
 import gc
 import os
 import pathlib
+import pickle
 import re
 import signal
 import sys
@@ -35,6 +37,17 @@ def interrupted(name):
         return status
 
     return unittest.mock.patch.object(library, f"nearfar_{name}", unittest.mock.Mock(side_effect=run))
+
+
+def interrupt_at_call_of(name):
+    """A profiler for one block: Ctrl-C comes when a function of this name begins."""
+
+    def profile(frame, event, _):
+        if event == "call" and frame.f_code.co_name == name:
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
+
+    return profile
 
 
 class OnAllRanks(unittest.TestCase):
@@ -228,6 +241,41 @@ class Locks(OnAllRanks):
             self.assertTrue(lock.acquire(blocking=False))
             lock.release()
         lock._world.close()
+
+    def test_an_interrupt_at_the_end_of_a_block_leaves_no_lock_held(self):
+        world = nearfar.World(MPI.COMM_SELF)
+        lock, shared = world.lock(), world.rwlock()
+        for at in ("release", "_call", "call"):
+            for held, block in ((lock, lock), (shared, shared.writing())):
+                with self.assertRaises(KeyboardInterrupt), block:
+                    sys.setprofile(interrupt_at_call_of(at))
+                self.assertIsNone(sys.getprofile())
+                self.assertTrue(held.acquire(blocking=False), at)
+                held.release()
+        world.close()
+
+    def test_what_is_no_kind_of_values_is_refused(self):
+        for kind in (None, True, object, (np.int32, (3,)), 0):
+            with self.assertRaises((nearfar.ArgumentError, TypeError), msg=kind):
+                nearfar.Channel(kind, capacity=1).put(np.zeros(3))
+        texts = nearfar.Channel(np.int64(100), capacity=1)
+        texts.put(b"of up to 100 bytes")
+        self.assertEqual(texts.get(), b"of up to 100 bytes")
+        for kind in (np.int64, np.float64):
+            with self.assertRaises(nearfar.ArgumentError):
+                nearfar.Channel(kind, capacity=1).put(np.array([5]))
+
+    def test_nothing_with_a_handle_is_copied(self):
+        world = nearfar.World(MPI.COMM_SELF)
+        channel = nearfar.Channel(np.int64, capacity=1)
+        for one in (world, world.lock(), world.rwlock(), world.queue(8, capacity=1), world.map(8, 8, 1), channel):
+            for made in (copy.copy, copy.deepcopy, pickle.dumps):
+                with self.assertRaisesRegex(TypeError, "cannot be copied"):
+                    made(one)
+        gc.collect()
+        channel.put(1)
+        self.assertEqual(channel.get(), 1)
+        world.close()
 
     def test_readers_share_and_writers_do_not(self):
         lock = self.world.rwlock()

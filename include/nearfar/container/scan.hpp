@@ -177,10 +177,12 @@ scan<Kind, T, Operation, Transform> make_scan(Operation operation, Transform fun
   return {std::move(operation), std::move(function)};
 }
 
-/// What a scan of transformed elements adds up if it is given nothing to begin with.
+/// What a scan of transformed elements adds up if it is given nothing to begin with. Elements that are not
+/// transformed may be proxies, as those of `std::vector<bool>`.
 template <typename Transform, typename Iterator>
-using transformed_value =
-    std::remove_cvref_t<std::invoke_result_t<Transform&, std::iter_reference_t<Iterator>>>;
+using transformed_value = std::conditional_t<
+    std::same_as<Transform, std::identity>, std::iter_value_t<Iterator>,
+    std::remove_cvref_t<std::invoke_result_t<Transform&, std::iter_reference_t<Iterator>>>>;
 
 }  // namespace detail
 

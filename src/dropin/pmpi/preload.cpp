@@ -119,18 +119,19 @@ int most_ranks() {
   std::abort();
 }
 
-/// Whether the program has said that it will not lock.
-bool is_never_locked(MPI_Info info) {
-  if (info == MPI_INFO_NULL) return false;
+/// Whether the program has said, on any rank, that it will not lock. Collective.
+bool is_never_locked(MPI_Info info, MPI_Comm comm) {
   char value[8] = "";
   int found = 0;
-  PMPI_Info_get(info, "no_locks", sizeof value - 1, value, &found);
-  return found != 0 && std::string_view(value) == "true";
+  if (info != MPI_INFO_NULL) PMPI_Info_get(info, "no_locks", sizeof value - 1, value, &found);
+  int said = found != 0 && std::string_view(value) == "true" ? 1 : 0;
+  PMPI_Allreduce(MPI_IN_PLACE, &said, 1, MPI_INT, MPI_MAX, comm);
+  return said != 0;
 }
 
 /// After a window was made. Collective, as that was.
 int made(int status, MPI_Info info, MPI_Comm comm, const MPI_Win* window) {
-  if (status != MPI_SUCCESS || inside || is_never_locked(info)) return status;
+  if (status != MPI_SUCCESS || inside || is_never_locked(info, comm)) return status;
   return without_exceptions([&] {
     int ranks = 0;
     PMPI_Comm_size(comm, &ranks);
@@ -198,16 +199,20 @@ NEARFAR_EXPORT int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint unit, MPI_I
 #endif
 
 NEARFAR_EXPORT int MPI_Win_free(MPI_Win* window) {
-  companion* known = windows().find(*window);
-  if (known == nullptr) return mpi_library().win_free(window);
+  if (inside) return mpi_library().win_free(window);
+  // Before the library frees it: another thread may be given the same handle for a window that it makes.
+  std::unique_ptr<companion> one = windows().take(*window);
+  if (one == nullptr) return mpi_library().win_free(window);
   // While all ranks are still there: the library may find that one has an epoch open, and tell that one
   // alone.
   const std::string name = name_of(*window);
   const MPI_Win freed = *window;
   const int status = mpi_library().win_free(window);
-  if (status != MPI_SUCCESS) return status;
+  if (status != MPI_SUCCESS) {
+    windows().add(freed, std::move(one));
+    return status;
+  }
   return without_exceptions([&] {
-    const std::unique_ptr<companion> one = windows().take(freed);
     // What is held, the library has let pass.
     for (int target = 0; target < one->ranks(); ++target) one->release(target);
     if (one->held_all() != hold::nothing) one->release_all();

@@ -29,7 +29,12 @@ communicator::~communicator() {
 
 communicator communicator::duplicate(MPI_Comm original) {
   communicator result;
-  check(MPI_Comm_dup(original, &result.handle_), "MPI_Comm_dup");
+  // MPI_Comm_dup would call what the program has for attributes to be copied, and deleted who knows when.
+  MPI_Group ranks = MPI_GROUP_NULL;
+  check(MPI_Comm_group(original, &ranks), "MPI_Comm_group");
+  const int status = MPI_Comm_create(original, ranks, &result.handle_);
+  MPI_Group_free(&ranks);
+  check(status, "MPI_Comm_create");
   result.return_errors();
   return result;
 }

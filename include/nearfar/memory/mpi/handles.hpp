@@ -27,7 +27,7 @@ class communicator {
   }
   ~communicator();
 
-  /// Collective over `original`.
+  /// The same ranks in the same order, without the attributes. Collective over `original`.
   static communicator duplicate(MPI_Comm original);
   /// The ranks that share physical memory. Collective.
   static communicator shared_memory(MPI_Comm original);
