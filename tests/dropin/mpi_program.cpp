@@ -409,7 +409,7 @@ void without_locks() {
   }
   word* own = nullptr;
   MPI_Win window = MPI_WIN_NULL;
-  MPI_Win_allocate(sizeof(word), 1, info, MPI_COMM_WORLD, &own, &window);
+  MPI_Win_allocate(words * sizeof(word), 1, info, MPI_COMM_WORLD, &own, &window);
   const word sent = rank + 1;
   *own = 0;
   MPI_Win_fence(0, window);
@@ -449,7 +449,7 @@ void attributes() {
   }
   MPI_Comm_free(&own);
   MPI_Comm_free_keyval(&key);
-  // Open MPI's own windows have a copy.
+  // The library's own windows may have a copy.
   EXPECT(deletions, copies + 1);
 }
 
