@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import operator
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +12,12 @@ from typing import Any
 
 from . import _library
 from .errors import ArgumentError, Closed, Empty, Full
+
+try:
+    # What `signal` wraps: to make enumerations of numbers takes it longer than all else that a lock costs.
+    from _signal import SIGINT, getsignal, signal
+except ImportError:
+    from signal import SIGINT, getsignal, signal  # type: ignore[assignment]
 
 LONGEST_NS = (1 << 63) - 1
 LARGEST_INT = (1 << 8 * ctypes.sizeof(ctypes.c_int) - 1) - 1
@@ -31,13 +36,13 @@ class InterruptDeferred:
 
     def __enter__(self) -> None:
         self._noted: list[tuple[Any, ...]] = []
-        self._handler: Any = signal.getsignal(signal.SIGINT) if in_main_thread() else None
+        self._handler: Any = getsignal(SIGINT) if in_main_thread() else None
         if callable(self._handler):
-            signal.signal(signal.SIGINT, lambda *arguments: self._noted.append(arguments))
+            signal(SIGINT, lambda *arguments: self._noted.append(arguments))
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if callable(self._handler):
-            signal.signal(signal.SIGINT, self._handler)
+            signal(SIGINT, self._handler)
             if self._noted:
                 self._handler(*self._noted[0])
 

@@ -79,7 +79,7 @@ void insertion_sort(Iterator first, Iterator last, Compare& less) {
 inline constexpr std::ptrdiff_t few_to_sort = 16;
 
 /// Fewer numbers than this one thread sorts before two have: they meet twice, and need memory in between.
-inline constexpr std::size_t few_to_sort_together = 1024;
+inline constexpr std::size_t few_to_sort_together = 512;
 
 /// Sorts, and with any `less` uses no memory but that of the elements, and ends: `std::sort` relies on its
 /// being a strict weak order where it does not look for the end. Quicksort by the median of three, or a heap
@@ -415,7 +415,7 @@ struct sort_algorithm : detail::on_default_team_by_less<sort_algorithm> {
   /// Each thread moves its elements to a buffer, sorts them there and, after all have, merges from all
   /// buffers the elements that belong into its part of the range. So it takes memory for as many elements
   /// again, and throws `std::bad_alloc` without it; the merge of p threads compares about 2 log2(p)
-  /// times for each element, once if there are two. Fewer than 1024 elements (`execution::alone_below`) are
+  /// times for each element, once if there are two. Fewer than 512 elements (`execution::alone_below`) are
   /// sorted by the caller alone. One thread over a range in one piece needs no buffer, and
   /// elements whose moves may throw are sorted by one thread without one. If `less` throws, all elements are
   /// valid, but as with `std::sort` in any order, and one for each thread that threw may be a moved-from one.
