@@ -12,9 +12,9 @@ from typing import Any
 from . import _library
 from ._library import call
 from ._waiting import (
+    InterruptDeferred,
     NotCopied,
     Source,
-    InterruptDeferred,
     checked_rank,
     checked_size,
     iterate,
