@@ -9,6 +9,7 @@ add_library(
   nearfar_c SHARED
   src/c/call.cpp
   src/c/channel.cpp
+  src/c/fortran.cpp
   src/c/lock.cpp
   src/c/map.cpp
   src/c/queue.cpp

@@ -5,8 +5,8 @@
 !> constants below: 0, positive for an outcome, negative for an error, on which nearfar_last_message() has more.
 !>
 !> Items, keys and values are passed as they are, of any type without pointers and allocatable components; so many of
-!> their bytes are read or written as the queue, map or channel was made for: storage_size(item) / 8. Timeouts are
-!> nanoseconds from the call on.
+!> their bytes are read or written as the queue, map or channel was made for: storage_size(item) / 8. What would be
+!> written to but has fewer is refused: NEARFAR_ERROR_ARGUMENT. Timeouts are nanoseconds from the call on.
 !>
 !> Collective procedures, which all ranks call in the same order with the same arguments: create of all but channels,
 !> and of worlds destroy, too; nearfar_world%barrier, nearfar_map%size.
@@ -91,6 +91,7 @@ module nearfar
   type :: nearfar_queue
     private
     type(c_ptr) :: handle = c_null_ptr
+    integer :: item_bytes = 0
   contains
     procedure :: create => queue_create
     procedure :: destroy => queue_destroy
@@ -108,6 +109,7 @@ module nearfar
   type :: nearfar_map
     private
     type(c_ptr) :: handle = c_null_ptr
+    integer :: value_bytes = 0
   contains
     procedure :: create => map_create
     procedure :: destroy => map_destroy
@@ -342,6 +344,15 @@ module nearfar
       integer(c_int) :: status
     end function c_map_owner
 
+    ! src/c/fortran.cpp
+    function c_has_bytes(item, elements, bytes) bind(c, name="nearfar_fortran_has_bytes") result(status)
+      import :: c_int, c_int64_t, c_size_t
+      type(*), intent(in) :: item(..)
+      integer(c_size_t), value :: elements
+      integer(c_int64_t), value :: bytes
+      integer(c_int) :: status
+    end function c_has_bytes
+
     function c_channel_create(item_bytes, capacity, channel) bind(c, name="nearfar_channel_create") result(status)
       import :: c_int, c_ptr, c_size_t
       integer(c_size_t), value :: item_bytes
@@ -428,6 +439,15 @@ contains
     if (is_initialised .and. .not. is_finalised) call MPI_Abort(MPI_COMM_WORLD, 1) ! others may wait for this rank
     error stop 1
   end subroutine conclude
+
+  !> Whether a variable has so many bytes to write to. gfortran 12 takes a substring for all of its variable, class(*) for
+  !> 8 bytes, and what is no variable for anything: so what is only read is not asked.
+  function has_bytes(item, bytes) result(outcome)
+    type(*), intent(in) :: item(..)
+    integer, intent(in) :: bytes
+    integer(c_int) :: outcome
+    outcome = c_has_bytes(item, size(item, kind=c_size_t), int(bytes, c_int64_t))
+  end function has_bytes
 
   !> What a function says that returns a number.
   subroutine ask_number(of, handle, number, status)
@@ -634,8 +654,11 @@ contains
     integer, intent(in) :: item_bytes
     integer, intent(in) :: capacity
     integer, intent(out), optional :: status
-    call conclude(c_queue_create(world%handle, int(kind, c_int), int(item_bytes, c_size_t), int(capacity, &
-      c_size_t), self%handle), status)
+    integer(c_int) :: outcome
+    outcome = c_queue_create(world%handle, int(kind, c_int), int(item_bytes, c_size_t), int(capacity, c_size_t), &
+      self%handle)
+    if (outcome == NEARFAR_SUCCESS) self%item_bytes = item_bytes
+    call conclude(outcome, status)
   end subroutine queue_create
 
   subroutine queue_destroy(self, status)
@@ -671,14 +694,20 @@ contains
     class(nearfar_queue), intent(in) :: self
     type(*), intent(inout), contiguous, target :: item(..)
     integer, intent(out), optional :: status
-    call conclude(c_queue_pop(self%handle, c_loc(item)), status)
+    integer(c_int) :: outcome
+    outcome = has_bytes(item, self%item_bytes)
+    if (outcome == NEARFAR_SUCCESS) outcome = c_queue_pop(self%handle, c_loc(item))
+    call conclude(outcome, status)
   end subroutine queue_pop
 
   subroutine queue_try_pop(self, item, status)
     class(nearfar_queue), intent(in) :: self
     type(*), intent(inout), contiguous, target :: item(..)
     integer, intent(out), optional :: status
-    call conclude(c_queue_try_pop(self%handle, c_loc(item)), status)
+    integer(c_int) :: outcome
+    outcome = has_bytes(item, self%item_bytes)
+    if (outcome == NEARFAR_SUCCESS) outcome = c_queue_try_pop(self%handle, c_loc(item))
+    call conclude(outcome, status)
   end subroutine queue_try_pop
 
   subroutine queue_pop_for(self, item, timeout_ns, status)
@@ -686,7 +715,10 @@ contains
     type(*), intent(inout), contiguous, target :: item(..)
     integer(int64), intent(in) :: timeout_ns
     integer, intent(out), optional :: status
-    call conclude(c_queue_pop_for(self%handle, c_loc(item), timeout_ns), status)
+    integer(c_int) :: outcome
+    outcome = has_bytes(item, self%item_bytes)
+    if (outcome == NEARFAR_SUCCESS) outcome = c_queue_pop_for(self%handle, c_loc(item), timeout_ns)
+    call conclude(outcome, status)
   end subroutine queue_pop_for
 
   subroutine queue_close(self, status)
@@ -710,8 +742,11 @@ contains
     integer, intent(in) :: value_bytes
     integer, intent(in) :: entries
     integer, intent(out), optional :: status
-    call conclude(c_map_create(world%handle, int(key_bytes, c_size_t), int(value_bytes, c_size_t), int(entries, &
-      c_size_t), self%handle), status)
+    integer(c_int) :: outcome
+    outcome = c_map_create(world%handle, int(key_bytes, c_size_t), int(value_bytes, c_size_t), int(entries, c_size_t), &
+      self%handle)
+    if (outcome == NEARFAR_SUCCESS) self%value_bytes = value_bytes
+    call conclude(outcome, status)
   end subroutine map_create
 
   subroutine map_destroy(self, status)
@@ -725,7 +760,10 @@ contains
     type(*), intent(in), contiguous, target :: key(..)
     type(*), intent(inout), contiguous, target :: value(..)
     integer, intent(out), optional :: status
-    call conclude(c_map_find(self%handle, c_loc(key), c_loc(value)), status)
+    integer(c_int) :: outcome
+    outcome = has_bytes(value, self%value_bytes)
+    if (outcome == NEARFAR_SUCCESS) outcome = c_map_find(self%handle, c_loc(key), c_loc(value))
+    call conclude(outcome, status)
   end subroutine map_find
 
   subroutine map_insert(self, key, value, status)
@@ -751,9 +789,15 @@ contains
     type(*), intent(inout), optional, contiguous, target :: value(..)
     integer, intent(out), optional :: status
     type(c_ptr) :: place
+    integer(c_int) :: outcome
     place = c_null_ptr
-    if (present(value)) place = c_loc(value)
-    call conclude(c_map_erase(self%handle, c_loc(key), place), status)
+    outcome = NEARFAR_SUCCESS
+    if (present(value)) then
+      place = c_loc(value)
+      outcome = has_bytes(value, self%value_bytes)
+    end if
+    if (outcome == NEARFAR_SUCCESS) outcome = c_map_erase(self%handle, c_loc(key), place)
+    call conclude(outcome, status)
   end subroutine map_erase
 
   !> Entries in this rank's memory; context is handed to visit.
@@ -842,7 +886,9 @@ contains
     integer(c_size_t) :: found
     integer(c_int) :: outcome
     found = 0
-    outcome = c_channel_receive(self%handle, c_loc(buffer), int(buffer_bytes, c_size_t), found)
+    outcome = has_bytes(buffer, buffer_bytes)
+    if (outcome == NEARFAR_SUCCESS) outcome = c_channel_receive(self%handle, c_loc(buffer), int(buffer_bytes, &
+      c_size_t), found)
     if (present(bytes)) bytes = int(found)
     call conclude(outcome, status)
   end subroutine channel_receive
@@ -856,7 +902,9 @@ contains
     integer(c_size_t) :: found
     integer(c_int) :: outcome
     found = 0
-    outcome = c_channel_try_receive(self%handle, c_loc(buffer), int(buffer_bytes, c_size_t), found)
+    outcome = has_bytes(buffer, buffer_bytes)
+    if (outcome == NEARFAR_SUCCESS) outcome = c_channel_try_receive(self%handle, c_loc(buffer), int(buffer_bytes, &
+      c_size_t), found)
     if (present(bytes)) bytes = int(found)
     call conclude(outcome, status)
   end subroutine channel_try_receive
@@ -871,7 +919,9 @@ contains
     integer(c_size_t) :: found
     integer(c_int) :: outcome
     found = 0
-    outcome = c_channel_receive_for(self%handle, c_loc(buffer), int(buffer_bytes, c_size_t), found, timeout_ns)
+    outcome = has_bytes(buffer, buffer_bytes)
+    if (outcome == NEARFAR_SUCCESS) outcome = c_channel_receive_for(self%handle, c_loc(buffer), int(buffer_bytes, &
+      c_size_t), found, timeout_ns)
     if (present(bytes)) bytes = int(found)
     call conclude(outcome, status)
   end subroutine channel_receive_for

@@ -1,7 +1,7 @@
 ! The Fortran module on two ranks: that each procedure reaches its function of C with the arguments where they belong.
 module expectations
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_ptr
-  use, intrinsic :: iso_fortran_env, only: error_unit, int64
+  use, intrinsic :: iso_fortran_env, only: error_unit, int16, int64
   use mpi_f08
   use nearfar
   implicit none
@@ -162,6 +162,7 @@ contains
       call expect(status == NEARFAR_TIMED_OUT, "nothing comes")
       call queue%try_pop(numbers, status)
       call expect(status == NEARFAR_EMPTY, "nothing is there")
+      call test_small_items(queue)
       call world%barrier()
       if (rank == 0) then
         call queue%push([1, 2, 3])
@@ -199,12 +200,42 @@ contains
     end do
   end subroutine test_queue
 
+  !> Items of fewer bytes than the 12 of the queue are refused by what would write to them, whatever their type and rank.
+  subroutine test_small_items(queue)
+    type(nearfar_queue), intent(in) :: queue
+    integer(int64) :: one
+    integer :: many(24), square(2, 2)
+    character(11) :: letters
+    character(:), allocatable :: word
+    many = 0
+    one = 0
+    square = 0
+    letters = ""
+    call queue%pop(letters, status)
+    call expect_status(status, NEARFAR_ERROR_ARGUMENT, "11 bytes, where 12", "pop")
+    call queue%pop(one, status)
+    call expect_status(status, NEARFAR_ERROR_ARGUMENT, "8 bytes, where 12", "pop")
+    call queue%pop(many(1:24:12), status)
+    call expect_status(status, NEARFAR_ERROR_ARGUMENT, "8 bytes, where 12", "pop into what is not contiguous")
+    call queue%try_pop(many(24), status)
+    call expect_status(status, NEARFAR_ERROR_ARGUMENT, "4 bytes, where 12", "try_pop")
+    call queue%pop_for(many(:0), long, status)
+    call expect_status(status, NEARFAR_ERROR_ARGUMENT, "0 bytes, where 12", "pop_for")
+    allocate (character(12) :: word)
+    call queue%try_pop(word, status)
+    call expect(status == NEARFAR_EMPTY, "12 letters are enough")
+    call queue%try_pop(square, status)
+    call expect(status == NEARFAR_EMPTY, "so are 4 numbers")
+  end subroutine test_small_items
+
   subroutine test_map()
     type(nearfar_map) :: squares
     integer(int64) :: i, count
     integer(int64), target :: factor
     integer :: owner, mine, all_visited
+    integer(int16) :: small
     real :: square
+    small = 0
     call squares%create(world, key_bytes=0, value_bytes=4, entries=100, status=status)
     call expect_status(status, NEARFAR_ERROR_ARGUMENT, "keys of a map", "keys of no size")
     call squares%create(world, key_bytes=8, value_bytes=4, entries=100)
@@ -215,6 +246,10 @@ contains
     end do
     call squares%size(count)
     call expect(count == 20, "all are in")
+    call squares%find(i, small, status)
+    call expect_status(status, NEARFAR_ERROR_ARGUMENT, "2 bytes, where 4", "a small place for a value")
+    call squares%erase(i, small, status)
+    call expect_status(status, NEARFAR_ERROR_ARGUMENT, "2 bytes, where 4", "a small place for what is erased")
     factor = 1
     call squares%visit_local(visit, c_loc(factor))
     call MPI_Allreduce(visited, all_visited, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
@@ -256,6 +291,12 @@ contains
     call expect(status == NEARFAR_TIMED_OUT, "nothing comes")
     call channel%receive(word, 7, status=status)
     call expect_status(status, NEARFAR_ERROR_ARGUMENT, "not into 7", "too small a place")
+    call channel%receive(word, 9, status=status)
+    call expect_status(status, NEARFAR_ERROR_ARGUMENT, "8 bytes, where 9", "a place smaller than said")
+    call channel%try_receive(word, 9, status=status)
+    call expect_status(status, NEARFAR_ERROR_ARGUMENT, "8 bytes, where 9", "and at once")
+    call channel%receive_for(word, 9, moment, status=status)
+    call expect_status(status, NEARFAR_ERROR_ARGUMENT, "8 bytes, where 9", "and for a time")
     call channel%send("three", 5)
     call channel%send_for("eight  8", 8, moment)
     call channel%try_send("x", 1, status)

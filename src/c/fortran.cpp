@@ -1,0 +1,36 @@
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "nearfar.h"
+#include "src/c/call.hpp"
+
+namespace {
+
+/// How the descriptor of a variable begins in every compiler (Fortran 2018, 18.5.3): the order of what
+/// follows is the compiler's own.
+struct descriptor {
+  void* base_addr;
+  std::size_t elem_len;
+  int version;
+};
+
+}  // namespace
+
+extern "C" {
+
+/// For src/fortran/nearfar.f90 alone, which cannot ask for the size of an element of a variable of any type.
+NEARFAR_API nearfar_status nearfar_fortran_has_bytes(const descriptor* item, std::size_t elements,
+                                                     std::int64_t bytes);
+
+nearfar_status nearfar_fortran_has_bytes(const descriptor* item, std::size_t elements, std::int64_t bytes) {
+  const std::size_t size = item->elem_len * elements;
+  if (bytes <= static_cast<std::int64_t>(size)) return NEARFAR_SUCCESS;
+  return nearfar::c::guarded("nearfar", [&] {
+    return nearfar::c::fail(NEARFAR_ERROR_ARGUMENT, "nearfar",
+                            "an item, key, value or buffer has " + std::to_string(size) + " bytes, where " +
+                                std::to_string(bytes) + " are needed");
+  });
+}
+
+}  // extern "C"
