@@ -17,6 +17,7 @@
 
 #include "nearfar/container/execution.hpp"
 #include "nearfar/container/placed_memory.hpp"
+#include "nearfar/container/sorted_runs.hpp"
 #include "nearfar/container/team.hpp"
 
 namespace nearfar {
@@ -81,43 +82,154 @@ inline constexpr std::ptrdiff_t few_to_sort = 16;
 /// Fewer numbers than this one thread sorts before two have: they meet twice, and need memory in between.
 inline constexpr std::size_t few_to_sort_together = 512;
 
-/// Sorts, and with any `less` uses no memory but that of the elements, and ends: `std::sort` relies on its
-/// being a strict weak order where it does not look for the end. Quicksort by the median of three, or a heap
-/// sort where that divides badly, and insertion sort for few. All elements stay, in whatever order.
+/// Puts an element first whose rank is about the middle one: the median of three, or of three such of many.
+/// Whether these were many, and all in order, or all in the reverse.
 template <std::random_access_iterator Iterator, typename Compare>
-void sort_in_bounds(Iterator first, Iterator last, Compare& less, int divisions_left,
-                    [[maybe_unused]] bool has_lower = false) {
-  constexpr bool is_stopped = compares_numbers<std::iter_value_t<Iterator>, Compare>;
+bool put_pivot_first(Iterator first, Iterator last, Compare& less) {
+  int exchanged = 0;
+  const auto exchange = [&](Iterator a, Iterator b) {
+    std::iter_swap(a, b);
+    ++exchanged;
+  };
+  const auto order = [&](Iterator a, Iterator b, Iterator c) {
+    if (less(*b, *a)) exchange(a, b);
+    if (!less(*c, *b)) return;
+    exchange(b, c);
+    if (less(*b, *a)) exchange(a, b);
+  };
+  const bool are_many = last - first > 128;
+  const Iterator middle = first + (last - first) / 2;
+  order(first, middle, last - 1);
+  if (are_many) {
+    order(first + 1, middle - 1, last - 2);
+    order(first + 2, middle + 1, last - 3);
+    order(middle - 1, middle, middle + 1);
+  }
+  std::iter_swap(first, middle);
+  return are_many && exchanged % 12 == 0;  // the reverse takes three for each three
+}
+
+template <typename Iterator>
+struct division_in_two {
+  Iterator pivot;       // those in front of it are less, the others are not
+  bool had_been_there;  // nothing else was moved
+};
+
+/// Divides by the first element. Elements that are in no order and move cheaply all move, so that no branch
+/// depends on a comparison (the scheme of Lomuto); others do where both of two belong on the other side (that
+/// of Hoare).
+template <std::random_access_iterator Iterator, typename Compare>
+[[nodiscard]] division_in_two<Iterator> divide_by_first(Iterator first, Iterator last, bool in_order,
+                                                        Compare& less) {
+  Iterator low = first + 1;
+  Iterator high = last;
+  const auto skip_what_is_there = [&] {
+    while (low < high && less(*low, *first)) ++low;
+    while (low < high && !less(*(high - 1), *first)) --high;
+  };
+  skip_what_is_there();
+  const bool had_been_there = low == high;
+  if (moves_cheaply<std::iter_value_t<Iterator>> && !in_order) {
+    if constexpr (moves_cheaply<std::iter_value_t<Iterator>>) {
+      const std::iter_value_t<Iterator> pivot = *first;
+      for (Iterator next = low; next != high; ++next) {
+        const std::iter_value_t<Iterator> element = *next;
+        const bool is_less = less(element, pivot);
+        *next = *low;
+        *low = element;
+        low += static_cast<std::iter_difference_t<Iterator>>(is_less);
+      }
+    }
+  } else {
+    // One alone is on the wrong side of both, if there is no order.
+    while (high - low > 1) {
+      std::iter_swap(low++, --high);
+      skip_what_is_there();
+    }
+  }
+  std::iter_swap(first, low - 1);
+  return {low - 1, had_been_there};
+}
+
+/// Insertion sort that gives up, and says so, after a few moves.
+template <std::random_access_iterator Iterator, typename Compare>
+[[nodiscard]] bool is_sorted_by_few_moves(Iterator first, Iterator last, Compare& less) {
+  if (first == last) return true;
+  std::ptrdiff_t moves = 8;
+  for (Iterator next = first + 1; next != last; ++next) {
+    if (!less(*next, *(next - 1))) continue;
+    std::iter_value_t<Iterator> moved = std::move(*next);
+    Iterator to = next;
+    do {
+      *to = std::move(*(to - 1));
+      --to;
+    } while (--moves != 0 && to != first && less(moved, *(to - 1)));
+    *to = std::move(moved);
+    if (moves == 0) return false;
+  }
+  return true;
+}
+
+/// Exchanges elements where pivots are taken from with others.
+template <std::random_access_iterator Iterator>
+void disarrange(Iterator first, Iterator last) {
+  const std::ptrdiff_t quarter = (last - first) / 4;
+  if (quarter < few_to_sort / 4) return;
+  for (std::ptrdiff_t i = 0; i < 3; ++i) {
+    std::iter_swap(first + i, first + quarter + i);
+    std::iter_swap(first + 2 * quarter + i, last - quarter - 1 - i);
+    std::iter_swap(last - 1 - i, first + quarter + 2 + i);
+  }
+}
+
+/// Sorts, and with any `less` uses no memory but that of the elements, and ends: `std::sort` relies on its
+/// being a strict weak order where it does not look for the end. All elements stay, in whatever order.
+/// Quicksort that looks for what is sorted already, breaks what makes it divide badly, and goes over to a
+/// heap sort if it does so too often (Peters, "Pattern-defeating Quicksort", 2021); insertion sort for few.
+template <std::random_access_iterator Iterator, typename Compare>
+void sort_in_bounds(Iterator first, Iterator last, Compare& less, int bad_divisions_left,
+                    bool has_lower = false) {
   while (last - first > few_to_sort) {
-    if (divisions_left-- == 0) {
+    const std::ptrdiff_t size = last - first;
+    const bool in_order = put_pivot_first(first, last, less);
+    // A pivot that is not more than what is in front of the range is least. Those like it are in their place
+    // then.
+    const bool is_least = has_lower && !less(*(first - 1), *first);
+    const auto divided = [&] {
+      if (!is_least) return divide_by_first(first, last, in_order, less);
+      auto is_not_more = [&less](const auto& element, const auto& pivot) { return !less(pivot, element); };
+      return divide_by_first(first, last, in_order, is_not_more);
+    }();
+    const Iterator pivot = divided.pivot;
+    const std::ptrdiff_t lower = pivot - first;
+    const std::ptrdiff_t higher = last - pivot - 1;
+    const bool is_bad = (is_least ? lower : std::min(lower, higher)) < size / 8;
+    if (is_bad && --bad_divisions_left <= 0) {
       std::make_heap(first, last, std::ref(less));
       std::sort_heap(first, last, std::ref(less));
       return;
     }
-    const Iterator middle = first + (last - first) / 2;
-    if (less(*middle, *first)) std::iter_swap(middle, first);
-    if (less(*(last - 1), *middle)) {
-      std::iter_swap(last - 1, middle);
-      if (less(*middle, *first)) std::iter_swap(middle, first);
+    if (is_least) {
+      first = pivot + 1;
+      continue;
     }
-    std::iter_swap(first, middle);
-    Iterator low = first + 1;
-    Iterator high = last;
-    for (;;) {
-      // Stopped at first by the last and by the pivot itself, then by those that were swapped.
-      while ((is_stopped || low < high) && less(*low, *first)) ++low;
-      while ((is_stopped || low < high) && less(*first, *(high - 1))) --high;
-      if (high - low < 2) break;
-      std::iter_swap(low, high - 1);
-      ++low;
-      --high;
+    if (is_bad) {
+      disarrange(first, pivot);
+      disarrange(pivot + 1, last);
+    } else if (divided.had_been_there && is_sorted_by_few_moves(first, pivot, less) &&
+               is_sorted_by_few_moves(pivot + 1, last, less)) {
+      return;
     }
-    const Iterator pivot = low - 1;
-    std::iter_swap(first, pivot);
-    sort_in_bounds(low, last, less, divisions_left, true);
-    last = pivot;
+    if (lower < higher) {
+      sort_in_bounds(first, pivot, less, bad_divisions_left, has_lower);
+      first = pivot + 1;
+      has_lower = true;
+    } else {
+      sort_in_bounds(pivot + 1, last, less, bad_divisions_left, true);
+      last = pivot;
+    }
   }
-  if constexpr (is_stopped) {
+  if constexpr (compares_numbers<std::iter_value_t<Iterator>, Compare>) {
     if (has_lower) return insertion_sort<true>(first, last, less);
   }
   insertion_sort(first, last, less);
@@ -127,156 +239,8 @@ struct quick_order {
   template <std::random_access_iterator Iterator, typename Compare>
   static void sort(Iterator first, Iterator last, Compare& less) {
     sort_in_bounds(first, last, less,
-                   2 * static_cast<int>(std::bit_width(static_cast<std::size_t>(last - first))));
+                   static_cast<int>(std::bit_width(static_cast<std::size_t>(last - first))));
   }
-};
-
-/// Sorted runs that follow each other in memory, and how far each is used up.
-template <typename T>
-class sorted_runs {
- public:
-  struct run {
-    T* next;
-    T* end;
-    std::size_t rank;  // of equal elements, those of the run with the lower one come first
-  };
-
-  explicit sorted_runs(std::vector<run> runs) : runs_(std::move(runs)) {}
-
-  /// How many elements of each run have a rank below this one in the sorted whole. Equal elements rank by
-  /// run, then by place, so that those between two ranks adjoin those from the second on.
-  using division = std::vector<std::size_t>;
-
-  /// As above if `less` is a strict weak order; otherwise no more than there are.
-  template <typename Compare>
-  [[nodiscard]] division divide(std::size_t rank, Compare& less) const {
-    division low(runs_.size(), 0);
-    division high(runs_.size());
-    for (std::size_t i = 0; i < runs_.size(); ++i) high[i] = length(i);
-    division below(runs_.size());
-    for (;;) {
-      // The middle of the longest run of candidates halves it, and gives bounds in all others.
-      std::size_t widest = 0;
-      for (std::size_t i = 1; i < runs_.size(); ++i)
-        if (high[i] - low[i] > high[widest] - low[widest]) widest = i;
-      if (runs_.empty() || low[widest] == high[widest]) return low;
-      const std::size_t middle = low[widest] + (high[widest] - low[widest]) / 2;
-      const T& pivot = runs_[widest].next[middle];
-      std::size_t pivot_rank = 0;
-      for (std::size_t i = 0; i < runs_.size(); ++i) {
-        const T* const begin = runs_[i].next;
-        const T* const end = runs_[i].end;
-        if (i == widest)
-          below[i] = middle;
-        else if (i < widest)
-          below[i] = static_cast<std::size_t>(std::upper_bound(begin, end, pivot, std::ref(less)) - begin);
-        else
-          below[i] = static_cast<std::size_t>(std::lower_bound(begin, end, pivot, std::ref(less)) - begin);
-        pivot_rank += below[i];
-      }
-      // Without an order, bounds may contradict each other; the run that was halved is narrowed always.
-      for (std::size_t i = 0; i < runs_.size(); ++i) {
-        const std::size_t bound = std::clamp(below[i], low[i], high[i]);
-        if (pivot_rank < rank)
-          low[i] = i == widest ? middle + 1 : bound;
-        else
-          high[i] = bound;
-      }
-    }
-  }
-  /// The division after so many elements of one run after the other: what there is if there is no order.
-  [[nodiscard]] division divide_in_place(std::size_t rank) const {
-    division result;
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
-      result.push_back(std::min(rank, length(i)));
-      rank -= result.back();
-    }
-    return result;
-  }
-  /// Whether both together give a part of so many elements.
-  [[nodiscard]] static bool is_part(const division& first, const division& last, std::size_t size) {
-    std::size_t all = 0;
-    for (std::size_t i = 0; i < first.size(); ++i) {
-      if (first[i] > last[i]) return false;
-      all += last[i] - first[i];
-    }
-    return all == size;
-  }
-
-  /// The parts of all runs between two divisions.
-  [[nodiscard]] sorted_runs part(const division& first, const division& last) const {
-    std::vector<run> parts;
-    for (std::size_t i = 0; i < runs_.size(); ++i)
-      if (first[i] != last[i])
-        parts.push_back({runs_[i].next + first[i], runs_[i].next + last[i], runs_[i].rank});
-    return sorted_runs(std::move(parts));
-  }
-
-  /// Elements that are left.
-  [[nodiscard]] std::size_t size() const noexcept {
-    std::size_t all = 0;
-    for (std::size_t i = 0; i < runs_.size(); ++i) all += length(i);
-    return all;
-  }
-
-  /// To be called before the first merge. If `less` throws, all elements are still here.
-  template <typename Compare>
-  void begin_merge(Compare& less) {
-    for (std::size_t i = runs_.size() / 2; i != 0; --i) sift_down(i - 1, less);
-  }
-
-  /// Moves the next n elements of the merged runs to `out` and on. If `less` throws, those moved so far are
-  /// no longer here.
-  template <typename Output, typename Compare>
-  void merge(std::size_t n, Output out, Compare& less) {
-    for (; n != 0 && runs_.size() > 1; --n) {
-      run& least = runs_.front();
-      *out = std::move(*least.next);
-      ++out;
-      if (++least.next == least.end) {
-        least = runs_.back();
-        runs_.pop_back();
-      }
-      sift_down(0, less);
-    }
-    drain(n, out);
-  }
-
-  /// Moves the next n elements in any order.
-  template <typename Output>
-  void drain(std::size_t n, Output out) {
-    while (n != 0) {
-      run& from = runs_.back();
-      const std::size_t step = std::min(n, static_cast<std::size_t>(from.end - from.next));
-      out = std::move(from.next, advanced(from.next, step), out);
-      from.next += step;
-      n -= step;
-      if (from.next == from.end) runs_.pop_back();
-    }
-  }
-
- private:
-  // Makes a heap with the least run first of what is one but for run `at`.
-  template <typename Compare>
-  void sift_down(std::size_t at, Compare& less) {
-    for (std::size_t child = 2 * at + 1; child < runs_.size(); child = 2 * at + 1) {
-      if (child + 1 < runs_.size() && precedes(runs_[child + 1], runs_[child], less)) ++child;
-      if (!precedes(runs_[child], runs_[at], less)) return;
-      std::swap(runs_[at], runs_[child]);
-      at = child;
-    }
-  }
-
-  template <typename Compare>
-  [[nodiscard]] static bool precedes(const run& a, const run& b, Compare& less) {
-    return a.rank < b.rank ? !less(*b.next, *a.next) : static_cast<bool>(less(*a.next, *b.next));
-  }
-
-  [[nodiscard]] std::size_t length(std::size_t of) const noexcept {
-    return static_cast<std::size_t>(runs_[of].end - runs_[of].next);
-  }
-
-  std::vector<run> runs_;
 };
 
 /// Sorts shares as `Order` does, and merges them stably.
@@ -305,7 +269,7 @@ class sort_by_shares {
     using runs = sorted_runs<T>;
     const sort_buffer<T> buffer(size);
     std::vector<index_range> shares(static_cast<std::size_t>(threads.size()));
-    std::vector<runs> parts;
+    std::vector<merge_of_runs<T>> parts;
     try {
       threads.run([&](team_member member) {
         Compare mine = less;
@@ -338,7 +302,7 @@ class sort_by_shares {
       if (!std::ranges::all_of(std::views::iota(std::size_t{0}, shares.size()), is_share))
         for (std::size_t i = 0; i < shares.size(); ++i) divisions[i] = all.divide_in_place(shares[i].first);
       for (std::size_t i = 0; i < shares.size(); ++i)
-        parts.push_back(all.part(divisions[i], divisions[i + 1]));
+        parts.emplace_back(all.part(divisions[i], divisions[i + 1]));
     } catch (...) {
       for (const index_range share : shares) {
         T* from = buffer.data() + share.first;
@@ -391,8 +355,8 @@ class sort_by_shares {
   }
 
   // Moves what is left of the elements of a share, which were not moved back yet, to where they belong.
-  template <typename T, typename Iterator>
-  static void bring_back(sorted_runs<T>& left, index_range share, Iterator first) {
+  template <typename Merge, typename Iterator>
+  static void bring_back(Merge& left, index_range share, Iterator first) {
     const std::size_t size = left.size();
     const auto drain = [&](std::size_t n, auto to) { left.drain(n, to); };
     if (size != 0) for_each_piece(share.last - size, size, drain, first);
@@ -414,13 +378,13 @@ struct sort_algorithm : detail::on_default_team_by_less<sort_algorithm> {
   ///
   /// Each thread moves its elements to a buffer, sorts them there and, after all have, merges from all
   /// buffers the elements that belong into its part of the range. So it takes memory for as many elements
-  /// again, and throws `std::bad_alloc` without it; the merge of p threads compares about 2 log2(p)
-  /// times for each element, once if there are two. Fewer than 512 elements (`execution::alone_below`) are
-  /// sorted by the caller alone. One thread over a range in one piece needs no buffer, and
-  /// elements whose moves may throw are sorted by one thread without one. If `less` throws, all elements are
-  /// valid, but as with `std::sort` in any order, and one for each thread that threw may be a moved-from one.
-  /// If `less` is no strict weak order, as that of numbers with NaN among them, or differs from call to call,
-  /// all elements are there afterwards, in any order.
+  /// again, and throws `std::bad_alloc` without it; the merge of p threads compares about log2(p) times for
+  /// each element, twice as often if elements are more than 16 bytes or not trivially copyable. Fewer than
+  /// 512 elements (`execution::alone_below`) are sorted by the caller alone. One thread over a range in one
+  /// piece needs no buffer, and elements whose moves may throw are sorted by one thread without one. If
+  /// `less` throws, all elements are valid, but as with `std::sort` in any order, and one for each thread
+  /// that threw may be a moved-from one. If `less` is no strict weak order, as that of numbers with NaN among
+  /// them, or differs from call to call, all elements are there afterwards, in any order.
   template <std::random_access_iterator Iterator, std::sentinel_for<Iterator> Sentinel,
             typename Compare = std::less<>, typename Projection = std::identity>
   void operator()(const execution& how, Iterator first, Sentinel last, Compare less = {},
