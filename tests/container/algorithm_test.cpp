@@ -58,12 +58,10 @@ std::vector<T> random_numbers(std::size_t size, unsigned largest, unsigned seed 
 // Calls body(execution, range) for a vector of these values, whole and in chunks, and for segmented arrays.
 template <typename T, typename Body>
 void for_each_range(team threads, const std::vector<T>& values, Body&& body) {
-  std::vector<T> by_default = values;
-  body(execution(threads), by_default);
-  std::vector<T> plain = values;
-  body(together(threads), plain);
-  std::vector<T> in_chunks = values;
-  body(together(threads, 7), in_chunks);
+  for (const execution& how : {execution(threads), together(threads), together(threads, 7)}) {
+    std::vector<T> vector(values.begin(), values.end());
+    body(how, vector);
+  }
   for (const std::size_t segments : {2U, 11U}) {
     segmented_array<T> array(segments, values, {}, threads);
     body(together(threads), array);
@@ -291,7 +289,7 @@ TEST(stable_sort, is_stable_for_elements_whose_moves_may_throw) {
   struct throwing : item {
     throwing() = default;
     explicit throwing(const item& other) : item(other) {}
-    throwing(const throwing& other) noexcept(false) : item(other) {}
+    throwing(const throwing& other) noexcept(false) = default;
     throwing& operator=(const throwing& other) noexcept(false) = default;
   };
   for (const std::size_t size : {0U, 2U, 17U, 40U, 1025U}) {

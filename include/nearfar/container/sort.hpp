@@ -205,8 +205,8 @@ void sort_in_bounds(Iterator first, Iterator last, Compare& less, int bad_divisi
     const std::ptrdiff_t higher = last - pivot - 1;
     const bool is_bad = (is_least ? lower : std::min(lower, higher)) < size / 8;
     if (is_bad && --bad_divisions_left <= 0) {
-      std::make_heap(first, last, std::ref(less));
-      std::sort_heap(first, last, std::ref(less));
+      std::make_heap(first, last, comparing_by(less));
+      std::sort_heap(first, last, comparing_by(less));
       return;
     }
     if (is_least) {

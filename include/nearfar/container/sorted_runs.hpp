@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <type_traits>
@@ -20,6 +19,13 @@ namespace nearfar::detail {
 /// where elements are in no order.
 template <typename T>
 inline constexpr bool moves_cheaply = std::is_trivially_copyable_v<T> && std::copyable<T> && sizeof(T) <= 16;
+
+/// A comparison by one that stays where it is. (Of `std::ref` of a `std::function` clang 16 makes no heap
+/// with libstdc++ 12.)
+template <typename Compare>
+[[nodiscard]] auto comparing_by(Compare& less) {
+  return [&less](auto&& a, auto&& b) -> bool { return less(a, b); };
+}
 
 /// Sorted elements that follow each other in memory, and how far they are used up.
 template <typename T>
@@ -66,9 +72,11 @@ class sorted_runs {
         if (i == widest)
           below[i] = middle;
         else if (i < widest)
-          below[i] = static_cast<std::size_t>(std::upper_bound(begin, end, pivot, std::ref(less)) - begin);
+          below[i] =
+              static_cast<std::size_t>(std::upper_bound(begin, end, pivot, comparing_by(less)) - begin);
         else
-          below[i] = static_cast<std::size_t>(std::lower_bound(begin, end, pivot, std::ref(less)) - begin);
+          below[i] =
+              static_cast<std::size_t>(std::lower_bound(begin, end, pivot, comparing_by(less)) - begin);
         pivot_rank += below[i];
       }
       // Without an order, bounds may contradict each other; the run that was halved is narrowed always.

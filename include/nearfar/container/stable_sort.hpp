@@ -103,9 +103,9 @@ struct stable_order {
     Iterator left = first + (middle - first) / 2;
     Iterator right = middle + (last - middle) / 2;
     if (middle - first > last - middle)
-      right = std::lower_bound(middle, last, *left, std::ref(less));
+      right = std::lower_bound(middle, last, *left, comparing_by(less));
     else
-      left = std::upper_bound(first, middle, *right, std::ref(less));
+      left = std::upper_bound(first, middle, *right, comparing_by(less));
     const Iterator between = std::rotate(left, middle, right);
     merge_in_place(first, left, between, less);
     merge_in_place(between, right, last, less);
