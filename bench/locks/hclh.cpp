@@ -12,7 +12,8 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
   to.add({.name = name,
           .summary = summary,
           .paper = "Luchangco, Nussbaum, Shavit 2006",
-          .fairness = "overtaken by a batch of each other node, in which each of its ranks is once",
+          .fairness = "between batches, in which each rank of a node is once, FIFO once the first of a batch "
+                      "has appended it",
           .cost = cost,
           .parameters = {},
           .can_try = false},

@@ -183,8 +183,14 @@ void expect_permutations_without_an_order(const Sort& sort) {
         std::iota(places.begin(), places.end(), 0);
         std::ranges::shuffle(places, std::mt19937(1));  // NOLINT(cert-msc32-c,cert-msc51-cpp)
         sort(together(team(threads)), places, less);
+        std::vector<large> others;
+        for (const int place : places) others.push_back({.value = place, .more = {}});
+        sort(together(team(threads)), others,
+             [&less](const large& a, const large& b) { return less(a.value, b.value); });
         std::ranges::sort(places);
+        std::sort(others.begin(), others.end());
         for (int i = 0; i < size; ++i) ASSERT_EQ(places[static_cast<std::size_t>(i)], i);
+        ASSERT_TRUE(std::ranges::equal(others, places, {}, &large::value));
       }
 }
 

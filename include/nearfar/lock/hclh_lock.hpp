@@ -22,10 +22,10 @@
 /// place. By Craig's variant both sides swap, and a reset is an accumulate too; what was swapped into a word
 /// by who then got the lock is complete when its owner comes to reset it, as above.
 ///
-/// Fairness: between batches first come, first served, in which each rank of a node is once. A rank that has
-/// not yet been appended may be overtaken by one batch of each other node. Progress: an acquiring rank waits
-/// for its predecessors, and for the first of its batch. There is no attempt that does not wait
-/// (near_clh_lock.hpp).
+/// Fairness: between batches, in which each rank of a node is once, first come, first served from when the
+/// first rank of a batch has appended it. Until then, while that rank is on the way to the home, other nodes
+/// may overtake those behind it without a bound. Progress: an acquiring rank waits for its predecessors, and
+/// for the first of its batch. There is no attempt that does not wait (near_clh_lock.hpp).
 ///
 /// Cost in far operations, each completed by a flush: lock 1 swap at home by the first of a batch, and 1 get
 /// at its predecessor for each look at it; unlock none. By Craig's variant: lock 1 atomic at home and 1 at

@@ -47,9 +47,10 @@ class lockable {
     held_ = holding::exclusive;
   }
 
-  /// Takes the lock if it is free, without waiting for its holder. A far operation at the home rank may be
-  /// part of it all the same, which on transports without hardware for that waits until the home enters MPI,
-  /// however long it computes.
+  /// Takes the lock if it is free, without waiting for its holder. A far operation may be part of it all the
+  /// same, at the home rank, or, of a lock that the last holder's node keeps (biased_queue.hpp), at a rank of
+  /// that node. On transports without hardware for that it waits until that rank enters MPI, however long it
+  /// computes.
   ///
   /// A failed attempt drives progress, and yields where processors are short: the rank that is waited for may
   /// need either from a caller that tries again and again.

@@ -10,8 +10,9 @@
 /// need not be complete, and hang (`far_queue.hpp`, `far_handover.hpp`). The default has queues with words in
 /// turn and hands over by sum; it is kept as the rival of `cohort_lock`.
 ///
-/// Fairness: at most `max_local_passes` ranks of a node in a row overtake a waiting rank of another node.
-/// Progress: an acquiring rank waits for its predecessors only.
+/// Fairness: at most `max_local_passes` ranks of a node in a row overtake a rank of another node that waits,
+/// once the first of that node has registered it at home. Progress: an acquiring rank waits for its
+/// predecessors only.
 ///
 /// Cost in far operations, each completed by a flush ("near" ones included, as they are RMA too):
 ///  - uncontended: lock 1 put and 1 swap in the node, 1 put at the leader and 1 swap at home; unlock 2 gets
