@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import pathlib
 import sys
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .command_line import Parser, run
+from .command_line import Parser, end, run
 from .results import ResultsFile, printable, read_all
 
 if TYPE_CHECKING:
@@ -131,18 +130,15 @@ def _run(arguments: argparse.Namespace) -> int:
     elif arguments.csv:
         from .csv_table import csv_text
 
-        sys.stdout.reconfigure(errors="surrogateescape")  # paths may hold any bytes
         sys.stdout.write(csv_text(files))
     else:
         write_all(arguments.output, _build(files, arguments, warnings))
     for warning in [*unfinished, *warnings]:
         print(f"{PROGRAM}: {warning}", file=sys.stderr)
     if not prints:
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(errors="surrogateescape")  # paths may hold any bytes
         print(os.path.join(arguments.output, "index.html"))
     return 1 if warnings else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

@@ -7,11 +7,11 @@ import json
 import math
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .command_line import Parser, run
+from .command_line import Parser, end, run
 from .fields import text_of
 from .results import Record, ReportError, ResultsFile, Sample, printable, read_all
 from .statements import JUDGED, in_users_order
@@ -202,11 +202,21 @@ def _show_table(labels: dict[Point, str], verdicts: dict[Point, Verdict], bound:
     print("# ns: medians; ratio: after / before, with its 95 % interval by bootstrap; p: of Mann and Whitney's test")
     print(f"# regression: slower by more than {bound:g} %, where test and interval agree that it is slower")
     heads = (("before ns", 12), ("after ns", 12), ("ratio", 8), ("low", 8), ("high", 8), ("p", 8))
-    print(f"{'# configuration':<{width}}" + "".join(f"{head:>{size}}" for head, size in heads) + "  verdict")
-    for point, one in verdicts.items():
-        numbers = f"{one.before_ns:>12.1f}{one.after_ns:>12.1f}{one.ratio:>8.3f}"
-        numbers += "".join(f"{'-':>8}" if math.isnan(value) else f"{value:>8.3f}" for value in (one.low, one.high, one.p))
-        print(f"{labels[point]:<{width}}{numbers}  {one.text}")
+    rows = {point: _numbers(one) for point, one in verdicts.items()}
+    sizes = [max(size, *(len(row[i]) + 2 for row in rows.values())) for i, (_, size) in enumerate(heads)]
+
+    def aligned(words: Iterable[str]) -> str:
+        return "".join(f"{word:>{size}}" for word, size in zip(words, sizes))
+
+    print(f"{'# configuration':<{width}}{aligned(head for head, _ in heads)}  verdict")
+    for point, row in rows.items():
+        print(f"{labels[point]:<{width}}{aligned(row)}  {verdicts[point].text}")
+
+
+def _numbers(one: Verdict) -> list[str]:
+    """As the table shows them."""
+    ratios = ("-" if math.isnan(value) else f"{value:.3f}" for value in (one.ratio, one.low, one.high, one.p))
+    return [f"{one.before_ns:.1f}", f"{one.after_ns:.1f}", *ratios]
 
 
 def _recorded(times: Times) -> Record:
@@ -235,4 +245,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

@@ -233,6 +233,27 @@ def test_a_module_that_is_missing_is_named_with_its_cure(write: Write, tmp_path:
     assert "no module pandas: install it (Debian: apt-get install python3-pandas)" in ended.stderr
 
 
+@pytest.mark.parametrize(
+    ("code", "saying"),
+    [
+        (
+            "raise ImportError('IMPORTANT: READ THIS!\\n\\nOriginal error was: lib.so: failed to map segment\\n')",
+            "could not load a module: lib.so: failed to map segment; ",
+        ),
+        ("raise ImportError('lib.so: no', name='pandas')", "could not load the module pandas: lib.so: no; "),
+        ("raise MemoryError", "out of memory: "),
+    ],
+)
+def test_a_module_that_cannot_be_loaded_is_no_fault_of_the_report(
+    write: Write, tmp_path: Path, code: str, saying: str
+) -> None:
+    (tmp_path / "pandas.py").write_text(f"{code}\n")
+    ended = run_report(tmp_path, str(write("a.jsonl", [ecsb()])))
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert len(ended.stderr.splitlines()) == 1
+    assert saying in ended.stderr and "a fault of" not in ended.stderr
+
+
 def test_lost_output_is_an_error(write: Write, tmp_path: Path) -> None:
     with open("/dev/full", "w", encoding="ascii") as full:
         ended = run_report(tmp_path, str(write("a.jsonl", [ecsb()])), "--text", stdout=full)

@@ -72,6 +72,20 @@ def test_the_same_files_give_the_same_words(write: Write) -> None:
     assert compare(one, other).stdout == compare(one, other).stdout
 
 
+def test_numbers_keep_apart_however_large(write: Write) -> None:
+    one = write("a.jsonl", repetitions("mcs", 1, (0.001, 0.002, 0.5, 1, 1, 2000, 30_000, 90_000_000)))
+    other = write("b.jsonl", repetitions("mcs", 1, (0.001, 0.002, 400, 500, 70_000, 2000, 3_000_000, 90_000_000)))
+    head, row = compare(one, other).stdout.splitlines()[-2:]
+    assert [len(line.split("  ")[-1]) for line in (head, row)] == [len("verdict"), len("same")]
+    (record,) = verdicts(one, other).values()
+    assert record["high"] > 10_000, "which takes all the room of its column"
+    shown = [f"{record[name]:.1f}" for name in ("before_ns", "after_ns")]
+    shown += [f"{record[name]:.3f}" for name in ("ratio", "low", "high", "p")]
+    assert row.split() == ["ecsb", "mcs", *shown, "same"]
+    ends = [re.search(rf" {name}(?= )", head) for name in ("ratio", "low", "high", "p")]
+    assert all(end and row[end.end() - 1].isdigit() and row[end.end()] == " " for end in ends), "columns are aligned"
+
+
 def test_few_repetitions_decide_nothing(write: Write) -> None:
     one, other = write("a.jsonl", repetitions("mcs", 100)[:3]), write("b.jsonl", repetitions("mcs", 900)[:3])
     record = verdicts(one, other)["mcs"]

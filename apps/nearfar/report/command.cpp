@@ -22,8 +22,8 @@ struct report_options {
 };
 
 int run_report(const report_options& options) {
-  std::vector<std::string> arguments{"--output", options.output};
-  if (!options.title.empty()) arguments.insert(arguments.end(), {"--title", options.title});
+  std::vector<std::string> arguments{"--output=" + options.output};  // a value may begin with '-'
+  if (!options.title.empty()) arguments.push_back("--title=" + options.title);
   if (options.text) arguments.emplace_back("--text");
   if (options.csv) arguments.emplace_back("--csv");
   arguments.emplace_back("--");

@@ -21,7 +21,7 @@ struct compare_options {
 };
 
 int run_compare(const compare_options& options) {
-  std::vector<std::string> arguments{"--bound", fmt::format("{}", options.bound)};
+  std::vector<std::string> arguments{fmt::format("--bound={}", options.bound)};
   if (options.as_json) arguments.emplace_back("--json");
   arguments.insert(arguments.end(), {"--", options.before, options.after});
   return run_report_package(arguments, "nearfar_report.compare");

@@ -10,13 +10,20 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string>
 #include <system_error>
+#include <vector>
 
+#include "apps/nearfar/shared/command.hpp"
 #include "nearfar/core/error.hpp"
 
 namespace nearfar::command {
 
 namespace {
+
+/// The package adds this to its status when the command runs it, so that 0 or 1 of an interpreter that never
+/// ran it is not taken for its own.
+constexpr int status_base = 200;
 
 bool holds_package(const std::filesystem::path& folder) {
   std::error_code ignored;
@@ -42,14 +49,55 @@ std::filesystem::path find_package() {
       "that holds it");
 }
 
+struct interpreter {
+  std::string path;
+  bool chosen;  ///< by the user
+};
+
+interpreter find_python() {
+  if (const char* chosen = std::getenv("NEARFAR_PYTHON")) return {chosen, true};
+  // Debian's own Python has Debian's pandas; another one that comes first on the path may not.
+  const char* const debians = "/usr/bin/python3";
+  return {access(debians, X_OK) == 0 ? debians : "python3", false};
+}
+
+/// For Python, in the process that becomes it.
+void set_environment(const std::filesystem::path& package) {
+  setenv("PYTHONPATH", package.c_str(), 1);
+  setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+  setenv("NEARFAR_STATUS_BASE", std::to_string(status_base).c_str(), 1);
+  unsetenv("PYTHONHOME");  // of another Python, with which this one does not start
+  // A report has no use for OpenBLAS's threads, and without memory for them OpenBLAS tries for ever.
+  setenv("OPENBLAS_NUM_THREADS", "1", 0);
+}
+
+/// What the package ended with; throws `nearfar::error` if it did not.
+int status_of_package(int ended, const interpreter& python, const std::string& module) {
+  if (!WIFEXITED(ended)) throw error("the report was stopped by a signal");
+  const int status = WEXITSTATUS(ended);
+  constexpr int of_signals = 128;
+  if (status >= status_base && status <= status_base + bad_input) return status - status_base;
+  if (status == 127 && python.chosen)
+    throw error(fmt::format("'{}' cannot be started, which NEARFAR_PYTHON names", python.path));
+  if (status == 127)
+    throw error(
+        "python3 cannot be started: install it with pandas, matplotlib and scipy, or "
+        "name one that has them in NEARFAR_PYTHON");
+  if (status > of_signals && status < status_base) throw error("the report was stopped by a signal");
+  throw error(
+      fmt::format("'{}'{} has not run {} to its end (status {}): name a Python 3 with pandas, matplotlib and "
+                  "scipy in NEARFAR_PYTHON",
+                  python.path, python.chosen ? ", which NEARFAR_PYTHON names," : "", module, status));
+}
+
 }  // namespace
 
 int run_report_package(const std::vector<std::string>& arguments, const std::string& module) {
   const std::filesystem::path package = find_package();
-  std::vector<std::string> command{"", "-m", module};
+  const interpreter python = find_python();
+  std::vector<std::string> command{python.path, "-m", module};
   command.insert(command.end(), arguments.begin(), arguments.end());
 
-  const char* const chosen = std::getenv("NEARFAR_PYTHON");
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) throw error(fmt::format("cannot start python3: {}", std::strerror(errno)));
@@ -57,31 +105,17 @@ int run_report_package(const std::vector<std::string>& arguments, const std::str
     // A report that is ended takes Python along.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(EXIT_FAILURE);
-    setenv("PYTHONPATH", package.c_str(), 1);
-    setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
-    // Debian's own Python has Debian's pandas; another one that comes first on the path may not.
-    std::vector<const char*> candidates{"/usr/bin/python3", "python3"};
-    if (chosen != nullptr) candidates = {chosen};
-    for (const char* python : candidates) {
-      command.front() = python;  // where Python looks for its own library
-      std::vector<char*> words;
-      for (std::string& word : command) words.push_back(word.data());
-      words.push_back(nullptr);
-      execvp(python, words.data());
-    }
+    set_environment(package);
+    std::vector<char*> words;
+    for (std::string& word : command) words.push_back(word.data());
+    words.push_back(nullptr);
+    execvp(words.front(), words.data());
     _exit(127);
   }
   int ended = 0;
   while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
   }
-  if (!WIFEXITED(ended)) throw error("the report was stopped by a signal");
-  if (WEXITSTATUS(ended) == 127 && chosen != nullptr)
-    throw error(fmt::format("'{}' cannot be started, which NEARFAR_PYTHON names", chosen));
-  if (WEXITSTATUS(ended) == 127)
-    throw error(
-        "python3 cannot be started: install it with pandas, matplotlib and scipy, or "
-        "name one that has them in NEARFAR_PYTHON");
-  return WEXITSTATUS(ended);
+  return status_of_package(ended, python, module);
 }
 
 }  // namespace nearfar::command
