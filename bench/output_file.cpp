@@ -55,18 +55,24 @@ output_file::output_file(std::filesystem::path path, std::string_view mark, std:
     if (there == regular && !is_replaceable(path_, mark))
       throw error("'" + path_.string() + "' exists and holds no " + std::string(kind) +
                   ": choose another name");
+    // Else it would be replaced all the same, by who may write to its folder.
+    if (there == regular && ::access(path_.c_str(), W_OK) != 0) refuse(std::strerror(errno));
     make_partial();
     if (others_write()) {
-      abandon();
+      discard();
       refuse("another process is writing it: choose another name, or wait until it has ended");
     }
   }
   stream_.open(written_, std::ios::trunc);
-  if (!stream_) refuse(std::strerror(errno));
+  if (!stream_) {
+    const std::string why = std::strerror(errno);
+    discard();
+    refuse(why);
+  }
 }
 
 output_file::~output_file() {
-  if (stream_.is_open() && written_ != path_) abandon();
+  if (stream_.is_open()) discard();
   if (lock_ >= 0) ::close(lock_);
 }
 
@@ -96,7 +102,9 @@ bool output_file::others_write() const {
   return false;
 }
 
-void output_file::abandon() {
+void output_file::discard() {
+  stream_.close();
+  if (lock_ < 0) return;  // written in place
   std::error_code ignored;
   std::filesystem::remove(written_, ignored);
   ::close(std::exchange(lock_, -1));

@@ -33,11 +33,12 @@ class output_file {
   std::string keep();
   /// Leaves it where it is, whatever state it is in. Returns its name.
   std::string leave();
+  /// Takes it away, and leaves what was there before.
+  void discard();
 
  private:
   void make_partial();
   [[nodiscard]] bool others_write() const;
-  void abandon();
   [[noreturn]] void refuse(const std::string& why) const;
 
   std::filesystem::path path_;

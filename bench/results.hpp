@@ -90,6 +90,8 @@ class results_file {
   void commit();
   /// As `output_file::keep`.
   std::string keep() { return file_.keep(); }
+  /// As `output_file::discard`.
+  void discard() { file_.discard(); }
   /// As `output_file::leave`.
   std::string leave() { return file_.leave(); }
 

@@ -3,9 +3,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
+#include <string>
 
+#include "nearfar/core/error.hpp"
 #include "nearfar/engine/world.hpp"
 
 namespace nearfar::engine {
@@ -54,7 +54,8 @@ team::team(nearfar::locality where, std::size_t bytes, stack_pool& stacks)
   void* mapped = mmap(nullptr, bytes_ * ranks, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED)
-    throw std::system_error(errno, std::generic_category(), "mmap of the simulated ranks' memory");
+    throw out_of_memory("the system has no address space for the memory of " + std::to_string(ranks) +
+                        " ranks: take fewer");
   memory_ = static_cast<std::byte*>(mapped);
   fibres_.resize(ranks);
   exchanged_.resize(ranks);

@@ -4,15 +4,15 @@
 
 #include <sys/mman.h>
 
-#include <cerrno>
 #include <cstddef>
-#include <system_error>
 #include <type_traits>
+
+#include "nearfar/core/error.hpp"
 
 namespace nearfar::simulation {
 
 /// Zero-initialised elements, found by index alone: what makes the state of a word or a cache line one load
-/// away without a hash table. Throws `std::system_error` if the system has no address space left.
+/// away without a hash table. Throws `out_of_memory` if the system has no address space left.
 template <typename T>
 class sparse_array {
   static_assert(std::is_trivial_v<T>, "pages appear zeroed, without constructors");
@@ -22,7 +22,7 @@ class sparse_array {
     void* mapped =
         mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED)
-      throw std::system_error(errno, std::generic_category(), "mmap of the simulation's state");
+      throw out_of_memory("the system has no address space for what is simulated: take fewer ranks");
     // A huge page for each rank's few touched words would cost gigabytes with thousands of ranks.
     madvise(mapped, bytes_, MADV_NOHUGEPAGE);
     elements_ = static_cast<T*>(mapped);

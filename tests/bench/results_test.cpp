@@ -1,7 +1,10 @@
 #include "bench/results.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -106,6 +109,45 @@ TEST_F(results, unwritable_places_are_errors) {
   EXPECT_THROW(results_file file(folder_ / "missing" / "x.jsonl"), error);
   ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), S_IRUSR | S_IWUSR), 0);
   EXPECT_THROW(results_file file(folder_ / "pipe"), error);
+}
+
+// Though who may write to the folder could replace it. As root only another user can tell.
+TEST_F(results, write_protected_files_stay) {
+  const auto path = folder_ / "protected.jsonl";
+  std::ofstream(path) << "{\"schema\":\"nearfar.results/1\"}\n";
+  using enum std::filesystem::perms;
+  std::filesystem::permissions(path, owner_read | group_read | others_read);
+  std::filesystem::permissions(folder_, all);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    constexpr uid_t nobody = 65534;
+    if (getuid() == 0 && setuid(nobody) != 0) _exit(2);
+    try {
+      const results_file file(path);
+    } catch (const error&) {
+      _exit(0);
+    }
+    _exit(1);
+  }
+  int ended = 0;
+  ASSERT_EQ(waitpid(child, &ended, 0), child);
+  EXPECT_EQ(ended, 0);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(results, leave_nothing_where_files_are_too_many) {
+  const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(next, 0);
+  close(next);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit one_more = before;
+  one_more.rlim_cur = static_cast<rlim_t>(next) + 1;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &one_more), 0);
+  EXPECT_THROW(results_file file(folder_ / "new.jsonl"), error);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
 TEST_F(results, a_full_disk_is_an_error) {

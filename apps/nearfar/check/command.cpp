@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "apps/nearfar/check/diagram.hpp"
 #include "apps/nearfar/check/run.hpp"
 #include "apps/nearfar/check/schedule.hpp"
+#include "apps/nearfar/shared/kept_work.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "bench/catalogue.hpp"
@@ -211,21 +213,28 @@ int run_locks(check_command_options options) {
   check_case common = options.of;
   if (!std::all_of(locks.begin(), locks.end(), [](const checkable* lock) { return lock->is_shared; }))
     common.readers = 0;
-  check_results results(options.files, options.prints_json);
+  std::optional<check_results> results;
+  kept_work work([&](const std::string&) { return results ? results->keep() : std::string(); });
+  {
+    const auto hold = work.hold();
+    results.emplace(options.files, options.prints_json);
+  }
   if (!options.prints_json) print_head(options, common);
   for (std::size_t i = 0; i < locks.size(); ++i)
     for (const checker::delivery_mode mode : modes) {
       check_case& of = cases[i];
       of.mode = mode;
       const checked one = run_check(of, *locks[i], limits_of(options));
-      results.add(one);
+      const auto hold = work.hold();
+      results->add(one);
       if (options.prints_json) continue;
       fmt::print("{:<24}{:<10}{:>12}{:>12}{:>14}{:>9.2f}  {}\n", of.lock, name_in(mode_names, mode),
                  one.result.executions, one.result.pruned, one.result.steps,
                  std::chrono::duration<double>(one.result.time).count(), result_text(one, common));
       std::fflush(stdout);
     }
-  return results.finish();
+  work.finish();
+  return results->finish();
 }
 
 int run_replay(const check_command_options& options) {
@@ -399,7 +408,9 @@ void add_check(CLI::App& app, int& status) {
   command->add_flag("--quick", options->quick, "With --all: the part for continuous integration");
   command->add_option("--markdown", options->markdown,
                       "With --all: put the table into this file, between its markers");
-  command->footer("Exit status: 0 nothing found, 1 a violation, 2 bad input. docs/verification.md explains.");
+  command->footer(
+      "Exit status: 0 nothing found, 1 a violation, 2 bad input, 3 undecided. docs/verification.md "
+      "explains.");
   command->callback([command, options, &status] { status = run_check_command(*command, *options); });
 }
 

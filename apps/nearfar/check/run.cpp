@@ -135,6 +135,13 @@ void check_results::print(std::size_t number, const checker::replayed& shown) co
     fmt::print("  Only this schedule: nearfar check --replay {}\n", files_.trace);
 }
 
+std::string check_results::keep() {
+  for (std::optional<bench::output_file>* each : {&trace_, &svg_})
+    if (*each) (*each)->discard();
+  if (!output_) return {};
+  return fmt::format("the records of what had been checked are in '{}'", output_->keep());
+}
+
 int check_results::finish() {
   for (std::size_t i = 0; i < violations_.size(); ++i) {
     const checked& one = violations_[i];

@@ -54,6 +54,8 @@ class check_results {
   check_results(const check_files& files, bool prints_json);
 
   void add(const checked& one);
+  /// What there is when nothing comes any more, and what the user has to know of it.
+  [[nodiscard]] std::string keep();
   /// Prints the violations, puts the files in their places and returns the command's status.
   [[nodiscard]] int finish();
 

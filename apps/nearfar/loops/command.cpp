@@ -18,6 +18,7 @@
 #include "apps/nearfar/loops/options.hpp"
 #include "apps/nearfar/shared/benchmarks.hpp"
 #include "apps/nearfar/shared/free_memory.hpp"
+#include "apps/nearfar/shared/kept_work.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/progress_bar.hpp"
@@ -228,8 +229,21 @@ int run_loops(const loop_options& options) {
     if (how.rank != 0) return success;
     fmt::print(stderr, "nearfar: loops run in the threads of one process: only rank 0 measures\n");
   }
-  check(options);
+  std::optional<bench::results_file> file;
   loop_results results;
+  const auto have_ended = [&] {
+    return std::ranges::any_of(results.samples, [](const auto& each) { return !each.empty(); });
+  };
+  kept_work work([&](const std::string& why) -> std::string {
+    if (!file) return {};
+    if (!have_ended()) {
+      file->discard();
+      return {};
+    }
+    file->write({{"schema", bench::loops_schema}, {"record", "interrupted"}, {"why", why}});
+    return fmt::format("the repetitions that had ended are in '{}'", file->keep());
+  });
+  check(options);
   results.cases = case_maker(options).make();
   leave_out_what_does_not_fit(results.cases);
   results.samples.resize(results.cases.size());
@@ -238,20 +252,22 @@ int run_loops(const loop_options& options) {
                                 .seed = options.seed,
                                 .shortest = std::chrono::duration_cast<std::chrono::nanoseconds>(
                                     std::chrono::duration<double>(options.min_time))};
-  std::optional<bench::results_file> file;
   if (!options.output.empty()) {
+    const auto hold = work.hold();
     file.emplace(options.output, bench::loops_schema);
     file->write(loop_provenance(options.benchmark, results, turns, utc_time()));
   }
-  {
+  work.run([&] {
     progress_bar bar(results.cases.size() * static_cast<std::size_t>(options.repetitions));
     bench::run_in_turns(
         results.cases, turns, [&](const loop_case& next) { bar.step(text_of(next)); },
         [&](std::size_t index, const loop_sample& sample) {
+          const auto hold = work.hold();
           results.samples[index].push_back(sample);
           if (file) file->write(sample);
         });
-  }
+  });
+  work.finish();
   if (file) file->commit();
   print_loop_table(results, {options.benchmark, options.pin, options.min_time});
   report_placement_problems();

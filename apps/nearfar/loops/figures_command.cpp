@@ -1,12 +1,14 @@
 // nearfar figures: measures the figures of a publication on this machine and draws them.
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +22,7 @@
 #include "apps/nearfar/loops/loops.hpp"
 #include "apps/nearfar/loops/options.hpp"
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/kept_work.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/progress_bar.hpp"
@@ -180,7 +183,13 @@ int measure(const figure_definition& figure, const figures_options& options, int
             const std::string& emulated) {
   const bench::loop_turns turns = turns_of(options);
   const std::string start = utc_time();
-  bench::results_file file(results_path(options, figure.number), bench::loops_schema);
+  std::optional<bench::results_file> file;
+  kept_work work([&](const std::string&) -> std::string {
+    if (!file) return {};
+    file->discard();
+    return fmt::format("nothing of figure {} is kept", figure.number);
+  });
+  file.emplace(results_path(options, figure.number), bench::loops_schema);
   const std::string unpinned = pinning_problem();
   const std::vector<bench::figure_case> cases =
       those_that_fit(figure.cases(machine_of(options, unpinned.empty())));
@@ -218,9 +227,10 @@ int measure(const figure_definition& figure, const figures_options& options, int
                     {"title", figure.title},
                     {"axis", bench::name_of(figure.axis)},
                     {"notes", notes_on(figure, real_domains, emulated, unpinned)}};
-  file.write(head);
-  for (const nlohmann::ordered_json& record : records) file.write(record);
-  file.commit();
+  work.finish();
+  file->write(head);
+  for (const nlohmann::ordered_json& record : records) file->write(record);
+  file->commit();
   return all_verified ? success : failure;
 }
 
@@ -229,9 +239,12 @@ int measure(const figure_definition& figure, const figures_options& options, int
 int measure_apart(const figure_definition& figure, const figures_options& options, int real_domains,
                   const std::string& emulated) {
   std::fflush(nullptr);
+  const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) throw error(fmt::format("cannot start a process: {}", std::strerror(errno)));
   if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(failure);
     int status = bad_input;
     try {
       if (!emulated.empty()) setenv("HWLOC_SYNTHETIC", emulated.c_str(), 1);
@@ -245,7 +258,8 @@ int measure_apart(const figure_definition& figure, const figures_options& option
   int ended = 0;
   while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
   }
-  if (!WIFEXITED(ended))
+  constexpr int of_signals = 128;
+  if (!WIFEXITED(ended) || WEXITSTATUS(ended) > of_signals)
     throw error(fmt::format("measuring figure {} was stopped by a signal", figure.number));
   return WEXITSTATUS(ended);
 }
@@ -259,7 +273,7 @@ int run_figures(const figures_options& options) {
     return success;
   }
   // Minutes of measuring are not to end with a page that cannot be written.
-  if (const int status = run_report_package({"--check", "--output", options.output}); status != success)
+  if (const int status = run_report_package({"--check", "--output=" + options.output}); status != success)
     return status;
   std::error_code failed;
   const bool created = std::filesystem::create_directories(options.output, failed);
@@ -287,7 +301,7 @@ int run_figures(const figures_options& options) {
     fmt::print(stderr, "nearfar: a loop computed something else: its results are void\n");
 
   // Figures that were measured before are on the page too.
-  std::vector<std::string> report{"--output", options.output, "--title", title, "--"};
+  std::vector<std::string> report{"--output=" + options.output, fmt::format("--title={}", title), "--"};
   for (const figure_definition& figure : bench::stengel2007())
     if (const auto path = results_path(options, figure.number); std::filesystem::exists(path))
       report.push_back(path.string());

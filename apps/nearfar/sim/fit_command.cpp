@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/kept_work.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/machine_file.hpp"
 #include "apps/nearfar/sim/comparison.hpp"
@@ -41,7 +43,9 @@ void validate(const fit_options& options) {
   };
   require(options.effort.evaluations > 0, "--evaluations must be 1 or more");
   require(options.effort.simulation.iterations_per_rank > 0, "--iterations must be 1 or more");
-  require(options.effort.simulation.jobs > 0, "--jobs must be 1 or more");
+  constexpr int most_jobs = 1024;
+  require(options.effort.simulation.jobs > 0 && options.effort.simulation.jobs <= most_jobs,
+          "--jobs must be from 1 to 1024");
   require(options.upb.empty() == options.ecsb.empty(),
           "--upb and --ecsb belong together: give both or neither");
 }
@@ -129,12 +133,21 @@ int run_fit(const fit_options& options) {
   if (plan.free.empty()) throw usage_error("the plan has no free parameters");
   const published_data data = data_of(options, plan);
   // A file that cannot be written is noticed before the long search.
-  bench::output_file output(options.output, machine_mark, machine_kind);
+  std::optional<bench::output_file> output;
+  kept_work work([&](const std::string&) -> std::string {
+    if (output) output->discard();
+    return {};
+  });
+  {
+    const auto hold = work.hold();
+    output.emplace(options.output, machine_mark, machine_kind);
+  }
   const simulation::machine fitted =
       fit_machine(start, plan.free, data, options.effort, progress_on("fit", options.effort.evaluations));
   const std::string text = to_text(fitted);
-  output.write(text);
-  output.commit();
+  work.finish();
+  output->write(text);
+  output->commit();
   print_parameters(plan.free, start, fitted);
   fmt::print("\n");
   // As the file says it, which rounds.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <map>
 #include <numeric>
 #include <random>
@@ -337,9 +338,10 @@ class conductor {
 int conduct(const plan& what, const std::vector<configuration>& all, stage& on, study_output& out) {
   try {
     conductor(what, all, on, out).run();
-  } catch (const error& failed) {
+  } catch (const std::exception& failed) {
     // Else the guard keeps and prints it, with what it knows.
-    if (ends_job(failed)) throw;
+    if (const auto* const known = dynamic_cast<const error*>(&failed); known != nullptr && ends_job(*known))
+      throw;
     if (out.results().empty()) {
       out.print();
     } else if (const std::string known = out.stop({{"record", "interrupted"}, {"why", failed.what()}});
