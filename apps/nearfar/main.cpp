@@ -13,6 +13,7 @@
 #include <new>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/nearfar/completion/candidates.hpp"
@@ -161,6 +162,15 @@ namespace {
 
 using namespace nearfar;
 
+/// What is to be done in the command's words, where the library names an option that only programs have.
+std::string without_options_of_cpp(std::string_view text) {
+  for (const std::string_view cure : {": raise nearfar::", ": lower nearfar::"})
+    if (const std::size_t at = text.find(cure); at != std::string_view::npos)
+      return fmt::format("{}: take fewer ranks, or a smaller --lock-count, --keys, --capacity or the like",
+                         text.substr(0, at));
+  return std::string(text);
+}
+
 int run(const command::launch& how, int argc, char** argv) {
   try {
     return command::parse_and_run(how, argc, argv);
@@ -170,6 +180,8 @@ int run(const command::launch& how, int argc, char** argv) {
     return command::report_alone(how, error.what());
   } catch (const transport_error& error) {
     return command::report(how, error.what(), command::failure);
+  } catch (const out_of_memory& error) {
+    return command::report(how, without_options_of_cpp(error.what()), command::bad_input);
   } catch (const error& error) {
     return command::report(how, error.what(), command::bad_input);
   } catch (const std::bad_alloc&) {
@@ -183,7 +195,10 @@ int run(const command::launch& how, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const int status = run(command::launch::from_environment(), argc, argv);
+  errno = 0;
   if (status != command::success || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return status;
-  std::fprintf(stderr, "nearfar: the output could not be written: %s\n", std::strerror(errno));
+  // What failed before has left no reason any more.
+  std::fprintf(stderr, "nearfar: the output could not be written%s%s\n", errno != 0 ? ": " : "",
+               errno != 0 ? std::strerror(errno) : "");
   return command::failure;
 }

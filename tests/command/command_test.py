@@ -89,6 +89,12 @@ class BadInput(InEmptyFolder):
         self.assert_refused("bench", "ecsb", "--ranks", "-3", saying="--ranks")
         self.assert_refused("bench", "ecsb", "--ranks", "two", saying="--ranks")
         self.assert_refused("bench", "ecsb", "--ranks", "100000", saying=["--ranks", "1 to 4096"])
+        # Not as octal numbers.
+        for words in [["bench", "ecsb", "--repetitions"], ["topo", "--ranks"], ["bench", "triad", "--threads"]]:
+            self.assert_refused(*words, "012", saying=[words[-1], "zeros in front", "'012'"])
+        # With what the command has, not with options of the library.
+        self.assert_refused("bench", "upb", "--ranks", "4", "--topology", "node:2 core:2", "--lock-count", "1000000", "--locks", "d_mcs",
+                            saying=["no room", "smaller --lock-count"])  # fmt: skip
         self.assert_refused("topo", "--ranks", "100000", saying=["--ranks", "1 to 4096"])
         self.assert_refused("bench", "ecsb", "--stall-limit", "-1", saying="--stall-limit")
         self.assert_refused("bench", "ecsb", "--stall-limit", "nan", saying="--stall-limit")
@@ -228,6 +234,12 @@ class Channels(InEmptyFolder):
         listed = nearfar("figures", "uffmann2022", "--list").stdout
         for figure in [f"4.{i}" for i in range(1, 13)] + [f"5.{i}" for i in range(1, 17)]:
             self.assertRegex(listed, rf"Benchmarks? (4.2 and )?(4.9 and )?{figure}[ab]?[: ]")
+        for few, wanted in [("1", []), ("28", ["28"])]:
+            ended = nearfar("figures", "uffmann2022", "--quick", "--only", "4.4,4.5", "--most-ranks", few, "--output", few,
+                            cwd=self.folder)  # fmt: skip
+            measured = [path.read_text() for path in (self.folder / few).glob("4.*.jsonl")]
+            ranks = {json.loads(line)["ranks"] for text in measured for line in text.splitlines() if '"sample"' in line}
+            self.assertEqual([str(each) for each in ranks], wanted, ended.stderr)
         ended = nearfar("figures", "uffmann2022", "--quick", "--repetitions", "1", "--only", "4.1,4.6a,5.16a",
                         "--output", "page", cwd=self.folder)  # fmt: skip
         self.assertEqual(ended.returncode, 0, ended.stderr)
@@ -1027,6 +1039,57 @@ class Interruption(InEmptyFolder):
             for path in (self.folder / "nearfar-report").iterdir():
                 path.unlink()
             (self.folder / "nearfar-report").rmdir()
+
+    def ended_by_a_signal(self, *arguments, while_there_is):
+        """What it says then. It is told when a file whose name begins so has something in it."""
+        run = subprocess.Popen([COMMAND, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)  # fmt: skip
+        self.addCleanup(run.kill)
+        while not any(path.stat().st_size >= while_there_is[1] for path in self.folder.glob(f"{while_there_is[0]}*")):
+            self.assertIsNone(run.poll(), "ended before it was told to")
+            time.sleep(0.01)
+        run.terminate()
+        errors = run.communicate()[1]  # also of processes that it has started
+        self.assertEqual(abs(run.returncode) % 128, signal.SIGTERM, errors)
+        return errors
+
+    def test_of_loops(self):
+        run = self.started(COMMAND, "bench", "triad", "--lengths", "1000", "--repetitions", "100000", "--min-time", "0.001",
+                           "--output", "r.jsonl")  # fmt: skip
+        run.terminate()
+        errors = run.communicate()[1]
+        self.assertEqual(run.returncode, 128 + signal.SIGTERM, errors)
+        self.assertIn("; the repetitions that had ended are in 'r.jsonl'\n", errors)
+        self.assertEqual(self.left_behind(), ["r.jsonl"])
+        self.assert_kept(self.folder / "r.jsonl")
+
+    def test_by_lack_of_memory(self):
+        if os.environ["NEARFAR_SANITIZE"]:
+            return  # which itself needs terabytes of addresses
+        simulation = ["sim", "ecsb", "--duration", "0.002", "--locks", "cohort", "--nodes", "1,2,3,4,5,6,512", "--ranks-per-node", "28"]
+        loops = ["bench", "triad", "--lengths", "1e3,2e3,3e3,4e3,5e3,6e3,1e8", "--containers", "array", "--threads", "1"]
+        for words in [simulation, loops]:  # in an order that is the same each time
+            ended = subprocess.run(["prlimit", "--as=600000000", COMMAND, *words, "--repetitions", "5", "--output", "r.jsonl"],
+                                   cwd=self.folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)  # fmt: skip
+            self.assertIn(ended.returncode, [1, 2], ended.stderr)
+            self.assertIn("the repetitions that had ended are in 'r.jsonl'\n", ended.stderr)
+            self.assertIn("sample", self.kinds(self.folder / "r.jsonl"))
+            (self.folder / "r.jsonl").unlink()
+
+    def test_of_checks(self):
+        errors = self.ended_by_a_signal("check", "--locks", "all", "--tier", "random", "--time-limit", "1", "--output", "r.jsonl",
+                                        "--trace", "t.json", while_there_is=("r.jsonl", 1))  # fmt: skip
+        self.assertIn("; the records of what had been checked are in 'r.jsonl'\n", errors)
+        self.assertEqual(self.left_behind(), ["r.jsonl"])
+
+    def test_of_what_is_complete_or_nothing(self):
+        self.ended_by_a_signal("sim", "fit", "--output", "f.json", while_there_is=("f.json.partial", 0))
+        self.assertEqual(self.left_behind(), [])
+        (self.folder / "st").mkdir()
+        errors = self.ended_by_a_signal("figures", "stengel2007", "--quick", "--only", "2.7", "--min-time", "5", "--output", "st",
+                                        while_there_is=("st/figure-2.7.jsonl.partial", 0))  # fmt: skip
+        self.assertIn("nothing of figure 2.7 is kept", errors)
+        self.assertEqual(list((self.folder / "st").iterdir()), [])
 
     def test_replaces_no_complete_file(self):
         ended = nearfar("bench", "ecsb", "--ranks", "1", "--locks", "mcs", *SHORT, "--output", "r.jsonl", cwd=self.folder)

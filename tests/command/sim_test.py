@@ -187,6 +187,13 @@ class MachineFiles(InEmptyFolder):
         self.assert_refused("sim", "ecsb", "--machine", ".", saying="directory")
         self.assert_refused("sim", "ecsb", "--machine", "this-machine", saying="nearfar doctor --machine")
 
+    def test_machines_without_time_are_refused(self):
+        machine = json.loads((SOURCE / "machines" / "coolmuc2.json").read_text())
+        machine["near"]["hit"] = 1e-9
+        machine["near"]["atomic"] = machine["library"]["progress"] = machine["library"]["flush"] = 0
+        (self.folder / "still.json").write_text(json.dumps(machine))
+        self.assert_refused("sim", "ecsb", "--machine", "still.json", *SHAPE, *SHORT, saying=["still.json", "near.hit", "stand still"])
+
     def test_the_machine_at_hand_can_be_measured_and_simulated(self):
         self.succeed("doctor", "--machine")
         machine = json.loads((self.folder / "this-machine.json").read_text())
@@ -297,6 +304,10 @@ class Fit(InEmptyFolder):
         fit = ["sim", "fit", "--output", "out.json"]
         both = ["--upb", "upb.csv", "--ecsb", "ecsb.csv"]
         self.assert_refused(*fit, *both, saying=["ecsb.csv:2:", "'-3'", "iteration_ns"])
+        (self.folder / "ecsb.csv").write_text("suite,lock,nodes,ranks_per_node,iteration_ns\nx,McsLock,1,2,inf\n")
+        self.assert_refused(*fit, *both, saying=["ecsb.csv:2:", "'inf'", "iteration_ns"])
+        (self.folder / "empty.csv").write_text("")
+        self.assert_refused(*fit, "--upb", "upb.csv", "--ecsb", "empty.csv", saying="'empty.csv' is empty")
         self.assert_refused(*fit, "--upb", "upb.csv", saying="--ecsb")
         self.assert_refused(*fit, "--upb", "none.csv", "--ecsb", "ecsb.csv", saying="none.csv")
         self.assert_refused(*fit, "--plan", "ecsb.csv", saying="ecsb.csv")

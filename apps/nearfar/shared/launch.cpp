@@ -54,7 +54,7 @@ void refuse_different_arguments() {
 launch launch::from_environment() {
   for (const auto& [rank, ranks] : {std::pair("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
                                     {"PMI_RANK", "PMI_SIZE"},
-                                    {"PMIX_RANK", ""}})
+                                    {"PMIX_RANK", "SLURM_NTASKS"}})
     if (std::getenv(rank) != nullptr) return {true, number_in(rank, 0), number_in(ranks, 1)};
   return {};
 }

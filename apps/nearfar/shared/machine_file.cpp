@@ -300,6 +300,14 @@ simulation::machine parse_machine(std::string_view text, const std::string& file
   simulation::machine result;
   visit_fields(result, reader);
   reader.expect_no_other();
+  // For ranks that only look, or only ask the library, benchmarks that run for a time would never end.
+  constexpr double no_time = 0.001;
+  if (std::max({result.near.hit, result.near.atomic, result.library.progress, result.library.flush}) <
+      no_time)
+    throw usage_error(
+        fmt::format("{}: near.hit, near.atomic, library.progress and library.flush are all below {}: time "
+                    "would stand still",
+                    file, no_time));
   return result;
 }
 

@@ -24,6 +24,14 @@ bool is_number(const std::string& text) {
   return problem == std::errc() && last == end;
 }
 
+/// Whole numbers as people write them: CLI11 takes those that begin with 0 for octal ones.
+template <typename Value>
+bool is_whole_number(const std::string& text) {
+  const std::size_t first = text.starts_with('-') ? 1 : 0;
+  const bool is_padded = text.size() > first + 1 && text[first] == '0';
+  return is_number<Value>(text) && !is_padded;
+}
+
 std::string nothing_wrong() { return {}; }
 
 std::string refuse_empty(const std::string& text) {
@@ -31,14 +39,15 @@ std::string refuse_empty(const std::string& text) {
 }
 
 std::string refuse_no_unsigned(const std::string& text) {
-  if (is_number<std::uint64_t>(text)) return nothing_wrong();
-  return fmt::format("must be a whole number from 0 to {}, not '{}'",
+  if (is_whole_number<std::uint64_t>(text)) return nothing_wrong();
+  return fmt::format("must be a whole number from 0 to {}, without zeros in front, not '{}'",
                      std::numeric_limits<std::uint64_t>::max(), text);
 }
 
 std::string refuse_no_integer(const std::string& text) {
-  return is_number<std::int64_t>(text) ? nothing_wrong()
-                                       : fmt::format("must be a whole number, not '{}'", text);
+  return is_whole_number<std::int64_t>(text)
+             ? nothing_wrong()
+             : fmt::format("must be a whole number, without zeros in front, not '{}'", text);
 }
 
 std::string refuse_no_number(const std::string& text) {
@@ -92,7 +101,7 @@ CLI::Validator at_least_one() {
   return result.operation([](const std::string& text) {
     std::int64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
-    return is_number<std::int64_t>(text) && value >= 1
+    return is_whole_number<std::int64_t>(text) && value >= 1
                ? std::string()
                : fmt::format("must be a whole number of 1 or more, not '{}'", text);
   });

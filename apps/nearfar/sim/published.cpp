@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
@@ -77,7 +78,8 @@ class csv_reader {
     if (cell.empty()) return std::nullopt;
     Number value{};
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc{} || end != cell.data() + cell.size() || !(value > 0))
+    if (error != std::errc{} || end != cell.data() + cell.size() || !(value > 0) ||
+        value > std::numeric_limits<Number>::max())
       refuse(fmt::format("'{}' in column '{}' is no positive number", cell, column));
     return value;
   }
@@ -164,6 +166,8 @@ source read_source(const std::string& file, std::string_view shipped) {
   }
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
+  if (stream && stream.peek() == std::ifstream::traits_type::eof())
+    throw usage_error(fmt::format("'{}' is empty", file));
   if (stream) text << stream.rdbuf();
   if (!stream || !text) throw usage_error(fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
   return {file, text.str()};

@@ -64,12 +64,15 @@ std::filesystem::path results_path(const paper_options& options, const std::stri
   return std::filesystem::path(options.output) / fmt::format("{}.jsonl", name);
 }
 
+/// How many ranks a shape says, in either way.
+int all_ranks(const shape& of) { return of.ranks != 0 ? of.ranks : of.nodes * of.ranks_per_node; }
+
 /// Only those of so many ranks at most.
 std::vector<shape> shapes_of(const paper& of, const analysis& what, const paper_options& options) {
   if (what.shapes.empty()) return of.shapes(options.most_ranks, options.ranks_per_node);
   std::vector<shape> result;
   for (const shape& each : what.shapes)
-    if (each.ranks <= options.most_ranks) result.push_back(each);
+    if (all_ranks(each) <= options.most_ranks) result.push_back(each);
   return result;
 }
 
@@ -91,7 +94,7 @@ plan plan_of(const paper& of, const analysis& what, const paper_options& options
   result.title = "sweep";
   result.mode = output_mode::growing;
   if (!options.on_mpi()) result.machine = options.machine;
-  result.repetitions = options.quick ? 1 : options.repetitions;
+  result.repetitions = options.repetitions;
   result.seed = options.seed;
   result.output = results_path(options, what.name).string();
   request asked{.benchmark = bench::find_benchmark(what.benchmark),
@@ -113,9 +116,11 @@ plan plan_of(const paper& of, const analysis& what, const paper_options& options
 int measure(const paper& of, const analysis& what, const paper_options& options) {
   const plan result = plan_of(of, what, options);
   if (options.on_mpi() || !result.requests.front().shapes.empty()) return run(result);
-  const auto fewest = std::min_element(what.shapes.begin(), what.shapes.end(),
-                                       [](const shape& a, const shape& b) { return a.ranks < b.ranks; });
-  fmt::print("not measured: takes {} ranks, and {} is {}\n", fewest == what.shapes.end() ? 0 : fewest->ranks,
+  const auto fewest =
+      std::min_element(what.shapes.begin(), what.shapes.end(),
+                       [](const shape& a, const shape& b) { return all_ranks(a) < all_ranks(b); });
+  fmt::print("not measured: takes {} ranks, and {} is {}\n",
+             fewest == what.shapes.end() ? 0 : all_ranks(*fewest),
              options.quick ? "the most with --quick" : "--most-ranks", options.most_ranks);
   return success;
 }
@@ -257,7 +262,7 @@ std::optional<std::string> judge(const paper& of, const paper_options& options) 
 
 /// Whether a page can be made, and a folder for it.
 int prepare(const paper_options& options) {
-  if (const int status = run_report_package({"--check", "--output", options.output}); status != success)
+  if (const int status = run_report_package({"--check", "--output=" + options.output}); status != success)
     return status;
   std::error_code failed;
   std::filesystem::create_directories(options.output, failed);
@@ -334,8 +339,8 @@ int run_paper(const paper& of, paper_options options) {
   // What was claimed of a cluster is judged by what is like it.
   const std::optional<std::string> claims = options.on_mpi() ? std::nullopt : judge(of, options);
   std::fflush(stdout);
-  std::vector<std::string> report{"--output", options.output, "--title",
-                                  options.on_mpi() ? of.title_on_mpi : of.title};
+  std::vector<std::string> report{"--output=" + options.output,
+                                  "--title=" + (options.on_mpi() ? of.title_on_mpi : of.title)};
   if (claims) report.insert(report.end(), {"--claims", *claims});
   if (const auto points = note_published(of, options)) report.insert(report.end(), {"--published", *points});
   std::vector<std::string> files;
@@ -389,9 +394,10 @@ void add_paper(CLI::App& figures, const paper& of, int& status) {
         ->capture_default_str();
   }
   command
-      ->add_option(
-          "--repetitions", options->repetitions,
-          of.machine.empty() ? "Repetitions of each point" : "Repetitions of each point, each its own seed")
+      ->add_option("--repetitions", options->repetitions,
+                   of.machine.empty()
+                       ? "Repetitions of each point; without this 1 with --quick"
+                       : "Repetitions of each point, each its own seed; without this 1 with --quick")
       ->capture_default_str();
   command
       ->add_option("--seed", options->seed,
@@ -403,6 +409,7 @@ void add_paper(CLI::App& figures, const paper& of, int& status) {
       "the "
       "page.");
   command->callback([of, options, command, &status] {
+    if (options->quick && command->count("--repetitions") == 0) options->repetitions = 1;
     for (const char* simulated : {"--machine", "--most-ranks"})
       if (options->on_mpi() && command->count(simulated) != 0)
         throw usage_error(
