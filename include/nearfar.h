@@ -331,6 +331,14 @@ NEARFAR_API nearfar_status nearfar_channel_is_closed(const nearfar_channel* chan
 /// Items that wait to be received: an estimate while others send and receive.
 NEARFAR_API nearfar_status nearfar_channel_size_estimate(const nearfar_channel* channel, size_t* size);
 
+// ---- Fortran
+// -----------------------------------------------------------------------------------------------
+
+/// Whether a variable of Fortran of so many elements has at least so many bytes: SUCCESS or ARGUMENT. `item`
+/// is its descriptor, a `CFI_cdesc_t*`. For the module nearfar, since Fortran cannot ask for the size of what
+/// is of any type.
+NEARFAR_API nearfar_status nearfar_fortran_has_bytes(const void* item, size_t elements, int64_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -17,14 +17,8 @@ struct descriptor {
 
 }  // namespace
 
-extern "C" {
-
-/// For src/fortran/nearfar.f90 alone, which cannot ask for the size of an element of a variable of any type.
-NEARFAR_API nearfar_status nearfar_fortran_has_bytes(const descriptor* item, std::size_t elements,
-                                                     std::int64_t bytes);
-
-nearfar_status nearfar_fortran_has_bytes(const descriptor* item, std::size_t elements, std::int64_t bytes) {
-  const std::size_t size = item->elem_len * elements;
+nearfar_status nearfar_fortran_has_bytes(const void* item, size_t elements, int64_t bytes) {
+  const std::size_t size = static_cast<const descriptor*>(item)->elem_len * elements;
   if (bytes <= static_cast<std::int64_t>(size)) return NEARFAR_SUCCESS;
   return nearfar::c::guarded("nearfar", [&] {
     return nearfar::c::fail(NEARFAR_ERROR_ARGUMENT, "nearfar",
@@ -32,5 +26,3 @@ nearfar_status nearfar_fortran_has_bytes(const descriptor* item, std::size_t ele
                                 std::to_string(bytes) + " are needed");
   });
 }
-
-}  // extern "C"

