@@ -137,6 +137,7 @@ TEST_F(results, write_protected_files_stay) {
 }
 
 TEST_F(results, leave_nothing_where_files_are_too_many) {
+  const auto path = folder_ / "new.jsonl";  // the sanitizer opens files to look at `this`
   const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   ASSERT_GE(next, 0);
   close(next);
@@ -145,7 +146,7 @@ TEST_F(results, leave_nothing_where_files_are_too_many) {
   rlimit one_more = before;
   one_more.rlim_cur = static_cast<rlim_t>(next) + 1;
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &one_more), 0);
-  EXPECT_THROW(results_file file(folder_ / "new.jsonl"), error);
+  EXPECT_THROW(results_file file(path), error);
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
