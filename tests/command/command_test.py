@@ -772,6 +772,21 @@ class Bench(InEmptyFolder):
         (kept,) = self.left_behind()
         self.assertEqual(nearfar("report", kept, cwd=self.folder).returncode, 0)
 
+    def test_a_full_disk_leaves_what_loops_could_write(self):
+        ended = subprocess.run(
+            ["prlimit", "--fsize=8192", "env", "--ignore-signal=XFSZ", COMMAND, "bench", "triad", "--lengths", "1000",
+             "--containers", "array", "--threads", "1", "--repetitions", "100", "--min-time", "0.001", "--output", "r.jsonl"],
+            capture_output=True,
+            text=True,
+            cwd=self.folder,
+            check=False,
+        )  # fmt: skip
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertIn("what could be written is in 'r.jsonl.part", ended.stderr)
+        self.assertIn("cannot write 'r.jsonl': File too large", ended.stderr)
+        (kept,) = self.left_behind()
+        self.assertEqual(nearfar("report", kept, cwd=self.folder).returncode, 0)
+
     def test_two_runs_with_one_output(self):
         arguments = ["bench", "ecsb", "--ranks", "1", "--locks", "mcs", "--repetitions", "2", "--output", "r.jsonl"]
 

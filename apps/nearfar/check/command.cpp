@@ -233,8 +233,7 @@ int run_locks(check_command_options options) {
                  std::chrono::duration<double>(one.result.time).count(), result_text(one, common));
       std::fflush(stdout);
     }
-  work.finish();
-  return results->finish();
+  return work.finish([&] { return results->finish(); });
 }
 
 int run_replay(const check_command_options& options) {

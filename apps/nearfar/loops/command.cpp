@@ -240,8 +240,12 @@ int run_loops(const loop_options& options) {
       file->discard();
       return {};
     }
-    file->write({{"schema", bench::loops_schema}, {"record", "interrupted"}, {"why", why}});
-    return fmt::format("the repetitions that had ended are in '{}'", file->keep());
+    try {
+      file->write({{"schema", bench::loops_schema}, {"record", "interrupted"}, {"why", why}});
+      return fmt::format("the repetitions that had ended are in '{}'", file->keep());
+    } catch (const error&) {  // a full disk, most likely what has ended it
+      return fmt::format("what could be written is in '{}'", file->leave());
+    }
   });
   check(options);
   results.cases = case_maker(options).make();
@@ -267,8 +271,9 @@ int run_loops(const loop_options& options) {
           if (file) file->write(sample);
         });
   });
-  work.finish();
-  if (file) file->commit();
+  work.finish([&] {
+    if (file) file->commit();
+  });
   print_loop_table(results, {options.benchmark, options.pin, options.min_time});
   report_placement_problems();
   if (results.all_verified()) return success;

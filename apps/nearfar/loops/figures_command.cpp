@@ -189,7 +189,10 @@ int measure(const figure_definition& figure, const figures_options& options, int
     file->discard();
     return fmt::format("nothing of figure {} is kept", figure.number);
   });
-  file.emplace(results_path(options, figure.number), bench::loops_schema);
+  {
+    const auto hold = work.hold();
+    file.emplace(results_path(options, figure.number), bench::loops_schema);
+  }
   const std::string unpinned = pinning_problem();
   const std::vector<bench::figure_case> cases =
       those_that_fit(figure.cases(machine_of(options, unpinned.empty())));
@@ -227,10 +230,11 @@ int measure(const figure_definition& figure, const figures_options& options, int
                     {"title", figure.title},
                     {"axis", bench::name_of(figure.axis)},
                     {"notes", notes_on(figure, real_domains, emulated, unpinned)}};
-  work.finish();
-  file->write(head);
-  for (const nlohmann::ordered_json& record : records) file->write(record);
-  file->commit();
+  work.finish([&] {
+    file->write(head);
+    for (const nlohmann::ordered_json& record : records) file->write(record);
+    file->commit();
+  });
   return all_verified ? success : failure;
 }
 

@@ -16,11 +16,6 @@ kept_work::kept_work(keeper keep)
         return known;
       }) {}
 
-void kept_work::finish() {
-  const std::scoped_lock hold(busy_);
-  is_over_ = true;
-}
-
 std::string kept_work::keep(const std::string& why) {
   if (std::exchange(is_over_, true)) return {};
   try {

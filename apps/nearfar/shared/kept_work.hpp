@@ -24,8 +24,13 @@ class kept_work {
   /// While this is held, nothing is kept: for whoever changes it.
   [[nodiscard]] std::unique_lock<std::mutex> hold() { return std::unique_lock(busy_); }
 
-  /// Whatever comes now, all is done.
-  void finish();
+  /// Does the last of it, such as to put a file in its place, during which and after which nothing is kept.
+  template <typename Last>
+  auto finish(const Last& last) {
+    const std::scoped_lock hold(busy_);
+    is_over_ = true;
+    return last();
+  }
 
   /// Throws again what `work()` throws, when its results have been kept.
   template <typename Work>

@@ -145,9 +145,10 @@ int run_fit(const fit_options& options) {
   const simulation::machine fitted =
       fit_machine(start, plan.free, data, options.effort, progress_on("fit", options.effort.evaluations));
   const std::string text = to_text(fitted);
-  work.finish();
-  output->write(text);
-  output->commit();
+  work.finish([&] {
+    output->write(text);
+    output->commit();
+  });
   print_parameters(plan.free, start, fitted);
   fmt::print("\n");
   // As the file says it, which rounds.

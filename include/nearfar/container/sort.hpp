@@ -133,8 +133,8 @@ template <std::random_access_iterator Iterator, typename Compare>
   };
   skip_what_is_there();
   const bool had_been_there = low == high;
-  if (moves_cheaply<std::iter_value_t<Iterator>> && !in_order) {
-    if constexpr (moves_cheaply<std::iter_value_t<Iterator>>) {
+  if constexpr (moves_cheaply<std::iter_value_t<Iterator>>) {
+    if (!in_order) {
       const std::iter_value_t<Iterator> pivot = *first;
       for (Iterator next = low; next != high; ++next) {
         const std::iter_value_t<Iterator> element = *next;
@@ -143,13 +143,13 @@ template <std::random_access_iterator Iterator, typename Compare>
         *low = element;
         low += static_cast<std::iter_difference_t<Iterator>>(is_less);
       }
+      high = low;
     }
-  } else {
-    // One alone is on the wrong side of both, if there is no order.
-    while (high - low > 1) {
-      std::iter_swap(low++, --high);
-      skip_what_is_there();
-    }
+  }
+  // One alone is on the wrong side of both, if there is no order.
+  while (high - low > 1) {
+    std::iter_swap(low++, --high);
+    skip_what_is_there();
   }
   std::iter_swap(first, low - 1);
   return {low - 1, had_been_there};
