@@ -18,6 +18,8 @@ const rw_catalogue& rw_catalogue::instance() {
 rw_catalogue::rw_catalogue() {
   add_cohort_rw(*this);
   add_rma_rw(*this);
+  add_near_rw(*this);
+  add_rw_ticket(*this);
   add_rw_spin(*this);
   add_mpi_rw(*this);
 }

@@ -25,9 +25,10 @@ namespace nearfar::test {
     const std::string& lock, const std::string& nodes, const std::vector<checker::rw_script>& scripts,
     const checker::overtaking_limits& limits = {},
     const bench::rw_lock_parameters& parameters = reached_by_few()) {
-  const auto& factory = bench::rw_catalogue::instance().find(lock)->factory<engine::world>();
+  const bench::rw_lock_entry& entry = *bench::rw_catalogue::instance().find(lock);
+  const auto& factory = entry.factory<engine::world>();
   return checker::rw_program(
-      topology_spec::parse(nodes).place(static_cast<int>(scripts.size())), scripts,
+      topology_spec::parse(entry.one_node_only ? "node:1" : nodes).place(static_cast<int>(scripts.size())), scripts,
       [&factory, parameters](engine::world& w) { return factory(w, 0, parameters); }, limits);
 }
 
@@ -76,11 +77,12 @@ template <typename Make>
           .bytes = std::size_t{16} << 10U};
 }
 
-/// Those of which every schedule of four ranks can be looked at. `cohort_rw.late` is two locks of which each
-/// can; late_rw_lock_test.cpp is about that.
+/// Those of which every schedule of four ranks can be looked at. `cohort_rw.late` and `near_rw.fissile` are
+/// of two parts of which each can; late_rw_lock_test.cpp is about the one, fissile_test.cpp about the other's.
 [[nodiscard]] inline std::vector<std::string> rw_names_for_every_schedule() {
   std::vector<std::string> names = sound_rw_names();
-  std::erase(names, "cohort_rw.late");
+  std::erase_if(names,
+                [](const std::string& name) { return name == "cohort_rw.late" || name == "near_rw.fissile"; });
   return names;
 }
 

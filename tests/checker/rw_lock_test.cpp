@@ -14,8 +14,10 @@
 #include "nearfar/lock/cohort_rw_lock.hpp"
 #include "nearfar/lock/distributed_counter.hpp"
 #include "nearfar/lock/lock_tree.hpp"
+#include "nearfar/lock/near_rw_lock.hpp"
 #include "nearfar/lock/node_flags.hpp"
 #include "nearfar/lock/rma_rw_lock.hpp"
+#include "nearfar/lock/rw_ticket_lock.hpp"
 #include "nearfar/topology/spec.hpp"
 #include "tests/checker/expectations.hpp"
 #include "tests/checker/rw_lock_programs.hpp"
@@ -76,10 +78,12 @@ TEST_P(every_rw_lock, change_hands_without_a_gap) {
 }
 
 TEST_P(every_rw_lock, let_no_writer_in_between_writing_and_reading) {
-  const auto& factory = bench::rw_catalogue::instance().find(GetParam())->factory<world>();
+  const bench::rw_lock_entry& entry = *bench::rw_catalogue::instance().find(GetParam());
+  const auto& factory = entry.factory<world>();
   const auto make = [&factory](world& w) { return factory(w, 0, reached_by_few()); };
+  const char* nodes = entry.one_node_only ? "node:1" : "node:2";
   for (const delivery_mode mode : all_modes)
-    expect_nothing_found(downgrading("node:2", 2, make), {.mode = mode}, GetParam());
+    expect_nothing_found(downgrading(nodes, 2, make), {.mode = mode}, GetParam());
 }
 
 TEST_P(every_rw_lock, block_at_worst_where_a_rank_crashes) {
@@ -224,6 +228,71 @@ TEST(distributed_counters, keep_their_numbers_low) {
         expect_nothing_found(
             checker::rw_program(topology_spec::parse(nodes).place(static_cast<int>(all.size())), all, make),
             {.mode = mode}, std::string("low numbers on ") + nodes);
+}
+
+/// Counts of readers overflow into those of writers with the fourth.
+using few_readers = rw_ticket_lock<world, rw_ticket_policy{.reader_bits = 2}>;
+
+TEST(rw_ticket_locks, hold_where_counts_of_readers_overflow) {
+  const auto make = [](world& w) { return std::make_unique<few_readers>(w, 0); };
+  for (const scripts& all :
+       {scripts{"rrrrrr", "w"}, {"rrrrr", "rw"}, {"rrrr", "r", "w"}, {"drrrr", "dw"}, {"wrrrr", "rrrrw"}})
+    for (const char* nodes : {"node:1", "node:2"})
+      for (const delivery_mode mode : all_modes)
+        expect_nothing_found(
+            checker::rw_program(topology_spec::parse(nodes).place(static_cast<int>(all.size())), all, make),
+            {.mode = mode}, nodes);
+}
+
+/// Ranks that wait in steps beside one that waits inside.
+template <typename Lock>
+program in_steps(const char* nodes) {
+  return {.where = topology_spec::parse(nodes).place(3),
+          .body =
+              [](world& w, checker::monitor& watch) {
+                Lock lock(w, 0);
+                if (w.rank() == 0) {
+                  watch.ask();
+                  static_cast<void>(lock.acquire());
+                  watch.enter();
+                  watch.leave();
+                  lock.release();
+                } else if (w.rank() == 1) {
+                  watch.ask();
+                  while (!lock.try_ask()) w.rest();
+                  while (!lock.is_in()) w.rest();
+                  watch.enter();
+                  watch.leave();
+                  lock.release();
+                } else if constexpr (requires { lock.try_ask_shared(); }) {
+                  watch.ask_shared();
+                  while (!lock.try_ask_shared()) w.rest();
+                  while (!lock.is_in_shared()) w.rest();
+                  watch.enter_shared();
+                  watch.leave_shared();
+                  lock.release_shared();
+                } else {
+                  watch.ask_shared();
+                  static_cast<void>(lock.acquire_shared());
+                  watch.enter_shared();
+                  watch.leave_shared();
+                  lock.release_shared();
+                }
+              },
+          .bytes = std::size_t{16} << 10U};
+}
+
+TEST(rw_ticket_locks, can_be_waited_for_in_steps) {
+  for (const char* nodes : {"node:1", "node:3"})
+    for (const delivery_mode mode : all_modes)
+      expect_nothing_found(in_steps<rw_ticket_lock<world>>(nodes),
+                           {.mode = mode, .by = checker::search::random, .most_executions = 2000}, nodes);
+}
+
+TEST(near_rw_locks, can_be_waited_for_in_steps) {
+  for (const delivery_mode mode : all_modes)
+    expect_nothing_found(in_steps<near_rw_lock<world>>("node:1"),
+                         {.mode = mode, .by = checker::search::random, .most_executions = 2000}, "node:1");
 }
 
 }  // namespace

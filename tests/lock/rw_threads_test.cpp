@@ -52,7 +52,8 @@ std::vector<lock_on_shape> locks_on_shapes() {
   std::vector<lock_on_shape> result;
   for (const rw_lock_entry& entry : rw_catalogue::instance().entries())
     for (const shape& on : shapes)
-      if (entry.exists_in<world>()) result.push_back({entry.name, on});
+      if (entry.exists_in<world>() && (on.topology.empty() || !entry.one_node_only))
+        result.push_back({entry.name, on});
   return result;
 }
 

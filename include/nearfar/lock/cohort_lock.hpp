@@ -222,6 +222,9 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
     local_.release_local(Local::from_above);
   }
 
+  /// For locks of which this one is a part, whose other ranks go to the global lock alone.
+  [[nodiscard]] Global& above() noexcept { return global_; }
+
  private:
   template <typename... OfLocal>
   cohort_lock(world_type& w, int home, const named_value& limit, int max_local_passes,

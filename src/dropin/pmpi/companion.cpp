@@ -11,12 +11,14 @@
 #include <ranges>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "nearfar/core/error.hpp"
 #include "nearfar/lock/lockable.hpp"
 #include "nearfar/memory/mpi/call.hpp"
 #include "nearfar/memory/mpi/world.hpp"
+#include "nearfar/topology/level.hpp"
 
 namespace nearfar::pmpi {
 
@@ -34,13 +36,12 @@ namespace {
   return ranks;
 }
 
-/// For the locks of four windows: 448 bytes of far memory for each lock, 320 of near memory, and 8 for each
-/// rank of a node, which may be all.
+/// For the locks of four windows: 64 bytes of far memory for each lock, and 192 of near memory at most.
 [[nodiscard]] mpi::options options_for(int ranks) {
   const auto count = static_cast<std::size_t>(ranks);
   mpi::options result;
-  result.far_bytes = 65'536 + 4 * count * (768 + 8 * count);
-  result.near_bytes = result.far_bytes;
+  result.far_bytes = 65'536 + 4 * count * 64;
+  result.near_bytes = 65'536 + 4 * count * 192;
   // What else runs beside a program that is not ours is not known; a yield to nobody costs little.
   result.oversubscribed = true;
   return result;
@@ -86,53 +87,86 @@ ranks_of_windows::ranks_of_windows(MPI_Comm comm) : world(comm, options_for(size
 }
 ranks_of_windows::~ranks_of_windows() { PMPI_Group_free(&group); }
 
+// A lock in steps, which take no time: whether one who wants it has a place in the order, if any, and whether
+// that one's turn has come.
+
+template <typename Lock>
+[[nodiscard]] bool has_asked(Lock& lock, bool exclusively) {
+  if constexpr (requires { lock.at_home(); })
+    return exclusively ? lock.at_home().try_ask() : lock.at_home().try_ask_shared();
+  else
+    return exclusively ? lock.try_ask() : lock.try_acquire_shared();
+}
+template <typename Lock>
+[[nodiscard]] bool is_in(Lock& lock, bool exclusively) {
+  if constexpr (requires { lock.at_home(); })
+    return exclusively ? lock.at_home().is_in() : lock.at_home().is_in_shared();
+  else
+    return !exclusively || lock.is_in();
+}
+
 companion::companion(std::shared_ptr<ranks_of_windows> of, bool several_threads)
     : of_(std::move(of)), several_threads_(several_threads), held_(index(of_->world.size()), hold::nothing) {
-  for (int target = 0; target < ranks(); ++target) locks_.emplace_back(of_->world, target);
+  mpi::world& w = of_->world;
+  if (w.locality().groups(level::node) > 1) locks_.emplace<std::deque<lock_at_target>>();
+  std::visit(
+      [&](auto& locks) {
+        for (int target = 0; target < ranks(); ++target) locks.emplace_back(w, target);
+      },
+      locks_);
 }
 
 std::unique_lock<std::mutex> companion::alone() {
   return several_threads_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
 }
 
-/// Threads that wait by turns do not keep each other from releasing what is waited for; they have no place in
-/// a queue, and come when the lock is free.
-void companion::take(int target, bool exclusively) {
-  lock_type& lock = locks_[index(target)];
-  const auto start = of_->world.now();
+/// Threads wait by turns, so that they do not keep each other from releasing what is waited for.
+template <typename Lock>
+handover companion::wait_for(Lock& lock, bool exclusively) {
+  if (!several_threads_) return exclusively ? lock.acquire() : lock.acquire_shared();
   handover how = handover::uncontended;
-  if (!several_threads_) {
-    if (exclusively)
-      lock.lock();
-    else
-      lock.lock_shared();
-    how = lock.last_handover();
-  } else {
-    for (bool succeeded = false; !succeeded;) {
+  for (const auto step : {&has_asked<Lock>, &is_in<Lock>})
+    for (;;) {
       {
         const auto hold_it = alone();
-        succeeded = exclusively ? lock.try_lock() : lock.try_lock_shared();
+        if (step(lock, exclusively)) break;
       }
-      if (!succeeded) {
-        how = handover::waited;
-        sched_yield();
-      }
+      how = handover::waited;
+      sched_yield();
     }
+  return how;
+}
+
+void companion::take(int target, bool exclusively) {
+  // Before a look at the clock, which takes as long.
+  if (auto* in_node = std::get_if<std::deque<lock_in_node>>(&locks_); in_node && !several_threads_) {
+    lock_in_node& lock = (*in_node)[index(target)];
+    if (exclusively ? lock.try_acquire() : lock.try_acquire_shared()) return;
   }
+  const auto start = of_->world.now();
+  const handover how =
+      std::visit([&](auto& locks) { return wait_for(locks[index(target)], exclusively); }, locks_);
   if (how == handover::uncontended) return;
   const auto hold_it = alone();
   ++counts_.waited;
   if (how == handover::local) ++counts_.local;
-  if (how == handover::remote) ++counts_.remote;
   counts_.waiting_ns += (of_->world.now() - start).count();
 }
 
 void companion::give_back(int target, bool exclusively) {
+  const auto give = [exclusively](auto& lock) {
+    if (exclusively)
+      lock.release();
+    else
+      lock.release_shared();
+  };
   const auto hold_it = alone();
-  if (exclusively)
-    locks_[index(target)].unlock();
+  if (auto* in_node = std::get_if<std::deque<lock_in_node>>(&locks_)) return give((*in_node)[index(target)]);
+  lock_at_target& lock = std::get<std::deque<lock_at_target>>(locks_)[index(target)];
+  if (several_threads_)
+    give(lock.at_home());
   else
-    locks_[index(target)].unlock_shared();
+    give(lock);
 }
 
 void companion::acquire(int target, hold how) {
@@ -166,10 +200,10 @@ summary companion::add_up(const std::string& name) {
   const counts& mine = counts_;
   const std::vector<std::int64_t> sums =
       of_->world.sum_over_ranks({mine.exclusive, mine.shared, mine.all, mine.unchecked, mine.waited,
-                                 mine.local, mine.remote, mine.waiting_ns});
+                                 mine.local, mine.waiting_ns});
   return {.name = name,
           .ranks = ranks(),
-          .of_all = {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7]}};
+          .of_all = {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6]}};
 }
 
 std::unique_ptr<companion> make_companion(MPI_Comm comm, std::string& reason) {

@@ -1,5 +1,8 @@
 /// \file
 /// What a window of the program's has beside it: a reader-writer lock for each of its ranks, as targets.
+///
+/// Nobody who waits for one of them may need another rank than the target to make progress in MPI: the
+/// library's own locks do not, so that a program may let any other wait outside of MPI.
 #pragma once
 
 #include <mpi.h>
@@ -11,9 +14,13 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <variant>
 #include <vector>
 
-#include "nearfar/lock/late_rw_lock.hpp"
+#include "nearfar/lock/fissile_lock.hpp"
+#include "nearfar/lock/lockable.hpp"
+#include "nearfar/lock/near_rw_lock.hpp"
+#include "nearfar/lock/rw_ticket_lock.hpp"
 #include "nearfar/memory/mpi/world.hpp"
 
 namespace nearfar::pmpi {
@@ -33,8 +40,7 @@ struct counts {
   std::int64_t all = 0;     ///< MPI_Win_lock_all, each of which takes every target's lock, shared
   std::int64_t unchecked = 0;
   std::int64_t waited = 0;  ///< exclusive or shared, of which each target of a lock_all is one
-  std::int64_t local = 0;   ///< of those handed over within a node
-  std::int64_t remote = 0;  ///< of those handed over between nodes
+  std::int64_t local = 0;  ///< of those handed over in the memory of a node
   std::int64_t waiting_ns = 0;
 };
 
@@ -60,8 +66,6 @@ struct ranks_of_windows {
 /// The locks of one window. Constructing and destroying it is collective over the window's communicator.
 class companion {
  public:
-  using lock_type = default_late_rw_lock<mpi::world>;
-
   companion(std::shared_ptr<ranks_of_windows> of, bool several_threads);
 
   [[nodiscard]] int ranks() const noexcept { return static_cast<int>(held_.size()); }
@@ -86,9 +90,16 @@ class companion {
   [[nodiscard]] summary add_up(const std::string& name);
 
  private:
+  /// Where all ranks are on one node.
+  using lock_in_node = near_rw_lock<mpi::world, fissile_lock<mpi::world>>;
+  /// Where they are not.
+  using lock_at_target = cohort_rw_ticket_lock<mpi::world, fissile_lock<mpi::world>>;
+
   [[nodiscard]] static std::size_t index(int target) noexcept { return static_cast<std::size_t>(target); }
   void take(int target, bool exclusively);
   void give_back(int target, bool exclusively);
+  template <typename Lock>
+  [[nodiscard]] handover wait_for(Lock& lock, bool exclusively);
 
   /// The world is one thread's at a time, which is for the program to see to unless it has several.
   [[nodiscard]] std::unique_lock<std::mutex> alone();
@@ -96,7 +107,7 @@ class companion {
   std::shared_ptr<ranks_of_windows> of_;
   bool several_threads_;
   std::mutex mutex_;
-  std::deque<lock_type> locks_;
+  std::variant<std::deque<lock_in_node>, std::deque<lock_at_target>> locks_;
   std::vector<hold> held_;
   hold held_all_ = hold::nothing;
   counts counts_{};

@@ -8,7 +8,9 @@
 /// Epochs begin when the program begins them, as an open one would keep it from fences and from PSCW.
 #include <mpi.h>
 
+#include <atomic>
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -43,20 +45,32 @@ class own_calls {
 /// Windows that have a companion.
 class window_table {
  public:
+  /// The same as last time costs a thread no lock and no search.
   [[nodiscard]] companion* find(MPI_Win window) {
     if (inside) return nullptr;
+    thread_local struct {
+      std::uint64_t changes = 0;
+      MPI_Win window = MPI_WIN_NULL;
+      companion* found = nullptr;
+    } last;
+    // Before the search: what changes meanwhile is none of this window, which the caller has not freed.
+    const std::uint64_t changes = changes_.load(std::memory_order_acquire);
+    if (last.changes == changes && last.window == window) return last.found;
     const std::lock_guard hold_it(mutex_);
     const auto at = by_window_.find(window);
-    return at == by_window_.end() ? nullptr : at->second.get();
+    last = {changes, window, at == by_window_.end() ? nullptr : at->second.get()};
+    return last.found;
   }
   void add(MPI_Win window, std::unique_ptr<companion> one) {
     const std::lock_guard hold_it(mutex_);
+    changes_.fetch_add(1, std::memory_order_release);
     by_window_.insert_or_assign(window, std::move(one));
   }
   [[nodiscard]] std::unique_ptr<companion> take(MPI_Win window) {
     const std::lock_guard hold_it(mutex_);
     const auto at = by_window_.find(window);
     if (at == by_window_.end()) return nullptr;
+    changes_.fetch_add(1, std::memory_order_release);
     std::unique_ptr<companion> result = std::move(at->second);
     by_window_.erase(at);
     return result;
@@ -64,6 +78,7 @@ class window_table {
 
  private:
   std::mutex mutex_;
+  std::atomic<std::uint64_t> changes_{1};
   std::unordered_map<MPI_Win, std::unique_ptr<companion>> by_window_;
 };
 /// Never destroyed: after MPI_Finalize there is nothing to free it with.
@@ -82,6 +97,10 @@ int assertion_for_library(int given) {
   return given | MPI_MODE_NOCHECK;
 #endif
 }
+
+/// Of the program's, to memory that ranks share, with the epochs' operations and the companion's. What the
+/// library has to do for them it does in its own lock and unlock.
+void order_loads_and_stores() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 /// Runs what may throw; there is nobody to catch it.
 template <typename Body>
@@ -232,10 +251,12 @@ NEARFAR_EXPORT int MPI_Win_lock(int type, int target, int assertion, MPI_Win win
   if ((assertion & MPI_MODE_NOCHECK) != 0) how = hold::unchecked;
   return without_exceptions([&] {
     one->acquire(target, how);
-    int status = mpi_library().win_lock(MPI_LOCK_SHARED, target, assertion_for_library(assertion), window);
-    // For loads and stores of a window in shared memory.
-    if (status == MPI_SUCCESS) return PMPI_Win_sync(window);
-    one->release(target);
+    const int status =
+        mpi_library().win_lock(MPI_LOCK_SHARED, target, assertion_for_library(assertion), window);
+    if (status == MPI_SUCCESS)
+      order_loads_and_stores();
+    else
+      one->release(target);
     return status;
   });
 }
@@ -245,12 +266,11 @@ NEARFAR_EXPORT int MPI_Win_unlock(int target, MPI_Win window) {
   if (one == nullptr || target < 0 || target >= one->ranks() || one->held(target) == hold::nothing)
     return mpi_library().win_unlock(target, window);
   return without_exceptions([&] {
-    // Complete at the target, and for its own loads, before anybody else may have the lock.
-    int status = PMPI_Win_sync(window);
-    if (status == MPI_SUCCESS) status = PMPI_Win_flush(target, window);
-    const int ended = mpi_library().win_unlock(target, window);
+    order_loads_and_stores();
+    // Complete at the target before anybody else may have the lock.
+    const int status = mpi_library().win_unlock(target, window);
     one->release(target);
-    return status == MPI_SUCCESS ? ended : status;
+    return status;
   });
 }
 
@@ -259,9 +279,11 @@ NEARFAR_EXPORT int MPI_Win_lock_all(int assertion, MPI_Win window) {
   if (one == nullptr || one->holds_any()) return mpi_library().win_lock_all(assertion, window);
   return without_exceptions([&] {
     one->acquire_all((assertion & MPI_MODE_NOCHECK) != 0 ? hold::unchecked : hold::shared);
-    int status = mpi_library().win_lock_all(assertion | MPI_MODE_NOCHECK, window);
-    if (status == MPI_SUCCESS) return PMPI_Win_sync(window);
-    one->release_all();
+    const int status = mpi_library().win_lock_all(assertion | MPI_MODE_NOCHECK, window);
+    if (status == MPI_SUCCESS)
+      order_loads_and_stores();
+    else
+      one->release_all();
     return status;
   });
 }
@@ -270,11 +292,10 @@ NEARFAR_EXPORT int MPI_Win_unlock_all(MPI_Win window) {
   companion* one = windows().find(window);
   if (one == nullptr || one->held_all() == hold::nothing) return mpi_library().win_unlock_all(window);
   return without_exceptions([&] {
-    int status = PMPI_Win_sync(window);
-    if (status == MPI_SUCCESS) status = PMPI_Win_flush_all(window);
-    const int ended = mpi_library().win_unlock_all(window);
+    order_loads_and_stores();
+    const int status = mpi_library().win_unlock_all(window);
     one->release_all();
-    return status == MPI_SUCCESS ? ended : status;
+    return status;
   });
 }
 

@@ -54,25 +54,24 @@ template <typename... Values>
   const counts& of = one.of_all;
   const auto number = [](std::int64_t value) { return static_cast<long long>(value); };
   if (is_for_people())
-    return text_of("%-20s %5d %11lld %9lld %8lld %7lld %9lld %11lld %13lld %12.6f\n",
+    return text_of("%-20s %5d %11lld %9lld %8lld %7lld %9lld %11lld %12.6f\n",
                    one.name.empty() ? "(no name)" : one.name.c_str(), one.ranks, number(of.exclusive),
                    number(of.shared), number(of.all), number(of.unchecked), number(of.waited),
-                   number(of.local), number(of.remote), static_cast<double>(of.waiting_ns) * 1e-9);
+                   number(of.local), static_cast<double>(of.waiting_ns) * 1e-9);
   return text_of(
       "{\"window\":%s,\"ranks\":%d,\"exclusive\":%lld,\"shared\":%lld,\"lock_all\":%lld,\"nocheck\":%lld,"
-      "\"waited\":%lld,\"handed_over_in_node\":%lld,\"handed_over_between_nodes\":%lld,\"waiting_ns\":%lld}"
-      "\n",
+      "\"waited\":%lld,\"handed_over_in_node\":%lld,\"waiting_ns\":%lld}\n",
       in_json(one.name).c_str(), one.ranks, number(of.exclusive), number(of.shared), number(of.all),
-      number(of.unchecked), number(of.waited), number(of.local), number(of.remote), number(of.waiting_ns));
+      number(of.unchecked), number(of.waited), number(of.local), number(of.waiting_ns));
 }
 
 void write(const std::string& lines) {
   if (is_for_people()) {
     std::fprintf(
         stderr,
-        "nearfar: locks of windows, by all their ranks\n%-20s %5s %11s %9s %8s %7s %9s %11s %13s %12s\n%s",
-        "window", "ranks", "exclusive", "shared", "lock_all", "nocheck", "waited", "from node",
-        "between nodes", "waiting (s)", lines.c_str());
+        "nearfar: locks of windows, by all their ranks\n%-20s %5s %11s %9s %8s %7s %9s %11s %12s\n%s",
+        "window", "ranks", "exclusive", "shared", "lock_all", "nocheck", "waited", "in node", "waiting (s)",
+        lines.c_str());
     return;
   }
   const std::string name(where());

@@ -1,0 +1,32 @@
+#include "bench/rw_catalogue.hpp"
+#include "nearfar/lock/rw_ticket_lock.hpp"
+
+namespace nearfar::bench {
+
+void add_rw_ticket(rw_catalogue& to) {
+  const rw_bypass of_turns{.bounds_writers_past_reader = true, .bounds_readers_past_writer = true};
+  to.add({.name = "rw_ticket",
+          .summary = "who has asked and who has left, in two words at home",
+          .paper = "Mellor-Crummey, Scott 1991",
+          .fairness = "first come, first served",
+          .bypass = of_turns,
+          .cost = "2 and 1 read at home; 2 and 1 read at home",
+          .parameters = {}},
+         []<world W>(W& w, int home, const rw_lock_parameters&) {
+           return make_any_rw_lock<rw_ticket_lock<W>>(w, home);
+         });
+  to.add({.name = "rw_ticket.cohort",
+          .summary = "the same, and the writers of a node one behind the other in shared memory",
+          .paper = "Mellor-Crummey, Scott 1991; Dice, Marathe, Shavit 2012",
+          .fairness = "first come, first served; writers of a node up to max_local_passes together",
+          .bypass = of_turns,
+          .cost = "2 and 1 read at home; 2 and 1 read at home",
+          .parameters = {"max_local_passes"}},
+         []<world W>(W& w, int home, const rw_lock_parameters& of) {
+           // Without local passes each writer is for itself.
+           if (of.max_local_passes == 0) return make_any_rw_lock<rw_ticket_lock<W>>(w, home);
+           return make_any_rw_lock<cohort_rw_ticket_lock<W>>(w, home, of.max_local_passes);
+         });
+}
+
+}  // namespace nearfar::bench

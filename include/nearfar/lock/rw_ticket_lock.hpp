@@ -1,0 +1,177 @@
+/// \file
+/// Fair reader-writer ticket lock over RMA, whose words are all at home: what it needs of other ranks is the
+/// home's progress alone.
+///
+/// Source: the fair reader-writer spin lock of J. Mellor-Crummey, M. Scott, "Scalable reader-writer
+/// synchronization for shared-memory multiprocessors", 1991, doi 10.1145/109625.109637 (section 2): one
+/// counter of who has asked, one of who has left, each of readers and of writers in one word. As a cohort
+/// D. Dice, V. Marathe, N. Shavit, "Lock cohorting", PPoPP 2012, doi 10.1145/2145816.2145848, for writers.
+///
+/// A writer is in when all who asked before it have left, and a reader when the writers among them have.
+/// There the two counts of a word are cut off where they overflow; here a word is one number, to which a
+/// reader adds 1 and a writer 2^32. Both overflow alike. Nobody who asked after a writer is in before it has
+/// left, so that what has left is what a writer found asked for exactly when all those have; and as long as
+/// a writer that asked before a reader has not left, the difference is 2^32 at least, and afterwards less
+/// than the number of ranks, or negative where later readers have left before this one looked.
+///
+/// Seen is not complete: the words are written by sums only, which exclude each other, and are never reset.
+/// What has left may be read before one's own place is taken, since it only grows.
+///
+/// Fairness: first come, first served, and readers with nobody between them together (bound 0). As a cohort
+/// writers stand behind the first of their node: who waits at home is overtaken by at most
+/// `max_local_passes` writers of each node that asked before. Progress: an acquiring rank waits for those
+/// that asked before it only, by far operations at the home rank, each of which waits until that enters MPI
+/// where the transport has no hardware for it; within a node of a cohort by shared memory. There is no
+/// attempt that does not wait: MPI promises no atomicity between sums and a compare-and-swap.
+///
+/// Cost in far operations, each at home: lock 1 atomic, and 1 read completed by the same flush, none on the
+/// home's node; while it waits 1 for each poll, on the home's node none. Unlock 1 atomic. As a cohort none
+/// for a writer to which a writer of its node hands over. Memory: 64 bytes of far memory for each rank, as a
+/// cohort that of the local lock besides.
+#pragma once
+
+#include <cstdint>
+
+#include "nearfar/core/layout.hpp"
+#include "nearfar/core/world.hpp"
+#include "nearfar/lock/cohort_lock.hpp"
+#include "nearfar/lock/far_polling.hpp"
+#include "nearfar/lock/lockable.hpp"
+#include "nearfar/lock/mcs_lock.hpp"
+#include "nearfar/lock/participant.hpp"
+#include "nearfar/lock/shared_lockable.hpp"
+
+namespace nearfar {
+
+/// What an `rw_ticket_lock` is made of.
+struct rw_ticket_policy {
+  /// For readers in a word: more than bits of the number of ranks. Few are for tests of what comes when
+  /// counts of readers overflow.
+  unsigned reader_bits = 32;
+};
+
+/// Reader-writer lock for all ranks of a world. See the file's comment.
+template <world W, rw_ticket_policy Policy = rw_ticket_policy{}>
+class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
+ public:
+  using world_type = W;
+  /// The ranks of a node share a writer's place, if another lock admits one at a time: any of them may
+  /// release.
+  static constexpr participant queued = participant::node;
+
+  /// Collective. `home` keeps the words.
+  explicit rw_ticket_lock(W& w, int home = 0)
+      : rw_ticket_lock::shared_lockable(w, {{"home", home}}),
+        world_(&w),
+        words_(w),
+        home_(checked_rank(w, home)),
+        is_near_(w.locality().same(level::node, w.rank(), home)) {}
+  ~rw_ticket_lock() noexcept(!checked_build) { this->expect_not_held(); }
+
+  // The algorithm without the checks, for locks that are built on this one.
+
+  handover acquire() {
+    ask(writer);
+    return wait_until([before = before_](std::uint64_t left) { return is_turn_of_writer(before, left); });
+  }
+  void release() { leave(writer); }
+
+  handover acquire_shared() {
+    ask(reader);
+    return wait_until([before = before_](std::uint64_t left) { return is_turn_of_reader(before, left); });
+  }
+  void release_shared() { leave(reader); }
+
+  void downgrade() { leave(writer_that_reads_on); }
+
+  // The same in steps, for who waits by itself: a place, and whether its turn has come by now.
+
+  [[nodiscard]] bool try_ask() {
+    ask(writer);
+    return true;
+  }
+  [[nodiscard]] bool try_ask_shared() {
+    ask(reader);
+    return true;
+  }
+  [[nodiscard]] bool is_in() { return is_turn_of_writer(before_, look()); }
+  [[nodiscard]] bool is_in_shared() { return is_turn_of_reader(before_, look()); }
+
+ private:
+  struct alignas(slot_bytes) words {
+    far<std::uint64_t> asked;
+    far<std::uint64_t> left;
+  };
+
+  static constexpr std::uint64_t reader = 1;
+  static constexpr std::uint64_t writer = std::uint64_t{1} << Policy.reader_bits;
+  /// What a writer leaves that is to leave as a reader.
+  static constexpr std::uint64_t writer_that_reads_on = writer - reader;
+
+  [[nodiscard]] static constexpr bool is_turn_of_writer(std::uint64_t before, std::uint64_t left) noexcept {
+    return left == before;
+  }
+  [[nodiscard]] static constexpr bool is_turn_of_reader(std::uint64_t before, std::uint64_t left) noexcept {
+    return static_cast<std::int64_t>(before - left) < static_cast<std::int64_t>(writer);
+  }
+
+  void ask(const std::uint64_t& as) {
+    words_.fetch_add(home_, &words::asked, as, before_);
+    if (!is_near_) words_.fetch(home_, &words::left, left_);
+    words_.flush(home_);
+  }
+  template <typename Predicate>
+  [[nodiscard]] handover wait_until(Predicate is_turn) {
+    if (!is_near_ && is_turn(left_)) return handover::uncontended;
+    return await_polled(*world_, words_, home_, &words::left, left_, is_turn) ? handover::waited
+                                                                              : handover::uncontended;
+  }
+  [[nodiscard]] std::uint64_t look() {
+    if (is_near_) return words_.read_direct(home_, &words::left);
+    words_.fetch(home_, &words::left, left_);
+    words_.flush(home_);
+    return left_;
+  }
+  void leave(const std::uint64_t& as) {
+    words_.accumulate(home_, &words::left, as, far_op::sum);
+    words_.flush(home_);
+  }
+
+  W* world_;
+  typename W::template far_segment<words> words_;
+  int home_;
+  bool is_near_;  ///< whether this rank is on the home's node
+  std::uint64_t before_ = 0;
+  std::uint64_t left_ = 0;
+};
+
+/// The same, with the writers of a node one behind the other in a lock of their own. See the file's comment.
+template <world W, cohort_local Local = mcs_lock<W>>
+class cohort_rw_ticket_lock : public shared_lockable<cohort_rw_ticket_lock<W, Local>, W> {
+ public:
+  using world_type = W;
+
+  /// Collective. `home` keeps the far words, `of_local` is more that the local lock's constructor takes.
+  /// Throws `misuse` unless `max_local_passes` is 1 to 254.
+  template <typename... OfLocal>
+  explicit cohort_rw_ticket_lock(W& w, int home = 0, int max_local_passes = default_max_local_passes,
+                                 const OfLocal&... of_local)
+      : cohort_rw_ticket_lock::shared_lockable(w, {{"home", home}, {"max_local_passes", max_local_passes}}),
+        writers_(w, home, max_local_passes, of_local...) {}
+  ~cohort_rw_ticket_lock() noexcept(!checked_build) { this->expect_not_held(); }
+
+  // The algorithm without the checks.
+
+  handover acquire() { return writers_.acquire(); }
+  void release() { writers_.release(); }
+  handover acquire_shared() { return at_home().acquire_shared(); }
+  void release_shared() { at_home().release_shared(); }
+
+  /// What nodes and readers ask; a writer may ask it by itself, too.
+  [[nodiscard]] rw_ticket_lock<W>& at_home() noexcept { return writers_.above(); }
+
+ private:
+  cohort_lock<rw_ticket_lock<W>, Local> writers_;
+};
+
+}  // namespace nearfar
