@@ -28,12 +28,14 @@
 #include "nearfar/lock/mpi_rw_lock.hpp"
 #include "nearfar/lock/mpi_win_lock.hpp"
 #include "nearfar/lock/near_clh_lock.hpp"
+#include "nearfar/lock/near_rw_lock.hpp"
 #include "nearfar/lock/near_ticket_lock.hpp"
 #include "nearfar/lock/near_tts_lock.hpp"
 #include "nearfar/lock/rh_lock.hpp"
 #include "nearfar/lock/rma_mcs_lock.hpp"
 #include "nearfar/lock/rma_rw_lock.hpp"
 #include "nearfar/lock/rw_spin_lock.hpp"
+#include "nearfar/lock/rw_ticket_lock.hpp"
 #include "nearfar/lock/shfl_lock.hpp"
 #include "nearfar/lock/tas_lock.hpp"
 #include "nearfar/lock/ticket_lock.hpp"
@@ -203,6 +205,14 @@ void use_reader_writer_locks(world& w, counter& c) {
     c.count_and_read_under("rma_rw", lock);
   }
   {
+    nearfar::rw_ticket_lock<world> lock(w, home);
+    c.count_and_read_under("rw_ticket", lock);
+  }
+  {
+    nearfar::cohort_rw_ticket_lock<world> lock(w, home);
+    c.count_and_read_under("rw_ticket.cohort", lock);
+  }
+  {
     nearfar::rw_spin_lock<world> lock(w, home);
     c.count_and_read_under("rw_spin", lock);
   }
@@ -243,6 +253,12 @@ void use_near_locks(world& w, counter& c) {
   {
     nearfar::fissile_lock<world> lock(w);
     c.count_under("fissile", lock);
+  }
+  {
+    nearfar::near_rw_lock<world> lock(w);
+    c.count_and_read_under("near_rw", lock);
+    nearfar::near_rw_lock<world, nearfar::fissile_lock<world>> fissile(w);
+    c.count_and_read_under("near_rw.fissile", fissile);
   }
   {
     nearfar::cna_lock<world> lock(w);

@@ -88,7 +88,7 @@ class RightLocks(Check):
         text = self.assert_right()
         for family in ["mpi_win", "d_mcs", "dash", "rma_mcs", "tas", "mcs", "cohort"]:
             self.assertRegex(text, rf"(?m)^{family} +lazy .* nothing found, complete")
-        for family in ["cohort_rw", "rma_rw", "rw_spin", "mpi_rw"]:
+        for family in ["cohort_rw", "rma_rw", "near_rw", "rw_ticket", "rw_spin", "mpi_rw"]:
             self.assertRegex(text, rf"(?m)^{family} +lazy .* nothing found, complete; 1 reads$")
         self.assertRegex(text, r"(?m)^mcs .*on one node")
         self.assertEqual(self.left_behind(), [])
@@ -114,7 +114,7 @@ class RightLocks(Check):
 
     def test_readers_of_reader_writer_locks_alone(self):
         text = self.assert_right("--readers", "2", "--ranks", "3", "--acquisitions", "1")
-        self.assertEqual([line.split()[0] for line in text.splitlines()[3:]], ["cohort_rw", "rma_rw", "rw_spin", "mpi_rw"])
+        self.assertEqual([line.split()[0] for line in text.splitlines()[3:]], ["cohort_rw", "rma_rw", "near_rw", "rw_ticket", "rw_spin", "mpi_rw"])
         self.assertIn("3 ranks on 2 nodes, 2 of them readers, 1 acquisition each,", text)
         text = self.assert_right("--locks", "all", "--readers", "1", "--acquisitions", "1")
         self.assertRegex(text, r"(?m)^rma_rw\.numa ")

@@ -541,7 +541,7 @@ class List(unittest.TestCase):
     FAMILIES = ["mpi_win", "d_mcs", "dash", "rma_mcs", "tas", "tts", "ticket", "clh", "clh_craig", "hclh", "rh", "shfl", "mcs", "near_tts",
                 "near_tas", "near_ticket", "twa", "near_clh", "hemlock", "cna", "fissile", "near_hmcs", "cohort", "hmcs",
                 "ahmcs", "near_cst", "cst"]  # fmt: skip
-    RW_FAMILIES = ["cohort_rw", "rma_rw", "rw_spin", "mpi_rw"]
+    RW_FAMILIES = ["cohort_rw", "rma_rw", "near_rw", "rw_ticket", "rw_spin", "mpi_rw"]
     # What the reader-writer locks are made from, and a value that has no lock.
     UNREGISTERED = {"phase_fair", "seq"}
 

@@ -4,6 +4,8 @@
 // usage: PROGRAM [ROUNDS]
 #include <mpi.h>
 #include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -299,6 +301,73 @@ void other_epochs(const memory& in) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/// A way for one process to wake another that is not in MPI: a named pipe.
+class pipe_for_two {
+ public:
+  /// Collective.
+  pipe_for_two() {
+    if (rank == 0) {
+      if (mkdtemp(folder_.data()) == nullptr || mkfifo(name().c_str(), 0600) != 0)
+        std::perror("a pipe for the test");
+    }
+    MPI_Bcast(folder_.data(), static_cast<int>(folder_.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+  }
+  pipe_for_two(const pipe_for_two&) = delete;
+  pipe_for_two& operator=(const pipe_for_two&) = delete;
+  /// Collective.
+  ~pipe_for_two() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+      unlink(name().c_str());
+      rmdir(folder_.data());
+    }
+  }
+
+  /// Waits until another process has come to `tell`, without a call of MPI.
+  void hear() const {
+    std::FILE* end = std::fopen(name().c_str(), "r");
+    EXPECT(end != nullptr && std::fgetc(end) == '!', 1);
+    if (end != nullptr) std::fclose(end);
+  }
+  void tell() const {
+    std::FILE* end = std::fopen(name().c_str(), "w");
+    EXPECT(end != nullptr && std::fputc('!', end) == '!', 1);
+    if (end != nullptr) std::fclose(end);
+  }
+
+ private:
+  [[nodiscard]] std::string name() const { return std::string(folder_.data()) + "/pipe"; }
+
+  std::array<char, 32> folder_{"/tmp/nearfar-test-XXXXXX"};
+};
+
+/// Who had a lock last waits outside of MPI for another, which needs the target's progress only.
+void outside_of_mpi(const memory& in) {
+  if (ranks == 1) return;
+  const pipe_for_two pipe;
+  constexpr int target = 0;
+  const int outside = ranks - 1;
+  const int next = ranks == 2 ? 0 : 1;
+  for (const int before : {MPI_LOCK_EXCLUSIVE, MPI_LOCK_SHARED})
+    for (const int after : {MPI_LOCK_SHARED, MPI_LOCK_EXCLUSIVE}) {
+      const int none = 0;
+      if (rank == outside) {
+        MPI_Win_lock(before, target, 0, in.window());
+        MPI_Win_unlock(target, in.window());
+        MPI_Ssend(&none, 0, MPI_INT, next, before, MPI_COMM_WORLD);
+        pipe.hear();
+      } else if (rank == next) {
+        MPI_Recv(nullptr, 0, MPI_INT, outside, before, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (const int how : {after, before, after}) {
+          MPI_Win_lock(how, target, 0, in.window());
+          MPI_Win_unlock(target, in.window());
+        }
+        pipe.tell();
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 /// What is wrong is an error, as the library says it, and leaves the window usable.
 void errors(const memory& in) {
   MPI_Win_set_errhandler(in.window(), MPI_ERRORS_RETURN);
@@ -514,6 +583,7 @@ int main(int argc, char** argv) {
     of_kind("together", together);
     of_kind("completion", completion);
     of_kind("own_memory", own_memory);
+    of_kind("outside_of_mpi", outside_of_mpi);
     if (kind == memory::created || kind == memory::allocated) of_kind("other_epochs", other_epochs);
     if (kind == memory::allocated) of_kind("errors", errors);
     if (level == MPI_THREAD_MULTIPLE && ranks > 1) of_kind("threads", threads);

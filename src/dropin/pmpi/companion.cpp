@@ -130,6 +130,7 @@ handover companion::wait_for(Lock& lock, bool exclusively) {
       {
         const auto hold_it = alone();
         if (step(lock, exclusively)) break;
+        of_->world.progress();
       }
       how = handover::waited;
       sched_yield();

@@ -27,4 +27,8 @@ struct mpi_library_functions {
 /// Not by their names, which are this library's, too.
 [[nodiscard]] const mpi_library_functions& mpi_library();
 
+/// Whether epochs can be opened with MPI_MODE_NOCHECK whatever is done in them. With Open MPI 4 a put of more
+/// than 8 KiB waits for ever after it where osc/pt2pt carries it, so that its settings must rule that out.
+[[nodiscard]] bool can_skip_checks();
+
 }  // namespace nearfar::pmpi

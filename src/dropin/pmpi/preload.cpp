@@ -88,14 +88,9 @@ window_table& windows() {
 }
 
 /// What the library is told of an epoch at one target, where all are shared. All alike: MPICH may not have
-/// some with MPI_MODE_NOCHECK and some without; and with Open MPI 4 a put of more than 8 KiB waits for ever
-/// after it, where osc/pt2pt carries it.
+/// some with MPI_MODE_NOCHECK and some without.
 int assertion_for_library(int given) {
-#ifdef OPEN_MPI
-  return given & ~MPI_MODE_NOCHECK;
-#else
-  return given | MPI_MODE_NOCHECK;
-#endif
+  return can_skip_checks() ? given | MPI_MODE_NOCHECK : given & ~MPI_MODE_NOCHECK;
 }
 
 /// Of the program's, to memory that ranks share, with the epochs' operations and the companion's. What the
