@@ -42,8 +42,6 @@ namespace {
   mpi::options result;
   result.far_bytes = 65'536 + 4 * count * 64;
   result.near_bytes = 65'536 + 4 * count * 192;
-  // What else runs beside a program that is not ours is not known; a yield to nobody costs little.
-  result.oversubscribed = true;
   return result;
 }
 
