@@ -28,8 +28,8 @@ namespace nearfar::test {
   const bench::rw_lock_entry& entry = *bench::rw_catalogue::instance().find(lock);
   const auto& factory = entry.factory<engine::world>();
   return checker::rw_program(
-      topology_spec::parse(entry.one_node_only ? "node:1" : nodes).place(static_cast<int>(scripts.size())), scripts,
-      [&factory, parameters](engine::world& w) { return factory(w, 0, parameters); }, limits);
+      topology_spec::parse(entry.one_node_only ? "node:1" : nodes).place(static_cast<int>(scripts.size())),
+      scripts, [&factory, parameters](engine::world& w) { return factory(w, 0, parameters); }, limits);
 }
 
 /// The locks that are meant to be right.
@@ -78,11 +78,12 @@ template <typename Make>
 }
 
 /// Those of which every schedule of four ranks can be looked at. `cohort_rw.late` and `near_rw.fissile` are
-/// of two parts of which each can; late_rw_lock_test.cpp is about the one, fissile_test.cpp about the other's.
+/// of two parts of which each can; late_rw_lock_test.cpp is about the one, fissile_test.cpp about the
+/// other's.
 [[nodiscard]] inline std::vector<std::string> rw_names_for_every_schedule() {
   std::vector<std::string> names = sound_rw_names();
-  std::erase_if(names,
-                [](const std::string& name) { return name == "cohort_rw.late" || name == "near_rw.fissile"; });
+  std::erase_if(
+      names, [](const std::string& name) { return name == "cohort_rw.late" || name == "near_rw.fissile"; });
   return names;
 }
 

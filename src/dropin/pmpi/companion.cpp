@@ -197,9 +197,8 @@ void companion::release_all() {
 
 summary companion::add_up(const std::string& name) {
   const counts& mine = counts_;
-  const std::vector<std::int64_t> sums =
-      of_->world.sum_over_ranks({mine.exclusive, mine.shared, mine.all, mine.unchecked, mine.waited,
-                                 mine.local, mine.waiting_ns});
+  const std::vector<std::int64_t> sums = of_->world.sum_over_ranks(
+      {mine.exclusive, mine.shared, mine.all, mine.unchecked, mine.waited, mine.local, mine.waiting_ns});
   return {.name = name,
           .ranks = ranks(),
           .of_all = {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6]}};

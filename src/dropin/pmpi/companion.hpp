@@ -40,7 +40,7 @@ struct counts {
   std::int64_t all = 0;     ///< MPI_Win_lock_all, each of which takes every target's lock, shared
   std::int64_t unchecked = 0;
   std::int64_t waited = 0;  ///< exclusive or shared, of which each target of a lock_all is one
-  std::int64_t local = 0;  ///< of those handed over in the memory of a node
+  std::int64_t local = 0;   ///< of those handed over in the memory of a node
   std::int64_t waiting_ns = 0;
 };
 

@@ -68,8 +68,7 @@ template <typename... Values>
 void write(const std::string& lines) {
   if (is_for_people()) {
     std::fprintf(
-        stderr,
-        "nearfar: locks of windows, by all their ranks\n%-20s %5s %11s %9s %8s %7s %9s %11s %12s\n%s",
+        stderr, "nearfar: locks of windows, by all their ranks\n%-20s %5s %11s %9s %8s %7s %9s %11s %12s\n%s",
         "window", "ranks", "exclusive", "shared", "lock_all", "nocheck", "waited", "in node", "waiting (s)",
         lines.c_str());
     return;
