@@ -1191,6 +1191,12 @@ class Axes(InEmptyFolder):
         self.assertEqual(ended.returncode, 2, ended.stderr)
         self.assertEqual(ended.stderr.count("nearfar: "), 1, ended.stderr)
 
+    def test_under_mpi_there_is_as_much_memory_as_is_asked_for(self):
+        ended = under_mpi(2, "bench", "dht", "--keys", "1000,100000", "--maps", "map", *SHORT, "--output", "r.jsonl",
+                          cwd=self.folder)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual({sample["axes"]["keys"] for sample in self.samples("r.jsonl")}, {1000, 100000})
+
     def test_under_mpi_the_first_ranks_take_part(self):
         ended = under_mpi(3, "bench", "ecsb", "--ranks", "1,2,3", "--locks", "dash", *SHORT, "--output", "r.jsonl",
                           cwd=self.folder)  # fmt: skip

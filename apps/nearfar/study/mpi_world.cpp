@@ -45,7 +45,7 @@ std::vector<std::string> gather_bindings(MPI_Comm comm) {
 /// beyond have an empty one.
 class team_of_first {
  public:
-  team_of_first(int rank, int count, const mpi::options& how) {
+  team_of_first(int rank, int count, const mpi::options& how) : how_(how) {
     const bool is_member = rank < count;
     comm_ = mpi::communicator::split(MPI_COMM_WORLD, is_member ? 0 : 1);
     if (!is_member) return;
@@ -53,10 +53,20 @@ class team_of_first {
     binding_ = gather_bindings(comm_.get());
   }
 
+  /// Has a world with more memory from here on; nothing may live in the one before. Collective.
+  void take_more_memory() {
+    constexpr int times = 4;
+    how_.far_bytes *= times;
+    how_.near_bytes *= times;
+    world_.reset();
+    world_ = std::make_unique<mpi::world>(comm_.get(), how_);
+  }
+
   [[nodiscard]] mpi::world* world() const noexcept { return world_.get(); }
   [[nodiscard]] const std::vector<std::string>& binding() const noexcept { return binding_; }
 
  private:
+  mpi::options how_;
   mpi::communicator comm_;
   std::unique_ptr<mpi::world> world_;
   std::vector<std::string> binding_;
@@ -139,10 +149,17 @@ class mpi_stage final : public stage {
 
   std::vector<bench::sample> play_mine(std::size_t index) {
     const configuration& of = (*all_)[index];
-    mpi::world* const mine = teams_.at(of.where.ranks).world();
-    if (mine == nullptr) return {};
-    guard_->begin(object_text(of));
-    return play_in(*mine, of, [this] { guard_->beat(); });
+    team_of_first& team = teams_.at(of.where.ranks);
+    if (team.world() == nullptr) return {};
+    while (true) {
+      guard_->begin(object_text(of));
+      try {
+        return play_in(*team.world(), of, [this] { guard_->beat(); });
+      } catch (const out_of_memory&) {
+        // On all ranks, as they allocate together. How much there is the next world finds out.
+        team.take_more_memory();
+      }
+    }
   }
 
   /// Rank 0's cue on all ranks. Who waits for long leaves its core to those who play.
