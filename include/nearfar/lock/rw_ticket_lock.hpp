@@ -25,11 +25,13 @@
 /// attempt that does not wait: MPI promises no atomicity between sums and a compare-and-swap.
 ///
 /// Cost in far operations, each at home: lock 1 atomic, and 1 read completed by the same flush, none on the
-/// home's node; while it waits 1 for each poll, on the home's node none. Unlock 1 atomic. As a cohort none
-/// for a writer to which a writer of its node hands over. Memory: 64 bytes of far memory for each rank, as a
-/// cohort that of the local lock besides.
+/// home's node; while it waits 1 for each poll, few while several writers are before it, on the home's node
+/// none. Unlock 1 atomic. As a cohort none for a writer to which a writer of its node hands over. Memory: 64
+/// bytes of far memory for each rank, as a cohort that of the local lock besides.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 
 #include "nearfar/core/layout.hpp"
@@ -116,15 +118,38 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
   }
 
   void ask(const std::uint64_t& as) {
+    const auto start = world_->now();
     words_.fetch_add(home_, &words::asked, as, before_);
     if (!is_near_) words_.fetch(home_, &words::left, left_);
     words_.flush(home_);
+    asking_ = world_->now() - start;
   }
   template <typename Predicate>
   [[nodiscard]] handover wait_until(Predicate is_turn) {
-    if (!is_near_ && is_turn(left_)) return handover::uncontended;
+    if (!is_near_) {
+      if (is_turn(left_)) return handover::uncontended;
+      pause_until_next();
+      if (is_turn(left_)) return handover::waited;
+    }
     return await_polled(*world_, words_, home_, &words::left, left_, is_turn) ? handover::waited
                                                                               : handover::uncontended;
+  }
+  /// Looks seldom while several writers are before it, since looks of all who wait take the home's time. Each
+  /// of them takes as long as a far operation, at least: the shorter of two, as the home may have let one
+  /// wait.
+  void pause_until_next() {
+    if (writers_before() <= 1) return;
+    const auto start = world_->now();
+    left_ = look();
+    const auto shortest = std::min(asking_, world_->now() - start);
+    while (writers_before() > 1) {
+      world_->delay(shortest * (writers_before() - 1));
+      left_ = world_->await_fetch(words_, home_, &words::left,
+                                  [seen = left_](std::uint64_t left) { return left != seen; });
+    }
+  }
+  [[nodiscard]] std::int64_t writers_before() const noexcept {
+    return static_cast<std::int64_t>(before_ - left_) / static_cast<std::int64_t>(writer);
   }
   [[nodiscard]] std::uint64_t look() {
     if (is_near_) return words_.read_direct(home_, &words::left);
@@ -143,6 +168,7 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
   bool is_near_;  ///< whether this rank is on the home's node
   std::uint64_t before_ = 0;
   std::uint64_t left_ = 0;
+  std::chrono::nanoseconds asking_{};  ///< what it took to get the place
 };
 
 /// The same, with the writers of a node one behind the other in a lock of their own. See the file's comment.
