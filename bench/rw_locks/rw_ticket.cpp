@@ -18,7 +18,7 @@ void add_rw_ticket(rw_catalogue& to) {
   to.add({.name = "rw_ticket.cohort",
           .summary = "the same, and the writers of a node one behind the other in shared memory",
           .paper = "Mellor-Crummey, Scott 1991; Dice, Marathe, Shavit 2012",
-          .fairness = "first come, first served; writers of a node up to max_local_passes together",
+          .fairness = "first come, first served; writers of a node up to max_local_passes + 1 together",
           .bypass = of_turns,
           .cost = "2 and 1 read at home; 2 and 1 read at home",
           .parameters = {"max_local_passes"}},

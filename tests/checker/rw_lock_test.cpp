@@ -245,16 +245,16 @@ TEST(rw_ticket_locks, hold_where_counts_of_readers_overflow) {
 
 /// Ranks that wait in steps, each of which follows somebody's release, beside those that wait inside.
 template <typename Lock>
-program in_steps(const char* nodes) {
+program in_steps(const char* nodes, int writers) {
   return {.where = topology_spec::parse(nodes).place(3),
           .body =
-              [](world& w, checker::monitor& watch) {
+              [writers](world& w, checker::monitor& watch) {
                 Lock lock(w, 0);
                 world::signal_channel released(w);
                 const auto step_until = [&released](const auto& is_done) {
                   while (!is_done()) released.await_signal(any_rank);
                 };
-                const bool is_writer = w.rank() < 2;
+                const bool is_writer = w.rank() < writers;
                 if (w.rank() == 0) {
                   watch.ask();
                   static_cast<void>(lock.acquire());
@@ -289,12 +289,69 @@ program in_steps(const char* nodes) {
 TEST(rw_ticket_locks, can_be_waited_for_in_steps) {
   for (const char* nodes : {"node:1", "node:3"})
     for (const delivery_mode mode : all_modes)
-      expect_nothing_found(in_steps<rw_ticket_lock<world>>(nodes), {.mode = mode}, nodes);
+      for (const int writers : {1, 2})
+        expect_nothing_found(in_steps<rw_ticket_lock<world>>(nodes, writers), {.mode = mode}, nodes);
+}
+
+/// Writers of one node, and a reader that counts those that enter while it has its place. Throws where they
+/// are more than `most`.
+program passing_a_reader(int local_passes, int most) {
+  return {.where = topology_spec::parse("node:1").place(3),
+          .body =
+              [=, entered = std::make_shared<int>(0)](world& w, checker::monitor& watch) {
+                if (w.rank() == 0) *entered = 0;
+                cohort_rw_ticket_lock<world> lock(w, 0, local_passes);
+                world::signal_channel released(w);
+                if (w.rank() == 2) {
+                  static_cast<void>(lock.at_home().try_ask_shared());
+                  const int before = *entered;
+                  while (!lock.at_home().is_in_shared()) released.await_signal(any_rank);
+                  if (*entered - before > most) throw error("overtaken by too many");
+                  lock.at_home().release_shared();
+                  return;
+                }
+                for (int i = 0; i < 3; ++i) {
+                  watch.ask();
+                  static_cast<void>(lock.acquire());
+                  ++*entered;
+                  watch.enter();
+                  watch.leave();
+                  lock.release();
+                  released.signal(2);
+                }
+              },
+          .bytes = std::size_t{16} << 10U};
+}
+
+TEST(rw_ticket_locks, let_few_writers_of_a_node_pass_a_reader) {
+  const auto found_with = [](int local_passes, int most) {
+    return check(passing_a_reader(local_passes, most),
+                 {.by = checker::search::random, .most_executions = 20'000})
+        .found;
+  };
+  EXPECT_FALSE(found_with(1, 2));
+  ASSERT_TRUE(found_with(2, 2));
+  EXPECT_EQ(found_with(2, 2)->what, fault::exception);
+}
+
+TEST(rw_ticket_locks, refuse_more_ranks_than_fit_into_a_word) {
+  const auto make = [](world& w) {
+    return std::make_unique<rw_ticket_lock<world, rw_ticket_policy{.reader_bits = 1}>>(w, 0);
+  };
+  const auto of = [&](const scripts& all) {
+    return check(
+        checker::rw_program(topology_spec::parse("node:1").place(static_cast<int>(all.size())), all, make),
+        {});
+  };
+  EXPECT_FALSE(of({"rw", "wr"}).found);
+  ASSERT_TRUE(of({"r", "r", "r"}).found);
+  EXPECT_EQ(of({"r", "r", "r"}).found->what, fault::exception);
 }
 
 TEST(near_rw_locks, can_be_waited_for_in_steps) {
   for (const delivery_mode mode : all_modes)
-    expect_nothing_found(in_steps<near_rw_lock<world>>("node:1"), {.mode = mode}, "node:1");
+    for (const int writers : {1, 2})
+      expect_nothing_found(in_steps<near_rw_lock<world>>("node:1", writers), {.mode = mode}, "node:1");
 }
 
 }  // namespace

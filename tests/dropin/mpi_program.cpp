@@ -345,27 +345,47 @@ class pipe_for_two {
 void outside_of_mpi(const memory& in) {
   if (ranks == 1) return;
   const pipe_for_two pipe;
-  constexpr int target = 0;
-  const int outside = ranks - 1;
-  const int next = ranks == 2 ? 0 : 1;
-  for (const int before : {MPI_LOCK_EXCLUSIVE, MPI_LOCK_SHARED})
-    for (const int after : {MPI_LOCK_SHARED, MPI_LOCK_EXCLUSIVE}) {
-      const int none = 0;
-      if (rank == outside) {
-        MPI_Win_lock(before, target, 0, in.window());
-        MPI_Win_unlock(target, in.window());
-        MPI_Ssend(&none, 0, MPI_INT, next, before, MPI_COMM_WORLD);
-        pipe.hear();
-      } else if (rank == next) {
-        MPI_Recv(nullptr, 0, MPI_INT, outside, before, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        for (const int how : {after, before, after}) {
-          MPI_Win_lock(how, target, 0, in.window());
-          MPI_Win_unlock(target, in.window());
+  struct roles {
+    int target, outside, next;
+  };
+  const int last = ranks - 1;
+  for (const roles& who : {roles{0, last, last - 1}, roles{last, 0, 1}})
+    for (const int before : {MPI_LOCK_EXCLUSIVE, MPI_LOCK_SHARED})
+      for (const int after : {MPI_LOCK_SHARED, MPI_LOCK_EXCLUSIVE}) {
+        if (rank == who.outside) {
+          MPI_Win_lock(before, who.target, 0, in.window());
+          MPI_Win_unlock(who.target, in.window());
+          MPI_Ssend(nullptr, 0, MPI_INT, who.next, before, MPI_COMM_WORLD);
+          pipe.hear();
+        } else if (rank == who.next) {
+          MPI_Recv(nullptr, 0, MPI_INT, who.outside, before, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+          for (const int how : {after, before, after}) {
+            MPI_Win_lock(how, who.target, 0, in.window());
+            MPI_Win_unlock(who.target, in.window());
+          }
+          pipe.tell();
         }
-        pipe.tell();
+        MPI_Barrier(MPI_COMM_WORLD);
       }
-      MPI_Barrier(MPI_COMM_WORLD);
-    }
+}
+
+/// A thread that waits for a target outside of MPI does not keep another from what that waits for.
+void absent_target(const memory& in) {
+  const pipe_for_two pipe;
+  const int absent = ranks - 1;
+  if (rank == absent) pipe.hear();
+  if (rank == 0) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, in.window());
+    std::thread other([&in, absent] {
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, absent, 0, in.window());
+      MPI_Win_unlock(absent, in.window());
+    });
+    for (int i = 0; i < 1000; ++i) pause();
+    MPI_Win_unlock(0, in.window());
+    pipe.tell();
+    other.join();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /// What is wrong is an error, as the library says it, and leaves the window usable.
@@ -540,10 +560,15 @@ void part(const std::string& of, const std::string& name, const std::function<vo
 
 int main(int argc, char** argv) {
   bool multiple = false;
+  bool mixed = false;  // the first rank alone has several threads
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (option == "--multiple") {
       multiple = true;
+      continue;
+    }
+    if (option == "--mixed") {
+      mixed = true;
       continue;
     }
     if (i + 1 == argc) {
@@ -557,7 +582,11 @@ int main(int argc, char** argv) {
     ++i;
   }
   int level = MPI_THREAD_SINGLE;
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+    if (const char* number = std::getenv(variable); mixed && number != nullptr)
+      multiple = multiple || std::string(number) == "0";
   MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+  if (mixed) multiple = false;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm node = MPI_COMM_NULL;
@@ -586,7 +615,10 @@ int main(int argc, char** argv) {
     of_kind("outside_of_mpi", outside_of_mpi);
     if (kind == memory::created || kind == memory::allocated) of_kind("other_epochs", other_epochs);
     if (kind == memory::allocated) of_kind("errors", errors);
-    if (level == MPI_THREAD_MULTIPLE && ranks > 1) of_kind("threads", threads);
+    if (multiple && level == MPI_THREAD_MULTIPLE && ranks > 1) {
+      of_kind("threads", threads);
+      of_kind("absent_target", absent_target);
+    }
     of_kind("unchecked", unchecked);
   }
   part("", "windows_of_some", windows_of_some);

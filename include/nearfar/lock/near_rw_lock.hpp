@@ -19,11 +19,11 @@
 /// for each rank and that of the turnstile.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
-#include "nearfar/lock/cohort_lock.hpp"
 #include "nearfar/lock/lockable.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
 #include "nearfar/lock/near_lockable.hpp"
@@ -31,9 +31,19 @@
 
 namespace nearfar {
 
-/// Reader-writer lock for the ranks of one node. See the file's comment.
-template <world W, cohort_local Turnstile = mcs_lock<W>>
+/// A near lock that others pass through.
+template <typename T>
+concept turnstile_of_rw_lock = requires(T& turnstile) {
+  { turnstile.acquire_local() } -> std::same_as<typename T::grant>;
+  turnstile.release_local(T::from_above);
+};
+
+/// Reader-writer lock for the ranks of one node. It has attempts if its turnstile has. See the file's
+/// comment.
+template <world W, turnstile_of_rw_lock Turnstile = mcs_lock<W>>
 class near_rw_lock : public shared_lockable<near_rw_lock<W, Turnstile>, W> {
+  static constexpr bool can_try = requires(Turnstile& turnstile) { turnstile.try_acquire_local(); };
+
  public:
   using world_type = W;
 
@@ -56,7 +66,9 @@ class near_rw_lock : public shared_lockable<near_rw_lock<W, Turnstile>, W> {
     world_->await(*readers_, [](count now) { return now == 0; });  // as (1)
     return handover::waited;
   }
-  [[nodiscard]] bool try_acquire() {
+  [[nodiscard]] bool try_acquire()
+    requires can_try
+  {
     if (!try_ask()) return false;
     if (is_in()) return true;
     release();
@@ -70,7 +82,9 @@ class near_rw_lock : public shared_lockable<near_rw_lock<W, Turnstile>, W> {
     return has_waited ? handover::waited : handover::uncontended;
   }
   /// Fails also while another rank is passing the turnstile.
-  [[nodiscard]] bool try_acquire_shared() {
+  [[nodiscard]] bool try_acquire_shared()
+    requires can_try
+  {
     if (!turnstile_.try_acquire_local()) return false;
     pass();
     return true;
@@ -78,7 +92,9 @@ class near_rw_lock : public shared_lockable<near_rw_lock<W, Turnstile>, W> {
   void release_shared() { readers_->fetch_add(minus_one, std::memory_order_release); }  // (2)
 
   void downgrade() { pass(); }
-  [[nodiscard]] bool try_upgrade() {
+  [[nodiscard]] bool try_upgrade()
+    requires can_try
+  {
     if (!turnstile_.try_acquire_local()) return false;
     const bool is_alone = readers_->load(std::memory_order_acquire) == 1;  // as (1)
     if (is_alone)
@@ -91,7 +107,11 @@ class near_rw_lock : public shared_lockable<near_rw_lock<W, Turnstile>, W> {
   // In steps, for who waits by itself: whether this rank has passed the turnstile as a writer, and whether
   // it is in, too.
 
-  [[nodiscard]] bool try_ask() { return turnstile_.try_acquire_local(); }
+  [[nodiscard]] bool try_ask()
+    requires can_try
+  {
+    return turnstile_.try_acquire_local();
+  }
   [[nodiscard]] bool is_in() const {
     return readers_->load(std::memory_order_acquire) == 0;  // (1) pairs with (2)
   }

@@ -33,7 +33,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <string>
 
+#include "nearfar/core/error.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/cohort_lock.hpp"
@@ -47,9 +49,12 @@ namespace nearfar {
 
 /// What an `rw_ticket_lock` is made of.
 struct rw_ticket_policy {
-  /// For readers in a word: more than bits of the number of ranks. Few are for tests of what comes when
-  /// counts of readers overflow.
+  /// For readers in a word, 1 to 32, for as many ranks as numbers of so many bits. Few are for tests of what
+  /// comes when counts of readers overflow.
   unsigned reader_bits = 32;
+  /// Between two looks, in nanoseconds: where the home was away when this rank found out what a look takes,
+  /// it may sleep as long when its turn has come. A thousand ranks that look as often keep no home busy.
+  std::int64_t longest_pause = 1'000'000;
 };
 
 /// Reader-writer lock for all ranks of a world. See the file's comment.
@@ -61,13 +66,17 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
   /// release.
   static constexpr participant queued = participant::node;
 
-  /// Collective. `home` keeps the words.
+  /// Collective. `home` keeps the words. Throws `misuse` for more ranks than `reader_bits` are for.
   explicit rw_ticket_lock(W& w, int home = 0)
       : rw_ticket_lock::shared_lockable(w, {{"home", home}}),
         world_(&w),
         words_(w),
         home_(checked_rank(w, home)),
-        is_near_(w.locality().same(level::node, w.rank(), home)) {}
+        is_near_(w.locality().same(level::node, w.rank(), home)) {
+    if (static_cast<std::uint64_t>(w.size()) > writer)
+      throw misuse("this rw_ticket_lock is for " + std::to_string(writer) + " ranks, and there are " +
+                   std::to_string(w.size()) + ": give its policy more reader_bits");
+  }
   ~rw_ticket_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   // The algorithm without the checks, for locks that are built on this one.
@@ -105,6 +114,8 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
     far<std::uint64_t> left;
   };
 
+  static_assert(Policy.reader_bits >= 1 && Policy.reader_bits <= 32,
+                "writers of 2^31 ranks have to fit beside readers");
   static constexpr std::uint64_t reader = 1;
   static constexpr std::uint64_t writer = std::uint64_t{1} << Policy.reader_bits;
   /// What a writer leaves that is to leave as a reader.
@@ -143,7 +154,8 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
     left_ = look();
     const auto shortest = std::min(asking_, world_->now() - start);
     while (writers_before() > 1) {
-      world_->delay(shortest * (writers_before() - 1));
+      world_->delay(
+          std::min(shortest * (writers_before() - 1), std::chrono::nanoseconds(Policy.longest_pause)));
       left_ = world_->await_fetch(words_, home_, &words::left,
                                   [seen = left_](std::uint64_t left) { return left != seen; });
     }

@@ -3,6 +3,8 @@
 #include <mpi.h>
 #include <sched.h>
 
+#include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -24,12 +26,6 @@ namespace nearfar::pmpi {
 
 namespace {
 
-[[nodiscard]] bool has_several_threads() {
-  int level = MPI_THREAD_SINGLE;
-  mpi::check(PMPI_Query_thread(&level), "MPI_Query_thread");
-  return level == MPI_THREAD_MULTIPLE;
-}
-
 [[nodiscard]] int size_of(MPI_Comm comm) {
   int ranks = 0;
   mpi::check(PMPI_Comm_size(comm, &ranks), "MPI_Comm_size");
@@ -37,13 +33,17 @@ namespace {
 }
 
 /// For the locks of four windows: 64 bytes of far memory for each lock, and 192 of near memory at most.
-[[nodiscard]] mpi::options options_for(int ranks) {
+[[nodiscard]] mpi::options options_for(int ranks, bool is_tested) {
   const auto count = static_cast<std::size_t>(ranks);
   mpi::options result;
   result.far_bytes = 65'536 + 4 * count * 64;
   result.near_bytes = 65'536 + 4 * count * 192;
+  result.self_test = !is_tested;
   return result;
 }
+
+/// In a world of all ranks, of any thread.
+std::atomic<bool> is_tested_among_all = false;
 
 /// Those that windows have, in the order in which they were made. Ranks of a communicator have made theirs
 /// together, so that all find the same one.
@@ -80,7 +80,8 @@ void keep_if_all_or_one(const std::shared_ptr<ranks_of_windows>& one) {
 
 }  // namespace
 
-ranks_of_windows::ranks_of_windows(MPI_Comm comm) : world(comm, options_for(size_of(comm))) {
+ranks_of_windows::ranks_of_windows(MPI_Comm comm, bool is_tested)
+    : world(comm, options_for(size_of(comm), is_tested)) {
   mpi::check(PMPI_Comm_group(comm, &group), "MPI_Comm_group");
 }
 ranks_of_windows::~ranks_of_windows() { PMPI_Group_free(&group); }
@@ -103,37 +104,48 @@ template <typename Lock>
     return !exclusively || lock.is_in();
 }
 
+/// Writers of a node that follow each other while others wait at the target, less one: few, as it is not
+/// known whether those are many readers or one.
+constexpr int local_passes = 15;
+
+template <typename Locks>
+void make_lock(Locks& locks, mpi::world& w, int target) {
+  if constexpr (requires { locks.front().at_home(); })
+    locks.emplace_back(w, target, local_passes);
+  else
+    locks.emplace_back(w, target);
+}
+
 companion::companion(std::shared_ptr<ranks_of_windows> of, bool several_threads)
     : of_(std::move(of)), several_threads_(several_threads), held_(index(of_->world.size()), hold::nothing) {
   mpi::world& w = of_->world;
   if (w.locality().groups(level::node) > 1) locks_.emplace<std::deque<lock_at_target>>();
   std::visit(
       [&](auto& locks) {
-        for (int target = 0; target < ranks(); ++target) locks.emplace_back(w, target);
+        for (int target = 0; target < ranks(); ++target) make_lock(locks, w, target);
       },
       locks_);
 }
 
-std::unique_lock<std::mutex> companion::alone() {
-  return several_threads_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
-}
-
-/// Threads wait by turns, so that they do not keep each other from releasing what is waited for.
+/// Threads that wait at the same time do so in steps, of which none is of the world but for its progress:
+/// that is one thread's at a time, and so is each lock, which the library sees to. No step is done under a
+/// lock of this process, as one may last until its target makes progress.
 template <typename Lock>
 handover companion::wait_for(Lock& lock, bool exclusively) {
   if (!several_threads_) return exclusively ? lock.acquire() : lock.acquire_shared();
-  handover how = handover::uncontended;
-  for (const auto step : {&has_asked<Lock>, &is_in<Lock>})
-    for (;;) {
-      {
-        const auto hold_it = alone();
-        if (step(lock, exclusively)) break;
-        of_->world.progress();
-      }
-      how = handover::waited;
+  bool has_waited = false;
+  const auto wait_until = [&](bool (*step)(Lock&, bool)) {
+    while (!step(lock, exclusively)) {
+      has_waited = true;
+      of_->world.progress();
       sched_yield();
     }
-  return how;
+  };
+  wait_until(&has_asked<Lock>);
+  const bool came_after_another = has_waited && exclusively && std::same_as<Lock, lock_in_node>;
+  wait_until(&is_in<Lock>);
+  if (!has_waited) return handover::uncontended;
+  return came_after_another ? handover::local : handover::waited;
 }
 
 void companion::take(int target, bool exclusively) {
@@ -146,7 +158,7 @@ void companion::take(int target, bool exclusively) {
   const handover how =
       std::visit([&](auto& locks) { return wait_for(locks[index(target)], exclusively); }, locks_);
   if (how == handover::uncontended) return;
-  const auto hold_it = alone();
+  const std::lock_guard hold_it(counts_mutex_);
   ++counts_.waited;
   if (how == handover::local) ++counts_.local;
   counts_.waiting_ns += (of_->world.now() - start).count();
@@ -159,7 +171,6 @@ void companion::give_back(int target, bool exclusively) {
     else
       lock.release_shared();
   };
-  const auto hold_it = alone();
   if (auto* in_node = std::get_if<std::deque<lock_in_node>>(&locks_)) return give((*in_node)[index(target)]);
   lock_at_target& lock = std::get<std::deque<lock_at_target>>(locks_)[index(target)];
   if (several_threads_)
@@ -170,11 +181,7 @@ void companion::give_back(int target, bool exclusively) {
 
 void companion::acquire(int target, hold how) {
   if (how != hold::unchecked) take(target, how == hold::exclusive);
-  const auto hold_it = alone();
   held_[index(target)] = how;
-  ++(how == hold::unchecked   ? counts_.unchecked
-     : how == hold::exclusive ? counts_.exclusive
-                              : counts_.shared);
 }
 
 void companion::release(int target) {
@@ -182,17 +189,29 @@ void companion::release(int target) {
   if (how == hold::exclusive || how == hold::shared) give_back(target, how == hold::exclusive);
 }
 
+void companion::count(int target) {
+  const hold how = held_[index(target)];
+  const std::lock_guard hold_it(counts_mutex_);
+  ++(how == hold::unchecked   ? counts_.unchecked
+     : how == hold::exclusive ? counts_.exclusive
+                              : counts_.shared);
+}
+
 void companion::acquire_all(hold how) {
   if (how != hold::unchecked)
     for (int target = 0; target < ranks(); ++target) take(target, false);
-  const auto hold_it = alone();
   held_all_ = how;
-  ++(how == hold::unchecked ? counts_.unchecked : counts_.all);
 }
 
 void companion::release_all() {
-  if (std::exchange(held_all_, hold::nothing) == hold::unchecked) return;
+  const hold how = std::exchange(held_all_, hold::nothing);
+  if (how != hold::shared) return;
   for (int target = 0; target < ranks(); ++target) give_back(target, false);
+}
+
+void companion::count_all() {
+  const std::lock_guard hold_it(counts_mutex_);
+  ++(held_all_ == hold::unchecked ? counts_.unchecked : counts_.all);
 }
 
 summary companion::add_up(const std::string& name) {
@@ -204,23 +223,36 @@ summary companion::add_up(const std::string& name) {
           .of_all = {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6]}};
 }
 
-std::unique_ptr<companion> make_companion(MPI_Comm comm, std::string& reason) {
-  const bool several_threads = has_several_threads();
+bool has_several_threads() {
+  int level = MPI_THREAD_SINGLE;
+  mpi::check(PMPI_Query_thread(&level), "MPI_Query_thread");
+  return level == MPI_THREAD_MULTIPLE;
+}
+
+bool has_tested_all_ranks() noexcept { return is_tested_among_all; }
+
+std::unique_ptr<companion> make_companion(MPI_Comm comm, const companion_traits& traits,
+                                          std::string& reason) {
+  const auto make_in = [&](const std::shared_ptr<ranks_of_windows>& of) {
+    auto result = std::make_unique<companion>(of, traits.several_threads);
+    if (of->world.size() == size_of(MPI_COMM_WORLD)) is_tested_among_all = true;
+    return result;
+  };
   try {
     // Threads may make windows of the same ranks at the same time, so that these have nothing in common.
-    if (several_threads) return std::make_unique<companion>(std::make_shared<ranks_of_windows>(comm), true);
+    if (traits.several_threads) return make_in(std::make_shared<ranks_of_windows>(comm, traits.is_tested));
     const std::vector<std::shared_ptr<ranks_of_windows>> same = find(comm);
     for (const std::shared_ptr<ranks_of_windows>& each : same) {
       try {
-        return std::make_unique<companion>(each, false);
+        return make_in(each);
       } catch (const out_of_memory&) {
         // On all ranks: that world is full.
       }
     }
-    const auto fresh = std::make_shared<ranks_of_windows>(comm);
+    const auto fresh = std::make_shared<ranks_of_windows>(comm, traits.is_tested);
     if (same.empty()) keep_if_all_or_one(fresh);
     known.push_back(fresh);
-    return std::make_unique<companion>(fresh, false);
+    return make_in(fresh);
   } catch (const mpi::mpi_error&) {
     throw;  // perhaps on this rank alone
   } catch (const error& problem) {

@@ -54,7 +54,7 @@ struct summary {
 /// A world, and whose it is: windows of the same ranks share one. Constructing and destroying it is
 /// collective.
 struct ranks_of_windows {
-  explicit ranks_of_windows(MPI_Comm comm);
+  ranks_of_windows(MPI_Comm comm, bool is_tested);
   ranks_of_windows(const ranks_of_windows&) = delete;
   ranks_of_windows& operator=(const ranks_of_windows&) = delete;
   ~ranks_of_windows();
@@ -73,6 +73,7 @@ class companion {
   /// Whether MPI_Win_lock_all holds them, and how.
   [[nodiscard]] hold held_all() const noexcept { return held_all_; }
 
+  [[nodiscard]] bool several_threads() const noexcept { return several_threads_; }
   [[nodiscard]] bool holds_any() const noexcept {
     return held_all_ != hold::nothing ||
            std::any_of(held_.begin(), held_.end(), [](hold each) { return each != hold::nothing; });
@@ -85,6 +86,9 @@ class companion {
   void release(int target);
   void acquire_all(hold how);
   void release_all();
+  /// Counts what was acquired, once the library has let it pass.
+  void count(int target);
+  void count_all();
 
   /// Collective; what rank 0 of the window gets.
   [[nodiscard]] summary add_up(const std::string& name);
@@ -101,21 +105,32 @@ class companion {
   template <typename Lock>
   [[nodiscard]] handover wait_for(Lock& lock, bool exclusively);
 
-  /// The world is one thread's at a time, which is for the program to see to unless it has several.
-  [[nodiscard]] std::unique_lock<std::mutex> alone();
-
   std::shared_ptr<ranks_of_windows> of_;
   bool several_threads_;
-  std::mutex mutex_;
   std::variant<std::deque<lock_in_node>, std::deque<lock_at_target>> locks_;
   std::vector<hold> held_;
   hold held_all_ = hold::nothing;
+  std::mutex counts_mutex_;
   counts counts_{};
 };
 
-/// Makes one, in a world that it shares with other windows of the same ranks. Returns none, and the reason,
-/// if this MPI cannot do what the locks need; on all ranks alike. Collective.
-[[nodiscard]] std::unique_ptr<companion> make_companion(MPI_Comm comm, std::string& reason);
+/// What all ranks of a window know alike.
+struct companion_traits {
+  bool several_threads = false;  ///< one of them may call MPI from several at the same time
+  bool is_tested = false;        ///< all have seen that this MPI can do what nearfar needs
+};
+
+/// Whether this process may call MPI from several threads at the same time.
+[[nodiscard]] bool has_several_threads();
+
+/// Whether this process has seen that this MPI can do what nearfar needs, among all ranks.
+[[nodiscard]] bool has_tested_all_ranks() noexcept;
+
+/// Makes one, in a world that it shares with other windows of the same ranks unless they have several
+/// threads. Returns none, and the reason, if this MPI cannot do what the locks need; on all ranks alike.
+/// Collective.
+[[nodiscard]] std::unique_ptr<companion> make_companion(MPI_Comm comm, const companion_traits& traits,
+                                                        std::string& reason);
 
 /// What is kept for windows to come. Collective over MPI_COMM_WORLD, at the end.
 void free_kept();

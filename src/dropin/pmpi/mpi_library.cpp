@@ -44,6 +44,7 @@ void find(Function*& function, const char* name) {
   return all;
 }
 
+#ifdef OPEN_MPI
 /// Whether Open MPI has opened the component, by itself or as a part of its library. It leaves alone what its
 /// settings rule out, so that this asks for them, too; MPI's tools interface would open all components to say
 /// what they are.
@@ -54,12 +55,17 @@ void find(Function*& function, const char* name) {
   };
   return dl_iterate_phdr(is_pt2pt, nullptr) != 0;
 }
+#endif
 
 }  // namespace
 
-bool can_skip_checks() {
-  static const bool result = !has_pt2pt();
-  return result;
+checks checks_of_epochs([[maybe_unused]] bool several_threads) {
+#ifdef OPEN_MPI
+  static const bool is_excluded = !has_pt2pt();
+  return is_excluded ? checks::are_skipped : checks::are_as_given;
+#else
+  return several_threads ? checks::are_made : checks::are_skipped;
+#endif
 }
 
 const mpi_library_functions& mpi_library() {

@@ -4,6 +4,8 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+
 namespace nearfar::pmpi {
 
 struct mpi_library_functions {
@@ -27,8 +29,16 @@ struct mpi_library_functions {
 /// Not by their names, which are this library's, too.
 [[nodiscard]] const mpi_library_functions& mpi_library();
 
-/// Whether epochs can be opened with MPI_MODE_NOCHECK whatever is done in them. With Open MPI 4 a put of more
-/// than 8 KiB waits for ever after it where osc/pt2pt carries it, so that its settings must rule that out.
-[[nodiscard]] bool can_skip_checks();
+/// Of MPI_MODE_NOCHECK, where all epochs are shared and none is in another's way.
+enum class checks : std::uint8_t {
+  are_skipped,
+  /// With Open MPI 4 a put of more than 8 KiB waits for ever where osc/pt2pt carries it in an epoch without a
+  /// check, so that only the program may have asked for one.
+  are_as_given,
+  /// With MPICH an epoch without a check waits for its target when it ends, and no other thread can do
+  /// anything in MPI meanwhile; and there may not be some with a check and some without.
+  are_made,
+};
+[[nodiscard]] checks checks_of_epochs(bool several_threads);
 
 }  // namespace nearfar::pmpi

@@ -8,6 +8,7 @@
 /// Epochs begin when the program begins them, as an open one would keep it from fences and from PSCW.
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <cstdint>
@@ -87,10 +88,17 @@ window_table& windows() {
   return only;
 }
 
-/// What the library is told of an epoch at one target, where all are shared. All alike: MPICH may not have
-/// some with MPI_MODE_NOCHECK and some without.
-int assertion_for_library(int given) {
-  return can_skip_checks() ? given | MPI_MODE_NOCHECK : given & ~MPI_MODE_NOCHECK;
+/// What the library is told of an epoch, which is shared.
+int assertion_for_library(int given, const companion& one) {
+  switch (checks_of_epochs(one.several_threads())) {
+    case checks::are_skipped:
+      return given | MPI_MODE_NOCHECK;
+    case checks::are_made:
+      return given & ~MPI_MODE_NOCHECK;
+    case checks::are_as_given:
+      break;
+  }
+  return given;
 }
 
 /// Of the program's, to memory that ranks share, with the epochs' operations and the companion's. What the
@@ -112,10 +120,10 @@ auto without_exceptions(const Body& body) {
 
 /// Once, by the first rank of its window.
 void say_why_not(MPI_Comm comm, const std::string& reason) {
-  static bool said = false;
+  static std::atomic<bool> said = false;
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
-  if (rank == 0 && !std::exchange(said, true))
+  if (rank == 0 && !said.exchange(true))
     std::fprintf(stderr, "libnearfar_pmpi: windows keep the locks of the MPI library: %s\n", reason.c_str());
 }
 
@@ -133,26 +141,36 @@ int most_ranks() {
   std::abort();
 }
 
-/// Whether the program has said, on any rank, that it will not lock. Collective.
-bool is_never_locked(MPI_Info info, MPI_Comm comm) {
+/// What the ranks of a window say of it together.
+struct window_traits {
+  bool is_never_locked = false;  ///< says the program on one of them, at least
+  companion_traits of{};
+};
+
+/// Collective.
+window_traits agree_on(MPI_Info info, MPI_Comm comm) {
   char value[8] = "";
   int found = 0;
   if (info != MPI_INFO_NULL) PMPI_Info_get(info, "no_locks", sizeof value - 1, value, &found);
-  int said = found != 0 && std::string_view(value) == "true" ? 1 : 0;
-  PMPI_Allreduce(MPI_IN_PLACE, &said, 1, MPI_INT, MPI_MAX, comm);
-  return said != 0;
+  std::array<int, 3> said{found != 0 && std::string_view(value) == "true" ? 1 : 0,
+                          has_several_threads() ? 1 : 0, has_tested_all_ranks() ? 0 : 1};
+  PMPI_Allreduce(MPI_IN_PLACE, said.data(), static_cast<int>(said.size()), MPI_INT, MPI_MAX, comm);
+  return {.is_never_locked = said[0] != 0,
+          .of = {.several_threads = said[1] != 0, .is_tested = said[2] == 0}};
 }
 
 /// After a window was made. Collective, as that was.
 int made(int status, MPI_Info info, MPI_Comm comm, const MPI_Win* window) {
-  if (status != MPI_SUCCESS || inside || is_never_locked(info, comm)) return status;
+  if (status != MPI_SUCCESS || inside) return status;
   return without_exceptions([&] {
+    const window_traits traits = agree_on(info, comm);
+    if (traits.is_never_locked) return MPI_SUCCESS;
     int ranks = 0;
     PMPI_Comm_size(comm, &ranks);
     std::string reason;
     if (ranks > most_ranks()) {
       reason = "of more ranks than NEARFAR_PMPI_MAX_RANKS";
-    } else if (std::unique_ptr<companion> one = make_companion(comm, reason)) {
+    } else if (std::unique_ptr<companion> one = make_companion(comm, traits.of, reason)) {
       windows().add(*window, std::move(one));
       return MPI_SUCCESS;
     }
@@ -244,54 +262,53 @@ NEARFAR_EXPORT int MPI_Win_lock(int type, int target, int assertion, MPI_Win win
     return mpi_library().win_lock(type, target, assertion, window);
   hold how = type == MPI_LOCK_EXCLUSIVE ? hold::exclusive : hold::shared;
   if ((assertion & MPI_MODE_NOCHECK) != 0) how = hold::unchecked;
-  return without_exceptions([&] {
-    one->acquire(target, how);
-    const int status =
-        mpi_library().win_lock(MPI_LOCK_SHARED, target, assertion_for_library(assertion), window);
-    if (status == MPI_SUCCESS)
-      order_loads_and_stores();
-    else
-      one->release(target);
-    return status;
-  });
+  without_exceptions([&] { one->acquire(target, how); });
+  // Its errors are handled by the program, which may call any of these functions then.
+  const int status =
+      mpi_library().win_lock(MPI_LOCK_SHARED, target, assertion_for_library(assertion, *one), window);
+  if (status == MPI_SUCCESS) {
+    one->count(target);
+    order_loads_and_stores();
+  } else if (windows().find(window) == one) {
+    without_exceptions([&] { one->release(target); });
+  }
+  return status;
 }
 
 NEARFAR_EXPORT int MPI_Win_unlock(int target, MPI_Win window) {
   companion* one = windows().find(window);
   if (one == nullptr || target < 0 || target >= one->ranks() || one->held(target) == hold::nothing)
     return mpi_library().win_unlock(target, window);
-  return without_exceptions([&] {
-    order_loads_and_stores();
-    // Complete at the target before anybody else may have the lock.
-    const int status = mpi_library().win_unlock(target, window);
-    one->release(target);
-    return status;
-  });
+  order_loads_and_stores();
+  // Complete at the target before anybody else may have the lock.
+  const int status = mpi_library().win_unlock(target, window);
+  if (status == MPI_SUCCESS || windows().find(window) == one)
+    without_exceptions([&] { one->release(target); });
+  return status;
 }
 
 NEARFAR_EXPORT int MPI_Win_lock_all(int assertion, MPI_Win window) {
   companion* one = windows().find(window);
   if (one == nullptr || one->holds_any()) return mpi_library().win_lock_all(assertion, window);
-  return without_exceptions([&] {
-    one->acquire_all((assertion & MPI_MODE_NOCHECK) != 0 ? hold::unchecked : hold::shared);
-    const int status = mpi_library().win_lock_all(assertion | MPI_MODE_NOCHECK, window);
-    if (status == MPI_SUCCESS)
-      order_loads_and_stores();
-    else
-      one->release_all();
-    return status;
-  });
+  without_exceptions(
+      [&] { one->acquire_all((assertion & MPI_MODE_NOCHECK) != 0 ? hold::unchecked : hold::shared); });
+  const int status = mpi_library().win_lock_all(assertion_for_library(assertion, *one), window);
+  if (status == MPI_SUCCESS) {
+    one->count_all();
+    order_loads_and_stores();
+  } else if (windows().find(window) == one) {
+    without_exceptions([&] { one->release_all(); });
+  }
+  return status;
 }
 
 NEARFAR_EXPORT int MPI_Win_unlock_all(MPI_Win window) {
   companion* one = windows().find(window);
   if (one == nullptr || one->held_all() == hold::nothing) return mpi_library().win_unlock_all(window);
-  return without_exceptions([&] {
-    order_loads_and_stores();
-    const int status = mpi_library().win_unlock_all(window);
-    one->release_all();
-    return status;
-  });
+  order_loads_and_stores();
+  const int status = mpi_library().win_unlock_all(window);
+  if (status == MPI_SUCCESS || windows().find(window) == one) without_exceptions([&] { one->release_all(); });
+  return status;
 }
 
 NEARFAR_EXPORT int MPI_Finalize() {

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -28,8 +30,9 @@ namespace {
 }
 [[nodiscard]] bool is_for_people() { return where() == "1"; }
 
-/// Lines of this process.
+/// Lines of this process, whose threads may free windows.
 std::string kept;
+std::mutex keeps;
 
 template <typename... Values>
 [[nodiscard]] std::string text_of(const char* format, Values... values) {
@@ -38,14 +41,31 @@ template <typename... Values>
   return result;
 }
 
+/// How many bytes of `text` are one character of UTF-8, which it begins with; 0 if it does not.
+[[nodiscard]] std::size_t character_at_front(std::string_view text) {
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) return 1;
+  const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xc0U) != 0x80) return 0;
+  return length;
+}
+
+/// What is no UTF-8, JSON cannot have.
 [[nodiscard]] std::string in_json(std::string_view text) {
   std::string result = "\"";
-  for (const char each : text) {
-    if (each == '"' || each == '\\') result += '\\';
-    if (static_cast<unsigned char>(each) < 0x20)
-      result += text_of("\\u%04x", static_cast<unsigned>(each));
+  while (!text.empty()) {
+    const std::size_t length = character_at_front(text);
+    const char first = text.front();
+    if (first == '"' || first == '\\') result += '\\';
+    if (length == 0)
+      result += "\\ufffd";
+    else if (static_cast<unsigned char>(first) < 0x20)
+      result += text_of("\\u%04x", static_cast<unsigned>(first));
     else
-      result += each;
+      result += text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return result + '"';
 }
@@ -86,7 +106,11 @@ void write(const std::string& lines) {
 
 bool wants_statistics() { return !where().empty(); }
 
-void keep(const summary& one) { kept += line_of(one); }
+void keep(const summary& one) {
+  const std::string line = line_of(one);
+  const std::lock_guard hold_it(keeps);
+  kept += line;
+}
 
 void print_kept() {
   int rank = 0;
