@@ -127,6 +127,10 @@ companion::companion(std::shared_ptr<ranks_of_windows> of, bool several_threads)
       locks_);
 }
 
+std::unique_lock<std::mutex> companion::counting() {
+  return several_threads_ ? std::unique_lock(counts_mutex_) : std::unique_lock<std::mutex>();
+}
+
 /// Threads that wait at the same time do so in steps, of which none is of the world but for its progress:
 /// that is one thread's at a time, and so is each lock, which the library sees to. No step is done under a
 /// lock of this process, as one may last until its target makes progress.
@@ -158,7 +162,7 @@ void companion::take(int target, bool exclusively) {
   const handover how =
       std::visit([&](auto& locks) { return wait_for(locks[index(target)], exclusively); }, locks_);
   if (how == handover::uncontended) return;
-  const std::lock_guard hold_it(counts_mutex_);
+  const auto hold_it = counting();
   ++counts_.waited;
   if (how == handover::local) ++counts_.local;
   counts_.waiting_ns += (of_->world.now() - start).count();
@@ -191,7 +195,7 @@ void companion::release(int target) {
 
 void companion::count(int target) {
   const hold how = held_[index(target)];
-  const std::lock_guard hold_it(counts_mutex_);
+  const auto hold_it = counting();
   ++(how == hold::unchecked   ? counts_.unchecked
      : how == hold::exclusive ? counts_.exclusive
                               : counts_.shared);
@@ -210,7 +214,7 @@ void companion::release_all() {
 }
 
 void companion::count_all() {
-  const std::lock_guard hold_it(counts_mutex_);
+  const auto hold_it = counting();
   ++(held_all_ == hold::unchecked ? counts_.unchecked : counts_.all);
 }
 

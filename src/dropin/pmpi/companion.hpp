@@ -104,6 +104,8 @@ class companion {
   void give_back(int target, bool exclusively);
   template <typename Lock>
   [[nodiscard]] handover wait_for(Lock& lock, bool exclusively);
+  /// Counts are one thread's at a time.
+  [[nodiscard]] std::unique_lock<std::mutex> counting();
 
   std::shared_ptr<ranks_of_windows> of_;
   bool several_threads_;
