@@ -66,6 +66,13 @@ class ReportStart(unittest.TestCase):
         self.assertEqual(ended.returncode, 2, ended.stderr)
         self.assertRegex(ended.stderr.splitlines()[-1], "^nearfar: .*python3' has not run nearfar_report.compare to its end")
 
+    def test_modules_of_the_current_folder_are_not_its_own(self):
+        (self.folder / "json.py").write_text("raise SystemExit('not this one')")
+        ended = self.nearfar("report", "no-such-file")
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertNotIn("not this one", ended.stderr)
+        self.assertIn("no-such-file", ended.stderr)
+
     def test_one_that_is_stopped_through_a_shell(self):
         ended = self.nearfar("report", "a", NEARFAR_PYTHON=self.program("sh -c 'kill $$'"))
         self.assertEqual(ended.returncode, 2, ended.stderr)
