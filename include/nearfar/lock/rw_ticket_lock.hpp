@@ -145,9 +145,9 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
     return await_polled(*world_, words_, home_, &words::left, left_, is_turn) ? handover::waited
                                                                               : handover::uncontended;
   }
-  /// Looks seldom while several writers are before it, since looks of all who wait take the home's time. Each
-  /// of them takes as long as a far operation, at least: the shorter of two, as the home may have let one
-  /// wait.
+  /// Looks seldom while several writers are before it, since looks of all who wait take the home's time. A
+  /// writer takes as long as a far operation, or longer, unless the home was away for this one: the shorter
+  /// of two is taken, and no pause is longer than the longest.
   void pause_until_next() {
     if (writers_before() <= 1) return;
     const auto start = world_->now();

@@ -86,8 +86,8 @@ ranks_of_windows::ranks_of_windows(MPI_Comm comm, bool is_tested)
 }
 ranks_of_windows::~ranks_of_windows() { PMPI_Group_free(&group); }
 
-// A lock in steps, which take no time: whether one who wants it has a place in the order, if any, and whether
-// that one's turn has come.
+// A lock in steps, which wait for nobody who has it, or wants it: whether one has a place in the order, if
+// there is one, and whether that one's turn has come.
 
 template <typename Lock>
 [[nodiscard]] bool has_asked(Lock& lock, bool exclusively) {
