@@ -67,7 +67,7 @@ void set_environment(const std::filesystem::path& package) {
   setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
   setenv("NEARFAR_STATUS_BASE", std::to_string(status_base).c_str(), 1);
   setenv("PYTHONSAFEPATH", "1", 1);  // no module of the folder in which it is called
-  unsetenv("PYTHONHOME");  // of another Python, with which this one does not start
+  unsetenv("PYTHONHOME");            // of another Python, with which this one does not start
   // A report has no use for OpenBLAS's threads, and without memory for them OpenBLAS tries for ever.
   setenv("OPENBLAS_NUM_THREADS", "1", 0);
 }
