@@ -113,7 +113,7 @@ TEST(zipf_draws, are_in_proportion) {
 sample run_on_threads(const rw_lock_entry& entry, double writer_share) {
   sample result;
   threads::options chosen;
-  chosen.topology = topology_spec::parse("node:2");
+  chosen.topology = topology_spec::parse(entry.one_node_only ? "node:1" : "node:2");
   threads::run(
       4,
       [&](world& w) {
