@@ -89,199 +89,61 @@ struct channel_counts {
   latency_histogram latency{};  ///< of one message in 64, from before it is sent until it has been received
 };
 
-namespace detail {
-
-/// Threads share one channel; ranks have an object each, in near memory.
-template <typename W, typename T, template <typename, typename> typename Buffer>
-class channel_between {
+/// A channel of messages of one type, type-erased: each call costs an indirect one more. A benchmark's loop
+/// is compiled for each type of message, and not for each strategy besides.
+template <typename T>
+class message_port {
  public:
-  using type =
-      std::conditional_t<std::same_as<W, threads::world>, channel<T, Buffer>, node_channel<W, T, Buffer>>;
-  static constexpr bool is_shared = std::same_as<W, threads::world>;
+  using value_type = T;
 
-  /// Collective.
-  channel_between(W& w, [[maybe_unused]] std::size_t capacity) {
-    if constexpr (is_shared) {
-      if (w.rank() == 0) {
-        if constexpr (type::takes_capacity)
-          own_ = std::make_unique<type>(capacity);
-        else
-          own_ = std::make_unique<type>();
-      }
-      const auto address = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(own_.get()));
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): what ranks can tell each other are numbers
-      all_ = reinterpret_cast<type*>(static_cast<std::intptr_t>(w.sum_over_ranks({address})[0]));
-    } else {
-      if constexpr (type::takes_capacity)
-        own_ = std::make_unique<type>(w, capacity);
-      else
-        own_ = std::make_unique<type>(w);
-      all_ = own_.get();
-    }
-  }
-  [[nodiscard]] type& operator*() const noexcept { return *all_; }
-  [[nodiscard]] type* operator->() const noexcept { return all_; }
+  message_port() = default;
+  message_port(const message_port&) = delete;
+  message_port& operator=(const message_port&) = delete;
+  virtual ~message_port() = default;
 
- private:
-  std::unique_ptr<type> own_;
-  type* all_ = nullptr;
+  [[nodiscard]] virtual queue_status try_send(const T& message) = 0;
+  [[nodiscard]] virtual queue_status send(const T& message) = 0;
+  [[nodiscard]] virtual received<T> try_receive() = 0;
+  [[nodiscard]] virtual received<T> receive() = 0;
 };
 
-/// What part of a number of messages is that of the given one of so many.
-[[nodiscard]] inline std::int64_t share_of(std::int64_t all, int index, int count) noexcept {
-  return all / count + (index < all % count ? 1 : 0);
-}
-
-template <typename W, typename Channel, typename T>
-void send_one(W& w, Channel& to, T& message, bool sleeps, channel_counts& counts) {
-  if (sleeps) {
-    if (to.send(message) != queue_status::success) ++counts.faults;
-    return;
-  }
-  while (to.try_send(message) != queue_status::success) {
-    ++counts.in_vain;
-    w.rest();
-  }
-}
-template <typename W, typename Channel>
-[[nodiscard]] auto receive_one(W& w, Channel& from, bool sleeps, channel_counts& counts) {
-  if (sleeps) return from.receive();
-  for (;;) {
-    auto message = from.try_receive();
-    if (message) return message;
-    ++counts.in_vain;
-    w.rest();
-  }
-}
-
-}  // namespace detail
-
-/// The stress test. Collective.
-template <world W, typename T, template <typename, typename> typename Buffer>
-channel_counts channel_stress(W& w, std::size_t capacity, const channel_plan& plan) {
-  detail::channel_between<W, T, Buffer> channel(w, capacity);
-  channel_counts counts;
-  const int senders = w.size() - plan.receivers;
-  constexpr std::int64_t timed_every = 64;
-  constexpr std::int64_t beat_every = 1 << 14;
-  T message{};
-  w.barrier();
-  const std::chrono::nanoseconds start = w.now();
-  if (w.rank() < plan.receivers) {
-    std::vector<std::optional<std::uint32_t>> last(static_cast<std::size_t>(senders));
-    const std::int64_t mine = detail::share_of(plan.messages, w.rank(), plan.receivers);
-    for (std::int64_t i = 0; i < mine; ++i) {
-      const auto got = detail::receive_one(w, *channel, plan.sleeps, counts);
-      if (got->time().count() != 0) counts.latency.add(w.now() - got->time());
-      auto& before = last[static_cast<std::size_t>(got->sender() % senders)];
-      // Numbers wrap around; what came is after what was before by less than half of them.
-      constexpr std::uint32_t numbers = 1U << T::number_bits;
-      const std::uint32_t ahead = before ? (got->number() - *before) % numbers : 1;
-      if (!got->is_whole() || got->sender() >= senders || ahead == 0 || ahead >= numbers / 2) ++counts.faults;
-      before = got->number();
-      counts.sum -= got->words.front();
-      ++counts.got;
-      if (i % beat_every == 0 && plan.beat) plan.beat();
-    }
-  } else {
-    const int index = w.rank() - plan.receivers;
-    const std::int64_t mine = detail::share_of(plan.messages, index, senders);
-    for (std::int64_t i = 0; i < mine; ++i) {
-      message.stamp(index, i);
-      if constexpr (T::has_time)
-        message.set_time(i % timed_every == 0 ? w.now() : std::chrono::nanoseconds(0));
-      detail::send_one(w, *channel, message, plan.sleeps, counts);
-      counts.sum += message.words.front();
-      ++counts.sent;
-    }
-  }
-  counts.span = w.now() - start;
-  w.barrier();
-  if (w.rank() == 0 && channel->try_receive().has_value()) ++counts.faults;
-  w.barrier();
-  return counts;
-}
-
-/// Round trips between ranks 0 and 1. Collective.
-template <world W, typename T, template <typename, typename> typename Buffer>
-channel_counts channel_ping_pong(W& w, std::size_t capacity, const channel_plan& plan) {
-  detail::channel_between<W, T, Buffer> there(w, capacity);
-  detail::channel_between<W, T, Buffer> back(w, capacity);
-  channel_counts counts;
-  constexpr std::int64_t beat_every = 1 << 12;
-  T message{};
-  w.barrier();
-  const std::chrono::nanoseconds start = w.now();
-  for (std::int64_t i = 0; i < plan.messages && w.rank() < 2; ++i) {
-    if (w.rank() == 0) {
-      const std::chrono::nanoseconds before = w.now();
-      message.stamp(0, i);
-      detail::send_one(w, *there, message, plan.sleeps, counts);
-      counts.sum += message.words.front();
-      const auto got = detail::receive_one(w, *back, plan.sleeps, counts);
-      counts.sum -= got->words.front();
-      if (!got->is_whole() || got->words.front() != message.words.front()) ++counts.faults;
-      counts.latency.add(w.now() - before);
-      ++counts.sent;
-      if (i % beat_every == 0 && plan.beat) plan.beat();
-    } else {
-      T got = *detail::receive_one(w, *there, plan.sleeps, counts);
-      ++counts.got;
-      detail::send_one(w, *back, got, plan.sleeps, counts);
-    }
-  }
-  counts.span = w.now() - start;
-  w.barrier();
-  return counts;
-}
-
-/// A channel of wide messages that is there, type-erased: what it has of a channel's face is called one by
-/// one.
-template <world W>
-class open_channel {
+/// The same with the rest of a channel's interface, for messages so wide that they may be torn.
+class whole_port : public message_port<std::array<std::uint64_t, 3>> {
  public:
-  /// Wide, so that it may be torn.
-  using value_type = std::array<std::uint64_t, 3>;
-
-  open_channel() = default;
-  open_channel(const open_channel&) = delete;
-  open_channel& operator=(const open_channel&) = delete;
-  virtual ~open_channel() = default;
-
-  [[nodiscard]] virtual queue_status try_send(const value_type& message) = 0;
-  [[nodiscard]] virtual queue_status send(const value_type& message) = 0;
   [[nodiscard]] virtual queue_status send_until(const value_type& message,
                                                 std::chrono::nanoseconds deadline) = 0;
-  [[nodiscard]] virtual received<value_type> try_receive() = 0;
-  [[nodiscard]] virtual received<value_type> receive() = 0;
   [[nodiscard]] virtual received<value_type> receive_until(std::chrono::nanoseconds deadline) = 0;
   virtual void close() = 0;
   virtual void reopen() = 0;
 };
 
-template <world W, template <typename, typename> typename Buffer>
-class open_channel_of final : public open_channel<W> {
+/// Makes a channel with room for `capacity` messages, where its strategy takes a capacity. Collective, except
+/// among threads.
+template <world W, typename Port>
+using port_maker = std::unique_ptr<Port> (*)(W& w, std::size_t capacity);
+
+/// The channel of all ranks: among threads one object, which rank 0 makes and destroys; in other worlds each
+/// rank has an object for it.
+template <world W, typename Port>
+class shared_port {
  public:
-  using value_type = typename open_channel<W>::value_type;
-
-  /// Collective, as is the end of it.
-  open_channel_of(W& w, std::size_t capacity) : channel_(w, capacity) {}
-
-  queue_status try_send(const value_type& message) override { return channel_->try_send(message); }
-  queue_status send(const value_type& message) override { return channel_->send(message); }
-  queue_status send_until(const value_type& message, std::chrono::nanoseconds deadline) override {
-    return channel_->send_until(message, deadline);
+  /// Collective.
+  shared_port(W& w, std::size_t capacity, port_maker<W, Port> make) {
+    constexpr bool is_one_object = std::same_as<W, threads::world>;
+    if (!is_one_object || w.rank() == 0) own_ = make(w, capacity);
+    all_ = own_.get();
+    if constexpr (is_one_object) {
+      const auto address = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(all_));
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): what ranks can tell each other are numbers
+      all_ = reinterpret_cast<Port*>(static_cast<std::intptr_t>(w.sum_over_ranks({address})[0]));
+    }
   }
-  received<value_type> try_receive() override { return channel_->try_receive(); }
-  received<value_type> receive() override { return channel_->receive(); }
-  received<value_type> receive_until(std::chrono::nanoseconds deadline) override {
-    return channel_->receive_until(deadline);
-  }
-  void close() override { channel_->close(); }
-  void reopen() override { channel_->reopen(); }
+  [[nodiscard]] Port& operator*() const noexcept { return *all_; }
+  [[nodiscard]] Port* operator->() const noexcept { return all_; }
 
  private:
-  detail::channel_between<W, value_type, Buffer> channel_;
+  std::unique_ptr<Port> own_;
+  Port* all_ = nullptr;
 };
 
 /// A strategy with its parameters, type-erased for benchmarks.
@@ -293,27 +155,74 @@ class any_channel {
   any_channel& operator=(const any_channel&) = delete;
   virtual ~any_channel() = default;
 
-  /// Makes a channel and runs the test, virtual as a whole, so that the channel is inlined in it. Collective.
+  /// Makes a channel, or one each way for ping-pong, and runs the test. Collective.
   virtual channel_counts run(W& w, const channel_plan& plan) = 0;
-  /// Makes one for whatever else, of wide messages. Collective.
-  [[nodiscard]] virtual std::unique_ptr<open_channel<W>> open(W& w) = 0;
+  /// Makes one for other uses. Collective, as is the end of it.
+  [[nodiscard]] virtual shared_port<W, whole_port> open(W& w) = 0;
 };
 
-template <world W, typename T, template <typename, typename> typename Buffer>
-class any_channel_of final : public any_channel<W> {
+namespace detail {
+
+template <typename W, typename T, template <typename, typename> typename Buffer>
+struct channel_in {
+  using type = node_channel<W, T, Buffer>;
+};
+template <typename T, template <typename, typename> typename Buffer>
+struct channel_in<threads::world, T, Buffer> {
+  using type = channel<T, Buffer>;
+};
+
+/// A channel as one of the two ports.
+template <typename Channel, typename Port>
+class port_of : public Port {
  public:
-  explicit any_channel_of(std::size_t capacity) : capacity_(capacity) {}
+  using value_type = typename Port::value_type;
 
-  channel_counts run(W& w, const channel_plan& plan) override {
-    return plan.is_ping_pong ? channel_ping_pong<W, T, Buffer>(w, capacity_, plan)
-                             : channel_stress<W, T, Buffer>(w, capacity_, plan);
-  }
-  std::unique_ptr<open_channel<W>> open(W& w) override {
-    return std::make_unique<open_channel_of<W, Buffer>>(w, capacity_);
-  }
+  template <typename... Arguments>
+  explicit port_of(Arguments&&... arguments) : channel_(std::forward<Arguments>(arguments)...) {}
 
- private:
-  std::size_t capacity_;
+  queue_status try_send(const value_type& message) final { return channel_.try_send(message); }
+  queue_status send(const value_type& message) final { return channel_.send(message); }
+  received<value_type> try_receive() final { return channel_.try_receive(); }
+  received<value_type> receive() final { return channel_.receive(); }
+
+ protected:
+  Channel channel_;  // NOLINT(cppcoreguidelines-non-private-member-variables-in-classes): of the port below
 };
+template <typename Channel>
+class whole_port_of final : public port_of<Channel, whole_port> {
+  using base = port_of<Channel, whole_port>;
+
+ public:
+  using base::base;
+  using typename base::value_type;
+
+  queue_status send_until(const value_type& message, std::chrono::nanoseconds deadline) override {
+    return this->channel_.send_until(message, deadline);
+  }
+  received<value_type> receive_until(std::chrono::nanoseconds deadline) override {
+    return this->channel_.receive_until(deadline);
+  }
+  void close() override { this->channel_.close(); }
+  void reopen() override { this->channel_.reopen(); }
+};
+
+template <world W, typename Port, template <typename, typename> typename Buffer>
+[[nodiscard]] std::unique_ptr<Port> make_port([[maybe_unused]] W& w, [[maybe_unused]] std::size_t capacity) {
+  using channel_type = typename channel_in<W, typename Port::value_type, Buffer>::type;
+  using made = std::conditional_t<std::same_as<Port, whole_port>, whole_port_of<channel_type>,
+                                  port_of<channel_type, Port>>;
+  // Without std::make_unique, whose types take longer to compile than the port.
+  if constexpr (std::same_as<W, threads::world> && channel_type::takes_capacity)
+    return std::unique_ptr<Port>(new made(capacity));
+  else if constexpr (std::same_as<W, threads::world>)
+    return std::unique_ptr<Port>(new made());
+  else if constexpr (channel_type::takes_capacity)
+    return std::unique_ptr<Port>(new made(w, capacity));
+  else
+    return std::unique_ptr<Port>(new made(w));
+}
+
+}  // namespace detail
 
 }  // namespace nearfar::bench

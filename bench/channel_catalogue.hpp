@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -58,20 +59,32 @@ class channel_catalogue : public registry<channel_entry> {
   std::map<std::string, channel_roles> roles_;
 };
 
+/// How a strategy makes its channels: of messages of each size, and of wide ones.
+template <world W>
+struct channel_makers {
+  template <std::size_t... index>
+  [[nodiscard]] static std::tuple<port_maker<W, message_port<stamped_message<message_sizes[index]>>>...>
+      of_sizes(std::index_sequence<index...>);
+
+  decltype(of_sizes(std::make_index_sequence<message_sizes.size()>())) stressed;
+  port_maker<W, whole_port> whole;
+};
+
+/// Throws `misuse` where there are no messages of that size.
+template <world W>
+[[nodiscard]] std::unique_ptr<any_channel<W>> make_any_channel(const channel_makers<W>& makers,
+                                                               const channel_parameters& of);
+
 namespace detail {
 
-template <typename W, template <typename, typename> typename Buffer>
-[[nodiscard]] std::unique_ptr<any_channel<W>> make_any_channel(const channel_parameters& of) {
-  std::unique_ptr<any_channel<W>> result;
-  const auto make = [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes>) {
-    if (of.bytes == bytes)
-      result = std::make_unique<any_channel_of<W, stamped_message<bytes>, Buffer>>(of.capacity);
-  };
-  [&]<std::size_t... index>(std::index_sequence<index...>) {
-    (make(std::integral_constant<std::size_t, message_sizes[index]>()), ...);
-  }(std::make_index_sequence<message_sizes.size()>());
-  if (result == nullptr) throw misuse("there are no messages of " + std::to_string(of.bytes) + " bytes");
-  return result;
+template <world W, template <typename, typename> typename Buffer>
+[[nodiscard]] channel_makers<W> makers_of() {
+  return {std::apply(
+              []<typename... Port>(port_maker<W, Port>... /*one of each*/) {
+                return std::tuple(port_maker<W, Port>(make_port<W, Port, Buffer>)...);
+              },
+              decltype(channel_makers<W>::stressed)()),
+          make_port<W, whole_port, Buffer>};
 }
 
 }  // namespace detail
@@ -91,8 +104,8 @@ void add_channel(channel_catalogue& to, channel_entry of) {
       std::move(of),
       []<world W>(W& /*w*/, int /*home*/, const channel_parameters& set) requires(
           std::same_as<W, threads::world> || (std::same_as<W, mpi::world> && reach == channel_reach::node)) {
-        return set.capacity == 0 ? detail::make_any_channel<W, Unbuffered>(set)
-                                 : detail::make_any_channel<W, Buffer>(set);
+        return make_any_channel(
+            set.capacity == 0 ? detail::makers_of<W, Unbuffered>() : detail::makers_of<W, Buffer>(), set);
       });
 }
 
