@@ -3,12 +3,14 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <memory>
 #include <stdexcept>
 #include <utility>
 
 #include "bench/rw_loop.hpp"
 #include "nearfar/core/world.hpp"
+#include "nearfar/engine/world.hpp"
 #include "nearfar/lock/lockable.hpp"
 
 namespace nearfar::bench {
@@ -48,6 +50,10 @@ class any_rw_lock {
   [[nodiscard]] virtual handover last_handover() const = 0;
   virtual rw_counts run(W& w, rw_check<W>& check, const rw_plan& plan) = 0;
 };
+
+/// As `lock_loop_in_engine`.
+[[nodiscard]] rw_counts rw_loop_in_engine(engine::world& w, any_rw_lock<engine::world>& lock,
+                                          rw_check<engine::world>& check, const rw_plan& plan);
 
 template <world W, typename Lock>
 class any_rw_lock_of final : public any_rw_lock<W> {
@@ -89,7 +95,10 @@ class any_rw_lock_of final : public any_rw_lock<W> {
 
   [[nodiscard]] handover last_handover() const override { return lock_.last_handover(); }
   rw_counts run(W& w, rw_check<W>& check, const rw_plan& plan) override {
-    return rw_loop(w, lock_, check, plan);
+    if constexpr (std::same_as<W, engine::world>)
+      return rw_loop_in_engine(w, *this, check, plan);
+    else
+      return rw_loop(w, lock_, check, plan);
   }
 
  private:
