@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
 

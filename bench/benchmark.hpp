@@ -131,7 +131,7 @@ template <typename B>
   return result;
 }
 
-/// All of them, in the order of the help.
+/// All that this program has, in the order of the help.
 [[nodiscard]] const std::vector<benchmark>& benchmarks();
 
 /// Null if there is none of that name.

@@ -24,10 +24,4 @@ std::vector<std::string> object_kind::names() const {
   return result;
 }
 
-const std::vector<const object_kind*>& object_kinds() {
-  static const std::vector<const object_kind*> all{&locks(),  &rw_locks(), &maps(),
-                                                   &queues(), &channels(), &farms()};
-  return all;
-}
-
 }  // namespace nearfar::bench

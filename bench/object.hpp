@@ -78,7 +78,7 @@ struct object_kind {
 /// The ways of sharing out tasks.
 [[nodiscard]] const object_kind& farms();
 
-/// All kinds that there are.
+/// All kinds that this program has: each in the command, locks alone in that of `make bench`.
 [[nodiscard]] const std::vector<const object_kind*>& object_kinds();
 
 }  // namespace nearfar::bench

@@ -4,7 +4,7 @@ if(NOT NEARFAR_MPI OR NOT NEARFAR_ENGINE)
 endif()
 
 option(NEARFAR_WERROR "Warnings are errors" OFF)
-set(NEARFAR_UNITY "" CACHE STRING "Targets whose sources are compiled ten at a time: faster for all of them, slower for one")
+set(NEARFAR_UNITY "" CACHE STRING "Targets whose sources are compiled many at a time, and how many: target=10;...")
 set(NEARFAR_SANITIZE "" CACHE STRING "Sanitizers, such as 'address,undefined' or 'thread'")
 option(NEARFAR_FEW_MESSAGE_SIZES "Compile the benchmark of channels for two sizes of messages only" OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
@@ -112,9 +112,15 @@ enable_testing()
 add_subdirectory(examples)
 add_subdirectory(tests)
 
-if(NEARFAR_UNITY)
-  set_target_properties(${NEARFAR_UNITY} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
-endif()
+# Faster for all sources together, and slower for one. A target that this build has not is none to join.
+foreach(entry IN LISTS NEARFAR_UNITY)
+  string(REPLACE "=" ";" entry "${entry}")
+  list(GET entry 0 target)
+  list(GET entry 1 batch)
+  if(TARGET ${target})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
+  endif()
+endforeach()
 
 # Not built unless asked for: what no test runs. ThreadSanitizer would see races in MPI, so that it leaves the command alone.
 if(NEARFAR_SANITIZE)

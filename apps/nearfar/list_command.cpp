@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cctype>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -38,7 +39,7 @@ void print_plain() {
   for (const bench::object_kind* kind : bench::object_kinds())
     for (const bench::object& each : kind->objects) fmt::print("{} {}\n", kind->name, each.name);
   for (const bench::benchmark& each : bench::benchmarks()) fmt::print("benchmark {}\n", each.name);
-  for (const benchmark_info& each : loop_benchmarks) fmt::print("benchmark {}\n", each.name);
+  for (const benchmark_info& each : loop_benchmarks()) fmt::print("benchmark {}\n", each.name);
 }
 
 void print_fact(const std::string& label, const std::string& text) {
@@ -107,14 +108,15 @@ void print_catalogue() {
   fmt::print("\n## Benchmarks\n\n| name | of | what it does |\n| --- | --- | --- |\n");
   for (const bench::benchmark& each : bench::benchmarks())
     print_markdown_row({fmt::format("`{}`", each.name), each.kind->plural, cell(each.summary)});
-  for (const benchmark_info& each : loop_benchmarks)
+  for (const benchmark_info& each : loop_benchmarks())
     print_markdown_row({fmt::format("`{}`", each.name), "loops over containers", cell(each.summary)});
 }
 
 void print_table() {
   for (const bench::object_kind* kind : bench::object_kinds()) print_kind(*kind);
+  if (loop_benchmarks().empty()) return;
   fmt::print("Benchmarks of loops over containers:\n\n");
-  for (const benchmark_info& benchmark : loop_benchmarks)
+  for (const benchmark_info& benchmark : loop_benchmarks())
     fmt::print("{:<12} {}\n", benchmark.name, benchmark.summary);
 }
 
@@ -172,7 +174,7 @@ void print_json() {
   json benchmarks = json::array();
   for (const bench::benchmark& each : bench::benchmarks()) benchmarks.push_back(json_of(each));
   json loops = json::array();
-  for (const benchmark_info& each : loop_benchmarks)
+  for (const benchmark_info& each : loop_benchmarks())
     loops.push_back({{"name", each.name}, {"summary", each.summary}});
   const json all{{"schema", list_schema},
                  {"library_version", version},

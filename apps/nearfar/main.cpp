@@ -103,18 +103,7 @@ int parse_and_run(const launch& how, int argc, char** argv) {
   app.require_subcommand(1);
   app.set_help_all_flag("--help-all", "Help of all subcommands");
   int status = success;
-  add_bench(app, status);
-  add_check(app, status);
-  add_compare(app, status);
-  add_completion(app, status);
-  add_doctor(app, status);
-  add_figures(app, status);
-  add_list(app, status);
-  add_report(app, status);
-  add_sim(app, status);
-  add_sweep(app, status);
-  add_topo(app, status);
-  add_where(app, status);
+  add_subcommands(app, status);
   refuse_careless_values(app);
 
   const std::vector<std::string> words(argv + 1, argv + argc);

@@ -2,9 +2,10 @@
 
 #include "apps/nearfar/shared/command.hpp"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
-#include "apps/nearfar/loops/loops.hpp"
+#include "apps/nearfar/shared/benchmarks.hpp"
 #include "apps/nearfar/study/options.hpp"
 #include "apps/nearfar/study/plan.hpp"
 

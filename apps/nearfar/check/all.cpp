@@ -23,21 +23,21 @@ namespace {
 constexpr std::string_view begin_mark = "<!-- generated: nearfar check --all -->";
 constexpr std::string_view end_mark = "<!-- end of generated -->";
 
-struct shape {
+struct case_size {
   int ranks;
   int acquisitions;
   int readers = 0;
 };
 // Four acquisitions, since a word that is used in turn is used again by the third, and what was left in it
 // shows in the fourth.
-constexpr std::array shapes{shape{2, 2}, shape{2, 4}, shape{3, 2}, shape{4, 1}};
+constexpr std::array shapes{case_size{2, 2}, case_size{2, 4}, case_size{3, 2}, case_size{4, 1}};
 // The last so many ranks read: writers on both nodes, of which one has a reader.
-constexpr shape writers_on_two_nodes{4, 1, 1};
+constexpr case_size writers_on_two_nodes{4, 1, 1};
 // Of reader-writer locks: writers on one node, readers on two, some of both, and turns that come again.
-constexpr std::array rw_shapes{shape{3, 1, 1}, shape{3, 1, 2}, shape{4, 1, 2}, writers_on_two_nodes,
-                               shape{2, 2, 1}};
+constexpr std::array rw_shapes{case_size{3, 1, 1}, case_size{3, 1, 2}, case_size{4, 1, 2},
+                               writers_on_two_nodes, case_size{2, 2, 1}};
 
-check_case case_of(const checkable& lock, const shape& of) {
+check_case case_of(const checkable& lock, const case_size& of) {
   return {.lock = lock.name,
           .ranks = of.ranks,
           .nodes = lock.one_node_only ? 1 : 2,
@@ -145,7 +145,7 @@ class matrix {
     print_head();
     for (const checkable& lock : checkables())
       if (lock.is_sound)
-        for (const shape& one : lock.is_shared ? std::span<const shape>(rw_shapes) : shapes)
+        for (const case_size& one : lock.is_shared ? std::span<const case_size>(rw_shapes) : shapes)
           run_row(lock, one);
     print_sum();
     for (const checkable& lock : checkables())
@@ -215,7 +215,7 @@ class matrix {
     return row;
   }
 
-  void run_row(const checkable& lock, const shape& of) {
+  void run_row(const checkable& lock, const case_size& of) {
     row done;
     done.of = case_of(lock, of);
     for (std::size_t column = 0; column < columns; ++column)

@@ -1,5 +1,6 @@
 #include "apps/nearfar/completion/candidates.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <string_view>

@@ -2,7 +2,6 @@
 /// The benchmarks of loops over containers, for the subcommands that run them.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -46,8 +45,5 @@ void leave_out_what_does_not_fit(std::vector<bench::loop_case>& cases);
 
 /// "triad array 1 thread, length 1000" and the like.
 [[nodiscard]] std::string text_of(const bench::loop_case& of);
-
-/// Adds triad, stream and relax to `nearfar bench`.
-void add_loop_benchmarks(CLI::App& bench, int& status);
 
 }  // namespace nearfar::command

@@ -2,6 +2,7 @@
 
 #include "apps/nearfar/shared/command.hpp"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,8 +1,12 @@
 /// \file
-/// The names of the benchmarks of loops over containers.
+/// The benchmarks of loops over containers, as far as subcommands for all benchmarks need to know them.
 #pragma once
 
-#include <array>
+#include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace nearfar::command {
 
@@ -11,10 +15,10 @@ struct benchmark_info {
   const char* summary;
 };
 
-inline constexpr std::array<benchmark_info, 3> loop_benchmarks{{
-    {"triad", "vector triad a = b + c * d over arrays and containers, from cache to memory"},
-    {"stream", "copy, scale, add and triad (a = b + s * c) as STREAM names and counts them"},
-    {"relax", "relaxation: sweeps of the four-point mean over a grid of rows"},
-}};
+/// Those that this program has.
+[[nodiscard]] const std::vector<benchmark_info>& loop_benchmarks();
+
+/// Adds them to `nearfar bench`.
+void add_loop_benchmarks(CLI::App& bench, int& status);
 
 }  // namespace nearfar::command

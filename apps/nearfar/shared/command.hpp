@@ -2,12 +2,16 @@
 /// The subcommands of `nearfar`, each in a file of its own.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "nearfar/core/error.hpp"
+
+// Its header takes seconds to compile, and few of the files that include this one need it.
+namespace CLI {
+class App;
+}
 
 namespace nearfar::command {
 
@@ -38,6 +42,8 @@ void add_sim(CLI::App& app, int& status);
 void add_sweep(CLI::App& app, int& status);
 void add_topo(CLI::App& app, int& status);
 void add_where(CLI::App& app, int& status);
+/// Each that this program has.
+void add_subcommands(CLI::App& app, int& status);
 
 /// ", did you mean 'x'?" with the nearest of `known`, or nothing if none is near.
 [[nodiscard]] std::string suggestion(std::string_view wrong, const std::vector<std::string>& known);

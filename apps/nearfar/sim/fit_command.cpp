@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -20,7 +21,8 @@
 #include "apps/nearfar/sim/comparison.hpp"
 #include "apps/nearfar/sim/machine_fit.hpp"
 #include "apps/nearfar/sim/published.hpp"
-#include "apps/nearfar/sim/simulated.hpp"
+#include "apps/nearfar/sim/subcommands.hpp"
+#include "apps/nearfar/study/simulated_cluster.hpp"
 #include "bench/output_file.hpp"
 
 namespace nearfar::command {

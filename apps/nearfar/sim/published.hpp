@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/nearfar/sim/simulated.hpp"
+#include "apps/nearfar/study/simulated_cluster.hpp"
 
 namespace nearfar::command {
 

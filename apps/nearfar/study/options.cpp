@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 

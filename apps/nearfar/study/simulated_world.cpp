@@ -9,9 +9,9 @@
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/free_memory.hpp"
 #include "apps/nearfar/shared/machine_file.hpp"
-#include "apps/nearfar/sim/simulated.hpp"
 #include "apps/nearfar/study/conduct.hpp"
 #include "apps/nearfar/study/hardware.hpp"
+#include "apps/nearfar/study/simulated_cluster.hpp"
 #include "nearfar/simulation/cluster.hpp"
 
 namespace nearfar::command {

@@ -4,16 +4,17 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "apps/nearfar/shared/launch.hpp"
-#include "apps/nearfar/sim/simulated.hpp"
 #include "apps/nearfar/study/conduct.hpp"
 #include "apps/nearfar/study/file.hpp"
 #include "apps/nearfar/study/options.hpp"
 #include "apps/nearfar/study/plan.hpp"
+#include "apps/nearfar/study/simulated_cluster.hpp"
 
 namespace nearfar::command {
 

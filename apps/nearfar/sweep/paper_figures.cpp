@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -18,7 +19,7 @@
 #include "apps/nearfar/shared/machine_file.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/report_package.hpp"
-#include "apps/nearfar/sim/simulated.hpp"
+#include "apps/nearfar/study/simulated_cluster.hpp"
 #include "bench/axis.hpp"
 #include "bench/output_file.hpp"
 #include "bench/statistics.hpp"

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <mpi.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -75,7 +76,7 @@ struct where_plan {
   [[nodiscard]] team initialisers() const { return serial ? team::serial() : workers(); }
 };
 
-struct finding {
+struct container_finding {
   loop_container container;
   bool serial;
   page_report report;
@@ -121,7 +122,7 @@ page_report look_at_segments(const where_plan& plan) {
   return where(array, plan.workers());
 }
 
-finding look_at(loop_container container, const where_plan& plan) {
+container_finding look_at(loop_container container, const where_plan& plan) {
   switch (container) {
     case loop_container::array:
       return {container, plan.serial, look_at_array(plan)};
@@ -191,9 +192,9 @@ std::string share_of(const page_report& report) {
 }
 
 /// What limits the meaning of the numbers.
-std::vector<std::string> remarks_on(const where_plan& plan, const std::vector<finding>& found) {
+std::vector<std::string> remarks_on(const where_plan& plan, const std::vector<container_finding>& found) {
   std::vector<std::string> remarks;
-  const auto told = [](const finding& each) { return each.report.located; };
+  const auto told = [](const container_finding& each) { return each.report.located; };
   if (!openmp_available()) remarks.emplace_back("built without OpenMP: there is 1 thread");
   if (std::none_of(found.begin(), found.end(), told))
     remarks.emplace_back("the kernel does not say where pages are");
@@ -207,7 +208,7 @@ std::vector<std::string> remarks_on(const where_plan& plan, const std::vector<fi
 }
 
 void print_text(const where_plan& plan, const std::vector<std::string>& bound,
-                const std::vector<finding>& found) {
+                const std::vector<container_finding>& found) {
   fmt::print("# nearfar where, {} elements of {} bytes, chunk {}, placement {}\n", plan.length,
              sizeof(double), plan.chunk, plan.placement_text);
   fmt::print("# {} thread{}, pinning {}: {}\n", plan.threads, plan.threads == 1 ? "" : "s",
@@ -220,7 +221,7 @@ void print_text(const where_plan& plan, const std::vector<std::string>& bound,
              "right");
   for (int domain = 0; domain < domains; ++domain) fmt::print("{:>11}", fmt::format("domain {}", domain));
   fmt::print("\n");
-  for (const finding& each : found) {
+  for (const container_finding& each : found) {
     const page_report& report = each.report;
     fmt::print("{:<14}{:<10}{:>10}{:>11}{:>10}{:>10}", name_of(each.container),
                each.serial ? "serial" : "parallel", report.pages, count_of(report, report.untouched),
@@ -231,7 +232,7 @@ void print_text(const where_plan& plan, const std::vector<std::string>& bound,
   }
 }
 
-nlohmann::ordered_json json_of(const finding& found) {
+nlohmann::ordered_json json_of(const container_finding& found) {
   using json = nlohmann::ordered_json;
   const page_report& report = found.report;
   json shown{{"container", name_of(found.container)},
@@ -249,10 +250,10 @@ nlohmann::ordered_json json_of(const finding& found) {
 }
 
 void print_json(const where_plan& plan, const std::vector<std::string>& bound,
-                const std::vector<finding>& found) {
+                const std::vector<container_finding>& found) {
   using json = nlohmann::ordered_json;
   json containers = json::array();
-  for (const finding& each : found) containers.push_back(json_of(each));
+  for (const container_finding& each : found) containers.push_back(json_of(each));
   const json shown{{"schema", "nearfar-where-1"},
                    {"version", version},
                    {"commit", commit},
@@ -280,7 +281,7 @@ void run_where(const where_options& options) {
     plan.pin = pinning();
   }
   const std::vector<std::string> bound = bench::pin_all(plan.threads, plan.pin);
-  std::vector<finding> found;
+  std::vector<container_finding> found;
   for (const loop_container container : plan.containers) found.push_back(look_at(container, plan));
   options.as_json ? print_json(plan, bound, found) : print_text(plan, bound, found);
   report_placement_problems();

@@ -1,8 +1,8 @@
 /// \file
-/// A cluster of a described machine, for the subcommands of `nearfar sim`.
+/// A cluster of a described machine, which the benchmarks and `nearfar sim` run on.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -24,14 +24,13 @@ struct cluster_shape {
 /// `usage_error` for a shape that the machine does not have.
 [[nodiscard]] locality locality_of(const simulation::machine& machine, cluster_shape shape);
 
+/// What `--topology` would say of so many nodes.
+[[nodiscard]] std::string topology_text(const simulation::node_shape& node, int nodes);
+
 /// Memory that each rank of a run needs for this many locks at once.
 [[nodiscard]] std::size_t bytes_for_locks(int count);
 
 /// A seed that has nothing in common with that of any other repetition.
 [[nodiscard]] std::uint64_t seed_of(std::uint64_t seed, int repetition);
-
-// The subcommands of `sim` besides the benchmarks.
-void add_sim_fit(CLI::App& sim, int& status);
-void add_sim_compare(CLI::App& sim, int& status);
 
 }  // namespace nearfar::command

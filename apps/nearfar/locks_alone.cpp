@@ -1,0 +1,49 @@
+// What nearfar-locks has of the command: exclusive locks, and the subcommands that measure them and report.
+// It compiles in a fraction of the command's time, so that `make bench` soon has a picture.
+
+#include <vector>
+
+#include "apps/nearfar/shared/benchmarks.hpp"
+#include "apps/nearfar/shared/command.hpp"
+#include "bench/benchmark.hpp"
+#include "bench/ccwb.hpp"
+#include "bench/ecsb.hpp"
+#include "bench/object.hpp"
+#include "bench/upb.hpp"
+#include "bench/wbab.hpp"
+
+namespace nearfar {
+
+namespace bench {
+
+const std::vector<benchmark>& benchmarks() {
+  static const std::vector<benchmark> all{registered<ecsb>(), registered<upb>(), registered<ccwb>(),
+                                          registered<wbab>()};
+  return all;
+}
+
+const std::vector<const object_kind*>& object_kinds() {
+  static const std::vector<const object_kind*> all{&locks()};
+  return all;
+}
+
+}  // namespace bench
+
+namespace command {
+
+const std::vector<benchmark_info>& loop_benchmarks() {
+  static const std::vector<benchmark_info> none;
+  return none;
+}
+void add_loop_benchmarks(CLI::App& /*bench*/, int& /*status*/) {}
+
+void add_subcommands(CLI::App& app, int& status) {
+  add_bench(app, status);
+  add_compare(app, status);
+  add_list(app, status);
+  add_report(app, status);
+}
+
+}  // namespace command
+
+}  // namespace nearfar

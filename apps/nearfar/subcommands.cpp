@@ -1,0 +1,22 @@
+// The subcommands of the whole command.
+
+#include "apps/nearfar/shared/command.hpp"
+
+namespace nearfar::command {
+
+void add_subcommands(CLI::App& app, int& status) {
+  add_bench(app, status);
+  add_check(app, status);
+  add_compare(app, status);
+  add_completion(app, status);
+  add_doctor(app, status);
+  add_figures(app, status);
+  add_list(app, status);
+  add_report(app, status);
+  add_sim(app, status);
+  add_sweep(app, status);
+  add_topo(app, status);
+  add_where(app, status);
+}
+
+}  // namespace nearfar::command
