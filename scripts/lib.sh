@@ -118,7 +118,7 @@ launcher_of() {
   if command -v "mpirun.$1"; then return; fi
   for name in mpirun mpiexec; do
     command -v "$name" >/dev/null || continue
-    case $1:$("$name" --version 2>&1 | head -n 2) in
+    case $1:$("$name" --version 2>&1 | sed -n 1,2p) in
       openmpi:*"Open MPI"* | openmpi:*OpenRTE* | mpich:*HYDRA*)
         command -v "$name"
         return
@@ -262,7 +262,7 @@ project_files() {
 find_python() {
   local python
   for python in ${NEARFAR_PYTHON:+"$NEARFAR_PYTHON"} python3 /usr/bin/python3; do
-    if (for module; do printf 'import %s\n' "$module"; done) | "$python" - 2>/dev/null; then
+    if "$python" -c "$(printf 'import %s\n' "$@")" 2>/dev/null; then
       command -v "$python"
       return
     fi
