@@ -1,7 +1,7 @@
 # Common code of the scripts beside it; to be sourced, not run.
 # shellcheck shell=bash
 
-# The caller sets -euo pipefail; this file only defines things.
+# The caller sets -euo pipefail; this file defines things, and makes the caller say where it fails.
 
 nearfar_scripts=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 nearfar_root=$(dirname -- "$nearfar_scripts")
@@ -20,6 +20,21 @@ die() {
 misuse() {
   say "$* (try $nearfar_me --help)"
   exit 2
+}
+
+# Where set -e ends a script, the script says so, with the line. A subshell is silent: the shell that waits for it knows
+# whether its failure counts, and speaks then, so that one failure makes one line. A caller writes x=$(f) || exit where
+# f may die, because die has spoken already.
+set -o errtrace
+trap 'say_failure "$?" "$LINENO" "$BASH_COMMAND" "${#PIPESTATUS[@]}"' ERR
+
+# say_failure STATUS LINE COMMAND PARTS: COMMAND is the last of PARTS in a pipeline.
+say_failure() {
+  local line=$2 command=${3%%$'\n'*}
+  if [[ $- != *e* ]] || ((BASH_SUBSHELL)); then return 0; fi
+  if [[ ${BASH_SOURCE[1]} == "${BASH_SOURCE[0]}" ]]; then line+=" of lib.sh"; fi
+  if (($4 > 1)); then command="... | $command"; fi
+  say "line $line failed with status $1: $command"
 }
 
 # From here on HUP, INT and TERM end this script's background jobs, by the signal $1, then the script,
