@@ -5,7 +5,9 @@
 
 help:
 	@echo 'make bench    install what is missing, build, measure the locks, make a page of figures'
-	@echo 'make test     install what is missing, build, run every check (make test QUICK=1: the short way)'
+	@echo '             make bench FULL=1: every variant of each lock, and more repetitions'
+	@echo 'make test     install what is missing, build, run the tests'
+	@echo '             make test FULL=1: also sanitizers, mutants, long searches, packages'
 	@echo '             make test MPI=openmpi5,mpich5: only the tests that run MPI programs, on these libraries'
 	@echo 'make build    build the command: build/nearfar (Open MPI), build/nearfar-mpich'
 	@echo 'make site     the documentation as HTML pages: build/site/index.html'
@@ -16,10 +18,10 @@ build:
 	@scripts/build
 
 test:
-	@scripts/test $(if $(QUICK),--quick) $(if $(MPI),--mpi '$(MPI)')
+	@scripts/test $(if $(FULL),--full) $(if $(MPI),--mpi '$(MPI)')
 
 bench:
-	@scripts/bench
+	@scripts/bench $(if $(FULL),--full)
 
 site:
 	@scripts/setup test

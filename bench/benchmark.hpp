@@ -126,8 +126,12 @@ void to_json(nlohmann::ordered_json& to, const benchmark& from);
 template <typename B>
 [[nodiscard]] benchmark registered() {
   benchmark result = B::statement();
+#ifdef NEARFAR_MPI_ONLY
+  std::get<runner<mpi::world>>(result.runners) = B::template run<mpi::world>;
+#else
   result.runners = {B::template run<mpi::world>, B::template run<threads::world>,
                     B::template run<engine::world>};
+#endif
   return result;
 }
 

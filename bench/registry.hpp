@@ -20,6 +20,17 @@
 
 namespace nearfar::bench {
 
+/// Whether this build has objects in the world of `Maker`, a factory or the like, where `OfMpi` is that of
+/// MPI: a build to test one more MPI library leaves the other worlds out, in which the library makes no
+/// difference.
+#ifdef NEARFAR_MPI_ONLY
+template <typename OfMpi, typename Maker>
+inline constexpr bool is_compiled = std::same_as<OfMpi, Maker>;
+#else
+template <typename OfMpi, typename Maker>
+inline constexpr bool is_compiled = true;
+#endif
+
 /// One registered object of a kind: `Kind::any<W>` is it in a world, its type known at run time only,
 /// `Kind::parameters` are those of the kind, `Kind::bypass` says how often it lets who waits be overtaken.
 template <typename Kind>
@@ -112,7 +123,9 @@ class registry {
  private:
   template <typename Factory, typename Make>
   static void set_factory(Factory& factory, const Make& make) {
-    if constexpr (std::constructible_from<Factory, const Make&>) factory = make;
+    if constexpr (is_compiled<typename Entry::template factory_in<mpi::world>, Factory> &&
+                  std::constructible_from<Factory, const Make&>)
+      factory = make;
   }
 
   std::vector<Entry> entries_;

@@ -72,7 +72,7 @@ if(PROJECT_IS_TOP_LEVEL)
   install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING REGEX "[.](cpp|c|f90|py)$")
 endif()
 
-if(NEARFAR_DEVELOPER)
+if(NEARFAR_DEVELOPER AND NOT NEARFAR_MPI_ONLY)
   install(TARGETS nearfar_command RUNTIME)
   install(
     DIRECTORY report/nearfar_report

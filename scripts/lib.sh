@@ -314,3 +314,47 @@ installed_mpi_libraries() {
     if [[ -x $nearfar_root/build/mpi/$name/bin/mpicxx ]]; then echo "$name"; fi
   done
 }
+
+# note_time STAGE SECONDS RESULT [NOTE] : for print_times.
+stage_names=() stage_seconds=() stage_results=() stage_notes=()
+note_time() {
+  stage_names+=("$1")
+  stage_seconds+=("$2")
+  stage_results+=("$3")
+  stage_notes+=("${4-}")
+}
+
+# print_times SCRIPT : a table of the stages that were noted, beside the seconds that scripts/stage-times.txt has for
+# them, and the names of those that took a fifth longer, and 5 s, than there. Machines differ, so that this is a report.
+# With NEARFAR_KEEP_TIMES=1 in the environment the new seconds are put into that file.
+print_times() {
+  local file=$nearfar_scripts/stage-times.txt index name seconds kept ratio total=0 grown=()
+  local -A before=()
+  while IFS=$'\t' read -r name seconds; do
+    if [[ $name == "$1: "* ]]; then before[${name#"$1: "}]=$seconds; fi
+  done <"$file"
+  printf '\n==== seconds of each stage\n%-30s %-7s %7s %7s %6s\n' stage '' now kept ratio
+  for index in "${!stage_names[@]}"; do
+    name=${stage_names[index]} seconds=${stage_seconds[index]} kept=${before[${stage_names[index]}]-}
+    total=$((total + seconds)) ratio=''
+    if [[ -n $kept ]]; then
+      ratio=$(awk -v now="$seconds" -v then="$kept" 'BEGIN { printf "%.2f", now / (then > 0 ? then : 1) }')
+      if ((seconds * 5 > kept * 6 && seconds - kept > 5)); then grown+=("$name"); fi
+    fi
+    printf '%-30s %-7s %7d %7s %6s  %s\n' "$name" "${stage_results[index]}" "$seconds" "${kept:--}" "${ratio:--}" \
+      "${stage_notes[index]}"
+    before[$name]=$seconds
+  done
+  printf '%-30s %-7s %7d\n' total '' "$total"
+  if ((${#grown[@]})); then
+    printf 'took a fifth longer than kept in scripts/stage-times.txt: %s\n' "$(printf '%s; ' "${grown[@]}")"
+  fi
+  if [[ ${NEARFAR_KEEP_TIMES:-0} == 1 ]]; then
+    {
+      sed -n '/^#/p' "$file"
+      awk -v script="$1: " 'substr($0, 1, 1) != "#" && index($0, script) != 1' "$file"
+      for name in "${!before[@]}"; do printf '%s: %s\t%s\n' "$1" "$name" "${before[$name]}"; done | sort
+    } >"$file.new"
+    mv -- "$file.new" "$file"
+  fi
+}

@@ -1,0 +1,125 @@
+# The tests of `make test FULL=1` that `make test` leaves out: searches of minutes, mutants, oracles, and programs that take
+# minutes to compile.
+
+# ---- the checker -------------------------------------------------------------------------------------------
+
+# One thread and no MPI: once is enough, and ThreadSanitizer has nothing to see in it.
+if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
+  nearfar_add_test(
+    checker
+    checker/biased_queue_test.cpp
+    checker/completion_test.cpp
+    checker/crash_test.cpp
+    checker/cst_test.cpp
+    checker/deadline_test.cpp
+    checker/epoch_test.cpp
+    checker/far_fault_test.cpp
+    checker/far_litmus_test.cpp
+    checker/fence_test.cpp
+    checker/fault_test.cpp
+    checker/fissile_test.cpp
+    checker/hemlock_test.cpp
+    checker/history_test.cpp
+    checker/jobs_test.cpp
+    checker/near_litmus_test.cpp
+    checker/operations_test.cpp
+    checker/payload_test.cpp
+    checker/search_test.cpp
+    checker/seq_lock_test.cpp
+    checker/sharing_test.cpp
+    checker/shfl_test.cpp
+    checker/symmetry_test.cpp
+    checker/waiting_test.cpp)
+  nearfar_add_test(checker_faults checker/known_faults_test.cpp)
+  nearfar_add_test(checker_queue memory/checked_combining_add_test.cpp queue/checked_queue_test.cpp
+                   queue/checked_spsc_queue_test.cpp)
+  target_link_libraries(nearfar_checker_queue_tests PRIVATE nearfar_engine)
+  if(NEARFAR_SANITIZE)
+    # What ranks hold that cannot be unwound is lost, which LeakSanitizer would report. The others take minutes
+    # in programs like those beside them.
+    set_tests_properties(checker PROPERTIES ENVIRONMENT
+                                            "GTEST_FILTER=-crashes.leave_guards_to_destructors_that_cannot_wait:biased_queues.are_not_taken_by_*:biased_queues.are_right_in_*_orders*:hemlocks.of_the_same_words_are_apart:locks.have_the_same_traces_*:crashes.lead_to_the_same_states_*:symmetry.misses_no_outcome:random_programs.of_near_cells_have_the_same_outcomes_in_weak_memory:random_epochs.have_the_same_traces_and_states_*")
+    # That sound locks pass takes most of the time, and runs the same code as faults that are found.
+    set_tests_properties(checker_faults PROPERTIES ENVIRONMENT "GTEST_FILTER=-of/sound.*")
+  endif()
+  # Against the checker, so that it cannot be where the checker is not.
+  nearfar_add_test(litmus litmus/oracle_test.cpp litmus/recorded_test.cpp litmus/simulation_test.cpp
+                   litmus/threads_test.cpp)
+  target_link_libraries(nearfar_litmus_tests PRIVATE nearfar_engine)
+  set_tests_properties(litmus PROPERTIES PROCESSORS 2) # threads, bound to them
+  nearfar_add_test(checker_rw_locks checker/rw_lock_test.cpp checker/late_rw_lock_test.cpp)
+  set(with_locks checker checker_faults checker_queue checker_rw_locks)
+  if(NOT NEARFAR_SANITIZE)
+    # Minutes each, of code that the tests of maps and channels on threads run with a sanitizer, too.
+    nearfar_add_test(checker_map map/checked_map_test.cpp)
+    target_link_libraries(nearfar_checker_map_tests PRIVATE nearfar_engine)
+    nearfar_add_test(checker_channel channel/checked_channel_test.cpp channel/checked_rendezvous_test.cpp
+                     channel/checked_select_test.cpp)
+    target_link_libraries(nearfar_checker_channel_tests PRIVATE nearfar_engine)
+    list(APPEND with_locks checker_channel)
+    # Thousands of programs like those that checker runs.
+    nearfar_add_test(checker_oracle checker/axioms.cpp checker/oracle_test.cpp)
+    target_link_libraries(nearfar_checker_oracle_tests PRIVATE nearfar_engine)
+    # Mutants use buffers that are gone, which is what AddressSanitizer would stop at.
+    nearfar_add_test(checker_mutants checker/mutants_test.cpp)
+    nearfar_add_test(checker_rw_mutants checker/rw_mutants_test.cpp)
+    nearfar_add_test(checker_queue_mutants queue/queue_mutants_test.cpp)
+    nearfar_add_test(checker_channel_mutants channel/channel_mutants_test.cpp)
+    list(APPEND with_locks checker_mutants checker_rw_mutants checker_queue_mutants checker_channel_mutants)
+    add_test(NAME check_all COMMAND nearfar_command check --all --quick)
+    # The longest of all, so that they start first, side by side.
+    set_tests_properties(check_all PROPERTIES TIMEOUT 1800 COST 400)
+    set_tests_properties(checker_mutants checker_channel checker_channel_mutants PROPERTIES COST 200)
+    set_tests_properties(checker_oracle checker_faults checker_queue checker_rw_locks checker_rw_mutants PROPERTIES COST 100)
+  else()
+    # A flush that a mutant leaves out lets an operation outlive its buffer.
+    set_tests_properties(
+      checker_rw_locks PROPERTIES ENVIRONMENT
+                                  "GTEST_FILTER=-*.exclude_*:*.block_at_worst_*:*.let_no_waiting_reader_*:rw_locks.*:distributed_counters.*:late_rw_lock.is_right_as_recommended:late_rw_lock.changes_over_*:*_operations_broken")
+    set_tests_properties(checker_queue PROPERTIES ENVIRONMENT "GTEST_FILTER=-broken_*:*many_orders:checked_queue/2.*:checked_queue/3.*")
+  endif()
+  foreach(name IN LISTS with_locks)
+    target_link_libraries(nearfar_${name}_tests PRIVATE nearfar_bench nearfar_test_mutants)
+  endforeach()
+endif()
+
+# ---- with MPI ----------------------------------------------------------------------------------------------
+
+if(NOT NEARFAR_SANITIZE MATCHES "thread")
+  nearfar_add_test_program(nearfar_mpi_structure_tests map/mpi_map_test.cpp mpi/environment.cpp mpi/main.cpp
+                           channel/mpi_channel_test.cpp memory/mpi_combining_add_test.cpp queue/mpi_queue_test.cpp)
+  target_link_libraries(nearfar_mpi_structure_tests PRIVATE nearfar_engine nearfar_mpi)
+
+  set(mpi_structures $<TARGET_FILE:nearfar_mpi_structure_tests> --gtest_brief=1 --gtest_color=no)
+  nearfar_add_mpi_test(mpi_structures.2_ranks 2 "${one_node}" ${mpi_structures})
+  nearfar_add_mpi_test(mpi_structures.4_ranks 4 "${one_node}" ${mpi_structures})
+  nearfar_add_mpi_test(mpi_structures.4_ranks_on_2_nodes 4 "${two_nodes}" ${mpi_structures})
+  # More than any machine at hand has processors.
+  nearfar_add_mpi_test(mpi.16_ranks 16 "${one_node}" ${mpi_tests}
+                       --gtest_filter=mpi_lock.conforms/*:worlds.*:agreement.*:tries_in_a_loop.*)
+  # Every sound lock, map and queue with a memcpy that stores twice (scripts/two_stores.c): what takes a write that is seen for
+  # complete stops there. Nothing may be loaded before AddressSanitizer.
+  if(NOT NEARFAR_SANITIZE)
+    set(NEARFAR_TWO_STORES_OPERATIONS 300 CACHE STRING "On each object, in the tests with a memcpy that stores twice")
+    # Between nodes a contended far operation may take 20 ms.
+    math(EXPR between_nodes "(${NEARFAR_TWO_STORES_OPERATIONS} + 9) / 10")
+    set(soak $<TARGET_FILE:nearfar_soak> --operations)
+    nearfar_add_mpi_test(mpi.two_stores.1_node 2 "${one_node}" ${soak} ${NEARFAR_TWO_STORES_OPERATIONS})
+    nearfar_add_mpi_test(mpi.two_stores.2_virtual_nodes 4 "${one_node}" ${soak} ${NEARFAR_TWO_STORES_OPERATIONS} --topology
+                         "node:2 core:2")
+    nearfar_add_mpi_test(mpi.two_stores.2_nodes 4 "${two_nodes}" ${soak} ${between_nodes})
+    set(two_stores_tests mpi.two_stores.1_node mpi.two_stores.2_virtual_nodes mpi.two_stores.2_nodes)
+    # That the tests above see something: this one stops, long before it has done what is asked of it. Not with
+    # MPICH 4.0, where the target itself carries out a write, between its own steps.
+    if(NOT NEARFAR_MPI_NAME STREQUAL "mpich")
+      set(lock_that_stops d_mcs.put)
+      nearfar_add_mpi_test(
+        mpi.two_stores.unsound 2 "${one_node}" $<TARGET_FILE:nearfar_soak> --objects ${lock_that_stops} --operations
+        100000000 --stall-limit 10)
+      set_tests_properties(mpi.two_stores.unsound PROPERTIES PASS_REGULAR_EXPRESSION "\"stalled\":true")
+      list(APPEND two_stores_tests mpi.two_stores.unsound)
+    endif()
+    set_tests_properties(${two_stores_tests} PROPERTIES ENVIRONMENT "NEARFAR_TWO_STORES=1")
+  endif()
+endif()
+
