@@ -21,16 +21,17 @@
 #include <system_error>
 #include <vector>
 
+#include "../core/words.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/topology/hardware.hpp"
 
 namespace nearfar {
 
+using detail::system_text;
+
 namespace {
 
 constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
-
-std::string system_text(int code) { return std::generic_category().message(code); }
 
 // --- what the system refused ------------------------------------------------------------------------------
 

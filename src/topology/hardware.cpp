@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/words.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/topology/cgroup.hpp"
 #include "nearfar/topology/level.hpp"
@@ -25,9 +26,10 @@
 
 namespace nearfar {
 
-namespace {
+using detail::counted;
+using detail::system_text;
 
-std::string system_text(int code) { return std::generic_category().message(code); }
+namespace {
 
 struct bitmap_free {
   void operator()(hwloc_bitmap_t set) const noexcept { hwloc_bitmap_free(set); }
@@ -120,10 +122,6 @@ std::string size_text(std::uint64_t bytes) {
   constexpr std::uint64_t mib = kib * kib;
   return bytes < mib ? std::to_string(bytes / kib) + " KiB"
                      : std::to_string((bytes + mib / 2) / mib) + " MiB";
-}
-
-std::string counted(int count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 }  // namespace

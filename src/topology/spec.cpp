@@ -12,11 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "../core/words.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/topology/level.hpp"
 #include "nearfar/topology/locality.hpp"
 
 namespace nearfar {
+
+using detail::counted;
 
 namespace {
 
@@ -31,11 +34,6 @@ std::string quoted(std::string_view text) {
       shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
       '?');
   return "'" + shown + (text.size() > longest ? "...'" : "'");
-}
-
-/// "1 core", "2 cores", "2 caches".
-std::string counted(int count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
 /// Number of characters to insert, delete or replace to make `b` of `a`.
