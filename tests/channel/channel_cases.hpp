@@ -34,6 +34,12 @@ struct traffic {
     ++got;
     sum += number;
   }
+  traffic& operator+=(const traffic& other) {
+    got += other.got;
+    sum += other.sum;
+    wrong += other.wrong;
+    return *this;
+  }
 };
 
 /// All ranks but the first send `count` messages, and the first, which also is a sender if it is alone,

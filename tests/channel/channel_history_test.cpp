@@ -146,8 +146,8 @@ struct abilities {
 };
 
 /// Does as many operations at random, and returns what came of them.
-template <typename Channel>
-[[nodiscard]] history played(Channel& c, int process, const abilities& may, unsigned seed, int operations) {
+[[nodiscard]] history played(any_channel<thrower>& c, int process, const abilities& may, unsigned seed,
+                             int operations) {
   using model = channel_model;
   history result;
   std::mt19937 random(seed);
@@ -196,7 +196,7 @@ template <typename Channel>
     } else if (may.receives) {
       record(model::receive, {}, [&] {
         const auto got = waits ? c.receive_until(deadline()) : c.try_receive();
-        return got ? value_list{model::done, got->number()} : value_list{result_of(got.status())};
+        return got ? value_list{model::done, **got} : value_list{result_of(got.status())};
       });
     }
     if (random() % 16 == 0) sched_yield();
@@ -204,17 +204,16 @@ template <typename Channel>
   return result;
 }
 
-template <typename Strategy>
-class channel_history : public ::testing::Test {};
-TYPED_TEST_SUITE(channel_history, all_strategies);
+class channel_history : public ::testing::TestWithParam<channel_strategy> {};
+INSTANTIATE_TEST_SUITE_P(every, channel_history, ::testing::ValuesIn(channel_strategies()), name_of_strategy);
 
-TYPED_TEST(channel_history, is_linearizable) {
+TEST_P(channel_history, is_linearizable) {
   constexpr int threads = 3;
   constexpr int operations = 40;
   unsigned seed = 0;
   for (const std::size_t capacity : {1U, 2U, 3U})
     for (int round = 0; round < 100; ++round) {
-      const auto c = TypeParam::template make<thrower>(capacity);
+      const auto c = GetParam().make<thrower>(capacity);
       std::vector<history> of(threads);
       {
         std::atomic<int> ready = 0;
@@ -224,15 +223,15 @@ TYPED_TEST(channel_history, is_linearizable) {
             ++ready;
             while (ready != threads) sched_yield();
             of[static_cast<std::size_t>(i)] = played(*c, i,
-                                                     {.sends = !TypeParam::has_one_sender || i == 0,
-                                                      .receives = !TypeParam::has_one_receiver || i == 1},
+                                                     {.sends = !GetParam().has_one_sender || i == 0,
+                                                      .receives = !GetParam().has_one_receiver || i == 1},
                                                      mine, operations);
           });
       }
       history together;
       for (const history& each : of) together.append(each);
       const checker::verdict found = checker::linearizable(
-          together, channel_model(c->capacity(), TypeParam::tells_full, TypeParam::tells_empty));
+          together, channel_model(c->capacity(), GetParam().tells_full, GetParam().tells_empty));
       ASSERT_EQ(found.is_linearizable, checker::linearizability::yes)
           << found.text << together.text(channel_model::name);
     }

@@ -1,87 +1,139 @@
 /// \file
-/// The strategies of channels that threads are tested with, and messages that throw.
+/// The strategies of channels that threads are tested with, and messages that throw. A strategy is a value,
+/// and its channels are behind an interface, so that a test is compiled once, and not for each of them.
 #pragma once
 
-#include <gtest/gtest.h>
-
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
 
-#include "nearfar/channel/channel.hpp"
-#include "nearfar/channel/strategies.hpp"
+#include "nearfar/channel/received.hpp"
+#include "nearfar/queue/queue_operations.hpp"
 
 namespace nearfar::testing {
 
-/// Whether full and empty are linearizable, as the headers say.
-enum class looks : std::uint8_t {
-  exact,
-  full_early,  ///< it may say full while a node is on its way back
-  late,        ///< a side without a lock does not fence
+/// A channel of threads, of whatever strategy. Each function does what the channel's of that name does.
+template <typename T>
+class any_channel {
+ public:
+  any_channel() = default;
+  any_channel(const any_channel&) = delete;
+  any_channel& operator=(const any_channel&) = delete;
+  virtual ~any_channel() = default;
+
+  [[nodiscard]] virtual queue_status try_send(T&& message) = 0;
+  [[nodiscard]] virtual queue_status send(T&& message) = 0;
+  [[nodiscard]] virtual queue_status send_until(T&& message, std::chrono::nanoseconds deadline) = 0;
+  [[nodiscard]] virtual queue_status send_for(T&& message, std::chrono::nanoseconds span) = 0;
+  [[nodiscard]] virtual received<T> try_receive() = 0;
+  [[nodiscard]] virtual received<T> receive() = 0;
+  [[nodiscard]] virtual received<T> receive_until(std::chrono::nanoseconds deadline) = 0;
+  [[nodiscard]] virtual received<T> receive_for(std::chrono::nanoseconds span) = 0;
+
+  /// Given away, or copied, which `thrower` cannot be.
+  virtual queue_range_result try_send_range(std::vector<T>&& messages) = 0;
+  virtual queue_range_result try_send_range(const std::vector<T>& messages) = 0;
+  virtual queue_range_result send_range(std::vector<T>&& messages) = 0;
+  virtual queue_range_result send_range(const std::vector<T>& messages) = 0;
+  /// To the vector's end.
+  virtual queue_range_result try_receive_range(std::vector<T>& to, std::size_t most) = 0;
+  virtual queue_range_result receive_range(std::vector<T>& to, std::size_t most) = 0;
+
+  virtual void close() = 0;
+  virtual void reopen() = 0;
+  [[nodiscard]] virtual bool is_closed() const = 0;
+  [[nodiscard]] virtual std::size_t peek() const = 0;
+  [[nodiscard]] virtual std::size_t capacity() const = 0;
+
+  [[nodiscard]] message_iterator<any_channel, T> begin() { return message_iterator<any_channel, T>(*this); }
+  [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
 };
-
-/// A strategy of channels.
-template <template <typename, typename> typename Buffer, looks how = looks::exact>
-struct strategy {
-  template <typename T>
-  using of = channel<T, Buffer>;
-  static constexpr bool has_one_sender = of<int>::has_one_sender;
-  static constexpr bool has_one_receiver = of<int>::has_one_receiver;
-  static constexpr bool tells_full = how == looks::exact;
-  static constexpr bool tells_empty = how != looks::late;
-
-  template <typename T>
-  [[nodiscard]] static std::unique_ptr<of<T>> make([[maybe_unused]] std::size_t capacity) {
-    if constexpr (of<T>::takes_capacity)
-      return std::make_unique<of<T>>(capacity);
-    else
-      return std::make_unique<of<T>>();
-  }
-};
-
-using all_strategies = ::testing::Types<
-    strategy<ring_buffer>, strategy<spsc_ring, looks::late>, strategy<mailbox>,
-    strategy<ring_of<channel_lock::spin>::mpmc>, strategy<ring_of<channel_lock::spin>::mpsc, looks::late>,
-    strategy<ring_of<channel_lock::spin>::mailbox>, strategy<ring_of<channel_lock::ticket>::mpmc>,
-    strategy<ring_of<channel_lock::partitioned_ticket>::mpmc>, strategy<ring_of<channel_lock::parking>::mpmc>,
-    strategy<ring_of<channel_lock::pthread_mutex>::mpmc>,
-    strategy<ring_of<channel_lock::pthread_spin>::mpsc, looks::late>,
-    strategy<flagged_by<flags::single>::mpmc>, strategy<flagged_by<flags::twofold>::mpmc>,
-    strategy<flagged_by<flags::twofold>::mpsc>,
-    strategy<list_of<channel_lock::ticket, list_nodes::recycled>::mpmc>,
-    strategy<list_of<channel_lock::spin, list_nodes::heap>::mpsc, looks::late>,
-    strategy<list_of<channel_lock::parking, list_nodes::fixed>::mpmc, looks::full_early>,
-    strategy<spsc_list_of<list_nodes::heap>::spsc, looks::late>,
-    strategy<lock_free_list_of<list_nodes::recycled>::mpmc>,
-    strategy<lock_free_list_of<list_nodes::hazard>::mpmc>,
-    strategy<lock_free_list_of<list_nodes::fixed>::mpmc, looks::full_early>,
-    strategy<segments_of<list_nodes::recycled>::mpmc>, strategy<segments_of<list_nodes::heap, 2>::mpmc>,
-    strategy<segments_of<list_nodes::fixed, 3>::mpmc, looks::full_early>,
-    strategy<segments_of<list_nodes::heap>::mpsc>>;
 
 /// Thrown by the message of that number.
 struct thrown {
   std::uint64_t number;
 };
 
-/// Throws when a thread that was told to moves one.
-class thrower {
+/// A number in memory of its own, which a copy has again. There is none in what was moved from.
+class owned {
  public:
-  explicit thrower(std::uint64_t number) noexcept : number_(number) {}
-  thrower(thrower&& from) : number_(from.number_) {  // NOLINT(performance-noexcept-move-constructor)
-    if (throws_in != 0 && --throws_in == 0) throw thrown{number_};
-  }
-  thrower& operator=(thrower&& from) noexcept {
-    number_ = from.number_;
-    return *this;
-  }
-  ~thrower() = default;
-  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
-
-  static inline thread_local unsigned throws_in = 0;  ///< moves; 0: none does
+  explicit owned(std::uint64_t number) : number_(std::make_unique<std::uint64_t>(number)) {}
+  owned(const owned& from) : owned(*from) {}
+  owned(owned&&) noexcept = default;
+  owned& operator=(const owned& from) { return *this = owned(from); }
+  owned& operator=(owned&&) noexcept = default;
+  ~owned() = default;
+  [[nodiscard]] explicit operator bool() const noexcept { return number_ != nullptr; }
+  [[nodiscard]] std::uint64_t operator*() const { return *number_; }
+  [[nodiscard]] friend bool operator==(const owned& one, const owned& other) { return *one == *other; }
 
  private:
-  std::uint64_t number_;
+  std::unique_ptr<std::uint64_t> number_;
 };
+
+/// The same that cannot be copied, and throws when a thread that was told to moves it.
+class thrower {
+ public:
+  explicit thrower(std::uint64_t number) : number_(number) { ++living; }
+  thrower(thrower&& from) : number_(moved(from)) {  // NOLINT(performance-noexcept-move-constructor)
+    ++living;
+  }
+  thrower& operator=(thrower&& from) {  // NOLINT(performance-noexcept-move-constructor)
+    number_ = moved(from);
+    return *this;
+  }
+  ~thrower() { --living; }
+  [[nodiscard]] std::uint64_t operator*() const { return *number_; }
+
+  static inline thread_local unsigned throws_in = 0;     ///< moves; 0: none does
+  static inline thread_local unsigned throws_every = 0;  ///< so many moves; 0: never
+  static inline thread_local int living = 0;             ///< made by the thread, less those it destroyed
+
+ private:
+  [[nodiscard]] static owned moved(thrower& from) {
+    static thread_local unsigned moves = 0;
+    if ((throws_in != 0 && --throws_in == 0) || (throws_every != 0 && ++moves % throws_every == 0))
+      throw thrown{*from.number_};
+    return std::move(from.number_);
+  }
+  owned number_;
+};
+
+/// A strategy of channels.
+struct channel_strategy {
+  template <typename T>
+  using maker = std::unique_ptr<any_channel<T>> (*)(std::size_t capacity);
+
+  std::string_view name;
+  bool takes_capacity;
+  bool has_one_sender;
+  bool has_one_receiver;
+  /// Whether full and empty are linearizable, as the headers say.
+  bool tells_full;
+  bool tells_empty;
+  /// For all messages that tests send.
+  std::tuple<maker<std::uint64_t>, maker<owned>, maker<thrower>> makers;
+
+  /// With that capacity if it takes one.
+  template <typename T>
+  [[nodiscard]] std::unique_ptr<any_channel<T>> make(std::size_t capacity) const {
+    return std::get<maker<T>>(makers)(capacity);
+  }
+  friend void PrintTo(const channel_strategy& it, std::ostream* out) { *out << it.name; }
+};
+
+[[nodiscard]] std::span<const channel_strategy> channel_strategies();
+
+/// How Googletest calls the tests of one.
+inline constexpr auto name_of_strategy = [](const auto& of) { return std::string(of.param.name); };
 
 }  // namespace nearfar::testing
