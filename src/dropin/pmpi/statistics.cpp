@@ -31,7 +31,7 @@ namespace {
 [[nodiscard]] bool is_for_people() { return where() == "1"; }
 
 /// Lines of this process, whose threads may free windows.
-std::string kept;
+std::string kept_text;
 std::mutex keeps;
 
 template <typename... Values>
@@ -109,7 +109,7 @@ bool wants_statistics() { return !where().empty(); }
 void keep(const summary& one) {
   const std::string line = line_of(one);
   const std::lock_guard hold_it(keeps);
-  kept += line;
+  kept_text += line;
 }
 
 void print_kept() {
@@ -117,14 +117,14 @@ void print_kept() {
   int size = 0;
   mpi::check(PMPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   mpi::check(PMPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
-  const int mine = static_cast<int>(kept.size());
+  const int mine = static_cast<int>(kept_text.size());
   std::vector<int> lengths(static_cast<std::size_t>(size));
   mpi::check(PMPI_Gather(&mine, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Gather");
   std::vector<int> starts(lengths.size());
   std::exclusive_scan(lengths.begin(), lengths.end(), starts.begin(), 0);
   std::string all(rank == 0 ? static_cast<std::size_t>(starts.back() + lengths.back()) : 0, '\0');
-  mpi::check(PMPI_Gatherv(kept.data(), mine, MPI_CHAR, all.data(), lengths.data(), starts.data(), MPI_CHAR, 0,
-                          MPI_COMM_WORLD),
+  mpi::check(PMPI_Gatherv(kept_text.data(), mine, MPI_CHAR, all.data(), lengths.data(), starts.data(),
+                          MPI_CHAR, 0, MPI_COMM_WORLD),
              "MPI_Gatherv");
   if (rank == 0) write(all);
 }
