@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -25,33 +26,16 @@
 #include "nearfar/memory/threads/world.hpp"
 #include "nearfar/topology/spec.hpp"
 #include "tests/channel/byte_channel_cases.hpp"
+#include "tests/channel/byte_channel_strategies.hpp"
 
 namespace nearfar::testing {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// A strategy of byte channels, and the capacity that it has if that is fixed.
-template <template <typename, typename> typename Buffer, std::size_t places = 0>
-struct strategy {
-  using channel = byte_channel<Buffer>;
-  [[nodiscard]] static byte_channel_size size(std::size_t item_size, std::size_t capacity) {
-    return {.item_size = item_size, .capacity = places != 0 ? places : capacity};
-  }
-};
-
-template <typename Strategy>
-class byte_channel_of : public ::testing::Test {};
-using strategies = ::testing::Types<
-    strategy<ring_buffer>, strategy<spsc_ring>, strategy<mailbox, 1>,
-    strategy<ring_of<channel_lock::spin>::mpmc>, strategy<ring_of<channel_lock::ticket>::mpsc>,
-    strategy<ring_of<channel_lock::pthread_mutex>::mailbox, 1>, strategy<flagged_by<flags::twofold>::mpmc>,
-    strategy<flagged_by<flags::single>::mpsc>,
-    strategy<list_of<channel_lock::parking, list_nodes::fixed>::mpmc>,
-    strategy<spsc_list_of<list_nodes::heap>::spsc>, strategy<lock_free_list_of<list_nodes::recycled>::mpmc>,
-    strategy<segments_of<list_nodes::recycled>::mpmc>, strategy<segments_of<list_nodes::fixed, 3>::mpmc>,
-    strategy<segments_of<list_nodes::heap>::mpsc>>;
-TYPED_TEST_SUITE(byte_channel_of, strategies);
+class byte_channel_of : public ::testing::TestWithParam<byte_channel_strategy> {};
+INSTANTIATE_TEST_SUITE_P(every, byte_channel_of, ::testing::ValuesIn(byte_channel_strategies()),
+                         [](const auto& of) { return std::string(of.param.name); });
 
 [[nodiscard]] std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
@@ -62,12 +46,13 @@ TYPED_TEST_SUITE(byte_channel_of, strategies);
   return result;
 }
 
-TYPED_TEST(byte_channel_of, gives_what_was_sent_in_order_and_says_full_and_empty) {
+TEST_P(byte_channel_of, gives_what_was_sent_in_order_and_says_full_and_empty) {
   for (const std::size_t item_size : {1U, 63U, 64U, 65U, 4096U})
     for (const std::size_t capacity : {1U, 2U, 7U}) {
-      typename TypeParam::channel c(TypeParam::size(item_size, capacity));
+      const auto made = GetParam().make(item_size, capacity);
+      any_byte_channel& c = *made;
       EXPECT_EQ(c.item_size(), item_size);
-      EXPECT_EQ(c.capacity(), TypeParam::size(item_size, capacity).capacity);
+      EXPECT_EQ(c.capacity(), GetParam().capacity(capacity));
       for (int lap = 0; lap < 3; ++lap) {
         for (std::size_t i = 0; i < c.capacity(); ++i) {
           ASSERT_EQ(
@@ -90,8 +75,9 @@ TYPED_TEST(byte_channel_of, gives_what_was_sent_in_order_and_says_full_and_empty
     }
 }
 
-TYPED_TEST(byte_channel_of, lends_frames_until_they_go_back) {
-  typename TypeParam::channel c(TypeParam::size(100, 2));
+TEST_P(byte_channel_of, lends_frames_until_they_go_back) {
+  const auto made = GetParam().make(100, 2);
+  any_byte_channel& c = *made;
   const std::size_t all = c.capacity();
   {
     auto first = c.try_reserve();
@@ -120,8 +106,9 @@ TYPED_TEST(byte_channel_of, lends_frames_until_they_go_back) {
   EXPECT_THROW(static_cast<void>(std::move(*frame).commit(1)), misuse);
 }
 
-TYPED_TEST(byte_channel_of, shows_no_bytes_of_a_frame_that_is_given_away) {
-  typename TypeParam::channel c(TypeParam::size(8, 2));
+TEST_P(byte_channel_of, shows_no_bytes_of_a_frame_that_is_given_away) {
+  const auto made = GetParam().make(8, 2);
+  any_byte_channel& c = *made;
   auto sent = c.reserve();
   EXPECT_EQ(std::move(*sent).commit(), queue_status::success);
   EXPECT_THROW(static_cast<void>(sent->bytes()), misuse);
@@ -133,8 +120,9 @@ TYPED_TEST(byte_channel_of, shows_no_bytes_of_a_frame_that_is_given_away) {
   EXPECT_EQ(other.bytes().size(), 8U);
   EXPECT_THROW(static_cast<void>(frame->bytes()), misuse);
 }
-TYPED_TEST(byte_channel_of, commits_in_place) {
-  typename TypeParam::channel c(TypeParam::size(8, 3));
+TEST_P(byte_channel_of, commits_in_place) {
+  const auto made = GetParam().make(8, 3);
+  any_byte_channel& c = *made;
   auto frame = c.reserve();
   std::ranges::fill(frame->bytes(), std::byte{7});
   EXPECT_EQ(c.try_receive().status(), queue_status::empty);
@@ -160,8 +148,9 @@ TYPED_TEST(byte_channel_of, commits_in_place) {
   }
 }
 
-TYPED_TEST(byte_channel_of, closes_gives_the_rest_and_opens_again) {
-  typename TypeParam::channel c(TypeParam::size(8, 2));
+TEST_P(byte_channel_of, closes_gives_the_rest_and_opens_again) {
+  const auto made = GetParam().make(8, 2);
+  any_byte_channel& c = *made;
   ASSERT_EQ(c.send(bytes_of("sent")), queue_status::success);
   auto frame = c.try_reserve();
   c.close();
@@ -180,8 +169,9 @@ TYPED_TEST(byte_channel_of, closes_gives_the_rest_and_opens_again) {
   EXPECT_EQ(text_of(c.receive()->bytes()), "again");
 }
 
-TYPED_TEST(byte_channel_of, refuses_what_is_too_large) {
-  typename TypeParam::channel c(TypeParam::size(4, 2));
+TEST_P(byte_channel_of, refuses_what_is_too_large) {
+  const auto made = GetParam().make(4, 2);
+  any_byte_channel& c = *made;
   try {
     static_cast<void>(c.try_send(bytes_of("twelve bytes")));
     ADD_FAILURE() << "sent";
@@ -251,15 +241,15 @@ TEST(byte_channels, wait_until_a_deadline_or_are_woken) {
 }
 
 /// One thread, and deques that say what must come of each call.
-TYPED_TEST(byte_channel_of, is_as_its_model) {
-  using channel = typename TypeParam::channel;
+TEST_P(byte_channel_of, is_as_its_model) {
   std::mt19937 random(11);
   for (int round = 0; round < 60; ++round) {
     const std::size_t item_size = 1 + random() % 200;
-    channel c(TypeParam::size(item_size, 1 + random() % 5));
+    const auto made = GetParam().make(item_size, 1 + random() % 5);
+    any_byte_channel& c = *made;
     std::deque<std::string> sent;
-    std::vector<typename channel::frame> reserved;
-    std::vector<std::pair<typename channel::item, std::string>> held;
+    std::vector<any_byte_channel::frame> reserved;
+    std::vector<std::pair<any_byte_channel::item, std::string>> held;
     bool is_closed = false;
     for (int i = 0; i < 300; ++i) {
       const bool waits = random() % 2 == 0;
@@ -329,14 +319,14 @@ TYPED_TEST(byte_channel_of, is_as_its_model) {
 
 /// Items of all sizes up to the largest from several threads, some of which are given up; each is whole, and
 /// comes once and in order.
-TYPED_TEST(byte_channel_of, loses_nothing_and_tears_nothing) {
-  using channel = typename TypeParam::channel;
+TEST_P(byte_channel_of, loses_nothing_and_tears_nothing) {
   constexpr std::uint64_t count = 1000;
   for (const std::size_t item_size : {1U, 16U, 100U, 4096U})
     for (const std::size_t capacity : {1U, 3U, 32U}) {
-      channel c(TypeParam::size(item_size, capacity));
-      const int senders = channel::has_one_sender ? 1 : 3;
-      const int receivers = channel::has_one_receiver ? 1 : 2;
+      const auto made = GetParam().make(item_size, capacity);
+      any_byte_channel& c = *made;
+      const int senders = GetParam().has_one_sender ? 1 : 3;
+      const int receivers = GetParam().has_one_receiver ? 1 : 2;
       std::vector<byte_traffic> all(static_cast<std::size_t>(receivers));
       {
         std::vector<std::jthread> receiving;
@@ -359,7 +349,7 @@ TYPED_TEST(byte_channel_of, loses_nothing_and_tears_nothing) {
       EXPECT_EQ(c.peek(), 0U);
       // All frames are free again.
       c.reopen();
-      std::vector<typename channel::frame> frames;
+      std::vector<any_byte_channel::frame> frames;
       for (std::size_t i = 0; i < c.capacity(); ++i) {
         auto frame = c.try_reserve();
         ASSERT_TRUE(frame);
@@ -370,15 +360,15 @@ TYPED_TEST(byte_channel_of, loses_nothing_and_tears_nothing) {
 }
 
 /// Closed and opened again while others send and receive: what was committed is received in the end.
-TYPED_TEST(byte_channel_of, loses_nothing_when_it_is_closed_in_the_middle) {
-  using channel = typename TypeParam::channel;
-  channel c(TypeParam::size(64, 4));
+TEST_P(byte_channel_of, loses_nothing_when_it_is_closed_in_the_middle) {
+  const auto made = GetParam().make(64, 4);
+  any_byte_channel& c = *made;
   std::atomic<int> sent = 0;
   std::atomic<int> got = 0;
   std::atomic<bool> is_over = false;
   {
     std::vector<std::jthread> threads;
-    for (int i = 0; i < (channel::has_one_sender ? 1 : 2); ++i)
+    for (int i = 0; i < (GetParam().has_one_sender ? 1 : 2); ++i)
       threads.emplace_back([&] {
         while (!is_over) {
           auto frame = c.reserve_for(1ms);
@@ -390,7 +380,7 @@ TYPED_TEST(byte_channel_of, loses_nothing_when_it_is_closed_in_the_middle) {
           sent += std::move(*frame).commit() == queue_status::success ? 1 : 0;
         }
       });
-    for (int i = 0; i < (channel::has_one_receiver ? 1 : 2); ++i)
+    for (int i = 0; i < (GetParam().has_one_receiver ? 1 : 2); ++i)
       threads.emplace_back([&] {
         while (!is_over) {
           const auto item = c.receive_for(1ms);
