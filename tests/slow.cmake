@@ -53,9 +53,13 @@ if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
     # Minutes each, of code that the tests of maps and channels on threads run with a sanitizer, too.
     nearfar_add_test(checker_map map/checked_map_test.cpp)
     target_link_libraries(nearfar_checker_map_tests PRIVATE nearfar_engine)
+    # Compiled once for those that check channels and those that break them.
+    add_library(nearfar_channel_programs OBJECT channel/channel_programs.cpp channel/checked_strategies.cpp)
+    target_include_directories(nearfar_channel_programs PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(nearfar_channel_programs PRIVATE nearfar_engine nearfar_strict)
     nearfar_add_test(checker_channel channel/checked_channel_test.cpp channel/checked_rendezvous_test.cpp
                      channel/checked_select_test.cpp)
-    target_link_libraries(nearfar_checker_channel_tests PRIVATE nearfar_engine)
+    target_link_libraries(nearfar_checker_channel_tests PRIVATE nearfar_engine nearfar_channel_programs)
     list(APPEND with_locks checker_channel)
     # Thousands of programs like those that checker runs.
     nearfar_add_test(checker_oracle checker/axioms.cpp checker/oracle_test.cpp)
@@ -65,6 +69,7 @@ if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
     nearfar_add_test(checker_rw_mutants checker/rw_mutants_test.cpp)
     nearfar_add_test(checker_queue_mutants queue/queue_mutants_test.cpp)
     nearfar_add_test(checker_channel_mutants channel/channel_mutants_test.cpp)
+    target_link_libraries(nearfar_checker_channel_mutants_tests PRIVATE nearfar_channel_programs)
     list(APPEND with_locks checker_mutants checker_rw_mutants checker_queue_mutants checker_channel_mutants)
     add_test(NAME check_all COMMAND nearfar_command check --all --quick)
     # The longest of all, so that they start first, side by side.

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nearfar/channel/strategies.hpp"
 #include "nearfar/checker/checker.hpp"
 #include "nearfar/checker/mutation.hpp"
 #include "tests/channel/channel_programs.hpp"
@@ -198,24 +199,21 @@ constexpr std::array beyond_these_searches{
 
 /// What all strategies are asked, as far as one sender or receiver may. So many messages are enough for what
 /// was in use to be in use again.
-template <template <typename, typename> typename Buffer>
-[[nodiscard]] std::vector<program> programs_of(std::size_t capacity, word recycling = 5) {
-  using channel = tested<Buffer>;
+[[nodiscard]] std::vector<program> programs_of(std::string_view name, std::size_t capacity,
+                                               word recycling = 5) {
+  const strategy& of = strategy_named(name);
   std::vector<program> result;
   for (const plan& of_ranks : {plan{{1}, {get}, {get}}, plan{{1, 2, 3}, {get}, {4}}, plan{{1, 2}, {get, get}},
                                plan{{1, get}, {2, get}}})
-    if (may_do<channel>(of_ranks)) result.push_back(attempts<channel>(capacity, of_ranks));
-  result.push_back(streams<channel>(1, 1, 1, 3, false));
-  if (!channel::has_one_receiver) result.push_back(streams<channel>(1, 1, 2, 2, true));
-  if (!channel::has_one_receiver && !channel::has_one_sender)
-    result.push_back(streams<channel>(2, 2, 2, 2, false));
-  if (channel::has_one_receiver && !channel::has_one_sender)
-    result.push_back(streams<channel>(2, 2, 1, 2, false));
-  result.push_back(streams<channel>(1, 1, 1, recycling, false));
-  result.push_back(closing<channel>());
+    if (may_do(of, of_ranks)) result.push_back(attempts(of, capacity, of_ranks));
+  result.push_back(streams(of, 1, 1, 1, 3, false));
+  if (!of.has_one_receiver) result.push_back(streams(of, 1, 1, 2, 2, true));
+  if (!of.has_one_receiver && !of.has_one_sender) result.push_back(streams(of, 2, 2, 2, 2, false));
+  if (of.has_one_receiver && !of.has_one_sender) result.push_back(streams(of, 2, 2, 1, 2, false));
+  result.push_back(streams(of, 1, 1, 1, recycling, false));
+  result.push_back(closing(of));
   for (const plan& of_ranks : closing_plans)
-    if (channel::has_one_sender && may_do<channel>(of_ranks))
-      result.push_back(closings<typename channel::buffer>(capacity, of_ranks));
+    if (of.has_one_sender && may_do(of, of_ranks)) result.push_back(closings(of, capacity, of_ranks));
   return result;
 }
 
@@ -224,75 +222,68 @@ const files lock_files{"channel/locks.hpp"};
 constexpr std::size_t room = 8;
 
 TEST(broken_channel, is_caught_in_every_operation) {
-  EXPECT_EQ(missed("ring", programs_of<ring_buffer>(2),
+  EXPECT_EQ(missed("ring", programs_of("ring_buffer", 2),
                    {"channel/channel.hpp", "channel/channel_memory.hpp", "channel/event_count.hpp",
                     "channel/ring_buffer.hpp"}),
             "");
 }
 TEST(broken_channel, with_spin_locks) {
-  EXPECT_EQ(missed("spin", programs_of<ring_of<channel_lock::spin>::mpmc>(1),
+  EXPECT_EQ(missed("spin", programs_of("ring_of_spin_mpmc", 1),
                    {"channel/locks.hpp", "channel/locked_ring.hpp", "channel/closing_gate.hpp"}),
             "");
 }
 TEST(broken_channel, with_ticket_locks) {
-  EXPECT_EQ(missed("ticket", programs_of<ring_of<channel_lock::ticket>::mpmc>(1), lock_files), "");
+  EXPECT_EQ(missed("ticket", programs_of("ring_of_ticket_mpmc", 1), lock_files), "");
 }
 TEST(broken_channel, with_partitioned_ticket_locks) {
-  EXPECT_EQ(missed("partitioned_ticket", programs_of<ring_of<channel_lock::partitioned_ticket>::mpmc>(1),
-                   lock_files),
-            "");
+  EXPECT_EQ(missed("partitioned_ticket", programs_of("ring_of_partitioned_ticket_mpmc", 1), lock_files), "");
 }
 TEST(broken_channel, with_parking_locks) {
-  EXPECT_EQ(missed("parking", programs_of<ring_of<channel_lock::parking>::mpmc>(1), lock_files), "");
+  EXPECT_EQ(missed("parking", programs_of("ring_of_parking_mpmc", 1), lock_files), "");
 }
 TEST(broken_channel, from_one_to_one) {
   EXPECT_EQ(
-      missed("spsc_ring", programs_of<spsc_ring>(1), {"channel/spsc_ring.hpp", "channel/closing_gate.hpp"}),
+      missed("spsc_ring", programs_of("spsc_ring", 1), {"channel/spsc_ring.hpp", "channel/closing_gate.hpp"}),
       "");
 }
 TEST(broken_channel, as_a_mailbox) {
-  EXPECT_EQ(missed("mailbox", programs_of<mailbox>(1), {"channel/mailbox.hpp"}), "");
-  EXPECT_EQ(
-      missed("spin.mailbox", programs_of<ring_of<channel_lock::spin>::mailbox>(1), {"channel/mailbox.hpp"}),
-      "");
+  EXPECT_EQ(missed("mailbox", programs_of("mailbox", 1), {"channel/mailbox.hpp"}), "");
+  EXPECT_EQ(missed("spin.mailbox", programs_of("ring_of_spin_mailbox", 1), {"channel/mailbox.hpp"}), "");
 }
 TEST(broken_channel, with_flags) {
-  EXPECT_EQ(missed("flagged", programs_of<flagged_by<flags::single>::mpmc>(2), {"channel/flagged_ring.hpp"}),
+  EXPECT_EQ(missed("flagged", programs_of("flagged_by_single_mpmc", 2), {"channel/flagged_ring.hpp"}), "");
+  EXPECT_EQ(missed("flagged.mpsc", programs_of("flagged_by_twofold_mpsc", 1), {"channel/flagged_ring.hpp"}),
             "");
-  EXPECT_EQ(
-      missed("flagged.mpsc", programs_of<flagged_by<flags::twofold>::mpsc>(1), {"channel/flagged_ring.hpp"}),
-      "");
 }
 TEST(broken_channel, as_a_list) {
-  EXPECT_EQ(missed("list", programs_of<list_of<channel_lock::ticket, list_nodes::fixed>::mpmc>(room),
+  EXPECT_EQ(missed("list", programs_of("list_of_ticket_mpmc", room),
                    {"channel/locked_list.hpp", "channel/list_nodes.hpp"}),
             "");
-  EXPECT_EQ(missed("list.spsc", programs_of<spsc_list_of<list_nodes::fixed>::spsc>(room),
+  EXPECT_EQ(missed("list.spsc", programs_of("spsc_list", room),
                    {"channel/locked_list.hpp", "channel/closing_gate.hpp"}),
             "");
 }
 TEST(broken_channel, as_a_list_without_locks) {
-  EXPECT_EQ(missed("lock_free_list", programs_of<lock_free_list_of<list_nodes::fixed>::mpmc>(room),
-                   {"channel/lock_free_list.hpp"}),
+  EXPECT_EQ(missed("lock_free_list", programs_of("lock_free_list", room), {"channel/lock_free_list.hpp"}),
             "");
 }
 TEST(broken_channel, as_a_list_of_segments) {
-  using segments = segments_of<list_nodes::fixed, 2>;
   // Until all segments have been used several times the executions are long.
   constexpr std::uint64_t few = 2000;
-  std::vector<program> several = programs_of<segments::mpmc>(room, 14);
-  several.push_back(streams<tested<segments::mpmc>>(1, 2, 1, 7, false));
-  several.push_back(streams<tested<segments::mpmc>>(1, 1, 2, 14, false));
+  std::vector<program> several = programs_of("segments_of_2_mpmc", room, 14);
+  several.push_back(streams(strategy_named("segments_of_2_mpmc"), 1, 2, 1, 7, false));
+  several.push_back(streams(strategy_named("segments_of_2_mpmc"), 1, 1, 2, 14, false));
   EXPECT_EQ(missed("segments", several, {"channel/segment_list.hpp"}, few), "");
-  EXPECT_EQ(missed("segments.mpsc", programs_of<segments::mpsc>(room, 14), {"channel/segment_list.hpp"}, few),
-            "");
+  EXPECT_EQ(
+      missed("segments.mpsc", programs_of("segments_of_2_mpsc", room, 14), {"channel/segment_list.hpp"}, few),
+      "");
 }
 TEST(broken_channel, as_a_rendezvous) {
-  using channel = tested<rendezvous>;
+  const strategy& of = strategy_named("rendezvous");
   EXPECT_EQ(missed("rendezvous",
-                   {meetings<channel>(1, 2), meetings<channel>(2, 2), impatience<channel>(1, 1),
-                    impatience<channel>(2, 1), impatience<channel>(1, 2), streams<channel>(0, 1, 2, 2, true),
-                    streams<channel>(0, 2, 2, 2, false), closing<channel>(), parting<channel>()},
+                   {meetings(of, 1, 2), meetings(of, 2, 2), impatience(of, 1, 1), impatience(of, 2, 1),
+                    impatience(of, 1, 2), streams(of, 0, 1, 2, 2, true), streams(of, 0, 2, 2, 2, false),
+                    closing(of), parting(of)},
                    {"channel/rendezvous.hpp", "channel/waiting_list.hpp"}),
             "");
 }
@@ -314,29 +305,28 @@ TEST(broken_channel, in_a_selection) {
              1000),
       "");
 }
-template <template <typename, typename> typename Buffer>
-[[nodiscard]] std::vector<program> range_programs_of() {
-  using channel = tested<Buffer>;
-  std::vector<program> result{range_streams<channel>(1, 1, 1, 3), range_streams<channel>(2, 1, 1, 5),
-                              range_closing<channel>(1), range_closing<channel>(2)};
-  if (!channel::has_one_receiver) result.push_back(range_streams<channel>(3, 1, 2, 3));
-  if (!channel::has_one_sender) result.push_back(range_streams<channel>(2, 2, 1, 3));
+[[nodiscard]] std::vector<program> range_programs_of(std::string_view name) {
+  const strategy& of = strategy_named(name);
+  std::vector<program> result{range_streams(of, 1, 1, 1, 3), range_streams(of, 2, 1, 1, 5),
+                              range_closing(of, 1), range_closing(of, 2)};
+  if (!of.has_one_receiver) result.push_back(range_streams(of, 3, 1, 2, 3));
+  if (!of.has_one_sender) result.push_back(range_streams(of, 2, 2, 1, 3));
   return result;
 }
 TEST(broken_channel, in_ranges) {
   EXPECT_EQ(
-      missed("ring", range_programs_of<ring_buffer>(), {"channel/channel.hpp", "channel/event_count.hpp"}),
+      missed("ring", range_programs_of("ring_buffer"), {"channel/channel.hpp", "channel/event_count.hpp"}),
       "");
-  EXPECT_EQ(missed("spin", range_programs_of<ring_of<channel_lock::spin>::mpmc>(),
+  EXPECT_EQ(missed("spin", range_programs_of("ring_of_spin_mpmc"),
                    {"channel/locked_ring.hpp", "channel/closing_gate.hpp"}),
             "");
 }
 TEST(broken_channel, of_frames) {
-  using frames = tested_frames<ring_buffer>;
+  const strategy& of = strategy_named("ring_buffer");
   EXPECT_EQ(missed("frames",
-                   {frame_streams<frames>(1, 1, 1, 3, false), frame_streams<frames>(1, 2, 1, 2, false),
-                    frame_streams<frames>(2, 2, 1, 3, false), frame_streams<frames>(1, 1, 2, 2, true),
-                    frame_closing<frames>(1), frame_closing<frames>(2)},
+                   {of.frame_streams(1, 1, 1, 3, false), of.frame_streams(1, 2, 1, 2, false),
+                    of.frame_streams(2, 2, 1, 3, false), of.frame_streams(1, 1, 2, 2, true),
+                    of.frame_closing(1), of.frame_closing(2)},
                    {"channel/byte_channel.hpp", "channel/list_nodes.hpp"}),
             "");
 }

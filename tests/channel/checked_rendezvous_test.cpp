@@ -3,41 +3,41 @@
 
 #include <cstdint>
 
-#include "nearfar/channel/strategies.hpp"
 #include "tests/channel/meeting_programs.hpp"
 #include "tests/checker/expectations.hpp"
 
 namespace nearfar::checker::testing {
 namespace {
 
-using tested_rendezvous = tested<rendezvous>;
+const strategy& met = strategy_named("rendezvous");
 
 void expect_sound(const program& what, std::uint64_t executions = 3000) {
   for (const near_model near : near_models) expect_nothing_found(what, at_random(near, executions / part));
 }
 
 TEST(checked_rendezvous, brings_both_together) {
-  expect_sound(meetings<tested_rendezvous>(1, 2));
-  expect_sound(meetings<tested_rendezvous>(2, 2));
+  expect_sound(meetings(met, 1, 2));
+  expect_sound(meetings(met, 2, 2));
 }
 TEST(checked_rendezvous, wakes_whoever_waits) {
   for (const int receivers : {1, 2}) {
-    expect_sound(streams<tested_rendezvous>(0, 1, receivers, 2, true));
-    expect_sound(streams<tested_rendezvous>(0, 2, receivers, 2, false));
+    expect_sound(streams(met, 0, 1, receivers, 2, true));
+    expect_sound(streams(met, 0, 2, receivers, 2, false));
   }
 }
 TEST(checked_rendezvous, loses_nothing_when_somebody_gives_up) {
-  expect_sound(impatience<tested_rendezvous>(1, 1));
-  expect_sound(impatience<tested_rendezvous>(2, 1));
-  expect_sound(impatience<tested_rendezvous>(1, 2));
+  expect_sound(impatience(met, 1, 1));
+  expect_sound(impatience(met, 2, 1));
+  expect_sound(impatience(met, 1, 2));
 }
 TEST(checked_rendezvous, loses_nothing_when_it_is_closed) {
-  expect_sound(closing<tested_rendezvous>());
-  expect_sound(parting<tested_rendezvous>());
+  expect_sound(closing(met));
+  expect_sound(parting(met));
 }
 /// What returns before anybody has come is none.
 TEST(checked_rendezvous, is_not_a_mailbox) {
-  const report result = check(meetings<tested<mailbox>>(1, 2), at_random(near_model::sequential, 1000));
+  const report result =
+      check(meetings(strategy_named("mailbox"), 1, 2), at_random(near_model::sequential, 1000));
   ASSERT_TRUE(result.found);
   EXPECT_EQ(result.found->text.find("went on alone") != std::string::npos, true) << result.found->text;
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "nearfar/core/error.hpp"
 #include "tests/channel/channel_programs.hpp"
 
 namespace nearfar::checker::testing {
@@ -16,11 +17,11 @@ struct arrivals {
 };
 
 /// Each message is received once, in order, and who sends goes on only when the receiver has come for it.
-template <typename Channel>
-[[nodiscard]] program meetings(int senders, word count) {
+[[nodiscard]] inline program meetings(const strategy& of, int senders, word count) {
   return on_a_node(senders + 1, [=](world& w, monitor&) {
     world::near_array<arrivals> came(w, 1);
-    Channel channel(w, 0);
+    const auto made = of.make(w, 0);
+    any_channel& channel = *made;
     auto& arrived = came.at({0, 0}).of;
     if (w.rank() < senders) {
       for (word i = 1; i <= count; ++i) {
@@ -41,10 +42,10 @@ template <typename Channel>
 
 /// Everybody may give up at any time, and the last rank does not wait at all: what one has sent another has
 /// received, and nothing else.
-template <typename Channel>
-[[nodiscard]] program impatience(int senders, int receivers) {
+[[nodiscard]] inline program impatience(const strategy& of, int senders, int receivers) {
   return on_a_node(senders + receivers + 1, [=](world& w, monitor&) {
-    Channel channel(w, 0);
+    const auto made = of.make(w, 0);
+    any_channel& channel = *made;
     const std::chrono::nanoseconds soon = w.now() + std::chrono::nanoseconds(1);
     std::int64_t balance = 0;
     const word mine = 1 + static_cast<word>(w.rank());
@@ -62,10 +63,10 @@ template <typename Channel>
 }
 
 /// One closes the channel while the others wait, and opens it again.
-template <typename Channel>
-[[nodiscard]] program parting() {
-  return on_a_node(3, [](world& w, monitor&) {
-    Channel channel(w, 0);
+[[nodiscard]] inline program parting(const strategy& of) {
+  return on_a_node(3, [=](world& w, monitor&) {
+    const auto made = of.make(w, 0);
+    any_channel& channel = *made;
     std::int64_t balance = 0;
     if (w.rank() == 0) {
       for (word i = 1; i <= 2; ++i) balance += channel.send(i) == queue_status::success ? 1 : 0;
