@@ -1,11 +1,15 @@
 // Channels between the ranks of a node, with MPI.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <type_traits>
+#include <ostream>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/channel_rounds.hpp"
@@ -39,78 +43,156 @@ class cohort : public default_cohort_lock<W> {
   using default_cohort_lock<W>::default_cohort_lock;
 };
 
-/// A strategy that ranks can use.
+/// A channel of ranks, of whatever strategy. Each function does what the channel's of that name does.
+class any_channel {
+ public:
+  any_channel() = default;
+  any_channel(const any_channel&) = delete;
+  any_channel& operator=(const any_channel&) = delete;
+
+  [[nodiscard]] virtual queue_status try_send(const message& of) = 0;
+  [[nodiscard]] virtual queue_status send(const message& of) = 0;
+  [[nodiscard]] virtual queue_status send_until(const message& of, std::chrono::nanoseconds deadline) = 0;
+  [[nodiscard]] virtual queue_status send_for(const message& of, std::chrono::nanoseconds span) = 0;
+  [[nodiscard]] virtual received<message> try_receive() = 0;
+  [[nodiscard]] virtual received<message> receive() = 0;
+  [[nodiscard]] virtual received<message> receive_until(std::chrono::nanoseconds deadline) = 0;
+  [[nodiscard]] virtual received<message> receive_for(std::chrono::nanoseconds span) = 0;
+  virtual void close() = 0;
+  virtual void reopen() = 0;
+  [[nodiscard]] virtual bool is_closed() const = 0;
+
+ protected:
+  ~any_channel() = default;
+};
+
 template <template <typename, typename> typename Buffer>
-struct strategy {
+class channel_behind final : public any_channel {
+ public:
   using channel = node_channel<mpi::world, message, Buffer>;
 
   /// Collective.
-  [[nodiscard]] static channel made(mpi::world& w, [[maybe_unused]] std::size_t capacity) {
-    if constexpr (channel::takes_capacity)
-      return channel(w, capacity, w.size() - 1);
-    else
-      return channel(w);
+  channel_behind(mpi::world& w, std::size_t capacity)
+    requires(channel::takes_capacity)
+      : of_(w, capacity, w.size() - 1) {}
+  channel_behind(mpi::world& w, std::size_t /*capacity*/)
+    requires(!channel::takes_capacity)
+      : of_(w) {}
+
+  queue_status try_send(const message& of) override { return of_.try_send(of); }
+  queue_status send(const message& of) override { return of_.send(of); }
+  queue_status send_until(const message& of, std::chrono::nanoseconds deadline) override {
+    return of_.send_until(of, deadline);
   }
+  queue_status send_for(const message& of, std::chrono::nanoseconds span) override {
+    return of_.send_for(of, span);
+  }
+  received<message> try_receive() override { return of_.try_receive(); }
+  received<message> receive() override { return of_.receive(); }
+  received<message> receive_until(std::chrono::nanoseconds deadline) override {
+    return of_.receive_until(deadline);
+  }
+  received<message> receive_for(std::chrono::nanoseconds span) override { return of_.receive_for(span); }
+  void close() override { of_.close(); }
+  void reopen() override { of_.reopen(); }
+  [[nodiscard]] bool is_closed() const override { return of_.is_closed(); }
+
+ private:
+  channel of_;
 };
 
-using strategies = ::testing::Types<
-    strategy<ring_buffer>, strategy<spsc_ring>, strategy<mailbox>,
-    strategy<ring_of<channel_lock::spin>::mailbox>, strategy<ring_of<channel_lock::spin>::mpmc>,
-    strategy<ring_of<channel_lock::spin>::mpsc>, strategy<ring_of<channel_lock::ticket>::mpmc>,
-    strategy<ring_of<channel_lock::partitioned_ticket>::mpmc>, strategy<ring_of<channel_lock::parking>::mpmc>,
-    strategy<ring_of<channel_lock::pthread_mutex>::mpmc>, strategy<ring_of<channel_lock::pthread_spin>::mpsc>,
-    strategy<ring_of<channel_lock::of_world<near_mcs>::lock>::mpmc>,
-    strategy<ring_of<channel_lock::of_world<cohort>::lock>::mpmc>,
-    strategy<ring_of<channel_lock::of_world<near_mcs>::lock>::mailbox>,
-    strategy<flagged_by<flags::single>::mpmc>, strategy<flagged_by<flags::twofold>::mpmc>,
-    strategy<flagged_by<flags::twofold>::mpsc>,
-    strategy<list_of<channel_lock::ticket, list_nodes::fixed>::mpmc>,
-    strategy<list_of<channel_lock::spin, list_nodes::fixed>::mpsc>,
-    strategy<list_of<channel_lock::of_world<near_mcs>::lock, list_nodes::fixed>::mpmc>,
-    strategy<spsc_list_of<list_nodes::fixed>::spsc>, strategy<lock_free_list_of<list_nodes::fixed>::mpmc>,
-    strategy<segments_of<list_nodes::fixed, 2>::mpmc>, strategy<segments_of<list_nodes::fixed, 2>::mpsc>>;
+/// A strategy that ranks can use, as a value, so that a test is compiled once, and not for each of them.
+struct channel_strategy {
+  std::string_view name;
+  bool takes_capacity;
+  bool has_one_sender;
+  bool has_one_receiver;
+  /// Makes a channel and does that with it. Collective.
+  void (*with)(mpi::world& w, std::size_t capacity, const std::function<void(any_channel&)>& use);
+
+  friend void PrintTo(const channel_strategy& it, std::ostream* out) { *out << it.name; }
+};
+
+template <template <typename, typename> typename Buffer>
+[[nodiscard]] constexpr channel_strategy strategy(std::string_view name) {
+  using channel = typename channel_behind<Buffer>::channel;
+  return {.name = name,
+          .takes_capacity = channel::takes_capacity,
+          .has_one_sender = channel::has_one_sender,
+          .has_one_receiver = channel::has_one_receiver,
+          .with = [](mpi::world& w, std::size_t capacity, const std::function<void(any_channel&)>& use) {
+            channel_behind<Buffer> made(w, capacity);
+            use(made);
+          }};
+}
+
+constexpr std::array strategies{
+    strategy<ring_buffer>("ring_buffer"),
+    strategy<spsc_ring>("spsc_ring"),
+    strategy<mailbox>("mailbox"),
+    strategy<ring_of<channel_lock::spin>::mailbox>("ring_of_spin_mailbox"),
+    strategy<ring_of<channel_lock::spin>::mpmc>("ring_of_spin_mpmc"),
+    strategy<ring_of<channel_lock::spin>::mpsc>("ring_of_spin_mpsc"),
+    strategy<ring_of<channel_lock::ticket>::mpmc>("ring_of_ticket_mpmc"),
+    strategy<ring_of<channel_lock::partitioned_ticket>::mpmc>("ring_of_partitioned_ticket_mpmc"),
+    strategy<ring_of<channel_lock::parking>::mpmc>("ring_of_parking_mpmc"),
+    strategy<ring_of<channel_lock::pthread_mutex>::mpmc>("ring_of_pthread_mutex_mpmc"),
+    strategy<ring_of<channel_lock::pthread_spin>::mpsc>("ring_of_pthread_spin_mpsc"),
+    strategy<ring_of<channel_lock::of_world<near_mcs>::lock>::mpmc>("ring_of_mcs_mpmc"),
+    strategy<ring_of<channel_lock::of_world<cohort>::lock>::mpmc>("ring_of_cohort_mpmc"),
+    strategy<ring_of<channel_lock::of_world<near_mcs>::lock>::mailbox>("ring_of_mcs_mailbox"),
+    strategy<flagged_by<flags::single>::mpmc>("flagged_by_single_mpmc"),
+    strategy<flagged_by<flags::twofold>::mpmc>("flagged_by_twofold_mpmc"),
+    strategy<flagged_by<flags::twofold>::mpsc>("flagged_by_twofold_mpsc"),
+    strategy<list_of<channel_lock::ticket, list_nodes::fixed>::mpmc>("list_of_ticket_mpmc"),
+    strategy<list_of<channel_lock::spin, list_nodes::fixed>::mpsc>("list_of_spin_mpsc"),
+    strategy<list_of<channel_lock::of_world<near_mcs>::lock, list_nodes::fixed>::mpmc>("list_of_mcs_mpmc"),
+    strategy<spsc_list_of<list_nodes::fixed>::spsc>("spsc_list"),
+    strategy<lock_free_list_of<list_nodes::fixed>::mpmc>("lock_free_list"),
+    strategy<segments_of<list_nodes::fixed, 2>::mpmc>("segments_of_2_mpmc"),
+    strategy<segments_of<list_nodes::fixed, 2>::mpsc>("segments_of_2_mpsc"),
+};
 
 [[nodiscard]] bool is_on_one_node() { return common_world().locality().groups(level::node) == 1; }
 
-template <typename Strategy>
-class mpi_channel : public ::testing::Test {
+class mpi_channel : public ::testing::TestWithParam<channel_strategy> {
  protected:
   [[nodiscard]] static std::vector<std::size_t> capacities() {
-    if (Strategy::channel::takes_capacity) return {1, 8};
+    if (GetParam().takes_capacity) return {1, 8};
     return {1};
   }
 };
-TYPED_TEST_SUITE(mpi_channel, strategies);
+INSTANTIATE_TEST_SUITE_P(every, mpi_channel, ::testing::ValuesIn(strategies),
+                         [](const auto& of) { return std::string(of.param.name); });
 
 /// In all roles and forms, closed by any of the ranks in the middle, undisturbed and disturbed.
-TYPED_TEST(mpi_channel, loses_nothing) {
+TEST_P(mpi_channel, loses_nothing) {
   if (!is_on_one_node()) return;
-  using channel = typename TypeParam::channel;
   constexpr int most = bench::most_senders;
-  constexpr bench::channel_roles roles{.senders = channel::has_one_sender ? 1 : most,
-                                       .receivers = channel::has_one_receiver ? 1 : most};
+  const bench::channel_roles roles{.senders = GetParam().has_one_sender ? 1 : most,
+                                   .receivers = GetParam().has_one_receiver ? 1 : most};
   mpi::world& w = common_world();
   std::uint32_t seed = 0;
-  for (const std::size_t capacity : TestFixture::capacities())
+  for (const std::size_t capacity : capacities())
     for (const bool is_disturbed : {false, true}) {
       std::optional<bench::disturbance> disturbed;
       if (is_disturbed) disturbed.emplace(++seed);
-      auto c = TypeParam::made(w, capacity);
-      bench::channel_rounds<mpi::world> rounds(w, roles, ++seed);
-      for (int round = 0; round < 6; ++round) rounds.run(c, 48, [] {});
-      EXPECT_EQ(rounds.faults(), 0);
+      GetParam().with(w, capacity, [&](any_channel& c) {
+        bench::channel_rounds<mpi::world> rounds(w, roles, ++seed);
+        for (int round = 0; round < 6; ++round) rounds.run(c, 48, [] {});
+        EXPECT_EQ(rounds.faults(), 0);
+      });
     }
 }
 
-TYPED_TEST(mpi_channel, tells_who_waits) {
+TEST_P(mpi_channel, tells_who_waits) {
   if (!is_on_one_node()) return;
-  using channel = typename TypeParam::channel;
   mpi::world& w = common_world();
   const bool closes = w.rank() == w.size() - 1;
-  const bool sends = w.rank() == 0 || !channel::has_one_sender;
-  const bool receives = w.rank() == 0 || !channel::has_one_receiver;
+  const bool sends = w.rank() == 0 || !GetParam().has_one_sender;
+  const bool receives = w.rank() == 0 || !GetParam().has_one_receiver;
   // One closes, and all others that may wait for the same.
-  const auto expect_to_be_told = [&](channel& c, bool may_wait, const auto& wait) {
+  const auto expect_to_be_told = [&](any_channel& c, bool may_wait, const auto& wait) {
     w.barrier();
     if (closes) {
       c.close();
@@ -120,8 +202,7 @@ TYPED_TEST(mpi_channel, tells_who_waits) {
     w.barrier();
   };
   const message none{};
-  for (const std::size_t capacity : TestFixture::capacities()) {
-    auto c = TypeParam::made(w, capacity);
+  const auto use = [&](any_channel& c, std::size_t capacity) {
     if (receives) {
       EXPECT_EQ(c.receive_for(1ms).status(), queue_status::timed_out);
     }
@@ -150,7 +231,9 @@ TYPED_TEST(mpi_channel, tells_who_waits) {
       EXPECT_EQ(c.try_send(none), queue_status::closed);
     }
     w.barrier();
-  }
+  };
+  for (const std::size_t capacity : capacities())
+    GetParam().with(w, capacity, [&](any_channel& c) { use(c, capacity); });
 }
 
 TEST(mpi_channels, lose_nothing_to_one_receiver) {
