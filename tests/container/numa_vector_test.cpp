@@ -436,14 +436,31 @@ struct signed_element {
   std::thread::id* destroyed_by = nullptr;
 };
 
+void expect_made_by_owners(std::span<const signed_element> elements, const static_schedule& schedule,
+                           const team& threads, std::size_t first, std::size_t last) {
+  ASSERT_GE(elements.size(), last);
+  const auto ids = threads_of(threads);
+  const static_schedule owners(schedule.size(), static_cast<int>(ids.size()), schedule.chunk());
+  ASSERT_EQ(owners.threads(), schedule.threads());
+  for (std::size_t i = first; i < last; ++i) {
+    ASSERT_EQ(elements[i].made_by, ids[static_cast<std::size_t>(owners.owner(i))]) << "element " << i;
+    ASSERT_EQ(schedule.owner(i), owners.owner(i));
+  }
+}
+
 template <typename Vector>
 void expect_made_by_owners(const Vector& vector, std::size_t first, std::size_t last) {
-  const auto ids = threads_of(vector.team());
-  const static_schedule owners(vector.capacity(), static_cast<int>(ids.size()), Vector::chunk);
-  ASSERT_EQ(owners.threads(), vector.schedule().threads());
-  for (std::size_t i = first; i < last; ++i) {
-    ASSERT_EQ(vector[i].made_by, ids[static_cast<std::size_t>(owners.owner(i))]) << "element " << i;
-    ASSERT_EQ(vector.schedule().owner(i), owners.owner(i));
+  EXPECT_EQ(vector.schedule().size(), vector.capacity());
+  EXPECT_EQ(vector.schedule().chunk(), Vector::chunk);
+  expect_made_by_owners(vector, vector.schedule(), vector.team(), first, last);
+}
+
+void expect_destroyed_by_owners(std::span<const std::thread::id> destroyed_by, const team& threads,
+                                std::size_t chunk) {
+  const auto ids = threads_of(threads);
+  const static_schedule owners(destroyed_by.size(), static_cast<int>(ids.size()), chunk);
+  for (std::size_t i = 0; i < destroyed_by.size(); ++i) {
+    ASSERT_EQ(destroyed_by[i], ids[static_cast<std::size_t>(owners.owner(i))]) << "element " << i;
   }
 }
 
@@ -489,11 +506,7 @@ void expect_owners_at_work(const team& threads) {
       Vector mortal(n, allocator);
       for (std::size_t i = 0; i < n; ++i) mortal[i].destroyed_by = &destroyed_by[i];
     }
-    const auto ids = threads_of(threads);
-    const static_schedule owners(n, static_cast<int>(ids.size()), Vector::chunk);
-    for (std::size_t i = 0; i < n; ++i) {
-      ASSERT_EQ(destroyed_by[i], ids[static_cast<std::size_t>(owners.owner(i))]) << "element " << i;
-    }
+    expect_destroyed_by_owners(destroyed_by, threads, Vector::chunk);
   }
 }
 
@@ -593,6 +606,8 @@ struct counted {
   [[nodiscard]] friend bool operator==(const counted& a, const counted& b) {
     return a.value && b.value && *a.value == *b.value;
   }
+  // -1 of one whose value was moved away.
+  [[nodiscard]] int number() const { return value ? *value : -1; }
 
   static bool may_succeed() {
     return --until_throw == 0 ? throw std::runtime_error("a construction that fails") : true;
@@ -609,17 +624,35 @@ struct counted {
   std::unique_ptr<int> value;
 };
 
-// Calls `change` on a vector of `n` elements with every construction failing in turn, until none does.
-template <typename Vector, typename Change>
-void expect_strong_guarantee(const char* what, const team& threads, std::size_t n, const Change& change) {
+// What an operation that throws must leave as it was.
+struct vector_state {
+  const void* data = nullptr;
+  std::size_t capacity = 0;
+  std::vector<int> values{};
+  long alive = 0;
+  [[nodiscard]] friend bool operator==(const vector_state&, const vector_state&) = default;
+};
+
+template <typename Vector>
+[[nodiscard]] vector_state state_of(const Vector& vector) {
+  vector_state state{
+      .data = vector.data(), .capacity = vector.capacity(), .alive = Vector::value_type::alive};
+  for (const auto& element : vector) state.values.push_back(element.number());
+  return state;
+}
+
+// Calls `change` on a vector of `n` elements with every construction failing in turn, until none does. The
+// change is a `std::function`, so that this is compiled once for each kind of vector.
+template <typename Vector>
+void expect_strong_guarantee(const char* what, const team& threads, std::size_t n,
+                             const std::function<void(Vector&)>& change) {
   using element = typename Vector::value_type;
   const long alive_before = element::alive;
   for (long k = 1;; ++k) {
     Vector vector = Vector::generate(
         n, [](std::size_t i) { return static_cast<int>(i); }, threads);
-    const std::vector<element> expected(vector.begin(), vector.end());
-    const auto* const data = vector.data();
-    const long alive = element::alive;
+    const vector_state before = state_of(vector);
+    ASSERT_EQ(before.capacity, n);
     element::until_throw = k;
     bool thrown = false;
     try {
@@ -632,10 +665,7 @@ void expect_strong_guarantee(const char* what, const team& threads, std::size_t 
       ASSERT_GT(k, 1) << what << " constructed nothing";
       break;
     }
-    ASSERT_EQ(element::alive, alive) << what << ", construction " << k;
-    ASSERT_EQ(vector.data(), data) << what << ", construction " << k;
-    ASSERT_EQ(vector.capacity(), n) << what << ", construction " << k;
-    ASSERT_TRUE(std::ranges::equal(vector, expected)) << what << ", construction " << k;
+    ASSERT_EQ(state_of(vector), before) << what << ", construction " << k;
   }
   EXPECT_EQ(element::alive, alive_before) << what;
 }
@@ -648,8 +678,8 @@ void expect_strong_guarantees() {
   const element value(7);
   const std::list<int> numbers(10, 5);
   for (const int threads : {1, 2}) {
-    const auto expect = [&](const char* what, const auto& change) {
-      for (const std::size_t n : {1U, 10U}) expect_strong_guarantee<vector>(what, team(threads), n, change);
+    const auto expect = [&](const char* what, const std::function<void(vector&)>& change) {
+      for (const std::size_t n : {1U, 10U}) expect_strong_guarantee(what, team(threads), n, change);
     };
     expect("construction", [&](vector&) { const vector other(10, team(2)); });
     expect("construction of values", [&](vector&) { const vector other(10, value, team(2)); });
@@ -762,82 +792,153 @@ struct tracked {
   int id;
 };
 
-template <bool CopyAssigns, bool MoveAssigns, bool Swaps, bool AlwaysEqual>
-void expect_propagation() {
-  using allocator = tracked<std::string, CopyAssigns, MoveAssigns, Swaps, AlwaysEqual>;
+// A vector of strings with an allocator of any kind, so that what is asked of it is compiled once.
+class any_vector {
+ public:
+  any_vector() = default;
+  any_vector(const any_vector&) = delete;
+  any_vector& operator=(const any_vector&) = delete;
+  virtual ~any_vector() = default;
+
+  // Of the same kind, for a size or from this one.
+  using pointer = std::unique_ptr<any_vector>;
+  [[nodiscard]] virtual pointer made(int id, std::span<const std::string> source) const = 0;
+  [[nodiscard]] virtual pointer copied() const = 0;
+  [[nodiscard]] virtual pointer copied(int id) const = 0;
+  [[nodiscard]] virtual pointer moved() = 0;
+  [[nodiscard]] virtual pointer moved(int id) = 0;
+
+  // The other is of the same kind.
+  virtual void assign(const any_vector& other) = 0;
+  virtual void assign_moved(any_vector& other) = 0;
+  virtual void swap_with(any_vector& other) = 0;
+  virtual void push_back(const std::string& value) = 0;
+  virtual void reserve(std::size_t count) = 0;
+
+  [[nodiscard]] virtual int id() const = 0;
+  [[nodiscard]] virtual std::span<const std::string> elements() const = 0;
+};
+
+// What an allocator says of itself.
+struct propagation {
+  bool copy_assigns;
+  bool move_assigns;
+  bool swaps;
+  bool always_equal;
+};
+
+template <propagation Of>
+class tracked_vector final : public any_vector {
+  using allocator = tracked<std::string, Of.copy_assigns, Of.move_assigns, Of.swaps, Of.always_equal>;
   using vector = numa_vector<std::string, allocator>;
-  static_assert(std::is_nothrow_move_assignable_v<vector> == (MoveAssigns || AlwaysEqual));
-  static_assert(std::is_nothrow_swappable_v<vector> == (Swaps || AlwaysEqual));
-  SCOPED_TRACE("copy " + std::to_string(CopyAssigns) + " move " + std::to_string(MoveAssigns) + " swap " +
-               std::to_string(Swaps) + " equal " + std::to_string(AlwaysEqual));
-  const std::vector<std::string> source = words(20);
-  const auto made = [&](int id, std::size_t n) {
-    return vector(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(n), allocator(id));
-  };
+  static_assert(std::is_nothrow_move_assignable_v<vector> == (Of.move_assigns || Of.always_equal));
+  static_assert(std::is_nothrow_swappable_v<vector> == (Of.swaps || Of.always_equal));
+
+ public:
+  template <typename... Arguments>
+  explicit tracked_vector(std::in_place_t, Arguments&&... arguments)
+      : all_(std::forward<Arguments>(arguments)...) {}
+
+  [[nodiscard]] pointer made(int id, std::span<const std::string> source) const override {
+    return make(source.begin(), source.end(), allocator(id));
+  }
+  [[nodiscard]] pointer copied() const override { return make(all_); }
+  [[nodiscard]] pointer copied(int id) const override { return make(all_, allocator(id)); }
+  [[nodiscard]] pointer moved() override { return make(std::move(all_)); }
+  [[nodiscard]] pointer moved(int id) override { return make(std::move(all_), allocator(id)); }
+
+  void assign(const any_vector& other) override { all_ = of(other); }
+  void assign_moved(any_vector& other) override { all_ = std::move(of(other)); }
+  void swap_with(any_vector& other) override { swap(all_, of(other)); }
+  void push_back(const std::string& value) override { all_.push_back(value); }
+  void reserve(std::size_t count) override { all_.reserve(count); }
+
+  [[nodiscard]] int id() const override { return all_.get_allocator().id; }
+  [[nodiscard]] std::span<const std::string> elements() const override { return all_; }
+
+ private:
+  template <typename... Arguments>
+  [[nodiscard]] static pointer make(Arguments&&... arguments) {
+    return std::make_unique<tracked_vector>(std::in_place, std::forward<Arguments>(arguments)...);
+  }
+  [[nodiscard]] static const vector& of(const any_vector& other) {
+    return static_cast<const tracked_vector&>(other).all_;
+  }
+  [[nodiscard]] static vector& of(any_vector& other) { return static_cast<tracked_vector&>(other).all_; }
+
+  vector all_;
+};
+
+void expect_elements(const any_vector& vector, std::span<const std::string> expected, int id,
+                     const char* what) {
+  EXPECT_TRUE(std::ranges::equal(vector.elements(), expected)) << what;
+  EXPECT_EQ(vector.id(), id) << what;
+}
+
+void expect_propagation(const any_vector& kind, const propagation& of) {
+  SCOPED_TRACE("copy " + std::to_string(of.copy_assigns) + " move " + std::to_string(of.move_assigns) +
+               " swap " + std::to_string(of.swaps) + " equal " + std::to_string(of.always_equal));
+  const std::vector<std::string> words_of_all = words(20);
+  const std::span<const std::string> source = words_of_all;
   for (const int other_id : {1, 2}) {
     for (const std::size_t n : {0U, 5U, 20U}) {
-      const bool exchangeable = AlwaysEqual || other_id == 1;
-      const std::vector<std::string> expected(source.begin(),
-                                              source.begin() + static_cast<std::ptrdiff_t>(n));
-      const vector other = made(other_id, n);
+      const bool exchangeable = of.always_equal || other_id == 1;
+      const std::span<const std::string> expected = source.first(n);
+      const auto other = kind.made(other_id, expected);
       {
-        vector copy(other);
-        copy.reserve(n);
-        EXPECT_EQ(copy.get_allocator().id, other_id + 1000);
-        EXPECT_EQ(contents(copy), expected);
-        vector target = made(1, 5);
-        target = other;
-        EXPECT_EQ(contents(target), expected);
-        EXPECT_EQ(target.get_allocator().id, CopyAssigns ? other_id : 1);
-        target.push_back(word(1));
+        const auto copy = other->copied();
+        copy->reserve(n);
+        expect_elements(*copy, expected, other_id + 1000, "copied");
+        const auto target = kind.made(1, source.first(5));
+        target->assign(*other);
+        expect_elements(*target, expected, of.copy_assigns ? other_id : 1, "copy-assigned");
+        target->push_back(word(1));
       }
       {
-        vector moving = made(other_id, n);
-        const std::string* const data = moving.data();
-        vector target = made(1, 5);
-        target = std::move(moving);
-        EXPECT_EQ(contents(target), expected);
-        EXPECT_EQ(target.get_allocator().id, MoveAssigns ? other_id : 1);
-        EXPECT_EQ(target.data() == data, n == 0 || MoveAssigns || exchangeable);
-        moving = made(other_id, 2);
-        EXPECT_EQ(moving.size(), 2U);
+        const auto moving = kind.made(other_id, expected);
+        const std::string* const data = moving->elements().data();
+        const auto target = kind.made(1, source.first(5));
+        target->assign_moved(*moving);
+        expect_elements(*target, expected, of.move_assigns ? other_id : 1, "move-assigned");
+        EXPECT_EQ(target->elements().data() == data, n == 0 || of.move_assigns || exchangeable);
+        moving->assign_moved(*kind.made(other_id, source.first(2)));
+        EXPECT_EQ(moving->elements().size(), 2U);
       }
       {
-        vector moving = made(other_id, n);
-        const std::string* const data = moving.data();
-        const vector target(std::move(moving), allocator(1));
-        EXPECT_EQ(contents(target), expected);
-        EXPECT_EQ(target.get_allocator().id, 1);
-        EXPECT_EQ(target.data() == data, n == 0 || exchangeable);
-        const vector copy(target, allocator(7));
-        EXPECT_EQ(copy.get_allocator().id, 7);
-        vector constructed = made(3, n);
-        const vector taken(std::move(constructed));
-        EXPECT_EQ(taken.get_allocator().id, 3);
-        EXPECT_EQ(contents(taken), expected);
+        const auto moving = kind.made(other_id, expected);
+        const std::string* const data = moving->elements().data();
+        const auto target = moving->moved(1);
+        expect_elements(*target, expected, 1, "moved with an allocator");
+        EXPECT_EQ(target->elements().data() == data, n == 0 || exchangeable);
+        const auto copy = target->copied(7);
+        EXPECT_EQ(copy->id(), 7);
+        const auto constructed = kind.made(3, expected);
+        expect_elements(*constructed->moved(), expected, 3, "moved");
       }
-      vector one = made(1, 3);
-      vector two = made(other_id, n);
-      if (Swaps || exchangeable) {
-        swap(one, two);
-        EXPECT_EQ(contents(one), expected);
-        EXPECT_EQ(two.size(), 3U);
-        EXPECT_EQ(one.get_allocator().id, Swaps ? other_id : 1);
-        EXPECT_EQ(two.get_allocator().id, Swaps ? 1 : other_id);
+      const auto one = kind.made(1, source.first(3));
+      const auto two = kind.made(other_id, expected);
+      if (of.swaps || exchangeable) {
+        one->swap_with(*two);
+        expect_elements(*one, expected, of.swaps ? other_id : 1, "swapped");
+        expect_elements(*two, source.first(3), of.swaps ? 1 : other_id, "swapped");
       } else if (nearfar::checked_build) {
-        EXPECT_THROW(swap(one, two), nearfar::misuse);
-        EXPECT_EQ(one.size(), 3U);
+        EXPECT_THROW(one->swap_with(*two), nearfar::misuse);
+        EXPECT_EQ(one->elements().size(), 3U);
       }
     }
   }
   EXPECT_FALSE(all_records().wrong);
-  EXPECT_TRUE(all_records().blocks.empty());
 }
 
 template <bool... Flags>
 void expect_propagation_for_all() {
   if constexpr (sizeof...(Flags) == 4) {
-    expect_propagation<Flags...>();
+    constexpr propagation of{Flags...};
+    {
+      const tracked_vector<of> none(std::in_place, tracked<std::string, Flags...>(0));
+      expect_propagation(none, of);
+    }
+    EXPECT_TRUE(all_records().blocks.empty());
   } else {
     expect_propagation_for_all<Flags..., false>();
     expect_propagation_for_all<Flags..., true>();

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -28,6 +29,12 @@ void for_each_part(team_member member, std::size_t capacity, index_range range, 
     if (mine.first < mine.last) body(mine);
   });
 }
+
+/// How many elements a member of a team has constructed. No template's, so that a list of these is one type
+/// for all kinds of elements.
+struct alignas(cache_line) construction_progress {
+  std::size_t made = 0;
+};
 
 /// The owners of elements of `Allocator`: who runs loops over them, who makes and destroys them.
 template <typename Allocator>
@@ -100,10 +107,7 @@ class element_owners {
         });
       });
     } else {
-      struct alignas(cache_line) progress {
-        std::size_t made = 0;
-      };
-      std::vector<progress> of_members(static_cast<std::size_t>(threads.size()));
+      std::vector<construction_progress> of_members(static_cast<std::size_t>(threads.size()));
       int members = 1;
       try {
         threads.run([&](team_member member) {
@@ -118,14 +122,7 @@ class element_owners {
           });
         });
       } catch (...) {
-        for (int index = 0; index < members; ++index) {
-          std::size_t left = of_members[static_cast<std::size_t>(index)].made;
-          for_each_part<chunk>({index, members}, capacity, range, [&](index_range block) {
-            for (std::size_t i = block.first; i < block.last && left > 0; ++i, --left) {
-              traits::destroy(*allocator_, data + i);
-            }
-          });
-        }
+        destroy_made(data, capacity, range, {of_members.data(), static_cast<std::size_t>(members)});
         throw;
       }
     }
@@ -146,6 +143,21 @@ class element_owners {
   }
 
  private:
+  // Destroys what each member has constructed of a range. Apart from construct(), which is compiled for each
+  // way to make an element.
+  void destroy_made(T* data, std::size_t capacity, index_range range,
+                    std::span<const construction_progress> of_members) const noexcept {
+    const auto members = static_cast<int>(of_members.size());
+    for (int index = 0; index < members; ++index) {
+      std::size_t left = of_members[static_cast<std::size_t>(index)].made;
+      for_each_part<chunk>({index, members}, capacity, range, [&](index_range block) {
+        for (std::size_t i = block.first; i < block.last && left > 0; ++i, --left) {
+          traits::destroy(*allocator_, data + i);
+        }
+      });
+    }
+  }
+
   Allocator* allocator_;
 };
 
