@@ -79,6 +79,35 @@ namespace detail {
   return word ^ (word >> 31U);
 }
 
+// No parts of the map, so that maps share what is compiled: of all types, and the chains of all policies.
+
+inline void expect_possible(const map_capacity& of) {
+  if (of.cells < 1 || of.cells > cell_link::most_cells ||
+      of.buckets > std::numeric_limits<std::uint32_t>::max())
+    throw misuse("a map has 1 to " + std::to_string(cell_link::most_cells) +
+                 " cells and less than 2^32 buckets at each rank, not " + std::to_string(of.cells) + " and " +
+                 std::to_string(of.buckets));
+}
+inline void expect_as_many(std::size_t keys, std::size_t others) {
+  if (keys != others)
+    throw misuse("a batch of " + std::to_string(keys) + " keys needs as many values or results, not " +
+                 std::to_string(others));
+}
+
+template <typename K, typename V>
+struct map_entry {
+  K key;
+  V value;
+};
+
+/// Whether an entry is the one with a key.
+template <typename K, typename V, typename Equal>
+struct has_key {
+  const Equal& equal;
+  const K& key;
+  [[nodiscard]] bool operator()(const map_entry<K, V>& entry) const { return equal(entry.key, key); }
+};
+
 }  // namespace detail
 
 /// Hashes the bytes of keys that are equal only if these are. In its place any hash will do whose values
@@ -122,10 +151,7 @@ template <world W, far_object_value K, far_object_value V, typename Concurrency 
           typename Hash = hash_of_bytes, typename Equal = equal_keys,
           detail::chain_faults Faults = detail::chain_faults{}>
 class distributed_map {
-  struct entry {
-    K key;
-    V value;
-  };
+  using entry = detail::map_entry<K, V>;
   using chains = detail::far_chains<W, entry, Faults>;
   using guards = typename Concurrency::template guards<W>;
   static constexpr guard_scope scope = guards::scope;
@@ -170,7 +196,7 @@ class distributed_map {
   /// All at once. Each is a find of its own: they take effect in any order. Throws `misuse` if there is not a
   /// place for each result.
   void find(std::span<const K> keys, std::span<std::optional<V>> results) {
-    expect_as_many(keys.size(), results.size());
+    detail::expect_as_many(keys.size(), results.size());
     in_batches(keys, [&](detail::chain in, std::span<const std::size_t> batch) {
       std::vector<typename chains::search> searches(batch.size());
       for (std::size_t i = 0; i < batch.size(); ++i) searches[i].in = chain_of(keys[batch[i]]);
@@ -187,8 +213,8 @@ class distributed_map {
 
   /// The same. Of several with one key any may be the one that inserts.
   void insert(std::span<const K> keys, std::span<const V> values, std::span<insert_result> results) {
-    expect_as_many(keys.size(), values.size());
-    expect_as_many(keys.size(), results.size());
+    detail::expect_as_many(keys.size(), values.size());
+    detail::expect_as_many(keys.size(), results.size());
     in_batches(keys, [&](detail::chain in, std::span<const std::size_t> batch) {
       std::vector<typename chains::insertion> insertions(batch.size());
       for (std::size_t i = 0; i < batch.size(); ++i) insertions[i].in = chain_of(keys[batch[i]]);
@@ -238,11 +264,7 @@ class distributed_map {
     expect_alike<distributed_map>(w, {{"cells", number(of.cells)},
                                       {"buckets", number(of.buckets)},
                                       {"cells_at_once", number(of.cells_at_once)}});
-    if (of.cells < 1 || of.cells > detail::cell_link::most_cells ||
-        of.buckets > std::numeric_limits<std::uint32_t>::max())
-      throw misuse("a map has 1 to " + std::to_string(detail::cell_link::most_cells) +
-                   " cells and less than 2^32 buckets at each rank, not " + std::to_string(of.cells) +
-                   " and " + std::to_string(of.buckets));
+    detail::expect_possible(of);
     if (of.buckets == 0) of.buckets = 8 * of.cells;
     of.cells_at_once = std::min(of.cells_at_once, of.cells / 4 / static_cast<std::size_t>(w.size()));
     return of;
@@ -264,18 +286,11 @@ class distributed_map {
     return {static_cast<int>(((hash >> 32U) * ranks) >> 32U),
             static_cast<std::size_t>(((hash & 0xffffffffU) * buckets_) >> 32U)};
   }
-  [[nodiscard]] auto is(const K& key) const {
-    return [this, &key](const entry& other) { return equal_(other.key, key); };
-  }
+  [[nodiscard]] detail::has_key<K, V, Equal> is(const K& key) const { return {equal_, key}; }
   [[nodiscard]] static entry made(const K& key, const V& value) { return entry{key, value}; }
   [[nodiscard]] insert_result counted(insert_result result) {
     if (result == insert_result::inserted) ++mine_;
     return result;
-  }
-  static void expect_as_many(std::size_t keys, std::size_t others) {
-    if (keys != others)
-      throw misuse("a batch of " + std::to_string(keys) + " keys needs as many values or results, not " +
-                   std::to_string(others));
   }
 
   /// `run(chain, numbers of keys)` for as many keys at once as one guard covers.

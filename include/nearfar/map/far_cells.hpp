@@ -28,12 +28,11 @@ struct chain_faults {
   bool no_generations = false;
 };
 
-/// Steps of `far_chains`. A link is known by its place: those of a rank's buckets first, then its cells'.
-template <world W, far_object_value Entry, chain_faults Faults>
-class far_cells {
+/// Links, and cells that are free: what is the same for entries of all types, so that it is compiled once for
+/// all. A link is known by its place: those of a rank's buckets first, then its cells'.
+template <world W>
+class far_links {
  public:
-  using copy = typename W::template maybe_torn<stamped_entry<Entry>>;
-
   /// A cell that belongs to this rank.
   struct own_cell {
     std::size_t index = 0;
@@ -42,10 +41,9 @@ class far_cells {
   };
 
   /// Collective.
-  far_cells(W& w, std::size_t buckets, std::size_t cells, std::size_t lease)
+  far_links(W& w, std::size_t buckets, std::size_t cells, std::size_t lease)
       : world_(&w),
         links_(w, buckets + cells),
-        entries_(w, cells),
         heap_(w),
         buckets_(buckets),
         cells_(cells),
@@ -54,12 +52,6 @@ class far_cells {
 
   /// Where the link of the cell is that another link refers to.
   [[nodiscard]] std::size_t link_of(cell_link to) const noexcept { return buckets_ + to.cell(); }
-  [[nodiscard]] static bool is_of(cell_link word, std::uint64_t generation) noexcept {
-    return Faults.no_generations || word.own() == generation;
-  }
-  [[nodiscard]] static bool is_whole(const copy& entry, std::uint64_t generation) noexcept {
-    return Faults.no_stamps || entry.unconfirmed().is_whole(static_cast<std::uint32_t>(generation));
-  }
 
   /// Reads in place, or starts to get, which `flush` completes.
   void start_link(element where, std::uint64_t& result) {
@@ -70,25 +62,9 @@ class far_cells {
       note(where.rank);
     }
   }
-  void start_entry(element where, copy& result) {
-    if (is_near(where.rank)) {
-      entries_.read_direct(where, &entry_element::stamped, result);
-    } else {
-      entries_.get(where, &entry_element::stamped, result);
-      note(where.rank);
-    }
-  }
-  /// Begins to write a cell that belongs to this rank, so that it will be before what `next` refers to. The
-  /// buffers live until `flush`.
-  void start_write(int rank, own_cell& mine, const Entry& entry, cell_link next,
-                   stamped_entry<Entry>& stamped, std::uint64_t& holds) {
-    stamped = stamped_entry<Entry>(entry, static_cast<std::uint32_t>(mine.generation));
-    if (is_near(rank)) {
-      entries_.write_direct({rank, mine.index}, &entry_element::stamped, stamped);
-    } else {
-      entries_.put({rank, mine.index}, &entry_element::stamped, stamped);
-      if constexpr (!Faults.no_flush_of_entries) note(rank);
-    }
+  /// Begins to have the link of a cell that belongs to this rank refer to what `next` refers to. The buffer
+  /// lives until `flush`.
+  void start_to_hold(int rank, own_cell& mine, cell_link next, std::uint64_t& holds) {
     const cell_link wanted = cell_link::to_nothing(mine.generation).redirected(next);
     if (wanted == mine.holds) return;
     mine.holds = wanted;
@@ -96,13 +72,6 @@ class far_cells {
     links_.accumulate({rank, buckets_ + mine.index}, &link_element::word, holds, far_op::replace);
     note(rank);
   }
-  void write(int rank, own_cell& mine, const Entry& entry, cell_link next) {
-    stamped_entry<Entry> stamped;
-    std::uint64_t holds = 0;
-    start_write(rank, mine, entry, next, stamped, holds);
-    flush();
-  }
-
   /// Begins to make a link that is `from` `to`; `before` will be what it was. The buffers live until `flush`.
   void start_change(element where, const std::uint64_t& from, const std::uint64_t& to,
                     std::uint64_t& before) {
@@ -151,12 +120,18 @@ class far_cells {
     return result;
   }
 
+ protected:
+  [[nodiscard]] bool is_near(int rank) const {
+    return world_->locality().same(level::node, rank, world_->rank());
+  }
+  /// That something has been started at `rank` which is to be complete.
+  void note(int rank) {
+    if (std::exchange(is_noted_[static_cast<std::size_t>(rank)], char{1}) == 0) noted_.push_back(rank);
+  }
+
  private:
   struct link_element {
     far<std::uint64_t> word;
-  };
-  struct entry_element {
-    far_object<stamped_entry<Entry>> stamped;
   };
   struct alignas(slot_bytes) heap_words {
     far<std::uint64_t> fresh;  // how many cells have been taken for the first time; only sums
@@ -166,14 +141,6 @@ class far_cells {
     std::vector<own_cell> spare{};
     bool no_fresh = false;
   };
-
-  [[nodiscard]] bool is_near(int rank) const {
-    return world_->locality().same(level::node, rank, world_->rank());
-  }
-  /// That something has been started at `rank` which is to be complete.
-  void note(int rank) {
-    if (std::exchange(is_noted_[static_cast<std::size_t>(rank)], char{1}) == 0) noted_.push_back(rank);
-  }
 
   void hold(int rank, own_cell& mine, cell_link what) {
     mine.holds = what;
@@ -233,7 +200,6 @@ class far_cells {
 
   W* world_;
   typename W::template far_array<link_element> links_;  ///< of the buckets, then of the cells
-  typename W::template far_array<entry_element> entries_;
   typename W::template far_segment<heap_words> heap_;
   std::size_t buckets_;
   std::size_t cells_;
@@ -242,6 +208,63 @@ class far_cells {
   std::uint64_t buffer_ = 0;
   std::vector<int> noted_;
   std::vector<char> is_noted_;  ///< of each rank, whether it is among these
+};
+
+/// Steps of `far_chains`.
+template <world W, far_object_value Entry, chain_faults Faults>
+class far_cells : public far_links<W> {
+  using base = far_links<W>;
+
+ public:
+  using copy = typename W::template maybe_torn<stamped_entry<Entry>>;
+  using typename base::own_cell;
+
+  /// Collective.
+  far_cells(W& w, std::size_t buckets, std::size_t cells, std::size_t lease)
+      : base(w, buckets, cells, lease), entries_(w, cells) {}
+
+  [[nodiscard]] static bool is_of(cell_link word, std::uint64_t generation) noexcept {
+    return Faults.no_generations || word.own() == generation;
+  }
+  [[nodiscard]] static bool is_whole(const copy& entry, std::uint64_t generation) noexcept {
+    return Faults.no_stamps || entry.unconfirmed().is_whole(static_cast<std::uint32_t>(generation));
+  }
+
+  /// As `start_link`.
+  void start_entry(element where, copy& result) {
+    if (this->is_near(where.rank)) {
+      entries_.read_direct(where, &entry_element::stamped, result);
+    } else {
+      entries_.get(where, &entry_element::stamped, result);
+      this->note(where.rank);
+    }
+  }
+  /// Begins to write a cell that belongs to this rank, so that it will be before what `next` refers to. The
+  /// buffers live until `flush`.
+  void start_write(int rank, own_cell& mine, const Entry& entry, cell_link next,
+                   stamped_entry<Entry>& stamped, std::uint64_t& holds) {
+    stamped = stamped_entry<Entry>(entry, static_cast<std::uint32_t>(mine.generation));
+    if (this->is_near(rank)) {
+      entries_.write_direct({rank, mine.index}, &entry_element::stamped, stamped);
+    } else {
+      entries_.put({rank, mine.index}, &entry_element::stamped, stamped);
+      if constexpr (!Faults.no_flush_of_entries) this->note(rank);
+    }
+    this->start_to_hold(rank, mine, next, holds);
+  }
+  void write(int rank, own_cell& mine, const Entry& entry, cell_link next) {
+    stamped_entry<Entry> stamped;
+    std::uint64_t holds = 0;
+    start_write(rank, mine, entry, next, stamped, holds);
+    this->flush();
+  }
+
+ private:
+  struct entry_element {
+    far_object<stamped_entry<Entry>> stamped;
+  };
+
+  typename W::template far_array<entry_element> entries_;
 };
 
 }  // namespace nearfar::detail
