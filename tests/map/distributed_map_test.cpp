@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -22,6 +23,7 @@
 #include "nearfar/lock/rma_rw_lock.hpp"
 #include "nearfar/memory/threads/world.hpp"
 #include "nearfar/topology/spec.hpp"
+#include "tests/map/any_map.hpp"
 #include "tests/map/counting_world.hpp"
 #include "tests/map/map_cases.hpp"
 
@@ -58,11 +60,10 @@ bytes<Bytes> bytes_of(unsigned number) {
 }
 
 /// Random operations of rank 0, whose outcome the standard's map tells.
-template <typename Map, typename MakeKey, typename MakeValue>
-void expect_same_as_the_standards(world& w, const map_capacity& capacity, int operations, unsigned keys,
-                                  MakeKey key_of, MakeValue value_of) {
-  Map table(w, capacity);
-  std::map<typename Map::key_type, typename Map::mapped_type> expected;
+template <typename K, typename V>
+void expect_same_as_the_standards(world& w, any_map<K, V>& table, int operations, unsigned keys,
+                                  K (*key_of)(unsigned), V (*value_of)(unsigned)) {
+  std::map<K, V> expected;
   std::mt19937 random(5);
   for (int i = 0; i < operations && w.rank() == 0; ++i) {
     const auto key = key_of(static_cast<unsigned>(random() % keys));
@@ -101,7 +102,7 @@ void expect_same_as_the_standards(world& w, const map_capacity& capacity, int op
   }
   // What the ranks visit together is the table.
   std::int64_t visited = 0;
-  table.for_each([&](const auto& key, const auto& value) {
+  table.for_each([&](const K& key, const V& value) {
     ++visited;
     EXPECT_EQ(table.owner(key), w.rank());
     EXPECT_EQ(table.find(key), value);
@@ -111,22 +112,25 @@ void expect_same_as_the_standards(world& w, const map_capacity& capacity, int op
   EXPECT_EQ(all, static_cast<std::int64_t>(size));
 }
 
+word same_word(unsigned number) { return number; }
+
 TYPED_TEST(distributed_map_by, does_what_the_standards_map_does) {
   for (const std::size_t buckets : {std::size_t{1}, std::size_t{7}, std::size_t{0}})
     threads::run(
         3,
         [=](world& w) {
-          const auto same = [](unsigned number) { return word{number}; };
-          expect_same_as_the_standards<typename TestFixture::template map<word, word>>(
-              w, {.cells = 100, .buckets = buckets}, 3000, 120, same, same);
+          typename TestFixture::template map<word, word> table(w, {.cells = 100, .buckets = buckets});
+          map_by_entries entries(table);
+          expect_same_as_the_standards(w, entries, 3000, 120, same_word, same_word);
         },
         on(two_nodes));
 }
 
 template <typename Policy, std::size_t Key, std::size_t Value>
 void expect_any_size(world& w) {
-  expect_same_as_the_standards<distributed_map<world, bytes<Key>, bytes<Value>, Policy>>(
-      w, {.cells = 60, .buckets = 20}, 300, 50, bytes_of<Key>, bytes_of<Value>);
+  distributed_map<world, bytes<Key>, bytes<Value>, Policy> table(w, {.cells = 60, .buckets = 20});
+  map_by_entries entries(table);
+  expect_same_as_the_standards(w, entries, 300, 50, bytes_of<Key>, bytes_of<Value>);
 }
 // Below, at and above a piece of an entry, and a word; each of them is a type of maps to compile.
 TYPED_TEST(distributed_map_by, holds_keys_and_values_of_any_size) {
@@ -141,104 +145,117 @@ TYPED_TEST(distributed_map_by, holds_keys_and_values_of_any_size) {
       on(two_nodes));
 }
 
+/// Of 10 cells at each of 2 ranks, which keep none for themselves.
+void expect_places_used_again(world& w, any_map<word, word>& table) {
+  std::vector<word> there;
+  EXPECT_EQ(table.capacity(), 20U);
+  for (word key = 1; w.rank() == 0 && there.size() < table.capacity(); ++key)
+    if (const insert_result result = table.insert(key, key); result == insert_result::inserted)
+      there.push_back(key);
+    else
+      ASSERT_EQ(result, insert_result::full);
+  w.barrier();
+  if (w.rank() == 1) {
+    for (word key = 1; key < 40; ++key) {
+      const insert_result result = table.insert(key, 0);
+      EXPECT_EQ(result, table.find(key) ? insert_result::exists : insert_result::full);
+    }
+  }
+  w.barrier();
+  // Ranks take turns: what one erases another may insert instead.
+  for (int round = 0; round < 40; ++round) {
+    if (w.rank() == round % 2) {
+      word first = 0;
+      table.for_each([&](word key, word) { first = key; });
+      ASSERT_NE(first, 0U);
+      ASSERT_TRUE(table.erase(first));
+      word next = 1000 + static_cast<word>(round) * 1000;
+      while (table.owner(next) != w.rank()) ++next;
+      ASSERT_EQ(table.insert(next, next), insert_result::inserted) << round;
+      ASSERT_EQ(table.insert(next + 999, next), insert_result::full);
+    }
+    w.barrier();
+  }
+  EXPECT_EQ(table.size(), table.capacity());
+}
 TYPED_TEST(distributed_map_by, says_when_it_is_full_and_uses_places_again) {
   threads::run(
       2,
       [](world& w) {
         typename TestFixture::template map<word, word> table(w, {.cells = 10, .cells_at_once = 0});
-        std::vector<word> there;
-        EXPECT_EQ(table.capacity(), 20U);
-        for (word key = 1; w.rank() == 0 && there.size() < table.capacity(); ++key)
-          if (const insert_result result = table.insert(key, key); result == insert_result::inserted)
-            there.push_back(key);
-          else
-            ASSERT_EQ(result, insert_result::full);
-        w.barrier();
-        if (w.rank() == 1) {
-          for (word key = 1; key < 40; ++key) {
-            const insert_result result = table.insert(key, 0);
-            EXPECT_EQ(result, table.find(key) ? insert_result::exists : insert_result::full);
-          }
-        }
-        w.barrier();
-        // Ranks take turns: what one erases another may insert instead.
-        for (int round = 0; round < 40; ++round) {
-          if (w.rank() == round % 2) {
-            word first = 0;
-            table.for_each([&](word key, word) { first = key; });
-            ASSERT_NE(first, 0U);
-            ASSERT_TRUE(table.erase(first));
-            word next = 1000 + static_cast<word>(round) * 1000;
-            while (table.owner(next) != w.rank()) ++next;
-            ASSERT_EQ(table.insert(next, next), insert_result::inserted) << round;
-            ASSERT_EQ(table.insert(next + 999, next), insert_result::full);
-          }
-          w.barrier();
-        }
-        EXPECT_EQ(table.size(), table.capacity());
+        map_by_entries entries(table);
+        expect_places_used_again(w, entries);
       },
       on(two_nodes));
 }
 
+void expect_given_to_others(world& w, any_map<word, word>& table) {
+  for (int round = 0; round < 10; ++round) {
+    std::vector<word> mine;
+    if (w.rank() == round % 2) {
+      for (word key = 0; key < 96; ++key)
+        if (table.insert(key, key) == insert_result::inserted) mine.push_back(key);
+      EXPECT_GT(mine.size(), 80U);
+    }
+    w.barrier();
+    for (const word key : mine) EXPECT_EQ(table.erase(key), key);
+    w.barrier();
+  }
+  EXPECT_EQ(table.size(), 0U);
+}
 TYPED_TEST(distributed_map_by, gives_others_what_one_has_erased) {
   threads::run(
       2,
       [](world& w) {
         typename TestFixture::template map<word, word> table(w, {.cells = 64});
-        for (int round = 0; round < 10; ++round) {
-          std::vector<word> mine;
-          if (w.rank() == round % 2) {
-            for (word key = 0; key < 96; ++key)
-              if (table.insert(key, key) == insert_result::inserted) mine.push_back(key);
-            EXPECT_GT(mine.size(), 80U);
-          }
-          w.barrier();
-          for (const word key : mine) EXPECT_EQ(table.erase(key), key);
-          w.barrier();
-        }
-        EXPECT_EQ(table.size(), 0U);
+        map_by_entries entries(table);
+        expect_given_to_others(w, entries);
       },
       on(two_nodes));
 }
 
+void expect_many_at_once(world& w, any_batches<word, bytes<13>>& table) {
+  std::vector<word> keys;
+  std::vector<bytes<13>> values;
+  for (word i = 0; i < 150; ++i) {
+    keys.push_back(i * 3 + static_cast<word>(w.rank()));
+    values.push_back(bytes_of<13>(static_cast<unsigned>(keys.back() % 250)));
+  }
+  keys.push_back(keys.front());
+  values.push_back(values.front());
+  std::vector<insert_result> results(keys.size());
+  table.insert(keys, values, results);
+  std::size_t inserted = 0;
+  for (const insert_result one : results) {
+    EXPECT_NE(one, insert_result::full);
+    if (one == insert_result::inserted) ++inserted;
+  }
+  EXPECT_EQ(inserted, 150U) << "one key is there twice";
+  table.insert(keys, values, results);
+  for (const insert_result one : results) EXPECT_EQ(one, insert_result::exists);
+  w.barrier();
+  EXPECT_EQ(table.size(), 450U);
+  std::vector<word> wanted;
+  for (word key = 0; key < 500; ++key) wanted.push_back(key);
+  std::vector<std::optional<bytes<13>>> found(wanted.size());
+  table.find(wanted, found);
+  for (word key = 0; key < 500; ++key) {
+    ASSERT_EQ(found[key].has_value(), key < 450) << key;
+    if (found[key]) {
+      EXPECT_EQ(*found[key], bytes_of<13>(static_cast<unsigned>(key % 250)));
+    }
+  }
+  table.find({}, {});
+  EXPECT_THROW(table.find(wanted, std::span(found).first(1)), misuse);
+  EXPECT_THROW(table.insert(keys, values, std::span(results).first(1)), misuse);
+}
 TYPED_TEST(distributed_map_by, does_many_at_once) {
   threads::run(
       3,
       [](world& w) {
         typename TestFixture::template map<word, bytes<13>> table(w, {.cells = 300, .buckets = 100});
-        std::vector<word> keys;
-        std::vector<bytes<13>> values;
-        for (word i = 0; i < 150; ++i) {
-          keys.push_back(i * 3 + static_cast<word>(w.rank()));
-          values.push_back(bytes_of<13>(static_cast<unsigned>(keys.back() % 250)));
-        }
-        keys.push_back(keys.front());
-        values.push_back(values.front());
-        std::vector<insert_result> results(keys.size());
-        table.insert(keys, values, results);
-        std::size_t inserted = 0;
-        for (const insert_result one : results) {
-          EXPECT_NE(one, insert_result::full);
-          if (one == insert_result::inserted) ++inserted;
-        }
-        EXPECT_EQ(inserted, 150U) << "one key is there twice";
-        table.insert(keys, values, results);
-        for (const insert_result one : results) EXPECT_EQ(one, insert_result::exists);
-        w.barrier();
-        EXPECT_EQ(table.size(), 450U);
-        std::vector<word> wanted;
-        for (word key = 0; key < 500; ++key) wanted.push_back(key);
-        std::vector<std::optional<bytes<13>>> found(wanted.size());
-        table.find(wanted, found);
-        for (word key = 0; key < 500; ++key) {
-          ASSERT_EQ(found[key].has_value(), key < 450) << key;
-          if (found[key]) {
-            EXPECT_EQ(*found[key], bytes_of<13>(static_cast<unsigned>(key % 250)));
-          }
-        }
-        table.find({}, {});
-        EXPECT_THROW(table.find(wanted, std::span(found).first(1)), misuse);
-        EXPECT_THROW(table.insert(keys, values, std::span(results).first(1)), misuse);
+        map_by_batches batches(table);
+        expect_many_at_once(w, batches);
       },
       on(two_nodes));
 }

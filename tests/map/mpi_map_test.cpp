@@ -13,6 +13,7 @@
 #include "nearfar/map/distributed_map.hpp"
 #include "nearfar/memory/mpi/world.hpp"
 #include "nearfar/topology/spec.hpp"
+#include "tests/map/any_map.hpp"
 #include "tests/map/map_cases.hpp"
 #include "tests/mpi/environment.hpp"
 
@@ -43,11 +44,10 @@ TYPED_TEST(mpi_map, is_linearizable_on_virtual_nodes) {
   expect_linearizable_in<TypeParam>(w);
 }
 
-TYPED_TEST(mpi_map, does_many_at_once) {
-  world& w = common_world();
-  constexpr std::size_t count = 100;
-  using value = std::array<char, 13>;
-  distributed_map<world, std::uint64_t, value, TypeParam> table(w, {.cells = 2 * count});
+using value = std::array<char, 13>;
+
+/// Of `count` entries of each rank.
+void expect_many_at_once(world& w, any_batches<std::uint64_t, value>& table, std::size_t count) {
   std::vector<std::uint64_t> keys;
   std::vector<value> values;
   for (std::size_t i = 0; i < count; ++i) {
@@ -67,6 +67,14 @@ TYPED_TEST(mpi_map, does_many_at_once) {
     EXPECT_EQ(found[i], expected);
   }
   w.barrier();
+}
+
+TYPED_TEST(mpi_map, does_many_at_once) {
+  world& w = common_world();
+  constexpr std::size_t count = 100;
+  distributed_map<world, std::uint64_t, value, TypeParam> table(w, {.cells = 2 * count});
+  map_by_batches batches(table);
+  expect_many_at_once(w, batches, count);
 }
 
 }  // namespace
