@@ -47,6 +47,16 @@ struct candidate {
   decltype(std::declval<const piece_cursor<Iterator>&>().local()) element{};
 };
 
+/// Where a thread's candidate is, and which thread's it is. No template's, so that these are sorted by one
+/// function for all kinds of elements.
+struct place_of_candidate {
+  std::size_t index = 0;
+  std::size_t member = 0;
+};
+inline void sort_by_index(std::vector<place_of_candidate>& places) {
+  std::ranges::sort(places, {}, &place_of_candidate::index);
+}
+
 /// Goes over elements in order, and keeps the one that a preference leads to.
 template <typename Preference, typename Candidate>
 void look_for(Preference& is_better, Candidate& best, std::size_t index, std::size_t n, auto piece) {
@@ -83,13 +93,20 @@ std::array<Iterator, sizeof...(Preferences)> preferred(const execution& how, con
         });
         of_members[static_cast<std::size_t>(member.index)] = best;
       });
-      std::erase(of_members, std::nullopt);
+      std::vector<place_of_candidate> places;
+      places.reserve(of_members.size());
       const auto best_of_all = [&](std::size_t which, auto& is_better) {
         // In the order of the range, which is not that of the threads if they take chunks in turn.
-        std::ranges::sort(of_members, {}, [which](const auto& of) { return (*of)[which].index; });
-        const auto* best = &(*of_members.front())[which];
-        for (const auto& of : of_members)
-          if (is_better(*(*of)[which].element, *best->element)) best = &(*of)[which];
+        places.clear();
+        for (std::size_t member = 0; member < of_members.size(); ++member)
+          if (of_members[member]) places.push_back({(*of_members[member])[which].index, member});
+        sort_by_index(places);
+        const auto candidate_at = [&](const place_of_candidate& place) {
+          return &(*of_members[place.member])[which];
+        };
+        const auto* best = candidate_at(places.front());
+        for (const place_of_candidate& place : places)
+          if (is_better(*candidate_at(place)->element, *best->element)) best = candidate_at(place);
         return jump(first, best->index);
       };
       ((result[I] = best_of_all(I, preferences)), ...);
