@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -123,8 +124,8 @@ struct lists {
 };
 
 /// All elements are there afterwards, once, whatever is said of them, of which some are no numbers.
-template <typename Sort, typename Less>
-void expect_all_are_kept(const Sort& sort, const Less& less) {
+template <typename Sort>
+void expect_all_are_kept(const Sort& sort, const std::function<bool(double, double)>& less) {
   for (const int threads : {1, 2, 3, 8})
     for (const std::size_t size : {2U, 17U, 100U, 1000U, 4099U}) {
       std::vector<std::unique_ptr<double>> values;
