@@ -12,6 +12,7 @@
 #include <numeric>
 #include <ranges>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -95,39 +96,53 @@ doubles numbers(std::size_t n, double first, team threads = team(3)) {
       n, [first](std::size_t i) { return first + static_cast<double>(i % 19); }, threads);
 }
 
+// Takes the elements by their indices, which an expression calculates one by one.
+template <typename Result>
+std::vector<double> elements_of(const Result& result) {
+  std::vector<double> elements;
+  for (std::size_t i = 0; i < result.size(); ++i) elements.push_back(result[i]);
+  return elements;
+}
+
+void expect_formula(const std::vector<double>& result, std::span<const double> a, std::span<const double> b,
+                    double (*formula)(double a, double b)) {
+  ASSERT_EQ(result.size(), a.size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    ASSERT_EQ(result[i], formula(a[i], b[i])) << "element " << i << " of " << a.size();
+}
+
 template <typename Left, typename Right>
 void expect_arithmetic(const Left& a, const Right& b) {
   const std::size_t n = a.size();
-  const auto expect = [n](const auto& result, const auto& formula) {
-    ASSERT_EQ(result.size(), n);
-    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(result[i], formula(i)) << "element " << i << " of " << n;
+  const auto expect = [&](const auto& result, double (*formula)(double, double)) {
+    expect_formula(elements_of(result), a, b, formula);
   };
   const Left sum = a + b;
-  expect(sum, [&](std::size_t i) { return a[i] + b[i]; });
-  expect(a - b, [&](std::size_t i) { return a[i] - b[i]; });
-  expect(-a, [&](std::size_t i) { return -a[i]; });
-  expect(3 * a, [&](std::size_t i) { return 3 * a[i]; });
-  expect(a * 3, [&](std::size_t i) { return a[i] * 3; });
-  expect(a / 2, [&](std::size_t i) { return a[i] / 2; });
-  expect((a + b) + b - a, [&](std::size_t i) { return a[i] + b[i] + b[i] - a[i]; });
-  expect((a + b) * 4 / 2, [&](std::size_t i) { return (a[i] + b[i]) * 4 / 2; });
-  expect(hadamard(a, b - a), [&](std::size_t i) { return a[i] * (b[i] - a[i]); });
+  expect(sum, [](double x, double y) { return x + y; });
+  expect(a - b, [](double x, double y) { return x - y; });
+  expect(-a, [](double x, double) { return -x; });
+  expect(3 * a, [](double x, double) { return 3 * x; });
+  expect(a * 3, [](double x, double) { return x * 3; });
+  expect(a / 2, [](double x, double) { return x / 2; });
+  expect((a + b) + b - a, [](double x, double y) { return x + y + y - x; });
+  expect((a + b) * 4 / 2, [](double x, double y) { return (x + y) * 4 / 2; });
+  expect(hadamard(a, b - a), [](double x, double y) { return x * (y - x); });
   Left c = a;
   c += b;
-  expect(c, [&](std::size_t i) { return a[i] + b[i]; });
+  expect(c, [](double x, double y) { return x + y; });
   c -= a;
   c *= 6;
   c /= 3;
-  expect(c, [&](std::size_t i) { return b[i] * 2; });
+  expect(c, [](double, double y) { return y * 2; });
   c = a;
   c += c;
-  expect(c, [&](std::size_t i) { return a[i] + a[i]; });
+  expect(c, [](double x, double) { return x + x; });
   c += 3 * a - b;
-  expect(c, [&](std::size_t i) { return 5 * a[i] - b[i]; });
+  expect(c, [](double x, double y) { return 5 * x - y; });
   c -= hadamard(b, c);
-  expect(c, [&](std::size_t i) { return (5 * a[i] - b[i]) * (1 - b[i]); });
+  expect(c, [](double x, double y) { return (5 * x - y) * (1 - y); });
   c = a + 2 * b - a / 2;
-  expect(c, [&](std::size_t i) { return a[i] + 2 * b[i] - a[i] / 2; });
+  expect(c, [](double x, double y) { return x + 2 * y - x / 2; });
   double expected = 0;
   for (std::size_t i = 0; i < n; ++i) expected += a[i] * b[i];
   EXPECT_EQ(dot(a, b), expected);
