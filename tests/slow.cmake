@@ -99,6 +99,9 @@ if(NOT NEARFAR_SANITIZE MATCHES "thread")
   nearfar_add_mpi_test(mpi_structures.2_ranks 2 "${one_node}" ${mpi_structures})
   nearfar_add_mpi_test(mpi_structures.4_ranks 4 "${one_node}" ${mpi_structures})
   nearfar_add_mpi_test(mpi_structures.4_ranks_on_2_nodes 4 "${two_nodes}" ${mpi_structures})
+  # One node with more ranks than a small machine has processors, which takes turns.
+  nearfar_add_mpi_test(mpi.4_ranks 4 "${one_node}" ${mpi_tests})
+  nearfar_add_mpi_test(mpi_litmus.4_ranks 4 "${one_node}" ${mpi_litmus})
   # More than any machine at hand has processors.
   nearfar_add_mpi_test(mpi.16_ranks 16 "${one_node}" ${mpi_tests}
                        --gtest_filter=mpi_lock.conforms/*:worlds.*:agreement.*:tries_in_a_loop.*)
