@@ -1,6 +1,13 @@
 # The tests of `make test FULL=1` that `make test` leaves out: searches of minutes, mutants, oracles, and programs that take
 # minutes to compile.
 
+# ---- containers --------------------------------------------------------------------------------------------
+
+if(NEARFAR_TEST_WITHOUT_MPI)
+  nearfar_add_container_tests(container_algorithms numa_vector*:segmented_sort* algorithm fuzz numa_vector_arithmetic segmented_algorithm
+                              segmented_array)
+endif()
+
 # ---- the checker -------------------------------------------------------------------------------------------
 
 # One thread and no MPI: once is enough, and ThreadSanitizer has nothing to see in it.
