@@ -1,5 +1,6 @@
 """The main job of README: scripts/bench, with short runs and the command of the build that is tested."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -25,7 +26,6 @@ class BenchScript(unittest.TestCase):
                     "NEARFAR_BENCH_COMMAND": os.environ["NEARFAR_COMMAND"],
                     "NEARFAR_BENCH_DURATION": "0.01",
                     "NEARFAR_BENCH_REPETITIONS": "1",
-                    "NEARFAR_BENCH_LOCKS": "mcs",
                     "NEARFAR_BENCH_UPB_LOCKS": "mpi_win",
                 },
                 stdin=subprocess.DEVNULL,
@@ -33,6 +33,11 @@ class BenchScript(unittest.TestCase):
                 text=True,
             )
             self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+            results = pathlib.Path(folder) / "build" / "bench" / f"ecsb-{LIBRARY}.jsonl"
+            locks = {json.loads(line).get("lock") for line in results.read_text().splitlines()} - {None}
+            # The recommended setting of each family, and no variant.
+            self.assertLess({"cohort", "mcs", "mpi_win"}, locks)
+            self.assertFalse([lock for lock in locks if "." in lock])
             page = pathlib.Path(ended.stdout.splitlines()[-1])
             self.assertEqual(page.parent, pathlib.Path(folder).resolve() / "build" / "bench" / "report")
             self.assertIn("ECSB", page.read_text())
