@@ -16,7 +16,7 @@ namespace nearfar::bench {
 
 namespace {
 
-/// What part of a number of messages is that of the given one of so many.
+/// The share of rank `index` of `count` ranks in all messages.
 std::int64_t share_of(std::int64_t all, int index, int count) noexcept {
   return all / count + (index < all % count ? 1 : 0);
 }

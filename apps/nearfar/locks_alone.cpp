@@ -1,5 +1,5 @@
-// What nearfar-locks has of the command: exclusive locks, and the subcommands that measure them and report.
-// It compiles in a fraction of the command's time, so that `make bench` soon has a picture.
+// nearfar-locks: the part of the command that measures exclusive locks and reports on them. It compiles in a
+// fraction of the command's time, so that `make bench` soon has a picture.
 
 #include <vector>
 

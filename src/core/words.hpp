@@ -1,5 +1,5 @@
 /// \file
-/// Words of messages that several sources have.
+/// Phrases of error messages that several sources share.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace nearfar::detail {
 
-/// What the system says of an error's number.
+/// The system's text for an error number.
 inline std::string system_text(int code) { return std::generic_category().message(code); }
 
 /// "1 core", "2 cores", "2 caches".

@@ -24,7 +24,7 @@ struct cluster_shape {
 /// `usage_error` for a shape that the machine does not have.
 [[nodiscard]] locality locality_of(const simulation::machine& machine, cluster_shape shape);
 
-/// What `--topology` would say of so many nodes.
+/// The text for `--topology` that describes this many nodes.
 [[nodiscard]] std::string topology_text(const simulation::node_shape& node, int nodes);
 
 /// Memory that each rank of a run needs for this many locks at once.
