@@ -11,9 +11,9 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
-#include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nearfar/core/error.hpp"
@@ -41,34 +41,58 @@ std::string library_version() {
   return text;
 }
 
-std::optional<std::string> control_variable(const char* name) {
+namespace {
+
+/// The value of a string-valued control variable, while MPI_T is initialised; empty where the library has none.
+std::string control_variable(const char* name) {
+  std::string value;
+  int index = 0;
+  MPI_T_cvar_handle handle = nullptr;
+  int count = 0;
+  if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS ||
+      MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) != MPI_SUCCESS)
+    return value;
+  value.resize(static_cast<std::size_t>(count) + 1);
+  const bool is_read = count > 1 && MPI_T_cvar_read(handle, value.data()) == MPI_SUCCESS;
+  value.resize(is_read ? value.find('\0') : 0);
+  MPI_T_cvar_handle_free(&handle);
+  return value;
+}
+
+/// Open MPI's choices of components; empty with other libraries.
+struct components {
+  std::string pml;
+  std::string osc;
+  std::string btl;
+  std::string single_copy;
+};
+
+components read_components() {
   int level = MPI_THREAD_SINGLE;
   check(MPI_Query_thread(&level), "MPI_Query_thread");
   int provided = 0;
   // Asking for less than MPI has makes Open MPI 4.1 forget what it has.
-  if (MPI_T_init_thread(level, &provided) != MPI_SUCCESS) return std::nullopt;
-  std::optional<std::string> result;
-  int index = 0;
-  MPI_T_cvar_handle handle = nullptr;
-  int count = 0;
-  if (MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
-      MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS) {
-    std::string value(static_cast<std::size_t>(count) + 1, '\0');
-    if (count > 1 && MPI_T_cvar_read(handle, value.data()) == MPI_SUCCESS) {
-      value.resize(value.find('\0'));
-      result = value;
-    }
-    MPI_T_cvar_handle_free(&handle);
-  }
+  if (MPI_T_init_thread(level, &provided) != MPI_SUCCESS) return {};
+  components chosen{control_variable("pml"), control_variable("osc"), control_variable("btl"),
+                    control_variable("btl_vader_single_copy_mechanism")};
   MPI_T_finalize();
-  return result;
+  return chosen;
 }
+
+/// Read once: they stay as they are after MPI_Init, and Open MPI 4.1 loads every component for it, which takes
+/// 0.2 s where one of them is libinfinipath.
+const components& chosen_components() {
+  static const components chosen = read_components();
+  return chosen;
+}
+
+}  // namespace
 
 std::string transport_text() {
   std::string result;
-  for (const char* name : {"pml", "osc", "btl"})
-    if (const auto value = control_variable(name); value && !value->empty())
-      result += (result.empty() ? "" : ", ") + std::string(name) + " " + *value;
+  const components& chosen = chosen_components();
+  for (const auto& [name, value] : {std::pair("pml ", chosen.pml), {"osc ", chosen.osc}, {"btl ", chosen.btl}})
+    if (!value.empty()) result += (result.empty() ? "" : ", ") + (name + value);
   if (!result.empty()) return result;
   const std::string version = full_library_version();
   for (const std::string key : {"MPICH Device:", "MPICH Custom Information:"}) {
@@ -87,16 +111,15 @@ void require_transport(MPI_Comm comm, bool one_node) {
   if (one_node || std::sscanf(library_version().c_str(), "Open MPI v%d.%d.%d", version.data(),
                               version.data() + 1, version.data() + 2) != 3)
     return;
-  const std::string osc = control_variable("osc").value_or("");
-  const auto may_choose = [&osc](const char* component) {
+  const components& chosen = chosen_components();
+  const auto may_choose = [&osc = chosen.osc](const char* component) {
     const bool is_named = osc.find(component) != std::string::npos;
     return osc.empty() || (osc.front() == '^' ? !is_named : is_named);
   };
   // open-mpi/ompi PR 10513: MPI_Compare_and_swap of osc/rdma over vader's single-copy path crashes
   // before 4.1.5.
   const bool has_faulty_rdma = version < std::array{4, 1, 5};
-  const std::string single_copy = control_variable("btl_vader_single_copy_mechanism").value_or("");
-  if (has_faulty_rdma && may_choose("rdma") && single_copy != "none")
+  if (has_faulty_rdma && may_choose("rdma") && chosen.single_copy != "none")
     throw transport_error(
         "compare-and-swap between nodes crashes in this Open MPI (before 4.1.5) with osc/rdma: run with "
         "'--mca osc sm,pt2pt'");

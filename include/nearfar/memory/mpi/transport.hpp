@@ -5,7 +5,6 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <optional>
 #include <string>
 
 #include "nearfar/core/language.hpp"
@@ -21,9 +20,6 @@ namespace nearfar::mpi {
 
 /// Its first line, with single blanks.
 [[nodiscard]] std::string library_version();
-
-/// The value of one of the library's string-valued control variables (MPI_T), such as Open MPI's "osc".
-[[nodiscard]] std::optional<std::string> control_variable(const char* name);
 
 /// How messages and one-sided operations travel, as far as the library tells: Open MPI's components, MPICH's
 /// device.
