@@ -23,17 +23,31 @@ int number_in(const char* variable, int otherwise) {
   return text != nullptr ? std::atoi(text) : otherwise;
 }
 
+[[noreturn]] void refuse_launcher(int started, const std::string& library) {
+  throw usage_error(fmt::format(
+      "started as {} ranks that do not find each other: the launcher is not that of {}, which this "
+      "program was built with; use its mpirun, or scripts/run-mpi",
+      started, library.substr(0, library.find(','))));
+}
+
+/// Hydra, MPICH's launcher, leaves each process of Open MPI alone. To be called before MPI_Init, in which
+/// Open MPI then starts a daemon for each process: their daemons race for one folder, and the loser ends the
+/// program with pages of errors.
+void refuse_hydra_with_open_mpi() {
+  const int started = launch::from_environment().ranks;
+  const bool by_hydra = std::getenv("HYDI_CONTROL_FD") != nullptr && std::getenv("OMPI_COMM_WORLD_RANK") == nullptr &&
+                        std::getenv("PMIX_RANK") == nullptr;
+  if (started <= 1 || !by_hydra) return;
+  const std::string library = mpi::library_version();
+  if (library.starts_with("Open MPI")) refuse_launcher(started, library);
+}
+
 /// A launcher that speaks another language than this program's library leaves each process alone.
 void refuse_other_launcher() {
   int ranks = 1;
   mpi::check(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
   const int started = launch::from_environment().ranks;
-  if (ranks != 1 || started <= 1) return;
-  const std::string library = mpi::library_version();
-  throw usage_error(fmt::format(
-      "started as {} ranks that do not find each other: the launcher is not that of {}, which this "
-      "program was built with; use its mpirun, or scripts/run-mpi",
-      started, library.substr(0, library.find(','))));
+  if (ranks == 1 && started > 1) refuse_launcher(started, mpi::library_version());
 }
 
 void refuse_different_arguments() {
@@ -71,6 +85,7 @@ mpi_session::mpi_session() {
   mpi::check(MPI_Initialized(&is_there), "MPI_Initialized");
   is_outermost_ = is_there == 0;
   if (!is_outermost_) return;
+  refuse_hydra_with_open_mpi();
   int provided = MPI_THREAD_SINGLE;
   mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   refuse_other_launcher();
