@@ -138,3 +138,13 @@ if(NOT NEARFAR_SANITIZE MATCHES "thread")
   endif()
 endif()
 
+# ---- the command -------------------------------------------------------------------------------------------
+
+if(NOT NEARFAR_SANITIZE MATCHES "thread" AND NOT NEARFAR_MPI_ONLY)
+  foreach(class IN LISTS slow_classes)
+    nearfar_add_command_test(command.${class} 1 ${file} ${class})
+  endforeach()
+  if(NEARFAR_TEST_WITHOUT_MPI)
+    nearfar_add_command_test(figures 2 ${CMAKE_CURRENT_SOURCE_DIR}/command/figures_test.py)
+  endif()
+endif()

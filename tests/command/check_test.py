@@ -129,7 +129,7 @@ class RightLocks(Check):
         self.assertIn("a reader, 1 acquisition each by try_lock first", self.assert_right(*bounds, "--try-first"))
         self.assertIn("end blocked by a crash", self.assert_right(*bounds, "--crashes", "1"))
         self.assert_right("--locks", "all", "--readers", "20", "--ranks", "40", "--nodes", "5", "--tier", "random",
-                          "--executions", "8")  # fmt: skip
+                          "--executions", "2")  # fmt: skip
 
     def test_limits_end_a_search_and_are_named(self):
         text = self.assert_right("--locks", "cohort", "--ranks", "4", "--acquisitions", "3", "--executions", "100")

@@ -229,6 +229,28 @@ class Channels(InEmptyFolder):
                 self.assertTrue(sample["verified"], sample)
                 self.assertEqual(sample["iterations"], 300)
 
+    def test_claims_are_judged_by_what_was_measured(self):
+        ended = nearfar("figures", "laubert2021", "--quick", "--most-ranks", "2", "--repetitions", "1",
+                        "--only", "fig-5.1-5.2-mpsc,fig-5.3-mpmc", "--output", "out", cwd=self.folder)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertRegex(ended.stdout, r"(holds|does not hold) +5\.2: .*s \(\w+, 1 senders\)")
+        self.assertRegex(ended.stdout, r"not measured +5\.5: ")
+        self.assertTrue((self.folder / "out" / "index.html").exists())
+
+    def test_figures_say_what_is_in_the_way(self):
+        arguments = ["figures", "laubert2021", "--quick", "--most-ranks", "2", "--repetitions", "1", "--output", "out"]
+        ended = nearfar(*arguments, "--only", "fig-5.7-sizes", cwd=self.folder)
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("takes 11 ranks", ended.stdout)
+        self.assertIn("--most-ranks", ended.stderr)
+        (self.folder / "out" / "fig-5.3-mpmc.jsonl").write_text('{"record":"sample","verified":true}\n')
+        ended = nearfar(*arguments, "--only", "fig-5.1-5.2-mpsc", cwd=self.folder)
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn(os.path.join("out", "fig-5.3-mpmc.jsonl"), ended.stderr)
+        self.assertIn("line 1", ended.stderr)
+
+
+class PublishedFigures(InEmptyFolder):
     def test_figures_of_exclusive_locks(self):
         """Some of the experiments, each with a page of figures and of what is claimed."""
         listed = nearfar("figures", "uffmann2022", "--list").stdout
@@ -286,14 +308,6 @@ class Channels(InEmptyFolder):
         self.assertEqual(again.returncode, 2)
         self.assertEqual(again.stderr.count("index.html"), 1, again.stderr)
 
-    def test_claims_are_judged_by_what_was_measured(self):
-        ended = nearfar("figures", "laubert2021", "--quick", "--most-ranks", "2", "--repetitions", "1",
-                        "--only", "fig-5.1-5.2-mpsc,fig-5.3-mpmc", "--output", "out", cwd=self.folder)  # fmt: skip
-        self.assertEqual(ended.returncode, 0, ended.stderr)
-        self.assertRegex(ended.stdout, r"(holds|does not hold) +5\.2: .*s \(\w+, 1 senders\)")
-        self.assertRegex(ended.stdout, r"not measured +5\.5: ")
-        self.assertTrue((self.folder / "out" / "index.html").exists())
-
     def test_claims_are_judged_by_what_was_asked_for(self):
         arguments = ["figures", "laubert2021", "--quick", "--most-ranks", "2", "--repetitions", "1", "--output", "out",
                      "--only", "fig-5.1-5.2-mpsc"]  # fmt: skip
@@ -314,18 +328,6 @@ class Channels(InEmptyFolder):
         results.write_text("\n".join(lines) + "\n")
         self.assertEqual(nearfar(*arguments, cwd=self.folder).returncode, 0)
         self.assertEqual((self.folder / "out" / "claims.jsonl").read_text(), claims)
-
-    def test_figures_say_what_is_in_the_way(self):
-        arguments = ["figures", "laubert2021", "--quick", "--most-ranks", "2", "--repetitions", "1", "--output", "out"]
-        ended = nearfar(*arguments, "--only", "fig-5.7-sizes", cwd=self.folder)
-        self.assertEqual(ended.returncode, 2)
-        self.assertIn("takes 11 ranks", ended.stdout)
-        self.assertIn("--most-ranks", ended.stderr)
-        (self.folder / "out" / "fig-5.3-mpmc.jsonl").write_text('{"record":"sample","verified":true}\n')
-        ended = nearfar(*arguments, "--only", "fig-5.1-5.2-mpsc", cwd=self.folder)
-        self.assertEqual(ended.returncode, 2)
-        self.assertIn(os.path.join("out", "fig-5.3-mpmc.jsonl"), ended.stderr)
-        self.assertIn("line 1", ended.stderr)
 
 
 class Unfinished(InEmptyFolder):
@@ -1174,7 +1176,7 @@ class Axes(InEmptyFolder):
 
     def test_a_rank_that_has_no_part_is_not_missed(self):
         """For longer than one that takes part may be silent."""
-        ended = under_mpi(2, "bench", "ecsb", "--ranks", "1", "--locks", "tas", "--stall-limit", "1", "--duration", "0.5",
+        ended = under_mpi(2, "bench", "ecsb", "--ranks", "1", "--locks", "tas", "--stall-limit", "1", "--duration", "0.1",
                           "--repetitions", "40")  # fmt: skip
         self.assertEqual(ended.returncode, 0, ended.stderr)
 
@@ -1553,6 +1555,28 @@ class Machine(unittest.TestCase):
         self.assertTrue(lines[-1].startswith("verdict: "), lines[-1])
         self.assertIn(" 0 FAIL", lines[-1])
 
+    def test_doctor_alone_skips_rather_than_passes(self):
+        ended = under_mpi(1, "doctor", "--quick")
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        skipped = [line for line in ended.stdout.splitlines() if line.startswith("skip")]
+        self.assertTrue(any("swap" in line for line in skipped), ended.stdout)
+
+    def test_topo_shows_the_ranks_on_the_tree(self):
+        ended = nearfar("topo", "--ranks", "4", "--topology", "node:2 core:2")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        for text in ["node 0", "node 1", "ranks 2-3", "binding:", "processors:"]:
+            self.assertIn(text, ended.stdout)
+        shown = json.loads(nearfar("topo", "--ranks", "4", "--topology", "node:2", "--json").stdout)
+        self.assertEqual(len(shown["ranks"]), 4)
+
+    def test_topo_names_the_mpi_library(self):
+        ended = under_mpi(2, "topo")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("MPICH" if MPI.startswith("mpich") else "Open MPI", ended.stdout)
+        self.assertIn("transport:", ended.stdout)
+
+
+class ReappearingWrites(unittest.TestCase):
     @unittest.skipIf(os.environ.get("NEARFAR_SANITIZE"), "nothing may be loaded before AddressSanitizer")
     def test_doctor_counts_writes_that_come_back(self):
         """With the memcpy that stores twice, they do on every library that carries out a put by memcpy. A run in
@@ -1573,26 +1597,6 @@ class Machine(unittest.TestCase):
             if MPI == "mpich":  # of MPICH 4.0, where the target itself carries out the operation
                 return
         self.assertIn("unsound", found["advice"])
-
-    def test_doctor_alone_skips_rather_than_passes(self):
-        ended = under_mpi(1, "doctor", "--quick")
-        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
-        skipped = [line for line in ended.stdout.splitlines() if line.startswith("skip")]
-        self.assertTrue(any("swap" in line for line in skipped), ended.stdout)
-
-    def test_topo_shows_the_ranks_on_the_tree(self):
-        ended = nearfar("topo", "--ranks", "4", "--topology", "node:2 core:2")
-        self.assertEqual(ended.returncode, 0, ended.stderr)
-        for text in ["node 0", "node 1", "ranks 2-3", "binding:", "processors:"]:
-            self.assertIn(text, ended.stdout)
-        shown = json.loads(nearfar("topo", "--ranks", "4", "--topology", "node:2", "--json").stdout)
-        self.assertEqual(len(shown["ranks"]), 4)
-
-    def test_topo_names_the_mpi_library(self):
-        ended = under_mpi(2, "topo")
-        self.assertEqual(ended.returncode, 0, ended.stderr)
-        self.assertIn("MPICH" if MPI.startswith("mpich") else "Open MPI", ended.stdout)
-        self.assertIn("transport:", ended.stdout)
 
 
 if __name__ == "__main__":

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import run_module
 from report_builders import LOOPS_SCHEMA, SCHEMA, Outcome, Record, provenance
-
-PACKAGE_ROOT = Path(__file__).resolve().parents[2] / "report"
 
 
 @pytest.fixture
@@ -39,11 +35,6 @@ def report(tmp_path: Path) -> Callable[..., Outcome]:
     work.mkdir()
 
     def run(*arguments: str | Path, cwd: Path = work) -> Outcome:
-        environment = {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-m", "nearfar_report", *map(str, arguments)]
-        done = subprocess.run(
-            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False
-        )
-        return Outcome(done.returncode, done.stdout, done.stderr, cwd / "nearfar-report")
+        return run_module("nearfar_report", *arguments, cwd=cwd)
 
     return run

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from report_builders import Record, ecsb, loop, stated, statement, upb
+from forked import run_module
+from report_builders import Outcome, Record, ecsb, loop, stated, statement, upb
 
 Write = Callable[..., Path]
-PACKAGE_ROOT = Path(__file__).resolve().parents[2] / "report"
 NOISE = (0.98, 1.0, 1.01, 0.99, 1.02, 1.0, 0.97, 1.03)
 
 
@@ -23,18 +20,14 @@ def repetitions(lock: str, ns: float, noise: Sequence[float] = NOISE) -> list[Re
     return [ecsb(lock, r, (600, 400), duration_ns=round(1000 * ns * factor)) for r, factor in enumerate(noise)]
 
 
-def compare(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "nearfar_report.compare", *map(str, arguments)],
-        capture_output=True, text=True, env=environment, check=False,
-    )  # fmt: skip
+def compare(*arguments: str | Path) -> Outcome:
+    return run_module("nearfar_report.compare", *arguments, cwd=Path.cwd())
 
 
 def verdicts(*arguments: str | Path) -> dict[str, Record]:
     ended = compare(*arguments, "--json")
-    assert ended.returncode in (0, 1), ended.stderr
-    return {record["lock"]: record for record in map(json.loads, ended.stdout.splitlines())}
+    assert ended.status in (0, 1), ended.err
+    return {record["lock"]: record for record in map(json.loads, ended.out.splitlines())}
 
 
 @pytest.mark.parametrize(
@@ -51,8 +44,8 @@ def verdicts(*arguments: str | Path) -> dict[str, Record]:
 def test_verdicts(write: Write, after: float, bound: str, verdict: str, status: int) -> None:
     one, other = write("a.jsonl", repetitions("mcs", 100)), write("b.jsonl", repetitions("mcs", after))
     ended = compare(one, other, "--bound", bound)
-    assert (ended.returncode, ended.stderr) == (status, "")
-    line = ended.stdout.splitlines()[-1]
+    assert (ended.status, ended.err) == (status, "")
+    line = ended.out.splitlines()[-1]
     assert line.startswith("ecsb mcs ") and line.endswith(f"  {verdict}")
     record = verdicts(one, other, "--bound", bound)["mcs"]
     assert record["verdict"] == verdict
@@ -69,13 +62,13 @@ def test_noise_is_no_regression(write: Write) -> None:
 
 def test_the_same_files_give_the_same_words(write: Write) -> None:
     one, other = write("a.jsonl", repetitions("mcs", 100)), write("b.jsonl", repetitions("mcs", 103))
-    assert compare(one, other).stdout == compare(one, other).stdout
+    assert compare(one, other).out == compare(one, other).out
 
 
 def test_numbers_keep_apart_however_large(write: Write) -> None:
     one = write("a.jsonl", repetitions("mcs", 1, (0.001, 0.002, 0.5, 1, 1, 2000, 30_000, 90_000_000)))
     other = write("b.jsonl", repetitions("mcs", 1, (0.001, 0.002, 400, 500, 70_000, 2000, 3_000_000, 90_000_000)))
-    head, row = compare(one, other).stdout.splitlines()[-2:]
+    head, row = compare(one, other).out.splitlines()[-2:]
     assert [len(line.split("  ")[-1]) for line in (head, row)] == [len("verdict"), len("same")]
     (record,) = verdicts(one, other).values()
     assert record["high"] > 10_000, "which takes all the room of its column"
@@ -102,8 +95,8 @@ def test_what_is_in_one_file_only_is_named(write: Write) -> None:
     one = write("a.jsonl", repetitions("mcs", 100) + repetitions("tas", 50))
     other = write("b.jsonl", repetitions("mcs", 100) + repetitions("dash", 50), locks=["mcs", "dash"])
     ended = compare(one, other)
-    assert ended.returncode == 0
-    assert [line.split(": ")[-1] for line in ended.stderr.splitlines()] == ["ecsb tas", "ecsb dash"]
+    assert ended.status == 0
+    assert [line.split(": ")[-1] for line in ended.err.splitlines()] == ["ecsb tas", "ecsb dash"]
 
 
 def test_scenarios_and_ranks_are_configurations(write: Write) -> None:
@@ -111,8 +104,8 @@ def test_scenarios_and_ranks_are_configurations(write: Write) -> None:
         return [upb("mcs", scenario, r, time + r) for scenario in ("1a", "2b") for r in range(8)]
 
     ended = compare(write("a.jsonl", samples(100)), write("b.jsonl", samples(200)))
-    assert ended.returncode == 1
-    rows = [line for line in ended.stdout.splitlines() if not line.startswith("#")]
+    assert ended.status == 1
+    rows = [line for line in ended.out.splitlines() if not line.startswith("#")]
     assert [row.split()[2] for row in rows] == ["scenario=1a", "scenario=2b"]
 
 
@@ -125,10 +118,10 @@ def test_axes_are_configurations_and_effort_is_not(write: Write) -> None:
 
     one, other = write("a.jsonl", samples(200, duration=1)), write("b.jsonl", samples(300, duration=2))
     ended = compare(one, other)
-    assert (ended.returncode, ended.stderr) == (1, "")
-    rows = [line.split() for line in ended.stdout.splitlines() if not line.startswith("#")]
+    assert (ended.status, ended.err) == (1, "")
+    rows = [line.split() for line in ended.out.splitlines() if not line.startswith("#")]
     assert [(row[2], row[-1]) for row in rows] == [("far=0", "same"), ("far=50", "REGRESSION")]
-    records = list(map(json.loads, compare(one, other, "--json").stdout.splitlines()))
+    records = list(map(json.loads, compare(one, other, "--json").out.splitlines()))
     assert [record["axes"] for record in records] == [{"far": 0, "same": "x"}, {"far": 50, "same": "x"}]
 
 
@@ -164,15 +157,15 @@ def test_sweeps(write: Write) -> None:
 
     one, other = sweep("a.jsonl", 1), sweep("b.jsonl", 2)
     ended = compare(one, other)
-    assert (ended.returncode, ended.stderr) == (1, "")
-    rows = [re.split(r"\s{2,}", line) for line in ended.stdout.splitlines() if not line.startswith("#")]
+    assert (ended.status, ended.err) == (1, "")
+    rows = [re.split(r"\s{2,}", line) for line in ended.out.splitlines() if not line.startswith("#")]
     places = ("nodes=1 ranks=2", "nodes=1 ranks=4", "nodes=2 ranks=4")
     assert [row[0] for row in rows] == [
         *(f"ecsb {lock} {place}" for lock in ("mcs", "tas") for place in places),
         *(f"room {tree} door={door}" for tree in ("line", "tree") for door in ("in", "out")),
     ]
     assert [row[0] for row in rows if row[-1] != "same"] == ["room line door=out"]
-    records = list(map(json.loads, compare(one, other, "--json").stdout.splitlines()))
+    records = list(map(json.loads, compare(one, other, "--json").out.splitlines()))
     assert records[-1]["barrier"] == "tree" and "lock" not in records[-1]
 
 
@@ -194,10 +187,10 @@ def test_every_column_of_times_is_judged(write: Write) -> None:
     said = {"rw_lb": statement(kind="lock", columns=columns)}
     one, other = (write(name, samples(ns), statements=said) for name, ns in (("a.jsonl", 200), ("b.jsonl", 300)))
     ended = compare(one, other)
-    assert (ended.returncode, ended.stderr) == (1, "")
-    rows = [line.split() for line in ended.stdout.splitlines() if not line.startswith("#")]
+    assert (ended.status, ended.err) == (1, "")
+    rows = [line.split() for line in ended.out.splitlines() if not line.startswith("#")]
     assert [(row[2], row[-1]) for row in rows] == [("column=read_p50", "REGRESSION"), ("column=write_p50", "same")]
-    records = map(json.loads, compare(one, other, "--json").stdout.splitlines())
+    records = map(json.loads, compare(one, other, "--json").out.splitlines())
     medians = {record["column"]: record["before_ns"] for record in records}
     assert medians == {"read_p50": 203.5, "write_p50": 903.5}
 
@@ -206,13 +199,13 @@ def test_loops_too(write: Write) -> None:
     one = write("a.jsonl", [loop("array", r, 500 + r) for r in range(8)])
     other = write("b.jsonl", [loop("array", r, 250 + r) for r in range(8)])
     ended = compare(one, other)
-    assert ended.returncode == 1
-    assert ended.stdout.splitlines()[-1].startswith("triad array ")
+    assert ended.status == 1
+    assert ended.out.splitlines()[-1].startswith("triad array ")
 
 
 def test_other_machines_are_pointed_out(write: Write) -> None:
     one, other = write("a.jsonl", repetitions("mcs", 100)), write("b.jsonl", repetitions("mcs", 100), host="beta")
-    assert "different machines: alpha and beta" in compare(one, other).stderr
+    assert "different machines: alpha and beta" in compare(one, other).err
 
 
 @pytest.mark.parametrize(
@@ -232,6 +225,6 @@ def test_bad_input(write: Write, tmp_path: Path, arguments: list[str], saying: s
     write("tas.jsonl", repetitions("tas", 100))
     write("loops.jsonl", [loop()])
     ended = compare(*(tmp_path / one if one.endswith(".jsonl") else one for one in arguments))
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert len(ended.stderr.splitlines()) == 1
-    assert saying in ended.stderr
+    assert (ended.status, ended.out) == (2, "")
+    assert len(ended.err.splitlines()) == 1
+    assert saying in ended.err

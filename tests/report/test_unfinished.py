@@ -137,16 +137,16 @@ def test_resumed_elsewhere(report: Report, write: Write, changes: Record, said: 
     assert (outcome.status, outcome.err) == (0, "")
     assert f'<div class="notice">a: {said}.</div>' in outcome.page
     other = write("b.jsonl", samples(8))
-    assert compare(path, other).stderr == f"nearfar compare: {path}: {said}\n"
+    assert compare(path, other).err == f"nearfar compare: {path}: {said}\n"
 
 
 def test_compare_takes_what_there_is(write: Write) -> None:
     one = write("a.jsonl", repetitions("mcs", 100))
     other = write("b.jsonl", repetitions("mcs", 130), records_expected=9)
     ended = compare(one, other)
-    assert ended.returncode == 1
-    assert ended.stdout.splitlines()[-1].endswith("REGRESSION")
-    assert ended.stderr == f"nearfar compare: {other}: the run ended after 8 of 9 samples: {SILENT}\n"
+    assert ended.status == 1
+    assert ended.out.splitlines()[-1].endswith("REGRESSION")
+    assert ended.err == f"nearfar compare: {other}: the run ended after 8 of 9 samples: {SILENT}\n"
 
 
 def test_no_samples_at_all(report: Report, write: Write) -> None:
