@@ -35,8 +35,8 @@ int number_in(const char* variable, int otherwise) {
 /// program with pages of errors.
 void refuse_hydra_with_open_mpi() {
   const int started = launch::from_environment().ranks;
-  const bool by_hydra = std::getenv("HYDI_CONTROL_FD") != nullptr && std::getenv("OMPI_COMM_WORLD_RANK") == nullptr &&
-                        std::getenv("PMIX_RANK") == nullptr;
+  const bool by_hydra = std::getenv("HYDI_CONTROL_FD") != nullptr &&
+                        std::getenv("OMPI_COMM_WORLD_RANK") == nullptr && std::getenv("PMIX_RANK") == nullptr;
   if (started <= 1 || !by_hydra) return;
   const std::string library = mpi::library_version();
   if (library.starts_with("Open MPI")) refuse_launcher(started, library);

@@ -43,7 +43,8 @@ std::string library_version() {
 
 namespace {
 
-/// The value of a string-valued control variable, while MPI_T is initialised; empty where the library has none.
+/// The value of a string-valued control variable, while MPI_T is initialised; empty where the library has
+/// none.
 std::string control_variable(const char* name) {
   std::string value;
   int index = 0;
@@ -79,8 +80,8 @@ components read_components() {
   return chosen;
 }
 
-/// Read once: they stay as they are after MPI_Init, and Open MPI 4.1 loads every component for it, which takes
-/// 0.2 s where one of them is libinfinipath.
+/// Read once: they stay as they are after MPI_Init, and Open MPI 4.1 loads every component for it, which
+/// takes 0.2 s where one of them is libinfinipath.
 const components& chosen_components() {
   static const components chosen = read_components();
   return chosen;
@@ -91,7 +92,8 @@ const components& chosen_components() {
 std::string transport_text() {
   std::string result;
   const components& chosen = chosen_components();
-  for (const auto& [name, value] : {std::pair("pml ", chosen.pml), {"osc ", chosen.osc}, {"btl ", chosen.btl}})
+  for (const auto& [name, value] :
+       {std::pair("pml ", chosen.pml), {"osc ", chosen.osc}, {"btl ", chosen.btl}})
     if (!value.empty()) result += (result.empty() ? "" : ", ") + (name + value);
   if (!result.empty()) return result;
   const std::string version = full_library_version();
