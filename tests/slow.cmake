@@ -14,6 +14,7 @@ endif()
 if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
   nearfar_add_test(
     checker
+    checker/attempts_test.cpp
     checker/biased_queue_test.cpp
     checker/completion_test.cpp
     checker/crash_test.cpp
@@ -30,6 +31,7 @@ if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
     checker/jobs_test.cpp
     checker/near_litmus_test.cpp
     checker/operations_test.cpp
+    checker/parking_test.cpp
     checker/payload_test.cpp
     checker/search_test.cpp
     checker/seq_lock_test.cpp

@@ -74,6 +74,7 @@ struct rank_state : knowledge {
   /// Of the function of `execution` that it is in: what is below belongs to none.
   const void* frame = nullptr;
   int issued = 0;
+  int early_wakes = 0;
   std::vector<rma> outstanding;
   event_set past;
   std::uint64_t observed = 0;
@@ -174,6 +175,8 @@ class execution final : public engine::team, public monitor, public shared_memor
   [[nodiscard]] std::chrono::nanoseconds now() override {
     return std::chrono::nanoseconds(static_cast<std::int64_t>(events_.size()));
   }
+  [[nodiscard]] int choose(int possibilities) override;
+  [[nodiscard]] bool wakes_for_no_reason() override;
   void cleared(const std::byte* from, std::size_t bytes) override { words_.forget(from, bytes); }
   void access(const engine::plain_access& what) override;
   void taken(const std::byte* from, std::size_t bytes) override;

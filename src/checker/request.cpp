@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint64_t mailbox = std::uint64_t{1} << 60U;
 constexpr std::uint64_t exclusive = std::uint64_t{2} << 60U;
 constexpr std::uint64_t shared = std::uint64_t{9} << 60U;
+constexpr std::uint64_t choices_of_rank = std::uint64_t{10} << 60U;
 
 constexpr std::uint64_t name_of_other(std::uint64_t kind, int id, int rank) {
   return kind + (static_cast<std::uint64_t>(id) << 20U) + static_cast<std::uint64_t>(rank);
@@ -303,6 +304,18 @@ touched library_exit::take(int /*choice*/) {
   shared_word& inside = run().words().at(word());
   const std::uint64_t before = std::exchange(inside.value, 1);
   return {before, before, 1};
+}
+
+// ---- choices ----------------------------------------------------------------------------------------------
+
+std::string choice_request::text(bool /*in_vain*/) const {
+  return "choose " + std::to_string(chosen_ + 1) + " of " + std::to_string(possibilities_);
+}
+std::uint64_t choice_request::word() const { return name_of_other(choices_of_rank, 0, rank()); }
+touched choice_request::take(int choice) {
+  chosen_ = choice;
+  const auto value = static_cast<std::uint64_t>(choice);
+  return {value, value, value};
 }
 
 // ---- messages ---------------------------------------------------------------------------------------------

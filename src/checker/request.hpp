@@ -285,6 +285,23 @@ class barrier_arrival final : public request {
   touched take(int choice) override;
 };
 
+/// A choice that nothing in the program makes. It concerns no other rank.
+class choice_request final : public request {
+ public:
+  choice_request(execution& of, int possibilities)
+      : request(of, "choose"), possibilities_(possibilities), chosen_(0) {}
+  [[nodiscard]] std::string text(bool in_vain) const override;
+  [[nodiscard]] std::uint64_t word() const override;
+  [[nodiscard]] bool writes() const override { return false; }
+  [[nodiscard]] int choices() const override { return possibilities_; }
+  touched take(int choice) override;
+  [[nodiscard]] std::uint64_t observed(const touched& values) const override { return values.read; }
+
+ private:
+  int possibilities_;
+  int chosen_;
+};
+
 class signal_request final : public request {
  public:
   signal_request(execution& of, int channel, int to) : request(of, "signal"), channel_(channel), to_(to) {}

@@ -274,6 +274,19 @@ void execution::barrier() {
   suspend();
 }
 
+int execution::choose(int possibilities) {
+  if (is_unwound() || possibilities == 1) return 0;
+  self().frame = __builtin_frame_address(0);
+  choice_request choosing(*this, possibilities);
+  return static_cast<int>(stop_before(choosing));
+}
+
+bool execution::wakes_for_no_reason() {
+  if (is_unwound() || self().early_wakes == options_->most_early_wakes || choose(2) == 0) return false;
+  ++self().early_wakes;
+  return true;
+}
+
 void execution::access(const engine::plain_access& what) {
   if (is_unwound()) return;
   words_.access_plain(running(), what, self().seen, current_site());

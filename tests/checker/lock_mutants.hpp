@@ -33,7 +33,7 @@ struct shape {
   return checker::lock_program(
       topology_spec::parse("node:" + std::to_string(nodes) + " numa:2").place(of.ranks), of.acquisitions,
       [&entry, parameters](engine::world& w) { return entry.factory<engine::world>()(w, 0, parameters); },
-      entry.bypass, local_passes, of.by);
+      entry.bypass, local_passes, entry.can_try ? of.by : checker::attempts::lock);
 }
 
 /// The locks that are meant to be right.

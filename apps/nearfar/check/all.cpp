@@ -95,13 +95,13 @@ constexpr std::uint64_t random_executions = 2'000;
 /// least: sequential cells allow nothing that release_acquire does not, and `progress` has every order of
 /// deliveries that `eager` and `lazy` have; what only `lazy` shows, that nothing is delivered without a
 /// flush, shows in the smaller shapes. Where nothing is delivered the modes do not differ.
-std::vector<check_case> searches_of(const check_case& row, std::size_t column, bool quick) {
+std::vector<check_case> searches_of(const check_case& row, std::size_t column, bool quick, bool can_try) {
   const bool has_one_node = row.nodes == 1;
   const bool has_readers = row.readers != 0;
   const bool is_large = row.ranks * row.acquisitions > 4;
   // Two that write and one that reads are among the smaller shapes.
   const bool is_brief = quick && row.ranks > (has_readers && column != try_column ? 3 : 2);
-  if (column == try_column && (is_large || (has_readers && row.ranks > 3))) return {};
+  if (column == try_column && (!can_try || is_large || (has_readers && row.ranks > 3))) return {};
   if (column == sequential_column && quick && (is_large || row.ranks > 2)) return {};
   std::vector<check_case> all;
   for (const auto& [mode, name] : mode_names) {
@@ -219,7 +219,7 @@ class matrix {
     row done;
     done.of = case_of(lock, of);
     for (std::size_t column = 0; column < columns; ++column)
-      for (const check_case& each : searches_of(done.of, column, options_->quick)) {
+      for (const check_case& each : searches_of(done.of, column, options_->quick, lock.can_try)) {
         const checked one = run_check(each, lock, {.executions = most_executions()});
         done.is_whole = done.is_whole && one.result.complete;
         done.cells[column].add(one.result);

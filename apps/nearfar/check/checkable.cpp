@@ -51,6 +51,7 @@ checkable checkable_of(const Entry& entry, bool is_shared) {
           .one_node_only = entry.one_node_only,
           .is_sound = entry.is_sound(),
           .is_shared = is_shared,
+          .can_try = entry.can_try,
           .program = [&entry](const check_case& of) {
             checker::program result = program_of(of, entry);
             if (!entry.treats_ranks_alike) return result;

@@ -19,6 +19,7 @@ struct checkable {
   bool one_node_only = false;
   bool is_sound = true;
   bool is_shared = false;  ///< for readers and writers
+  bool can_try = true;     ///< has a `try_lock`
   /// What the ranks of a case do: make the lock at home, acquire it and release it.
   std::function<checker::program(const check_case&)> program;
 

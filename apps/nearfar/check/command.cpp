@@ -140,7 +140,7 @@ std::vector<const checkable*> choose_locks(const check_command_options& options)
   if (options.locks.empty() || options.locks == std::vector<std::string>{"all"}) {
     for (const checkable& lock : checkables())
       if (lock.is_sound && (!options.locks.empty() || lock.is_recommended()) &&
-          (!options.has_readers || lock.is_shared))
+          (!options.has_readers || lock.is_shared) && (!options.of.try_first || lock.can_try))
         chosen.push_back(&lock);
     return chosen;
   }
@@ -152,6 +152,8 @@ std::vector<const checkable*> choose_locks(const check_command_options& options)
     if (!lock.is_shared && options.has_readers)
       throw usage_error(fmt::format(
           "cannot check lock '{}' with --readers: it is exclusive, not a reader-writer lock", name));
+    if (!lock.can_try && options.of.try_first)
+      throw usage_error(fmt::format("cannot check lock '{}' with --try-first: it has no try_lock", name));
     if (std::find(chosen.begin(), chosen.end(), &lock) == chosen.end()) chosen.push_back(&lock);
   }
   return chosen;
@@ -246,6 +248,9 @@ int run_replay(const check_command_options& options) {
   if (!lock.is_shared && recorded.of.readers != 0)
     throw usage_error(
         fmt::format("'{}' wants readers of lock '{}', which is exclusive", options.replay, lock.name));
+  if (!lock.can_try && recorded.of.try_first)
+    throw usage_error(
+        fmt::format("'{}' wants attempts of lock '{}', which has no try_lock", options.replay, lock.name));
   std::optional<bench::output_file> svg;
   open_svg(svg, options.files.svg);
   const checker::replayed shown =
@@ -327,7 +332,8 @@ void add_bounds(CLI::App& command, check_command_options& options) {
   command.add_option("--home", options.of.home, "The lock's home rank")->capture_default_str();
   command.add_flag(
       "--try-first", options.of.try_first,
-      "Acquire by try_lock, and by lock only if that fails; for locks that have it. Readers the same");
+      "Acquire by try_lock, and by lock only if that fails; only locks that have it are then chosen. Readers "
+      "the same");
   command
       .add_option("--max-local-passes", options.of.max_local_passes,
                   "Passes within a node before another node's turn; low, so that the limit is reached")

@@ -373,7 +373,7 @@ class node_memory {
     return world_->await(cell, predicate);
   }
   /// Between two sleeps the rank drives MPI's progress.
-  void park(const parking_word<node_memory>& word, std::uint32_t seen, const channel_deadline& deadline) {
+  void park(parking_word<node_memory>& word, std::uint32_t seen, const channel_deadline& deadline) {
     if constexpr (is_hardware) {
       for (int look = 0; look < detail::looks_before_sleep; ++look) {
         if (word.value.load(std::memory_order_acquire) != seen) return;
@@ -382,8 +382,8 @@ class node_memory {
     }
     detail::park(*world_, word, seen, deadline);
   }
-  void unpark_one(parking_word<node_memory>& word) { detail::unpark<W>(word, 1); }
-  void unpark_all(parking_word<node_memory>& word) { detail::unpark<W>(word, INT_MAX); }
+  void unpark_one(parking_word<node_memory>& word) { detail::unpark(*world_, word, 1); }
+  void unpark_all(parking_word<node_memory>& word) { detail::unpark(*world_, word, INT_MAX); }
 
  private:
   W* world_;

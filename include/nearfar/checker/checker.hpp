@@ -147,7 +147,7 @@ struct step {
   int rank = 0;
   /// 0 for the rank's own next step; k for the delivery of its k-th RMA operation; `crash`.
   int delivery = 0;
-  /// Which of the values that a load may return: 0 the newest, 1 the one before ...
+  /// Which of the values that a load may return: 0 the newest, 1 the one before ... Of a choice, which.
   int choice = 0;
 
   /// In place of a delivery: the rank stops for good.
@@ -206,6 +206,8 @@ struct options {
   /// and nobody is told: as on MPI, what helps is a deadline. Who waits in a barrier then has come to its
   /// end.
   int crashes = 0;
+  /// How often each rank that is about to sleep wakes for no reason, as a futex allows.
+  int most_early_wakes = 0;
   /// Steps of one schedule after which it is a livelock.
   std::size_t most_steps = 20000;
   /// Schedules after which the search gives up (exhaustive, hash) or ends (random); 0: no limit.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,16 +22,20 @@ enum class attempts : std::uint8_t {
               ///< used
 };
 
+/// Reached when a rank acquires by `try_lock`.
+inline constexpr std::string_view acquired_by_attempt = "an attempt acquires the lock";
+
 namespace detail {
 
 /// Whether the rank holds the lock after trying, if it is to try at all.
 template <typename Lock>
 [[nodiscard]] bool tries(Lock& lock, attempts by, monitor& watch) {
   bool is_held = false;
-  if constexpr (requires { lock.has_try_lock() && lock.try_lock(); }) {
-    if (by == attempts::try_first && lock.has_try_lock()) {
+  if constexpr (requires { lock.try_lock(); }) {
+    if (by == attempts::try_first) {
       is_held = lock.try_lock();
       watch.expect_complete("try_lock()");
+      if (is_held) watch.reach(acquired_by_attempt);
     }
   }
   return is_held;
@@ -39,7 +44,8 @@ template <typename Lock>
 }  // namespace detail
 
 /// Each rank makes the lock by `make(world)` (a pointer-like to something with `lock` and `unlock`), then
-/// acquires and releases it `acquisitions` times. Trying first needs `has_try_lock` and `try_lock`.
+/// acquires and releases it `acquisitions` times. Where they try first some schedule must have an attempt that
+/// acquires: none has if the lock has no `try_lock`.
 template <typename Make>
 [[nodiscard]] program lock_program(const locality& where, int acquisitions, Make make,
                                    bypass_bound bypass = bypass_bound::none, int max_local_passes = 0,
@@ -59,7 +65,9 @@ template <typename Make>
                 }
               },
           .bypass = bypass,
-          .max_local_passes = max_local_passes};
+          .max_local_passes = max_local_passes,
+          .demands = by == attempts::try_first ? std::vector{std::string(acquired_by_attempt)}
+                                               : std::vector<std::string>{}};
 }
 
 /// What one rank does with a reader-writer lock, a letter for each, one after the other:

@@ -109,6 +109,10 @@ class team : public operations {
   virtual void compute(std::chrono::nanoseconds span) = 0;
   virtual void barrier() = 0;
   [[nodiscard]] virtual std::chrono::nanoseconds now() = 0;
+  /// One of these possibilities, counted from 0, where nothing in the program decides which comes true.
+  [[nodiscard]] virtual int choose(int /*possibilities*/) { return 0; }
+  /// Whether the running rank, which is about to sleep, wakes at once and for no reason.
+  [[nodiscard]] virtual bool wakes_for_no_reason() { return false; }
   /// Memory of a rank has been zeroed, for words that have nothing to do with those before.
   virtual void cleared(const std::byte* /*from*/, std::size_t /*bytes*/) {}
   /// The running rank accesses what is not atomic.

@@ -207,6 +207,13 @@ class world {
   void heavy_fence(std::source_location site = std::source_location::current()) {
     team_->at(site).heavy_fence();
   }
+  /// See `team`.
+  [[nodiscard]] int choose(int possibilities, std::source_location site = std::source_location::current()) {
+    return team_->at(site).choose(possibilities);
+  }
+  [[nodiscard]] bool wakes_for_no_reason(std::source_location site = std::source_location::current()) {
+    return team_->at(site).wakes_for_no_reason();
+  }
   void delay(std::chrono::nanoseconds span) { team_->delay(span); }
   void compute(std::chrono::nanoseconds span) { team_->compute(span); }
   /// A simulated cluster lets time pass and far operations in; the checker explores no loop that waits so.

@@ -109,7 +109,7 @@ class prefers_awake {
   }
   void wake_up(per_rank& theirs) {
     theirs.woken.value.fetch_add(1, std::memory_order_release);  // (3) after the change of the word
-    unpark<W>(theirs.woken, 1);
+    unpark(*world_, theirs.woken, 1);
   }
 
   W* world_;

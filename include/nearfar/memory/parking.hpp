@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <concepts>
 #include <cstdint>
@@ -22,12 +23,12 @@
 
 namespace nearfar {
 
-/// A word that threads or ranks of that memory sleep on. In a model who sleeps waits for `told`, so that who
-/// is not told sleeps on, though the word has changed; there all are told, also where one would be.
+/// A word that threads or ranks of that memory sleep on.
 template <typename Memory>
 struct parking_word {
   typename Memory::template near<std::uint32_t> value{};
-  typename Memory::template near<std::uint32_t> told{};
+  /// Of models only. Low bits: the ranks that sleep. High bits: how often `unpark` was called.
+  typename Memory::template near<std::uint64_t> sleepers{};
 };
 
 namespace detail {
@@ -60,30 +61,83 @@ inline void wake(const atomic_cell<std::uint32_t>& word, int most, bool is_priva
 /// The longest that a rank sleeps: it drives MPI's progress between two times.
 inline constexpr std::chrono::milliseconds longest_sleep{1};
 
+/// The futex of a model. A rank falls asleep only if the word still holds what the rank has seen; `unpark` wakes
+/// as many as it is told to, and the model chooses which. In a world of more than 32 ranks it wakes all: a
+/// futex may do that, too.
+class modelled_sleep {
+ public:
+  template <typename W>
+  explicit modelled_sleep(const W& w) : knows_who_(w.size() <= most_ranks), me_(knows_who_ ? bit(w.rank()) : 0) {}
+
+  template <typename W, typename Memory>
+  void park(W& w, parking_word<Memory>& word, std::uint32_t seen,
+            const std::optional<std::chrono::nanoseconds>& deadline) const {
+    if (w.wakes_for_no_reason()) return;
+    std::uint64_t before = word.sleepers.load(std::memory_order_acquire);
+    do {
+      if (word.value.load(std::memory_order_acquire) != seen) return;
+      // If `unpark` was called in between, the word may have changed.
+    } while (!word.sleepers.compare_exchange(before, before | me_, std::memory_order_acq_rel,
+                                             std::memory_order_acquire));
+    const auto is_woken = [this, before](std::uint64_t now) {
+      return knows_who_ ? (now & me_) == 0 : now != before;
+    };
+    if (!deadline)
+      w.await(word.sleepers, is_woken);
+    else if (!w.await_until(*deadline, word.sleepers, is_woken))
+      change(word, [this](std::uint64_t now) { return now & ~me_; });
+  }
+
+  template <typename W, typename Memory>
+  void unpark(W& w, parking_word<Memory>& word, int most) const {
+    change(word, [&](std::uint64_t now) {
+      std::uint64_t asleep = now & all;
+      for (int left = std::min(most, std::popcount(asleep)); left > 0; --left)
+        asleep &= ~nth_bit(asleep, left < std::popcount(asleep) ? w.choose(std::popcount(asleep)) : 0);
+      return (now & ~all) + told_once + asleep;
+    });
+  }
+
+ private:
+  static constexpr int most_ranks = 32;
+  static constexpr std::uint64_t told_once = std::uint64_t{1} << most_ranks;
+  static constexpr std::uint64_t all = told_once - 1;
+
+  [[nodiscard]] static constexpr std::uint64_t bit(int rank) { return std::uint64_t{1} << rank; }
+  [[nodiscard]] static constexpr std::uint64_t nth_bit(std::uint64_t bits, int n) {
+    for (; n > 0; --n) bits &= bits - 1;
+    return bits & (~bits + 1);
+  }
+  template <typename Memory, typename Change>
+  static void change(parking_word<Memory>& word, const Change& changed) {
+    std::uint64_t now = word.sleepers.load(std::memory_order_acquire);
+    while (!word.sleepers.compare_exchange(now, changed(now), std::memory_order_acq_rel,
+                                           std::memory_order_acquire)) {
+    }
+  }
+
+  bool knows_who_;
+  std::uint64_t me_;
+};
+
 /// Sleeps while the word is `seen`, until somebody unparks, the deadline, or for no reason.
 template <world W, typename Memory>
-void park(W& w, const parking_word<Memory>& word, std::uint32_t seen,
+void park(W& w, parking_word<Memory>& word, std::uint32_t seen,
           const std::optional<std::chrono::nanoseconds>& deadline = std::nullopt) {
   if constexpr (is_hardware<W>) {
     const std::chrono::nanoseconds end = w.now() + longest_sleep;
     sleep_on(word.value, seen, deadline ? std::min(*deadline, end) : end, false);
   } else {
-    const std::uint32_t told = word.told.load(std::memory_order_acquire);
-    if (word.value.load(std::memory_order_acquire) != seen) return;
-    const auto is_told = [told](std::uint32_t now) { return now != told; };
-    if (deadline)
-      static_cast<void>(w.await_until(*deadline, word.told, is_told));
-    else
-      w.await(word.told, is_told);
+    modelled_sleep(w).park(w, word, seen, deadline);
   }
 }
-/// After a change of the word; `most` of those that sleep, or in a model all.
+/// After a change of the word; `most` of those that sleep.
 template <world W, typename Memory>
-void unpark(parking_word<Memory>& word, [[maybe_unused]] int most) {
+void unpark([[maybe_unused]] W& w, parking_word<Memory>& word, int most) {
   if constexpr (is_hardware<W>)
     wake(word.value, most, false);
   else
-    word.told.fetch_add(1, std::memory_order_release);
+    modelled_sleep(w).unpark(w, word, most);
 }
 
 }  // namespace detail

@@ -1,0 +1,149 @@
+// Ranks that sleep: as many wake as are told to, each choice of them is explored, and some wake for no reason.
+#include "nearfar/memory/parking.hpp"
+
+#include <gtest/gtest.h>
+
+#include <climits>
+#include <optional>
+#include <string>
+
+#include "tests/channel/channel_programs.hpp"
+#include "tests/checker/expectations.hpp"
+
+namespace nearfar::checker::testing {
+namespace {
+
+struct alignas(cache_line) shared {
+  parking_word<world> word{};
+  world::near<std::uint32_t> has_first{};
+};
+
+/// All but rank 0 do that with the word, and rank 0 the other thing.
+template <typename Sleeper, typename Waker>
+[[nodiscard]] program of_sleepers(int sleepers, Sleeper sleeper, Waker waker) {
+  return on_a_node(sleepers + 1, [=](world& w, monitor& watch) {
+    world::near_array<shared> memory(w, 1);
+    shared& common = memory.at({0, 0});
+    if (w.rank() == 0)
+      waker(w, common);
+    else
+      sleeper(w, common, watch);
+    w.barrier();
+  });
+}
+
+void sleep_once(world& w, shared& common, monitor& /*watch*/) { detail::park(w, common.word, 0); }
+
+[[nodiscard]] program told(int sleepers, int most, int times) {
+  return of_sleepers(sleepers, &sleep_once, [=](world& w, shared& common) {
+    common.word.value.fetch_add(1, std::memory_order_release);
+    for (int i = 0; i < times; ++i) detail::unpark(w, common.word, most);
+  });
+}
+
+TEST(sleepers, wake_as_many_as_are_told) {
+  for (const near_model near : near_models) {
+    expect_nothing_found(told(2, INT_MAX, 1), by(near));
+    expect_nothing_found(told(2, 2, 1), by(near));
+    expect_nothing_found(told(2, 1, 2), by(near));
+    for (const program& too_few : {told(2, 1, 1), told(3, 2, 1), told(3, 1, 2)}) {
+      const report result = check(too_few, by(near));
+      ASSERT_TRUE(result.found);
+      EXPECT_EQ(result.found->what, fault::deadlock);
+    }
+  }
+}
+
+TEST(sleepers, are_woken_in_any_order) {
+  const auto first = [](int rank) { return "rank " + std::to_string(rank) + " is woken first"; };
+  program what = of_sleepers(
+      3,
+      [=](world& w, shared& common, monitor& watch) {
+        detail::park(w, common.word, 0);
+        if (common.has_first.exchange(1, std::memory_order_relaxed) == 0) watch.reach(first(w.rank()));
+        detail::unpark(w, common.word, 1);
+      },
+      [](world& w, shared& common) {
+        w.await(common.word.sleepers, [](std::uint64_t now) { return now % 16 == 0b1110; });
+        common.word.value.store(1, std::memory_order_release);
+        detail::unpark(w, common.word, 1);
+      });
+  for (int rank = 1; rank <= 3; ++rank) what.demands.push_back(first(rank));
+  for (const near_model near : near_models) expect_nothing_found(what, by(near));
+}
+
+TEST(sleepers, are_not_told_once_their_time_is_over) {
+  // Rank 1 gives up before anybody is told, so that rank 2 is.
+  const program what = of_sleepers(
+      2,
+      [](world& w, shared& common, monitor& /*watch*/) {
+        if (w.rank() == 1) {
+          detail::park(w, common.word, 0, w.now());
+          common.has_first.store(1, std::memory_order_release);
+        } else {
+          detail::park(w, common.word, 0);
+        }
+      },
+      [](world& w, shared& common) {
+        w.await(common.has_first, [](std::uint32_t now) { return now == 1; });
+        common.word.value.store(1, std::memory_order_release);
+        detail::unpark(w, common.word, 1);
+      });
+  for (const near_model near : near_models) expect_nothing_found(what, by(near));
+}
+
+TEST(sleepers, wake_for_no_reason_where_that_is_asked_for) {
+  const program what = of_sleepers(
+      1,
+      [](world& w, shared& common, monitor& /*watch*/) {
+        detail::park(w, common.word, 0);
+        if (common.word.value.load(std::memory_order_acquire) == 0) throw nearfar::error("nobody told");
+      },
+      [](world& w, shared& common) {
+        common.word.value.store(1, std::memory_order_release);
+        detail::unpark(w, common.word, 1);
+      });
+  options how = by(near_model::release_acquire);
+  expect_nothing_found(what, how);
+  how.most_early_wakes = 1;
+  for (const search tier : {search::exhaustive, search::random}) {
+    how.by = tier;
+    how.most_executions = 1000;
+    const report result = check(what, how);
+    ASSERT_TRUE(result.found);
+    EXPECT_NE(result.found->text.find("nobody told"), std::string::npos);
+  }
+}
+
+// ---- what the model was kind to ---------------------------------------------------------------------------
+
+/// Tells one where it is to tell all.
+class forgetful_memory : public node_memory<world> {
+ public:
+  using node_memory<world>::node_memory;
+
+  void park(parking_word<forgetful_memory>& word, std::uint32_t seen, const channel_deadline& deadline) {
+    detail::park(world_of(), word, seen, deadline);
+  }
+  void unpark_one(parking_word<forgetful_memory>& word) { detail::unpark(world_of(), word, 1); }
+  void unpark_all(parking_word<forgetful_memory>& word) { unpark_one(word); }
+};
+
+TEST(channels_that_tell_one_of_all, are_found) {
+  const program what = on_a_node(3, [](world& w, monitor&) {
+    basic_channel<forgetful_memory, word, ring_buffer> channel(2, w, 0);
+    if (w.rank() == 0)
+      channel.close();
+    else if (channel.receive().status() != queue_status::closed)
+      throw nearfar::error("nobody sends");
+    w.barrier();
+  });
+  for (const near_model near : near_models) {
+    const report result = check(what, by(near));
+    ASSERT_TRUE(result.found) << result.executions;
+    EXPECT_EQ(result.found->what, fault::deadlock);
+  }
+}
+
+}  // namespace
+}  // namespace nearfar::checker::testing
