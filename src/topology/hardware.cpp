@@ -29,12 +29,22 @@ namespace nearfar {
 using detail::counted;
 using detail::system_text;
 
-namespace {
+// Types with linkage, since `hardware::impl` has fields of them and sources are joined.
+namespace detail {
 
 struct bitmap_free {
   void operator()(hwloc_bitmap_t set) const noexcept { hwloc_bitmap_free(set); }
 };
-using bitmap = std::unique_ptr<hwloc_bitmap_s, bitmap_free>;
+struct topology_destroy {
+  void operator()(hwloc_topology_t topology) const noexcept { hwloc_topology_destroy(topology); }
+};
+
+}  // namespace detail
+
+namespace {
+
+using bitmap = std::unique_ptr<hwloc_bitmap_s, detail::bitmap_free>;
+using topology_handle = std::unique_ptr<hwloc_topology, detail::topology_destroy>;
 
 bitmap new_bitmap() {
   bitmap set(hwloc_bitmap_alloc());
@@ -43,11 +53,6 @@ bitmap new_bitmap() {
   }
   return set;
 }
-
-struct topology_destroy {
-  void operator()(hwloc_topology_t topology) const noexcept { hwloc_topology_destroy(topology); }
-};
-using topology_handle = std::unique_ptr<hwloc_topology, topology_destroy>;
 
 /// "0-1,4": a CPU set, or a set of logical ids, as text.
 std::string list_text(hwloc_const_bitmap_t set) {
