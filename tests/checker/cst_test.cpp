@@ -70,7 +70,7 @@ class sleeper : public nearfar::detail::prefers_awake<world> {
   }
   void wake(per_rank& theirs) {
     if (Wrong != fault_of_sleep::counts_not) theirs.woken.value.fetch_add(1, std::memory_order_release);
-    if (Wrong != fault_of_sleep::wakes_nobody) nearfar::detail::unpark<world>(theirs.woken, 1);
+    if (Wrong != fault_of_sleep::wakes_nobody) nearfar::detail::unpark(*world_, theirs.woken, 1);
   }
 
   world* world_;

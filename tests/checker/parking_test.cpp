@@ -129,9 +129,14 @@ class forgetful_memory : public node_memory<world> {
   void unpark_all(parking_word<forgetful_memory>& word) { unpark_one(word); }
 };
 
+class forgetful_channel : public basic_channel<forgetful_memory, word, ring_buffer> {
+ public:
+  explicit forgetful_channel(world& w) : basic_channel(2, w, 0) {}
+};
+
 TEST(channels_that_tell_one_of_all, are_found) {
   const program what = on_a_node(3, [](world& w, monitor&) {
-    basic_channel<forgetful_memory, word, ring_buffer> channel(2, w, 0);
+    forgetful_channel channel(w);
     if (w.rank() == 0)
       channel.close();
     else if (channel.receive().status() != queue_status::closed)
