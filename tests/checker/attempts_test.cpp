@@ -46,7 +46,8 @@ template <typename Make>
 template <typename Attempt>
 [[nodiscard]] report checked_attempt(Attempt attempt) {
   return checked([=](world& w) {
-    return std::unique_ptr<tried_lock<Attempt>>(new tried_lock<Attempt>{.of = mcs_lock<world>(w), .attempt = attempt});
+    return std::unique_ptr<tried_lock<Attempt>>(
+        new tried_lock<Attempt>{.of = mcs_lock<world>(w), .attempt = attempt});
   });
 }
 

@@ -1,4 +1,5 @@
-// Ranks that sleep: as many wake as are told to, each choice of them is explored, and some wake for no reason.
+// Ranks that sleep: as many wake as are told to, each choice of them is explored, and some wake for no
+// reason.
 #include "nearfar/memory/parking.hpp"
 
 #include <gtest/gtest.h>

@@ -44,8 +44,8 @@ template <typename Lock>
 }  // namespace detail
 
 /// Each rank makes the lock by `make(world)` (a pointer-like to something with `lock` and `unlock`), then
-/// acquires and releases it `acquisitions` times. Where they try first some schedule must have an attempt that
-/// acquires: none has if the lock has no `try_lock`.
+/// acquires and releases it `acquisitions` times. Where they try first some schedule must have an attempt
+/// that acquires: none has if the lock has no `try_lock`.
 template <typename Make>
 [[nodiscard]] program lock_program(const locality& where, int acquisitions, Make make,
                                    bypass_bound bypass = bypass_bound::none, int max_local_passes = 0,

@@ -61,13 +61,14 @@ inline void wake(const atomic_cell<std::uint32_t>& word, int most, bool is_priva
 /// The longest that a rank sleeps: it drives MPI's progress between two times.
 inline constexpr std::chrono::milliseconds longest_sleep{1};
 
-/// The futex of a model. A rank falls asleep only if the word still holds what the rank has seen; `unpark` wakes
-/// as many as it is told to, and the model chooses which. In a world of more than 32 ranks it wakes all: a
-/// futex may do that, too.
+/// The futex of a model. A rank falls asleep only if the word still holds what the rank has seen; `unpark`
+/// wakes as many as it is told to, and the model chooses which. In a world of more than 32 ranks it wakes
+/// all: a futex may do that, too.
 class modelled_sleep {
  public:
   template <typename W>
-  explicit modelled_sleep(const W& w) : knows_who_(w.size() <= most_ranks), me_(knows_who_ ? bit(w.rank()) : 0) {}
+  explicit modelled_sleep(const W& w)
+      : knows_who_(w.size() <= most_ranks), me_(knows_who_ ? bit(w.rank()) : 0) {}
 
   template <typename W, typename Memory>
   void park(W& w, parking_word<Memory>& word, std::uint32_t seen,
