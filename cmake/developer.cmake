@@ -44,8 +44,10 @@ target_compile_options(
   INTERFACE -Wall
             -Wextra
             -Wpedantic
-            $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow> # there, names of one source are visible in the next
-            # ... and GCC takes what is local to one for what is in a header
+            # In joined sources names of one are visible in the next ...
+            $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>
+            $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow=local>
+            # ... and GCC takes what is local to one for what is in a header.
             $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wno-subobject-linkage>
             -Wconversion
             -Wsign-conversion

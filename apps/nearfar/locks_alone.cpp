@@ -5,31 +5,8 @@
 
 #include "apps/nearfar/shared/benchmarks.hpp"
 #include "apps/nearfar/shared/command.hpp"
-#include "bench/benchmark.hpp"
-#include "bench/ccwb.hpp"
-#include "bench/ecsb.hpp"
-#include "bench/object.hpp"
-#include "bench/upb.hpp"
-#include "bench/wbab.hpp"
 
-namespace nearfar {
-
-namespace bench {
-
-const std::vector<benchmark>& benchmarks() {
-  static const std::vector<benchmark> all{registered<ecsb>(), registered<upb>(), registered<ccwb>(),
-                                          registered<wbab>()};
-  return all;
-}
-
-const std::vector<const object_kind*>& object_kinds() {
-  static const std::vector<const object_kind*> all{&locks()};
-  return all;
-}
-
-}  // namespace bench
-
-namespace command {
+namespace nearfar::command {
 
 const std::vector<benchmark_info>& loop_benchmarks() {
   static const std::vector<benchmark_info> none;
@@ -44,6 +21,4 @@ void add_subcommands(CLI::App& app, int& status) {
   add_report(app, status);
 }
 
-}  // namespace command
-
-}  // namespace nearfar
+}  // namespace nearfar::command

@@ -10,7 +10,8 @@ void add_mpi_rw(rw_catalogue& to) {
           .fairness = "the library's",
           .bypass = {},
           .cost = "the library's, at home, and 1; the same",
-          .parameters = {}},
+          .parameters = {},
+          .can_try = false},
          []<has_lock_epochs W>(W& w, int home, const rw_lock_parameters&) {
            return make_any_rw_lock<mpi_rw_lock<W>>(w, home);
          });

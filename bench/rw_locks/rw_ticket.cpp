@@ -11,7 +11,8 @@ void add_rw_ticket(rw_catalogue& to) {
           .fairness = "first come, first served",
           .bypass = of_turns,
           .cost = "2 and 1 read at home; 2 and 1 read at home",
-          .parameters = {}},
+          .parameters = {},
+          .can_try = false},
          []<world W>(W& w, int home, const rw_lock_parameters&) {
            return make_any_rw_lock<rw_ticket_lock<W>>(w, home);
          });
@@ -21,7 +22,8 @@ void add_rw_ticket(rw_catalogue& to) {
           .fairness = "first come, first served; writers of a node up to max_local_passes + 1 together",
           .bypass = of_turns,
           .cost = "2 and 1 read at home; 2 and 1 read at home",
-          .parameters = {"max_local_passes"}},
+          .parameters = {"max_local_passes"},
+          .can_try = false},
          []<world W>(W& w, int home, const rw_lock_parameters& of) {
            // Without local passes each writer is for itself.
            if (of.max_local_passes == 0) return make_any_rw_lock<rw_ticket_lock<W>>(w, home);

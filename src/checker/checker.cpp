@@ -106,6 +106,7 @@ void demand(const program& what, report& of) {
 /// Throws `error` for what cannot be asked.
 void refuse_nonsense(const program& what, const options& how) {
   if (how.crashes < 0) throw error("the number of ranks that crash cannot be negative");
+  if (how.most_early_wakes < 0) throw error("the number of wake-ups for no reason cannot be negative");
   for (const std::vector<int>& set : what.alike)
     for (const int rank : set)
       if (rank < 0 || rank >= what.where.size())

@@ -282,7 +282,7 @@ int execution::choose(int possibilities) {
 }
 
 bool execution::wakes_for_no_reason() {
-  if (is_unwound() || self().early_wakes == options_->most_early_wakes || choose(2) == 0) return false;
+  if (is_unwound() || self().early_wakes >= options_->most_early_wakes || choose(2) == 0) return false;
   ++self().early_wakes;
   return true;
 }

@@ -116,7 +116,29 @@ TEST(sleepers, wake_for_no_reason_where_that_is_asked_for) {
   }
 }
 
-// ---- what the model was kind to ---------------------------------------------------------------------------
+TEST(sleepers, are_not_ordered_before_those_that_wake_them) {
+  // C++ and futex(2) promise no more, though the kernel fences.
+  const std::string missed = "who wakes a rank misses what that rank wrote before";
+  program what = on_a_node(2, [=](world& w, monitor& watch) {
+    world::near_array<shared> memory(w, 1);
+    world::near_array<shared> written(w, 1);
+    shared& common = memory.at({0, 0});
+    auto& before = written.at({0, 0}).has_first;
+    if (w.rank() == 0) {
+      const bool sleeps = common.word.sleepers.load(std::memory_order_relaxed) % 4 == 0b10;
+      detail::unpark(w, common.word, 1);
+      if (sleeps && before.load(std::memory_order_relaxed) == 0) watch.reach(missed);
+    } else {
+      before.store(1, std::memory_order_relaxed);
+      detail::park(w, common.word, 0, w.now());
+    }
+    w.barrier();
+  });
+  what.demands.push_back(missed);
+  expect_nothing_found(what, by(near_model::release_acquire));
+}
+
+// ---- a fault that a model which wakes all would miss ------------------------------------------------------
 
 /// Tells one where it is to tell all.
 class forgetful_memory : public node_memory<world> {

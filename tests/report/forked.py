@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import runpy
+import signal
 import sys
 import tempfile
 import traceback
@@ -33,6 +34,7 @@ def run_module(module: str, *arguments: str | Path, cwd: Path) -> Outcome:
 
 def _become(module: str, arguments: list[str], cwd: Path, stdout: int, stderr: int) -> None:
     status = 70  # of a test that went wrong here
+    signal.alarm(120)  # a run that hangs ends with status -14
     try:
         os.chdir(cwd)
         with open(os.devnull, "rb") as nothing:

@@ -154,6 +154,7 @@ class rw_acquisitions {
   }
   [[nodiscard]] bool has_come(bool came, const char* function) {
     watch_->expect_complete(function);
+    if (came) watch_->reach(acquired_by_attempt);
     return came;
   }
   void write() {
@@ -200,12 +201,16 @@ class rw_acquisitions {
 }  // namespace detail
 
 /// Each rank makes the lock by `make(world)` (a pointer-like to a *SharedLockable*), then does what its
-/// script says. Some schedule must have two readers inside if two ranks read.
+/// script says. Some schedule must have two readers inside if two ranks read, and an attempt that acquires if
+/// a script has an A or an a.
 template <typename Make>
 [[nodiscard]] program rw_program(const locality& where, std::vector<rw_script> scripts, Make make,
                                  const overtaking_limits& overtaking = {}) {
   const auto reads = [](const rw_script& one) { return one.find_first_of("ra") != rw_script::npos; };
-  const bool can_meet = std::count_if(scripts.begin(), scripts.end(), reads) > 1;
+  const auto tries = [](const rw_script& one) { return one.find_first_of("Aa") != rw_script::npos; };
+  std::vector<std::string> demands;
+  if (std::count_if(scripts.begin(), scripts.end(), reads) > 1) demands.emplace_back(shared_by_two);
+  if (std::any_of(scripts.begin(), scripts.end(), tries)) demands.emplace_back(acquired_by_attempt);
   return {.where = where,
           .body =
               [make = std::move(make), scripts = std::move(scripts)](engine::world& w, monitor& watch) {
@@ -215,7 +220,7 @@ template <typename Make>
               },
           .bytes = std::size_t{16} << 10U,
           .overtaking = overtaking,
-          .demands = can_meet ? std::vector{std::string(shared_by_two)} : std::vector<std::string>{}};
+          .demands = std::move(demands)};
 }
 
 }  // namespace nearfar::checker

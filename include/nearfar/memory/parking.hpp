@@ -61,24 +61,34 @@ inline void wake(const atomic_cell<std::uint32_t>& word, int most, bool is_priva
 /// The longest that a rank sleeps: it drives MPI's progress between two times.
 inline constexpr std::chrono::milliseconds longest_sleep{1};
 
-/// The futex of a model. A rank falls asleep only if the word still holds what the rank has seen; `unpark`
-/// wakes as many as it is told to, and the model chooses which. In a world of more than 32 ranks it wakes
-/// all: a futex may do that, too.
+/// A world that explores what nothing in the program decides.
+template <typename W>
+concept exploring_world = requires(W& w) {
+  { w.choose(2) } -> std::same_as<int>;
+  { w.wakes_for_no_reason() } -> std::same_as<bool>;
+};
+
+/// The futex of a model. A rank falls asleep only if the word still holds what the rank has seen. `unpark`
+/// wakes as many as it is told to, and the model chooses which. It wakes all, as futex(2) permits, in a world
+/// that explores no choices, and in one of more than 32 ranks.
+///
+/// A rank that wakes has acquired what came before `unpark`; nothing is ordered the other way.
 class modelled_sleep {
  public:
   template <typename W>
   explicit modelled_sleep(const W& w)
-      : knows_who_(w.size() <= most_ranks), me_(knows_who_ ? bit(w.rank()) : 0) {}
+      : knows_who_(exploring_world<W> && w.size() <= most_ranks), me_(knows_who_ ? bit(w.rank()) : 0) {}
 
   template <typename W, typename Memory>
   void park(W& w, parking_word<Memory>& word, std::uint32_t seen,
             const std::optional<std::chrono::nanoseconds>& deadline) const {
-    if (w.wakes_for_no_reason()) return;
+    if constexpr (exploring_world<W>)
+      if (w.wakes_for_no_reason()) return;
     std::uint64_t before = word.sleepers.load(std::memory_order_acquire);
     do {
       if (word.value.load(std::memory_order_acquire) != seen) return;
       // If `unpark` was called in between, the word may have changed.
-    } while (!word.sleepers.compare_exchange(before, before | me_, std::memory_order_acq_rel,
+    } while (!word.sleepers.compare_exchange(before, before | me_, std::memory_order_acquire,
                                              std::memory_order_acquire));
     const auto is_woken = [this, before](std::uint64_t now) {
       return knows_who_ ? (now & me_) == 0 : now != before;
@@ -91,12 +101,8 @@ class modelled_sleep {
 
   template <typename W, typename Memory>
   void unpark(W& w, parking_word<Memory>& word, int most) const {
-    change(word, [&](std::uint64_t now) {
-      std::uint64_t asleep = now & all;
-      for (int left = std::min(most, std::popcount(asleep)); left > 0; --left)
-        asleep &= ~nth_bit(asleep, left < std::popcount(asleep) ? w.choose(std::popcount(asleep)) : 0);
-      return (now & ~all) + told_once + asleep;
-    });
+    change(word,
+           [&](std::uint64_t now) { return (now & ~all) + told_once + left_asleep(w, now & all, most); });
   }
 
  private:
@@ -109,11 +115,24 @@ class modelled_sleep {
     for (; n > 0; --n) bits &= bits - 1;
     return bits & (~bits + 1);
   }
+  /// Each set of those that are woken is chosen in one way, from the lowest rank to the highest.
+  template <typename W>
+  [[nodiscard]] static std::uint64_t left_asleep(W& w, std::uint64_t asleep, int most) {
+    if constexpr (exploring_world<W>) {
+      std::uint64_t rest = asleep;
+      for (int left = std::min(most, std::popcount(asleep)); left > 0; --left) {
+        const std::uint64_t woken = nth_bit(rest, w.choose(std::popcount(rest) - left + 1));
+        asleep &= ~woken;
+        rest &= ~(woken | (woken - 1));
+      }
+    }
+    return asleep;
+  }
   template <typename Memory, typename Change>
   static void change(parking_word<Memory>& word, const Change& changed) {
-    std::uint64_t now = word.sleepers.load(std::memory_order_acquire);
-    while (!word.sleepers.compare_exchange(now, changed(now), std::memory_order_acq_rel,
-                                           std::memory_order_acquire)) {
+    std::uint64_t now = word.sleepers.load(std::memory_order_relaxed);
+    while (!word.sleepers.compare_exchange(now, changed(now), std::memory_order_release,
+                                           std::memory_order_relaxed)) {
     }
   }
 
