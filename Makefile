@@ -14,14 +14,20 @@ help:
 	@echo 'make format   format the C++ files'
 	@echo 'make clean    remove build/'
 
+ifneq ($(filter-out 0 1,$(FULL)),)
+$(error FULL is 1 or not given, not '$(FULL)')
+endif
+full := $(if $(filter 1,$(FULL)),--full)
+
 build:
 	@scripts/build
 
+# A variable MPI of the environment, which some sites set, does not choose the tests.
 test:
-	@scripts/test $(if $(FULL),--full) $(if $(MPI),--mpi '$(MPI)')
+	@scripts/test $(full) $(if $(filter command,$(firstword $(origin MPI))),--mpi '$(subst ','\'',$(MPI))')
 
 bench:
-	@scripts/bench $(if $(FULL),--full)
+	@scripts/bench $(full)
 
 site:
 	@scripts/setup test

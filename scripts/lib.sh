@@ -50,7 +50,8 @@ end_jobs_on_signals() {
 end_jobs() {
   local job
   trap '' HUP INT TERM
-  for job in $(jobs -p); do kill -s "$1" "$job" 2>/dev/null || true; done
+  # A job of run_job is a group of processes.
+  for job in $(jobs -p); do kill -s "$1" -- "-$job" 2>/dev/null || kill -s "$1" "$job" 2>/dev/null || true; done
   wait || true
 }
 
@@ -130,17 +131,28 @@ launcher_of() {
       die "no launcher for $1 found: scripts/mpi-from-pypi $1 installs it"
     return
   fi
-  if command -v "mpirun.$1"; then return; fi
+  if command -v "mpirun.$1" >/dev/null; then
+    place_of "mpirun.$1"
+    return
+  fi
   for name in mpirun mpiexec; do
     command -v "$name" >/dev/null || continue
     case $1:$("$name" --version 2>&1 | sed -n 1,2p) in
       openmpi:*"Open MPI"* | openmpi:*OpenRTE* | mpich:*HYDRA*)
-        command -v "$name"
+        place_of "$name"
         return
         ;;
     esac
   done
   die "no launcher for $1 found: scripts/setup build installs it"
+}
+
+# The path of a program that is in PATH, without links but for its own name: Open MPI takes /bin/mpirun for one that was
+# installed in the root folder.
+place_of() {
+  local found
+  found=$(command -v "$1") || return
+  printf '%s/%s\n' "$(cd -P -- "${found%/*}" && pwd)" "${found##*/}"
 }
 
 # What both launchers need to know: Open MPI and PRRTE refuse to run as root unless told otherwise,
@@ -324,37 +336,82 @@ note_time() {
   stage_notes+=("${4-}")
 }
 
-# print_times SCRIPT : a table of the stages that were noted, beside the seconds that scripts/stage-times.txt has for
-# them, and the names of those that took a fifth longer, and 5 s, than there. Machines differ, so that this is a report.
-# With NEARFAR_KEEP_TIMES=1 in the environment the new seconds are put into that file.
+# kept_times TABLE : "STAGE<tab>SECONDS" for each line of TABLE in scripts/stage-times.txt. A line that cannot be read is
+# named, and counts as none.
+kept_times() {
+  local file=$nearfar_scripts/stage-times.txt
+  if [[ ! -r $file ]]; then return 0; fi
+  awk -F '\t' -v table="$1: " -v me="$nearfar_me" '
+    /^#/ || /^[ \t\r]*$/ || index($0, table) != 1 { next }
+    NF == 2 && length($1) > length(table) && $2 ~ /^[0-9]+$/ {
+      print substr($1, length(table) + 1) "\t" $2 + 0
+      next
+    }
+    { print me ": scripts/stage-times.txt:" NR ": no \"TABLE: STAGE\", tab and whole number" > "/dev/stderr" }' "$file"
+}
+
+# print_times TABLE : the stages that were noted, beside the seconds that scripts/stage-times.txt has for them in TABLE,
+# and the names of those that took a fifth longer, and 5 s, than there. Machines differ, so that this is a report. An
+# empty TABLE compares with nothing: the work was another than usual. With NEARFAR_KEEP_TIMES=1 in the environment the
+# new seconds are put into that file, if all stages went well.
 print_times() {
-  local file=$nearfar_scripts/stage-times.txt index name seconds kept ratio total=0 grown=()
+  local index name seconds kept ratio total=0 grown=() is_good=1
   local -A before=()
-  while IFS=$'\t' read -r name seconds; do
-    if [[ $name == "$1: "* ]]; then before[${name#"$1: "}]=$seconds; fi
-  done <"$file"
-  printf '\n==== seconds of each stage\n%-30s %-7s %7s %7s %6s\n' stage '' now kept ratio
+  if [[ -n $1 ]]; then
+    while IFS=$'\t' read -r name seconds; do before[$name]=$seconds; done < <(kept_times "$1")
+  fi
+  printf '\n==== seconds of each stage\n%-30s %-8s %7s %7s %6s\n' stage '' now kept ratio
   for index in "${!stage_names[@]}"; do
     name=${stage_names[index]} seconds=${stage_seconds[index]} kept=${before[${stage_names[index]}]-}
     total=$((total + seconds)) ratio=''
+    if [[ ${stage_results[index]} != ok ]]; then is_good=0; fi
     if [[ -n $kept ]]; then
       ratio=$(awk -v now="$seconds" -v then="$kept" 'BEGIN { printf "%.2f", now / (then > 0 ? then : 1) }')
       if ((seconds * 5 > kept * 6 && seconds - kept > 5)); then grown+=("$name"); fi
     fi
-    printf '%-30s %-7s %7d %7s %6s  %s\n' "$name" "${stage_results[index]}" "$seconds" "${kept:--}" "${ratio:--}" \
+    printf '%-30s %-8s %7d %7s %6s  %s\n' "$name" "${stage_results[index]}" "$seconds" "${kept:--}" "${ratio:--}" \
       "${stage_notes[index]}"
-    before[$name]=$seconds
   done
-  printf '%-30s %-7s %7d\n' total '' "$total"
+  printf '%-30s %-8s %7d\n' total '' "$total"
   if ((${#grown[@]})); then
     printf 'took a fifth longer than kept in scripts/stage-times.txt: %s\n' "$(printf '%s; ' "${grown[@]}")"
   fi
-  if [[ ${NEARFAR_KEEP_TIMES:-0} == 1 ]]; then
-    {
-      sed -n '/^#/p' "$file"
-      awk -v script="$1: " 'substr($0, 1, 1) != "#" && index($0, script) != 1' "$file"
-      for name in "${!before[@]}"; do printf '%s: %s\t%s\n' "$1" "$name" "${before[$name]}"; done | sort
-    } >"$file.new"
-    mv -- "$file.new" "$file"
+  if [[ ${NEARFAR_KEEP_TIMES:-0} != 1 ]]; then return 0; fi
+  if [[ -z $1 ]] || ((!is_good)); then
+    say "the seconds are not kept: only those of a whole usual run are, when all its stages went well"
+  else
+    keep_times "$1" || say "the seconds cannot be kept in scripts/stage-times.txt"
   fi
+}
+
+# keep_times TABLE : puts the noted seconds into scripts/stage-times.txt: where the stage has its line, else at the end.
+keep_times() {
+  local file=$nearfar_scripts/stage-times.txt index
+  for index in "${!stage_names[@]}"; do
+    printf '%s: %s\t%s\n' "$1" "${stage_names[index]}" "${stage_seconds[index]}"
+  done | awk -F '\t' '
+    NR == FNR { now[$1] = $0; order[++count] = $1; next }
+    $1 in now { print now[$1]; delete now[$1]; next }
+    { print }
+    END { for (i = 1; i <= count; ++i) if (order[i] in now) print now[order[i]] }' - "$file" >"$file.new" &&
+    mv -- "$file.new" "$file"
+}
+
+# Ends the script at once if another one measures or tests in this checkout: each would bend the other's times, or
+# replace its files. Whatever this script starts and leaves behind counts as it.
+be_alone() {
+  mkdir -p -- "$nearfar_root/build" || die "'$nearfar_root/build' cannot be made"
+  exec {nearfar_lock}>"$nearfar_root/build/.alone" || die "'$nearfar_root/build' cannot be written"
+  flock --nonblock "$nearfar_lock" ||
+    die "another make bench or make test runs in this checkout, or has left a process that does: wait for it"
+}
+
+# run_job COMMAND... : runs it in a process group of its own, which ends with this script (end_jobs_on_signals).
+run_job() {
+  local status=0
+  set -m
+  "$@" </dev/null &
+  set +m
+  wait $! || status=$?
+  return "$status"
 }

@@ -44,20 +44,20 @@ std::vector<shape> by_senders(int most_ranks, int /*ranks_per_node*/) {
 }
 
 /// ns from one message to the next.
-std::optional<double> time(const finding& found, const char* analysis, const std::string& object, int ranks,
-                           std::map<std::string, std::int64_t> at = {}) {
+std::optional<double> time(const found_medians& found, const char* analysis, const std::string& object,
+                           int ranks, std::map<std::string, std::int64_t> at = {}) {
   return found({.analysis = analysis, .object = object, .ranks = ranks, .at = std::move(at)}, "time");
 }
 
 /// The largest number of ranks, of those measured, at which there is that object.
-int most_found(const finding& found, const char* analysis, const std::string& object) {
+int most_found(const found_medians& found, const char* analysis, const std::string& object) {
   int result = 0;
   for (const shape& each : by_senders(most, 0))
     if (time(found, analysis, object, each.ranks)) result = each.ranks;
   return result;
 }
 
-verdict_on_claim ticket_is_worst(const finding& found) {
+verdict_on_claim ticket_is_worst(const found_medians& found) {
   constexpr const char* claim = "5.1, 5.6: the ticket lock is by far the worst, with most senders";
   const int ranks = most_found(found, mpsc, "ticket.mpsc");
   const auto ticket = time(found, mpsc, "ticket.mpsc", ranks);
@@ -74,7 +74,7 @@ verdict_on_claim ticket_is_worst(const finding& found) {
 }
 
 /// One is faster than another, and not as fast, at the most senders that there are, or at all of some.
-verdict_on_claim faster(const finding& found, const char* claim, const char* one, const char* other,
+verdict_on_claim faster(const found_medians& found, const char* claim, const char* one, const char* other,
                         const std::vector<int>& senders = {}) {
   std::vector<int> ranks;
   for (const int each : senders) ranks.push_back(each + 1);
@@ -92,7 +92,7 @@ verdict_on_claim faster(const finding& found, const char* claim, const char* one
   return {claim, holds, fmt::format("{}", fmt::join(figures, ", "))};
 }
 
-verdict_on_claim one_receiver_gains_little(const finding& found) {
+verdict_on_claim one_receiver_gains_little(const found_medians& found) {
   constexpr const char* claim = "5.2: a channel for one receiver gains less than 0.04 s of 100,000 messages";
   constexpr double most_gain = 0.04;
   constexpr double second = 1e9;
@@ -112,7 +112,7 @@ verdict_on_claim one_receiver_gains_little(const finding& found) {
   return {claim, largest < most_gain, where};
 }
 
-verdict_on_claim buffers_pay(const finding& found) {
+verdict_on_claim buffers_pay(const found_medians& found) {
   constexpr const char* claim = "5.5: a buffer of 10 is much better than none, with any number of senders";
   bool holds = true;
   std::vector<std::string> figures;
@@ -127,7 +127,7 @@ verdict_on_claim buffers_pay(const finding& found) {
   return {claim, holds, fmt::format("times the time: {}", fmt::join(figures, ", "))};
 }
 
-verdict_on_claim ten_is_enough(const finding& found) {
+verdict_on_claim ten_is_enough(const found_medians& found) {
   constexpr const char* claim = "5.5: more than 10 brings nothing until the buffer has room for all messages";
   const auto at = [&](std::int64_t capacity) {
     return time(found, capacities, "flagged.mpsc", ten_senders, {{"capacity", capacity}});
@@ -142,7 +142,7 @@ verdict_on_claim ten_is_enough(const finding& found) {
                       *all)};
 }
 
-verdict_on_claim lists_are_as_arrays(const finding& found) {
+verdict_on_claim lists_are_as_arrays(const found_medians& found) {
   constexpr const char* claim = "5.7: with a ticket lock a list is as fast as an array";
   const int ranks = most_found(found, mpsc, "ticket_list.mpsc");
   const auto list = time(found, mpsc, "ticket_list.heap.mpsc", ranks);
@@ -152,7 +152,7 @@ verdict_on_claim lists_are_as_arrays(const finding& found) {
           fmt::format("{:.0f} to {:.0f} ns with {}", *list, *array, ranks - 1)};
 }
 
-verdict_on_claim free_lists_do_not_pay(const finding& found) {
+verdict_on_claim free_lists_do_not_pay(const found_medians& found) {
   constexpr const char* claim = "5.8: with a ticket lock recycled nodes are as fast as those of the heap";
   bool holds = true;
   std::vector<std::string> figures;
@@ -168,7 +168,7 @@ verdict_on_claim free_lists_do_not_pay(const finding& found) {
   return {claim, holds, fmt::format("times the time: {}", fmt::join(figures, ", "))};
 }
 
-std::vector<verdict_on_claim> judge_claims(const finding& found) {
+std::vector<verdict_on_claim> judge_claims(const found_medians& found) {
   return {
       ticket_is_worst(found),
       faster(found, "5.1, 5.4: test-and-set is faster than the mutex", "spin.mpsc", "mutex.mpsc"),

@@ -248,7 +248,7 @@ std::optional<std::string> judge(const paper& of, const paper_options& options) 
   const std::string path = results_path(options, "claims").string();
   bench::output_file file(path, R"("holds")", "claims");
   fmt::print("\n# what is claimed, and what was found\n");
-  const finding find(
+  const found_medians find(
       [&](const place_found& where, const std::string& column) { return all.median_of(where, column); });
   for (const verdict_on_claim& each : of.judge(find)) {
     fmt::print("{:<14} {}{}\n", each.holds ? (*each.holds ? "holds" : "does not hold") : "not measured",

@@ -42,9 +42,9 @@ struct place_found {
 using finding_at = std::function<std::optional<double>(const place_found& where, const std::string& column)>;
 
 /// The same by analysis, object and ranks alone.
-class finding {
+class found_medians {
  public:
-  explicit finding(finding_at at) : at_(std::move(at)) {}
+  explicit found_medians(finding_at at) : at_(std::move(at)) {}
   [[nodiscard]] std::optional<double> operator()(const std::string& analysis, const std::string& object,
                                                  int ranks, const std::string& column) const {
     return at_({.analysis = analysis, .object = object, .ranks = ranks}, column);
@@ -79,7 +79,7 @@ struct paper {
   std::map<std::string, std::vector<std::string>> quick_values{};  ///< in place of those, with --quick
   /// The shapes of clusters up to so many ranks; throws `usage_error` for nodes that do not go with them.
   std::function<std::vector<shape>(int most_ranks, int ranks_per_node)> shapes;
-  std::function<std::vector<verdict_on_claim>(const finding&)> judge;
+  std::function<std::vector<verdict_on_claim>(const found_medians&)> judge;
   /// Of the page of what real ranks did; empty: they are not asked.
   std::string title_on_mpi{};
   bool has_fixed_shapes = false;  ///< whatever --ranks-per-node

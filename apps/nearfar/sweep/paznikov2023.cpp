@@ -41,7 +41,7 @@ std::vector<shape> by_nodes(int most_ranks, int ranks_per_node) {
 }
 
 /// Throughput of one queue over that of another.
-verdict_on_claim ratio(const finding& found, const char* claim, const char* of, const char* over,
+verdict_on_claim ratio(const found_medians& found, const char* claim, const char* of, const char* over,
                        double least) {
   const auto one = found(rates, of, most, "throughput");
   const auto other = found(rates, over, most, "throughput");
@@ -52,7 +52,8 @@ verdict_on_claim ratio(const finding& found, const char* claim, const char* of, 
 }
 
 /// Throughput at the most ranks over that of the fewest on several nodes, or on one.
-verdict_on_claim growth(const finding& found, const char* claim, const char* of, int from, bool is_to_fall) {
+verdict_on_claim growth(const found_medians& found, const char* claim, const char* of, int from,
+                        bool is_to_fall) {
   const auto first = found(rates, of, from, "throughput");
   const auto last = found(rates, of, most, "throughput");
   if (!first || !last || *first <= 0) return {claim, std::nullopt, ""};
@@ -60,7 +61,7 @@ verdict_on_claim growth(const finding& found, const char* claim, const char* of,
           fmt::format("{:.3f} at {} ranks, {:.3f} at {}", *first, from, *last, most)};
 }
 
-verdict_on_claim hops(const finding& found) {
+verdict_on_claim hops(const found_medians& found) {
   constexpr const char* claim =
       "nd: most of the time of both operations goes into the search of head and tail";
   const auto of = [&](const char* column) { return found(rates, lockfree, most, column); };
@@ -73,7 +74,7 @@ verdict_on_claim hops(const finding& found) {
           fmt::format("tail {:.0f} of {:.0f} ns, head {:.0f} of {:.0f} ns", *tail, *push, *head, *pop)};
 }
 
-std::vector<verdict_on_claim> judge_claims(const finding& found) {
+std::vector<verdict_on_claim> judge_claims(const found_medians& found) {
   return {ratio(found, "published: bd is faster than bc, 72 ranks", locked, central, 1),
           ratio(found, "published: nd is much faster than bd, 72 ranks; aim: 3 times", lockfree, locked, 3),
           growth(found, "published: bc falls with the number of ranks", central, 2, true),

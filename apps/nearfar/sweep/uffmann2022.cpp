@@ -187,7 +187,7 @@ struct not_measured {};
 /// One experiment, and what was found in it.
 class experiment {
  public:
-  experiment(const finding& found, std::string name) : found_(&found), name_(std::move(name)) {}
+  experiment(const found_medians& found, std::string name) : found_(&found), name_(std::move(name)) {}
 
   // Throw `not_measured`. `ranks`: of the ECSB; the others have one shape.
 
@@ -224,7 +224,7 @@ class experiment {
     return *result;
   }
 
-  const finding* found_;
+  const found_medians* found_;
   std::string name_;
 };
 
@@ -233,7 +233,7 @@ using judgement = std::pair<bool, std::string>;
 
 class claims {
  public:
-  explicit claims(const finding& found) : found_(&found) {}
+  explicit claims(const found_medians& found) : found_(&found) {}
 
   /// `judge(experiment)` returns a judgement.
   template <typename Judge>
@@ -253,7 +253,7 @@ class claims {
   [[nodiscard]] std::vector<verdict_on_claim> all() && { return std::move(all_); }
 
  private:
-  const finding* found_;
+  const found_medians* found_;
   std::vector<verdict_on_claim> all_;
 };
 
@@ -790,7 +790,7 @@ void judge_cohort_locks(claims& to) {
   });
 }
 
-std::vector<verdict_on_claim> judge_claims(const finding& found) {
+std::vector<verdict_on_claim> judge_claims(const found_medians& found) {
   claims result(found);
   judge_basic_locks(result);
   judge_optimisations(result);
