@@ -89,7 +89,7 @@ struct channel_counts {
   latency_histogram latency{};  ///< of one message in 64, from before it is sent until it has been received
 };
 
-/// A channel of messages of one type, type-erased: each call costs an indirect one more. A benchmark's loop
+/// A channel of messages of one type, type-erased: each call costs one more indirect call. A benchmark's loop
 /// is compiled for each type of message, and not for each strategy besides.
 template <typename T>
 class message_port {

@@ -1,6 +1,7 @@
 // nearfar-locks: the part of the command that measures exclusive locks and reports on them. It compiles in a
 // fraction of the command's time, so that `make bench` soon has a picture.
 
+#include <string_view>
 #include <vector>
 
 #include "apps/nearfar/shared/benchmarks.hpp"
@@ -13,6 +14,8 @@ const std::vector<benchmark_info>& loop_benchmarks() {
   return none;
 }
 void add_loop_benchmarks(CLI::App& /*bench*/, int& /*status*/) {}
+
+std::string_view program_name() { return "nearfar-locks"; }
 
 void add_subcommands(CLI::App& app, int& status) {
   add_bench(app, status);

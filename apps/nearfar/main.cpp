@@ -84,13 +84,15 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
 /// What is wrong with the subcommands that `words` begin with, or nothing.
 std::string unknown_subcommand(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* within = &app;
-  std::string path = "nearfar";
+  std::string path(program_name());
+  const char* const elsewhere =
+      program_name() == "nearfar" ? "" : ", and the whole command, nearfar, has more: make build";
   for (const std::string& word : words) {
     const std::vector<std::string> known = subcommand_names(*within);
     if (known.empty() || word.empty() || word[0] == '-') break;
     if (std::find(known.begin(), known.end(), word) == known.end())
-      return fmt::format("unknown subcommand '{}'{}; '{} --help' lists them", word, suggestion(word, known),
-                         path);
+      return fmt::format("unknown subcommand '{}'{}; '{} --help' lists them{}", word, suggestion(word, known),
+                         path, elsewhere);
     within = within->get_subcommand(word);
     path += " " + word;
   }
@@ -98,8 +100,9 @@ std::string unknown_subcommand(const CLI::App& app, const std::vector<std::strin
 }
 
 int parse_and_run(const launch& how, int argc, char** argv) {
-  CLI::App app("Measures, checks and plots synchronisation on near and far memory.", "nearfar");
-  app.set_version_flag("--version", fmt::format("nearfar {} ({})", version, commit));
+  CLI::App app("Measures, checks and plots synchronisation on near and far memory.",
+               std::string(program_name()));
+  app.set_version_flag("--version", fmt::format("{} {} ({})", program_name(), version, commit));
   app.require_subcommand(1);
   app.set_help_all_flag("--help-all", "Help of all subcommands");
   int status = success;

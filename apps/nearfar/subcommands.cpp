@@ -1,8 +1,12 @@
 // The subcommands of the whole command.
 
+#include <string_view>
+
 #include "apps/nearfar/shared/command.hpp"
 
 namespace nearfar::command {
+
+std::string_view program_name() { return "nearfar"; }
 
 void add_subcommands(CLI::App& app, int& status) {
   add_bench(app, status);

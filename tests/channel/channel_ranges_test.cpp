@@ -222,8 +222,9 @@ TEST_P(channel_with_ranges, loses_nothing_of_what_is_sent_in_ranges) {
   }
 }
 
-/// The model wakes all where one would be told, and so does not see this. Those that wait mostly sleep when
-/// the range comes; where one of them is not woken this never ends.
+/// The real futex; the model is asked the same in
+/// checked_channel.wakes_all_for_whom_there_is_something_in_a_range. Those that wait mostly sleep when the
+/// range comes; where one of them is not woken this never ends.
 TEST(channel, wakes_all_for_whom_there_is_something_in_a_range) {
   constexpr int rounds = 300;
   constexpr int yields = 300;

@@ -49,7 +49,10 @@ void add_benchmark(CLI::App& bench, int& status, const bench::benchmark& benchma
 
 void add_bench(CLI::App& app, int& status) {
   CLI::App* bench = app.add_subcommand(
-      "bench", "Measure locks (in threads, or on MPI under mpirun) and loops over containers (in threads)");
+      "bench",
+      loop_benchmarks().empty()
+          ? "Measure exclusive locks, in threads, or on MPI under mpirun"
+          : "Measure locks (in threads, or on MPI under mpirun) and loops over containers (in threads)");
   for (const bench::benchmark& benchmark : bench::benchmarks()) add_benchmark(*bench, status, benchmark);
   add_loop_benchmarks(*bench, status);
   bench->require_subcommand(0, 1);

@@ -330,10 +330,8 @@ void add_bounds(CLI::App& command, check_command_options& options) {
                      "Ranks that read, the last so many; the others write. For reader-writer locks, and only "
                      "these are then chosen; default: half of the ranks, but one at least");
   command.add_option("--home", options.of.home, "The lock's home rank")->capture_default_str();
-  command.add_flag(
-      "--try-first", options.of.try_first,
-      "Acquire by try_lock, and by lock only if that fails; only locks that have it are then chosen. Readers "
-      "the same");
+  command.add_flag("--try-first", options.of.try_first,
+                   "Acquire by try_lock first, then by lock; only locks with try_lock");
   command
       .add_option("--max-local-passes", options.of.max_local_passes,
                   "Passes within a node before another node's turn; low, so that the limit is reached")

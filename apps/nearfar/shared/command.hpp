@@ -44,6 +44,8 @@ void add_topo(CLI::App& app, int& status);
 void add_where(CLI::App& app, int& status);
 /// Each that this program has.
 void add_subcommands(CLI::App& app, int& status);
+/// "nearfar", or the name of a program that has a part of its subcommands.
+[[nodiscard]] std::string_view program_name();
 
 /// ", did you mean 'x'?" with the nearest of `known`, or nothing if none is near.
 [[nodiscard]] std::string suggestion(std::string_view wrong, const std::vector<std::string>& known);

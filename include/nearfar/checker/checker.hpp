@@ -206,7 +206,7 @@ struct options {
   /// and nobody is told: as on MPI, what helps is a deadline. Who waits in a barrier then has come to its
   /// end.
   int crashes = 0;
-  /// How often each rank may wake without being told, as futex(2) permits.
+  /// How many times each rank may wake without being told, as futex(2) permits; 0: never.
   int most_early_wakes = 0;
   /// Steps of one schedule after which it is a livelock.
   std::size_t most_steps = 20000;

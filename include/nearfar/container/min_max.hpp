@@ -47,8 +47,8 @@ struct candidate {
   decltype(std::declval<const piece_cursor<Iterator>&>().local()) element{};
 };
 
-/// Where a thread's candidate is, and which thread's it is. No template's, so that these are sorted by one
-/// function for all kinds of elements.
+/// Where a thread's candidate is, and which thread's it is. Outside the template, so that these are sorted by
+/// one function for all kinds of elements.
 struct place_of_candidate {
   std::size_t index = 0;
   std::size_t member = 0;

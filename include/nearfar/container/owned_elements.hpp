@@ -30,8 +30,8 @@ void for_each_part(team_member member, std::size_t capacity, index_range range, 
   });
 }
 
-/// How many elements a member of a team has constructed. No template's, so that a list of these is one type
-/// for all kinds of elements.
+/// How many elements a member of a team has constructed. Outside the template, so that a list of these is one
+/// type for all kinds of elements.
 struct alignas(cache_line) construction_progress {
   std::size_t made = 0;
 };
