@@ -47,11 +47,15 @@ end_jobs_on_signals() {
   done
 }
 
+job_group='' # of run_job
 end_jobs() {
   local job
   trap '' HUP INT TERM
-  # A job of run_job is a group of processes.
-  for job in $(jobs -p); do kill -s "$1" -- "-$job" 2>/dev/null || kill -s "$1" "$job" 2>/dev/null || true; done
+  for job in $(jobs -p); do
+    # Of a launcher, its processes must not have the signal twice.
+    if [[ $job == "$job_group" ]]; then job=-$job; fi
+    kill -s "$1" -- "$job" 2>/dev/null || true
+  done
   wait || true
 }
 
@@ -411,7 +415,9 @@ run_job() {
   local status=0
   set -m
   "$@" </dev/null &
+  job_group=$!
   set +m
-  wait $! || status=$?
+  wait "$job_group" || status=$?
+  job_group=''
   return "$status"
 }

@@ -302,7 +302,7 @@ TEST(broken_channel, in_a_selection) {
               choices<ring, ring>(three, true), choice_among_closed<met, met>()},
              {"channel/select.hpp", "channel/event_count.hpp", "channel/rendezvous.hpp",
               "channel/waiting_list.hpp"},
-             1000),
+             4000),
       "");
 }
 [[nodiscard]] std::vector<program> range_programs_of(std::string_view name) {
