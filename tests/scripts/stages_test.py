@@ -1,0 +1,170 @@
+"""What make bench and make test do with their stages: seconds beside those kept, one run at a time, signals, and words."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ.get("NEARFAR_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
+START = """set -euo pipefail
+source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+"""
+
+
+def is_alive(process):
+    """Whether it runs: one that has ended may wait for its parent to look."""
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+class InFolder(unittest.TestCase):
+    """With the scripts copied to an empty folder."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        shutil.copytree(SOURCE / "scripts", self.root / "scripts")
+        shutil.copy(SOURCE / "Makefile", self.root)
+        self.kept = self.root / "scripts" / "stage-times.txt"
+
+    def start(self, text, **environment):
+        (self.root / "scripts" / "trial").write_text(START + text + "\n")
+        return subprocess.Popen(
+            ["bash", self.root / "scripts" / "trial"],
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run_script(self, text, **environment):
+        started = self.start(text, **environment)
+        out, err = started.communicate()
+        return subprocess.CompletedProcess(text, started.returncode, out, err)
+
+
+class Times(InFolder):
+    NOTED = "note_time first 20 ok\nnote_time second 10 ok\nprint_times test\necho the verdict"
+
+    def test_beside_those_kept(self):
+        self.kept.write_text("# head\ntest: first\t10\ntest: second\t9\nbench: second\t1")
+        ended = self.run_script(self.NOTED)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        self.assertRegex(ended.stdout, r"first +ok +20 +10 +2\.00")
+        self.assertIn("took a fifth longer than kept in scripts/stage-times.txt: first; \n", ended.stdout)
+
+    def test_of_lines_that_cannot_be_read(self):
+        for line in ["test: first\tabc", "test: \t1", "test: first\t1.5", "test: first\t4s", "test: first\t1\t2", "test: first\t-3",
+                     "test: first\ta[$(touch x)]"]:  # fmt: skip
+            self.kept.write_text(f"# head\n{line}\n")
+            ended = self.run_script(self.NOTED)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertIn("trial: scripts/stage-times.txt:2: ", ended.stderr)
+            self.assertRegex(ended.stdout, r"first +ok +20 +- +-")
+            self.assertTrue(ended.stdout.endswith("the verdict\n"))
+
+    def test_without_the_file(self):
+        self.kept.unlink()
+        ended = self.run_script(self.NOTED)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        self.assertTrue(ended.stdout.endswith("the verdict\n"))
+
+    def test_are_kept_in_their_places(self):
+        self.kept.write_text("# head\ntest: second\t9\nbench: first\t1\ntest: other\t3\n")
+        self.assertEqual(self.run_script(self.NOTED, NEARFAR_KEEP_TIMES="1").returncode, 0)
+        self.assertEqual(self.kept.read_text(), "# head\ntest: second\t10\nbench: first\t1\ntest: other\t3\ntest: first\t20\n")
+
+    def test_of_other_work_or_a_failure_are_not_kept(self):
+        before = self.kept.read_text()
+        for text in [self.NOTED.replace("print_times test", "print_times ''"), "note_time first 9 FAILED\nprint_times test"]:
+            ended = self.run_script(text, NEARFAR_KEEP_TIMES="1")
+            self.assertEqual(ended.returncode, 0)
+            self.assertIn("the seconds are not kept", ended.stderr)
+            self.assertEqual(self.kept.read_text(), before)
+
+
+class Alone(InFolder):
+    def test_one_at_a_time(self):
+        first = self.start("be_alone\necho here\nexec sleep 1000")
+        self.addCleanup(first.communicate)
+        self.addCleanup(first.kill)
+        self.assertEqual(first.stdout.readline(), "here\n")
+        second = self.run_script("be_alone\necho here")
+        self.assertEqual((second.returncode, second.stdout), (1, ""))
+        self.assertIn("another make bench or make test runs in this checkout", second.stderr)
+
+
+class Signals(InFolder):
+    def test_end_what_runs(self):
+        for number in [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]:
+            script = self.start("end_jobs_on_signals TERM\nrun_job sh -c 'sleep 1000 & echo $! >&2; echo here; wait'")
+            self.assertEqual(script.stdout.readline(), "here\n")
+            inner = int(script.stderr.readline())
+            script.send_signal(number)
+            script.communicate()
+            self.assertEqual(script.returncode, 128 + number)
+            while is_alive(inner):  # no longer than the test may take
+                os.sched_yield()
+
+
+class Words(InFolder):
+    def make(self, *words, **environment):
+        return subprocess.run(
+            ["make", "-n", *words],
+            cwd=self.root,
+            env={**{k: v for k, v in os.environ.items() if k not in ("MPI", "FULL", "MAKEFLAGS")}, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def test_of_make(self):
+        for words, command in [
+            (["test"], "scripts/test"),
+            (["test", "FULL=1"], "scripts/test --full"),
+            (["test", "FULL=0"], "scripts/test"),
+            (["bench", "FULL=1"], "scripts/bench --full"),
+            (["bench", "FULL="], "scripts/bench"),
+            (["test", "MPI=mpich"], "scripts/test --mpi 'mpich'"),
+            (["test", "MPI="], "scripts/test --mpi ''"),
+            (["test", "MPI=a'b"], r"scripts/test --mpi 'a'\''b'"),
+        ]:
+            self.assertEqual(" ".join(self.make(*words).stdout.split()), command)
+        self.assertEqual(self.make("test", MPI="mpich").stdout.split(), ["scripts/test"])
+        refused = self.make("bench", "FULL=yes")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("FULL is 1 or not given, not 'yes'", refused.stderr)
+
+    def test_of_bench(self):
+        results = self.root / "build" / "bench"
+        results.mkdir(parents=True)
+        (results / "old.jsonl").write_text("of the run before\n")
+        for arguments, environment, said in [
+            (["--full", "more"], {}, "unknown argument: 'more'"),
+            ([""], {}, "unknown argument: ''"),
+            ([], {"NEARFAR_BENCH_COMMAND": "/nonexist"}, "'/nonexist' is no program"),
+            ([], {"NEARFAR_BENCH_COMMAND": "/tmp"}, "'/tmp' is no program"),
+            ([], {"NEARFAR_TWO_STORES": "1"}, "NEARFAR_TWO_STORES"),
+        ]:
+            ended = subprocess.run(
+                [self.root / "scripts" / "bench", *arguments],
+                env={**os.environ, **environment},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            self.assertEqual(ended.returncode, 2, ended.stderr)
+            self.assertIn(said, ended.stderr)
+        self.assertEqual([path.name for path in results.iterdir()], ["old.jsonl"])
+
+
+if __name__ == "__main__":
+    unittest.main()
