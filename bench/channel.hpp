@@ -101,7 +101,8 @@ struct channel_benchmark {
     result.iterations = sums[1];
     result.counts = {{"bytes", bytes}, {"in_vain", sums[4]}};
     note_latencies(w, result, "latency", mine.latency);
-    // Every message was received, once, whole, and each receiver had those of each sender in order.
+    // Every message was received, once, its first and last word whole, and each receiver had those of each
+    // sender in order.
     result.verified = sums[0] == plan.messages && sums[1] == plan.messages && sums[2] == 0 && sums[3] == 0;
     return {result};
   }
