@@ -14,6 +14,11 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 """
 
 
+def without(environment, *names):
+    """What make itself gives to what it runs, this test perhaps, is left out."""
+    return {name: value for name, value in environment.items() if name not in names}
+
+
 def is_alive(process):
     """Whether it runs: one that has ended may wait for its parent to look."""
     try:
@@ -119,7 +124,7 @@ class Words(InFolder):
         return subprocess.run(
             ["make", "-n", *words],
             cwd=self.root,
-            env={**{k: v for k, v in os.environ.items() if k not in ("MPI", "FULL", "MAKEFLAGS")}, **environment},
+            env={**without(os.environ, "MPI", "FULL", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"), **environment},
             capture_output=True,
             text=True,
             check=False,
