@@ -1,4 +1,4 @@
-"""What make bench and make test do with their stages: seconds beside those kept, one run at a time, signals, and words."""
+"""The stages of make bench and make test: their seconds beside the kept ones, one run at a time, signals, and arguments."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
 
 def without(environment, *names):
-    """What make itself gives to what it runs, this test perhaps, is left out."""
+    """The environment without these: make sets variables for its commands, and this test may be one of them."""
     return {name: value for name, value in environment.items() if name not in names}
 
 
