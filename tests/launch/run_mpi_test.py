@@ -171,5 +171,41 @@ class Starts(unittest.TestCase):
             self.assert_nodes(2, [script, "run"], job)
 
 
+class SmallSharedMemory(unittest.TestCase):
+    """A container has 64 MiB in /dev/shm, if it is not told otherwise."""
+
+    MOUNT = 'mount -t tmpfs -o size="$0" tmpfs /dev/shm && exec "$@"'
+
+    def with_shared_memory(self, size, *command):
+        apart = ["unshare", "--mount", "--propagation", "private"]
+        if os.geteuid() != 0:
+            apart += ["--user", "--map-root-user"]
+        if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("namespaces are not permitted here")
+        return subprocess.run(
+            [*apart, "sh", "-c", self.MOUNT, size, *command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def ecsb(self, size, ranks):
+        run = [*RUN, COMMAND, "bench", "ecsb", "--locks", "cohort", "--duration", "0.02", "--repetitions", "1"]
+        run[run.index("--ranks") + 1] = str(ranks)
+        return self.with_shared_memory(size, *run)
+
+    def test_of_a_container_is_enough_for_eight_ranks(self):
+        ended = self.ecsb("64m", 8)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("8 ranks on 1 node", ended.stdout)
+
+    @unittest.skipIf(RUN[2].startswith("mpich"), "MPICH itself ends, in UCX, and says so")
+    def test_that_is_not_enough_is_said(self):
+        ended = self.ecsb("2m", 8)
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("nearfar: /dev/shm has ", ended.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()
