@@ -1576,6 +1576,57 @@ class Machine(unittest.TestCase):
         self.assertIn("transport:", ended.stdout)
 
 
+class Environment(InEmptyFolder):
+    """Variables that clusters set for everybody, and those that a launcher left in a shell."""
+
+    def alone(self, *arguments, **environment):
+        return subprocess.run(
+            [COMMAND, *arguments],
+            capture_output=True,
+            text=True,
+            cwd=self.folder,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+
+    def test_ranks_without_a_launcher_are_ignored(self):
+        """As in a shell that was opened under mpirun and outlived it: nobody is there who would print in their place."""
+        gone = str(self.folder / "gone")
+        for told in [
+            {"PMI_RANK": "1"},
+            {"PMI_RANK": "1", "PMI_SIZE": "2"},
+            {"PMI_RANK": "1", "PMI_SIZE": "2", "PMI_FD": "987"},
+            {"PMIX_RANK": "1"},
+            {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"},
+            {
+                "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2", "PMIX_RANK": "1", "PMIX_NAMESPACE": "7",
+                "PMIX_SERVER_TMPDIR": gone, "PMIX_SERVER_URI2": "7.0;tcp4://127.0.0.1:1",
+            },
+        ]:  # fmt: skip
+            said = f"nearfar: {next(iter(told))}=1 is ignored, as the launcher that set it is gone\n"
+            for arguments, prints in [
+                (["list", "--plain"], "lock cohort"),
+                (["topo"], "world: threads"),
+                (["topo", "--world", "mpi"], "1 rank "),
+                (["bench", "ecsb", "--ranks", "1", "--locks", "mcs", *SHORT], "threads world"),
+            ]:
+                ended = self.alone(*arguments, **told)
+                self.assertEqual(ended.returncode, 0, f"{told} {arguments}: {ended.stderr}")
+                self.assertEqual(ended.stderr, said)
+                self.assertIn(prints, ended.stdout)
+            ended = self.alone("bnch", **told)
+            self.assertEqual(ended.returncode, 2, ended.stderr)
+            self.assertIn("did you mean 'bench'?", ended.stderr)
+
+    def test_ranks_that_are_apart_speak_for_themselves(self):
+        """As in a shell that was opened under the launcher of another library, where no first rank runs beside them."""
+        for arguments in [["topo"], ["bnch"]]:
+            ended = self.alone(*arguments, PMI_RANK="1", PMI_SIZE="2", PMI_ID="1")
+            self.assertEqual(ended.returncode, 2, ended.stderr)
+            self.assertIn("nearfar: started as 2 ranks that do not find each other", ended.stderr)
+
+
 class ReappearingWrites(unittest.TestCase):
     @unittest.skipIf(os.environ.get("NEARFAR_SANITIZE"), "nothing may be loaded before AddressSanitizer")
     def test_doctor_counts_writes_that_come_back(self):
