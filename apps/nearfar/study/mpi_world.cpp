@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/environment.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/study/conduct.hpp"
 #include "apps/nearfar/study/hardware.hpp"
@@ -228,6 +229,7 @@ int conduct_others(const plan& what, const std::vector<configuration>& all, mpi_
 }  // namespace
 
 int run_in_mpi(const plan& asked) {
+  say_ignored_variables();
   plan what = asked;
   for (request& each : what.requests)
     if (each.shapes.empty()) each.shapes = {shape{}};  // all ranks that MPI starts
