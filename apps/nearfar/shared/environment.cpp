@@ -49,6 +49,8 @@ constexpr std::array table{
     influence{"OMPI_MCA_orte_*", "", treatment::launchers},
     influence{"OMPI_MCA_ess*", "", treatment::launchers},
     influence{"OMPI_MCA_pmix*", "", treatment::launchers},
+    influence{"OMPI_MCA_plm*", "", treatment::launchers},
+    influence{"OMPI_MCA_ras*", "", treatment::launchers},
     influence{"OMPI_MCA_initial_wdir", "", treatment::launchers},
     influence{"OMPI_MCA_shmem_RUNTIME_QUERY_hint", "", treatment::launchers},
     influence{"OMPI_MCA_rmaps_base_oversubscribe", "", treatment::launchers},

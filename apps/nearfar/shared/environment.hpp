@@ -15,7 +15,7 @@ enum class treatment {
   refused,   ///< the command ends, and names it, where it counts
   kept,      ///< it bends figures; the doctor warns of it
   setting,   ///< it chooses what is measured
-  launchers  ///< the launcher sets it in every rank: of no interest
+  launchers  ///< only the launcher reads it, or sets it in every rank: of no interest
 };
 
 /// A row of the command's table of variables. The first row that fits a name counts.
