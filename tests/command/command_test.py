@@ -1692,6 +1692,15 @@ class Environment(InEmptyFolder):
             self.assertEqual(ended.returncode, 2, ended.stderr)
             self.assertIn("did you mean 'bench'?", ended.stderr)
 
+    def test_mpi_starts_without_the_launcher_that_is_gone(self):
+        """MPI_Init would fail, looking for it."""
+        keep = 'env -0 >"$0/${OMPI_COMM_WORLD_RANK-$PMI_RANK}"'
+        subprocess.run([*launcher_of(MPI, 2), "sh", "-c", keep, self.folder], check=True)
+        of_second = (self.folder / "1").read_text().rstrip("\0").split("\0")
+        ended = self.alone("topo", "--world", "mpi", **dict(each.split("=", 1) for each in of_second))
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("world: mpi, 1 rank ", ended.stdout)
+
     def test_ranks_that_are_apart_speak_for_themselves(self):
         """As in a shell that was opened under the launcher of another library, where no first rank runs beside them."""
         for arguments in [["topo"], ["bnch"]]:
