@@ -67,6 +67,13 @@ print_help() {
 # Cores this process may use: affinity and cpusets count, OpenMP's settings do not.
 allowed_cores() { env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc; }
 
+# Prints how many MiB are free in the file system of folder $1, 0 if there is none.
+free_mebibytes() {
+  local free
+  free=$(stat --file-system --format='%a * %S / 1048576' "$1" 2>/dev/null) || free=0
+  echo $((free))
+}
+
 is_count() { [[ $1 =~ ^[1-9][0-9]{0,5}$ ]]; }
 
 # The MPI libraries that the scripts know: Debian's, and those of scripts/mpi-from-pypi, which live
@@ -171,6 +178,8 @@ export_mpi_environment() {
 # that the caller's value counts.
 #   pml ob1                          no UCX, no libfabric: no warnings about absent network hardware
 #   mpi_yield_when_idle              with more ranks than cores a waiting rank must give its core away
+#   plm, ras                         in a batch job's allocation the ranks start here all the same, and not
+#                                    by srun or on the nodes of the allocation
 # Open MPI 4:
 #   osc sm,pt2pt                     osc/rdma of 4.1.4 crashes in MPI_Compare_and_swap; pt2pt is off in
 #                                    Debian's settings, and two nodes need it
@@ -187,12 +196,20 @@ choose_openmpi_options() {
     shared_memory=sm
     mca osc sm,rdma
     mca smsc ^cma
+    prtemca plm ^slurm,lsf,pals,tm,pbs
+    prtemca ras ^slurm,lsf,gridengine,flux,tm,pbs
   else
     mca osc sm,pt2pt
     mca btl_vader_single_copy_mechanism none
     mca orte_base_help_aggregate 0
+    mca plm ^slurm,lsf,alps,tm
+    mca ras ^slurm,lsf,loadleveler,gridengine,alps,tm
   fi
   if ((nodes == 1)); then mca btl "self,$shared_memory"; else mca btl "self,$shared_memory,tcp"; fi
+  # Where less is free than the 4 MiB of one rank's segment MPI_Init fails, and nobody says what a program needs.
+  if ((nodes == 1 && $(free_mebibytes /dev/shm) < 8)); then
+    mca "btl_${shared_memory}_backing_directory" "${TMPDIR:-/tmp}"
+  fi
   if ((total_ranks > $(allowed_cores))); then mca mpi_yield_when_idle 1; fi
   preload_two_stores
   if [[ -n $preloads ]]; then openmpi_options+=(-x "LD_PRELOAD=$preloads"); fi
@@ -201,6 +218,11 @@ choose_openmpi_options() {
 mca() {
   local variable=OMPI_MCA_$1
   [[ -n ${!variable-} ]] || openmpi_options+=(--mca "$1" "$2")
+}
+# The same for PRRTE, which starts the ranks of Open MPI 5.
+prtemca() {
+  local variable=PRTE_MCA_$1
+  [[ -n ${!variable-} ]] || openmpi_options+=(--prtemca "$1" "$2")
 }
 
 # What starts a rank under MPICH, and notes how it ended unless that is 0. The launcher gives rank 0 a
@@ -267,10 +289,13 @@ preload_two_stores() {
 }
 
 # Puts the options of MPICH's launcher into mpich_options. A second argument, progress, loads
-# mpich_progress.so, which build_mpich_preload has built.
+# mpich_progress.so, which build_mpich_preload has built. In a batch job's allocation the launcher would
+# take the names of its nodes, and the ranks on this machine for ranks of several.
 mpich_options=()
 choose_mpich_options() {
   local total_ranks=$1 yields=0
+  unset HYDRA_HOST_FILE
+  mpich_options=(-rmk user)
   if ((total_ranks > $(allowed_cores))); then yields=1; fi
   if [[ ${2-} == progress ]]; then
     preload "$built"

@@ -116,6 +116,9 @@ int parse_and_run(const launch& how, int argc, char** argv) {
       fmt::print("{}\n", each);
     return success;
   }
+  if (!how.left_behind.empty())
+    say(fmt::format("nearfar: {} is ignored, as the launcher that set it is gone\n",
+                    printable(how.left_behind)));
   std::string wrong = unknown_subcommand(app, words);
   if (wrong.empty()) wrong = empty_item(app, words);
   if (!wrong.empty()) {
@@ -170,6 +173,10 @@ int run(const command::launch& how, int argc, char** argv) {
     return command::report_alone(how, error.what());
   } catch (const stalled& error) {
     return command::report_alone(how, error.what());
+  } catch (const command::ranks_apart& error) {
+    // Each is alone and speaks for itself: where a shell was opened under the launcher, no other rank is
+    // running.
+    return command::report({}, error.what(), command::bad_input);
   } catch (const transport_error& error) {
     return command::report(how, error.what(), command::failure);
   } catch (const out_of_memory& error) {

@@ -247,7 +247,7 @@ std::vector<std::string> pin_all(int threads, const pinning& rule) {
   std::vector<std::string> bindings = pin_team(team(threads), rule);
   if (openmp_available() && bindings.size() != static_cast<std::size_t>(threads))
     throw error("OpenMP gives " + std::to_string(bindings.size()) + " of " + std::to_string(threads) +
-                " threads: unset OMP_THREAD_LIMIT and OMP_DYNAMIC, or ask for fewer");
+                " threads: unset OMP_THREAD_LIMIT and OMP_MAX_ACTIVE_LEVELS, or ask for fewer");
   return bindings;
 }
 

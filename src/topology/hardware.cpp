@@ -169,8 +169,9 @@ hardware::impl::impl() {
 /// Throws that the machine described cannot be acted on.
 void hardware::impl::require_real(const std::string& failure) const {
   if (!real()) {
-    throw topology_error(failure +
-                         "the topology is not this machine's: unset HWLOC_SYNTHETIC and HWLOC_XMLFILE");
+    throw topology_error(
+        failure +
+        "the topology is not this machine's: unset HWLOC_SYNTHETIC, HWLOC_XMLFILE and HWLOC_THISSYSTEM");
   }
 }
 

@@ -1576,6 +1576,139 @@ class Machine(unittest.TestCase):
         self.assertIn("transport:", ended.stdout)
 
 
+class Environment(InEmptyFolder):
+    """Variables that clusters set for everybody, and those that a launcher left in a shell."""
+
+    BINDING = [("OMP_PROC_BIND", "true"), ("OMP_PLACES", "{0}"), ("GOMP_CPU_AFFINITY", "0")]
+
+    def alone(self, *arguments, **environment):
+        return subprocess.run(
+            [COMMAND, *arguments],
+            capture_output=True,
+            text=True,
+            cwd=self.folder,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+
+    def where(self, ended):
+        """What the machine, its ranks and their processors are."""
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        return ended.stdout.partition("MPI library:")[0]
+
+    def rows(self, ended):
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        return len([line for line in ended.stdout.splitlines() if line.startswith("array")])
+
+    def assert_said_once(self, ended, name):
+        self.assertEqual(ended.stderr.count(f"nearfar: {name} ignored"), 1, ended.stderr)
+
+    def test_openmp_binds_no_thread(self):
+        """The first thread, bound to one CPU before main, would hand that on to all others."""
+        for arguments in [["topo"], ["topo", "--pin", "none"]]:
+            free = self.where(self.alone(*arguments))
+            self.assertIn("core", free)
+            for name, value in self.BINDING:
+                ended = self.alone(*arguments, **{name: value})
+                self.assertEqual(self.where(ended), free, name)
+                self.assert_said_once(ended, name)
+
+    def test_openmp_binds_no_rank(self):
+        free = self.where(under_mpi(2, "topo"))
+        self.assertIn("rank 1: ", free)
+        for name, value in self.BINDING:
+            ended = under_mpi(2, "topo", environment={name: value})
+            self.assertEqual(self.where(ended), free, name)
+            self.assert_said_once(ended, name)
+
+    def test_openmp_takes_no_rows_from_loops(self):
+        triad = ["bench", "triad", "--containers", "array", "--lengths", "1000", "--min-time", "0.0005"]
+        rows = self.rows(self.alone(*triad))
+        ended = self.alone(*triad, OMP_PROC_BIND="close")
+        self.assertEqual(self.rows(ended), rows, ended.stdout)
+        self.assert_said_once(ended, "OMP_PROC_BIND")
+
+    def test_what_bends_nothing_is_not_said(self):
+        self.assertEqual(self.alone("topo", OMP_PROC_BIND="false").stderr, "")
+        self.assertEqual(self.alone("list", OMP_PROC_BIND="true").stderr, "")
+
+    def test_is_in_records(self):
+        told = {"OMP_PROC_BIND": "true", "MALLOC_ARENA_MAX": "1"}
+        ended = self.alone("bench", "ecsb", "--ranks", "1", "--locks", "mcs", *SHORT, "--output", "r.jsonl", **told)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        record = json.loads((self.folder / "r.jsonl").read_text().splitlines()[0])
+        self.assertEqual({**record["environment"], **told}, record["environment"])
+
+    def finding(self, **environment):
+        ended = under_mpi(1, "doctor", "--quick", "--json", environment=environment)
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        return {check["name"]: check for check in json.loads(ended.stdout)["checks"]}["environment"]
+
+    def test_doctor_names_it(self):
+        told = {"OMP_PROC_BIND": "true", "OMP_WAIT_POLICY": "passive", "MALLOC_PERTURB_": "7", "OMP_THREAD_LIMIT": "64"}
+        found = self.finding(**told)
+        self.assertEqual(found["outcome"], "warn", found)
+        for name, value in told.items():
+            self.assertIn(f"{name}={value}", found["seen"])
+        self.assertEqual(found["seen"].count("nearfar ignores it"), 1, found)
+        self.assertNotIn("orte_", found["seen"])
+
+    def test_documents_name_each(self):
+        source = (SOURCE / "apps" / "nearfar" / "shared" / "environment.cpp").read_text()
+        binding = re.search(r"binding_variables\[\]\{(.*?)\}", source, re.DOTALL)[1]
+        rows = re.findall(r'influence\{"([^"]+)",.*?treatment::(\w+)\}', source, re.DOTALL)
+        names = re.findall(r'"(\w+)"', binding) + [name for name, does in rows if does != "launchers"]
+        self.assertGreater(len(names), 20)
+        shown = (SOURCE / "docs" / "performance.md").read_text()
+        self.assertEqual([name for name in names if f"`{name}`" not in shown], [])
+
+    def test_ranks_without_a_launcher_are_ignored(self):
+        """As in a shell that was opened under mpirun and outlived it: nobody is there who would print in their place."""
+        gone = str(self.folder / "gone")
+        for told in [
+            {"PMI_RANK": "1"},
+            {"PMI_RANK": "1", "PMI_SIZE": "2"},
+            {"PMI_RANK": "1", "PMI_SIZE": "2", "PMI_FD": "987"},
+            {"PMIX_RANK": "1"},
+            {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"},
+            {
+                "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2", "PMIX_RANK": "1", "PMIX_NAMESPACE": "7",
+                "PMIX_SERVER_TMPDIR": gone, "PMIX_SERVER_URI2": "7.0;tcp4://127.0.0.1:1",
+            },
+        ]:  # fmt: skip
+            said = f"nearfar: {next(iter(told))}=1 is ignored, as the launcher that set it is gone\n"
+            for arguments, prints in [
+                (["list", "--plain"], "lock cohort"),
+                (["topo"], "world: threads"),
+                (["topo", "--world", "mpi"], "1 rank "),
+                (["bench", "ecsb", "--ranks", "1", "--locks", "mcs", *SHORT], "threads world"),
+            ]:
+                ended = self.alone(*arguments, **told)
+                self.assertEqual(ended.returncode, 0, f"{told} {arguments}: {ended.stderr}")
+                self.assertEqual(ended.stderr, said)
+                self.assertIn(prints, ended.stdout)
+            ended = self.alone("bnch", **told)
+            self.assertEqual(ended.returncode, 2, ended.stderr)
+            self.assertIn("did you mean 'bench'?", ended.stderr)
+
+    def test_mpi_starts_without_the_launcher_that_is_gone(self):
+        """MPI_Init would fail, looking for it."""
+        keep = 'env -0 >"$0/${OMPI_COMM_WORLD_RANK-$PMI_RANK}"'
+        subprocess.run([*launcher_of(MPI, 2), "sh", "-c", keep, self.folder], check=True)
+        of_second = (self.folder / "1").read_text().rstrip("\0").split("\0")
+        ended = self.alone("topo", "--world", "mpi", **dict(each.split("=", 1) for each in of_second))
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("world: mpi, 1 rank ", ended.stdout)
+
+    def test_ranks_that_are_apart_speak_for_themselves(self):
+        """As in a shell that was opened under the launcher of another library, where no first rank runs beside them."""
+        for arguments in [["topo"], ["bnch"]]:
+            ended = self.alone(*arguments, PMI_RANK="1", PMI_SIZE="2", PMI_ID="1")
+            self.assertEqual(ended.returncode, 2, ended.stderr)
+            self.assertIn("nearfar: started as 2 ranks that do not find each other", ended.stderr)
+
+
 class ReappearingWrites(unittest.TestCase):
     @unittest.skipIf(os.environ.get("NEARFAR_SANITIZE"), "nothing may be loaded before AddressSanitizer")
     def test_doctor_counts_writes_that_come_back(self):

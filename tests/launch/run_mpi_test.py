@@ -1,9 +1,10 @@
-"""How scripts/run-mpi ends when a rank fails, and when it is ended itself."""
+"""How scripts/run-mpi ends when a rank fails, and when it is ended itself; and where it starts ranks."""
 
 import os
 import pathlib
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -121,6 +122,89 @@ class Ends(unittest.TestCase):
         run.kill()
         run.wait()
         self.wait_until(lambda: not left())
+
+
+# What batch systems tell the programs of a job on two nodes, HOSTS for a file with their names.
+JOBS = [
+    {"SLURM_JOBID": "77"},
+    {
+        "SLURM_JOBID": "77", "SLURM_JOB_ID": "77", "SLURM_NODELIST": "n[1-2]", "SLURM_JOB_NODELIST": "n[1-2]",
+        "SLURM_NNODES": "2", "SLURM_TASKS_PER_NODE": "1(x2)",
+    },
+    {"PBS_ENVIRONMENT": "PBS_BATCH", "PBS_JOBID": "77", "PBS_NODEFILE": "HOSTS"},
+    {"LSB_JOBID": "77", "LSB_MCPU_HOSTS": "n1 1 n2 1", "LSB_DJOB_HOSTFILE": "HOSTS"},
+    {"SGE_ROOT": "/", "ARC": "lx-amd64", "JOB_ID": "77", "PE_HOSTFILE": "HOSTS"},
+    {"COBALT_NODEFILE": "HOSTS"},
+    {"HYDRA_HOST_FILE": "HOSTS"},
+    {"HYDRA_RMK": "pbs", "HYDRA_LAUNCHER": "slurm", "HYDRA_BOOTSTRAP": "slurm"},
+]  # fmt: skip
+
+
+class Starts(unittest.TestCase):
+    """Ranks start on this machine, whatever a batch system says."""
+
+    def assert_nodes(self, nodes, script, job):
+        with tempfile.NamedTemporaryFile("w", encoding="ascii") as hosts:
+            hosts.write("n1 1 all.q <NULL>\nn2 1 all.q <NULL>\n" if "SGE_ROOT" in job else "n1\nn2\n")
+            hosts.flush()
+            told = {name: hosts.name if value == "HOSTS" else value for name, value in job.items()}
+            ended = subprocess.run(
+                [*script, *RUN[1:], COMMAND, "topo"],
+                env={**os.environ, **told},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        self.assertEqual(ended.returncode, 0, f"{job}: {ended.stderr}")
+        self.assertIn(f"2 ranks on {nodes} node", ended.stdout, job)
+
+    def test_in_a_job(self):
+        for job in JOBS:
+            self.assert_nodes(1, [RUN[0]], job)
+
+    def test_on_two_nodes_in_a_job(self):
+        script = str(pathlib.Path(RUN[0]).with_name("two-nodes"))
+        if subprocess.run([script, "check"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("namespaces are not permitted here")
+        for job in JOBS:
+            self.assert_nodes(2, [script, "run"], job)
+
+
+class SmallSharedMemory(unittest.TestCase):
+    """A container has 64 MiB in /dev/shm, if it is not told otherwise."""
+
+    MOUNT = 'mount -t tmpfs -o size="$0" tmpfs /dev/shm && exec "$@"'
+
+    def with_shared_memory(self, size, *command):
+        apart = ["unshare", "--mount", "--propagation", "private"]
+        if os.geteuid() != 0:
+            apart += ["--user", "--map-root-user"]
+        if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("namespaces are not permitted here")
+        return subprocess.run(
+            [*apart, "sh", "-c", self.MOUNT, size, *command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def ecsb(self, size, ranks):
+        run = [*RUN, COMMAND, "bench", "ecsb", "--locks", "cohort", "--duration", "0.02", "--repetitions", "1"]
+        run[run.index("--ranks") + 1] = str(ranks)
+        return self.with_shared_memory(size, *run)
+
+    def test_of_a_container_is_enough_for_eight_ranks(self):
+        ended = self.ecsb("64m", 8)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("8 ranks on 1 node", ended.stdout)
+
+    @unittest.skipIf(RUN[2].startswith("mpich"), "MPICH itself ends, in UCX, and says so")
+    def test_that_is_not_enough_is_said(self):
+        ended = self.ecsb("2m", 8)
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("nearfar: /dev/shm has ", ended.stderr)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,10 @@ constexpr std::array checks{
         "processors", 1, processors,
         "waiting costs scheduling: start no more ranks than processors; if you must, set on Open MPI '--mca "
         "mpi_yield_when_idle 1', and expect MPICH to be slow, whose flush never yields"},
+    check{"environment", 1, environment,
+          "unset those that your measurements do not need: programs with OpenMP have their first thread "
+          "bound by those "
+          "that nearfar ignores; docs/performance.md says what each one does"},
     check{"memory model", 1, memory_model,
           "nearfar needs unified windows: use a cache-coherent machine and transport"},
     check{"signals", 2, signals, choose_another_osc},

@@ -1,6 +1,7 @@
 // The doctor's checks of what is installed, and how nearfar would run on it.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/statvfs.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "apps/nearfar/doctor/tools.hpp"
+#include "apps/nearfar/shared/environment.hpp"
 #include "nearfar/memory/mpi/world.hpp"
 
 namespace nearfar::command::doctor {
@@ -64,6 +66,24 @@ finding processors(examination& e) {
   return {crowded ? outcome::warn : outcome::ok,
           fmt::format("{} rank{} on {} processor{}: waiting ranks {}", ranks, ranks == 1 ? "" : "s",
                       available, available == 1 ? "" : "s", crowded ? "yield" : "spin")};
+}
+
+finding environment(examination&) {
+  std::vector<std::string> bending;
+  std::vector<std::string> settings;
+  for (const found_variable& each : variables_found()) {
+    constexpr std::size_t shown = 40;
+    const std::string text = fmt::format("{}={}{}", each.name, each.value.substr(0, shown),
+                                         each.value.size() > shown ? "..." : "");
+    if (each.what->does == treatment::setting)
+      settings.push_back(text);
+    else
+      bending.push_back(
+          fmt::format("{} ({}{})", text, each.what->bends, each.is_ignored ? "; nearfar ignores it" : ""));
+  }
+  if (!bending.empty()) return {outcome::warn, fmt::format("{}", fmt::join(bending, ", "))};
+  if (!settings.empty()) return {outcome::ok, fmt::format("settings: {}", fmt::join(settings, ", "))};
+  return {outcome::ok, "no variable that changes what is measured"};
 }
 
 finding memory_model(examination& e) {

@@ -196,6 +196,7 @@ finding thread_level(examination& e);
 finding known_faults(examination& e);
 finding shared_memory(examination& e);
 finding processors(examination& e);
+finding environment(examination& e);
 finding memory_model(examination& e);
 finding windows(examination& e);
 finding whole_world(examination& e);

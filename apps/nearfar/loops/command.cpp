@@ -18,6 +18,7 @@
 #include "apps/nearfar/loops/loops.hpp"
 #include "apps/nearfar/loops/options.hpp"
 #include "apps/nearfar/shared/benchmarks.hpp"
+#include "apps/nearfar/shared/environment.hpp"
 #include "apps/nearfar/shared/free_memory.hpp"
 #include "apps/nearfar/shared/kept_work.hpp"
 #include "apps/nearfar/shared/launch.hpp"
@@ -115,7 +116,7 @@ class case_maker {
         pin_(pinning::parse(options.pin)),
         placement_(parse_placement(options.placement, options.huge_pages)) {
     if (!this_machine().is_this_system() && !pin_.is_none())
-      fmt::print(stderr, "nearfar: threads are not pinned: the environment describes another machine\n");
+      fmt::print(stderr, "nearfar: threads are not pinned: {}\n", other_machine_text());
     if (options.initialisations != std::vector<std::string>{"best"})
       initialisations_ = values_of(options.initialisations, bench::loop_initialisations, "initialisation");
   }
@@ -230,6 +231,7 @@ int run_loops(const loop_options& options) {
     if (how.rank != 0) return success;
     fmt::print(stderr, "nearfar: loops run in the threads of one process: only rank 0 measures\n");
   }
+  say_ignored_variables();
   std::optional<bench::results_file> file;
   loop_results results;
   const auto have_ended = [&] {

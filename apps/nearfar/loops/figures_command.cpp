@@ -23,6 +23,7 @@
 #include "apps/nearfar/loops/loops.hpp"
 #include "apps/nearfar/loops/options.hpp"
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/environment.hpp"
 #include "apps/nearfar/shared/kept_work.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
@@ -271,6 +272,7 @@ int measure_apart(const figure_definition& figure, const figures_options& option
 
 int run_figures(const figures_options& options) {
   if (launch::from_environment().rank != 0) return success;
+  say_ignored_variables();
   check(options);
   const std::vector<figure_definition> figures = chosen_figures(options);
   if (options.list) {

@@ -1,16 +1,19 @@
 #include "apps/nearfar/shared/launch.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
-#include <utility>
+#include <string_view>
 
-#include "apps/nearfar/shared/command.hpp"
 #include "nearfar/memory/mpi/call.hpp"
 #include "nearfar/memory/mpi/transport.hpp"
 
@@ -23,8 +26,48 @@ int number_in(const char* variable, int otherwise) {
   return text != nullptr ? std::atoi(text) : otherwise;
 }
 
+bool is_set(const char* variable) { return std::getenv(variable) != nullptr; }
+
+/// Whether the launcher that speaks PMI still holds the other end: Hydra and Slurm give each rank a
+/// descriptor, others the address of a server.
+bool serves_pmi() {
+  if (const int descriptor = number_in("PMI_FD", -1); descriptor >= 0)
+    return fcntl(descriptor, F_GETFD) != -1;  // NOLINT(*-vararg)
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view entry = *each;
+    if (entry.starts_with("PMI_") && !entry.starts_with("PMI_RANK=") && !entry.starts_with("PMI_SIZE="))
+      return true;
+  }
+  return false;
+}
+
+/// Whether the launcher that speaks PMIx is still there: it removes its folder when it ends.
+bool serves_pmix() {
+  if (!is_set("PMIX_NAMESPACE")) return false;
+  const char* const folder = std::getenv("PMIX_SERVER_TMPDIR");
+  return folder == nullptr || access(folder, F_OK) == 0 || errno != ENOENT;
+}
+
+launch read_environment() {
+  struct launcher {
+    const char* rank;
+    const char* ranks;
+    bool (*is_there)();
+  };
+  launch result;
+  for (const launcher& each : {launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", serves_pmix},
+                               {"PMI_RANK", "PMI_SIZE", serves_pmi},
+                               {"PMIX_RANK", "SLURM_NTASKS", serves_pmix}}) {
+    if (!is_set(each.rank)) continue;
+    if (each.is_there()) return {true, number_in(each.rank, 0), number_in(each.ranks, 1)};
+    if (result.left_behind.empty())
+      result.left_behind = fmt::format("{}={}", each.rank, std::getenv(each.rank));
+  }
+  return result;
+}
+
 [[noreturn]] void refuse_launcher(int started, const std::string& library) {
-  throw usage_error(fmt::format(
+  throw ranks_apart(fmt::format(
       "started as {} ranks that do not find each other: the launcher is not that of {}, which this "
       "program was built with; use its mpirun, or scripts/run-mpi",
       started, library.substr(0, library.find(','))));
@@ -35,8 +78,7 @@ int number_in(const char* variable, int otherwise) {
 /// program with pages of errors.
 void refuse_hydra_with_open_mpi() {
   const int started = launch::from_environment().ranks;
-  const bool by_hydra = std::getenv("HYDI_CONTROL_FD") != nullptr &&
-                        std::getenv("OMPI_COMM_WORLD_RANK") == nullptr && std::getenv("PMIX_RANK") == nullptr;
+  const bool by_hydra = is_set("HYDI_CONTROL_FD") && !is_set("OMPI_COMM_WORLD_RANK") && !is_set("PMIX_RANK");
   if (started <= 1 || !by_hydra) return;
   const std::string library = mpi::library_version();
   if (library.starts_with("Open MPI")) refuse_launcher(started, library);
@@ -48,6 +90,19 @@ void refuse_other_launcher() {
   mpi::check(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
   const int started = launch::from_environment().ranks;
   if (ranks == 1 && started > 1) refuse_launcher(started, mpi::library_version());
+}
+
+/// MPI_Init fails where it looks for a launcher that is gone.
+void forget_launcher() {
+  constexpr std::array of_launchers{"PMI_",           "PMIX_",        "HYDI_",        "OMPI_COMM_",
+                                    "OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix"};
+  std::vector<std::string> names;
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view entry = *each;
+    if (std::ranges::any_of(of_launchers, [&](const char* begin) { return entry.starts_with(begin); }))
+      names.emplace_back(entry.substr(0, entry.find('=')));
+  }
+  for (const std::string& name : names) unsetenv(name.c_str());
 }
 
 void refuse_different_arguments() {
@@ -66,11 +121,8 @@ void refuse_different_arguments() {
 }  // namespace
 
 launch launch::from_environment() {
-  for (const auto& [rank, ranks] : {std::pair("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-                                    {"PMI_RANK", "PMI_SIZE"},
-                                    {"PMIX_RANK", "SLURM_NTASKS"}})
-    if (std::getenv(rank) != nullptr) return {true, number_in(rank, 0), number_in(ranks, 1)};
-  return {};
+  static const launch found = read_environment();
+  return found;
 }
 
 std::vector<std::string> command_line() {
@@ -85,6 +137,7 @@ mpi_session::mpi_session() {
   mpi::check(MPI_Initialized(&is_there), "MPI_Initialized");
   is_outermost_ = is_there == 0;
   if (!is_outermost_) return;
+  if (!launch::from_environment().left_behind.empty()) forget_launcher();
   refuse_hydra_with_open_mpi();
   int provided = MPI_THREAD_SINGLE;
   mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");

@@ -5,6 +5,7 @@
 #include <array>
 #include <ctime>
 
+#include "apps/nearfar/shared/environment.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/memory/mpi/transport.hpp"
@@ -62,6 +63,7 @@ nlohmann::ordered_json provenance(const measurement& of) {
                                    {"oversubscribed", of.oversubscribed},
                                    {"seed", of.seed},
                                    {"argv", command_line()},
+                                   {"environment", variables_record()},
                                    {"start_time", of.start_time},
                                    {"benchmark", of.benchmark},
                                    {"records_expected", of.records_expected}};

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/environment.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/study/conduct.hpp"
 #include "apps/nearfar/study/hardware.hpp"
@@ -45,19 +46,22 @@ std::vector<std::string> gather_bindings(MPI_Comm comm) {
 /// beyond have an empty one.
 class team_of_first {
  public:
+  /// Begins with a quarter of what worlds have by default. Few objects need more, and they get it as soon as
+  /// they ask; 8 ranks fit into the 64 MiB of /dev/shm that containers have, beside what MPI takes there.
   team_of_first(int rank, int count, const mpi::options& how) : how_(how) {
+    how_.far_bytes /= growth;
+    how_.near_bytes /= growth;
     const bool is_member = rank < count;
     comm_ = mpi::communicator::split(MPI_COMM_WORLD, is_member ? 0 : 1);
     if (!is_member) return;
-    world_ = std::make_unique<mpi::world>(comm_.get(), how);
+    world_ = std::make_unique<mpi::world>(comm_.get(), how_);
     binding_ = gather_bindings(comm_.get());
   }
 
   /// Has a world with more memory from here on; nothing may live in the one before. Collective.
   void take_more_memory() {
-    constexpr int times = 4;
-    how_.far_bytes *= times;
-    how_.near_bytes *= times;
+    how_.far_bytes *= growth;
+    how_.near_bytes *= growth;
     world_.reset();
     world_ = std::make_unique<mpi::world>(comm_.get(), how_);
   }
@@ -66,6 +70,8 @@ class team_of_first {
   [[nodiscard]] const std::vector<std::string>& binding() const noexcept { return binding_; }
 
  private:
+  static constexpr std::size_t growth = 4;
+
   mpi::options how_;
   mpi::communicator comm_;
   std::unique_ptr<mpi::world> world_;
@@ -223,6 +229,7 @@ int conduct_others(const plan& what, const std::vector<configuration>& all, mpi_
 }  // namespace
 
 int run_in_mpi(const plan& asked) {
+  say_ignored_variables();
   plan what = asked;
   for (request& each : what.requests)
     if (each.shapes.empty()) each.shapes = {shape{}};  // all ranks that MPI starts

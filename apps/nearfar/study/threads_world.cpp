@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/environment.hpp"
 #include "apps/nearfar/study/conduct.hpp"
 #include "apps/nearfar/study/hardware.hpp"
 #include "nearfar/memory/threads/world.hpp"
@@ -76,6 +77,7 @@ class threads_stage final : public stage {
 }  // namespace
 
 int run_in_threads(const plan& asked) {
+  say_ignored_variables();
   plan what = asked;
   for (request& each : what.requests)
     if (each.shapes.empty()) each.shapes = {{.ranks = hardware().allowed_cpus()}};

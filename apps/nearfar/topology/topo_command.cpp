@@ -18,6 +18,7 @@
 
 #include "apps/nearfar/loops/options.hpp"
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/environment.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/provenance.hpp"
@@ -305,7 +306,7 @@ void show_pinned(const topo_options& options) {
       if (!rule.is_none()) threads[i].domain = domains[i];
     }
   } else {
-    problem = "threads are not bound: the environment describes another machine";
+    problem = "threads are not bound: " + other_machine_text();
   }
   using json = nlohmann::ordered_json;
   fmt::print("{}",
@@ -316,6 +317,7 @@ void show_pinned(const topo_options& options) {
 
 void run_topo(topo_options options) {
   const launch how = launch::from_environment();
+  say_ignored_variables();
   if (options.pin || options.threads) {
     if (!options.world.empty() || options.ranks || options.topology)
       throw usage_error(

@@ -18,6 +18,7 @@
 
 #include "apps/nearfar/loops/options.hpp"
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/environment.hpp"
 #include "apps/nearfar/shared/free_memory.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
@@ -199,7 +200,7 @@ std::vector<std::string> remarks_on(const where_plan& plan, const std::vector<co
   if (std::none_of(found.begin(), found.end(), told))
     remarks.emplace_back("the kernel does not say where pages are");
   else if (!this_machine().is_this_system())
-    remarks.emplace_back("the environment describes another machine: the domains of pages are not known");
+    remarks.emplace_back(other_machine_text() + ": the domains of pages are not known");
   else if (this_machine().numa_domains() == 1)
     remarks.emplace_back("there is 1 NUMA domain, so that every page is on the right one");
   else if (plan.pin.is_none())
@@ -275,9 +276,10 @@ void print_json(const where_plan& plan, const std::vector<std::string>& bound,
 
 void run_where(const where_options& options) {
   if (launch::from_environment().rank != 0) return;
+  say_ignored_variables();
   where_plan plan = plan_of(options);
   if (!this_machine().is_this_system() && !plan.pin.is_none()) {
-    fmt::print(stderr, "nearfar: threads are not pinned: the environment describes another machine\n");
+    fmt::print(stderr, "nearfar: threads are not pinned: {}\n", other_machine_text());
     plan.pin = pinning();
   }
   const std::vector<std::string> bound = bench::pin_all(plan.threads, plan.pin);

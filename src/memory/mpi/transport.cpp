@@ -145,8 +145,8 @@ void require_shared_memory(MPI_Comm machine, std::size_t bytes_per_rank) {
   if (available < needed)
     throw transport_error("/dev/shm has " + std::to_string(available >> 20U) + " MiB free but " +
                           std::to_string(ranks) + " ranks need " + std::to_string((needed >> 20U) + 1) +
-                          " MiB: enlarge it (mount -o remount,size=..., docker run --shm-size=...) or lower "
-                          "near_bytes and far_bytes");
+                          " MiB: enlarge it (mount -o remount,size=..., docker run --shm-size=...), start "
+                          "fewer ranks, or lower near_bytes and far_bytes");
 }
 
 processor_share count_processors(MPI_Comm comm, const hardware& here) {
