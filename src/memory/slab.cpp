@@ -26,13 +26,23 @@ std::optional<std::size_t> slab::allocate(std::size_t bytes) {
                                   [wanted](const gap& one) { return one.end - one.begin >= wanted; });
   if (found == free_.end()) return std::nullopt;
   const std::size_t offset = found->begin;
-  found->begin += wanted;
-  if (found->begin == found->end) free_.erase(found);
+  const auto index = found - free_.begin();
+  make_room_for_gaps();
+  const auto from = free_.begin() + index;
+  from->begin += wanted;
+  if (from->begin == from->end) free_.erase(from);
   used_ += wanted;
+  ++allocations_;
   return offset;
 }
 
+void slab::make_room_for_gaps() {
+  const std::size_t needed = allocations_ + 2;
+  if (free_.capacity() < needed) free_.reserve(2 * needed);
+}
+
 void slab::release(std::size_t offset, std::size_t bytes) {
+  --allocations_;
   const gap returned{offset, offset + rounded(bytes)};
   used_ -= returned.end - returned.begin;
   const auto next =
@@ -47,7 +57,7 @@ void slab::release(std::size_t offset, std::size_t bytes) {
   } else if (begins_at_previous) {
     std::prev(next)->end = returned.end;
   } else {
-    free_.insert(next, returned);
+    free_.insert(next, returned);  // there is room
   }
 }
 
@@ -66,6 +76,10 @@ void throw_no_room(std::size_t count, const slab_request& wanted) {
 }
 
 void throw_no_elements() { throw misuse("an array of no elements: ask for one at least"); }
+
+void throw_outlived_world() {
+  throw destroyed_while_in_use("a lock or segment is used whose world was destroyed before it");
+}
 
 void throw_no_such_element(std::size_t index, std::size_t count) {
   throw misuse("there is no element " + std::to_string(index) + " in an array of " + std::to_string(count));

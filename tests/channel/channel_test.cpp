@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "nearfar/channel/strategies.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/memory/threads/world.hpp"
 #include "nearfar/topology/spec.hpp"
@@ -257,6 +259,52 @@ TEST(channel, has_no_messages_that_are_reasons_or_references) {
   EXPECT_FALSE(can_send(std::type_identity<int&>()));
   EXPECT_FALSE(can_send(std::type_identity<void>()));
   EXPECT_FALSE(can_send(std::type_identity<queue_status>()));
+}
+
+/// Made and moved, and no more; its move may throw.
+struct only_moved {
+  explicit only_moved(std::uint64_t of) : number(of) {}
+  only_moved(only_moved&& from) : number(from.number) {}  // NOLINT(performance-noexcept-move-constructor)
+  only_moved& operator=(only_moved&&) = delete;
+  ~only_moved() = default;
+  std::uint64_t number;
+};
+
+TEST(channel, needs_of_a_message_that_it_can_be_moved) {
+  const auto expect_sent = [](auto& c) {
+    EXPECT_EQ(c.try_send(only_moved(3)), queue_status::success);
+    c.close();
+    EXPECT_EQ(c.try_send(only_moved(4)), queue_status::closed);
+    const auto message = c.try_receive();
+    ASSERT_TRUE(message);
+    EXPECT_EQ(message->number, 3U);
+  };
+  channel<only_moved> by_default(1);
+  expect_sent(by_default);
+  channel<only_moved, ring_buffer> ring(1);
+  expect_sent(ring);
+  channel<only_moved, segments_of<list_nodes::heap>::mpmc> segments;
+  expect_sent(segments);
+  channel<only_moved, list_of<channel_lock::spin, list_nodes::heap>::mpmc> list;
+  expect_sent(list);
+}
+
+// That moves a message early and hands it back, which must not fail half-way.
+TEST(channel, says_beforehand_that_a_strategy_cannot_hand_a_message_back) {
+  const auto each_by_concept = []<typename T>(std::type_identity<T>) {
+    return std::array{sendable_by<T, spsc_ring>, sendable_by<T, spsc_list_of<list_nodes::heap>::spsc>,
+                      sendable_by<T, lock_free_list_of<list_nodes::recycled>::mpmc>};
+  };
+  EXPECT_EQ(each_by_concept(std::type_identity<only_moved>()), (std::array{false, false, false}));
+  EXPECT_EQ(each_by_concept(std::type_identity<thrower>()), (std::array{true, true, true}));
+  EXPECT_EQ(each_by_concept(std::type_identity<const int>()), (std::array{false, false, false}));
+  struct moved_safely {
+    moved_safely() = default;
+    moved_safely(moved_safely&&) noexcept {}
+    moved_safely& operator=(moved_safely&&) = delete;
+    ~moved_safely() = default;
+  };
+  EXPECT_EQ(each_by_concept(std::type_identity<moved_safely>()), (std::array{true, true, true}));
 }
 
 TEST(channel, has_its_room_when_a_message_has_thrown) {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "nearfar/core/error.hpp"
@@ -185,6 +186,28 @@ TEST(threads_world, collects_from_all_ranks_and_has_its_topology) {
         EXPECT_EQ(w.locality().same(level::node, w.rank(), 0), w.rank() < 2);
       },
       chosen);
+}
+
+// A thread that leaves its world by an exception may catch it and go on, but comes to nothing collective.
+TEST(threads_world, a_rank_that_leaves_by_an_exception_is_not_waited_for) {
+  struct own_error {};
+  threads::team both(2, {});
+  bool goes_on = false;
+  std::jthread leaves([&] {
+    try {
+      const world w(both, 1);
+      throw own_error();
+    } catch (const own_error&) {
+      goes_on = true;
+    }
+  });
+  world w(both, 0);
+  EXPECT_THROW(w.barrier(), threads::team_stopped);
+  // Also if the waits given up and those of others are together as many as there are ranks.
+  EXPECT_THROW(w.barrier(), threads::team_stopped);
+  EXPECT_THROW(world::signal_channel{w}, threads::team_stopped);
+  leaves.join();
+  EXPECT_TRUE(goes_on);
 }
 
 std::string what_for(const nearfar::stalled& stall) {

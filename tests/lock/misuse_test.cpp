@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "nearfar/channel/channel.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/lock/cohort_lock.hpp"
@@ -22,7 +23,11 @@
 #include "nearfar/lock/mcs_lock.hpp"
 #include "nearfar/lock/rma_mcs_lock.hpp"
 #include "nearfar/lock/tas_lock.hpp"
+#include "nearfar/map/distributed_map.hpp"
 #include "nearfar/memory/threads/world.hpp"
+#include "nearfar/queue/linked_queue.hpp"
+#include "nearfar/queue/spsc_queue.hpp"
+#include "nearfar/queue/ticket_queue.hpp"
 #include "nearfar/topology/spec.hpp"
 
 namespace {
@@ -131,14 +136,6 @@ TYPED_TEST(misused_lock, destroyed_by_its_holder) {
                                               {"destroyed", "unlock it first"});
 }
 
-TYPED_TEST(misused_lock, outlives_its_world) {
-  // Kept for ever: its memory is gone with the world, so it cannot be destroyed.
-  static auto& kept = *new std::vector<TypeParam*>(2);
-  expect_error<nearfar::destroyed_while_in_use>(
-      2, [](world& w) { kept[static_cast<std::size_t>(w.rank())] = new TypeParam(w); },
-      {"before the locks in it"});
-}
-
 TYPED_TEST(misused_lock, is_usable_after_misuse_was_caught) {
   threads::run(2, [](world& w) {
     TypeParam lock(w);
@@ -214,6 +211,63 @@ TEST(misused_memory, home_of_a_near_lock_out_of_range) {
 #endif  // NEARFAR_CHECKED
 
 // ---- checks that every build has ----
+
+// What outlives its world can be destroyed all the same, after the world has said so.
+template <typename T, typename... Arguments>
+void expect_to_outlive_its_world(const Arguments&... arguments) {
+  std::vector<std::unique_ptr<T>> kept(2);
+  expect_error<nearfar::destroyed_while_in_use>(
+      2, [&](world& w) { kept[static_cast<std::size_t>(w.rank())] = std::make_unique<T>(w, arguments...); },
+      {"before the locks in it"});
+  kept.clear();
+  // Nor is it told of where an exception has destroyed the world.
+  struct own_error {};
+  kept.resize(2);
+  EXPECT_THROW(threads::run(2,
+                            [&](world& w) {
+                              kept[static_cast<std::size_t>(w.rank())] = std::make_unique<T>(w, arguments...);
+                              throw own_error();
+                            }),
+               own_error);
+}
+
+TYPED_TEST(misused_lock, outlives_its_world) { expect_to_outlive_its_world<TypeParam>(); }
+
+TEST(misused_memory, outlives_its_world) {
+  expect_to_outlive_its_world<world::near_segment<cells>>();
+  expect_to_outlive_its_world<world::far_segment<words>>();
+  expect_to_outlive_its_world<world::near_array<cells>>(std::size_t{3});
+  expect_to_outlive_its_world<world::signal_channel>();
+}
+
+TEST(misused_containers, outlive_their_world) {
+  expect_to_outlive_its_world<nearfar::lockfree_queue<world, std::uint64_t>>(
+      nearfar::lockfree_queue<world, std::uint64_t>::parameters{.capacity = 8});
+  expect_to_outlive_its_world<nearfar::ticket_queue<world, std::uint64_t>>(
+      nearfar::ticket_queue<world, std::uint64_t>::parameters{.capacity = 8});
+  expect_to_outlive_its_world<nearfar::spsc_queue<world, std::uint64_t>>(
+      nearfar::spsc_queue<world, std::uint64_t>::parameters{.capacity = 8});
+  expect_to_outlive_its_world<nearfar::distributed_map<world, std::uint64_t, std::uint64_t>>(
+      nearfar::map_capacity{.cells = 8});
+  expect_to_outlive_its_world<nearfar::node_channel<world, std::uint64_t>>(std::size_t{8});
+}
+
+#if NEARFAR_CHECKED
+
+TEST(misused_memory, is_used_after_its_world) {
+  threads::team alone(1, {});
+  auto w = std::make_unique<world>(alone, 0);
+  const world::near_segment<cells> near(*w);
+  world::far_segment<words> far(*w);
+  // By hand, as a unique_ptr lets no exception out.
+  EXPECT_THROW(delete w.release(), nearfar::destroyed_while_in_use);
+  std::uint64_t value = 0;
+  EXPECT_THROW(static_cast<void>(near.at(0)), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(far.get(0, &words::word, value), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(static_cast<void>(far.read_direct(0, &words::word)), nearfar::destroyed_while_in_use);
+}
+
+#endif  // NEARFAR_CHECKED
 
 /// Expects that all are told when rank 1 makes one thing and the others another.
 template <typename OfOne, typename OfOthers>

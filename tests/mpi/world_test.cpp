@@ -327,15 +327,18 @@ TEST(world, ranks_out_of_range) {
   }
 }
 
+#endif
+
+// The locks can be destroyed after it, also where both were made by hand.
 TEST(world, destroyed_before_its_locks) {
   auto w = std::make_unique<world>(MPI_COMM_WORLD, small());
-  // Kept for ever: its memory is gone with the world, so it cannot be destroyed.
-  static auto& kept = *new std::vector<dash_lock<world>*>;
-  kept.push_back(new dash_lock<world>(*w));
+  auto dash = std::make_unique<dash_lock<world>>(*w);
+  auto cohort = std::make_unique<default_cohort_lock<world>>(*w);
   world* const raw = w.release();
   EXPECT_THROW(delete raw, destroyed_while_in_use);
+  dash.reset();
+  cohort.reset();
 }
-#endif
 
 TEST(error, carries_code_and_text_of_mpi) {
   EXPECT_NO_THROW(mpi::check(MPI_SUCCESS, "MPI_Put"));
@@ -438,6 +441,40 @@ TEST(stall, of_a_barrier_to_which_ranks_do_not_come) {
   }
   common_world().barrier();
   if (!waits) w.barrier();
+}
+
+struct own_error {};
+
+// The others do not wait for it in their destructors.
+TEST(rank_that_leaves, by_an_exception_and_goes_on) {
+  const int last = common_world().size() - 1;
+  try {
+    const world w(MPI_COMM_WORLD, small());
+    if (w.rank() == last) throw own_error();
+  } catch (const own_error&) {
+    EXPECT_EQ(common_world().rank(), last);
+  }
+  common_world().barrier();
+}
+
+TEST(rank_that_leaves, is_told_of_by_what_is_collective) {
+  if (common_world().size() == 1) return;  // nobody to tell
+  const int last = common_world().size() - 1;
+  try {
+    world w(MPI_COMM_WORLD, small());
+    if (w.rank() == last) throw own_error();
+    try {
+      w.barrier();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const rank_left& left) {
+      EXPECT_NE(std::string(left.what()).find("rank " + std::to_string(last)), std::string::npos)
+          << left.what();
+    }
+    EXPECT_THROW(static_cast<void>(w.gather_to_all(1)), rank_left);
+  } catch (const own_error&) {
+    EXPECT_EQ(common_world().rank(), last);
+  }
+  common_world().barrier();
 }
 
 // At MPI_THREAD_SERIALIZED and above any thread may use a world; below, only the main thread.

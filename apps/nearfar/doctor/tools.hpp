@@ -47,7 +47,6 @@ class bare_world {
     return displacements_[static_cast<std::size_t>(rank)];
   }
   [[nodiscard]] std::size_t allocate_far(std::size_t) const noexcept { return 0; }
-  void release_far(std::size_t, std::size_t) const noexcept {}
   /// Of this rank only: a segment reads what is its own.
   [[nodiscard]] std::byte* direct_memory(int) const noexcept { return far_.base(); }
 

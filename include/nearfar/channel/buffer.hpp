@@ -32,7 +32,8 @@ namespace nearfar {
 ///    (event_count.hpp);
 ///  - `has_one_sender`, `has_one_receiver`: one thread or rank sends, or receives, at a time;
 ///  - `put_may_make_room`, if it exists and holds: a `put` that succeeds may give back what another missed;
-///  - `take_may_make_room_for_several`, the same: one `take` may give back what several missed.
+///  - `take_may_make_room_for_several`, the same: one `take` may give back what several missed;
+///  - `hands_back`, the same: `put` moves the message before it knows that the channel is open.
 template <typename B, typename T>
 concept channel_buffer = requires(B& buffer, const B& seen, T& value) {
   { buffer.put(value) } -> std::same_as<queue_status>;
@@ -56,6 +57,9 @@ inline constexpr bool put_may_make_room = requires { requires B::put_may_make_ro
 template <typename B>
 inline constexpr bool take_may_make_room_for_several =
     requires { requires B::take_may_make_room_for_several; };
+
+template <typename B>
+inline constexpr bool hands_back = requires { requires B::hands_back; };
 
 /// One in which those that send and receive wait for each other: `put_until` and `take_until` are as `put`
 /// and `take`, and wait for a deadline, or for ever.
@@ -182,14 +186,14 @@ bool change_bit(Cell& cell, Word bit, bool is_to_be_set) {
   return false;
 }
 
-/// What was put too early is the sender's again, who must not see that it was moved.
+/// What was put too early is the sender's again, who must not see that it was moved. A message whose move may
+/// throw is assigned, so that the sender has an object in any case (`sendable_by`).
 template <typename T, typename Slot>
 void hand_back(T& to, Slot& from) {
   if constexpr (std::is_nothrow_move_constructible_v<T>) {
     std::destroy_at(std::addressof(to));
     std::construct_at(std::addressof(to), from.take());
   } else {
-    static_assert(std::is_move_assignable_v<T>, "this buffer hands a message back by assigning it");
     to = from.take();
   }
 }

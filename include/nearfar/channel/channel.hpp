@@ -40,6 +40,12 @@ template <typename T>
 concept sendable = std::is_object_v<T> && !std::is_const_v<T> && std::move_constructible<T> &&
                    !std::same_as<T, queue_status>;
 
+/// The same by that strategy. One that moves a message before it knows that the channel is open gives it back
+/// where it is not: to a message whose move may throw by assigning it, which must be possible then.
+template <typename T, template <typename, typename> typename Buffer, typename Memory = process_memory>
+concept sendable_by = sendable<T> && (std::is_nothrow_move_constructible_v<T> ||
+                                      std::is_move_assignable_v<T> || !detail::hands_back<Buffer<Memory, T>>);
+
 /// The face of a channel over a buffer, which is what its strategy is. Linearizable, and its progress is, as
 /// the buffer's; `send` and `receive` and their timed forms wait, at first awake and then asleep. Who is
 /// woken is not who has waited longest.
@@ -143,7 +149,8 @@ class basic_channel {
     }
   }
   /// The oldest messages, up to `most`: `success` if at least one, or if none is wanted. Each is received for
-  /// itself, as above; who waits for room is told once.
+  /// itself, as above; who waits for room is told once. If assigning a message through `out` throws, that
+  /// message is lost, as one is whose move throws.
   template <std::output_iterator<T> Out>
   queue_range_result try_receive_range(Out out, std::size_t most) {
     return take_all(out, most);
@@ -353,9 +360,10 @@ using default_buffer =
     std::conditional_t<std::is_nothrow_move_constructible_v<T>, ring_buffer<Memory, T>,
                        locked_ring<Memory, T, channel_lock::parking<Memory>, channel_lock::parking<Memory>>>;
 
-/// Channel of the threads of a process: one object for all of them, of messages that can be moved. It must
-/// outlive every call.
+/// Channel of the threads of a process: one object for all of them, of messages that can be moved; nearly all
+/// strategies need no more (`sendable_by`). It must outlive every call.
 template <sendable T, template <typename, typename> typename Buffer = default_buffer>
+  requires sendable_by<T, Buffer>
 class channel : public basic_channel<process_memory, T, Buffer> {
   using base = basic_channel<process_memory, T, Buffer>;
 

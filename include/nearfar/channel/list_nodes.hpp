@@ -158,11 +158,14 @@ class recycled {
   [[nodiscard]] std::uint64_t obtain() {
     const std::uint64_t node = free_.pop([this](std::uint64_t of) -> auto& { return at(of).next_free; });
     if (node != 0) return node;
-    const std::uint64_t made = made_.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (made >= std::uint64_t{1} << 32U) throw out_of_memory("a channel has at most 2^32 messages");
-    const chunk_place place(made);
-    if (chunks_[place.chunk].load(std::memory_order_acquire) == nullptr) make_chunk(place.chunk);
-    return made;
+    // A number is taken when its node is there, so that a chunk that cannot be made costs none.
+    std::uint64_t made = made_.load(std::memory_order_relaxed);
+    do {
+      if (made + 1 >= std::uint64_t{1} << 32U) throw out_of_memory("a channel has at most 2^32 messages");
+      const chunk_place place(made + 1);
+      if (chunks_[place.chunk].load(std::memory_order_acquire) == nullptr) make_chunk(place.chunk);
+    } while (!made_.compare_exchange_weak(made, made + 1, std::memory_order_relaxed));
+    return made + 1;
   }
   void give_back(std::uint64_t node) {
     free_.push(node, [this](std::uint64_t of) -> auto& { return at(of).next_free; });
@@ -213,6 +216,9 @@ class recycled {
 /// that few others touch, and a store for each node that is looked at; every `scan_after` nodes given back,
 /// a heavy fence. Memory: nodes given back that are not yet deleted, at most `scan_after` and 2 for each
 /// guard, for as many guards as there have been at once.
+///
+/// Only the beginning of a guard and `obtain` allocate, and so throw `std::bad_alloc`. A guard gives a
+/// message node back when that message has changed hands, and nothing may throw from there on.
 template <typename Memory, typename Node>
 class hazard {
   struct alignas(cache_line) record {
@@ -228,7 +234,7 @@ class hazard {
   static constexpr unsigned number_bits = 48;  ///< of an address of a process
   static constexpr std::size_t scan_after = 128;
 
-  /// Of one thread, for one operation.
+  /// Of one thread, for one operation. Giving back does not throw, for the first two nodes at least.
   class guard {
    public:
     static constexpr bool is_needed = true;
@@ -245,7 +251,7 @@ class hazard {
       nodes_->memory_->light_fence();  // pairs with (4)
     }
     void give_back(std::uint64_t node) {
-      mine_->given_back.push_back(node);
+      mine_->given_back.push_back(node);  // there is room
       if (mine_->given_back.size() >= scan_after) nodes_->scan(mine_->given_back);
     }
 
@@ -280,28 +286,53 @@ class hazard {
   [[nodiscard]] record& free_record() {
     for (record* each = records_.load(std::memory_order_acquire); each != nullptr; each = each->next)
       if (each->in_use.load(std::memory_order_relaxed) == 0 &&
-          each->in_use.exchange(1, std::memory_order_acquire) == 0)  // pairs with (3)
+          each->in_use.exchange(1, std::memory_order_acquire) == 0) {  // pairs with (3)
+        try {
+          make_room(each->given_back);
+        } catch (...) {
+          each->in_use.store(0, std::memory_order_release);  // as (3)
+          throw;
+        }
         return *each;
-    auto* made = new record;
+      }
+    auto made = std::make_unique<record>();
     made->in_use.store(1, std::memory_order_relaxed);
-    made->given_back.reserve(scan_after);
+    make_room(made->given_back);
     made->next = records_.load(std::memory_order_relaxed);
-    while (!records_.compare_exchange_weak(made->next, made, std::memory_order_release,
+    while (!records_.compare_exchange_weak(made->next, made.get(), std::memory_order_release,
                                            std::memory_order_relaxed)) {
     }
-    return *made;
+    return *made.release();
+  }
+  /// For what one operation gives back. There are more than `scan_after` only where guards hold so many.
+  static void make_room(std::vector<std::uint64_t>& given_back) {
+    const std::size_t needed = std::max(scan_after, given_back.size() + given_back_at_once);
+    if (given_back.capacity() < needed) given_back.reserve(2 * needed);
   }
   void scan(std::vector<std::uint64_t>& given_back) {
     memory_->heavy_fence();  // (4)
-    std::vector<std::uint64_t> held;
+    // What is held is copied some at a time, as each copy costs a line that others write, and allocates
+    // nothing.
+    std::array<std::uint64_t, 64> held{};
+    auto free = given_back.begin();
+    std::size_t count = 0;
+    const auto keep_held = [&] {
+      const auto end = held.begin() + static_cast<std::ptrdiff_t>(count);
+      free = std::partition(free, given_back.end(),
+                            [&](std::uint64_t node) { return std::find(held.begin(), end, node) != end; });
+      count = 0;
+    };
     for (record* each = records_.load(std::memory_order_acquire); each != nullptr; each = each->next)
-      for (const auto& one : each->held) held.push_back(one.load(std::memory_order_acquire));  // with (2)
-    const auto kept = std::partition(given_back.begin(), given_back.end(), [&](std::uint64_t node) {
-      return std::find(held.begin(), held.end(), node) != held.end();
-    });
-    std::for_each(kept, given_back.end(), [this](std::uint64_t node) { give_back(node); });
-    given_back.erase(kept, given_back.end());
+      for (const auto& one : each->held) {
+        held[count++] = one.load(std::memory_order_acquire);  // with (2)
+        if (count == held.size()) keep_held();
+      }
+    keep_held();
+    std::for_each(free, given_back.end(), [this](std::uint64_t node) { give_back(node); });
+    given_back.erase(free, given_back.end());
   }
+
+  static constexpr std::size_t given_back_at_once = 2;
 
   Memory* memory_;
   std::atomic<record*> records_{nullptr};

@@ -54,6 +54,7 @@ class lock_free_list {
   static constexpr bool take_may_make_room_for_several = takes_capacity;
   static constexpr bool has_one_sender = false;
   static constexpr bool has_one_receiver = false;
+  static constexpr bool hands_back = true;
   static constexpr auto put_order = detail::told_after::itself;
   /// A node is given back by what comes after.
   static constexpr auto take_order = detail::told_after::fence;

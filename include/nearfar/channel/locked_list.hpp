@@ -52,6 +52,8 @@ class locked_list {
   static constexpr bool takes_capacity = nodes::takes_capacity;
   static constexpr bool has_one_sender = !SendLock::excludes;
   static constexpr bool has_one_receiver = !ReceiveLock::excludes;
+  /// A message whose move may throw is moved when it is sure that it is sent, if there is such a moment.
+  static constexpr bool hands_back = has_one_sender || std::is_nothrow_move_constructible_v<T>;
   static constexpr auto put_order =
       has_one_sender ? detail::told_after::light_fence : detail::told_after::fence;
   static constexpr auto take_order =
@@ -88,19 +90,17 @@ class locked_list {
     if (mine == none) return is_closed() ? queue_status::closed : queue_status::full;
     node& made = nodes_[mine];
     made.next.store(none, std::memory_order_relaxed);
-    // A message whose move may throw is moved when it is sure that it is sent, if there is such a moment.
-    constexpr bool is_early = has_one_sender || std::is_nothrow_move_constructible_v<T>;
     const auto make = [&] { detail::put_or(made.message, value, [&] { nodes_.give_back(mine); }); };
-    if constexpr (is_early) make();
+    if constexpr (hands_back) make();
     const bool is_sent = channel_lock::with(send_lock_, [&] {
       if (!gate_.is_open()) return false;
-      if constexpr (!is_early) make();
+      if constexpr (!hands_back) make();
       return hang_on(mine);
     });
     if (is_sent) return queue_status::success;
     return detail::and_always(
         [&] {
-          if constexpr (is_early) detail::hand_back(value, made.message);
+          if constexpr (hands_back) detail::hand_back(value, made.message);
           return queue_status::closed;
         },
         [&] { nodes_.give_back(mine); });

@@ -57,6 +57,7 @@ class spsc_ring {
   static constexpr bool takes_capacity = true;
   static constexpr bool has_one_sender = true;
   static constexpr bool has_one_receiver = true;
+  static constexpr bool hands_back = true;
   static constexpr auto put_order = detail::told_after::light_fence;
   static constexpr auto take_order = detail::told_after::light_fence;
 

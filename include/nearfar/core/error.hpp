@@ -42,6 +42,12 @@ struct stalled : error {
   std::chrono::nanoseconds waited;
 };
 
+/// Another rank has left an MPI world by an exception, so that a collective call would wait for it for ever.
+/// Thrown by barriers and by what makes locks and segments; the world cannot be used by all ranks any more.
+struct rank_left : error {
+  using error::error;
+};
+
 /// A precondition of the interface was violated. Thrown in checked builds only (see checks.hpp), except where
 /// the check costs nothing.
 struct misuse : error {
@@ -66,7 +72,9 @@ struct destroyed_while_held : misuse {
 };
 
 /// A world was destroyed while segments, and therefore locks, still lived in it. Thrown by the world's
-/// destructor; see `destroyed_while_held` for where that can be caught.
+/// destructor in every build, unless it is destroyed by an exception; see `destroyed_while_held` for where
+/// that can be caught. What lived in it may be destroyed after it, and may be used no more: a checked build
+/// throws this again.
 struct destroyed_while_in_use : misuse {
   using misuse::misuse;
 };

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <source_location>
 #include <span>
@@ -67,12 +68,13 @@ class world {
   class signal_channel;
   class lock_epoch;
 
-  world(team& of, int rank) : team_(&of), rank_(rank), memory_(of.bytes()), ids_(most_ids, 1) {}
+  world(team& of, int rank)
+      : team_(&of), rank_(rank), memory_(std::make_shared<slab>(of.bytes())), ids_(most_ids, 1) {}
   world(const world&) = delete;
   world& operator=(const world&) = delete;
   ~world() noexcept(!checked_build) {
     if constexpr (checked_build)
-      if (std::uncaught_exceptions() == 0 && memory_.used() != 0)
+      if (std::uncaught_exceptions() == 0 && memory_->used() != 0)
         throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
   }
 
@@ -235,10 +237,8 @@ class world {
 
   // What segments are made of.
 
-  [[nodiscard]] std::size_t allocate_near(std::size_t bytes) { return allocate(bytes, "near memory"); }
-  [[nodiscard]] std::size_t allocate_far(std::size_t bytes) { return allocate(bytes, "far memory"); }
-  void release_near(std::size_t offset, std::size_t bytes) { memory_.release(offset, bytes); }
-  void release_far(std::size_t offset, std::size_t bytes) { memory_.release(offset, bytes); }
+  [[nodiscard]] lent_memory allocate_near(std::size_t bytes) { return allocate(bytes, "near memory"); }
+  [[nodiscard]] lent_memory allocate_far(std::size_t bytes) { return allocate(bytes, "far memory"); }
   /// Memory of this rank that a pool lends, or has got back.
   void taken(const std::byte* from, std::size_t bytes) { team_->taken(from, bytes); }
   void given_back(const std::byte* from, std::size_t bytes,
@@ -303,12 +303,13 @@ class world {
         tests);
   }
 
-  [[nodiscard]] std::size_t allocate(std::size_t bytes, const char* what) {
-    const std::size_t offset = allocate_alike(*this, memory_, bytes, {what, "bytes", "give the team more"});
+  [[nodiscard]] lent_memory allocate(std::size_t bytes, const char* what) {
+    const std::size_t offset = allocate_alike(*this, *memory_, bytes, {what, "bytes", "give the team more"});
+    lent_memory result(memory_, offset, bytes);
     team_->cleared(team_->memory(rank_) + offset, bytes);
     std::memset(team_->memory(rank_) + offset, 0, bytes);
     team_->barrier();
-    return offset;
+    return result;
   }
   [[nodiscard]] std::size_t allocate_id(const char* what) {
     return allocate_alike(*this, ids_, 1, {what, "ids", "destroy what is no longer used"});
@@ -316,7 +317,7 @@ class world {
 
   team* team_;
   int rank_;
-  slab memory_;
+  std::shared_ptr<slab> memory_;
   slab ids_;
 };
 
@@ -364,7 +365,7 @@ class far_array {
   }
   far_array(const far_array&) = delete;
   far_array& operator=(const far_array&) = delete;
-  ~far_array() { world_->release_far(place_.offset(), place_.bytes()); }
+  ~far_array() = default;
 
   [[nodiscard]] std::size_t count() const noexcept { return place_.count(); }
 

@@ -48,7 +48,9 @@ class far_links {
         buckets_(buckets),
         cells_(cells),
         lease_(lease),
-        is_noted_(static_cast<std::size_t>(w.size())) {}
+        is_noted_(static_cast<std::size_t>(w.size())) {
+    noted_.reserve(is_noted_.size());
+  }
 
   /// Where the link of the cell is that another link refers to.
   [[nodiscard]] std::size_t link_of(cell_link to) const noexcept { return buckets_ + to.cell(); }
@@ -98,6 +100,10 @@ class far_links {
 
   // Cells that are in no chain.
 
+  /// Before a cell of that rank's is taken, or taken out of a chain: nothing that is done with the cell then
+  /// allocates. Throws `std::bad_alloc`.
+  void make_room(int rank) { spare_[rank].spare.reserve(std::max<std::size_t>(lease_, 1)); }
+
   /// Takes over what this rank has taken out of a chain.
   void recycle(int rank, cell_link out) {
     own_cell mine{.index = out.cell(), .generation = cell_link::next_generation(out.generation())};
@@ -110,8 +116,18 @@ class far_links {
     if (spare_[rank].spare.size() >= lease_) return push(rank, mine);
     spare_[rank].spare.push_back(mine);
   }
+  /// The same as an exception passes, after which no far operation may be started, as MPI may be stuck. The
+  /// cell is lost where there is no memory to note it.
+  void keep_here(int rank, own_cell& mine) noexcept {
+    try {
+      spare_[rank].spare.push_back(mine);
+    } catch (...) {
+      return;
+    }
+  }
   /// A cell in the memory of `rank`, if there is one that nobody has.
   [[nodiscard]] std::optional<own_cell> take(int rank) {
+    make_room(rank);
     own_cells& here = spare_[rank];
     if (here.spare.empty() && !here.no_fresh) take_fresh(rank, here);
     if (here.spare.empty()) return pop(rank);

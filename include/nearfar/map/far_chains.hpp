@@ -196,7 +196,10 @@ class far_chains {
   /// insert.
   template <typename EntryOf, typename Matches, typename Report>
   void insert(std::span<insertion> all, const EntryOf& entry, const Matches& matches, const Report& report) {
-    for (insertion& one : all) cells_.start_link({one.in.rank, one.in.index}, one.first);
+    for (insertion& one : all) {
+      cells_.make_room(one.in.rank);
+      cells_.start_link({one.in.rank, one.in.index}, one.first);
+    }
     cells_.flush();
     for (std::size_t i = 0; i < all.size(); ++i) {
       insertion& one = all[i];
@@ -215,11 +218,19 @@ class far_chains {
     // Before anything is compared, which may throw.
     for (std::size_t i = 0; i < all.size(); ++i)
       if (has_entered(all[i])) report(i, insert_result::inserted);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      insertion& one = all[i];
-      if (has_entered(one)) continue;
-      const auto is_what = [&](const Entry& other) { return matches(i, other); };
-      report(i, insert(one.in, entry(i), is_what, one.mine));
+    std::size_t next = 0;
+    try {
+      while (next < all.size()) {
+        const std::size_t i = next++;
+        insertion& one = all[i];
+        if (has_entered(one)) continue;
+        const auto is_what = [&](const Entry& other) { return matches(i, other); };
+        report(i, insert(one.in, entry(i), is_what, one.mine));
+      }
+    } catch (...) {
+      for (; next < all.size(); ++next)
+        if (all[next].mine && !has_entered(all[next])) cells_.keep_here(all[next].in.rank, *all[next].mine);
+      throw;
     }
   }
 
@@ -228,7 +239,7 @@ class far_chains {
   [[nodiscard]] update_result update(chain in, const Entry& entry, const Matches& matches, bool in_place) {
     std::optional<own_cell> mine;
     for (;;) {
-      const position at = locate(in, matches);
+      const position at = locate_with(in, matches, mine);
       if (!at.entry) {
         if (mine) cells_.keep(in.rank, *mine);
         return update_result::absent;
@@ -277,15 +288,28 @@ class far_chains {
     std::optional<Entry> entry{};
   };
 
-  /// Takes all that is marked out of the chain as it goes.
+  /// Takes all that is marked out of the chain as it goes. Only this allocates, and so what is done with its
+  /// result is not lost.
   template <typename Matches>
   [[nodiscard]] position locate(chain in, const Matches& matches) {
+    cells_.make_room(in.rank);
     for (;;) {
       position at{.before = in.index};
       cells_.start_link({in.rank, in.index}, buffer_);
       cells_.flush();
       at.first = at.to = cell_link(buffer_);
       if (advance(in, at, matches)) return at;
+    }
+  }
+
+  /// The same by who has taken a cell, which is not lost if this throws.
+  template <typename Matches>
+  [[nodiscard]] position locate_with(chain in, const Matches& matches, std::optional<own_cell>& mine) {
+    try {
+      return locate(in, matches);
+    } catch (...) {
+      if (mine) cells_.keep_here(in.rank, *mine);
+      throw;
     }
   }
 
@@ -324,7 +348,7 @@ class far_chains {
   [[nodiscard]] insert_result insert(chain in, const Entry& entry, const Matches& matches,
                                      std::optional<own_cell> mine) {
     for (;;) {
-      const position at = locate(in, matches);
+      const position at = locate_with(in, matches, mine);
       if (at.entry) {
         if (mine) cells_.keep(in.rank, *mine);
         return insert_result::exists;

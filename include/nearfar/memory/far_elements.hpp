@@ -73,9 +73,11 @@ class far_elements {
 
   /// This rank's element, as pools lend it.
   [[nodiscard]] std::byte* own_element(std::size_t index) const {
-    return world_->far_memory(world_->rank()) + offset_in_memory({world_->rank(), index});
+    return world().far_memory(world().rank()) + offset_in_memory({world().rank(), index});
   }
   static constexpr std::size_t element_bytes = sizeof(T);
+  /// So that this may only be destroyed.
+  [[nodiscard]] bool world_has_ended() const noexcept { return place_.world_has_ended(); }
 
   /// The word of a rank of this node (this rank included), read from memory, while others may put to it.
   /// Ordered before everything after it, so that what the writer completed before its put can be read.
@@ -108,9 +110,13 @@ class far_elements {
   }
 
  protected:
-  ~far_elements() { world_->release_far(place_.offset(), place_.bytes()); }
+  ~far_elements() = default;
 
-  [[nodiscard]] World& world() const noexcept { return *world_; }
+  /// Throws `destroyed_while_in_use` in checked builds if it is no more.
+  [[nodiscard]] World& world() const noexcept(!checked_build) {
+    if constexpr (checked_build) place_.expect_world();
+    return *world_;
+  }
 
   /// From the beginning of a rank's far memory. `misuse` in checked builds if there is no such element.
   [[nodiscard]] std::size_t offset_in_memory(element where) const {
@@ -134,7 +140,7 @@ class far_elements {
   /// A field of a rank of this node.
   template <typename Field>
   [[nodiscard]] Field& direct(element where, Field T::*field) const {
-    return in(world_->direct_memory(where.rank), where, field);
+    return in(world().direct_memory(where.rank), where, field);
   }
 
  private:

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <new>
-#include <utility>
 
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/layout.hpp"
@@ -30,14 +29,17 @@ class near_array {
   }
   near_array(const near_array&) = delete;
   near_array& operator=(const near_array&) = delete;
-  ~near_array() { world_->release_near(place_.offset(), place_.bytes()); }
+  ~near_array() = default;
 
   /// Elements of each rank.
   [[nodiscard]] std::size_t count() const noexcept { return place_.count(); }
 
   /// An element of a rank that must be on this rank's node.
   [[nodiscard]] T& at(element where) const {
-    if constexpr (checked_build) where = checked_element(where, count());
+    if constexpr (checked_build) {
+      place_.expect_world();
+      where = checked_element(where, count());
+    }
     return *std::launder(
         reinterpret_cast<T*>(world_->near_memory(where.rank) + place_.offset() + where.index * sizeof(T)));
   }
@@ -47,6 +49,8 @@ class near_array {
     return reinterpret_cast<std::byte*>(&at({world_->rank(), index}));
   }
   static constexpr std::size_t element_bytes = sizeof(T);
+  /// So that this may only be destroyed.
+  [[nodiscard]] bool world_has_ended() const noexcept { return place_.world_has_ended(); }
 
  private:
   World* world_;

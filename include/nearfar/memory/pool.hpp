@@ -34,6 +34,8 @@ class pool {
   pool& operator=(const pool&) = delete;
   /// The elements are the array's again.
   ~pool() {
+    if constexpr (requires { array_->world_has_ended(); })
+      if (array_->world_has_ended()) return;  // misuse that the world has told of
     for (const std::size_t index : there_) tell_taken(index);
   }
 

@@ -4,11 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "nearfar/core/agreement.hpp"
 #include "nearfar/core/layout.hpp"
+#include "nearfar/memory/sanitized_memory.hpp"
 
 namespace nearfar {
 
@@ -22,11 +25,16 @@ class slab {
   /// Offset of `bytes` (rounded up to whole slots), or nothing when no gap is large enough.
   [[nodiscard]] std::optional<std::size_t> allocate(std::size_t bytes);
 
-  /// Returns what `allocate(bytes)` gave out; neighbouring gaps become one.
+  /// Returns what `allocate(bytes)` gave out; neighbouring gaps become one. Throws nothing, since destructors
+  /// do this: `allocate` has made room for the gap.
   void release(std::size_t offset, std::size_t bytes);
 
   /// Bytes given out and not returned.
   [[nodiscard]] std::size_t used() const noexcept { return used_; }
+
+  /// That the world is no more whose memory this divides; what was given out is still returned.
+  void note_end_of_world() noexcept { world_has_ended_ = true; }
+  [[nodiscard]] bool world_has_ended() const noexcept { return world_has_ended_; }
 
  private:
   struct gap {
@@ -35,10 +43,14 @@ class slab {
   };
 
   [[nodiscard]] std::size_t rounded(std::size_t bytes) const noexcept;
+  /// As many as one more allocation than there are can leave between them.
+  void make_room_for_gaps();
 
   std::size_t granularity_;
   std::vector<gap> free_;  // ascending, none beside another
   std::size_t used_ = 0;
+  std::size_t allocations_ = 0;  // given out and not returned
+  bool world_has_ended_ = false;
 };
 
 /// Size of each rank's slab in bytes if `ranks` > 0 ranks ask for `bytes` each: whole slots, at least one.
@@ -56,6 +68,7 @@ namespace detail {
 
 [[noreturn]] void throw_no_room(std::size_t count, const slab_request& wanted);
 [[noreturn]] void throw_no_elements();
+[[noreturn]] void throw_outlived_world();
 [[noreturn]] void throw_no_such_element(std::size_t index, std::size_t count);
 
 /// Of an array; more than there can be where no number can say it.
@@ -69,24 +82,61 @@ namespace detail {
   return where;
 }
 
-/// Offset and length of an array's elements in a world's memory.
+/// Memory that a rank has of its world's slab. It keeps the slab: what is destroyed after its world, which is
+/// misuse, still gives back what it has, to a slab that nobody uses any more.
+class lent_memory {
+ public:
+  /// Of a world that is given nothing back, or in another way.
+  // NOLINTNEXTLINE(google-explicit-constructor): the offset is all that there is
+  lent_memory(std::size_t offset) noexcept : offset_(offset) {}
+  /// `count` units at an offset. `begin`: where they are, if they are to be accessible when given back.
+  lent_memory(std::shared_ptr<slab> from, std::size_t offset, std::size_t count,
+              const std::byte* begin = nullptr) noexcept
+      : from_(std::move(from)), offset_(offset), count_(count), begin_(begin) {}
+  lent_memory(lent_memory&&) noexcept = default;
+  lent_memory& operator=(lent_memory&&) = delete;
+  ~lent_memory() {
+    if (!from_) return;
+    // What a pool did not lend when it ended.
+    if (begin_ != nullptr && !from_->world_has_ended()) allow_access(begin_, count_);
+    from_->release(offset_, count_);
+  }
+
+  [[nodiscard]] std::size_t offset() const noexcept { return offset_; }
+  [[nodiscard]] bool world_has_ended() const noexcept { return from_ && from_->world_has_ended(); }
+
+ private:
+  std::shared_ptr<slab> from_;
+  std::size_t offset_;
+  std::size_t count_ = 0;
+  const std::byte* begin_ = nullptr;
+};
+
+/// An array's elements in a world's memory.
 class array_place {
  public:
   /// `allocate` is collective and the world's, so that all ranks throw alike: also if there are no elements.
+  /// It brings `lent_memory`, or an offset.
   template <typename Allocate>
   array_place(std::size_t count, std::size_t element_bytes, Allocate allocate)
-      : count_(count), bytes_(detail::bytes_of(count, element_bytes)), offset_(allocate(bytes_)) {
+      : count_(count), bytes_(detail::bytes_of(count, element_bytes)), memory_(allocate(bytes_)) {
     if (count == 0) detail::throw_no_elements();
   }
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  [[nodiscard]] std::size_t offset() const noexcept { return offset_; }
+  [[nodiscard]] std::size_t offset() const noexcept { return memory_.offset(); }
+  [[nodiscard]] bool world_has_ended() const noexcept { return memory_.world_has_ended(); }
+  /// Throws `destroyed_while_in_use` if the world is no more.
+  void expect_world() const {
+    if (world_has_ended()) [[unlikely]]
+      detail::throw_outlived_world();
+  }
 
  private:
   std::size_t count_;
   std::size_t bytes_;
-  std::size_t offset_;
+  lent_memory memory_;
 };
 
 /// Offset at which every rank of `w` has `count` units free, which are taken. Collective. Throws on every

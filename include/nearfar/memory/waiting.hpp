@@ -241,6 +241,8 @@ class waiting {
 
   /// From here on waits last as long as they last: for destructors, which must not throw.
   void wait_without_limit() noexcept { stall_limit_.reset(); }
+  /// Whether a wait has thrown `stalled`.
+  [[nodiscard]] bool has_stalled() const noexcept { return has_stalled_; }
 
   /// The loop of every wait: reads, with `pause()` between two reads, until `predicate` holds for the value,
   /// which is returned, or until `until` is over. `pause` says whether it rested: only then is there time to
@@ -304,8 +306,15 @@ class waiting {
   /// less, so most rests are only counted.
   void note_rest(ongoing_wait& current) {
     constexpr unsigned rests_per_look = 16;
-    if (++current.rests % rests_per_look == 0 && stall_limit_)
-      current = after_look_at_clock(current, static_cast<const Derived*>(this)->rank(), *stall_limit_);
+    if (++current.rests % rests_per_look == 0 && stall_limit_) current = look_at_clock(current);
+  }
+  [[nodiscard, gnu::cold]] ongoing_wait look_at_clock(ongoing_wait current) {
+    try {
+      return after_look_at_clock(current, static_cast<const Derived*>(this)->rank(), *stall_limit_);
+    } catch (...) {
+      has_stalled_ = true;
+      throw;
+    }
   }
 
   /// A read by a far operation, which `start(value)` starts.
@@ -399,6 +408,7 @@ class waiting {
 
   bool oversubscribed_ = false;
   std::optional<std::chrono::nanoseconds> stall_limit_;
+  bool has_stalled_ = false;
   unsigned polls_per_rest_ = wait_ratios{}.polls_per_progress;
   unsigned polls_left_ = polls_per_rest_;
   std::uint32_t start_of_any_ = 0;

@@ -52,6 +52,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cstddef>
@@ -151,6 +152,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
       if (known_.is_closed()) return {0, queue_status::closed};
       const std::size_t count = std::min({values.size(), room_in(known_), batch_});
       if (count == 0) return {0, queue_status::full};
+      make_room(count);
       const underway now(*this, known_.tail());
       const drawn tickets = draw_pushes(count);
       if (tickets.count == 0) continue;
@@ -166,6 +168,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
   [[nodiscard]] queue_range_result take_some(std::span<T> into) {
     if (known_.size() <= 0) look();
     if (known_.size() <= 0) return {0, nothing_in(known_)};
+    make_room(std::min(into.size(), batch_));
     const underway now(*this, known_.head());
     const drawn tickets = draw_pops(std::min(into.size(), batch_));
     if (tickets.count == 0) return {0, tickets.is_closed ? queue_status::closed : queue_status::empty};
@@ -366,16 +369,23 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     look();
     // (2) After the counts: who had drawn an earlier ticket has written its word (1).
     std::uint64_t result = known_.size() > 0 ? known_.head() : known_.tail();
-    std::vector<std::uint64_t> words(static_cast<std::size_t>(world_->size()));
-    for (int rank = 0; rank < world_->size(); ++rank)
-      own_.get(rank, &own_words::underway, words[static_cast<std::size_t>(rank)]);
-    for (int rank = 0; rank < world_->size(); ++rank) own_.flush(rank);
-    for (int rank = 0; rank < world_->size(); ++rank) {
-      std::uint64_t word = words[static_cast<std::size_t>(rank)];
-      if (word == 0) continue;
-      const auto is_over = [&](std::uint64_t now) { return now == 0 || is_past(now - 1, earlier); };
-      if (!is_over(word)) word = world_->await_get(own_, rank, &own_words::underway, is_over);
-      if (word != 0 && counts::ahead(result, word - 1) > 0) result = word - 1;
+    // The words of some ranks at a time, since this may not allocate: tickets are drawn.
+    std::array<std::uint64_t, 64> words{};
+    for (int first = 0; first < world_->size();) {
+      const int end = std::min(first + static_cast<int>(words.size()), world_->size());
+      const auto word_of = [&](int rank) -> std::uint64_t& {
+        return words[static_cast<std::size_t>(rank - first)];
+      };
+      for (int rank = first; rank < end; ++rank) own_.get(rank, &own_words::underway, word_of(rank));
+      for (int rank = first; rank < end; ++rank) own_.flush(rank);
+      for (int rank = first; rank < end; ++rank) {
+        std::uint64_t word = word_of(rank);
+        if (word == 0) continue;
+        const auto is_over = [&](std::uint64_t now) { return now == 0 || is_past(now - 1, earlier); };
+        if (!is_over(word)) word = world_->await_get(own_, rank, &own_words::underway, is_over);
+        if (word != 0 && counts::ahead(result, word - 1) > 0) result = word - 1;
+      }
+      first = end;
     }
     return result;
   }
@@ -396,9 +406,12 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     return world_->locality().same(level::node, rank, world_->rank());
   }
 
+  /// Before tickets are drawn: others wait for what is written for them, so that nothing allocates after.
+  void make_room(std::size_t tickets) {
+    if (staged_.size() < tickets) staged_.resize(tickets);
+  }
   /// Values for tickets, or that these are void.
   void write(const drawn& tickets, std::span<const T> values) {
-    if (staged_.size() < tickets.count) staged_.resize(tickets.count);
     for (std::size_t i = 0; i < tickets.count; ++i) {
       const std::uint64_t ticket = counts::after(tickets.first, i);
       await_cell(ticket);
@@ -415,7 +428,6 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
   }
   /// Those of the tickets, when they are there; less if some are void, which are the last ones.
   [[nodiscard]] std::size_t read(const drawn& tickets, std::span<T> into) {
-    if (staged_.size() < tickets.count) staged_.resize(tickets.count);
     for (std::size_t i = 0; i < tickets.count; ++i)
       start_reading(cell_of(counts::after(tickets.first, i)), staged_[i]);
     flush(tickets);

@@ -188,8 +188,6 @@ class slot_world : public waiting<slot_world> {
     return offset;
   }
   [[nodiscard]] std::size_t allocate_far(std::size_t wanted) { return allocate_near(wanted); }
-  static void release_near(std::size_t /*offset*/, std::size_t /*released*/) noexcept {}
-  static void release_far(std::size_t /*offset*/, std::size_t /*released*/) noexcept {}
   static void taken(const std::byte* /*from*/, std::size_t /*lent*/) noexcept {}
   static void given_back(const std::byte* /*from*/, std::size_t /*lent*/,
                          std::source_location /*site*/ = std::source_location::current()) noexcept {}

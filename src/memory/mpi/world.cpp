@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -136,7 +137,8 @@ world::world(MPI_Comm comm, const options& chosen)
       progress_comm_(communicator::duplicate(comm)),
       rank_(comm_.rank()),
       size_(comm_.size()),
-      tags_(static_cast<std::size_t>(largest_tag(comm_.get())) + 1, 1) {
+      tags_(std::make_shared<slab>(static_cast<std::size_t>(largest_tag(comm_.get())) + 1, 1)),
+      tag_of_leaving_(tags_->allocate(1).value()) {
   try {
     find_ranks();
     make_windows();
@@ -149,19 +151,48 @@ world::world(MPI_Comm comm, const options& chosen)
   }
 }
 
-world::~world() noexcept(!checked_build) {
-  if (!may_free_collectively()) return;
-  close();  // before the exception, during which nothing collective is done
-  if constexpr (checked_build) {
-    if (near_slab_.used() + far_slab_.used() == 0) return;
-    throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
+world::~world() noexcept(false) {
+  for (slab* each : {near_slab_.get(), far_slab_.get(), tags_.get()}) each->note_end_of_world();
+  if (!may_free_collectively()) {
+    tell_of_leaving();
+    return;
   }
+  try {
+    close();  // before the exception, during which nothing collective is done
+  } catch (const rank_left&) {
+    leak_handles();
+  }
+  if (near_slab_->used() + far_slab_->used() == 0) return;
+  throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
 }
 
 void world::close() {
   wait_without_limit();
   barrier();
   free_handles();
+}
+
+void world::tell_of_leaving() noexcept {
+  keep_buffer();
+  if (has_stalled() || !is_active() || comm_.get() == MPI_COMM_NULL) return;
+  for (int rank = 0; rank < size_; ++rank) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == rank_ || MPI_Isend(nullptr, 0, MPI_BYTE, rank, static_cast<int>(tag_of_leaving_), comm_.get(),
+                                   &request) != MPI_SUCCESS)
+      continue;
+    MPI_Request_free(&request);  // it has no buffer that would have to live until it is done
+  }
+}
+
+void world::expect_nobody_left() {
+  int found = 0;
+  MPI_Status status;
+  check(MPI_Iprobe(MPI_ANY_SOURCE, static_cast<int>(tag_of_leaving_), comm_.get(), &found, &status),
+        "MPI_Iprobe");
+  if (found == 0) return;
+  has_given_up_ = true;
+  throw rank_left("rank " + std::to_string(status.MPI_SOURCE) +
+                  " has left the world by an exception: a collective call would wait for it for ever");
 }
 
 void world::barrier() {
@@ -210,23 +241,24 @@ std::vector<std::int64_t> world::reduce_over_ranks(std::vector<std::int64_t> val
   return std::move(exchanged_);
 }
 
-std::size_t world::allocate_near(std::size_t bytes) {
+lent_memory world::allocate_near(std::size_t bytes) {
   return allocate(near_slab_, bytes, near_memory_[index(rank_)], near_window_,
                   {"near memory", "bytes", "raise nearfar::mpi::options::near_bytes"});
 }
 
-std::size_t world::allocate_far(std::size_t bytes) {
+lent_memory world::allocate_far(std::size_t bytes) {
   return allocate(far_slab_, bytes, far_memory_[index(rank_)], far_window_,
                   {"far memory", "bytes", "raise nearfar::mpi::options::far_bytes"});
 }
 
-std::size_t world::allocate(slab& memory, std::size_t bytes, std::byte* base, const window& of,
-                            const slab_request& wanted) {
-  const std::size_t offset = allocate_alike(*this, memory, bytes, wanted);
+lent_memory world::allocate(const std::shared_ptr<slab>& memory, std::size_t bytes, std::byte* base,
+                            const window& of, const slab_request& wanted) {
+  const std::size_t offset = allocate_alike(*this, *memory, bytes, wanted);
+  lent_memory result(memory, offset, bytes);
   std::fill_n(base + offset, bytes, std::byte{0});
   check(MPI_Win_sync(of.get()), "MPI_Win_sync");
   barrier();
-  return offset;
+  return result;
 }
 
 void world::find_ranks() {
@@ -245,8 +277,8 @@ void world::find_ranks() {
     here.emplace();
     mine = here->this_thread_place();
   });
-  far_slab_ = slab(options_.far_bytes);
-  near_slab_ = slab(options_.near_bytes);
+  far_slab_ = std::make_shared<slab>(options_.far_bytes);
+  near_slab_ = std::make_shared<slab>(options_.near_bytes);
   physical_node_ = communicator::shared_memory(comm_.get());
   processors_ = count_processors(comm_.get(), *here);
   set_waiting(options_.ratios, options_.oversubscribed.value_or(processors_.oversubscribed()),
@@ -294,15 +326,30 @@ void world::make_windows() {
   }
 }
 
+void world::keep_buffer() noexcept {
+  if (!has_given_up_) return;
+  static auto& kept = *new std::vector<std::vector<std::int64_t>>;
+  kept.push_back(std::move(exchanged_));
+}
+
+void world::leak_handles() noexcept {
+  keep_buffer();
+  for (window* made : {&far_window_, &far_backing_, &near_window_}) made->leak();
+  for (communicator* made : {&node_, &physical_node_, &progress_comm_, &comm_}) made->leak();
+}
+
 void world::free_handles() {
   for (window* made : {&far_window_, &far_backing_, &near_window_}) *made = window();
   for (communicator* made : {&node_, &physical_node_, &progress_comm_, &comm_}) *made = communicator();
 }
 
 void world::complete(MPI_Request& request, awaited what) {
-  const auto test = [&request] {
+  // Seldom, as it takes as long as the test itself.
+  constexpr unsigned tests_per_look = 16;
+  const auto test = [this, &request, tests = 0U]() mutable {
     int done = 0;
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done == 0 && ++tests % tests_per_look == 0) expect_nobody_left();
     return done != 0;
   };
   static_cast<void>(poll_with_progress(test, std::identity{}, what, wait_for_ever{}));
@@ -310,8 +357,10 @@ void world::complete(MPI_Request& request, awaited what) {
 
 world::signal_channel::signal_channel(world& w)
     : world_(&w),
-      tag_(allocate_alike(w, w.tags_, 1,
-                          {"a signal channel", "message tags", "destroy locks that are no longer used"})) {}
+      tag_(w.tags_,
+           allocate_alike(w, *w.tags_, 1,
+                          {"a signal channel", "message tags", "destroy locks that are no longer used"}),
+           1) {}
 
 void world::signal_channel::await_signal(int rank) {
   if constexpr (checked_build) rank = checked_sender(*world_, rank);

@@ -26,6 +26,8 @@ class communicator {
     return *this;
   }
   ~communicator();
+  /// Keeps it from being freed.
+  void leak() noexcept { handle_ = MPI_COMM_NULL; }
 
   /// The same ranks in the same order, without the attributes. Collective over `original`.
   static communicator duplicate(MPI_Comm original);
@@ -77,6 +79,8 @@ class window {
     return *this;
   }
   ~window();
+  /// Keeps it from being freed.
+  void leak() noexcept { handle_ = MPI_WIN_NULL; }
 
   /// Memory of its own for each rank; the ranks may be on different nodes. Collective.
   static window allocate(MPI_Comm comm, std::size_t bytes);

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <source_location>
 #include <vector>
@@ -50,8 +51,9 @@ struct options {
   /// Refuse to work on a transport that fails the quick self-test.
   bool self_test = true;
   /// A wait that lasts longer throws `stalled`, one in `unlock()` too; after that no call of MPI but
-  /// `MPI_Abort` is safe. Does not count inside MPI's own calls, nor in the world's destructor. Without a
-  /// limit ranks wait for ever.
+  /// `MPI_Abort` is safe. Does not count inside MPI's own calls, nor in the world's destructor, which waits
+  /// as long as others work, but not for one that has left by an exception. Without a limit ranks wait for
+  /// ever.
   std::optional<std::chrono::nanoseconds> stall_limit{};
 };
 
@@ -90,11 +92,21 @@ class world : public waiting<world> {
   world& operator=(const world&) = delete;
 
   /// Waits, progressing, until every rank destroys its world: a rank that has finished may still be the home
-  /// of words that others use.
-  ~world() noexcept(!checked_build);
+  /// of words that others use. `stall_limit` does not count, since the others may have much to do still.
+  ///
+  /// Where an exception ends the world, this rank waits for nobody, leaks what MPI has of the world, and
+  /// tells the others that it has left, also if the exception is caught and the program goes on: those that
+  /// wait in their destructors do so no longer, and leak the same; barriers and other collective calls of the
+  /// world, making a lock among them, throw `rank_left`. A wait for a lock that the rank held lasts for ever,
+  /// or until `stall_limit`. Not told after `stalled`, when no call of MPI is safe.
+  ///
+  /// Else throws `destroyed_while_in_use` if there are locks or segments in it, which may only be destroyed
+  /// then.
+  ~world() noexcept(false);
 
   /// What the destructor does first: waits for all ranks, then frees what MPI has of the world. Nothing that
   /// lives in it may do anything afterwards but be destroyed. For who is told that MPI ends; collective.
+  /// Throws `rank_left`.
   void close();
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
@@ -133,10 +145,8 @@ class world : public waiting<world> {
 
   // What segments are made of.
 
-  [[nodiscard]] std::size_t allocate_near(std::size_t bytes);
-  [[nodiscard]] std::size_t allocate_far(std::size_t bytes);
-  void release_near(std::size_t offset, std::size_t bytes) { near_slab_.release(offset, bytes); }
-  void release_far(std::size_t offset, std::size_t bytes) { far_slab_.release(offset, bytes); }
+  [[nodiscard]] lent_memory allocate_near(std::size_t bytes);
+  [[nodiscard]] lent_memory allocate_far(std::size_t bytes);
   /// What a pool tells. AddressSanitizer would know of one process' accesses only.
   static void taken(const std::byte* /*from*/, std::size_t /*bytes*/) noexcept {}
   static void given_back(const std::byte* /*from*/, std::size_t /*bytes*/,
@@ -161,9 +171,13 @@ class world : public waiting<world> {
 
   /// Collective; for errors that all ranks throw, since the handles' own destructors do nothing then.
   void free_handles();
+  /// For who would wait for a rank that does not come.
+  void leak_handles() noexcept;
+  /// For ever, if MPI may still write to it.
+  void keep_buffer() noexcept;
 
-  std::size_t allocate(slab& memory, std::size_t bytes, std::byte* base, const window& of,
-                       const slab_request& wanted);
+  lent_memory allocate(const std::shared_ptr<slab>& memory, std::size_t bytes, std::byte* base,
+                       const window& of, const slab_request& wanted);
 
   [[nodiscard]] std::byte* reachable(const std::vector<std::byte*>& memory, int rank) const {
     if constexpr (checked_build)
@@ -174,6 +188,11 @@ class world : public waiting<world> {
 
   [[nodiscard]] std::vector<std::int64_t> reduce_over_ranks(std::vector<std::int64_t> values,
                                                             MPI_Op operation);
+
+  /// Tells the others that this rank will not come to anything that is collective.
+  void tell_of_leaving() noexcept;
+  /// Throws `rank_left` if a rank has told that.
+  void expect_nobody_left();
 
   /// MPI's own waiting spins without yielding, which takes a scheduler's slice for each step when
   /// oversubscribed.
@@ -194,9 +213,11 @@ class world : public waiting<world> {
   std::vector<std::byte*> near_memory_;
   std::vector<std::byte*> far_memory_;
   std::vector<int> far_displacements_;
-  slab near_slab_{0};
-  slab far_slab_{0};
-  slab tags_;
+  std::shared_ptr<slab> near_slab_ = std::make_shared<slab>(0);
+  std::shared_ptr<slab> far_slab_ = std::make_shared<slab>(0);
+  std::shared_ptr<slab> tags_;
+  std::size_t tag_of_leaving_;
+  bool has_given_up_ = false;  ///< a collective operation, to which a rank that has left does not come
   /// Buffer of collective operations: here, so that it outlives one that is given up.
   std::vector<std::int64_t> exchanged_;
 };
@@ -207,7 +228,7 @@ class world::signal_channel {
   explicit signal_channel(world& w);
   signal_channel(const signal_channel&) = delete;
   signal_channel& operator=(const signal_channel&) = delete;
-  ~signal_channel() { world_->tags_.release(tag_, 1); }
+  ~signal_channel() = default;
 
   /// Wakes `rank`. Eager: returns without waiting for the receiver.
   void signal(int rank) {
@@ -229,10 +250,10 @@ class world::signal_channel {
   template <typename Until>
   [[nodiscard]] std::optional<int> find_signal(int rank, Until until);
   void take_signal(int rank);
-  [[nodiscard]] int tag() const noexcept { return static_cast<int>(tag_); }
+  [[nodiscard]] int tag() const noexcept { return static_cast<int>(tag_.offset()); }
 
   world* world_;
-  std::size_t tag_;
+  lent_memory tag_;
 };
 
 /// The lock that MPI has for a target's memory, which takes a window of its own since it cannot be had inside

@@ -115,17 +115,22 @@ class world : public waiting<world> {
   using maybe_torn = nearfar::maybe_torn<T>;
   class signal_channel;
 
-  world(team& of, int rank) : team_(&of), rank_(rank), slab_(of.options_.bytes) {
+  world(team& of, int rank) : team_(&of), rank_(rank), slab_(std::make_shared<slab>(of.options_.bytes)) {
     if (of.bind_) of.hardware_.bind_this_thread_to_core(rank);
     const bool crowded = of.ranks_ > of.hardware_.allowed_cpus();
     set_waiting(of.options_.ratios, of.options_.oversubscribed.value_or(crowded), of.options_.stall_limit);
   }
   world(const world&) = delete;
   world& operator=(const world&) = delete;
-  ~world() noexcept(!checked_build) {
-    if constexpr (checked_build)
-      if (std::uncaught_exceptions() == 0 && slab_.used() != 0)
-        throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
+  /// Where an exception ends it, the ranks that wait for this one, or will, get `team_stopped`: also if the
+  /// exception is caught and the thread goes on. Else throws `destroyed_while_in_use` if there are locks or
+  /// segments in it, which may only be destroyed then.
+  ~world() noexcept(false) {
+    slab_->note_end_of_world();
+    if (std::uncaught_exceptions() != exceptions_before_)
+      team_->stopped_.store(true, std::memory_order_relaxed);
+    else if (slab_->used() != 0)
+      throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
   }
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
@@ -155,6 +160,7 @@ class world : public waiting<world> {
   /// Collective. (1) The arrivals form one release sequence on `count`; the last arrival acquires them all
   /// and releases `round` (2), which the others acquire while they wait.
   void barrier() {
+    progress();  // in a team that has stopped arrivals are not counted any more
     auto& [count, round] = team_->barrier_;
     const std::uint64_t current = round.load(std::memory_order_relaxed);
     if (count.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint64_t>(size())) {  // (1)
@@ -200,10 +206,8 @@ class world : public waiting<world> {
 
   // What segments are made of.
 
-  [[nodiscard]] std::size_t allocate_near(std::size_t bytes) { return allocate(bytes, "near memory"); }
-  [[nodiscard]] std::size_t allocate_far(std::size_t bytes) { return allocate(bytes, "far memory"); }
-  void release_near(std::size_t offset, std::size_t bytes) { release(offset, bytes); }
-  void release_far(std::size_t offset, std::size_t bytes) { release(offset, bytes); }
+  [[nodiscard]] lent_memory allocate_near(std::size_t bytes) { return allocate(bytes, "near memory"); }
+  [[nodiscard]] lent_memory allocate_far(std::size_t bytes) { return allocate(bytes, "far memory"); }
   /// Memory of this rank that a pool lends, or has got back, of which AddressSanitizer is told: between the
   /// two, accesses by any rank are its errors.
   static void taken(const std::byte* from, std::size_t bytes) noexcept { allow_access(from, bytes); }
@@ -242,21 +246,20 @@ class world : public waiting<world> {
     return result;
   }
 
-  [[nodiscard]] std::size_t allocate(std::size_t bytes, const char* what) {
+  [[nodiscard]] lent_memory allocate(std::size_t bytes, const char* what) {
     const std::size_t offset =
-        allocate_alike(*this, slab_, bytes, {what, "bytes", "raise nearfar::threads::options::bytes"});
-    std::fill_n(far_memory(rank_) + offset, bytes, std::byte{0});
+        allocate_alike(*this, *slab_, bytes, {what, "bytes", "raise nearfar::threads::options::bytes"});
+    std::byte* const begin = far_memory(rank_) + offset;
+    lent_memory result(slab_, offset, bytes, begin);
+    std::fill_n(begin, bytes, std::byte{0});
     barrier();
-    return offset;
-  }
-  void release(std::size_t offset, std::size_t bytes) {
-    allow_access(far_memory(rank_) + offset, bytes);  // what a pool did not lend when it ended
-    slab_.release(offset, bytes);
+    return result;
   }
 
   team* team_;
   int rank_;
-  slab slab_;
+  std::shared_ptr<slab> slab_;
+  int exceptions_before_ = std::uncaught_exceptions();
   bool releasing_ = false;
 };
 
@@ -265,15 +268,14 @@ class world::signal_channel {
  public:
   explicit signal_channel(world& w)
       : world_(&w),
-        stride_(mailbox_bytes(w.size())),
-        offset_(w.allocate(stride_, "a signal channel")),
+        memory_(w.allocate(mailbox_bytes(w.size()), "a signal channel")),
         taken_(index(w.size())) {
     for (int from = 0; from < w.size(); ++from) ::new (&mailbox(w.rank(), from)) counter;
     w.barrier();
   }
   signal_channel(const signal_channel&) = delete;
   signal_channel& operator=(const signal_channel&) = delete;
-  ~signal_channel() { world_->slab_.release(offset_, stride_); }
+  ~signal_channel() = default;
 
   /// Wakes `rank` (1).
   void signal(int rank) { mailbox(rank, world_->rank()).fetch_add(1, std::memory_order_release); }
@@ -294,7 +296,7 @@ class world::signal_channel {
     return index(ranks) * sizeof(counter);
   }
   [[nodiscard]] counter& mailbox(int to, int from) const {
-    return reinterpret_cast<counter*>(world_->far_memory(to) + offset_)[from];
+    return reinterpret_cast<counter*>(world_->far_memory(to) + memory_.offset())[from];
   }
 
   template <typename Until>
@@ -319,8 +321,7 @@ class world::signal_channel {
   }
 
   world* world_;
-  std::size_t stride_;
-  std::size_t offset_;
+  lent_memory memory_;
   std::vector<std::uint32_t> taken_;
 };
 
@@ -363,14 +364,20 @@ inline void run(int ranks, const std::function<void(world&)>& body, const option
   {
     std::vector<std::jthread> threads;
     threads.reserve(static_cast<std::size_t>(ranks));
+    // Those that have started must not wait for those that have not.
+    const auto give_up = [&] {
+      shared.stopped_.store(true, std::memory_order_relaxed);
+      threads.clear();
+    };
     try {
       for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(rank_body, rank);
     } catch (const std::system_error&) {
-      // Those that have started must not wait for those that have not.
-      shared.stopped_.store(true, std::memory_order_relaxed);
-      threads.clear();
+      give_up();
       throw topology_error("the system does not let this process start " + std::to_string(ranks) +
                            " threads");
+    } catch (...) {
+      give_up();
+      throw;
     }
   }
   for (const std::exception_ptr& one : thrown)
