@@ -22,7 +22,11 @@
 
 namespace nearfar::bench {
 
-/// A message of so many bytes: who sent it and as which, a mark by which a torn one is told, and when.
+/// A message of `bytes` bytes: its sender, its number, when it was sent, and marks by which a receiver sees a
+/// torn one.
+///
+/// The last word is a mark. In a longer message another mark moves from word to word with the number, so that
+/// each word is looked at once in a while, at the cost of one word a message.
 template <std::size_t bytes>
 struct stamped_message {
   static_assert(bytes >= sizeof(std::uint32_t) && bytes % sizeof(std::uint32_t) == 0);
@@ -35,12 +39,13 @@ struct stamped_message {
     words.front() = static_cast<std::uint32_t>(sender) << number_bits |
                     (static_cast<std::uint32_t>(number) & ((1U << number_bits) - 1));
     if constexpr (bytes > sizeof(std::uint32_t)) words.back() = ~words.front();
+    if constexpr (has_moving_mark) words[moving_mark()] = ~words.front();
   }
   [[nodiscard]] bool is_whole() const noexcept {
-    if constexpr (bytes > sizeof(std::uint32_t))
-      return words.back() == ~words.front();
-    else
-      return true;
+    bool result = true;
+    if constexpr (bytes > sizeof(std::uint32_t)) result = words.back() == ~words.front();
+    if constexpr (has_moving_mark) result = result && words[moving_mark()] == ~words.front();
+    return result;
   }
   [[nodiscard]] int sender() const noexcept { return static_cast<int>(words.front() >> number_bits); }
   [[nodiscard]] std::uint32_t number() const noexcept { return words.front() & ((1U << number_bits) - 1); }
@@ -56,6 +61,16 @@ struct stamped_message {
       return std::chrono::nanoseconds(static_cast<std::int64_t>(std::uint64_t{words[1]} << 32U | words[2]));
     else
       return std::chrono::nanoseconds(0);
+  }
+
+ private:
+  static constexpr std::size_t first_free = 3;  ///< behind the number and the time
+  static constexpr bool has_moving_mark = bytes > (first_free + 1) * sizeof(std::uint32_t);
+
+  [[nodiscard]] std::size_t moving_mark() const noexcept
+    requires has_moving_mark
+  {
+    return first_free + number() % (bytes / sizeof(std::uint32_t) - 1 - first_free);
   }
 };
 

@@ -313,16 +313,20 @@ project_files() {
     done
 }
 
-# Prints a Python 3 that has all the modules given: $NEARFAR_PYTHON, or python3, or Debian's, where
+# Prints a Python 3 that has all the modules given: $NEARFAR_PYTHON if that is set; else python3, or Debian's, where
 # another python3 comes first in PATH.
 find_python() {
-  local python
-  for python in ${NEARFAR_PYTHON:+"$NEARFAR_PYTHON"} python3 /usr/bin/python3; do
+  local python candidates=(python3 /usr/bin/python3)
+  if [[ -n ${NEARFAR_PYTHON-} ]]; then candidates=("$NEARFAR_PYTHON"); fi
+  for python in "${candidates[@]}"; do
     if "$python" -c "$(printf 'import %s\n' "$@")" 2>/dev/null; then
       command -v "$python"
       return
     fi
   done
+  if [[ -n ${NEARFAR_PYTHON-} ]]; then
+    die "'$NEARFAR_PYTHON', which NEARFAR_PYTHON names, is no Python 3 with the modules $*: unset it, or name one that has them"
+  fi
   die "no Python 3 with the modules $*: scripts/setup test installs them (NEARFAR_PYTHON names another)"
 }
 

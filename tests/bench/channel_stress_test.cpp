@@ -19,11 +19,11 @@ namespace {
 
 using threads::world;
 
-enum class wrong { nothing, doubled, swapped, lost_and_doubled, number, sender, mark };
+enum class wrong { nothing, doubled, swapped, lost_and_doubled, number, sender, mark, middle };
 
 constexpr std::int64_t messages = 300;
 
-/// Does wrong to one or two messages of the first sender.
+/// Does wrong to one or two messages of the first sender; `middle`, to a word of all.
 template <typename T>
 class wrong_port final : public message_port<T> {
  public:
@@ -44,6 +44,7 @@ class wrong_port final : public message_port<T> {
       if (how_ == wrong::sender) changed.words.front() ^= std::uint32_t{1} << T::number_bits;
       if (how_ == wrong::mark) changed.words.back() ^= 1;
     }
+    if (how_ == wrong::middle) changed.words[changed.words.size() / 2] = 0;
     if (number == 51 && how_ == wrong::swapped) {
       static_cast<void>(of_.send(message));
       return of_.send(kept_);
@@ -107,6 +108,7 @@ TEST(channel_stress, tells_what_is_wrong) {
       EXPECT_FALSE(passes(how, 2, 1, bytes)) << static_cast<int>(how) << ", " << bytes << " bytes";
   // The messages of 4 bytes have no mark.
   EXPECT_FALSE(passes(wrong::mark, 2, 1, 64));
+  EXPECT_FALSE(passes(wrong::middle, 2, 1, 64));
 }
 
 }  // namespace

@@ -123,7 +123,12 @@ class Handled(InFolder):
         # Neither that of PATH nor Debian's has such a module.
         self.ends("python=$(find_python nothing_has_this) || exit", 1,
                   "trial: no Python 3 with the modules nothing_has_this: scripts/setup test installs them"
-                  " (NEARFAR_PYTHON names another)")  # fmt: skip
+                  " (NEARFAR_PYTHON names another)", NEARFAR_PYTHON="")  # fmt: skip
+
+    def test_a_python_that_was_named_and_is_none(self):
+        self.ends("python=$(find_python sys) || exit", 1,
+                  "trial: '/none', which NEARFAR_PYTHON names, is no Python 3 with the modules sys: unset it, or name"
+                  " one that has them", NEARFAR_PYTHON="/none")  # fmt: skip
 
     def test_run_mpi_passes_on_the_status_of_a_program(self):
         """With launchers that run one rank, in place of those of MPI."""
