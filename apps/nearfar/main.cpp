@@ -12,6 +12,7 @@
 #include <exception>
 #include <new>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,9 +54,14 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
-/// One line on stderr for an error that every rank has; every rank ends with the same status.
-int report(const launch& how, std::string_view text, int status) {
+/// One line on stderr for an error that every rank has.
+void say_once(const launch& how, std::string_view text) {
   if (how.rank == 0) say(fmt::format("nearfar: {}\n", printable(text)));
+}
+
+/// The same; every rank ends with the same status.
+int report(const launch& how, std::string_view text, int status) {
+  say_once(how, text);
   if (mpi::is_active()) MPI_Finalize();
   return status;
 }
@@ -69,10 +75,14 @@ int report_alone(const launch& how, std::string_view text) {
   return failure;
 }
 
-/// Before an error in the arguments is said by the first rank, which may have others and wait for this one.
-/// Throws `usage_error` on all ranks if they differ.
-void agree_on_arguments(const launch& how) {
-  if (how.under_mpi && how.ranks > 1) const mpi_session session;
+/// An error in the arguments. Throws `usage_error` on all ranks if they have different ones.
+int report_arguments(const launch& how, std::string_view text) {
+  std::optional<mpi_session> session;
+  if (how.under_mpi && how.ranks > 1) session.emplace();
+  // Before the session ends, where ranks wait for each other: a launcher kills all ranks as soon as one of
+  // them has ended with an error.
+  say_once(how, text);
+  return bad_input;
 }
 
 std::vector<std::string> subcommand_names(const CLI::App& app) {
@@ -121,10 +131,7 @@ int parse_and_run(const launch& how, int argc, char** argv) {
                     printable(how.left_behind)));
   std::string wrong = unknown_subcommand(app, words);
   if (wrong.empty()) wrong = empty_item(app, words);
-  if (!wrong.empty()) {
-    agree_on_arguments(how);
-    return report(how, wrong, bad_input);
-  }
+  if (!wrong.empty()) return report_arguments(how, wrong);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -132,9 +139,8 @@ int parse_and_run(const launch& how, int argc, char** argv) {
       if (how.rank == 0) app.exit(error);
       return success;
     }
-    agree_on_arguments(how);
-    return report(how, fmt::format("{}; see 'nearfar --help' or 'nearfar SUBCOMMAND --help'", error.what()),
-                  bad_input);
+    return report_arguments(
+        how, fmt::format("{}; see 'nearfar --help' or 'nearfar SUBCOMMAND --help'", error.what()));
   }
   return status;
 }
