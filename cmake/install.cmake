@@ -67,7 +67,7 @@ endif()
 
 # Laid out as in the tree, so that what they say of each other is right.
 if(PROJECT_IS_TOP_LEVEL)
-  install(FILES README.md LICENSE CHANGELOG.md CITATION.cff TYPE DOC)
+  install(FILES README.md LICENSE CHANGELOG.md CONTRIBUTING.md CITATION.cff TYPE DOC)
   install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
   install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING REGEX "[.](cpp|c|f90|py)$")
 endif()

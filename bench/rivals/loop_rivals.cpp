@@ -1,6 +1,6 @@
 // The loops and algorithms of nearfar beside OpenMP's, the standard's parallel ones over oneTBB, and those of
 // GCC's parallel mode: one call for all, on the same memory, in turn, and what comes out is verified. Built
-// with -DNEARFAR_RIVALS=ON, see docs/numa.md.
+// with -DNEARFAR_RIVALS=ON, see docs/numa-measured.md.
 #include <fmt/format.h>
 #include <omp.h>
 #include <oneapi/tbb/global_control.h>

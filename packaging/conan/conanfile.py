@@ -52,7 +52,7 @@ class Nearfar(ConanFile):
         self.version = re.search(r"project\(\s*nearfar\s+VERSION (\S+)", text).group(1)
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff"):
+        for pattern in ("CMakeLists.txt", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff"):
             copy(self, pattern, self._tree, self.export_sources_folder)
         for folder in ("cmake", "docs", "examples", "include", "src"):
             copy(self, f"{folder}/*", self._tree, self.export_sources_folder)

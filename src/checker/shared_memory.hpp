@@ -1,5 +1,5 @@
 // Words of near and far memory: what was written to them, what an access of one returns or changes, and what
-// whoever makes it learns. The rules are those of C++ and of MPI's RMA, docs/verification.md has them.
+// whoever makes it learns. The rules are those of C++ and of MPI's RMA, docs/checker-model.md has them.
 #pragma once
 
 #include <array>

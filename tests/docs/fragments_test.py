@@ -12,8 +12,8 @@ import textwrap
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("NEARFAR_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
-RULES = "docs/verification.md"
-DOCUMENTS = ["README.md", *(str(file.relative_to(SOURCE)) for file in sorted((SOURCE / "docs").glob("*.md")))]
+RULES = "docs/checker-model.md"
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", *(str(file.relative_to(SOURCE)) for file in sorted((SOURCE / "docs").glob("*.md")))]
 LANGUAGES = {".cpp": "cpp", ".c": "c", ".f90": "fortran", ".py": "python"}
 BLOCK = re.compile(rf"^```({'|'.join(LANGUAGES.values())})$", re.MULTILINE)
 QUOTE = re.compile(r"<!-- (examples/[\w/]+(\.\w+)): ([^>]*) -->\n```(\w+)\n(.*?)```", re.DOTALL)

@@ -1,5 +1,5 @@
 /// \file
-/// Every registered lock, every shape, every mode: the table of docs/verification.md.
+/// Every registered lock, every shape, every mode: the table of docs/verified.md.
 #pragma once
 
 #include <string>
