@@ -86,15 +86,10 @@ extern "C" int end_with_mpi(MPI_Comm, int, void*, void*) {
   return status == NEARFAR_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-/// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, by which the end of MPI can be seen without a
-/// call of MPI in each operation.
+/// So that the end of MPI is seen without a call of MPI in each operation.
 void watch_for_end_of_mpi() {
   static const bool is_watching = [] {
-    int key = MPI_KEYVAL_INVALID;
-    mpi::check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_with_mpi, &key, nullptr),
-               "MPI_Comm_create_keyval");
-    mpi::check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
-    mpi::check(MPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval");
+    mpi::call_at_end_of_mpi(end_with_mpi);
     return true;
   }();
   static_cast<void>(is_watching);

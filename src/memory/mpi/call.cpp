@@ -42,4 +42,11 @@ bool is_active() {
   return initialized != 0 && finalized == 0;
 }
 
+void call_at_end_of_mpi(MPI_Comm_delete_attr_function* callback) {
+  int key = MPI_KEYVAL_INVALID;
+  check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, callback, &key, nullptr), "MPI_Comm_create_keyval");
+  check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+  check(MPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval");
+}
+
 }  // namespace nearfar::mpi

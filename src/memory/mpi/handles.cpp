@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <map>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "nearfar/core/layout.hpp"
@@ -19,7 +22,39 @@ int misalignment(const std::byte* address) noexcept {
   return static_cast<int>(-reinterpret_cast<std::uintptr_t>(address) % slot_bytes);
 }
 
+/// Of worlds that ranks have left, in the order in which all ranks made them: ranks that free windows in
+/// different orders wait for each other for ever.
+struct left_windows {
+  std::mutex mutex;
+  std::map<std::uint64_t, std::vector<window>> of;
+};
+
+left_windows& all_left() {
+  static auto& all = *new left_windows;  // outlives every other object's destructor
+  return all;
+}
+
+extern "C" int free_left_windows(MPI_Comm, int, void*, void*) {
+  left_windows& all = all_left();
+  const std::lock_guard hold(all.mutex);
+  for (auto& [order, windows] : all.of)
+    for (window& each : windows) each = window();
+  return MPI_SUCCESS;
+}
+
 }  // namespace
+
+void free_at_end_of_mpi(std::uint64_t order, std::vector<window> left) noexcept {
+  left_windows& all = all_left();
+  try {
+    const std::lock_guard hold(all.mutex);
+    static const bool is_watching = (call_at_end_of_mpi(free_left_windows), true);
+    static_cast<void>(is_watching);
+    all.of.emplace(order, std::move(left));
+  } catch (const std::exception&) {
+    for (window& each : left) each.leak();
+  }
+}
 
 bool may_free_collectively() { return std::uncaught_exceptions() == 0 && is_active(); }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -155,12 +156,13 @@ world::~world() noexcept(false) {
   for (slab* each : {near_slab_.get(), far_slab_.get(), tags_.get()}) each->note_end_of_world();
   if (!may_free_collectively()) {
     tell_of_leaving();
+    leave_handles();
     return;
   }
   try {
     close();  // before the exception, during which nothing collective is done
   } catch (const rank_left&) {
-    leak_handles();
+    leave_handles();
   }
   if (near_slab_->used() + far_slab_->used() == 0) return;
   throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
@@ -173,7 +175,6 @@ void world::close() {
 }
 
 void world::tell_of_leaving() noexcept {
-  keep_buffer();
   if (has_stalled() || !is_active() || comm_.get() == MPI_COMM_NULL) return;
   for (int rank = 0; rank < size_; ++rank) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -332,13 +333,38 @@ void world::keep_buffer() noexcept {
   kept.push_back(std::move(exchanged_));
 }
 
-void world::leak_handles() noexcept {
+std::uint64_t world::next_order() noexcept {
+  static std::atomic<std::uint64_t> next{0};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::size_t world::take_lock_window() {
+  auto& [made, free] = *lock_windows_;
+  if (free.empty()) {
+    free.reserve(made.size() + 1);
+    made.reserve(made.size() + 1 + window_store::windows_of_world);
+    made.push_back(window::allocate(comm_.get(), slot_bytes));
+    return made.size() - 1;
+  }
+  const std::size_t result = free.back();
+  free.pop_back();
+  return result;
+}
+
+void world::leave_handles() noexcept {
   keep_buffer();
-  for (window* made : {&far_window_, &far_backing_, &near_window_}) made->leak();
   for (communicator* made : {&node_, &physical_node_, &progress_comm_, &comm_}) made->leak();
+  if (has_stalled()) {
+    for (window* made : {&far_window_, &far_backing_, &near_window_}) made->leak();
+    return;
+  }
+  std::vector<window>& left = lock_windows_->made;
+  for (window* made : {&far_window_, &far_backing_, &near_window_}) left.push_back(std::move(*made));
+  free_at_end_of_mpi(order_, std::move(left));
 }
 
 void world::free_handles() {
+  lock_windows_->made.clear();
   for (window* made : {&far_window_, &far_backing_, &near_window_}) *made = window();
   for (communicator* made : {&node_, &physical_node_, &progress_comm_, &comm_}) *made = communicator();
 }
@@ -394,6 +420,9 @@ void world::signal_channel::take_signal(int rank) {
 }
 
 world::lock_epoch::lock_epoch(world& w, int home)
-    : home_(agreed_home(w, home)), window_(window::allocate(w.comm_.get(), slot_bytes)) {}
+    : home_(agreed_home(w, home)),
+      store_(w.lock_windows_),
+      index_(w.take_lock_window()),
+      window_(store_->made[index_].get()) {}
 
 }  // namespace nearfar::mpi

@@ -30,6 +30,10 @@ inline void check(int code, const char* function) {
 /// Whether handles may still be freed: destructors that run after MPI_Finalize must not call MPI.
 [[nodiscard]] bool is_active();
 
+/// Calls `callback` first of all in MPI_Finalize, where MPI still works and all ranks have come: MPI_Finalize
+/// deletes the attributes of MPI_COMM_SELF first, the last one that was set before the others.
+void call_at_end_of_mpi(MPI_Comm_delete_attr_function* callback);
+
 template <typename T>
 struct datatype_of;
 template <>

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -112,5 +113,11 @@ class window {
   int displacement_ = 0;
   bool open_ = false;
 };
+
+/// Frees the windows in MPI_Finalize, those of the least `order` first, or never if there is no memory to
+/// keep them. For a world that a rank has left: nobody can wait for that rank before MPI_Finalize, and some
+/// libraries crash there if windows are left. All ranks of the windows call this with as many, in the same
+/// order. Not collective.
+void free_at_end_of_mpi(std::uint64_t order, std::vector<window> left) noexcept;
 
 }  // namespace nearfar::mpi

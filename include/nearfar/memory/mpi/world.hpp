@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <source_location>
+#include <utility>
 #include <vector>
 
 #include "nearfar/core/checks.hpp"
@@ -169,10 +170,26 @@ class world : public waiting<world> {
 
   void make_windows();
 
+  /// Windows of lock epochs, in the order in which all ranks made them, and which of them have no lock now.
+  /// Each vector has room for what is added where nothing may throw.
+  struct window_store {
+    static constexpr std::size_t windows_of_world = 3;
+
+    window_store() { made.reserve(windows_of_world); }
+
+    std::vector<window> made;
+    std::vector<std::size_t> free;
+  };
+
   /// Collective; for errors that all ranks throw, since the handles' own destructors do nothing then.
   void free_handles();
-  /// For who would wait for a rank that does not come.
-  void leak_handles() noexcept;
+  /// For a rank that has left, or would wait for one that has: leaks the communicators, and leaves the
+  /// windows to MPI_Finalize.
+  void leave_handles() noexcept;
+  /// Counts the worlds that this process makes: ranks make those that they have in common in the same order.
+  [[nodiscard]] static std::uint64_t next_order() noexcept;
+  /// Index in `lock_windows_` of a window for a lock, to which it returns. Collective if all have locks.
+  [[nodiscard]] std::size_t take_lock_window();
   /// For ever, if MPI may still write to it.
   void keep_buffer() noexcept;
 
@@ -210,6 +227,8 @@ class world : public waiting<world> {
   window near_window_;
   window far_backing_;
   window far_window_;
+  std::shared_ptr<window_store> lock_windows_ = std::make_shared<window_store>();
+  std::uint64_t order_ = next_order();
   std::vector<std::byte*> near_memory_;
   std::vector<std::byte*> far_memory_;
   std::vector<int> far_displacements_;
@@ -257,28 +276,35 @@ class world::signal_channel {
 };
 
 /// The lock that MPI has for a target's memory, which takes a window of its own since it cannot be had inside
-/// the far window's epoch. Making and destroying one is collective and synchronises.
+/// the far window's epoch. Making one is collective and synchronises. All ranks destroy those of a world in
+/// the same order; the windows of those that are gone serve the next ones.
 class world::lock_epoch {
  public:
   lock_epoch(world& w, int home);
+  lock_epoch(const lock_epoch&) = delete;
+  lock_epoch& operator=(const lock_epoch&) = delete;
+  /// Does not free the window: this would wait for all ranks, of which one may have left the world.
+  ~lock_epoch() { store_->free.push_back(index_); }
 
   void begin() { begin_as(MPI_LOCK_EXCLUSIVE); }
   /// Together with others that do so.
   void begin_shared() { begin_as(MPI_LOCK_SHARED); }
-  void end() { check(MPI_Win_unlock(home_, window_.get()), "MPI_Win_unlock"); }
+  void end() { check(MPI_Win_unlock(home_, window_), "MPI_Win_unlock"); }
 
  private:
   /// MPI_Win_lock alone may return before the lock is held; the completed read behind it cannot
   /// (MPI 3.1, 11.5.3).
   void begin_as(int lock_type) {
-    check(MPI_Win_lock(lock_type, home_, 0, window_.get()), "MPI_Win_lock");
+    check(MPI_Win_lock(lock_type, home_, 0, window_), "MPI_Win_lock");
     std::uint64_t ignored = 0;
-    check(MPI_Get(&ignored, 1, MPI_UINT64_T, home_, 0, 1, MPI_UINT64_T, window_.get()), "MPI_Get");
-    check(MPI_Win_flush(home_, window_.get()), "MPI_Win_flush");
+    check(MPI_Get(&ignored, 1, MPI_UINT64_T, home_, 0, 1, MPI_UINT64_T, window_), "MPI_Get");
+    check(MPI_Win_flush(home_, window_), "MPI_Win_flush");
   }
 
   int home_;
-  window window_;
+  std::shared_ptr<window_store> store_;
+  std::size_t index_;
+  MPI_Win window_;
 };
 
 static_assert(nearfar::world<world>);
