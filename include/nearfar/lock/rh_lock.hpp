@@ -8,7 +8,8 @@
 ///
 /// A rank swaps its name into its node's word. The replaced value says one of three things:
 ///  - the lock was free;
-///  - a rank has the lock or was the last to ask, so that a rank of this node waits already;
+///  - a name: that rank has the lock or was the last to ask, so a rank of this node holds the lock or
+///    waits for it already;
 ///  - negative: the node where the lock was when it left this one.
 /// In the last case the rank goes there, as the only one of its node, and on from node to node, until it has
 /// replaced a free lock's word by the way to its own node. The words of nodes that neither have the lock nor
