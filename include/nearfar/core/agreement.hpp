@@ -1,5 +1,5 @@
 /// \file
-/// Whether the ranks mean the same thing when they make something together.
+/// Checks that all ranks agree when they make something collectively.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace nearfar {
 
-/// An argument of a construction, by the name that its caller knows it by.
+/// A constructor argument, with the name by which the caller knows it.
 struct named_value {
   std::string_view name;
   std::int64_t value = 0;
@@ -33,7 +33,7 @@ template <typename W>
           [](void* world, std::int64_t mine) { return static_cast<W*>(world)->gather_to_all(mine); }};
 }
 
-// What the functions below do, once for all worlds.
+// The implementation of the functions below, compiled once for all worlds.
 void expect_alike(const ranks_of_a_world& ranks, std::string_view what,
                   std::initializer_list<named_value> arguments);
 void expect_alike(const ranks_of_a_world& ranks, const std::type_info& made,
@@ -41,9 +41,9 @@ void expect_alike(const ranks_of_a_world& ranks, const std::type_info& made,
 
 }  // namespace detail
 
-/// To be called first by whatever all ranks of `w` make together, before anything that waits in another way.
-/// All that is made is compared by the same collective call, so that ranks that make different things throw
-/// `collective_mismatch`, every one of them, instead of waiting for each other. Collective; synchronises.
+/// Must be called first by everything that all ranks of `w` make collectively, before anything that waits in
+/// another way. The same collective call compares everything that is made. So if ranks make different things,
+/// each of them throws `collective_mismatch` instead of waiting for the others. Collective; synchronises.
 template <typename W>
 void expect_alike(W& w, std::string_view what, std::initializer_list<named_value> arguments) {
   detail::expect_alike(detail::ranks_of(w), what, arguments);

@@ -1,5 +1,5 @@
 /// \file
-/// How a rank spaces its attempts.
+/// The pauses between a rank's attempts.
 #pragma once
 
 #include <chrono>
@@ -8,19 +8,19 @@
 
 namespace nearfar {
 
-/// Pause after a failed attempt; it doubles up to the longest.
+/// The pause after a failed attempt, which doubles up to `longest`.
 struct backoff {
   std::chrono::nanoseconds shortest{1};
   std::chrono::nanoseconds longest{256};
 
-  /// The pause that follows one of `span`.
+  /// The pause that follows a pause of `span`.
   [[nodiscard]] constexpr std::chrono::nanoseconds after(std::chrono::nanoseconds span) const noexcept {
     return span > longest / 2 ? longest : span + span;
   }
 };
 
-/// A span of any unit in nanoseconds, or the longest there is where they cannot say it; what is no number is
-/// over at once.
+/// Converts a span of any unit to nanoseconds. A span that nanoseconds cannot represent becomes the longest
+/// or shortest possible; a NaN becomes the shortest.
 template <typename Rep, typename Period>
 [[nodiscard]] constexpr std::chrono::nanoseconds in_nanoseconds(
     std::chrono::duration<Rep, Period> span) noexcept {
@@ -31,7 +31,7 @@ template <typename Rep, typename Period>
   return std::chrono::duration_cast<nanoseconds>(span);
 }
 
-/// `span` after `now`, or the last instant there is if that comes first.
+/// The time `span` after `now`, at most the latest possible time.
 [[nodiscard]] constexpr std::chrono::nanoseconds later(std::chrono::nanoseconds now,
                                                        std::chrono::nanoseconds span) noexcept {
   return span < std::chrono::nanoseconds::max() - now ? now + span : std::chrono::nanoseconds::max();

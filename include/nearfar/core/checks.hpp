@@ -1,6 +1,6 @@
 /// \file
-/// Whether preconditions are checked. On unless the build says otherwise: define `NEARFAR_CHECKED` to 0 or 1,
-/// or leave it to `NDEBUG`, as CMake's Release does.
+/// Whether the library checks preconditions. `NEARFAR_CHECKED` (0 or 1) decides; if it is not defined, the
+/// library checks unless `NDEBUG` is defined, as in CMake's Release builds.
 #pragma once
 
 #include "nearfar/core/language.hpp"
@@ -15,7 +15,7 @@
 
 namespace nearfar {
 
-/// True where misuse throws; false where the check compiles to nothing.
+/// True if misuse throws; false if the checks compile to nothing.
 inline constexpr bool checked_build = NEARFAR_CHECKED != 0;
 
 }  // namespace nearfar

@@ -1,5 +1,5 @@
 /// \file
-/// What `await_any` of a world waits for: several words at once.
+/// The conditions on several words for which `await_any` of a world waits.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace nearfar {
 
-/// A near cell whose value is to satisfy a predicate.
+/// A predicate on a near cell's value.
 template <typename Cell, typename Predicate>
 struct near_condition {
   const Cell* cell;
@@ -19,7 +19,7 @@ struct near_condition {
   std::source_location site;
 };
 
-/// A far word in the memory of a rank of this node, read in place, whose value is to satisfy a predicate.
+/// A predicate on the value of a far word in the memory of a rank of this node, read in place.
 template <typename Array, typename Field, typename Predicate>
 struct direct_condition {
   const Array* array;
@@ -29,7 +29,7 @@ struct direct_condition {
   std::source_location site;
 };
 
-/// `cell` and the array below must outlive the wait.
+/// Makes a condition. `cell`, or `array` below, must outlive the wait.
 template <typename Cell, typename Predicate>
 [[nodiscard]] auto when(const Cell& cell, Predicate predicate,
                         std::source_location site = std::source_location::current()) {
@@ -53,12 +53,13 @@ inline constexpr bool is_condition<direct_condition<Array, Field, Predicate>> = 
 
 }  // namespace detail
 
-/// What `when` makes.
+/// A condition made by `when`.
 template <typename T>
 concept wait_condition = detail::is_condition<T>;
 
-/// Which of several conditions held, in the order in which they were given, and for which value. If several
-/// hold at once the first does not come before the others for ever: waits start at another one each time.
+/// Which of several conditions held, as an index in the order in which they were given, and for which value.
+/// If several keep holding at once, the first does not win every time: waits start with another condition
+/// each time.
 struct satisfied_condition {
   std::size_t index;
   std::uint64_t value;  ///< the word's bits, zero-extended

@@ -1,6 +1,7 @@
 /// \file
-/// The exceptions of nearfar. The library never prints and never aborts: what a caller did wrong, what a
-/// topology or a transport cannot do, is thrown as one of these, with one line that says what to do about it.
+/// The exceptions of nearfar. The library never prints and never aborts. It throws one of these for a
+/// caller's mistake and for what a topology or a transport cannot do; one line of text says what to do about
+/// it.
 #pragma once
 
 #include <chrono>
@@ -11,7 +12,7 @@
 
 namespace nearfar {
 
-/// Base of everything nearfar throws on its own account.
+/// Base of all exceptions that nearfar itself throws.
 struct error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -21,29 +22,31 @@ struct topology_error : error {
   using error::error;
 };
 
-/// The MPI installation (or the machine under it) cannot do what nearfar relies on; the text names the cure.
+/// The MPI installation (or the machine under it) cannot do what nearfar relies on; the text names the
+/// remedy.
 struct transport_error : error {
   using error::error;
 };
 
-/// A world's slab of near or far memory is used up; the text names the option that makes it larger.
+/// A world's slab of near or far memory is used up; the text names the option that enlarges it.
 struct out_of_memory : error {
   using error::error;
 };
 
-/// A rank waited longer than the world's `stall_limit`: whom it waits for hangs, has ended, or cannot be
-/// reached. Thrown by whatever waits, `unlock()` included, and by the waiting rank alone. Neither the lock
-/// nor the world can be used after it, by any rank; what is left to do is to say so and to end the program.
+/// A rank waited longer than the world's `stall_limit`: the rank that it waits for hangs, has ended, or
+/// cannot be reached. Any waiting call throws it, including `unlock()`, in the waiting rank only. Afterwards
+/// no rank may use the lock or the world; the program can only report the error and end.
 struct stalled : error {
-  /// `awaited`: what for, in words.
+  /// `awaited`: what the rank waits for, in words.
   stalled(int waiting_rank, const std::string& awaited, std::chrono::nanoseconds span);
 
   int rank;
   std::chrono::nanoseconds waited;
 };
 
-/// Another rank has left an MPI world by an exception, so that a collective call would wait for it for ever.
-/// Thrown by barriers and by what makes locks and segments; the world cannot be used by all ranks any more.
+/// Another rank has left an MPI world by an exception, so a collective call would wait for it for ever.
+/// Thrown by barriers and by the constructors of locks and segments. The world can no longer be used by all
+/// ranks.
 struct rank_left : error {
   using error::error;
 };
@@ -54,27 +57,27 @@ struct misuse : error {
   using error::error;
 };
 
-/// `unlock()` by a rank that does not hold the lock: a double unlock, or the unlock of another rank's lock.
+/// `unlock()` by a rank that does not hold the lock: a double unlock, or an unlock of another rank's lock.
 struct not_held : misuse {
   using misuse::misuse;
 };
 
-/// `lock()` or `try_lock()` by the rank that already holds the lock; none of nearfar's locks is recursive.
+/// `lock()` or `try_lock()` by a rank that already holds the lock; nearfar's locks are not recursive.
 struct already_held : misuse {
   using misuse::misuse;
 };
 
-/// A lock was destroyed by the rank that holds it, so that every rank that waits for it would wait for ever.
-/// Thrown by the lock's destructor, and so can be caught only where the lock is a local variable or deleted
-/// by hand; a `std::unique_ptr`, `std::optional` or container around it ends the program (`std::terminate`).
+/// The holder destroyed its lock, so every waiting rank would wait for ever. Thrown by the lock's destructor.
+/// It can therefore be caught only if the lock is a local variable or deleted by hand; a `std::unique_ptr`,
+/// `std::optional` or container around the lock ends the program (`std::terminate`).
 struct destroyed_while_held : misuse {
   using misuse::misuse;
 };
 
 /// A world was destroyed while segments, and therefore locks, still lived in it. Thrown by the world's
-/// destructor in every build, unless it is destroyed by an exception; see `destroyed_while_held` for where
-/// that can be caught. What lived in it may be destroyed after it, and may be used no more: a checked build
-/// throws this again.
+/// destructor in every build, unless an exception destroys the world; `destroyed_while_held` says where it
+/// can be caught. The segments and locks may be destroyed after the world, but must not be used any more: in
+/// a checked build using them throws this again.
 struct destroyed_while_in_use : misuse {
   using misuse::misuse;
 };
@@ -86,14 +89,14 @@ struct unreachable_rank : misuse {
 };
 
 /// The ranks did not make the same sequence of collective calls, or not with the same arguments. Thrown on
-/// every rank, in every build; the text names two ranks that differ, and what each of them makes.
+/// every rank, in every build. The text names two ranks that differ, and what each of them makes.
 struct collective_mismatch : misuse {
   using misuse::misuse;
 };
 
 namespace detail {
 
-// Out of line, so that what throws them stays small.
+// Out of line, so that the functions that throw stay small.
 [[noreturn]] void throw_no_such_rank(int rank, int ranks);
 [[noreturn]] void throw_no_shared_memory(int rank, int from);
 [[noreturn]] void throw_already_held(const char* call);

@@ -6,7 +6,7 @@
 
 #include "nearfar/core/language.hpp"
 
-// GCC's way to tell, and Clang's.
+// How GCC, and how Clang, reports ThreadSanitizer.
 #if defined(__SANITIZE_THREAD__)
 #define NEARFAR_THREAD_SANITIZER 1
 #elif defined(__has_feature)
@@ -17,12 +17,12 @@
 
 namespace nearfar {
 
-/// `std::atomic_thread_fence`. Costs nothing on x86 unless sequentially consistent, where it waits until the
-/// processor's stores are visible (20 to 40 ns).
+/// `std::atomic_thread_fence`. On x86 it costs nothing, except a sequentially consistent fence, which waits
+/// until the processor's stores are visible (20 to 40 ns).
 ///
-/// ThreadSanitizer knows no fences. For it this is an atomic read-modify-write of one word, which orders more
-/// than a fence does: a race that a fence does not prevent may stay unseen, but none is seen that is not
-/// there.
+/// ThreadSanitizer does not support fences. Under it this function is an atomic read-modify-write of one
+/// word, which orders more than a fence does. So ThreadSanitizer may miss a race that a fence does not
+/// prevent, but it reports no false ones.
 inline void fence(std::memory_order order) noexcept {
 #ifdef NEARFAR_THREAD_SANITIZER
   static std::atomic<unsigned> word{0};

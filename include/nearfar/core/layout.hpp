@@ -1,5 +1,5 @@
 /// \file
-/// Sizes that decide where words live, and the words that live in far memory.
+/// Sizes that decide where words are placed, and the words that far memory holds.
 #pragma once
 
 #include <array>
@@ -12,35 +12,35 @@
 
 namespace nearfar {
 
-/// Distance in bytes that keeps two ranks' words apart. One constant of the project, because
-/// `std::hardware_destructive_interference_size` changes with compiler flags and would change the layout of
+/// Distance in bytes that keeps two ranks' words in different cache lines. A constant of the project:
+/// `std::hardware_destructive_interference_size` changes with compiler flags, and would change the layout of
 /// shared memory between two binaries of one job.
 inline constexpr std::size_t cache_line = 64;
 
-/// Granularity in bytes of every slab. A multiple of 16, because MPICH 4.0.2 over UCX writes to wrong
-/// addresses in windows whose size is not; a cache line, so that no two locks share one.
+/// Granularity in bytes of every slab. It is a multiple of 16, because MPICH 4.0.2 over UCX writes to wrong
+/// addresses in windows with another size. It is a cache line, so that no two locks share one.
 inline constexpr std::size_t slot_bytes = cache_line;
 
-/// What a far word may hold: 64 bits, since one-byte atomics fail on some transports and since MPI promises
+/// The types a far word may hold: 64-bit integers. One-byte atomics fail on some transports, and MPI promises
 /// atomicity only among accumulates of one type.
 template <typename T>
 concept far_value = std::integral<T> && sizeof(T) == 8;
 
-/// One word of far memory. It has no operations of its own: only a world's far segment can reach it, by rank
-/// and by pointer to member, so that a word can never be touched by host atomics and by RMA atomics at once.
+/// One word of far memory. It has no operations of its own. Only a world's far segment can access it, by rank
+/// and by pointer to member, so host atomics and RMA atomics can never access one word at the same time.
 template <far_value T>
 struct far {
   using value_type = T;
   T word{};
 };
 
-/// What a far object may hold: anything that can be copied byte by byte.
+/// The types a far object may hold: anything that can be copied byte by byte.
 template <typename T>
 concept far_object_value = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
                            std::same_as<T, std::remove_cv_t<T>> && alignof(T) <= sizeof(std::uint64_t);
 
-/// A value of any size in far memory, put and got as a whole and never by atomic operations. Nothing makes
-/// that one step: its words arrive in any order.
+/// A value of any size in far memory, put and got as a whole and never accessed by atomic operations. Such an
+/// access is not one step: the words arrive in any order.
 template <far_object_value T>
 struct far_object {
   using value_type = T;
@@ -53,27 +53,27 @@ concept far_element =
     std::is_standard_layout_v<T> && std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
     alignof(T) >= sizeof(std::uint64_t) && alignof(T) <= slot_bytes;
 
-/// One that a segment can hold: one for each rank, at the same displacement in every window.
+/// An element that a segment can hold: one for each rank, at the same displacement in every window.
 template <typename T>
 concept far_layout = far_element<T> && sizeof(T) % slot_bytes == 0 && alignof(T) >= slot_bytes;
 
-/// What a plain cell may hold: near memory outlives its cells without destroying them.
+/// The types a plain cell may hold: near memory outlives its cells and does not run their destructors.
 template <typename T>
 concept plain_value = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
                       std::same_as<T, std::remove_cv_t<T>> && alignof(T) <= cache_line;
 
-/// A struct of near cells that an array can hold. Its author decides whether elements share cache lines. What
-/// makes one must not throw, as the other ranks wait for all of them.
+/// A struct of near cells that an array can hold. Its author decides whether elements share cache lines. Its
+/// constructor must not throw, because the other ranks wait until all elements are made.
 template <typename T>
 concept near_element = std::is_nothrow_default_constructible_v<T> && std::is_trivially_destructible_v<T> &&
                        alignof(T) <= cache_line;
 
-/// One that a segment can hold: one for each rank, on cache lines of its own.
+/// An element that a segment can hold: one for each rank, on cache lines of its own.
 template <typename T>
 concept near_layout = near_element<T> && sizeof(T) % cache_line == 0 && alignof(T) >= cache_line;
 
-/// Where an element of an array is: in whose memory, and which of those there. A rank alone means the first,
-/// and segments have no other.
+/// The place of an array's element: the rank that has it in its memory, and its index there. A rank alone
+/// means index 0, the only one in a segment.
 struct element {
   // NOLINTNEXTLINE(google-explicit-constructor): a rank is a place in a segment
   constexpr element(int in_memory_of, std::size_t number = 0) noexcept : rank(in_memory_of), index(number) {}
@@ -90,9 +90,9 @@ template <typename T, typename Field>
   return reinterpret_cast<const std::byte*>(&(object.*field)) - reinterpret_cast<const std::byte*>(&object);
 }
 
-/// How algorithms write "rank r" or "nobody" into a word: 0 is nobody, so that zeroed memory is a valid
-/// initial state and a poller waits for a change from zero, the one thing MPI lets it poll a concurrently
-/// written word for.
+/// The encoding of "rank r" or "nobody" in a word. 0 is nobody, so zeroed memory is a valid initial state. It
+/// also lets a poller wait for a change from zero, the only change of a concurrently written word that MPI
+/// allows polling for.
 using rank_word = std::uint64_t;
 
 inline constexpr rank_word nobody = 0;
@@ -101,10 +101,10 @@ inline constexpr rank_word nobody = 0;
 
 [[nodiscard]] constexpr int to_rank(rank_word word) noexcept { return static_cast<int>(word - 1); }
 
-/// Source of a signal that may come from any rank.
+/// The source of a signal that may come from any rank.
 inline constexpr int any_rank = -1;
 
-/// Operations that `accumulate` can apply to a far word.
+/// The operations that `accumulate` can apply to a far word.
 enum class far_op : std::uint8_t { replace, sum };
 
 }  // namespace nearfar

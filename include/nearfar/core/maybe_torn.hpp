@@ -1,24 +1,24 @@
 /// \file
-/// A copy of a far object that others may have been writing meanwhile.
+/// A copy of a far object that other ranks may have written at the same time.
 #pragma once
 
 #include "nearfar/core/layout.hpp"
 
 namespace nearfar {
 
-/// What an optimistic reader gets: words of several values perhaps, until the reader has found out by other
-/// means (a version that has not changed, a checksum) that it is one of them. In the model checker
-/// `confirmed` of a mixture is a fault.
+/// The result of an optimistic read. Its words may come from several values, until the reader has found out
+/// by other means (an unchanged version, a checksum) that they are one value. In the model checker calling
+/// `confirmed` for a mixture is a fault.
 template <far_object_value T>
 class maybe_torn {
  public:
   using value_type = T;
 
-  /// The value, to be called once the reader knows that it is whole.
+  /// The value. Call this only once the value is known to be whole.
   [[nodiscard]] const T& confirmed() const noexcept { return value_; }
-  /// The value as it is, for a checksum over it.
+  /// The value, whole or not, for example to compute a checksum.
   [[nodiscard]] const T& unconfirmed() const noexcept { return value_; }
-  /// Where worlds write it.
+  /// The memory into which worlds write the copy.
   [[nodiscard]] T& buffer() noexcept { return value_; }
 
  private:

@@ -1,20 +1,19 @@
 /// \file
-/// The contract between algorithms and worlds: who takes part, what memory they share, how one waits.
+/// The contract between algorithms and worlds: the ranks, the memory they share, and how they wait.
 ///
-/// An algorithm is a template over a `world` and uses nothing else, so that one text runs on MPI, on threads,
-/// on a simulated cluster and in a model checker. The rules it keeps:
+/// An algorithm is a template over a `world` and uses nothing else, so one source text runs on MPI, on
+/// threads, on a simulated cluster and in a model checker. An algorithm keeps these rules:
 ///  - a word is near (host atomics) or far (RMA), never both;
-///  - an object of more than a word is never seen as a whole while it is written: who reads it is ordered
-///  with
+///  - an object of more than a word is never seen as a whole while it is written. Its reader is ordered with
 ///    its writers, or takes a `maybe_torn` copy and finds out by other means whether that is one value;
-///  - no far operation is complete before its origin's `flush` returns, and its origin and result stay alive
+///  - no far operation is complete before its origin's `flush` returns. Its origin and result stay alive
 ///    until then (rvalues are refused at compile time);
 ///  - **seen is not complete**: ranks of its owner's node may read a far word in place at any time, but what
 ///    they read may be written again until its origin's flush has returned. A far word may be written in
 ///    place, or by put, only when every earlier far write to it is complete *and* the writer knows that by
 ///    happens-before: from the return of the flush, through hand-overs, messages or atomics, to the write.
 ///    Accumulates (every atomic is one) exclude each other and need no such order among themselves;
-///  - nothing spins: every wait goes through the world, which drives progress, yields, or blocks a
+///  - algorithms never spin: every wait goes through the world, which drives progress, yields, or blocks a
 ///    simulated rank;
 ///  - constructors of segments and channels are collective: all ranks, same order.
 #pragma once
@@ -37,8 +36,8 @@
 
 namespace nearfar {
 
-/// An atomic word of near memory with explicit orders; no default, because each order is a decision of the
-/// algorithm.
+/// An atomic word of near memory with explicit orders. There is no default order, because each order is a
+/// decision of the algorithm.
 template <typename Cell, typename T>
 concept near_cell_of =
     !std::copyable<Cell> && requires(Cell& cell, const Cell& constant, T value, T& expected) {
@@ -53,7 +52,7 @@ concept near_cell_of =
 
 namespace detail {
 
-/// The smallest layouts, with which the concept below tries a world's arrays and segments out.
+/// The smallest layouts, with which the `world` concept checks a world's arrays and segments.
 struct alignas(slot_bytes) far_probe {
   far<std::uint64_t> word;
   far_object<std::array<std::uint32_t, 3>> object;
@@ -70,7 +69,7 @@ struct any_value {
 
 }  // namespace detail
 
-/// A value in near memory without atomicity, for payloads: two accesses, one of them a write, must be ordered
+/// A value in near memory without atomicity, for payloads. Two accesses, one of them a write, must be ordered
 /// by happens-before.
 template <typename Cell, typename T>
 concept plain_cell_of = !std::copyable<Cell> && requires(Cell& cell, const Cell& constant, const T& value) {
@@ -78,8 +77,8 @@ concept plain_cell_of = !std::copyable<Cell> && requires(Cell& cell, const Cell&
   cell.store(value);
 };
 
-/// Structs of near cells, reachable by the ranks of the same node: of each rank as many as all ranks asked
-/// for when they made it.
+/// Structs of near cells that the ranks of a node can access. Each rank has as many as all ranks asked for
+/// when they made the array.
 template <typename S, typename W>
 concept near_array_of =
     std::constructible_from<S, W&, std::size_t> && requires(S& array, const S& constant, element where) {
@@ -87,7 +86,7 @@ concept near_array_of =
       { constant.count() } -> std::same_as<std::size_t>;
     };
 
-/// Structs of far words and far objects, reachable by every rank through one-sided operations.
+/// Structs of far words and far objects that every rank can access by one-sided operations.
 template <typename S, typename W>
 concept far_array_of =
     std::constructible_from<S, W&, std::size_t> &&
@@ -110,7 +109,7 @@ concept far_array_of =
              typename W::template maybe_torn<std::array<std::uint32_t, 3>>& copy,
              far_object<std::array<std::uint32_t, 3>> detail::far_probe::*field) {
       array.put(where, field, origin);
-      // Ordered with every write, or an optimistic copy.
+      // The first must be ordered with every write; the second is an optimistic copy.
       array.get(where, field, result);
       array.get(where, field, copy);
       { constant.read_direct(where, field) } -> std::same_as<std::array<std::uint32_t, 3>>;
@@ -119,7 +118,7 @@ concept far_array_of =
       { copy.confirmed() } -> std::same_as<const std::array<std::uint32_t, 3>&>;
     };
 
-/// A named stream of zero-byte messages, one for each lock, so that two locks' wake-ups are never confused.
+/// A named stream of zero-byte messages. Each lock has its own, so two locks' wake-ups are never confused.
 template <typename C, typename W>
 concept signal_channel_of =
     std::constructible_from<C, W&> && requires(C& channel, int rank, std::chrono::nanoseconds deadline) {
@@ -128,14 +127,14 @@ concept signal_channel_of =
       { channel.await_signal_until(deadline, rank) } -> std::same_as<bool>;
     };
 
-/// What every world offers. See the file's comment for the rules that go with it.
+/// The interface of every world. The file's comment has the rules that go with it.
 template <typename W>
 concept world = requires(W& w, const W& constant, typename W::template near<std::uint64_t>& cell,
                          typename W::template far_segment<detail::far_probe>& far_words, int rank,
                          far<std::uint64_t> detail::far_probe::*field, const std::uint64_t& origin,
                          detail::any_value predicate, backoff pause, std::chrono::nanoseconds span,
                          std::chrono::nanoseconds deadline) {
-  // Place.
+  // Ranks and locality.
   { constant.rank() } -> std::same_as<int>;
   { constant.size() } -> std::same_as<int>;
   { constant.locality() } -> std::same_as<const locality&>;
@@ -144,7 +143,7 @@ concept world = requires(W& w, const W& constant, typename W::template near<std:
   requires plain_cell_of<typename W::template plain<std::array<char, 3>>, std::array<char, 3>>;
   requires near_array_of<typename W::template near_array<detail::near_probe<W>>, W>;
   requires far_array_of<typename W::template far_array<detail::far_probe>, W>;
-  // Arrays of one element for each rank, which has cache lines of its own.
+  // Arrays with one element for each rank, on cache lines of its own.
   requires std::derived_from<typename W::template near_segment<detail::near_probe<W>>,
                              typename W::template near_array<detail::near_probe<W>>>;
   requires std::constructible_from<typename W::template near_segment<detail::near_probe<W>>, W&>;
@@ -152,7 +151,7 @@ concept world = requires(W& w, const W& constant, typename W::template near<std:
                              typename W::template far_array<detail::far_probe>>;
   requires std::constructible_from<typename W::template far_segment<detail::far_probe>, W&>;
   requires signal_channel_of<typename W::signal_channel, W>;
-  // Waiting: the value that satisfied the predicate, ordered after the store that wrote it.
+  // Waits return the value that satisfied the predicate, and are ordered after the store that wrote it.
   { w.await(cell, predicate) } -> std::same_as<std::uint64_t>;
   { w.await_for_writing(cell, predicate) } -> std::same_as<std::uint64_t>;
   { w.await_exchange(cell, origin, predicate, pause) } -> std::same_as<std::uint64_t>;
@@ -163,9 +162,8 @@ concept world = requires(W& w, const W& constant, typename W::template near<std:
   {
     w.await_compare_and_swap(far_words, rank, field, origin, origin, predicate, pause)
   } -> std::same_as<std::uint64_t>;
-  // The same until a deadline by the world's clock, at the latest; a value that is there wins over a deadline
-  // in the past. A far wait that is over has nothing in flight, so that no deadline helps where its target
-  // does not answer.
+  // The same until a deadline by the world's clock. A value that is present wins over a deadline in the past.
+  // When a far wait ends it has nothing in flight, so a deadline does not help if its target does not answer.
   { w.await_until(deadline, cell, predicate) } -> std::same_as<std::optional<std::uint64_t>>;
   {
     w.await_direct_until(deadline, far_words, rank, field, predicate)
@@ -182,54 +180,56 @@ concept world = requires(W& w, const W& constant, typename W::template near<std:
   {
     w.await_compare_and_swap_until(deadline, far_words, rank, field, origin, origin, predicate, pause)
   } -> std::same_as<std::optional<std::uint64_t>>;
-  // For the first of several words in place (core/condition.hpp).
+  // Waits for the first of several words in place (core/condition.hpp).
   {
     w.await_any(when(cell, predicate), when(far_words, rank, field, predicate))
   } -> std::same_as<satisfied_condition>;
   { w.await_any_until(deadline, when(cell, predicate)) } -> std::same_as<std::optional<satisfied_condition>>;
-  // What pools tell (memory/pool.hpp).
+  // Called by pools (memory/pool.hpp).
   w.taken(static_cast<const std::byte*>(nullptr), std::size_t{});
   w.given_back(static_cast<const std::byte*>(nullptr), std::size_t{}, std::source_location());
-  // Orders near cells as `std::atomic_thread_fence` does.
+  // Orders accesses to near cells as `std::atomic_thread_fence` does.
   w.fence(std::memory_order_seq_cst);
-  // Lets time pass: in the library, whose progress it drives, and outside of it.
+  // Let time pass: `delay` in the library, driving its progress, and `compute` outside it.
   w.delay(span);
   w.compute(span);
-  // One turn of a loop of the caller's own, which waits for another rank in a way that the world cannot see.
+  // One turn of a caller's own loop that waits for another rank in a way that the world cannot see.
   w.rest();
   // Held while a lock is released, which destructors do: waits in it are not given up half-way, whatever has
-  // become of other ranks. A release waits only for ranks that are in the queue and are about to say so.
+  // become of other ranks. A release waits only for ranks that are in the queue and are about to register.
   requires std::constructible_from<typename W::release_scope, W&>;
-  // Among all ranks.
+  // Collective over all ranks.
   w.barrier();
   { w.all_alike(std::int64_t{}) } -> std::same_as<bool>;
   { w.gather_to_all(std::int64_t{}) } -> std::same_as<std::vector<std::int64_t>>;
-  // The same for rank 0 alone; the others get nothing. What many ranks keep of each other does not scale.
+  // The same for rank 0 alone; other ranks get nothing. It would not scale if many ranks kept values of all
+  // others.
   { w.gather_to_first(std::int64_t{}) } -> std::same_as<std::vector<std::int64_t>>;
   { constant.now() } -> std::same_as<std::chrono::nanoseconds>;
 };
 
-/// The release scope of worlds that give up no wait.
+/// The release scope of worlds that never give up a wait.
 struct plain_release_scope {
   template <typename W>
   explicit constexpr plain_release_scope(const W& /*w*/) noexcept {}
 };
 
-/// `rank`, if the world has it; otherwise throws `unreachable_rank`.
+/// Returns `rank` if the world has it; otherwise throws `unreachable_rank`.
 template <typename W>
 [[nodiscard]] int checked_rank(const W& w, int rank) {
   if (rank < 0 || rank >= w.size()) detail::throw_no_such_rank(rank, w.size());
   return rank;
 }
 
-/// The same for whom a signal is awaited from, which may be `any_rank`.
+/// The same for a rank from which a signal is awaited; `any_rank` is allowed.
 template <typename W>
 [[nodiscard]] int checked_sender(const W& w, int rank) {
   return rank == any_rank ? rank : checked_rank(w, rank);
 }
 
-/// A world whose transport has locks of its own, which `mpi_win_lock` and `mpi_rw_lock` turn into locks. An
-/// epoch is held by one rank that has begun it, or by any number that share it; each ends it as it began it.
+/// A world whose transport has locks of its own, which `mpi_win_lock` and `mpi_rw_lock` turn into locks. One
+/// rank holds an epoch after `begin`, or any number of ranks share it after `begin_shared`; each ends it by
+/// `end`.
 template <typename W>
 concept has_lock_epochs = world<W> && requires(typename W::lock_epoch& epoch, W& w, int home) {
   requires std::constructible_from<typename W::lock_epoch, W&, int>;

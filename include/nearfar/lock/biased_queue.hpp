@@ -1,62 +1,70 @@
 /// \file
-/// MCS queue of nodes over RMA whose last node keeps the lock until another asks for it: the global lock of a
-/// cohort that costs the node which had it last no far operation.
+/// MCS queue of nodes over RMA in which the last node keeps the lock until another node asks for it. As the
+/// global lock of a cohort it costs the node that held it last no far operation.
 ///
-/// Source: the queue is that of dash_lock.hpp, handed over by messages. That who had a lock last keeps it,
-/// and how it is taken away without an atomic operation of the keeper's, by a flag of each side that it
-/// writes before it reads the other's, is of biased locks: K. Kawachiya, A. Koseki, T. Onodera, "Lock
-/// reservation: Java locks can mostly do without atomic operations", OOPSLA 2002, doi 10.1145/582419.582433;
-/// T. Onodera, K. Kawachiya, A. Koseki, "Lock reservation for Java reconsidered", ECOOP 2004. The protocol
-/// over RMA is nearfar's.
+/// Source: the queue is that of dash_lock.hpp, handed over by messages. Biased locks are the source of two
+/// ideas: the last holder keeps the lock, and the lock is taken away without an atomic operation by the
+/// keeper, because each side writes a flag of its own before it reads the other's. K. Kawachiya, A. Koseki,
+/// T. Onodera, "Lock reservation: Java locks can mostly do without atomic operations", OOPSLA 2002, doi
+/// 10.1145/582419.582433; T. Onodera, K. Kawachiya, A. Koseki, "Lock reservation for Java reconsidered",
+/// ECOOP 2004. The protocol over RMA is nearfar's.
 ///
-/// A node that releases, and that nobody is registered behind, stays the last of the queue, and says that it
-/// is idle. Who comes registers behind it, as in any MCS queue, then reads whether it is busy: if so it waits
-/// for its message, otherwise the lock is its own; which of both it says in place. A node that keeps the lock
-/// says that it is busy, then looks whether anybody has registered: if not it has the lock. Each side has
-/// written before it reads, with a fence between, so at most one takes the other for absent; a node that
-/// finds somebody registered asks that, by far operations, what it has read, and then either has the lock and
-/// hands it over in its turn, or takes a place in the queue.
+/// Releasing and acquiring. A node that releases while no node is registered behind it stays the last of the
+/// queue and marks itself idle. An acquiring node registers behind the last one, as in any MCS queue, and
+/// then reads whether that node is busy. If it is busy, the acquiring node waits for its message; if it is
+/// idle, the acquiring node has the lock. It writes in place which of the two it is. A keeper that takes its
+/// lock again marks itself busy, and then looks whether a node has registered; if none has, the keeper has
+/// the lock. Each side writes before it reads, with a fence in between, so at most one of them misses the
+/// other. A keeper that finds a registered node asks it, by far operations, what it has read. Then the keeper
+/// either has the lock and hands it over at its release, or takes a new place in the queue.
 ///
-/// Who only tries must not register, for it could not leave again. It claims the place of the node that keeps
-/// the lock, by a compare-and-swap of a word beside it, then reads whether that node is idle and nobody has
-/// registered behind it. Only then it makes its claim a success, by another compare-and-swap. Whoever comes
-/// across an undecided claim, the keeper that says it is busy or who registers, makes it fail in the same
-/// way, so nobody waits for who tries. A place whose claim has succeeded is its node's no more: that takes a
-/// new one, and who registers there waits, whatever it reads besides. At last who tried puts its own place
-/// where the other was, at the end of the queue. If somebody has come behind the other meanwhile, it stays
-/// outside of the queue, and hands over to that.
+/// Attempts. An attempt must not register, since it could not leave the queue again. It claims the keeper's
+/// place by a compare-and-swap of a word beside it. Then it reads whether that node is idle and no node has
+/// registered behind it. Only if so, a second compare-and-swap makes the claim succeed. A keeper that marks
+/// itself busy, or a node that registers, makes an undecided claim that it finds fail in the same way, so
+/// neither waits for the attempt. A place whose claim has succeeded no longer belongs to its node: that node
+/// takes a new place, and a node that registers at the claimed place waits, whatever else it reads. Finally
+/// the attempting node replaces the claimed place by its own at the end of the queue. If another node has
+/// come behind the claimed place meanwhile, the attempting node stays outside the queue, and hands over to
+/// that node.
 ///
-/// Places have numbers, which are in the end of the queue and in all that is said of a place: who has read
-/// the end of the queue long ago finds another number, and fails. Numbers come again after 2^32 places of a
-/// node: it is assumed that no call lasts for so long. A release that is held up while another node takes all
-/// numbers in turn may take its answer for an older one, and let it in too early; with 2 or 3 bits tests have
-/// seen that. A node leaves out one that an old claim has, which it would take for its own.
+/// Numbers. Places have numbers, which are part of the end of the queue and of everything that is said about
+/// a place. A node that read the end of the queue long ago finds a different number, and fails. Numbers
+/// repeat after 2^32 places of a node; the protocol assumes that no call lasts that long. A release that is
+/// delayed while another node goes through all numbers may mistake that node's newer answer for the one it
+/// asked for, and let the node in too early; tests have seen this with 2 or 3 bits. A node skips a number
+/// that an old claim still holds, because it would take that claim for one to its new place.
 ///
-/// Seen is not complete: what is written from afar, names of who registers, goes into words in turn, as in
-/// far_queue.hpp, which are reset in place when the node takes its place for the second time after. Who
-/// registered had the lock before the place between did, also if it was claimed; who tries only reads these
-/// words. Claims are written by compare-and-swap and never in place, so that they need no reset. Whether a
-/// node is busy, and what it has read, is written in place by its own ranks only, and read from afar while it
-/// is; answers have a number, since who asks late may find a later one.
+/// Completion. A write that has been seen need not be complete. The names of registering nodes are written
+/// from afar, so they go into two words in turn, as in far_queue.hpp. A node resets such a word in place when
+/// it takes the second place after the one that used the word. The node that registered there held the lock
+/// before the place in between did, even if that place was claimed; an attempt only reads these words. Claims
+/// are always written by compare-and-swap, never in place, so they need no reset. Whether a node is busy, and
+/// what it has read, only its own ranks write, in place, while others read it from afar. Answers carry a
+/// number, since a node that asks late may find a later answer.
 ///
 /// Fairness: first come, first served among nodes (bound 0). An attempt that finds the lock idle may overtake
-/// a node that is about to register, once: the next attempt finds that at the end of the queue.
-/// Progress: an acquiring node waits for its predecessors only, and until the library of the keeper and of
-/// the home has carried out what it asks. A rank that takes a kept lock again and again does nothing else in
-/// the library, so that it lets it progress at one acquisition of `takes_per_progress`; while it computes
-/// outside of the library others wait for it, as for any rank whose memory they use. A keeper that finds
-/// somebody registered waits for that to read two words. An attempt waits for nobody else. It fails for no
-/// other reason than a holder, a node that waits, or one that is taking the lock or trying to.
+/// a node that is about to register, once: the next attempt finds that node at the end of the queue.
+/// Progress: an acquiring node waits for its predecessors only, and until the MPI libraries of the keeper and
+/// of the home have carried out its operations. A rank that takes a kept lock again and again makes no other
+/// call into the library, so it drives progress at one of `takes_per_progress` acquisitions. While it
+/// computes outside the library others wait for it, as for any rank whose memory they use. A keeper that
+/// finds a registered node waits until that node has read two words. An attempt waits for no other rank. It
+/// fails only if another node holds the lock, waits for it, is taking it, or is trying to.
 ///
-/// Cost in far operations, each completed by a flush, but for what one get reads together with another: by
-/// the node that had the lock last none; else 1 swap at home and, unless nobody ever had it, 1 put and 1 get
-/// of two words at the node that has or had it. Release 1 zero-byte message if somebody waits, else none. A
-/// node that is asked for its lock just when it takes it up, or lays it down, 1 get at who asks for each
-/// poll. An attempt: by the node that had the lock last none; if it is held, 1 get at home and 1 of two words
-/// at the last node of the queue; if another keeps it, besides 2 compare-and-swaps and 1 get of two words
-/// there and 1 compare-and-swap at home, and 1 get more for the release if somebody came behind. Who meets an
-/// undecided claim 1 compare-and-swap.
-/// With all ranks on one node nobody can ask for the lock: neither call does more than count acquisitions.
+/// Cost in far operations, each completed by a flush; a get of two words is two gets with one flush:
+///  - acquire: by the node that held the lock last none; otherwise 1 swap at home and, unless the lock was
+///    never held, 1 put and 1 get of two words at the node that holds or held it;
+///  - release: 1 zero-byte message if a node waits, otherwise none;
+///  - a keeper that another node asks for the lock just while it takes it or releases it: 1 get at that node
+///    for each poll;
+///  - attempt: by the node that held the lock last none; if the lock is held, 1 get at home and 1 get of two
+///    words at the last node of the queue; if another node keeps it, in addition 2 compare-and-swaps and 1
+///    get of two words there and 1 compare-and-swap at home, and 1 get more at the release if a node came
+///    behind;
+///  - a node that meets an undecided claim: 1 compare-and-swap.
+/// With all ranks on one node no other node can ask for the lock: acquire only counts acquisitions, and
+/// release does nothing.
 /// Memory: 128 bytes of far memory for each rank and one message tag.
 #pragma once
 
@@ -69,17 +77,17 @@
 
 namespace nearfar {
 
-/// What a `biased_queue` is made of.
+/// The parameters of a `biased_queue`.
 struct biased_policy {
-  /// Of the number of a place. Few are for tests of what comes when numbers come again, which is safe only as
-  /// long as no call lasts while another node takes all numbers: see the file's comment.
+  /// Bits of a place's number. Small values are for tests of repeating numbers, which are safe only as long
+  /// as no call lasts while another node goes through all numbers: see the file's comment.
   unsigned number_bits = 32;
-  /// Acquisitions of a kept lock between two calls that drive progress: as many as polls of a wait
-  /// (`wait_ratios`), for the same reasons. A call costs about as much as an acquisition, up to three times.
+  /// Acquisitions of a kept lock between two calls that drive progress: as many as polls in a wait
+  /// (`wait_ratios`), for the same reasons. Such a call takes one to three times as long as an acquisition.
   unsigned takes_per_progress = 64;
 };
 
-/// See the file's comment. The ranks of a node use it one at a time, as a cohort's local lock lets them.
+/// See the file's comment. The ranks of a node must use it one at a time; a cohort's local lock ensures that.
 template <world W, biased_policy Policy = biased_policy{}>
 class biased_queue {
  public:
@@ -137,7 +145,8 @@ class biased_queue {
       return true;
     }
     if (before_ == nobody) return false;
-    // The new place has not been seen by anybody, and is the next one again.
+    // No other node has seen the new place, so `state` is not remembered: the next acquisition takes that
+    // place.
     words_.write_direct(owner_, &words::claimed, before_);
     return true;
   }
@@ -149,9 +158,9 @@ class biased_queue {
     const node_state state = remembered();
     const next_word next = next_of(state.number());
     std::uint64_t registered = words_.read_direct(owner_, next);
-    bool waits_for_us = true;  // who has not read yet reads that this node is busy
+    bool waits_for_us = true;  // a node that has yet to read will read that this node is busy
     if (!is_name(registered)) {
-      // (1) Pairs with (2): who has not been seen here sees this.
+      // (1) Pairs with (2): a registering node that is not seen below sees this write.
       words_.write_direct(owner_, &words::busy, busy_of(state.number(), is_idle));
       world_->fence(std::memory_order_seq_cst);
       registered = words_.read_direct(owner_, next);
@@ -165,7 +174,7 @@ class biased_queue {
     if (waits_for_us) channel_.signal(rank_in(registered));
   }
 
-  /// Whether another node is behind this one, which has the lock.
+  /// Whether another node is behind this one. Called by the holder.
   [[nodiscard]] bool is_wanted() { return !is_only_node_ && has_anybody_behind(); }
 
  private:
@@ -174,7 +183,7 @@ class biased_queue {
            is_name(words_.read_direct(owner_, next_of(remembered().number())));
   }
 
-  /// Which of its places a node has.
+  /// The number of a node's place in the queue.
   using place_number = std::uint32_t;
 
   static_assert(Policy.number_bits >= 2 && Policy.number_bits <= 32);
@@ -182,12 +191,12 @@ class biased_queue {
   static constexpr unsigned low_bits = 32;
   static constexpr std::uint64_t is_busy = 0;
   static constexpr std::uint64_t is_idle = 1;
-  // What a node has read of the one before it, beside the number of its place.
+  // What a node has read of its predecessor. Combined with the number of the node's own place.
   static constexpr std::uint64_t undecided = 0;
   static constexpr std::uint64_t waits = 1;
   static constexpr std::uint64_t took = 2;
   static constexpr std::uint64_t answers = 4;
-  // What has become of a claim, beside its author and the number of the place.
+  // The outcome of a claim. Combined with the claim's author and the number of the place.
   static constexpr std::uint64_t failed = 0;
   static constexpr std::uint64_t open = 1;
   static constexpr std::uint64_t succeeded = 2;
@@ -195,26 +204,26 @@ class biased_queue {
 
   struct alignas(slot_bytes) words {
     far<std::uint64_t> tail;  ///< at home: nobody, or the last place
-    // Of the node, in a line that its ranks touch anyway.
-    alignas(slot_bytes) far<std::uint64_t> next;  ///< who has registered, or the number of the place
+    // Of each node, in a line that its ranks touch anyway.
+    alignas(slot_bytes) far<std::uint64_t> next;  ///< the node that has registered, or the place's number
     far<std::uint64_t> other_next;
     far<std::uint64_t> claim;    ///< to the node's place; written by compare-and-swap only
     far<std::uint64_t> busy;     ///< with the number of the place; written in place, as all below
-    far<std::uint64_t> answer;   ///< to who asks what this node has read
+    far<std::uint64_t> answer;   ///< tells an asking keeper what this node has read
     far<std::uint64_t> state;    ///< what the node remembers
     far<std::uint64_t> claimed;  ///< nobody, or the place, not the last, by whose claim the node has the lock
   };
   using next_word = far<std::uint64_t> words::*;
 
-  /// The number of the place that the node took last, and whether it keeps the lock there. A value of the
-  /// node's, which the local lock guards.
+  /// The number of the place that the node took last, and whether the node keeps the lock there. All ranks of
+  /// the node share it; the local lock guards it.
   struct node_state {
     std::uint64_t bits = 0;
 
     [[nodiscard]] bool keeps() const noexcept { return (bits & keeping) != 0; }
     [[nodiscard]] place_number number() const noexcept { return static_cast<place_number>(bits >> low_bits); }
     [[nodiscard]] node_state kept() const noexcept { return {bits | keeping}; }
-    /// Another has the lock or will have it.
+    /// When another node has the lock or will get it.
     [[nodiscard]] node_state lost() const noexcept { return {bits & ~keeping}; }
 
    private:
@@ -243,7 +252,7 @@ class biased_queue {
     return number % 2 == 0 ? &words::next : &words::other_next;
   }
   [[nodiscard]] static std::uint64_t nobody_behind(place_number number) noexcept { return number; }
-  /// Whether it names who has registered.
+  /// Whether the word names a node that has registered.
   [[nodiscard]] static bool is_name(std::uint64_t next) noexcept { return high_of(next) != nobody; }
   [[nodiscard]] static int rank_in(std::uint64_t registered) noexcept { return to_rank(high_of(registered)); }
 
@@ -267,28 +276,28 @@ class biased_queue {
   [[nodiscard]] node_state remembered() const { return {words_.read_direct(owner_, &words::state)}; }
   void remember(node_state state) { words_.write_direct(owner_, &words::state, state.bits); }
 
-  /// A place that nobody can find yet, and that the node is busy in.
+  /// A new place, not yet visible to other nodes, in which this node is busy.
   [[nodiscard]] node_state with_new_place(node_state last) {
     place_number number = counted_on(last.number(), 1);
-    // An old claim would be taken for one to this place. The turn is the same two places on.
+    // An old claim would be taken for one to this place. Two places on, `next_of` names the same word.
     if (high_of(words_.read_direct(owner_, &words::claim)) == number) number = counted_on(number, 2);
     words_.write_direct(owner_, next_of(number), nobody_behind(number));
     words_.write_direct(owner_, &words::busy, busy_of(number, is_busy));
     return {above(number, 0)};
   }
 
-  /// Whether who has registered here waits for a message; otherwise it has the lock already, or waits for who
-  /// has claimed this place.
+  /// Whether the node that has registered here waits for a message. If not, it has the lock already, or waits
+  /// for the node that has claimed this place.
   [[nodiscard]] bool waits_for(std::uint64_t registered) {
     const auto number = static_cast<place_number>(registered);
     const std::uint64_t answer = world_->await_get(
         words_, world_->locality().leader(level::node, rank_in(registered)), &words::answer,
         [number](std::uint64_t now) { return now / answers != number || now % answers != undecided; });
-    // Who waits has no later number.
+    // A node that waits here has no later number yet.
     return answer == answer_of(number, waits);
   }
 
-  /// Whether the claim that was found is to that place and has succeeded. One that is open has not: it fails.
+  /// Whether the claim that was found is to that place and has succeeded. Makes an open claim fail.
   [[nodiscard]] bool has_succeeded(const std::uint64_t& found, const place& at) {
     if (!is_claim_to(at.number, found, open)) return is_claim_to(at.number, found, succeeded);
     const std::uint64_t in_vain = found - open + failed;
@@ -303,10 +312,10 @@ class biased_queue {
     world_->rest();
   }
 
-  /// Whether this node, which keeps the lock, still has it.
+  /// Whether this node, which keeps the lock, still has it. If so, the node is busy now.
   [[nodiscard]] bool takes_up(node_state state) {
     let_progress();
-    // (1) as in `release`, the other way round; and pairs with (3).
+    // (1) As in `release`, with busy in place of idle. Pairs with (2) and (3).
     words_.write_direct(owner_, &words::busy, busy_of(state.number(), is_busy));
     world_->fence(std::memory_order_seq_cst);
     const std::uint64_t registered = words_.read_direct(owner_, next_of(state.number()));
@@ -319,13 +328,13 @@ class biased_queue {
     registered_ = above(name_, own);
     words_.put(before.owner, next_of(before.number), registered_);
     words_.flush(before.owner);
-    // (2) Pairs with (1) and (3): who is not seen here sees this.
+    // (2) Pairs with (1) and (3): a node that does not see the registration is seen here.
     world_->fence(std::memory_order_seq_cst);
     words_.get(before.owner, &words::busy, found_);
     words_.get(before.owner, &words::claim, found_claim_);
     words_.flush(before.owner);
-    // First of all whether the place was claimed: who did that may have read that nobody is registered before
-    // this node did, and that the other is idle after it was busy here.
+    // The claim comes first. The claiming node may have read that no node is registered before this node
+    // registered, and that the keeper is idle after this node read that it is busy.
     const bool is_claimed = has_succeeded(found_claim_, before);
     if (!is_claimed && says_idle(found_)) {
       words_.write_direct(owner_, &words::answer, answer_of(own, took));
@@ -336,17 +345,18 @@ class biased_queue {
     return handover::remote;
   }
 
-  /// Whether this node gets the lock of one that keeps it in that place.
+  /// Whether this node gets the lock from the one that keeps it in that place.
   [[nodiscard]] bool claim(const place& at) {
     if (!reads_idle(at, &words::claim, found_claim_)) return false;
     if (high_of(found_claim_) == at.number && found_claim_ % outcomes != failed) return false;
-    // Either the other has taken another place meanwhile, or nobody has claimed any of half of all numbers.
+    // Either the other node has taken a later place meanwhile, or half of all numbers have passed without a
+    // claim.
     if (is_later(high_of(found_claim_), at.number) && !is_free(at)) return false;
     const std::uint64_t mine = claim_to(at.number, open);
     words_.compare_and_swap(at.owner, &words::claim, found_claim_, mine, decided_);
     words_.flush(at.owner);
     if (decided_ != found_claim_) return false;
-    // (3) Pairs with (1) and (2): who is not seen here sees the claim.
+    // (3) Pairs with (1) and (2): a node that is not seen below sees the claim.
     world_->fence(std::memory_order_seq_cst);
     const bool may_succeed = is_free(at);
     const std::uint64_t outcome = claim_to(at.number, may_succeed ? succeeded : failed);
@@ -355,12 +365,13 @@ class biased_queue {
     return may_succeed && decided_ == mine;
   }
 
-  /// Whether the other is idle in that place and nobody has registered there, in any order.
+  /// Whether the other node is idle in that place and no node has registered there. The order of the two
+  /// reads does not matter.
   [[nodiscard]] bool is_free(const place& kept) {
     return reads_idle(kept, next_of(kept.number), found_next_) && found_next_ == nobody_behind(kept.number);
   }
 
-  /// Whether the other is idle in that place, besides what is in another of its words.
+  /// Whether the other node is idle in that place. Also reads another of its words into `into`.
   [[nodiscard]] bool reads_idle(const place& kept, far<std::uint64_t> words::*other, std::uint64_t& into) {
     words_.get(kept.owner, &words::busy, found_);
     words_.get(kept.owner, other, into);
@@ -377,7 +388,7 @@ class biased_queue {
     return ahead != 0 && ahead < place_number{1} << (Policy.number_bits - 1);
   }
 
-  /// Gives the lock to who has come behind a place before this node could replace it.
+  /// Hands over to the node that came behind a claimed place before this node could replace that place.
   void release_claimed(const place& at) {
     words_.write_direct(owner_, &words::claimed, nobody);
     channel_.signal(rank_in(world_->await_get(words_, at.owner, next_of(at.number), &is_name)));

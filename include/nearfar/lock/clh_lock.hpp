@@ -4,24 +4,28 @@
 /// Source: T. Craig, "Building FIFO and priority-queuing spin locks from atomic swap", TR 93-02-02,
 /// University of Washington, 1993; P. Magnusson, A. Landin, E. Hagersten, "Queue locks on cache coherent
 /// multiprocessors", IPPS 1994, doi 10.1109/IPPS.1994.288305; over RMA as in A. Uffmann's master thesis, LMU
-/// Munich, 2022, sections 5.3.1 and 5.3.2. That Craig's ranks wait for a sum is nearfar's (far_handover.hpp).
+/// Munich, 2022, sections 5.3.1 and 5.3.2. Handing over by sum in Craig's variant is nearfar's
+/// (far_handover.hpp).
 ///
-/// A rank waits for its predecessor's queue node, and keeps that for its next acquisition; so there is a node
-/// more than there are ranks, which lies at the home, and where a rank's node is changes from one acquisition
-/// to the next. As published each polls that node, wherever it is. By Craig's variant it leaves its name
-/// there, and is told at a word of its own.
+/// A rank waits at its predecessor's queue node, and keeps that node for its next acquisition. So the lock
+/// has one queue node more than there are ranks, which lies at the home. Which node a rank uses changes from
+/// one acquisition to the next. As published each waiting rank polls its predecessor's node, wherever that
+/// is. In Craig's variant the rank leaves its name in that node, and its predecessor writes to a word of the
+/// waiting rank.
 ///
-/// Seen is not complete: a rank that has seen its predecessor's write may come to use that node before the
-/// write is complete. So nodes, like the end of the queue, are written by accumulates that replace, which
-/// exclude each other, and never put to.
+/// A write that has been seen need not be complete: a rank that has seen its predecessor's write may come to
+/// use that node before the write is complete. So queue nodes, like the end of the queue, are written by
+/// accumulates (replace) and swaps only, which exclude each other, and never by put.
 ///
 /// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only.
-/// There is no attempt that does not wait (near_clh_lock.hpp).
+/// There is no `try_acquire` (near_clh_lock.hpp says why).
 ///
-/// Cost in far operations, each completed by a flush, n where the node is that one has come to: lock 1 at n,
-/// 1 atomic at home, and 1 atomic at the predecessor's node, or as published 1 for each poll of it; unlock 1
-/// at n, and by Craig's variant 1 at the successor. In place nothing but polls of a node of the same node of
-/// the machine. Memory: 128 bytes of far memory for each rank, by Craig's variant 192.
+/// Cost in far operations, each completed by a flush; n is the rank that has the queue node in its memory:
+///  - lock: 1 at n, 1 atomic at home, and at the predecessor's node 1 atomic (Craig) or 1 for each poll (as
+///    published);
+///  - unlock: 1 at n, and in Craig's variant 1 at the successor.
+/// Only a rank on the same machine node as its predecessor's queue node polls in place. Memory: 128 bytes of
+/// far memory for each rank, in Craig's variant 192.
 #pragma once
 
 #include <cstdint>
@@ -84,10 +88,10 @@ class clh_lock : public lockable<clh_lock<W, Where>, W> {
   }
 
  private:
-  // Names of queue nodes: by the rank whose memory it is in, or the one that there is more.
+  // Queue nodes are named by the rank that has them in its memory; `spare` is the additional one.
   static constexpr rank_word spare = nobody;
-  // What a queue node says; by Craig's variant also who waits. Origins of far operations, so they must be
-  // objects.
+  // The values of a queue node; in Craig's variant it may also name the waiting rank. Origins of far
+  // operations, so they must be objects.
   static constexpr std::uint64_t granted = 0;
   static constexpr std::uint64_t pending = 1;
   static constexpr std::uint64_t grant = 1;
@@ -133,8 +137,8 @@ class clh_lock : public lockable<clh_lock<W, Where>, W> {
   int home_;
   int rank_;
   rank_word mine_;
-  std::uint64_t my_name_;     ///< above what a queue node says else
-  rank_word before_ = spare;  ///< what was the end of the queue
+  std::uint64_t my_name_;     ///< distinct from the values of a queue node
+  rank_word before_ = spare;  ///< the predecessor's queue node
   std::uint64_t seen_ = granted;
 };
 

@@ -1,15 +1,16 @@
 /// \file
-/// CNA (compact NUMA-aware lock) in near memory, for the ranks of one node: an MCS queue from which those of
-/// other NUMA domains are set aside for a while; alone, or as the local lock of a cohort.
+/// CNA (compact NUMA-aware lock) in near memory, for the ranks of one node: an MCS queue that sets aside the
+/// ranks of other NUMA domains for a while. Alone, or as the local lock of a cohort.
 ///
-/// Source: D. Dice, A. Kogan, "Compact NUMA-aware locks", EuroSys 2019, doi 10.1145/3302424.3303984, with a
-/// count in place of a draw (selective_queue.hpp); which ranks share a domain is known from the topology.
+/// Source: D. Dice, A. Kogan, "Compact NUMA-aware locks", EuroSys 2019, doi 10.1145/3302424.3303984. A count
+/// replaces the random draw (selective_queue.hpp). The topology says which ranks share a domain.
 ///
-/// Fairness: each of those that are before a rank may bring `max_local_passes` of its NUMA domain before it;
-/// within a domain first come, first served. Progress: an acquiring rank waits for its predecessors only.
+/// Fairness: each rank that is before a waiting rank may bring `max_local_passes` ranks of its NUMA domain
+/// before it; within a domain first come, first served. Progress: an acquiring rank waits for its
+/// predecessors only.
 ///
 /// Cost: no far operations. Cache-line transfers: those of MCS, and at a release the queue node of each rank
-/// that is looked at. One word for the lock. Memory: 128 bytes of near memory for each rank.
+/// that the holder examines. The lock itself is one word. Memory: 128 bytes of near memory for each rank.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ namespace nearfar {
 
 namespace detail {
 
-/// Ranks that share a domain of that level with the holder.
+/// Prefers ranks that share a domain of the given level with the holder.
 template <world W>
 class prefers_domain {
  public:
@@ -59,8 +60,9 @@ class prefers_domain {
 
 }  // namespace detail
 
-/// Exclusive lock for the ranks of one node, of which those of one NUMA domain are preferred, or, as the last
-/// parameter, of another `level` of the topology. See the file's comment and selective_queue.hpp.
+/// Exclusive lock for the ranks of one node that prefers ranks of the holder's NUMA domain. The last
+/// constructor parameter selects another `level` of the topology. See the file's comment and
+/// selective_queue.hpp.
 template <world W>
 using cna_lock = selective_queue<W, detail::prefers_domain<W>>;
 

@@ -1,23 +1,23 @@
 /// \file
-/// Cohort lock: a local lock for each node and a global lock for the nodes, passed on within a node while it
-/// may be.
+/// Cohort lock: a local lock for each node and a global lock for the nodes. The holder passes the lock on
+/// within its node until a limit is reached.
 ///
 /// Source: D. Dice, V. Marathe, N. Shavit, "Lock cohorting: a general technique for designing NUMA locks",
 /// PPoPP 2012, doi 10.1145/2145816.2145848; over RMA with the four optimisations of A. Uffmann's master
 /// thesis, LMU Munich, 2022, section 5.4.1.
 ///
 /// Fairness: while a rank of another node is registered as waiting, at most `max_local_passes` (default 254)
-/// ranks of the holder's node overtake it; within a node the local lock's order. With `turn_limit::time`
-/// those overtake it that come within `max_turn` since the node got the lock, and 16 more. Progress: an
+/// ranks of the holder's node overtake it; within a node the local lock's order. With `turn_limit::time` the
+/// ranks that come within `max_turn` since the node got the lock overtake it, and 16 more. Progress: an
 /// acquiring rank waits for its predecessors only, if both locks have that property.
 ///
 /// Cost in far operations with the defaults (`biased_queue` above, `mcs_lock` below):
 ///  - uncontended: those of the global lock, none by the node that had it last;
 ///  - passed on within a node: none; 3 cache-line transfers of the local lock, and 1 for the global queue
 ///    node when the pass count has reached its limit;
-///  - passed on to another node: 1 swap at home, 1 put and 1 get of two words at the node before, and 1
+///  - passed on to another node: 1 swap at home, 1 put and 1 get of two words at the predecessor node, and 1
 ///    zero-byte message.
-/// Memory: that of both locks; counters outside the local lock take 64 bytes more for each rank.
+/// Memory: that of both locks; a pass count outside the local lock takes 64 bytes more for each rank.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@
 
 namespace nearfar {
 
-/// A lock that one rank of a node may acquire and another of the same node release.
+/// A lock that one rank of a node may acquire and another rank of the same node may release.
 template <typename G>
 concept cohort_global = requires(G& global) {
   typename G::world_type;
@@ -41,7 +41,7 @@ concept cohort_global = requires(G& global) {
   global.release();
 };
 
-/// A near lock that knows whether another rank waits for it and that hands a count over.
+/// A near lock that can tell whether another rank waits for it, and that hands a count over.
 template <typename L>
 concept cohort_local = requires(L& local, typename L::status passes) {
   { local.acquire_local() } -> std::same_as<typename L::grant>;
@@ -57,20 +57,20 @@ enum class pass_counter : std::uint8_t {
   inlined,  ///< in the status that the local lock hands over
 };
 
-/// When the holder gives the global lock up although a rank of its node waits.
+/// When the holder gives up the global lock although a rank of its node waits.
 enum class pass_limit : std::uint8_t {
   strict,       ///< after `max_local_passes`, as published
   when_wanted,  ///< after `max_local_passes` and once another node has registered as waiting. Giving the lock
-                ///< up earlier helps nobody: a node that has not registered could not be told yet.
+                ///< up earlier helps no other node: one that has not registered could not be told yet.
 };
 
-/// What limits how long a node may keep the lock while others wait.
+/// What limits the time for which a node may keep the lock while others wait.
 enum class turn_limit : std::uint8_t {
-  passes,  ///< their number, whatever the critical sections take
-  time,    ///< since the node got the lock; the clock is read at each 16th pass
+  passes,  ///< the number of passes, however long the critical sections are
+  time,    ///< the time since the node got the lock; read at every 16th pass
 };
 
-/// What a `cohort_lock` is made of, besides its two locks.
+/// The parameters of a `cohort_lock`, besides its two locks.
 struct cohort_policy {
   pass_counter counts = pass_counter::inlined;
   pass_limit limit = pass_limit::when_wanted;
@@ -108,7 +108,7 @@ template <world W>
 class outer_pass_counter<W, pass_counter::direct> {
  public:
   outer_pass_counter(W& w, int /*home*/, int leader) : cells_(w), count_(&cells_.at(leader).count) {}
-  // Relaxed, because the local lock's hand-over orders them.
+  // Relaxed, because the local lock's hand-over orders all accesses.
   [[nodiscard]] std::uint64_t read() const { return count_->load(std::memory_order_relaxed); }
   void write(std::uint64_t count) { count_->store(count, std::memory_order_relaxed); }
 
@@ -126,7 +126,8 @@ class outer_pass_counter<W, pass_counter::inlined> {
   outer_pass_counter(W& /*w*/, int /*home*/, int /*leader*/) {}
 };
 
-/// Since when a node has the lock, of which all its ranks are told by the local lock.
+/// The time at which the node got the lock. The local lock's hand-over makes it visible to all ranks of the
+/// node.
 template <world W, turn_limit By>
 class turn_clock {
  public:
@@ -141,7 +142,7 @@ class turn_clock<W, turn_limit::time> {
  public:
   turn_clock(W& w, int leader, std::chrono::nanoseconds longest)
       : world_(&w), cells_(w), begun_(&cells_.at(leader).begun), longest_(longest) {}
-  // Relaxed, because the local lock's hand-over orders them.
+  // Relaxed, because the local lock's hand-over orders all accesses.
   void begin() {
     begun_->store(static_cast<std::uint64_t>(world_->now().count()), std::memory_order_relaxed);
   }
@@ -169,14 +170,14 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
   using world_type = typename Global::world_type;
   using status = typename Local::status;
 
-  /// Collective. `home` is the global lock's, `of_local` more that the local lock's constructor takes. Throws
-  /// `misuse` unless `max_local_passes` is 1 to 254.
+  /// Collective. `home` is the global lock's; `of_local` are further constructor arguments of the local lock.
+  /// Throws `misuse` unless `max_local_passes` is 1 to 254.
   template <typename... OfLocal>
   explicit cohort_lock(world_type& w, int home = 0, int max_local_passes = default_max_local_passes,
                        const OfLocal&... of_local)
     requires(Policy.turn == turn_limit::passes)
       : cohort_lock(w, home, {"max_local_passes", max_local_passes}, max_local_passes, {}, of_local...) {}
-  /// The same for turns of a time. Throws `misuse` if that is negative.
+  /// The same for turns limited by time. Throws `misuse` if `max_turn` is negative.
   template <typename... OfLocal>
   explicit cohort_lock(world_type& w, int home = 0, std::chrono::nanoseconds max_turn = default_max_turn,
                        const OfLocal&... of_local)
@@ -196,7 +197,7 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
     return above == handover::uncontended && grant.waited ? handover::waited : above;
   }
 
-  /// If both locks have it.
+  /// Available if both locks have an attempt.
   [[nodiscard]] bool try_acquire()
     requires requires(Global& global, Local& local) {
       { global.try_acquire() } -> std::same_as<bool>;
@@ -209,7 +210,7 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
       clock_.begin();
       return true;
     }
-    // A rank of this node may have queued up meanwhile; it has to ask above itself.
+    // A rank of this node may have queued up meanwhile; it has to acquire the global lock itself.
     local_.release_local(Local::from_above);
     return false;
   }
@@ -222,7 +223,7 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
     local_.release_local(Local::from_above);
   }
 
-  /// For locks of which this one is a part, whose other ranks go to the global lock alone.
+  /// For locks that contain this one and whose other ranks acquire the global lock directly.
   [[nodiscard]] Global& above() noexcept { return global_; }
 
  private:
@@ -240,7 +241,7 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
   static constexpr std::uint64_t no_passes = 0;
   static constexpr status one_pass = 1;
 
-  /// What the successor is told: one pass more, up to the limit, but never `Local::from_above`.
+  /// The count that the successor gets: one pass more, up to the limit, but never `Local::from_above`.
   [[nodiscard]] status after(status passes) const noexcept {
     if (passes < max_passes_) return static_cast<status>(passes + 1);
     return Policy.turn == turn_limit::time ? one_pass : max_passes_;
@@ -275,9 +276,9 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
   [[no_unique_address]] detail::turn_clock<world_type, Policy.turn> clock_;
 };
 
-/// The recommended setting: a queue of nodes whose last keeps the lock until another asks for it, and MCS in
-/// shared memory within. Uncontended again, a node has it without a far operation, wherever its home is;
-/// biased_queue.hpp says what others pay.
+/// The recommended setting: above, a queue of nodes whose last keeps the lock until another asks for it;
+/// below, MCS in shared memory. A node that held the lock last acquires it again without a far operation,
+/// wherever the home is; biased_queue.hpp says what other nodes pay.
 template <world W>
 using default_cohort_lock = cohort_lock<biased_queue<W>, mcs_lock<W>>;
 

@@ -1,29 +1,30 @@
 /// \file
-/// Cohort reader-writer lock: writers queue in a near lock on each node and in a queue of nodes, readers
-/// enter without any far operation.
+/// Cohort reader-writer lock: writers queue in a near lock on each node and in a queue of nodes; readers
+/// enter without a far operation.
 ///
 /// Source: I. Calciu, D. Dice, Y. Lev, V. Luchangco, V. Marathe, N. Shavit, "NUMA-aware reader-writer locks",
-/// PPoPP 2013, doi 10.1145/2442516.2442532, with the means of A. Uffmann's master thesis, LMU Munich, 2022,
-/// whose outlook asks for it: queue nodes reached through shared memory, passes counted in the local lock's
-/// hand-over. Writers: `cohort_tree.hpp`; readers: `node_flags.hpp`; turns: `phase_fair_lock.hpp`.
+/// PPoPP 2013, doi 10.1145/2442516.2442532, with the techniques of A. Uffmann's master thesis, LMU Munich,
+/// 2022, whose outlook asks for this lock: queue nodes reached through shared memory, passes counted in the
+/// local lock's hand-over. Writers: `cohort_tree.hpp`; readers: `node_flags.hpp`; turns:
+/// `phase_fair_lock.hpp`.
 ///
-/// Fairness, if fair: writers as in `cohort_lock`; a reader that waits is overtaken by as many writers as one
-/// turn of theirs has, (max_local_passes + 1) * (max_writer_passes + 1); a writer by max_readers entries of
-/// each reader in each turn before its own, and by those that come while a writer before it is on its way to
-/// the gates. `rw_preference::writers` lets no reader in while writers wait, `rw_preference::readers` no
-/// writer while a reader is in. Progress: an acquiring writer waits for its predecessors and for the readers
-/// of one phase, a reader for the writers of one turn.
+/// Fairness with `rw_preference::fair`:
+///  - writers: among each other as in `cohort_lock`;
+///  - a waiting reader: overtaken by the writers of one turn, at most (max_local_passes + 1) *
+///    (max_writer_passes + 1);
+///  - a waiting writer: overtaken by max_readers entries of each reader in each turn before its own, and by
+///    the readers that come while a writer before it is on its way to the gates.
+/// `rw_preference::writers` admits no reader while writers wait; `rw_preference::readers` admits no writer
+/// while a reader is in. Progress: an acquiring writer waits for its predecessors and for the readers of one
+/// phase, a reader for the writers of one turn.
 ///
 /// Cost in far operations, each completed by a flush:
-///  - reader: none; 2 writes and 1 read in place, in a line that 8 ranks of the node share. One that waits
-///  polls in
-///    place;
+///  - reader: none; 2 writes and 1 read in place, in a line that 8 ranks of the node share. A waiting reader
+///    polls in place;
 ///  - writer, uncontended: 1 swap and 1 compare-and-swap at home; at each node, all nodes at once, 1
-///  accumulate,
-///    1 get, 1 accumulate;
-///  - writer that the lock is handed to: none within a node; between nodes 1 swap at home, 1 put to the node
-///  before,
-///    1 accumulate to the next.
+///    accumulate, 1 get, 1 accumulate;
+///  - writer that gets the lock by hand-over: none within a node; between nodes 1 swap at home, 1 put to the
+///    predecessor node, 1 accumulate to the successor.
 /// Memory: 256 bytes of far memory for each rank and 8 for each rank of the largest node, 192 of near memory.
 #pragma once
 
@@ -40,7 +41,7 @@ namespace nearfar {
 /// The parameters of a `cohort_rw_lock`.
 struct cohort_rw_parameters {
   int max_local_passes = published_local_passes;
-  /// `max_readers` counts the entries of each reader for itself.
+  /// `max_readers` counts the entries of each reader separately.
   rw_thresholds turns{};
   rw_preference prefers = rw_preference::fair;
 };

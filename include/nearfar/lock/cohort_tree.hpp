@@ -4,8 +4,8 @@
 ///
 /// Source: D. Dice, V. Marathe, N. Shavit, "Lock cohorting: a general technique for designing NUMA locks",
 /// PPoPP 2012, doi 10.1145/2145816.2145848; over RMA as in A. Uffmann's master thesis, LMU Munich, 2022,
-/// section 5.4.1. As `cohort_lock`, but between nodes it hands over by an accumulate in place of a message,
-/// as the turns have to be counted.
+/// section 5.4.1. Unlike `cohort_lock` it hands over between nodes by an accumulate in place of a message,
+/// because the turns have to be counted.
 #pragma once
 
 #include <algorithm>
@@ -60,14 +60,14 @@ class cohort_tree {
       begin(first_pass, writers_turn::is_free);
       return true;
     }
-    // A rank of this node may have queued up meanwhile; it has to ask above itself.
+    // A rank of this node may have queued up meanwhile; it has to queue among the nodes itself.
     local_.release_local(from_above);
     return false;
   }
 
   [[nodiscard]] writers_turn turn() const noexcept { return turn_; }
 
-  /// `at_once`: the lock leaves the node even if a rank of it waits.
+  /// With `at_once` the lock leaves the node even if another rank of the node waits.
   template <tree_root Root>
   void release(Root& root, bool at_once) {
     const bool is_within_limit = passes_ < max_passes_;
@@ -88,7 +88,7 @@ class cohort_tree {
     typename W::template near<std::uint64_t> passes{};
   };
 
-  /// What the successor is told: one pass more, up to the limit, but never `from_above`.
+  /// The count that the successor gets: one pass more, up to the limit, but never `from_above`.
   [[nodiscard]] status after(status passes) const noexcept {
     return std::max<status>(1, passes < max_passes_ ? static_cast<status>(passes + 1) : max_passes_);
   }

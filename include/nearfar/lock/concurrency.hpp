@@ -1,10 +1,10 @@
 /// \file
-/// How the operations of a `distributed_map`, or of a `linked_queue`, that meet are kept apart.
+/// Policies that keep concurrent operations of a `distributed_map` or a `linked_queue` apart.
 ///
-/// A policy is a class with a member template `guards<W>`, which is made collectively, for a number of parts
-/// at each rank, which are a map's buckets or a queue's elements, and runs what is done to one of them:
-/// `reading(part, function)` and `writing(part, function)`. Its `scope` says how much one guard covers, so
-/// that batches take it as seldom as they can, and values are changed in place where nobody reads them
+/// A policy is a class with a member template `guards<W>`. Guards are made collectively, for a number of
+/// parts at each rank; the parts are a map's buckets or a queue's elements. They run an operation on one
+/// part: `reading(part, function)` and `writing(part, function)`. `scope` says how much one guard covers, so
+/// that batches take it as seldom as possible, and change values in place where no other rank reads them
 /// meanwhile.
 #pragma once
 
@@ -22,10 +22,10 @@
 
 namespace nearfar {
 
-/// What is kept from others while a guard runs something.
+/// What a guard keeps other ranks from while it runs an operation.
 enum class guard_scope : std::uint8_t { nothing, part, volume };
 
-/// Nothing is: words are changed by compare-and-swap.
+/// Guards nothing: words are changed by compare-and-swap.
 struct lock_free {
   template <world W>
   class guards {
@@ -45,8 +45,9 @@ struct lock_free {
   };
 };
 
-/// A lock for each rank's volume, which is all of its parts, made from a world and the rank whose volume it
-/// is for: `lock_per_volume<rma_rw_lock>`, say. If it is *SharedLockable*, who only reads shares it.
+/// A lock for each rank's volume, which consists of all of the rank's parts. The lock is made from a world
+/// and the rank whose volume it guards, for example `lock_per_volume<rma_rw_lock>`. If it is
+/// *SharedLockable*, operations that only read share it.
 template <template <world> class Lock>
 struct lock_per_volume {
   template <world W>
@@ -80,8 +81,8 @@ struct lock_per_volume {
   };
 };
 
-/// A word for each part, which readers and writers alike take by test-and-set: 1 swap for each attempt and
-/// 1 accumulate to give it back. Not fair.
+/// A word for each part, which readers and writers alike take by test-and-set: 1 swap for each attempt and 1
+/// accumulate to release it. Not fair.
 struct lock_per_part {
   template <world W>
   class guards {
@@ -135,9 +136,9 @@ struct lock_per_part {
     typename W::template far_array<word> words_;
   };
 };
-/// In a map.
+/// For a map.
 using lock_per_bucket = lock_per_part;
-/// In a queue.
+/// For a queue.
 using lock_per_element = lock_per_part;
 
 }  // namespace nearfar

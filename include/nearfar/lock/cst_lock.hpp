@@ -1,27 +1,27 @@
 /// \file
-/// CST: a cohort lock whose ranks sleep when they have waited for long, for machines on which more ranks run
-/// than there are processors; and its local lock alone.
+/// CST: a cohort lock whose waiting ranks sleep after a while, for machines that run more ranks than they
+/// have processors; and its local lock alone.
 ///
 /// Source: S. Kashyap, C. Min, T. Kim, "Scalable NUMA-aware blocking synchronization primitives", USENIX ATC
-/// 2017. There a socket's part is allocated when the first thread of it comes; here memory that ranks share
-/// is made by all of them when they make the lock, so that there is nothing to come later. There a count of
-/// tasks on a processor decides about sleep, here a time. Those that lead their nodes wait for the lock above
-/// awake, as nobody can wake a rank of another node. How the queue is kept is that of selective_queue.hpp.
+/// 2017. Two things differ. There a socket's part is allocated when its first thread comes; here all ranks
+/// make the shared memory when they make the lock. There a count of tasks on a processor decides about sleep;
+/// here a time does. Ranks that wait for the lock above on behalf of their node stay awake, because no rank
+/// can wake a rank of another node. The queue is that of selective_queue.hpp.
 ///
-/// Who waits looks for `spin`, then writes that it sleeps (1), and does until it is given the lock or
-/// recalled (2). Who releases hands over to the first that is awake, and sets those before it aside: being
-/// woken takes longer than many critical sections, and nobody has the lock meanwhile. When their turn comes
-/// all of those are recalled, so that the rest of them is awake when it is given the lock. If all sleep, the
-/// first is woken.
+/// A waiting rank polls for `spin`, then writes that it sleeps (1), and sleeps until it is given the lock or
+/// recalled (2). The holder hands over to the first rank that is awake, and sets the sleeping ranks before
+/// that one aside: waking a rank takes longer than many critical sections, and no rank would have the lock
+/// meanwhile. When the turn of the ranks set aside comes, the holder recalls all of them, so that the later
+/// ones are awake when they are given the lock. If all ranks sleep, the holder wakes the first.
 ///
-/// Fairness: a rank that sleeps is overtaken `max_local_passes` times at most for each of those that sleep
-/// before it and are given the lock; those that are awake, first come, first served. Progress: an acquiring
-/// rank waits for those that are in the queue, of which none can be passed over for ever.
+/// Fairness: for each sleeping rank that is before it and is given the lock, a sleeping rank is overtaken at
+/// most `max_local_passes` times; among ranks that are awake, first come, first served. Progress: an
+/// acquiring rank waits for the ranks in the queue, none of which can be passed over for ever.
 ///
 /// Cost: no far operations but those of the lock above. Cache-line transfers: those of MCS, and at a release
-/// the queue node of each rank that is looked at; handing over is an exchange where MCS stores. A rank that
-/// sleeps makes a system call, and who wakes it another; it wakes each millisecond to drive MPI's progress.
-/// Memory: 128 bytes of near memory for each rank.
+/// the queue node of each rank that the holder examines; a hand-over is an exchange where MCS stores. A rank
+/// that sleeps makes a system call, and the rank that wakes it another; a sleeping rank wakes each
+/// millisecond to drive MPI's progress. Memory: 128 bytes of near memory for each rank.
 #pragma once
 
 #include <chrono>
@@ -38,17 +38,17 @@
 
 namespace nearfar {
 
-/// About as long as it takes to be woken, so that who spins in vain loses no more than it would have lost by
+/// About as long as waking a rank takes: a rank that spins in vain loses no more than it would have lost by
 /// sleeping at once.
 inline constexpr std::chrono::nanoseconds default_spin{50'000};
 
 namespace detail {
 
-/// Ranks that do not sleep.
+/// Prefers ranks that do not sleep.
 template <world W>
 class prefers_awake {
  public:
-  using parameter = std::chrono::nanoseconds;  ///< how long one looks before it sleeps
+  using parameter = std::chrono::nanoseconds;  ///< the time for which a rank polls before it sleeps
   static constexpr std::chrono::nanoseconds standard = default_spin;
   static constexpr bool recalls = true;
   struct per_rank {
@@ -71,8 +71,8 @@ class prefers_awake {
       const std::optional<std::uint64_t> word = world_->await_until(world_->now() + spin_, given, is_given);
       if (word) return *word;
       std::uint64_t expected = not_given;
-      // (1) What the rank has written before is released already, by its place in the queue; what was given
-      // in the meantime is acquired below.
+      // (1) Relaxed: the rank's earlier writes are released already, by its place in the queue, and
+      // `sleep_until_told` acquires what was given in the meantime.
       static_cast<void>(
           given.compare_exchange(expected, asleep, std::memory_order_relaxed, std::memory_order_relaxed));
       const std::uint64_t now = sleep_until_told(given, own);
@@ -83,7 +83,7 @@ class prefers_awake {
   void give(Cell& given, per_rank& theirs, std::uint64_t word) {
     if (given.exchange(word, std::memory_order_release) == asleep) wake_up(theirs);  // (2)
   }
-  /// Awake, it waits as before.
+  /// A recalled rank is awake and polls as before.
   template <typename Cell>
   void recall(Cell& given, per_rank& theirs) {
     std::uint64_t expected = asleep;
@@ -92,14 +92,14 @@ class prefers_awake {
   }
 
  protected:
-  static constexpr std::uint64_t asleep = 1;  ///< of a rank that has not been given anything
+  static constexpr std::uint64_t asleep = 1;  ///< of a rank that has not been given the lock
 
  private:
   template <typename Cell>
   [[nodiscard]] std::uint64_t sleep_until_told(const Cell& given, per_rank& own) {
     for (;;) {
-      // Before the look, so that who changes the word after that changes what is slept on, too. Pairs with
-      // (3).
+      // Loaded before `given`, so that a rank that changes `given` later also changes the word that this rank
+      // sleeps on. Pairs with (3).
       const std::uint32_t seen = own.woken.value.load(std::memory_order_acquire);
       const std::uint64_t now = given.load(std::memory_order_acquire);
       if (now != asleep) return now;
@@ -118,13 +118,12 @@ class prefers_awake {
 
 }  // namespace detail
 
-/// Exclusive lock for the ranks of one node, which sleep when they have waited for long. See the file's
-/// comment.
+/// Exclusive lock for the ranks of one node, which sleep after waiting for a while. See the file's comment.
 template <world W>
 using parking_lock = selective_queue<W, detail::prefers_awake<W>>;
 
-/// The same for all ranks of a world: its third parameter is `max_local_passes` of a node, then come the
-/// `max_local_passes` of those that are awake, and how long a rank spins.
+/// The same for all ranks of a world. Constructor arguments from the third on: `max_local_passes` of a node,
+/// `max_local_passes` of the ranks that are awake, and how long a rank spins.
 template <world W>
 using cst_lock = cohort_lock<d_mcs_lock<W, d_mcs_policy{.queued = participant::node}>, parking_lock<W>>;
 

@@ -1,13 +1,12 @@
 /// \file
-/// D-MCS: MCS over RMA with a home rank, where the hand-over is a far write to a word that the successor
-/// polls.
+/// D-MCS: MCS over RMA with a home rank. The hand-over is a far write to a word that the successor polls.
 ///
 /// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
 /// 10.1145/2907294.2907323 (after W. Gropp, T. Hoefler, R. Thakur, E. Lusk, "Using Advanced MPI", 2014,
 /// section 4.7); with the flushes that MPI requires and the put hand-over of A. Uffmann's master thesis, LMU
 /// Munich, 2022, sections 3.4 and 4.3.1. The published forms reset words whose last write need not be
-/// complete, and hang (`far_queue.hpp`, `far_handover.hpp`); the default has a queue with words in turn and
-/// hands over by sum, at the same far operations.
+/// complete, and hang (`far_queue.hpp`, `far_handover.hpp`). The default has a queue with words in turn and
+/// hands over by sum, with the same far operations.
 ///
 /// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only.
 ///
@@ -24,11 +23,11 @@
 
 namespace nearfar {
 
-/// What a `d_mcs_lock` is made of.
+/// The parameters of a `d_mcs_lock`.
 struct d_mcs_policy {
-  /// The far write by which ranks hand over; the published ones come with the published queue.
+  /// The far write that hands the lock over. The published ones come with the published queue.
   handover_by by = handover_by::sum;
-  /// `participant::node` makes it the global lock of a cohort: any rank of the node may release what another
+  /// `participant::node` makes it the global lock of a cohort: one rank of a node may release what another
   /// acquired.
   participant queued = participant::rank;
 };

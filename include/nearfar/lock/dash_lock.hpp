@@ -5,15 +5,15 @@
 /// Source: H. Zhou, Y. Mhedheb, K. Idrees, C. Glass, J. Gracia, K. Fuerlinger, "DASH: data structures and
 /// algorithms with support for hierarchical locality" (Euro-Par workshops 2014), as reimplemented and
 /// optimised in A. Uffmann's master thesis, LMU Munich, 2022, section 4.3.2; as the global lock of a cohort,
-/// section 5.4.1. All four reset a word whose last write need not be complete, and hang (`far_queue.hpp`);
-/// the default is the last stage with words in turn, at the same far operations.
+/// section 5.4.1. All four stages reset a word whose last write need not be complete, and hang
+/// (`far_queue.hpp`). The default is the last stage with words in turn, with the same far operations.
 ///
 /// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only.
 ///
 /// Cost in far operations, each completed by a flush, at the last stage:
 ///  - uncontended: lock 1 swap at home, unlock 1 compare-and-swap at home;
 ///  - contended: lock 1 swap at home and 1 put to the predecessor, unlock 1 zero-byte message to the
-///  successor.
+///    successor.
 /// Memory: 128 bytes of far memory for each rank and one message tag.
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace nearfar {
 
-/// The stages of section 4.3.2; each contains those before it.
+/// The stages of section 4.3.2; each includes the ones before it.
 enum class dash_stage : std::uint8_t {
   published,         ///< release tries to empty the queue before it looks for a successor
   early_look,        ///< release looks first, by an atomic read of the rank's own word
@@ -31,14 +31,14 @@ enum class dash_stage : std::uint8_t {
   put_registration,  ///< a rank registers at its predecessor by a put in place of a fetch-and-op
 };
 
-/// What a `dash_lock` is made of.
+/// The parameters of a `dash_lock`.
 struct dash_policy {
   dash_stage stage = dash_stage::put_registration;
   next_words words = next_words::in_turn;
-  /// `participant::node` makes it the global lock of a cohort: any rank of the node may release what another
+  /// `participant::node` makes it the global lock of a cohort: one rank of a node may release what another
   /// acquired.
   participant queued = participant::rank;
-  /// How the queue node that the ranks of a node share is reached (optimisation 4 of section 5.4.1).
+  /// How the ranks of a node access the queue node that they share (optimisation 4 of section 5.4.1).
   node_access shared_node = node_access::direct;
 };
 

@@ -1,31 +1,33 @@
 /// \file
-/// Where the readers of `rma_rw_lock` are counted: one word on every T_DC-th node, with the writer's flag,
-/// the arrivals and the departures, b|x|y.
+/// The counters of the readers of `rma_rw_lock`: one word on every T_DC-th node, with the writer's flag, the
+/// arrivals and the departures, b|x|y.
 ///
 /// Source: the distributed counter of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA
 /// Locks", HPDC 2016, doi 10.1145/2907294.2907323. As there, a reader arrives by one fetch-and-add and leaves
-/// by one accumulate. That nobody backs off is nearfar's: the flag is a number of phases, as in the
+/// by one accumulate. It is nearfar's that no reader backs off: the flag is a phase number, as in the
 /// phase-fair locks of B. Brandenburg, J. Anderson, "Spin-based reader-writer synchronization for
 /// multiprocessor real-time systems", 2010, doi 10.1007/s11241-010-9097-2.
 ///
-/// The word. Phases are numbered; odd ones belong to a writer, even ones to readers. Who holds the writers'
-/// lock, and nobody else, begins phases. A reader that arrives in an even phase is in; one that arrives in an
-/// odd one stays counted and is in when that phase ends, whether it has noticed by then or not. So when a
-/// writer ends the readers' phase by a fetch-and-add, the arrivals that this returns are those that are in or
-/// have been: they have left when the departures are as many, and later arrivals do not change that. When the
-/// writer's phase ends, both numbers go down by what has left, so that the arrivals are then those who
-/// waited.
+/// The word. Phases are numbered; odd ones belong to a writer, even ones to readers. Only the holder of the
+/// writers' lock begins phases. A reader that arrives in an even phase is in. A reader that arrives in an odd
+/// phase stays counted and is in when that phase ends, whether it has noticed by then or not. So when a
+/// writer ends the readers' phase by a fetch-and-add, the arrivals that this returns are the readers that are
+/// in or have been in: all of them have left when the departures have reached that number, and later arrivals
+/// do not change that. When the writer's phase ends, both numbers go down by the readers that have left, so
+/// that the arrivals are then the readers that waited.
 ///
-/// A readers' phase that begins while writers wait is limited: only the first `max_readers` that arrive in it
-/// are in, those who waited among them, which is why that is never less than the ranks at the word. The
-/// others wait for the next one. Then the next writer lets the readers be until all of these have come, or
-/// none is in. Only what one word holds at one time can say which of the two it is.
+/// A readers' phase that begins while writers wait is limited: only the first `max_readers` arrivals are in,
+/// the readers that waited among them, which is why `max_readers` is never less than the ranks at the word.
+/// Later arrivals wait for the next readers' phase. The next writer lets the readers of a limited phase be
+/// until all `max_readers` have come, or none is in. Only one word, read at one time, can say which of the
+/// two holds.
 ///
-/// A word is written by accumulates (sum) only, which exclude each other, so that it does not matter that
-/// what is seen may not be complete.
+/// A word is written by accumulates (sum) only and, when a reader withdraws, by compare-and-swap
+/// (`promises::mixed_accumulates`). These exclude each other, so it does not matter that a write that is seen
+/// may not be complete.
 ///
-/// Numbers have 30 bits. They go down whenever writers come; where none does, the reader that finds a number
-/// large asks for it (`is_high`) and, holding the writers' lock, makes it smaller (`lower`).
+/// Numbers have 30 bits. They go down whenever writers come. Where no writer comes, a reader that finds a
+/// number large reports it (`is_high`) and, holding the writers' lock, makes it smaller (`lower`).
 #pragma once
 
 #include <algorithm>
@@ -44,12 +46,12 @@ namespace nearfar {
 
 namespace detail {
 
-/// For each group of `nodes` nodes in order, the leader of the first. Throws `misuse` if `nodes` < 1.
+/// For each group of `nodes` consecutive nodes, the leader of the first. Throws `misuse` if `nodes` < 1.
 [[nodiscard]] std::vector<int> counter_hosts(const locality& where, int nodes);
-/// The most ranks that count at one of them.
+/// The largest number of ranks that share a counter.
 [[nodiscard]] int most_at_one_counter(const locality& where, int nodes);
-/// `max_readers`, or `at_one_counter` if that is more. Throws `misuse` if it is less than 1 or more than the
-/// numbers hold.
+/// `max_readers`, or `at_one_counter` if that is more. Throws `misuse` if `max_readers` is less than 1 or
+/// more than the numbers hold.
 [[nodiscard]] std::uint64_t checked_max_readers(int max_readers, int at_one_counter);
 
 }  // namespace detail
@@ -57,14 +59,14 @@ namespace detail {
 /// Readers of one lock, among all ranks of a world. See the file's comment.
 ///
 /// Cost in far operations: enter 1 fetch-and-add and leave 1 accumulate at the nearest counter; shut 1
-/// fetch-and-add and open 1 accumulate at each counter, in flight together; a reader that waits polls its
-/// counter, in place if that is on its node. Memory: 64 bytes of far memory for each rank.
+/// fetch-and-add and open 1 accumulate at each counter, in flight together. A waiting reader polls its
+/// counter, in place if the counter is on its node. Memory: 64 bytes of far memory for each rank.
 template <world W, std::uint64_t HighMark = std::uint64_t{1} << 29U>
 class distributed_counter {
  public:
   using world_type = W;
 
-  /// Collective. A counter for every `nodes` nodes (T_DC); `max_readers` is T_R.
+  /// Collective. Makes a counter for every `nodes` nodes (T_DC); `max_readers` is T_R.
   distributed_counter(W& w, int nodes, int max_readers)
       : world_(&w),
         words_(w),
@@ -76,7 +78,7 @@ class distributed_counter {
         seen_(hosts_.size()),
         changes_(hosts_.size()) {}
 
-  // What readers do.
+  // Called by readers.
 
   [[nodiscard]] handover enter() {
     const count before = arrive();
@@ -85,7 +87,7 @@ class distributed_counter {
     return handover::waited;
   }
 
-  /// Looks first, so that nothing is left behind where readers would have to wait.
+  /// Looks first, so that an attempt leaves nothing behind where readers would have to wait.
   [[nodiscard]] bool try_enter() {
     if (!is_in({is_near_ ? words_.read_direct(mine_, &word::state) : read(mine_)})) return false;
     const count before = arrive();
@@ -108,19 +110,19 @@ class distributed_counter {
 
   void leave() { add(mine_, one_departure); }
 
-  /// Whether the number of arrivals that this rank saw is large.
+  /// Whether this rank saw a large number of arrivals at its last arrival.
   [[nodiscard]] bool is_high() const noexcept { return seen_high_; }
 
-  // What the holder of the writers' lock does.
+  // Called by the holder of the writers' lock.
 
-  /// Makes the numbers of this rank's counter smaller, in a readers' phase.
+  /// Makes the numbers of this rank's counter smaller. Called in a readers' phase.
   void lower() {
     const count now{read(mine_)};
     add(mine_, std::uint64_t{0} - now.departures() * (one_arrival + one_departure));
     seen_high_ = false;
   }
 
-  /// Ends the readers' phase and waits until all who are in have left.
+  /// Ends the readers' phase and waits until all readers that are in have left.
   void shut(readers_turn before) {
     if (before != readers_turn::none) grant(before);
     end_phase();
@@ -131,13 +133,14 @@ class distributed_counter {
     ended_here_ = true;
   }
 
-  /// This rank goes on writing in a phase that another has begun.
+  /// This rank goes on writing in a phase that another rank has begun.
   void take_over() noexcept { ended_here_ = false; }
 
-  /// Ends the readers' phase if nobody is in, or this rank only where it is (`is_in`); otherwise that goes on
-  /// under another number. Nobody else may want the writers' lock, so that the phase is not limited.
+  /// Ends the readers' phase if no reader is in, or only this rank (if `is_in`). Otherwise the readers' phase
+  /// goes on under another number. No other rank may want the writers' lock, so the phase is not limited.
   [[nodiscard]] bool try_shut(bool is_in) {
-    // Looks first: who has been let in, but has not noticed yet, would wait for ever if phases went by.
+    // Looks first: a reader that has been let in, but has not noticed yet, would wait for ever if phases went
+    // by.
     read_all();
     if (!is_empty(is_in)) return false;
     end_phase();
@@ -149,11 +152,11 @@ class distributed_counter {
     return false;
   }
 
-  /// Begins a readers' phase. `is_limited`: writers wait already.
+  /// Begins a readers' phase. `is_limited`: writers are already waiting.
   void open(bool is_limited) {
     if (!ended_here_) read_all();
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
-      // All who were in have left, so that the departures no longer change.
+      // All readers that were in have left, so the departures no longer change.
       const count seen{seen_[i]};
       const count now = ended_here_ ? seen.ended() : seen;
       const std::uint64_t left = ended_here_ ? entered(seen) : seen.departures();
@@ -162,7 +165,7 @@ class distributed_counter {
     change_all();
   }
 
-  /// Has this rank, which writes, arrive, so that it is in when its phase ends.
+  /// Makes this writing rank arrive as a reader, so that it is in when its phase ends.
   void enter_next_phase() { add(mine_, one_arrival); }
 
  private:
@@ -185,31 +188,31 @@ class distributed_counter {
     [[nodiscard]] bool is_of_readers() const noexcept { return phase() % 2 == 0; }
     [[nodiscard]] std::uint64_t departures() const noexcept { return bits / one_departure % numbers; }
     [[nodiscard]] std::uint64_t arrivals() const noexcept { return bits / one_arrival; }
-    /// After the readers' phase has been ended.
+    /// The word after the readers' phase has been ended.
     [[nodiscard]] count ended() const noexcept { return {bits + one_phase}; }
-    /// What to add for the next phase. Phases begin again at 0, without a carry.
+    /// The addend that begins the next phase. Phases begin again at 0, without a carry.
     [[nodiscard]] std::uint64_t to_next_phase(bool limited) const noexcept {
       const std::uint64_t next = (phase() + 1) % phases;
       return (next - phase()) * one_phase + (limited ? limited_bit : 0) - (bits & limited_bit);
     }
   };
 
-  /// Whether who arrived at `before` is in at once.
+  /// Whether a reader that arrived at `before` is in at once.
   [[nodiscard]] bool is_in(count before) const noexcept {
     return before.is_of_readers() && (!before.is_limited() || before.arrivals() < max_readers_);
   }
-  /// Those who are in, or have been, when the readers' phase was ended at `at_end`.
+  /// The number of readers that were in, or had been in, when the readers' phase was ended at `at_end`.
   [[nodiscard]] std::uint64_t entered(count at_end) const noexcept {
     return at_end.is_limited() ? std::min(at_end.arrivals(), max_readers_) : at_end.arrivals();
   }
   [[nodiscard]] bool is_left_by(count at_end, std::uint64_t departures) const noexcept {
     return departures == entered(at_end);
   }
-  /// The readers' phase in which who arrived at `before`, and was not in, is.
+  /// The readers' phase in which a reader is in that arrived at `before` and had to wait.
   [[nodiscard]] static std::uint64_t admitted_in(count before) noexcept {
     return (before.phase() + (before.is_of_readers() ? 2 : 1)) % phases;
   }
-  /// That phase may have ended, but the one after it cannot begin before who was admitted has left.
+  /// That phase may have ended, but the one after the next cannot begin before the admitted reader has left.
   [[nodiscard]] static auto admission_after(count before) noexcept {
     return [in = admitted_in(before)](std::uint64_t now) {
       const std::uint64_t phase = count{now}.phase();
@@ -223,9 +226,9 @@ class distributed_counter {
     return before;
   }
 
-  /// Gives up after an arrival at `before` that was not in. Whether it is in by now and the arrival are one
-  /// word, and must be looked at and changed by one operation: an arrival less of those who are in would let
-  /// another reader count as one of them that is not.
+  /// Gives up after an arrival at `before` that was not in. The phase and the arrival are in one word, and
+  /// one operation must check the phase and withdraw the arrival. If the arrival of a reader that is already
+  /// in were withdrawn, another reader that is not in would be counted in its place.
   void withdraw(count before) {
     const std::uint64_t in = admitted_in(before);
     for (std::uint64_t seen = read(mine_);;) {
@@ -240,7 +243,7 @@ class distributed_counter {
     }
   }
 
-  /// Whether by `seen_` nobody is in, or this rank only where it is.
+  /// Whether, by `seen_`, no reader is in, or only this rank (if `is_in`).
   [[nodiscard]] bool is_empty(bool is_in) const {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
       const count seen{seen_[i]};
@@ -269,7 +272,7 @@ class distributed_counter {
       world_->await_fetch(words_, host, &word::state, predicate);
   }
 
-  /// Ends the readers' phase at all counters; `seen_` is what they were.
+  /// Ends the readers' phase at all counters, and puts their words before that into `seen_`.
   void end_phase() {
     for (std::size_t i = 0; i < hosts_.size(); ++i)
       words_.fetch_add(hosts_[i], &word::state, one_phase, seen_[i]);
@@ -312,7 +315,7 @@ class distributed_counter {
   int mine_;
   bool is_near_;
   bool seen_high_ = false;
-  bool ended_here_ = false;  ///< `seen_` is what this rank saw when it ended the readers' phase
+  bool ended_here_ = false;  ///< `seen_` has the words from when this rank ended the readers' phase
   std::vector<std::uint64_t> seen_;
   std::vector<std::uint64_t> changes_;
 };

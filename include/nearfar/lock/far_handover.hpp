@@ -6,14 +6,15 @@
 /// thesis, LMU Munich, 2022, section 3.4. Handing over by sum is nearfar's.
 ///
 /// As published, the waiting participant resets the word, waits until it is no longer "wait", goes on, and
-/// resets it again before its next acquisition. The write that it saw need not be complete then: its origin
-/// may stay in the flush for as long as it likes, and nothing that the participant does before the reset
-/// waits for it. So the old grant can come back after the reset, and two ranks hold the lock. There is no
-/// order to repair this with, as there is for `far_queue`, because who hands over need never wait again.
+/// resets it again before its next acquisition. At that time the write that the participant saw need not be
+/// complete: its origin may stay in the flush for as long as it likes, and nothing that the participant does
+/// before the reset waits for the origin. So the old grant can come back after the reset, and two ranks hold
+/// the lock. `far_queue` repairs the same problem by an order, but there is no such order here, because a
+/// rank that has handed over may never wait again.
 ///
-/// By sum nothing is ever reset. Only accumulates write the word, which exclude each other; a grant adds its
-/// value, which is not 0, and the waiting participant compares the total with the one it saw last: the
-/// difference is the grant's value, since there is at most one grant for each time it waits.
+/// By sum the word is never reset. Only accumulates write it, and they exclude each other. A grant adds its
+/// value, which is not 0. The waiting participant compares the total with the one it saw last: the difference
+/// is the grant's value, since there is at most one grant for each wait.
 #pragma once
 
 #include <cstdint>
@@ -31,26 +32,26 @@ enum class handover_by : std::uint8_t {
   put,         ///< put, as in the thesis: unsound, kept for comparison
 };
 
-/// What distinguishes hand-over words.
+/// The parameters of a `far_handover`.
 struct far_handover_policy {
   participant queued = participant::rank;
   handover_by by = handover_by::sum;
-  /// How the participant polls its word...
+  /// How the participant polls its word.
   node_access waits = node_access::direct;
-  /// ...and how it writes it, where it does.
+  /// How the participant writes its word, where it does.
   node_access writes = node_access::direct;
 };
 
-/// Cost in far operations (each with its flush): 1 write for a hand-over; by sum nothing else.
+/// Cost in far operations (each with its flush): 1 write for a hand-over; by sum no others.
 template <world W, far_handover_policy Policy = far_handover_policy{}>
 class far_handover {
  public:
   /// Collective.
   explicit far_handover(W& w) : far_handover(w, owner_of<Policy.queued>(w)) {}
-  /// The same where `owner` has the words of this rank's participant.
+  /// The same, with the words of this rank's participant at `owner`.
   far_handover(W& w, int owner) : world_(&w), words_(w), owner_(owner) {}
 
-  /// To be called before the participant can be known to a predecessor.
+  /// Must be called before a predecessor can know the participant.
   void prepare() {
     if constexpr (Policy.by != handover_by::sum) write(wait);
   }
@@ -64,7 +65,7 @@ class far_handover {
     return now - before;
   }
 
-  /// Hands over to the participant whose word `owner` has, with a value that is not 0.
+  /// Hands over to the participant whose word is at `owner`. `value` must not be 0.
   void give(int owner, const std::uint64_t& value) {
     if constexpr (Policy.by == handover_by::put)
       words_.put(owner, &words::status, value);
@@ -74,14 +75,14 @@ class far_handover {
     words_.flush(owner);
   }
 
-  /// Remembers a value for the participant: as published, in the word in which it was handed over.
+  /// Remembers a value for the participant. As published, in the word in which it was handed over.
   void keep(const std::uint64_t& value) {
     if constexpr (Policy.by == handover_by::sum)
       kept_.store(words_, owner_, &words::kept, value);
     else
       write(value);
   }
-  /// What `keep` was given last.
+  /// The value of the last `keep`.
   [[nodiscard]] std::uint64_t kept() {
     if constexpr (Policy.by == handover_by::sum) return kept_.load(words_, owner_, &words::kept);
     std::uint64_t value = wait;
@@ -93,8 +94,8 @@ class far_handover {
  private:
   struct alignas(slot_bytes) words {
     far<std::uint64_t> status;
-    far<std::uint64_t> seen;  ///< what a node remembers
-    far<std::uint64_t> kept;  ///< by sum, where the status tells nothing by itself
+    far<std::uint64_t> seen;  ///< what a participant that is a node remembers
+    far<std::uint64_t> kept;  ///< by sum, where the status alone tells nothing
   };
   // An origin of far operations, so it must be an object.
   static constexpr std::uint64_t wait = 0;

@@ -1,6 +1,5 @@
 /// \file
-/// How ranks look at a far word that anybody may change: in place on its owner's node, elsewhere by far
-/// operations.
+/// Polling of a far word that any rank may change: in place on its owner's node, elsewhere by far operations.
 #pragma once
 
 #include <concepts>
@@ -10,8 +9,8 @@
 
 namespace nearfar {
 
-/// Waits until the predicate holds for the word; whether it had to. `seen` is of the caller, for what is
-/// looked at first, and as long as that.
+/// Waits until the predicate holds for the word. Returns whether it had to wait. `seen` takes the result of
+/// the first far read; the caller must keep it alive as long as its other buffers.
 template <world W, typename Segment, typename Words, typename V, std::predicate<V> Predicate>
 bool await_polled(W& w, Segment& words, int owner, far<V> Words::*field, V& seen, Predicate predicate) {
   if (w.locality().same(level::node, w.rank(), owner)) {

@@ -1,30 +1,32 @@
 /// \file
 /// The queue of waiting participants in far memory on which the MCS locks over RMA are built: a tail word at
-/// the home rank, a queue node with two `next` words for each participant.
+/// the home rank, and for each participant a queue node with two `next` words.
 ///
 /// Source: the distributed MCS queue of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA
 /// Locks", HPDC 2016, doi 10.1145/2907294.2907323, after J. Mellor-Crummey, M. Scott, "Algorithms for
 /// scalable synchronization on shared-memory multiprocessors", 1991, doi 10.1145/103727.103729; variants from
 /// A. Uffmann's master thesis, LMU Munich, 2022, sections 3.4, 4.3 and 5.4.1. The two words are nearfar's.
 ///
-/// Why two. The published queues have one `next` word, which its owner P resets before each acquisition. The
-/// successor S writes its name there, and P may see that, hand over, come back and reset the word before S's
-/// flush has returned. Until then S's write is not complete: MPI leaves undefined what such a reset does, and
-/// libraries that copy a word by two stores bring S's name back after it, so that P hands over to a rank that
-/// does not wait. (It is the same if S writes by an accumulate: only accumulates exclude each other, and the
-/// reset is none.)
+/// Why two words. The published queues have one `next` word, which its owner P resets before each
+/// acquisition. The successor S writes its name there. P may see the name, hand over, come back and reset the
+/// word before S's flush has returned. Until the flush returns, S's write is not complete: MPI leaves the
+/// effect of such a reset undefined, and libraries that copy a word by two stores bring S's name back after
+/// the reset. P then hands over to a rank that does not wait. (An accumulate by S has the same problem:
+/// accumulates exclude each other only, and the reset is not one.)
 ///
-/// Here the words take turns. Let P's acquisitions be numbered; number k uses word k mod 2, which P's entry
-/// in the tail names, and P resets it, if it was used, just before it enters the tail. Its last use was
-/// number k-2, in which some S wrote to it. At that time S was behind P in the queue, and P's number k-1 came
-/// behind S, first come, first served. S waits for the lock only after its flush has returned. So
+/// Here the words take turns. Let P's acquisitions be numbered. Acquisition k uses word k mod 2, which P's
+/// entry in the tail names. P resets that word, if it was used, just before P enters the tail. Its last use
+/// was acquisition k-2, in which some S wrote to it. At that time S was behind P in the queue, and P's
+/// acquisition k-1 came behind S, first come, first served. S waits for the lock only after its flush has
+/// returned. So
 ///   S's flush returns  ->  S acquires  ->  S releases  ->  ...  ->  P acquires (k-1)  ->  P resets,
-/// where each arrow is program order or a hand-over, or, where the queue was empty in between, the tail's
-/// compare-and-swap by the last to leave and P's swap or compare-and-swap that reads it. The reset therefore
-/// happens after the completion of every earlier write, and before the next one, whose origin has read P's
-/// entry in the tail. An attempt that fails (`enqueue_if_empty`) does not count: the turn stays.
-/// For a participant that is a node the argument is the same: S is then the rank of its node that registered
-/// and that waits, and what happens in P's node is ordered by the lock that admits its ranks one at a time.
+/// where each arrow is program order or a hand-over. Where the queue was empty in between, the arrow is the
+/// tail's compare-and-swap by the last participant to leave and P's swap or compare-and-swap that reads it.
+/// The reset therefore happens after the completion of every earlier write, and before the next write, whose
+/// origin has read P's entry in the tail. An attempt that fails (`enqueue_if_empty`) does not count: the turn
+/// stays.
+/// For a participant that is a node the argument is the same. S is then the rank of its node that registered
+/// and that waits, and the lock that admits the ranks of P's node one at a time orders what they do.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +37,11 @@
 
 namespace nearfar {
 
-/// How a rank reaches a queue node on its own node: through memory, or through RMA like any other.
+/// How a rank accesses a queue node on its own node: through memory, or through RMA like any other.
 enum class node_access : std::uint8_t { direct, rma };
 
-/// The operation by which a participant tells its predecessor that it is behind it. It is the only one that
-/// writes that word at that time, so that the cheapest, `put`, suffices.
+/// The operation by which a participant registers behind its predecessor. No other rank writes that word at
+/// that time, so the cheapest, `put`, suffices.
 enum class registration : std::uint8_t { fetch_and_op, accumulate, put };
 
 /// How many `next` words a participant has; see the file's comment.
@@ -48,18 +50,18 @@ enum class next_words : std::uint8_t {
   single,   ///< one, as published: unsound, kept for comparison
 };
 
-/// What distinguishes the queues.
+/// The parameters of a `far_queue`.
 struct far_queue_policy {
   participant queued = participant::rank;
   next_words words = next_words::in_turn;
   registration registers_by = registration::put;
-  /// Whether a leaving participant looks for a successor before it tries to empty the queue, which saves a
-  /// compare-and-swap at the home rank whenever there is one.
+  /// Whether a leaving participant looks for a successor before it tries to empty the queue. That saves a
+  /// compare-and-swap at the home rank whenever there is a successor.
   bool looks_early = true;
-  /// How the queue node is read...
+  /// How the participant reads its queue node.
   node_access reads = node_access::direct;
-  /// ...and reset, which nobody else does. By RMA it is reset for every acquisition, as published; in place
-  /// only if it was used.
+  /// How the participant resets its queue node; no other rank resets it. By RMA it is reset for every
+  /// acquisition, as published; in place only if it was used.
   node_access resets = node_access::direct;
 };
 
@@ -70,13 +72,15 @@ class far_queue {
  public:
   static constexpr participant queued = Policy.queued;
 
-  /// `home` keeps the tail; `announced` is the rank that a predecessor shall be told. Collective.
+  /// Collective. `home` keeps the tail; `announced` is the rank that a predecessor gets to know as its
+  /// successor.
   far_queue(W& w, int home, int announced) : far_queue(w, home, announced, owner_of<queued>(w)) {}
-  /// The same where `owner` has the words of this rank's participant, which may be any part of a node.
+  /// The same, with the words of this rank's participant at `owner`. The participant may be any part of a
+  /// node.
   far_queue(W& w, int home, int announced, int owner)
       : world_(&w), words_(w), home_(checked_rank(w, home)), owner_(owner), announced_(to_word(announced)) {}
 
-  /// Takes the last place. Returns the predecessor's owner, or `nobody` at the head.
+  /// Joins at the end. Returns the predecessor's owner, or `nobody` at the head.
   [[nodiscard]] rank_word enqueue() {
     const turn_state state = next_turn();
     const std::uint64_t entry = entry_in(state);
@@ -89,7 +93,7 @@ class far_queue {
     return predecessor / turns;
   }
 
-  /// Takes the first place if the queue is empty.
+  /// Joins if the queue is empty. Returns whether it was.
   [[nodiscard]] bool enqueue_if_empty() {
     const turn_state state = next_turn();
     if (compare_and_swap_tail(nobody, entry_in(state)) != nobody) return false;
@@ -97,8 +101,8 @@ class far_queue {
     return true;
   }
 
-  /// Leaves the head. Returns who was announced as the successor, which must be told; `nobody` if the queue
-  /// is empty now. A successor that is about to register is waited for.
+  /// Leaves the head. Returns the rank that the successor announced, which the caller must notify, or
+  /// `nobody` if the queue is empty now. Waits for a successor that is about to register.
   [[nodiscard]] rank_word leave() {
     if constexpr (Policy.looks_early)
       if (const rank_word successor = leave_if_followed(); successor != nobody) return successor;
@@ -107,13 +111,14 @@ class far_queue {
     return noted(await_successor());
   }
 
-  /// The same if a successor has registered by now; otherwise stays at the head and returns `nobody`.
+  /// Leaves like `leave` if a successor has registered by now. Otherwise stays at the head and returns
+  /// `nobody`.
   [[nodiscard]] rank_word leave_if_followed() {
     const rank_word successor = look();
     return successor == nobody ? nobody : noted(successor);
   }
 
-  /// Who has registered as the successor by now, or `nobody`.
+  /// The rank announced by the successor that has registered by now, or `nobody`.
   [[nodiscard]] rank_word look() {
     const next_word next = next_in(state().turn());
     if constexpr (Policy.reads == node_access::direct) {
@@ -131,23 +136,23 @@ class far_queue {
 
  private:
   struct alignas(slot_bytes) words {
-    far<std::uint64_t> tail;  ///< nobody, or the last participant's owner and turn
+    far<std::uint64_t> tail;  ///< nobody, or the owner and the turn of the last participant
     alignas(slot_bytes) far<rank_word> next;
     far<rank_word> other_next;
-    far<std::uint64_t> state;  ///< what a node remembers
-    far<std::uint64_t> claim;  ///< written to have the slot
+    far<std::uint64_t> state;  ///< what a participant that is a node remembers
+    far<std::uint64_t> claim;  ///< written to get the slot's cache line for writing
   };
   using next_word = far<rank_word> words::*;
   static constexpr std::uint64_t turns = 2;
 
-  /// What a participant remembers: whose turn it is, and which words were written since their reset.
+  /// What a participant remembers: which word's turn it is, and which words were written since their reset.
   struct turn_state {
     std::uint64_t bits = 0;
 
     [[nodiscard]] std::uint64_t turn() const noexcept { return bits % turns; }
     [[nodiscard]] bool is_used(std::uint64_t word) const noexcept { return (bits & used(word)) != 0; }
     [[nodiscard]] turn_state using_now() const noexcept { return {bits | used(turn())}; }
-    /// The other word's turn, which is unused then.
+    /// The state in the other word's turn, with that word unused.
     [[nodiscard]] turn_state switched() const noexcept {
       const std::uint64_t next = 1 - turn();
       return {(bits & used(turn())) | next};
@@ -174,13 +179,14 @@ class far_queue {
     return to_word(owner_) * turns + of.turn();
   }
 
-  /// The state of the acquisition that is about to begin, its word reset.
+  /// The state of the acquisition that is about to begin. Its word is reset.
   [[nodiscard]] turn_state next_turn() {
     if constexpr (Policy.words == next_words::single) {
       reset(&words::next);
       return {};
     } else {
-      // Read first, the slot would come over from the node's last rank twice: for reading, then for writing.
+      // A read first would transfer the slot from the node's last rank twice, for reading and then for
+      // writing.
       if constexpr (queued == participant::node) words_.write_direct(owner_, &words::claim, nobody);
       const turn_state last = state();
       const turn_state next = last.switched();
@@ -189,7 +195,7 @@ class far_queue {
     }
   }
 
-  /// `successor`, which has written its name into the word of this turn.
+  /// Notes that the word of this turn is used. Returns `successor`, which has written its name there.
   [[nodiscard]] rank_word noted(rank_word successor) {
     remember(state().using_now());
     return successor;
@@ -199,7 +205,7 @@ class far_queue {
     if constexpr (Policy.resets == node_access::direct) {
       words_.write_direct(owner_, next, nobody);
     } else {
-      // The way the successor writes it: a word that is written by accumulates must not be put to.
+      // In the same way as the successor writes it: a word that is written by accumulates must not be put to.
       if constexpr (registers_atomically)
         words_.accumulate(owner_, next, nobody, far_op::replace);
       else

@@ -1,18 +1,19 @@
 /// \file
-/// Fissile lock in near memory, for the ranks of one node: test-and-test-and-set before a queue, whose first
-/// competes with those that come; alone, or as the local lock of a cohort.
+/// Fissile lock in near memory, for the ranks of one node: test-and-test-and-set in front of a queue. The
+/// first rank of the queue competes with ranks that arrive. Alone, or as the local lock of a cohort.
 ///
 /// Source: D. Dice, A. Kogan, "Fissile locks", NETYS 2020, arXiv:2003.05025, with any near lock as the inner
-/// one. As published the first of the queue loses patience after a time; here it says at its arrival after
-/// how many releases the lock is closed to all others, so that there is a bound, also while it does not run.
+/// one. As published the first of the queue becomes impatient after a time. Here it writes at its arrival
+/// after how many releases the lock is closed to all other ranks, so that the bound also holds while it does
+/// not run.
 ///
-/// Fairness: the first of the queue is overtaken at most `patience` times, once ranks see what it says; the
-/// queue has the inner lock's order. Progress: an acquiring rank waits for those that hold the lock or are
-/// before it in the queue only.
+/// Fairness: the first of the queue is overtaken at most `patience` times, once ranks see what it wrote; the
+/// queue has the inner lock's order. Progress: an acquiring rank waits only for ranks that hold the lock or
+/// are before it in the queue.
 ///
-/// Cost: no far operations. Cache-line transfers: uncontended the lock's line; contended those of the inner
-/// lock besides, but nobody waits at the lock's line but the first of the queue. Memory: 64 bytes of near
-/// memory for each rank and that of the inner lock.
+/// Cost: no far operations. Cache-line transfers: uncontended the lock's line; contended in addition those of
+/// the inner lock, but only the first of the queue waits at the lock's line. Memory: 64 bytes of near memory
+/// for each rank and that of the inner lock.
 #pragma once
 
 #include <cstdint>
@@ -56,28 +57,28 @@ class fissile_lock : public near_lockable<fissile_lock<W, Inner>, W> {
     do seen = world_->await(lock_->state, is_free);
     while (!take(seen));
     lock_->closing.store(never, std::memory_order_relaxed);
-    // The lock's own order is enough for what follows: nothing is handed over inside.
+    // The lock's own order is enough for what follows: the inner lock hands no value over.
     inner_.release_local(base::from_above);
     return {status_of(seen), true};
   }
 
-  /// Not from a holder that has handed over to those who wait.
+  /// Succeeds only if the holder handed `from_above` over, and not where it handed over to waiting ranks.
   [[nodiscard]] bool try_acquire_local() {
     const word seen = look();
     return status_of(seen) == base::from_above && is_open(seen) && take(seen);
   }
 
-  /// Who is in the inner lock is the first of the queue, or behind it.
+  /// A rank in the inner lock is the first of the queue, or behind it.
   [[nodiscard]] bool alone() const { return inner_.is_free(); }
 
   void release_local(status passes) {
-    const word releases = counted_on(releases_of(look()), 1);                  // which nobody else changes
+    const word releases = counted_on(releases_of(look()), 1);                  // no other rank changes it
     lock_->state.store(word_of(releases, passes), std::memory_order_release);  // (2)
   }
 
  private:
-  /// How often the lock was released, in all bits but the lowest 8, which say that it is held, or what was
-  /// handed over.
+  /// The number of releases of the lock, in all bits but the lowest 8. Those say that the lock is held, or
+  /// what was handed over.
   using word = std::uint32_t;
   static constexpr unsigned status_bits = 8;
   static constexpr word all_releases = ~word{0} >> status_bits;
@@ -85,7 +86,8 @@ class fissile_lock : public near_lockable<fissile_lock<W, Inner>, W> {
 
   struct alignas(cache_line) words {
     typename W::template near<word> state{};
-    /// `never`, or one more than the releases from which on the first of the queue is next.
+    /// `never`, or one more than the number of releases from which on the lock is closed to all but the first
+    /// of the queue.
     typename W::template near<word> closing{};
   };
 
@@ -100,7 +102,8 @@ class fissile_lock : public near_lockable<fissile_lock<W, Inner>, W> {
   [[nodiscard]] static constexpr bool is_free(word of) noexcept { return status_of(of) != base::held; }
 
   [[nodiscard]] word look() const { return lock_->state.load(std::memory_order_relaxed); }
-  /// To who is not the first of the queue. Numbers of releases come again; nobody is that patient.
+  /// Whether the lock is open to ranks other than the first of the queue. Numbers of releases repeat, but no
+  /// rank waits that long.
   [[nodiscard]] bool is_open(word seen) const {
     const word closing = lock_->closing.load(std::memory_order_relaxed);
     if (closing == never) return true;

@@ -1,36 +1,41 @@
 /// \file
-/// HCLH: a CLH queue of all ranks in which those of a node come together, because each node has a queue of
-/// its own, of which the first appends all who are in it by then.
+/// HCLH: a CLH queue of all ranks that keeps the ranks of a node together. Each node has a queue of its own,
+/// whose first rank appends all ranks that are in it by then to the queue of all.
 ///
 /// Source: V. Luchangco, D. Nussbaum, N. Shavit, "A hierarchical CLH queue lock", Euro-Par 2006, doi
 /// 10.1007/11823285_84. A. Uffmann's master thesis, LMU Munich, 2022, section 5.3, argues that it does not
-/// pay over RMA, and leaves it out. How it is done over RMA here is nearfar's, with Craig's variant
-/// (clh_lock.hpp) as the thesis has it in mind, and without.
+/// pay over RMA, and leaves it out. The form over RMA here is nearfar's, with Craig's variant (clh_lock.hpp),
+/// which the thesis has in mind, and without.
 ///
-/// A rank swaps itself into its node's queue (near memory) and waits for who was there before, who tells it
-/// that the lock is its own, or that it is the first of a new batch. The first of a batch swaps the last of
-/// the batch into the queue of all (far memory), tells that one, and with it who comes next on this node,
-/// that the batch has ended there, and waits for who was the end before.
+/// A rank swaps itself into its node's queue (near memory) and waits for its predecessor there. The
+/// predecessor tells it either that it has the lock, or that it is the first of a new batch. The first of a
+/// batch swaps the last of the batch into the queue of all (far memory). It tells the last rank, and with it
+/// the next rank on this node, that the batch has ended there, and waits for the previous end of the queue of
+/// all.
 ///
-/// In the source a rank keeps its predecessor's queue node, by which it may get one of another node of the
-/// machine. Here each has two, which take turns. Why that is enough: who looks at the node of a rank's
-/// acquisition number k-2 is behind that in the queue, and before the rank's own number k-1, which is behind
-/// whoever has come to that end of the queue; so it has the lock, and has looked for the last time, before
-/// the rank has it by number k-1.
+/// In the source a rank keeps its predecessor's queue node, which may be in the memory of another node of the
+/// machine. Here each rank has two queue nodes, which take turns. Two are enough for the following reason.
+/// The rank that polls the queue node of acquisition k-2 is behind that acquisition in the queue. It is
+/// before acquisition k-1 of the node's owner, since that comes behind whichever rank had reached that end of
+/// the queue. So the polling rank has the lock, and has polled for the last time, before the owner has the
+/// lock by acquisition k-1.
 ///
-/// Seen is not complete: the words that ranks of other nodes look at are written by their owners only, in
-/// place. By Craig's variant both sides swap, and a reset is an accumulate too; what was swapped into a word
-/// by who then got the lock is complete when its owner comes to reset it, as above.
+/// A write that has been seen need not be complete. The words that ranks of other nodes poll are therefore
+/// written by their owners only, in place. In Craig's variant both sides swap, and a reset is an accumulate
+/// too. A name that was swapped into a word by a rank that then got the lock is complete when the word's
+/// owner comes to reset it, as above.
 ///
-/// Fairness: between batches, in which each rank of a node is once, first come, first served from when the
-/// first rank of a batch has appended it. Until then, while that rank is on the way to the home, other nodes
-/// may overtake those behind it without a bound. Progress: an acquiring rank waits for its predecessors, and
-/// for the first of its batch. There is no attempt that does not wait (near_clh_lock.hpp).
+/// Fairness: between batches, in which each rank of a node is at most once, first come, first served from
+/// when the first rank of a batch has appended it. Until then, while that rank's swap is on the way to the
+/// home, other nodes may overtake the ranks behind it without a bound. Progress: an acquiring rank waits for
+/// its predecessors, and for the first of its batch. There is no `try_acquire` (near_clh_lock.hpp says why).
 ///
-/// Cost in far operations, each completed by a flush: lock 1 swap at home by the first of a batch, and 1 get
-/// at its predecessor for each look at it; unlock none. By Craig's variant: lock 1 atomic at home and 1 at
-/// the predecessor by the first of a batch, unlock 1 at the own node and 1 at the successor by the last; and
-/// 1 at the own node to reset. Memory: 64 bytes of far (Craig: 128) and 128 of near memory for each rank.
+/// Cost in far operations, each completed by a flush:
+///  - as published: lock 1 swap at home by the first of a batch, and 1 get at its predecessor for each poll;
+///    unlock none;
+///  - Craig's variant: lock 1 atomic at home and 1 at the predecessor by the first of a batch; unlock 1 at
+///    the own node and 1 at the successor by the last of a batch; and 1 at the own node to reset.
+/// Memory: 64 bytes of far (Craig: 128) and 128 of near memory for each rank.
 #pragma once
 
 #include <array>
@@ -71,7 +76,7 @@ class hclh_lock : public lockable<hclh_lock<W, Where>, W> {
     const queue_node mine{rank_, turn_};
     cell_of(mine).store(waiting, std::memory_order_relaxed);
     reset();
-    // (1) Releases both resets to who comes next here, and to the first of the batch (2).
+    // (1) Releases both resets to the successor on this node, and to the first of the batch (2).
     const std::uint64_t before = local_end_->exchange(mine.name(), std::memory_order_acq_rel);
     if (before != nobody) {
       const std::uint64_t told =
@@ -83,8 +88,8 @@ class hclh_lock : public lockable<hclh_lock<W, Where>, W> {
 
   void release() {
     const queue_node mine{rank_, turn_};
-    // (3) Releases the critical section to who is next here. Whether this rank is the last of its batch was
-    // written before the batch could have the lock.
+    // (3) Releases the critical section to the successor on this node. If this rank is the last of its batch,
+    // that was written before the batch could have the lock.
     if (cell_of(mine).load(std::memory_order_relaxed) == waiting)
       cell_of(mine).store(is_next, std::memory_order_release);
     else
@@ -92,13 +97,14 @@ class hclh_lock : public lockable<hclh_lock<W, Where>, W> {
   }
 
  private:
-  // What a rank is told by who was before it on its node.
+  // What a rank is told by its predecessor on its node.
   static constexpr std::uint64_t waiting = 0;
   static constexpr std::uint64_t is_next = 1;   ///< it has the lock
   static constexpr std::uint64_t is_first = 2;  ///< of a batch
   static bool is_told(std::uint64_t told) noexcept { return told != waiting; }
-  // What the last of a batch tells who is behind it. Craig: or who that is, above these. Origins of far
-  // operations, so they must be objects.
+  // The values of a status word, by which the last rank of a batch tells the successor that it has released.
+  // In Craig's variant the word may also hold the successor's name, which is above these values. Origins of
+  // far operations, so they must be objects.
   static constexpr std::uint64_t pending = 0;
   static constexpr std::uint64_t released = 1;
   static constexpr std::uint64_t grant = 1;
@@ -113,7 +119,7 @@ class hclh_lock : public lockable<hclh_lock<W, Where>, W> {
     far<std::uint64_t> end;
   };
 
-  /// One of a rank's two.
+  /// One of a rank's two queue nodes.
   struct queue_node {
     int owner;
     std::uint64_t turn;
@@ -145,13 +151,14 @@ class hclh_lock : public lockable<hclh_lock<W, Where>, W> {
     }
   }
 
-  /// Of the first of a batch: everyone from it to who is the last on its node now.
+  /// Appends the batch to the queue of all: from this rank, its first, to the rank that is now the last on
+  /// its node.
   handover append_batch() {
-    // (2) Pairs with (1), whose last far write is in place by the time that others can see its name.
+    // (2) Pairs with (1) of the last rank, whose reset is in place by the time that others can see its name.
     last_ = local_end_->load(std::memory_order_acquire);
     words_.swap(home_, &far_words::end, last_, before_);
     words_.flush(home_);
-    // (4) To who comes next on this node; the last itself reads it when it has the lock.
+    // (4) For the next rank on this node. The last rank of the batch reads it too, when it has the lock.
     cell_of(queue_node::of(last_)).store(is_first, std::memory_order_release);
     if (before_ == nobody) return handover::uncontended;
     const queue_node before = queue_node::of(before_);
@@ -161,7 +168,7 @@ class hclh_lock : public lockable<hclh_lock<W, Where>, W> {
     return is_near ? handover::local : handover::remote;
   }
 
-  /// Until the rank before releases; whether it had not yet.
+  /// Waits until the predecessor has released. Returns whether it had to wait.
   [[nodiscard]] bool poll(queue_node before, bool is_near) {
     const auto is_released = [](std::uint64_t status) { return status == released; };
     if (is_near) {
@@ -185,7 +192,7 @@ class hclh_lock : public lockable<hclh_lock<W, Where>, W> {
     return true;
   }
 
-  /// Of the last of a batch.
+  /// Releases as the last of a batch.
   void release_last(queue_node mine) {
     if constexpr (Where == clh_waiting::at_predecessor) {
       words_.write_direct(rank_, mine.status(), released);
@@ -203,10 +210,10 @@ class hclh_lock : public lockable<hclh_lock<W, Where>, W> {
   [[no_unique_address]] std::conditional_t<Where == clh_waiting::at_home, far_handover<W>, no_grants> grants_;
   int home_;
   int rank_;
-  std::uint64_t my_name_;  ///< above what a queue node says else
+  std::uint64_t my_name_;  ///< distinct from the values of a status word
   typename W::template near<std::uint64_t>* local_end_;
   std::uint64_t turn_ = 0;
-  std::array<bool, 2> is_used_{};  ///< Craig: each of the two statuses, since its reset
+  std::array<bool, 2> is_used_{};  ///< Craig: whether each status was written since its reset
   std::uint64_t last_ = nobody;
   std::uint64_t before_ = nobody;
   std::uint64_t seen_ = pending;

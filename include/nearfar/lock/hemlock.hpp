@@ -1,28 +1,28 @@
 /// \file
 /// Hemlock in near memory, for the ranks of one node: alone, or as the local lock of a cohort.
 ///
-/// Source: D. Dice, A. Kogan, "Hemlock: compact and scalable mutual exclusion", SPAA 2021,
-/// doi 10.1145/3409964.3461805, with its variants Overlap (as corrected in version 4, arXiv:2102.03863),
+/// Source: D. Dice, A. Kogan, "Hemlock: compact and scalable mutual exclusion", SPAA 2021, doi
+/// 10.1145/3409964.3461805, with its variants Overlap (as corrected in version 4, arXiv:2102.03863),
 /// Coherence Traffic Reduction (CTR) and Aggressive Hand-over (AH); as a local lock A. Uffmann's master
 /// thesis, LMU Munich, 2022, section 5.4.4.
 ///
-/// A rank waits at its predecessor's word, in which that writes which lock it hands over, and which the one
-/// that waits then clears. So a rank has one word for all its locks (`hemlock_words`): a lock that is held
-/// leaves nothing there. What is handed over is in the same word, for which the thesis gave up that the words
-/// are shared; `pass_place::beside` keeps it in a word of the lock's, as it did before.
+/// A rank waits at its predecessor's word. The predecessor writes there which lock it hands over, and the
+/// waiting rank then clears the word. A held lock leaves nothing in the word, so a rank has one word for all
+/// its locks (`hemlock_words`). The word also carries the pass count; for that the thesis gave up sharing the
+/// words between locks. `pass_place::beside` keeps the count in a word of the lock, as the thesis did before.
 ///
-/// Who releases waits until its word is clear, as the next to be behind it, in this lock or another, would
-/// take what is there for its own. With `hemlock_release::overlapped` it waits only before it uses the word
-/// again: before it writes, and before it enters the queue of the same lock.
+/// A releasing rank waits until its word is clear, because its next successor, in this lock or another, would
+/// otherwise take the old hand-over for its own. With `hemlock_release::overlapped` it waits only before it
+/// uses the word again: before it writes, and before it enters the queue of the same lock.
 ///
-/// Fairness: first come, first served (bound 0); overlapped, a rank that acquires again while its successor
-/// has yet to take the lock waits for that before it is in the queue, and others may come before it (found by
-/// the model checker). Progress: an acquiring rank waits for its predecessors, and a releasing one until its
-/// successor, which is awake, has taken the lock.
+/// Fairness: first come, first served (bound 0). With `overlapped`, a rank that acquires again while its
+/// successor has yet to take the lock waits for the successor before it is in the queue, and other ranks may
+/// come before it (found by the model checker). Progress: an acquiring rank waits for its predecessors, and a
+/// releasing rank until its successor, which is awake, has taken the lock.
 ///
 /// Cost: no far operations. Cache-line transfers: uncontended the end of the queue; contended that, and the
-/// predecessor's word 3 times, or 2 where it is read to be written. Memory: a word for each lock, and one for
-/// each rank; 128 bytes of near memory for each rank where a lock has its own, else 64.
+/// predecessor's word 3 times, or 2 with `reads_to_write`. Memory: a word for each lock, and one for each
+/// rank; 128 bytes of near memory for each rank where a lock has its own words, else 64.
 #pragma once
 
 #include <cstdint>
@@ -34,25 +34,25 @@
 
 namespace nearfar {
 
-/// When a hemlock's holder writes its word, and when it waits until that is clear.
+/// When a hemlock's holder writes its word, and when it waits until the word is clear.
 enum class hemlock_release : std::uint8_t {
-  in_turn,     ///< writes it when somebody is behind it, then waits
-  overlapped,  ///< the same, but waits before it needs the word again
-  aggressive,  ///< writes it before it looks whether anybody is behind it, then waits if so
+  in_turn,     ///< writes it when another rank is behind it, then waits
+  overlapped,  ///< the same, but waits only before it needs the word again
+  aggressive,  ///< writes it before it looks whether another rank is behind it, then waits if so
 };
 
-/// Where a near lock keeps what is handed over.
+/// Where a near lock keeps the pass count that it hands over.
 enum class pass_place : std::uint8_t { inlined, beside };
 
-/// What distinguishes hemlocks; the default is the paper's recommendation.
+/// The parameters of a `hemlock`; the default is the paper's recommendation.
 struct hemlock_policy {
   hemlock_release releases = hemlock_release::aggressive;
-  /// Whether who waits reads the word so that its line comes to be written (CTR).
+  /// Whether a waiting rank polls the word with operations that fetch its line for writing (CTR).
   bool reads_to_write = true;
   pass_place passes = pass_place::inlined;
 };
 
-/// Each rank's word, for any number of hemlocks of the same ranks, which it must outlive.
+/// Each rank's word, for any number of hemlocks of the same ranks. Must outlive those locks.
 template <world W>
 class hemlock_words {
  public:
@@ -65,7 +65,7 @@ class hemlock_words {
     typename W::template near<std::uint64_t> grant{};
   };
   [[nodiscard]] auto& of(int rank) { return words_.at(rank).grant; }
-  /// The same on all ranks, which make their locks in the same order.
+  /// The same name on all ranks, because they make their locks in the same order.
   [[nodiscard]] std::uint64_t name_next_lock() noexcept { return ++locks_; }
 
  private:
@@ -87,14 +87,14 @@ class hemlock : public near_lockable<hemlock<W, Policy>, W> {
   /// `topology_error` if the ranks of one lock are not on one node.
   explicit hemlock(W& w, int home = 0, near_scope scope = near_scope::world)
       : hemlock(w, nullptr, home, scope) {}
-  /// The same with words that it shares with other locks.
+  /// The same with words shared with other locks.
   hemlock(W& w, hemlock_words<W>& shared, int home = 0, near_scope scope = near_scope::world)
       : hemlock(w, &shared, home, scope) {}
   ~hemlock() noexcept(!checked_build) { this->expect_not_held(); }
 
   grant acquire_local() {
     if constexpr (Policy.releases == hemlock_release::overlapped)
-      // A rank of this lock's queue has not taken it yet: the next one must not take what is for that.
+      // If this rank's last successor has not taken this lock yet, the next one must not take that hand-over.
       world_->await(words_->of(rank_), [this](std::uint64_t now) { return !is_for_us(now); });
     const cell predecessor = lock_->tail.exchange(self_, std::memory_order_acq_rel);  // (1)
     if (predecessor == none) return {};
@@ -137,7 +137,7 @@ class hemlock : public near_lockable<hemlock<W, Policy>, W> {
 
   struct alignas(cache_line) words {
     typename W::template near<cell> tail{};
-    typename W::template near<status> passed{};  ///< if it is not in the word that hands over
+    typename W::template near<status> passed{};  ///< unless the word that hands over carries it
   };
 
   hemlock(W& w, hemlock_words<W>* shared, int home, near_scope scope)
@@ -170,14 +170,14 @@ class hemlock : public near_lockable<hemlock<W, Policy>, W> {
     mine.store(given, std::memory_order_release);  // (3)
   }
 
-  /// Whether nobody was behind this rank.
+  /// Leaves the queue if no rank is behind this one. Returns whether it has left.
   [[nodiscard]] bool leaves_last() {
     cell expected = self_;
     return lock_->tail.compare_exchange(expected, none, std::memory_order_release,
                                         std::memory_order_relaxed);  // pairs with (1)
   }
 
-  /// Until (4).
+  /// Waits for (4).
   void await_clear(auto& mine) {
     await(mine, [](std::uint64_t now) { return now == nothing; });
   }

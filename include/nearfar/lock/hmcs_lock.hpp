@@ -1,30 +1,32 @@
 /// \file
-/// HMCS: a tree of MCS queues, one for each element of each level of a node, in near memory; alone, or below
-/// a queue of nodes. With AHMCS, whose ranks skip levels for which there is no need.
+/// HMCS: a tree of MCS queues in near memory, one queue for each element of each level of a node; alone, or
+/// below a queue of nodes. Also AHMCS, whose ranks skip levels that are not needed.
 ///
 /// Source: M. Chabbi, M. Fagan, J. Mellor-Crummey, "High performance locks for multi-level NUMA systems",
 /// PPoPP 2015, doi 10.1145/2688500.2688503; M. Chabbi, J. Mellor-Crummey, "Contention-conscious,
 /// locality-preserving locks", PPoPP 2016, doi 10.1145/2851141.2851166, without its use of transactions.
-/// There each level keeps its count in its own queue node; here all counts are handed over in one word. That
-/// the lock stays in an element whose turns are over while nobody else wants it is nearfar's, as in
-/// `cohort_lock`.
+/// There each level keeps its count in its own queue node; here all counts are handed over in one word. It is
+/// nearfar's, as in `cohort_lock`, that the lock stays in an element whose turns are over while no rank
+/// outside wants it.
 ///
-/// A rank queues with those of its innermost element. The first of these queues for all of them one level up,
-/// in a queue node that is the element's, and so on. Who releases hands over in the innermost queue in which
-/// somebody waits and which has turns left, having been handed on in it at most `max_passes` times in a row;
-/// it leaves the queues below that, and who is next there has to queue further up.
+/// A rank queues with the other ranks of its innermost element. The first of these queues on behalf of all of
+/// them one level up, in a queue node that belongs to the element, and so on. A releasing rank hands over in
+/// the innermost queue that has a waiting rank and turns left: in each queue the lock is handed over at most
+/// `max_passes` times in a row. The rank leaves the queues below that one, and the next rank in each of those
+/// has to queue further up.
 ///
-/// Adaptive, a rank begins where it was alone the last time, but one level further up: with a queue node of
-/// its own among those of elements. Where it had both a predecessor and a successor it begins one level
-/// further down. And it begins in the node's queue if neither that nor the one it would begin in has anybody.
+/// Adaptive entry: a rank that was alone where it began the last time begins one level further up, with a
+/// queue node of its own among those of elements. A rank that had both a predecessor and a successor begins
+/// one level further down. A rank begins in the node's queue if both that queue and the one it would begin in
+/// are empty.
 ///
-/// Fairness: in the queue that is the node's, first come, first served between its elements, each of which
-/// may bring `max_passes` + 1 times as many as one inside it may; adaptive, ranks that come straight to a
-/// queue count as elements there. Progress: an acquiring rank waits for its predecessors only.
+/// Fairness: in the node's queue first come, first served between its elements. Each element may bring
+/// `max_passes` + 1 times as many ranks as an element inside it may. Adaptive, ranks that enter a queue
+/// directly count as elements there. Progress: an acquiring rank waits for its predecessors only.
 ///
 /// Cost: no far operations. Cache-line transfers: those of MCS for each queue on the way up, uncontended all
-/// of them; adaptive, uncontended for long, those of one. One word to hand over. Memory: 256 bytes of near
-/// memory for each rank and level, and 256 for each rank.
+/// of them; adaptive and uncontended for long, those of one. A hand-over writes one word. Memory: 256 bytes
+/// of near memory for each rank and level, and 256 for each rank.
 #pragma once
 
 #include <algorithm>
@@ -41,28 +43,29 @@
 
 namespace nearfar {
 
-/// Where a rank begins to queue.
+/// Where a rank enters the tree of queues.
 enum class hmcs_entry : std::uint8_t {
   innermost,  ///< in the queue of its innermost element (HMCS)
-  adaptive,   ///< as far up as it seems to be alone below (AHMCS)
+  adaptive,   ///< as far up as the rank seems to be alone below (AHMCS)
 };
 
 /// Exclusive lock for the ranks of one node. See the file's comment.
 template <world W, hmcs_entry Entry = hmcs_entry::innermost>
 class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
   using base = near_lockable<near_hmcs_lock<W, Entry>, W>;
-  /// Names a queue node: by the rank in whose memory it is, and which one it is there.
+  /// The name of a queue node: the rank in whose memory it is, and its index there.
   using cell = typename base::rank_cell;
 
  public:
   using status = typename base::status;
   using grant = typename base::grant;
 
-  /// Collective. Each queue's end lies with the lowest rank of its element, the node's with `home`, or with
-  /// `near_scope::node` at each node's leader. `inside`: the levels inside the node, each with the number of
-  /// times that the lock is handed on in one of its elements; if not given, `lock_tree::inside_nodes`. Throws
-  /// `misuse` if one of them is not inside a node or its threshold is not 1 to 254, `topology_error` if it is
-  /// not known which ranks share an element of it, or if the ranks of one lock are not on one node.
+  /// Collective. The end of each queue lies with the lowest rank of its element; that of the node's queue
+  /// with `home`, or with `near_scope::node` at each node's leader. `inside`: the levels inside the node,
+  /// each with the number of times that the lock is handed on in one of its elements (default:
+  /// `lock_tree::inside_nodes`). Throws `misuse` if a level is not inside a node or its threshold is not 1 to
+  /// 254. Throws `topology_error` if the ranks that share an element of a level are not known, or if the
+  /// ranks of one lock are not on one node.
   explicit near_hmcs_lock(W& w, int home = 0, near_scope scope = near_scope::world)
       : near_hmcs_lock(w, home, scope, lock_tree::inside_nodes(w.locality())) {}
   near_hmcs_lock(W& w, int home, near_scope scope, const lock_tree& inside)
@@ -92,7 +95,7 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
       if (queues_[i].end->compare_exchange(expected, name_in(i), std::memory_order_acq_rel,
                                            std::memory_order_relaxed))
         continue;
-      // Who has queued up below meanwhile has to ask above itself.
+      // A rank that has queued up below meanwhile has to ask above itself.
       leave_below(i);
       return false;
     }
@@ -100,7 +103,7 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
     return true;
   }
 
-  /// Looks where somebody is most likely first.
+  /// Looks first where another rank is most likely.
   [[nodiscard]] bool alone() {
     for (std::size_t i = entry_ + 1; i-- > 0;)
       if (is_followed(i)) return false;
@@ -121,11 +124,12 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
   static constexpr cell none = base::no_rank;
   static constexpr std::uint64_t waiting = 0;
 
-  /// What is handed over, in a word.
+  /// What a rank hands over, in one word.
   struct turn {
-    bool asks_above = false;  ///< only a queue, whose first is to ask for the lock one level up
+    bool asks_above = false;  ///< only the queue is handed over; its first rank must ask for the lock one
+                              ///< level up
     status passes = base::from_above;
-    /// Hand-overs in a row in each queue but the node's, the outermost first.
+    /// Hand-overs in a row in each queue but the node's, outermost first.
     std::array<status, level_count> in_a_row{};
 
     [[nodiscard]] static constexpr turn of(std::uint64_t word) noexcept {
@@ -154,10 +158,10 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
     alignas(cache_line) typename W::template near<cell> end{};  ///< of a queue
   };
 
-  /// One queue, as this rank knows it; the node's is the first, its own innermost element's the last.
+  /// One queue as this rank knows it. The node's queue is the first, that of its innermost element the last.
   struct queue {
     typename W::template near<cell>* end;
-    cell element;       ///< the queue node of this rank's element in it; its own in the last
+    cell element;       ///< the queue node of this rank's element; in the last queue the rank's own
     status max_passes;  ///< in a row
   };
 
@@ -204,7 +208,7 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
     return is_empty(begins_) && is_empty(0) ? 0 : begins_;
   }
 
-  /// Before the lock goes: how crowded it was where this rank began.
+  /// Notes, before the lock is released, how contended the queue is in which this rank began.
   void learn() {
     const bool is_followed = node_in(entry_).next.load(std::memory_order_relaxed) != none;
     if (had_predecessor_ && is_followed)
@@ -213,16 +217,16 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
       --begins_;
   }
 
-  /// Whether somebody is before this rank in the queue, who hands it over.
+  /// Whether a rank is before this one in the queue, and will hand it over.
   [[nodiscard]] bool enqueue(std::size_t i) {
     node& mine = node_in(i);
     mine.next.store(none, std::memory_order_relaxed);
-    // (1) Acquires from (4) of who left the queue if it was empty; releases the reset of `next`.
+    // (1) Acquires from (4) of the last rank to leave if the queue was empty; releases the reset of `next`.
     const cell before = queues_[i].end->exchange(name_in(i), std::memory_order_acq_rel);
     if (i == entry_) had_predecessor_ = before != none;
     if (before == none) return false;
     mine.given.store(waiting, std::memory_order_relaxed);
-    // (2) Releases the two resets above to whoever reads that (3).
+    // (2) Releases the two resets above to the predecessor's (3).
     node_named(before).next.store(name_in(i), std::memory_order_release);
     return true;
   }
@@ -230,14 +234,14 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
   [[nodiscard]] bool has_successor(std::size_t i) {
     return node_in(i).next.load(std::memory_order_relaxed) != none;
   }
-  /// Somebody who has not registered yet counts. Who has is in a line that is here, the end of the queue in
-  /// one that all who come write.
+  /// Also true for a rank that has not registered yet. A registered rank is found in a line of this rank; the
+  /// end of the queue is in a line that every arriving rank writes.
   [[nodiscard]] bool is_followed(std::size_t i) {
     return has_successor(i) || queues_[i].end->load(std::memory_order_relaxed) != name_in(i);
   }
 
-  /// The innermost in which somebody waits and that has turns left. If there is none, and nobody waits in the
-  /// node's, the outermost in which somebody waits: whoever called `alone` may rely on that.
+  /// The innermost queue that has a waiting rank and turns left. If there is none, and no rank waits in the
+  /// node's queue, the outermost queue that has a waiting rank: a caller of `alone` may rely on that.
   [[nodiscard]] std::size_t queue_to_hand_over_in() {
     for (std::size_t i = entry_; i > 0; --i)
       if (held_.in_a_row[i - 1] < queues_[i].max_passes && has_successor(i)) return i;
@@ -247,7 +251,7 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
     return 0;
   }
 
-  /// The queues inside are other elements' then.
+  /// Resets the counts of the queues inside, which then belong to other elements.
   void count(std::size_t at) {
     if (at > 0) {
       status& in_a_row = held_.in_a_row[at - 1];
@@ -256,7 +260,7 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
     std::fill(held_.in_a_row.begin() + static_cast<std::ptrdiff_t>(at), held_.in_a_row.end(), status{0});
   }
 
-  /// To who is behind this rank's node in a queue, or is about to be.
+  /// Hands over to the rank that is behind this rank's node in a queue, or is about to be.
   void hand_over(std::size_t i, const turn& what) {
     // (3) Pairs with (2).
     const cell next = world_->await(node_in(i).next, [](cell behind) { return behind != none; });
@@ -264,17 +268,17 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
     node_named(next).given.store(what.word(), std::memory_order_release);
   }
 
-  /// Unless somebody is behind this rank's node.
+  /// Leaves the queue if no rank is behind this rank's node. Returns whether it has left.
   [[nodiscard]] bool leave_if_last(std::size_t i) {
     if (has_successor(i)) return false;
     cell expected = name_in(i);
-    // (4) Releases the same to the next (1).
+    // (4) Releases the same as (5) to the next (1).
     return queues_[i].end->compare_exchange(expected, none, std::memory_order_release,
                                             std::memory_order_relaxed);
   }
 
-  /// The queues below the one in which the lock is handed over; the outermost first, so that an element's
-  /// node is free before another rank of the element may use it.
+  /// Leaves the queues below the one in which the lock is handed over. The outermost comes first, so that an
+  /// element's node is free before another rank of the element may use it.
   void leave_below(std::size_t at) {
     for (std::size_t i = at + 1; i <= entry_; ++i)
       if (!leave_if_last(i)) hand_over(i, {.asks_above = true});
@@ -286,13 +290,13 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
   std::array<queue, level_count> queues_{};
   cell own_;
   std::size_t entry_;   ///< the queue in which this rank began
-  std::size_t begins_;  ///< adaptive: in which it begins the next time
+  std::size_t begins_;  ///< adaptive: the queue in which it begins the next time
   bool had_predecessor_ = false;
   turn held_{};
 };
 
-/// HMCS for all ranks of a world: `dash_lock` between nodes. The levels inside nodes come after its other
-/// arguments.
+/// HMCS for all ranks of a world, with `dash_lock` between nodes. The levels inside nodes are the last
+/// constructor argument.
 template <world W, hmcs_entry Entry = hmcs_entry::innermost>
 using hmcs_lock =
     cohort_lock<dash_lock<W, dash_policy{.queued = participant::node}>, near_hmcs_lock<W, Entry>>;

@@ -1,25 +1,26 @@
 /// \file
-/// Reader-writer lock that is an exclusive lock until somebody shares it: for those of whom it is not known
-/// whether they ever will.
+/// Reader-writer lock that is an exclusive lock until a rank first shares it: for locks of which it is not
+/// known whether they will ever be shared.
 ///
-/// Source: nearfar's own. That readers are provided for only once there are some is the reverse of D. Dice,
-/// A. Kogan, "BRAVO - Biased locking for reader-writer locks", USENIX ATC 2019, whose locks know no writers
-/// until one comes.
+/// Source: nearfar's own. It is the reverse of D. Dice, A. Kogan, "BRAVO - Biased locking for reader-writer
+/// locks", USENIX ATC 2019, whose locks provide for writers only once one comes; this one provides for
+/// readers only once one comes.
 ///
-/// Until then a writer takes the exclusive lock alone. The first reader takes it, too, says at each node that
-/// from now on the lock is shared, and gives it up. A writer looks for that when it has the exclusive lock,
-/// so that it is in before the first reader said so or finds out; whoever has found out leaves the exclusive
-/// lock alone, for ever, and takes the reader-writer lock. The word at a node is written once, by far
-/// operations that are complete before the exclusive lock is given up, and read in place: who sees it early
-/// has seen nothing that will not be so, since nobody but the first reader has the exclusive lock then.
+/// Until then a writer takes the exclusive lock alone. The first reader takes it too, marks the lock as
+/// shared at each node, and releases the exclusive lock. A writer checks the mark once it has the exclusive
+/// lock. So it either is in before the first reader marks the lock, or finds the mark. A rank that has found
+/// the mark never takes the exclusive lock again, and takes the reader-writer lock. The first reader writes
+/// the mark at a node once, by far operations that complete before it releases the exclusive lock; other
+/// ranks read it in place. A rank may see the mark early without harm, since only the first reader has the
+/// exclusive lock then.
 ///
-/// Fairness: that of the exclusive lock, then that of the reader-writer lock; who waits while it changes
-/// waits in both, once. Progress: an acquiring rank waits as in both locks.
+/// Fairness: that of the exclusive lock, then that of the reader-writer lock; a rank that waits during the
+/// change waits in both, once. Progress: an acquiring rank waits as in both locks.
 ///
-/// Cost: until it is shared that of the exclusive lock, and a load in place. The first reader 1 put for each
-/// node, all at once; each other rank one acquisition of the exclusive lock at most for nothing. From then on
-/// that of the reader-writer lock, and a load in place for the first of each rank. Memory: that of both
-/// locks, and 64 bytes of far memory for each rank.
+/// Cost: until the lock is shared that of the exclusive lock, and a load in place. The first reader 1 put for
+/// each node, all at once; each other rank at most one acquisition of the exclusive lock in vain. From then
+/// on that of the reader-writer lock, and a load in place at each rank's first acquisition. Memory: that of
+/// both locks, and 64 bytes of far memory for each rank.
 #pragma once
 
 #include <concepts>
@@ -42,7 +43,8 @@ class late_rw_lock
  public:
   using world_type = typename Exclusive::world_type;
 
-  /// Collective. `home` is both locks', `of_shared` more that the reader-writer lock's constructor takes.
+  /// Collective. `home` is the home of both locks; `of_shared` are further constructor arguments of the
+  /// reader-writer lock.
   template <typename... OfShared>
   explicit late_rw_lock(world_type& w, int home = 0, const OfShared&... of_shared)
       : late_rw_lock::shared_lockable(w, {{"home", home}}),
@@ -73,8 +75,8 @@ class late_rw_lock
     return shared_.try_acquire();
   }
   void release() {
-    // Nobody says that it is shared while another has the exclusive lock: what this rank knows has not
-    // changed.
+    // Only the holder of the exclusive lock marks the lock as shared, so what this rank knows has not changed
+    // since it acquired.
     if (is_known_)
       shared_.release();
     else
@@ -90,7 +92,7 @@ class late_rw_lock
     }
     return after(before, shared_.acquire_shared());
   }
-  /// Fails also while another reader is the first.
+  /// Also fails while another rank, as the first reader, has the exclusive lock.
   [[nodiscard]] bool try_acquire_shared() {
     if (!is_shared()) {
       if (!alone_.try_acquire()) return false;
@@ -103,7 +105,7 @@ class late_rw_lock
 
   void downgrade() {
     if (is_known_) return shared_.downgrade();
-    // Before any other rank may take it.
+    // Before any other rank may take the reader-writer lock.
     shared_.acquire_shared();
     share();
     alone_.release();
@@ -124,7 +126,7 @@ class late_rw_lock
     return is_known_;
   }
 
-  /// By who has the exclusive lock.
+  /// Marks the lock as shared. Called by the holder of the exclusive lock.
   void share() {
     if (is_shared()) return;
     const locality& where = world_->locality();
@@ -142,7 +144,7 @@ class late_rw_lock
   ReaderWriter shared_;
   typename world_type::template far_segment<words> words_;
   int leader_;
-  bool is_known_ = false;  ///< to this rank: that it is shared
+  bool is_known_ = false;  ///< this rank knows that the lock is shared
 };
 
 /// The recommended exclusive lock until somebody shares it, then the recommended reader-writer lock.

@@ -1,7 +1,6 @@
 /// \file
-/// What every lock of nearfar is to its user: *BasicLockable*, *Lockable* where the algorithm can, with
-/// misuse checked and the way the lock came remembered. What readers share besides is in
-/// `shared_lockable.hpp`.
+/// The interface that every lock of nearfar has: *BasicLockable*, and *Lockable* where the algorithm allows
+/// it. Checks misuse and remembers how the rank got the lock. `shared_lockable.hpp` adds what readers need.
 #pragma once
 
 #include <chrono>
@@ -19,21 +18,23 @@
 
 namespace nearfar {
 
-/// How the last acquisition got the lock. All but the first had to wait; contention is their share.
+/// How the last acquisition got the lock. In all cases but the first the rank had to wait; contention is
+/// their share.
 enum class handover : std::uint8_t {
   uncontended,  ///< the lock was free
-  local,        ///< directly from a rank of the same node; of locks that can be overtaken, perhaps this one
+  local,        ///< directly from a rank of the same node, perhaps this one in a lock that allows overtaking
   remote,       ///< directly from a rank of another node
-  waited,       ///< after waiting, but from whom is unknown or nobody in particular
+  waited,       ///< after waiting, but from an unknown rank or from no particular one
   unknown,      ///< the algorithm cannot tell whether it waited
 };
 
-/// The public face of a lock, over `Derived::acquire() -> handover`, `Derived::release()` and, if it exists,
-/// `Derived::try_acquire() -> bool` and `Derived::try_acquire_until(deadline) -> optional<handover>`.
+/// The public interface of a lock, built on `Derived::acquire() -> handover`, `Derived::release()` and, if
+/// they exist, `Derived::try_acquire() -> bool` and `Derived::try_acquire_until(deadline) ->
+/// optional<handover>`.
 ///
-/// Each rank has its own lock object for the lock that all ranks share; all objects are made collectively,
-/// and a rank may destroy its own while others still use theirs, but not while it holds the lock. An object
-/// is used by one thread.
+/// Each rank has its own lock object for the lock that all ranks share. All objects are made collectively. A
+/// rank may destroy its own while others still use theirs, but not while it holds the lock. One thread may
+/// use an object.
 template <typename Derived, world W>
 class lockable {
  public:
@@ -47,13 +48,13 @@ class lockable {
     held_ = holding::exclusive;
   }
 
-  /// Takes the lock if it is free, without waiting for its holder. A far operation may be part of it all the
-  /// same, at the home rank, or, of a lock that the last holder's node keeps (biased_queue.hpp), at a rank of
-  /// that node. On transports without hardware for that it waits until that rank enters MPI, however long it
-  /// computes.
+  /// Takes the lock if it is free, without waiting for its holder. The attempt may still include a far
+  /// operation, at the home rank, or at a rank of the node that keeps the lock (biased_queue.hpp). On
+  /// transports without hardware support that operation waits until the target rank enters MPI, however long
+  /// that rank computes.
   ///
-  /// A failed attempt drives progress, and yields where processors are short: the rank that is waited for may
-  /// need either from a caller that tries again and again.
+  /// A failed attempt drives progress, and yields if more ranks run than processors are allowed: the awaited
+  /// rank may need either from a caller that tries again and again.
   [[nodiscard]] bool try_lock()
     requires requires(Derived& derived) {
       { derived.try_acquire() } -> std::same_as<bool>;
@@ -63,7 +64,8 @@ class lockable {
     return note_attempt(self().try_acquire(), holding::exclusive);
   }
 
-  /// As `lock`, but gives up at a time of the world's clock. Only of locks whose queue can be left.
+  /// Like `lock`, but gives up at `deadline`, a time of the world's clock. Only for locks whose queue a rank
+  /// can leave.
   [[nodiscard]] bool try_lock_until(std::chrono::nanoseconds deadline)
     requires requires(Derived& derived) {
       { derived.try_acquire_until(deadline) } -> std::same_as<std::optional<handover>>;
@@ -79,8 +81,8 @@ class lockable {
     return try_lock_until(later(world_->now(), in_nanoseconds(span)));
   }
 
-  /// Gives the lock up; what this rank did before, including completed far operations, is visible to the next
-  /// holder. Throws `not_held` in checked builds if this rank does not hold it.
+  /// Releases the lock. What this rank did before, including completed far operations, is visible to the next
+  /// holder. Throws `not_held` in checked builds if this rank does not hold the lock.
   void unlock() {
     expect_held(holding::exclusive, "unlock()");
     held_ = holding::nothing;
@@ -88,24 +90,24 @@ class lockable {
     self().release();
   }
 
-  /// How the last successful acquisition of this rank got the lock.
+  /// How this rank's last successful acquisition got the lock.
   [[nodiscard]] handover last_handover() const noexcept { return last_; }
 
  protected:
-  /// Collective. `arguments` are those of the lock's own constructor: ranks that give different ones, or make
-  /// locks of different types, throw `collective_mismatch`, every one of them.
+  /// Collective. `arguments` are those of the lock's own constructor. If ranks give different ones, or make
+  /// locks of different types, all of them throw `collective_mismatch`.
   lockable(W& w, std::initializer_list<named_value> arguments) : world_(&w) {
     expect_alike<Derived>(w, arguments);
   }
   ~lockable() = default;
 
-  /// To be called first in the destructor, which must be `noexcept(!checked_build)`.
+  /// Must be called first in the destructor, which must be `noexcept(!checked_build)`.
   void expect_not_held() const {
     if (checked_build && held_ != holding::nothing && std::uncaught_exceptions() == 0) [[unlikely]]
       detail::throw_destroyed_while_held();
   }
 
-  // For what else can be held.
+  // For derived interfaces with other ways of holding a lock.
 
   enum class holding : std::uint8_t { nothing, exclusive, shared };
 
@@ -119,7 +121,7 @@ class lockable {
   }
   void note_held(holding what) noexcept { held_ = what; }
   void note_handover(handover how) noexcept { last_ = how; }
-  /// The outcome of an attempt; after one in vain others get to run.
+  /// Notes the outcome of an attempt. After a failed one, lets other ranks run.
   [[nodiscard]] bool note_attempt(bool succeeded, holding what) {
     if (!succeeded) {
       world_->rest();

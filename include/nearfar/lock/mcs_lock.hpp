@@ -58,22 +58,22 @@ class mcs_lock : public near_lockable<mcs_lock<W>, W> {
     return tail_->compare_exchange(expected, self_, std::memory_order_acq_rel, std::memory_order_relaxed);
   }
 
-  /// Whether no rank of the node is behind this one (cohort detection). Looks at the end of the queue too: a
-  /// rank that is in the queue but has not registered yet is worth the short wait, as it spares both the lock
-  /// above. Its line would be needed for leaving the queue anyway.
+  /// Whether no rank of the node is behind this one (cohort detection). Also looks at the end of the queue: a
+  /// rank that is in the queue but has not registered yet is worth the short wait, because a local hand-over
+  /// spares both ranks the lock above. Leaving the queue would need that cache line anyway.
   [[nodiscard]] bool alone() const {
     return mine_->next.load(std::memory_order_relaxed) == none &&
            tail_->load(std::memory_order_relaxed) == self_;
   }
 
-  /// Whether nobody has this lock or waits for it.
+  /// Whether no rank holds this lock or waits for it.
   [[nodiscard]] bool is_free() const { return tail_->load(std::memory_order_relaxed) == none; }
 
   void release_local(status passes) {
     cell successor = mine_->next.load(std::memory_order_acquire);  // (3)
     if (successor == none) {
       cell expected = self_;
-      // (4) Releases the critical section to the next (1).
+      // (4) Releases the critical section to (1) of the next rank.
       if (tail_->compare_exchange(expected, none, std::memory_order_release, std::memory_order_relaxed))
         return;
       successor = world_->await(mine_->next, [](cell next) { return next != none; });  // as (3)

@@ -1,14 +1,14 @@
 /// \file
-/// The reader-writer lock that MPI itself has: `MPI_Win_lock` with `MPI_LOCK_SHARED` for readers and
-/// `MPI_LOCK_EXCLUSIVE` for writers, made to block.
+/// MPI's own reader-writer lock, made to block: `MPI_Win_lock` with `MPI_LOCK_SHARED` for readers and
+/// `MPI_LOCK_EXCLUSIVE` for writers.
 ///
 /// Source: MPI 3.1, section 11.5.3, which lets MPI_Win_lock return before the lock is held, shared or not; so
-/// a read must be completed behind it, as in `mpi_win_lock`. It is what P. Schmid, M. Besta, T. Hoefler
-/// compare with ("High-Performance Distributed RMA Locks", HPDC 2016, doi 10.1145/2907294.2907323: foMPI-RW).
+/// the lock completes a read after it, as in `mpi_win_lock`. P. Schmid, M. Besta, T. Hoefler compare with it
+/// ("High-Performance Distributed RMA Locks", HPDC 2016, doi 10.1145/2907294.2907323: foMPI-RW).
 ///
-/// Fairness and progress: the library's; MPI promises neither readers nor writers that they get in while
+/// Fairness and progress: the library's; MPI does not promise readers or writers that they get in while
 /// others come. Cost: the library's; at least 1 lock request, 1 get and 1 unlock at home, for readers and
-/// writers alike. Memory: a window of its own for each lock. Windows are scarce (MPICH 4.0 ends before
+/// writers alike. Memory: a window of its own for each lock. Windows are scarce (MPICH 4.0 allows fewer than
 /// 5,000), and making one is slow.
 #pragma once
 

@@ -1,12 +1,12 @@
 /// \file
-/// The lock that MPI itself has: `MPI_Win_lock` with `MPI_LOCK_EXCLUSIVE`, made to block.
+/// MPI's own lock, made to block: `MPI_Win_lock` with `MPI_LOCK_EXCLUSIVE`.
 ///
-/// Source: MPI 3.1, section 11.5.3, which lets MPI_Win_lock return before the lock is held; so a read must be
-/// completed behind it, as in A. Uffmann's master thesis, LMU Munich, 2022, sections 3.1 and 4.2.
+/// Source: MPI 3.1, section 11.5.3, which lets MPI_Win_lock return before the lock is held; so the lock
+/// completes a read after it, as in A. Uffmann's master thesis, LMU Munich, 2022, sections 3.1 and 4.2.
 ///
 /// Fairness and progress: the library's. Cost: the library's; at least 1 lock request, 1 get and 1 unlock at
-/// home. Memory: a window of its own for each lock. Windows are scarce (MPICH 4.0 ends before 5,000), and
-/// making one is slow.
+/// home. Memory: a window of its own for each lock. Windows are scarce (MPICH 4.0 allows fewer than 5,000),
+/// and making one is slow.
 #pragma once
 
 #include "nearfar/core/world.hpp"

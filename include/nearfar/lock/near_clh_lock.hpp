@@ -6,17 +6,18 @@
 /// multiprocessors", IPPS 1994, doi 10.1109/IPPS.1994.288305; as a local lock A. Uffmann's master thesis, LMU
 /// Munich, 2022, sections 5.3.1 and 5.4.4.
 ///
-/// Each rank waits at the queue node of its predecessor, and keeps that node for its next acquisition, as it
-/// cannot know when its own has been read for the last time. So there is a node more than there are ranks,
-/// which lies at the home, and any rank may come to use it.
+/// Each rank waits at the queue node of its predecessor, and keeps that node for its next acquisition,
+/// because it cannot know when its own node has been read for the last time. So the lock has one queue node
+/// more than there are ranks, which lies at the home, and any rank may come to use it.
 ///
 /// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only.
-/// There is no attempt that does not wait: of a node at the end of the queue nobody can tell whether it is
-/// still that of the holder who was seen to leave it.
+/// There is no `try_acquire`: a rank that looks at the node at the end of the queue cannot tell whether that
+/// node still belongs to the holder that it saw leaving it.
 ///
 /// Cost: no far operations. Cache-line transfers: uncontended the end of the queue, the predecessor's node
-/// and, where that was another rank's, one's own; contended the same, and the node once more at the release.
-/// No wait for a successor that is about to register. Memory: 192 bytes of near memory for each rank.
+/// and, if another rank had used it, the own node; contended the same, and the node once more at the release.
+/// A release never waits for a successor that is about to register. Memory: 192 bytes of near memory for each
+/// rank.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ namespace nearfar {
 template <world W>
 class near_clh_lock : public near_lockable<near_clh_lock<W>, W> {
   using base = near_lockable<near_clh_lock<W>, W>;
-  /// Names a queue node: by the rank whose memory it is in, or the one that there is more.
+  /// The name of a queue node: the rank that has it in its memory, or `spare` for the additional one.
   using cell = typename base::rank_cell;
 
  public:
@@ -51,7 +52,7 @@ class near_clh_lock : public near_lockable<near_clh_lock<W>, W> {
 
   grant acquire_local() {
     node_named(mine_).store(base::held, std::memory_order_relaxed);
-    // (1) Releases that to who comes next, which acquires it here.
+    // (1) Releases that store to the successor, which acquires it here.
     before_ = lock_->tail.exchange(mine_, std::memory_order_acq_rel);
     auto& before = node_named(before_);
     const status at_once = before.load(std::memory_order_acquire);  // (2) pairs with (3)
@@ -83,7 +84,7 @@ class near_clh_lock : public near_lockable<near_clh_lock<W>, W> {
   typename W::template near_segment<words> nodes_;
   words* lock_;
   cell mine_;
-  cell before_ = spare;  ///< what was the end of the queue
+  cell before_ = spare;  ///< the predecessor's queue node
 };
 
 }  // namespace nearfar

@@ -1,12 +1,12 @@
 /// \file
-/// What the locks in near memory share: whose lock one is, and what its holder hands to the next, so that it
-/// can be the local lock of a cohort.
+/// The common part of the locks in near memory: the ranks that share a lock, and the value that a holder
+/// hands over to its successor, so that the lock can be the local lock of a cohort.
 ///
-/// Source: cohort detection from D. Dice, V. Marathe, N. Shavit, "Lock cohorting", PPoPP 2012,
-/// doi 10.1145/2145816.2145848; the pass count inside what is handed over from M. Chabbi, M. Fagan,
-/// J. Mellor-Crummey, "High performance locks for multi-level NUMA systems", PPoPP 2015,
-/// doi 10.1145/2688500.2688503, as in A. Uffmann's master thesis, LMU Munich, 2022, section 5.4.1,
-/// optimisation 3.
+/// Source: cohort detection from D. Dice, V. Marathe, N. Shavit, "Lock cohorting", PPoPP 2012, doi
+/// 10.1145/2145816.2145848; the pass count inside what is handed over from M. Chabbi, M. Fagan, J.
+/// Mellor-Crummey, "High performance locks for multi-level NUMA systems", PPoPP 2015, doi
+/// 10.1145/2688500.2688503, as in A. Uffmann's master thesis, LMU Munich, 2022, section 5.4.1, optimisation
+/// 3.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace nearfar {
 
-/// Whose lock a near lock is.
+/// The ranks that share a near lock.
 enum class near_scope : std::uint8_t {
   world,  ///< one lock for all ranks, which must be on one node
   node,   ///< a lock for each node
@@ -29,7 +29,7 @@ namespace detail {
 /// Throws `topology_error` unless all ranks are on one node.
 void require_one_node(const locality& ranks);
 
-/// In whose memory the words of this rank's lock are: at `home`, or at the node's leader.
+/// The rank that has the words of this rank's lock in its memory: `home`, or the node's leader.
 template <world W>
 [[nodiscard]] int home_of_near(const W& w, int home, near_scope scope) {
   if (scope == near_scope::node) return w.locality().leader(level::node, w.rank());
@@ -39,22 +39,23 @@ template <world W>
 
 }  // namespace detail
 
-/// The public face of a near lock, over
-///  - `Derived::acquire_local() -> grant`, which learns what the holder before has handed over;
-///  - `Derived::release_local(status)`, which hands that over to whoever comes next;
-///  - `Derived::alone() -> bool`, of the holder: false only if another rank waits for this lock, or is about
-///    to, and will take it;
-///  - `Derived::try_acquire_local() -> bool`, if it exists: only from a holder that handed `from_above` over.
+/// The public interface of a near lock, built on
+///  - `Derived::acquire_local() -> grant`, which returns what the last holder has handed over;
+///  - `Derived::release_local(status)`, which hands `status` over to the next holder;
+///  - `Derived::alone() -> bool`, called by the holder: false only if another rank waits for this lock, or is
+///    about to, and will take it;
+///  - `Derived::try_acquire_local() -> bool`, if it exists: succeeds only after a holder that handed
+///    `from_above` over.
 template <typename Derived, world W>
 class near_lockable : public lockable<Derived, W> {
  public:
   using world_type = W;
-  /// What is handed over: `from_above` to acquire the lock above, else how often in a row the lock was passed
-  /// on, up to `most_local_passes`.
+  /// What a holder hands over: `from_above` if the next holder has to acquire the lock above, otherwise how
+  /// often in a row the lock was passed on, up to `most_local_passes`.
   using status = std::uint8_t;
   static constexpr status from_above = 0;
 
-  /// What a local acquisition learns.
+  /// The result of a local acquisition.
   struct grant {
     status passes = from_above;
     bool waited = false;
@@ -74,10 +75,10 @@ class near_lockable : public lockable<Derived, W> {
   near_lockable(W& w, std::initializer_list<named_value> arguments) : near_lockable::lockable(w, arguments) {}
   ~near_lockable() = default;
 
-  /// What no holder hands over: that there is one.
+  /// Says that the lock is held; never handed over.
   static constexpr status held = 255;
 
-  /// A rank as in `rank_word`, in half the space.
+  /// A rank, encoded as in `rank_word`, in half the space.
   using rank_cell = std::uint32_t;
   static constexpr rank_cell no_rank = nobody;
   [[nodiscard]] static rank_cell to_cell(int rank) noexcept { return static_cast<rank_cell>(to_word(rank)); }

@@ -1,18 +1,18 @@
 /// \file
-/// Reader-writer lock in near memory, for the ranks of one node: a lock that all pass, and a count of the
-/// readers that are in.
+/// Reader-writer lock in near memory, for the ranks of one node: a turnstile that all ranks pass, and a count
+/// of the readers that are in.
 ///
-/// Source: the order in which readers and writers pass one after the other is of P. Courtois, F. Heymans,
-/// D. Parnas, "Concurrent control with 'readers' and 'writers'", 1971, doi 10.1145/362759.362813, as it is
-/// made fair in textbooks, by a turnstile before both; here the turnstile is the writers' lock. Nearfar's
-/// own with any near lock for it.
+/// Source: P. Courtois, F. Heymans, D. Parnas, "Concurrent control with 'readers' and 'writers'", 1971, doi
+/// 10.1145/362759.362813, for the order in which readers and writers pass one after the other, made fair as
+/// in textbooks by a turnstile in front of both. Here the turnstile is the writers' lock; that any near lock
+/// may be the turnstile is nearfar's.
 ///
-/// A reader passes the turnstile, counts itself and leaves that open; a writer stays in it and waits until
-/// nobody is counted.
+/// A reader passes the turnstile, counts itself and leaves the turnstile open. A writer stays in the
+/// turnstile and waits until no reader is counted.
 ///
-/// Fairness: that of the turnstile; who has passed it waits for readers that passed before only. Progress: an
-/// acquiring rank waits for those that hold the lock or passed the turnstile, or stand there before it. No
-/// rank needs another's progress in MPI.
+/// Fairness: that of the turnstile; a rank that has passed it waits only for readers that passed before.
+/// Progress: an acquiring rank waits for ranks that hold the lock, have passed the turnstile, or wait there
+/// before it. No rank needs another's progress in MPI.
 ///
 /// Cost: no far operations. Cache-line transfers: a writer that of the turnstile, and 1 if readers were in
 /// since its last look; a reader those of the turnstile, and 1 at each end. Memory: 64 bytes of near memory
@@ -31,14 +31,14 @@
 
 namespace nearfar {
 
-/// A near lock that others pass through.
+/// A near lock that readers and writers pass through.
 template <typename T>
 concept turnstile_of_rw_lock = requires(T& turnstile) {
   { turnstile.acquire_local() } -> std::same_as<typename T::grant>;
   turnstile.release_local(T::from_above);
 };
 
-/// Reader-writer lock for the ranks of one node. It has attempts if its turnstile has. See the file's
+/// Reader-writer lock for the ranks of one node. It has attempts if its turnstile has them. See the file's
 /// comment.
 template <world W, turnstile_of_rw_lock Turnstile = mcs_lock<W>>
 class near_rw_lock : public shared_lockable<near_rw_lock<W, Turnstile>, W> {
@@ -47,7 +47,7 @@ class near_rw_lock : public shared_lockable<near_rw_lock<W, Turnstile>, W> {
  public:
   using world_type = W;
 
-  /// Collective. `home` keeps the words, `of_turnstile` is more that the turnstile's constructor takes.
+  /// Collective. `home` keeps the words; `of_turnstile` are further constructor arguments of the turnstile.
   /// Throws `topology_error` unless all ranks are on one node.
   template <typename... OfTurnstile>
   explicit near_rw_lock(W& w, int home = 0, const OfTurnstile&... of_turnstile)
@@ -81,7 +81,7 @@ class near_rw_lock : public shared_lockable<near_rw_lock<W, Turnstile>, W> {
     pass();
     return has_waited ? handover::waited : handover::uncontended;
   }
-  /// Fails also while another rank is passing the turnstile.
+  /// Also fails while another rank is passing the turnstile.
   [[nodiscard]] bool try_acquire_shared()
     requires can_try
   {
@@ -104,8 +104,8 @@ class near_rw_lock : public shared_lockable<near_rw_lock<W, Turnstile>, W> {
     return is_alone;
   }
 
-  // In steps, for who waits by itself: whether this rank has passed the turnstile as a writer, and whether
-  // it is in, too.
+  // The same in steps, for a caller that waits by its own means: `try_ask` passes the turnstile as a writer,
+  // and `is_in` says whether the readers have left as well.
 
   [[nodiscard]] bool try_ask()
     requires can_try
@@ -124,7 +124,8 @@ class near_rw_lock : public shared_lockable<near_rw_lock<W, Turnstile>, W> {
     typename W::template near<count> readers{};
   };
 
-  /// From the turnstile in. What the turnstile orders is seen by the writer that passes it next.
+  /// Leaves the turnstile as a reader. The turnstile's hand-over makes the count visible to the writer that
+  /// passes it next.
   void pass() {
     readers_->fetch_add(1, std::memory_order_relaxed);
     turnstile_.release_local(Turnstile::from_above);

@@ -7,15 +7,15 @@
 /// cohorting", PPoPP 2012, doi 10.1145/2145816.2145848. There, and in A. Uffmann's master thesis, LMU Munich,
 /// 2022, section 5.4.1, what is handed over lies beside the ticket that is served; here both are one word.
 /// With a waiting array D. Dice, A. Kogan, "TWA - ticket locks augmented with a waiting array", Euro-Par
-/// 2019, doi 10.1007/978-3-030-29400-7_24: who is not the next waits elsewhere, until it is. There all locks
-/// of a process share an array, of which tickets find a place by a hash; here each lock has a place for each
-/// of its ranks, and no two of them wait at the same.
+/// 2019, doi 10.1007/978-3-030-29400-7_24: a rank that is not the next waits elsewhere until it is. There all
+/// locks of a process share an array, in which a hash of the ticket selects a place. Here each lock has a
+/// place for each of its ranks, and no two of them wait at the same place.
 ///
 /// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only.
 ///
-/// Cost: no far operations. Cache-line transfers: uncontended 2, the next ticket's line and that of the one
-/// served; contended the latter for each rank that waits, at each release. With a waiting array 1 more at
-/// each release, contended 2 and no others: the next one's, and the place's of the one behind that. Memory:
+/// Cost: no far operations. Cache-line transfers: uncontended 2, the line of the next ticket and that of the
+/// ticket served; contended the latter for each waiting rank, at each release. With a waiting array 1 more at
+/// each release; contended only 2, one for the next rank and one for the place of the rank behind it. Memory:
 /// 128 bytes of near memory for each rank, with a waiting array 192.
 #pragma once
 
@@ -32,7 +32,7 @@ namespace nearfar {
 /// Where ranks wait for their tickets.
 enum class ticket_waiting : std::uint8_t {
   at_ticket,  ///< all at the ticket that is served
-  in_array,   ///< the next one there, each of the others at a place of its own (TWA)
+  in_array,   ///< the next rank at that ticket, each of the others at a place of its own (TWA)
 };
 
 /// Exclusive lock for the ranks of one node. See the file's comment.
@@ -68,7 +68,7 @@ class near_ticket_lock : public near_lockable<near_ticket_lock<W, Where>, W> {
   [[nodiscard]] bool try_acquire_local() {
     const std::uint64_t served = turn::of(lock_->serving.load(std::memory_order_acquire)).ticket;  // as (1)
     std::uint64_t expected = served;
-    // As nobody is served before who took a ticket, that one still is.
+    // No rank is served before it has taken a ticket, so if `next` has not changed, `served` has not either.
     if (!lock_->next.compare_exchange(expected, served + 1, std::memory_order_relaxed,
                                       std::memory_order_relaxed))
       return false;
@@ -86,7 +86,7 @@ class near_ticket_lock : public near_lockable<near_ticket_lock<W, Where>, W> {
   }
 
  private:
-  /// Whose turn it is, and what was handed over to it.
+  /// The ticket that is served, and what was handed over to it.
   struct turn {
     std::uint64_t ticket = 0;
     status passes = base::from_above;
@@ -108,15 +108,15 @@ class near_ticket_lock : public near_lockable<near_ticket_lock<W, Where>, W> {
     [[no_unique_address]] std::conditional_t<Where == ticket_waiting::in_array, place, nothing> waiting{};
   };
 
-  /// There are as many places as ranks, and never more tickets that wait.
+  /// Unique for each waiting ticket: there are as many places as ranks, and never more waiting tickets.
   [[nodiscard]] auto& place_of(std::uint64_t ticket) {
     return nodes_.at(places_[ticket % places_.size()]).waiting.calls;
   }
   [[nodiscard]] bool is_next() const {
     return ticket_ - turn::of(lock_->serving.load(std::memory_order_relaxed)).ticket <= 1;
   }
-  /// Who calls has let the one before be served: who has seen a call sees that, too, and who has not yet is
-  /// called.
+  /// A rank is called only after its predecessor is being served. A waiting rank that has seen the call sees
+  /// that, too; one that has not seen it yet will be called.
   void await_being_next() {
     auto& mine = place_of(ticket_);
     const std::uint64_t before = mine.load(std::memory_order_acquire);  // pairs with (3)

@@ -4,19 +4,21 @@
 ///
 /// Source: L. Rudolph, Z. Segall, "Dynamic decentralized cache schemes for MIMD parallel processors", ISCA
 /// 1984, doi 10.1145/800015.808203; backoff from T. Anderson, "The performance of spin lock alternatives for
-/// shared-memory multiprocessors", 1990, doi 10.1109/71.80120; the flag that says whether anybody waits from
+/// shared-memory multiprocessors", 1990, doi 10.1109/71.80120; the flag that says whether any rank waits from
 /// D. Dice, V. Marathe, N. Shavit, "Lock cohorting", PPoPP 2012, doi 10.1145/2145816.2145848; the default
-/// pauses from A. Uffmann's master thesis, LMU Munich, 2022, section 5.4.3. Counting who waits is nearfar's.
+/// pauses from A. Uffmann's master thesis, LMU Munich, 2022, section 5.4.3. Counting the waiting ranks is
+/// nearfar's.
 ///
-/// As published, who waits sets a flag before each attempt, and who acquires takes it back, also for those
-/// that wait on: these set it again only after their pauses, and a cohort gives the lock above up meanwhile.
-/// Counted, each is known from its first attempt in vain until it has the lock.
+/// As published, a waiting rank sets a flag before each attempt, and a rank that acquires the lock clears it,
+/// also for the ranks that still wait. Those set it again only after their pauses, and a cohort gives up the
+/// lock above meanwhile. With a count, each waiting rank is known from its first failed attempt until it has
+/// the lock.
 ///
-/// Fairness: none; who comes just then may overtake those that pause. Progress: some rank always acquires.
+/// Fairness: none; an arriving rank may overtake ranks that pause. Progress: some rank always acquires.
 ///
-/// Cost: no far operations. Cache-line transfers: uncontended the lock's line; contended that for each rank
-/// that waits, twice, at each release, or without a look for each attempt, and in a cohort the line of the
-/// flag or count twice for each acquisition. Memory: 128 bytes of near memory for each rank.
+/// Cost: no far operations. Cache-line transfers: uncontended the lock's line; contended that line twice for
+/// each waiting rank at each release, or, without a look first, once for each attempt; in a cohort also the
+/// line of the flag or count twice for each acquisition. Memory: 128 bytes of near memory for each rank.
 #pragma once
 
 #include <chrono>
@@ -29,17 +31,18 @@
 
 namespace nearfar {
 
-/// How a holder knows that others wait.
+/// How a holder knows that other ranks wait.
 enum class waiters_by : std::uint8_t {
-  nothing,  ///< it does not, and need not but in a cohort
-  count,    ///< each that waits counts itself
-  flag,     ///< each sets a flag before it tries, and takes it back when it has succeeded, as published
+  nothing,  ///< it does not; only a cohort's local lock needs to know
+  count,    ///< each waiting rank counts itself
+  flag,     ///< each rank sets a flag before it tries, and clears it when it has succeeded, as published
 };
 
-/// What distinguishes them.
+/// The parameters of a `near_tts_lock`.
 struct near_tts_policy {
   waiters_by known = waiters_by::nothing;
-  /// Whether who waits exchanges only when it has seen the lock free; otherwise after each pause (TAS).
+  /// Whether a waiting rank exchanges only when it has seen the lock free (TTS); otherwise after each pause
+  /// (TAS).
   bool looks_first = true;
 };
 
@@ -82,15 +85,15 @@ class near_tts_lock : public near_lockable<near_tts_lock<W, Policy>, W> {
     return {before, true};
   }
 
-  /// Not from a holder that has handed over to those who wait.
+  /// Succeeds only if the holder handed `from_above` over, and not where it handed over to waiting ranks.
   [[nodiscard]] bool try_acquire_local() {
     status expected = base::from_above;
     return lock_->state.compare_exchange(expected, base::held, std::memory_order_acquire,
                                          std::memory_order_relaxed);  // as (1)
   }
 
-  /// Who is known to wait does: it takes that back only when it holds the lock, which is before this rank
-  /// acquired, or not yet.
+  /// A rank that is known to wait really waits: it takes its mark back only as the holder, so either before
+  /// this rank acquired, or not yet.
   [[nodiscard]] bool alone() const
     requires(Policy.known != waiters_by::nothing)
   {
@@ -105,7 +108,7 @@ class near_tts_lock : public near_lockable<near_tts_lock<W, Policy>, W> {
     alignas(cache_line) typename W::template near<std::uint32_t> waiting{};
   };
 
-  /// What was handed over.
+  /// Returns what was handed over.
   [[nodiscard]] status wait_and_take() {
     const auto is_free = [](status now) { return now != base::held; };
     if constexpr (Policy.looks_first) {

@@ -1,22 +1,22 @@
 /// \file
-/// Where the readers of `cohort_rw_lock` go in and out: a flag for each rank and a gate for each node, which
-/// the ranks of the node read and write in place.
+/// The gates of the readers of `cohort_rw_lock`: a flag for each rank and a gate for each node, which the
+/// ranks of the node read and write in place.
 ///
-/// Source: the readers that each have a flag of their own are those of W. Hsieh, W. Weihl, "Scalable
-/// reader-writer locks for parallel systems", 1992, doi 10.1109/IPPS.1992.222989; one set of them for each
-/// node under a cohort lock of I. Calciu, D. Dice, Y. Lev, V. Luchangco, V. Marathe, N. Shavit, "NUMA-aware
-/// reader-writer locks", PPoPP 2013, doi 10.1145/2442516.2442532; over far memory, and with phases in place
-/// of a flag, they are nearfar's.
+/// Source: a flag of its own for each reader is from W. Hsieh, W. Weihl, "Scalable reader-writer locks for
+/// parallel systems", 1992, doi 10.1109/IPPS.1992.222989; one set of readers for each node under a cohort
+/// lock is from I. Calciu, D. Dice, Y. Lev, V. Luchangco, V. Marathe, N. Shavit, "NUMA-aware reader-writer
+/// locks", PPoPP 2013, doi 10.1145/2442516.2442532. Flags in far memory, and phases in place of a flag at the
+/// gate, are nearfar's.
 ///
-/// A writer cannot read near memory of another node, nor can host atomics and far ones share a word. But a
-/// far word that only one rank writes, and only in place, needs neither: the rank of a flag raises it, then
-/// looks at its node's gate; who holds the writers' lock shuts all gates, then gets the flags of each node in
-/// one piece. One of the two sees the other. (1) and (2) pair.
+/// A writer cannot read near memory of another node, and host atomics and far ones cannot share a word. But a
+/// far word that only one rank writes, and only in place, needs neither. A reader raises its flag, then looks
+/// at its node's gate. The holder of the writers' lock shuts all gates, then gets the flags of each node in
+/// one piece. At least one of the two sees the other; (1) and (2) pair.
 ///
-/// Gates count phases; odd ones belong to a writer. A reader that finds one writes into its flag for the end
-/// of which phase it waits, and is in when that phase has ended, whether it has noticed by then or not;
+/// Gates count phases; odd ones belong to a writer. A reader that finds such a phase writes into its flag
+/// which phase's end it waits for. It is in when that phase has ended, whether it has noticed by then or not;
 /// writers of later phases wait for it. A readers' phase that begins while writers wait is limited: each rank
-/// comes in `max_readers` times at most.
+/// enters at most `max_readers` times.
 #pragma once
 
 #include <algorithm>
@@ -35,10 +35,10 @@ namespace nearfar {
 
 /// Readers of one lock, among all ranks of a world. See the file's comment.
 ///
-/// Cost: enter and leave no far operation; 1 write and 1 read in place, and 1 write when it leaves. Shut 1
-/// accumulate at each node, then 1 get of a word for each of its ranks, and 1 get at least more for each
-/// reader that is in; open 1 accumulate at each node; each of these at all nodes at once. Memory: 64 bytes of
-/// far memory for each rank, and 8 for each rank of the largest node.
+/// Cost: enter and leave no far operation; 1 write and 1 read in place, and 1 write when the reader leaves.
+/// Shut 1 accumulate at each node, then 1 get of a word for each of its ranks, and at least 1 get more for
+/// each reader that is in; open 1 accumulate at each node; each of these at all nodes at once. Memory: 64
+/// bytes of far memory for each rank, and 8 for each rank of the largest node.
 template <world W>
 class node_flags {
  public:
@@ -65,7 +65,7 @@ class node_flags {
     }
   }
 
-  // What readers do.
+  // Called by readers.
 
   [[nodiscard]] handover enter() {
     const std::optional<std::uint64_t> shut = knock();
@@ -97,7 +97,7 @@ class node_flags {
 
   void leave() { raise(out); }
 
-  // What the holder of the writers' lock does.
+  // Called by the holder of the writers' lock.
 
   void shut(readers_turn before) {
     if (before == readers_turn::until_idle || (before == readers_turn::limited && is_limited(here())))
@@ -106,11 +106,11 @@ class node_flags {
     await_all(has_left_by(count_of(here())));
   }
 
-  /// A turn that goes on needs nothing of whoever began it.
+  /// A turn that goes on needs nothing from the rank that began it.
   void take_over() noexcept {}
 
-  /// Ends the readers' phase if nobody is in, or this rank only where it is (`is_in`); otherwise a new one
-  /// begins.
+  /// Ends the readers' phase if no reader is in, or only this rank (if `is_in`). Otherwise begins a new
+  /// readers' phase.
   [[nodiscard]] bool try_shut(bool is_in) {
     end_phase();
     get_all();
@@ -122,10 +122,10 @@ class node_flags {
     return all_left;
   }
 
-  /// Begins a readers' phase. `limited`: writers wait already.
+  /// Begins a readers' phase. `limited`: writers are already waiting.
   void open(bool limited) { change_all(one_phase + (limited ? limited_bit : 0) - (here() & limited_bit)); }
 
-  /// Has this rank, which writes, be in when its phase ends.
+  /// Makes this writing rank a reader that is in when its phase ends.
   void enter_next_phase() {
     const std::uint64_t now = count_of(here());
     raise(waits_for(now));
@@ -133,14 +133,14 @@ class node_flags {
   }
 
  private:
-  // Flags: out, in, or for the end of which phase its rank waits.
+  // Values of a flag: out, in, or the phase whose end its rank waits for, plus `first_phase`.
   static constexpr std::uint64_t out = 0;
   static constexpr std::uint64_t in = 1;
   static constexpr std::uint64_t first_phase = 2;
   [[nodiscard]] static constexpr std::uint64_t waits_for(std::uint64_t phase) noexcept {
     return phase + first_phase;
   }
-  // Gates: whether the phase is limited, and its number.
+  // Values of a gate: whether the phase is limited, and its number.
   static constexpr std::uint64_t limited_bit = 1;
   static constexpr std::uint64_t one_phase = 2;
   [[nodiscard]] static constexpr std::uint64_t count_of(std::uint64_t bits) noexcept {
@@ -150,7 +150,7 @@ class node_flags {
     return (bits & limited_bit) != 0;
   }
   [[nodiscard]] static constexpr bool is_of_readers(std::uint64_t phase) noexcept { return phase % 2 == 0; }
-  /// The readers' phase in which who waits for the end of one is in.
+  /// The readers' phase in which a reader is in that waited for the end of phase `waited_for`.
   [[nodiscard]] static constexpr std::uint64_t let_in(std::uint64_t waited_for) noexcept {
     return waited_for + (is_of_readers(waited_for) ? 2 : 1);
   }
@@ -163,7 +163,7 @@ class node_flags {
   };
   struct node_place {
     int leader;
-    std::size_t first;  ///< of its ranks in `seen_`
+    std::size_t first;  ///< index of its first rank in `seen_`
     std::size_t ranks;
   };
 
@@ -177,9 +177,9 @@ class node_flags {
   void raise(std::uint64_t state) { flags_.write_direct(own_, &flag::state, state); }
   [[nodiscard]] std::uint64_t here() const { return gates_.read_direct(leader_, &gate::state); }
 
-  /// Goes in if the gate is open; otherwise says in which phase it was not.
+  /// Enters if the gate is open. Otherwise returns the phase in which it was not.
   [[nodiscard]] std::optional<std::uint64_t> knock() {
-    raise(in);  // (1) before the look at the gate
+    raise(in);  // (1) before the gate is read
     const std::uint64_t state = here();
     const std::uint64_t phase = count_of(state);
     if (!is_of_readers(phase) || (is_limited(state) && phase == entered_phase_ && entries_ >= max_readers_))
@@ -188,7 +188,7 @@ class node_flags {
     return std::nullopt;
   }
   void note_entry(std::uint64_t phase) noexcept {
-    // Who is let in may notice when the next writer waits for it already.
+    // A reader that is let in may notice only when the next writer already waits for it.
     phase -= phase % 2;
     entries_ = phase == entered_phase_ ? entries_ + 1 : 1;
     entered_phase_ = phase;
@@ -196,7 +196,7 @@ class node_flags {
   [[nodiscard]] static auto is_let_in_after(std::uint64_t waited_for) noexcept {
     return [from = let_in(waited_for)](std::uint64_t state) { return count_of(state) >= from; };
   }
-  /// Whether a flag is of a rank that is not in when phase `writing` has begun.
+  /// Whether a flag belongs to a rank that is not in when phase `writing` has begun.
   [[nodiscard]] static auto has_left_by(std::uint64_t writing) noexcept {
     return [writing](std::uint64_t state) {
       return state == out || (state != in && let_in(state - first_phase) > writing);
@@ -206,7 +206,7 @@ class node_flags {
   void end_phase() { change_all(one_phase); }
   void change_all(const std::uint64_t& addend) {
     for (const node_place& each : nodes_) gates_.accumulate(each.leader, &gate::state, addend, far_op::sum);
-    for (const node_place& each : nodes_) gates_.flush(each.leader);  // (2) before the look at the flags
+    for (const node_place& each : nodes_) gates_.flush(each.leader);  // (2) before the flags are read
   }
   void get_all() {
     for (const node_place& each : nodes_)
@@ -230,7 +230,7 @@ class node_flags {
   element own_{0};
   std::size_t own_seen_ = 0;
   std::vector<node_place> nodes_;
-  std::vector<std::uint64_t> seen_;  ///< flags of all ranks, nodes together
+  std::vector<std::uint64_t> seen_;  ///< flags of all ranks, grouped by node
   std::uint64_t entered_phase_ = ~std::uint64_t{0};
   int entries_ = 0;  ///< in that phase
 };

@@ -1,5 +1,5 @@
 /// \file
-/// Who takes a place in a queue, and what it remembers from one acquisition to the next.
+/// The participants of a queue, and what they remember from one acquisition to the next.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace nearfar {
 
-/// Who takes a place in a queue.
+/// Whether a rank or a node takes a place in a queue.
 enum class participant : std::uint8_t {
   rank,  ///< each rank for itself
-  node,  ///< the ranks of a node together, one at a time; one may acquire and another release
+  node,  ///< the ranks of a node together, one at a time; one rank may acquire and another release
 };
 
 /// The rank in whose memory the words of this rank's participant lie.
@@ -21,10 +21,10 @@ template <participant Queued, world W>
   return Queued == participant::rank ? w.rank() : w.locality().leader(level::node, w.rank());
 }
 
-/// A number that a participant keeps for itself, 0 at first: a rank in its own object, a node in a far word
-/// of its leader that its ranks read and write in place and nobody else touches. The lock that admits one
-/// rank of the node at a time orders all that they do with it. It lies beside words that they touch anyway,
-/// so that it costs no further cache line.
+/// A number that a participant keeps for itself, 0 at first. A rank keeps it in its own object. A node keeps
+/// it in a far word of its leader, which only the ranks of the node access, in place. The lock that admits
+/// one rank of the node at a time orders these accesses. The word lies beside words that the ranks touch
+/// anyway, so it costs no further cache line.
 template <participant Queued>
 class participant_memory {
  public:

@@ -1,9 +1,9 @@
 /// \file
-/// A reader-writer lock made of two parts: a lock of the writers, which hands itself on in turns, and a gate
-/// of the readers, which the writers shut for a turn.
+/// A reader-writer lock made of two parts: a writers' lock, which hands over in turns, and a readers' gate,
+/// which the writers shut for a turn.
 ///
 /// Source: the modular design of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks",
-/// HPDC 2016, doi 10.1145/2907294.2907323; turns in which all who wait get in from B. Brandenburg, J.
+/// HPDC 2016, doi 10.1145/2907294.2907323; turns that admit all waiting ranks from B. Brandenburg, J.
 /// Anderson, "Spin-based reader-writer synchronization for multiprocessor real-time systems", 2010, doi
 /// 10.1007/s11241-010-9097-2.
 #pragma once
@@ -22,21 +22,21 @@
 
 namespace nearfar {
 
-/// What a writer leaves to the readers before it shuts the gate.
+/// What a writer grants the readers before it shuts the gate.
 enum class readers_turn : std::uint8_t {
-  none,        ///< who waits when it is shut is let in the next time
+  none,        ///< nothing; readers that wait when it is shut get in the next time
   limited,     ///< as many as may come in a phase that began while writers waited, as long as they come
-  until_idle,  ///< nobody is in
+  until_idle,  ///< until no reader is in
 };
 
-/// Who comes first where readers and writers want the lock.
+/// Which side is preferred when readers and writers want the lock.
 enum class rw_preference : std::uint8_t {
   fair,     ///< turns, as the thresholds say
   writers,  ///< no reader while a writer waits; readers may starve
   readers,  ///< no writer while a reader is in; writers may starve
 };
 
-/// What writers queue in: exclusive, and told where a turn may end (`tree_root`).
+/// The lock that writers queue in: exclusive, and told where a turn may end (`tree_root`).
 template <typename T>
 concept writers_of_rw_lock = requires(T& writers) {
   typename T::world_type;
@@ -45,7 +45,7 @@ concept writers_of_rw_lock = requires(T& writers) {
   { writers.turn() } -> std::same_as<writers_turn>;
 };
 
-/// Where readers go in and out. All but the first three are for who holds the writers' lock.
+/// Where readers enter and leave. Only the holder of the writers' lock calls the functions from `shut` on.
 template <typename T>
 concept gate_of_rw_lock =
     requires(T& gate, std::chrono::nanoseconds deadline, bool flag, readers_turn before) {
@@ -60,31 +60,33 @@ concept gate_of_rw_lock =
       gate.enter_next_phase();
     };
 
-/// The thresholds of turns, of any such lock.
+/// The thresholds of turns, for any such lock.
 struct rw_thresholds {
   /// Hand-overs in a row between outermost elements of the writers' lock before readers get a turn: T_L,1.
-  /// Measured (docs/readers-writers.md): below the number of nodes writers lose much, above it they win
+  /// Measured (docs/readers-writers.md): below the number of nodes writers lose much, above it they gain
   /// little.
   int max_writer_passes = each_node_once;
   /// As many as there are nodes.
   static constexpr int each_node_once = -1;
-  /// Readers that one counter lets in, in a turn that begins while writers wait: T_R. Never less than the
-  /// ranks that share a counter, since all who wait get in.
+  /// Readers that one counter admits in a turn that begins while writers wait: T_R. Never less than the ranks
+  /// that share a counter, since all waiting readers get in.
   int max_readers = 1000;
 };
 
 namespace detail {
 
-/// `of` for so many nodes. Throws `misuse` if its numbers are out of range.
+/// Returns `of` with the defaults resolved for the nodes of `where`. Throws `misuse` if its numbers are out
+/// of range.
 [[nodiscard]] rw_thresholds checked(const rw_thresholds& of, const locality& where);
 
 }  // namespace detail
 
 /// The algorithm of such a lock, without its construction. See the file's comment.
 ///
-/// Exclusion: a writer is in only when the gate is shut and all who were let in have left, and whoever gets
-/// the writers' lock from it with the gate shut need not shut it again. Fairness: a waiting reader is let in
-/// when the turn of the writers ends, at the latest; a waiting writer after `max_readers` of each counter.
+/// Exclusion: a writer is in only when the gate is shut and all readers that were let in have left. A writer
+/// that gets the writers' lock from it with the gate shut need not shut the gate again. Fairness: a waiting
+/// reader gets in at the latest when the writers' turn ends; a waiting writer after `max_readers` of each
+/// counter.
 template <typename Derived, writers_of_rw_lock Writers, gate_of_rw_lock Gate>
 class phase_fair_lock : public shared_lockable<Derived, typename Writers::world_type> {
  public:
@@ -114,7 +116,7 @@ class phase_fair_lock : public shared_lockable<Derived, typename Writers::world_
       if (gate_.is_high()) lower();
   }
 
-  /// The turn of the writers ends here, as this rank is to be in at once.
+  /// Ends the writers' turn, since this rank must be in as a reader at once.
   void downgrade() {
     gate_.enter_next_phase();
     leave({.of = this, .is_shut = true, .ends_here = true});
@@ -139,7 +141,7 @@ class phase_fair_lock : public shared_lockable<Derived, typename Writers::world_
   ~phase_fair_lock() = default;
 
  private:
-  /// What the writers' lock asks when it leaves an outermost element.
+  /// The answers to the writers' lock when it leaves an outermost element.
   struct root {
     phase_fair_lock* of;
     bool is_shut;
@@ -172,7 +174,8 @@ class phase_fair_lock : public shared_lockable<Derived, typename Writers::world_
     return false;
   }
 
-  /// Keeps the numbers of the gate within bounds where no writer does. One that comes does it anyway.
+  /// Keeps the numbers of the gate within bounds where no writer does. If a writer holds the lock, it does so
+  /// anyway.
   void lower() {
     if (!writers_.try_acquire()) return;
     gate_.lower();

@@ -1,31 +1,35 @@
 /// \file
-/// RH over RMA, for any number of nodes: a test-and-test-and-set word in each node, and in the words of nodes
-/// that have not got the lock whom to ask for it.
+/// RH over RMA, for any number of nodes: a test-and-test-and-set word in each node. In a node that does not
+/// have the lock the word says which node to ask for it.
 ///
 /// Source: Z. Radović, E. Hagersten, "Efficient synchronization for nonuniform communication architectures",
 /// SC 2002, doi 10.1109/SC.2002.10038, for two nodes; for any number, and over RMA, A. Uffmann's master
 /// thesis, LMU Munich, 2022, section 5.2.1. Attempts that do not wait are nearfar's.
 ///
-/// A rank swaps its name into its node's word. What it replaces says that the lock was free; or who has it or
-/// was the last to ask, so that somebody of this node waits already; or, negative, at which node the lock was
-/// when it left this one. In the last case the rank goes there, alone of its node, and on from node to node,
-/// until it has replaced a free lock's word by the way to its own. The words of nodes that neither have the
-/// lock nor ask for it, and the ranks that ask, so make a tree towards the node that has it.
+/// A rank swaps its name into its node's word. The replaced value says one of three things:
+///  - the lock was free;
+///  - a name: that rank has the lock or was the last to ask, so a rank of this node holds the lock or
+///    waits for it already;
+///  - negative: the node where the lock was when it left this one.
+/// In the last case the rank goes there, as the only one of its node, and on from node to node, until it has
+/// replaced a free lock's word by the way to its own node. The words of nodes that neither have the lock nor
+/// ask for it, and the ranks that ask, thus form a tree towards the node that has it.
 ///
-/// Who releases sees from its node's word whether another rank of the node has asked since, and then frees
-/// the lock for that node only, but for one release in `fairness_factor`, at random, which frees it for all;
-/// the default 1 does so every time.
+/// A releasing rank sees from its node's word whether another rank of the node has asked since. If so, it
+/// frees the lock for that node only, except for one release in `fairness_factor`, at random, which frees it
+/// for all nodes; with the default 1 every release does.
 ///
-/// Seen is not complete: the words are written by accumulates only, and are never reset. They are swapped,
-/// compared-and-swapped and replaced (`promises::mixed_accumulates`).
+/// A write that has been seen need not be complete: the words are written by accumulates only, and are never
+/// reset. They are swapped, compared-and-swapped and replaced (`promises::mixed_accumulates`).
 ///
 /// Fairness: none. Progress: some rank always acquires.
 ///
-/// Cost in far operations, each completed by a flush: lock 1 swap in the node for each attempt, which a rank
-/// makes when it has seen in place that the word has changed, and where another node had the lock 1
-/// compare-and-swap there for each attempt, after 1 at each of the nodes on the way, in the worst case all;
-/// unlock 1 atomic in the node, 2 to free the lock for the node only. Memory: 64 bytes of far memory for each
-/// rank.
+/// Cost in far operations, each completed by a flush:
+///  - lock: 1 swap in the node for each attempt, which a rank makes when it has seen in place that the word
+///    has changed; where another node had the lock, 1 compare-and-swap there for each attempt, after 1 at
+///    each of the nodes on the way, in the worst case all;
+///  - unlock: 1 atomic in the node, 2 to free the lock for the node only.
+/// Memory: 64 bytes of far memory for each rank.
 #pragma once
 
 #include <chrono>
@@ -40,18 +44,20 @@ namespace nearfar {
 
 namespace detail {
 
-/// Throws `misuse` unless it is positive.
+/// Returns `factor`. Throws `misuse` unless it is positive.
 [[nodiscard]] int checked_fairness_factor(int factor);
 
 }  // namespace detail
 
-/// What can be chosen of an RH lock.
+/// The parameters of an `rh_lock`.
 struct rh_parameters {
-  /// One release in so many, at random, frees the lock for all nodes although a rank of this one waits.
+  /// One release in `fairness_factor`, at random, frees the lock for all nodes although a rank of this node
+  /// waits.
   int fairness_factor = 1;
-  /// Between looks at the node's word.
+  /// The pause between polls of the node's word.
   backoff local_pause{.shortest = std::chrono::nanoseconds(1024), .longest = std::chrono::nanoseconds(16384)};
-  /// Between attempts at another node's, which far operations space enough, as the thesis found.
+  /// The pause between attempts at another node's word. The far operations space them enough, as the thesis
+  /// found.
   backoff remote_pause{.shortest = std::chrono::nanoseconds(0), .longest = std::chrono::nanoseconds(0)};
 };
 
@@ -125,8 +131,8 @@ class rh_lock : public lockable<rh_lock<W>, W> {
   struct alignas(slot_bytes) word {
     far<std::uint64_t> state;
   };
-  // What a word says, besides the name of who has the lock or asks for it. Origins of far operations, so they
-  // must be objects.
+  // The values of a word, besides the name of the rank that has the lock or asks for it. Origins of far
+  // operations, so they must be objects.
   static constexpr std::uint64_t is_free = 0;
   static constexpr std::uint64_t is_free_for_node = 1;
   static constexpr std::uint64_t first_name = 2;
@@ -158,7 +164,8 @@ class rh_lock : public lockable<rh_lock<W>, W> {
     words_.flush(node_);
   }
 
-  /// Until the lock is this node's; whether it was not free when it was found.
+  /// Asks from node `at` on until this node has the lock. Returns whether the lock was held where it was
+  /// found.
   bool fetch_from(int at) {
     bool waited = false;
     compare_and_swap(at, is_free, way_here_);
@@ -176,7 +183,7 @@ class rh_lock : public lockable<rh_lock<W>, W> {
     return waited;
   }
 
-  /// Draws one release in so many.
+  /// Whether this release frees the lock for all nodes: one in `fairness_factor`, at random.
   [[nodiscard]] bool is_for_all() noexcept {
     if (most_unfair_ == 1) return true;
     // A linear congruential generator (D. Knuth, MMIX), of which the upper bits are good.

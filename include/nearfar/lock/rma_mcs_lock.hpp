@@ -1,23 +1,22 @@
 /// \file
-/// RMA-MCS: a hierarchical MCS lock of any number of levels, two if not told otherwise, in which everything,
-/// also within a node, is an RMA operation.
+/// RMA-MCS: a hierarchical MCS lock with any number of levels (default two), in which every step is an RMA
+/// operation, also within a node.
 ///
 /// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
 /// 10.1145/2907294.2907323, after M. Chabbi, M. Fagan, J. Mellor-Crummey, "High performance locks for
 /// multi-level NUMA systems", PPoPP 2015; with the flushes and the progress calls that it lacks on MPI
-/// libraries other than the authors' (A. Uffmann's master thesis, LMU Munich, 2022, section 3.3). Handed over
-/// by accumulate in its published form, by put in the thesis (section 3.4); both reset words whose last write
-/// need not be complete, and hang (`far_queue.hpp`, `far_handover.hpp`). The default has queues with words in
-/// turn and hands over by sum; it is kept as the rival of `cohort_lock`.
+/// libraries other than the authors' (A. Uffmann's master thesis, LMU Munich, 2022, section 3.3). The
+/// published form hands over by accumulate, the thesis by put (section 3.4); both reset words whose last
+/// write need not be complete, and hang (`far_queue.hpp`, `far_handover.hpp`). The default has queues with
+/// words in turn and hands over by sum. nearfar keeps this lock as the rival of `cohort_lock`.
 ///
-/// Fairness: at most `max_local_passes` ranks of a node in a row overtake a rank of another node that waits,
+/// Fairness: at most `max_local_passes` ranks of a node in a row overtake a waiting rank of another node,
 /// once the first of that node has registered it at home. Progress: an acquiring rank waits for its
 /// predecessors only.
 ///
 /// Cost in far operations, each completed by a flush ("near" ones included, as they are RMA too):
 ///  - uncontended: lock 1 put and 1 swap in the node, 1 put at the leader and 1 swap at home; unlock 2 gets
-///  and
-///    1 compare-and-swap in the node, 1 get at the leader and 1 compare-and-swap at home;
+///    and 1 compare-and-swap in the node, 1 get at the leader and 1 compare-and-swap at home;
 ///  - contended within a node: lock 1 put, 1 swap and 1 put to the predecessor; unlock 1 get and 1 accumulate
 ///    to the successor;
 ///  - the published forms keep the status in the word, by RMA: uncontended 3 puts and 1 get more, contended 1
@@ -41,7 +40,7 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W, By>, W> {
   using world_type = W;
 
   /// Collective. `home` keeps the end of the queue of nodes; `max_local_passes` is the threshold T_L of the
-  /// paper. Throws `misuse` unless that is 1 to 254.
+  /// paper. Throws `misuse` unless `max_local_passes` is 1 to 254.
   explicit rma_mcs_lock(W& w, int home = 0, int max_local_passes = default_max_local_passes)
       : rma_mcs_lock(w, home, lock_tree::arguments_of_nodes(max_local_passes),
                      [max_local_passes] { return lock_tree(max_local_passes); }) {}
@@ -57,7 +56,7 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W, By>, W> {
   void release() { queues_.release(); }
 
  private:
-  /// The ranks compare their arguments before any of them is refused.
+  /// Makes the ranks compare their arguments before any rank's arguments are refused.
   template <typename Shape>
   rma_mcs_lock(W& w, int home, const lock_tree::named_levels& levels, Shape shape)
       : rma_mcs_lock::lockable(w, {{"home", home}, levels[0], levels[1], levels[2], levels[3], levels[4]}),

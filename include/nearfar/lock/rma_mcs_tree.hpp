@@ -1,10 +1,10 @@
 /// \file
-/// The tree of MCS queues, all by RMA, that `rma_mcs_lock` is and the writers of `rma_rw_lock` queue in: one
-/// queue for each element of each level of a machine, one for the machine.
+/// The tree of MCS queues, all by RMA, that implements `rma_mcs_lock` and in which the writers of
+/// `rma_rw_lock` queue: one queue for each element of each level of a machine, and one for the machine.
 ///
 /// Source: the distributed tree of queues of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed
-/// RMA Locks", HPDC 2016, doi 10.1145/2907294.2907323, for any number of levels. See `rma_mcs_lock.hpp` for
-/// what of it is nearfar's.
+/// RMA Locks", HPDC 2016, doi 10.1145/2907294.2907323, for any number of levels. `rma_mcs_lock.hpp` says
+/// which parts are nearfar's.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ namespace nearfar {
 /// The root of exclusive locks.
 struct no_root {};
 
-/// Exclusive among all ranks of a world. See the file's comment. `Counts`: hand-overs between outermost
-/// elements are counted, and `release` asks a `tree_root`.
+/// Exclusive among all ranks of a world. See the file's comment. With `Counts` the tree counts hand-overs
+/// between outermost elements, and `release` asks a `tree_root`.
 template <world W, handover_by By = handover_by::sum, bool Counts = false>
 class rma_mcs_tree {
  public:
@@ -51,12 +51,12 @@ class rma_mcs_tree {
     return how;
   }
 
-  /// Takes the lock if nobody has it, nor a place in any of the queues on the way up.
+  /// Takes the lock if no rank has it, and none has a place in any of the queues on the way up.
   [[nodiscard]] bool try_acquire() {
     if (!try_climb(*leaf_, inner_.empty())) return false;
     for (std::size_t i = inner_.size(); i-- > 0;) {
       if (try_climb(*inner_[i], i == 0)) continue;
-      // Who has queued up below meanwhile has to ask above itself.
+      // A rank that has queued up below meanwhile has to ask above itself.
       for (std::size_t below = i + 1; below < inner_.size(); ++below) give_up(*inner_[below]);
       give_up(*leaf_);
       return false;
@@ -77,7 +77,7 @@ class rma_mcs_tree {
     no_root root;
     release_from_leaf(root, false);
   }
-  /// `at_once`: the lock goes to the root even if it might be handed over inside an element.
+  /// With `at_once` the lock goes to the root even if it might be handed over inside an element.
   template <tree_root Root>
   void release(Root& root, bool at_once)
     requires Counts
@@ -97,8 +97,8 @@ class rma_mcs_tree {
             .reads = node_access::rma,
             .resets = node_access::rma};
   }
-  /// The paper polls the rank's own status in memory; all else is RMA. An element's status is its leader's
-  /// word, which any rank of the element may have to poll.
+  /// As in the paper, a rank polls its own status in memory; everything else is RMA. An element's status is
+  /// its leader's word, which any rank of the element may have to poll.
   [[nodiscard]] static constexpr far_handover_policy status_of(participant queued) {
     return {.queued = queued,
             .by = By,
@@ -117,7 +117,7 @@ class rma_mcs_tree {
     std::uint64_t max_passes;  // of the element whose participants queue here
   };
 
-  /// Takes a place. Returns whether the lock came with it.
+  /// Takes a place in the queue. Returns whether the lock came with it.
   template <typename Tier>
   bool climb(Tier& at, bool is_root, handover& how) {
     at.status.prepare();
@@ -175,7 +175,7 @@ class rma_mcs_tree {
       at.status.give(to_rank(successor), first_pass);
   }
 
-  /// Hands over inside the element, if it may and somebody waits there.
+  /// Hands over inside the element if the limit allows it and a rank waits there.
   template <typename Tier>
   [[nodiscard]] bool pass_on(Tier& at) {
     const std::uint64_t passes = at.status.kept();

@@ -1,6 +1,6 @@
 /// \file
-/// RMA-RW: a reader-writer lock over RMA whose writers queue in a tree of MCS queues and whose readers are
-/// counted on several nodes.
+/// RMA-RW: a reader-writer lock over RMA. Writers queue in a tree of MCS queues; counters on several nodes
+/// count the readers.
 ///
 /// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
 /// 10.1145/2907294.2907323, with the three structures and the thresholds of the paper: distributed queues
@@ -8,21 +8,22 @@
 /// are those of `rma_mcs_lock`; the counter's phases (`distributed_counter.hpp`) and their turns
 /// (`phase_fair_lock.hpp`) are nearfar's.
 ///
-/// Choosing the thresholds: `docs/readers-writers.md`. A larger T_DC has fewer counters, so that writers come
-/// sooner and readers go farther; a larger T_R gives readers longer turns at the writers' cost; larger T_L,i
-/// keep the lock nearer, and let other writers and all readers wait longer.
+/// Choosing the thresholds: `docs/readers-writers.md`. With a larger T_DC there are fewer counters, so
+/// writers get in sooner and readers reach farther. A larger T_R gives readers longer turns at the writers'
+/// cost. Larger T_L,i keep the lock nearer, and let other writers and all readers wait longer.
 ///
-/// Fairness: writers as in `rma_mcs_lock`; a reader that waits is overtaken by as many writers as one turn of
-/// theirs has, the product of all T_L,i + 1; a writer by max_readers at each counter in each turn before its
-/// own, and by those that come while a writer before it is on its way to the counters. Progress: an acquiring
-/// writer waits for its predecessors and for the readers of one phase, a reader for the writers of one turn.
+/// Fairness: writers as in `rma_mcs_lock`. A waiting reader is overtaken by the writers of one turn, at most
+/// the product of all T_L,i + 1. A waiting writer is overtaken by max_readers at each counter in each turn
+/// before its own, and by the readers that come while a writer before it is on its way to the counters.
+/// Progress: an acquiring writer waits for its predecessors and for the readers of one phase, a reader for
+/// the writers of one turn.
 ///
 /// Cost in far operations, each completed by a flush:
-///  - reader, no writer about: 1 fetch-and-add at its counter, 1 accumulate there when it leaves; one that
-///    waits polls in place if its counter is on its node, by fetch otherwise;
+///  - reader without a writer: 1 fetch-and-add at its counter, 1 accumulate there when it leaves. A waiting
+///    reader polls in place if its counter is on its node, by fetch otherwise;
 ///  - writer, uncontended: as `rma_mcs_lock`, and 1 fetch-and-add and 1 accumulate at each counter, each of
 ///    the two at all counters at once; 1 get more at the root;
-///  - writer that the lock is handed to inside a turn: as `rma_mcs_lock`.
+///  - writer that gets the lock by hand-over inside a turn: as `rma_mcs_lock`.
 /// Memory: 448 bytes of far memory for each rank with a tree of one level, 192 more for each further one.
 #pragma once
 
@@ -38,7 +39,7 @@ namespace nearfar {
 struct rma_rw_parameters {
   lock_tree tree{};
   rw_thresholds turns{};
-  /// Every how many nodes there is a counter: T_DC.
+  /// Nodes that share one counter: T_DC.
   int nodes_per_counter = 1;
 };
 

@@ -1,17 +1,16 @@
 /// \file
-/// A flat reader-writer lock over RMA: one word that counts readers and shows a writer, one that writers
-/// swap.
+/// A flat reader-writer lock over RMA. One word counts readers and shows a writer; writers swap another.
 ///
 /// Source: the reader-writer spin lock of J. Mellor-Crummey, M. Scott, "Scalable reader-writer
 /// synchronization for shared-memory multiprocessors", 1991, doi 10.1145/109625.109637 (section 2), in terms
 /// of sums only, as MPI promises atomicity among concurrent updates by one operation only.
 ///
-/// Fairness: none. A writer that has shown itself keeps later readers out; which of several writers is next,
+/// Fairness: none. A writer that has shown itself keeps later readers out. Which of several writers is next,
 /// and whether a reader gets in between two of them, is left to chance. Progress: some rank always acquires.
 ///
-/// Cost in far operations at home, each completed by a flush: reader 1 fetch-and-add, 1 accumulate when it
-/// leaves; for each attempt in vain 1 accumulate and polls more. Writer 1 swap for each attempt, 1
-/// fetch-and-add, polls until readers have left; 2 accumulates when it leaves. Memory: 128 bytes of far
+/// Cost in far operations at home, each completed by a flush: reader 1 fetch-and-add, and 1 accumulate when
+/// it leaves; for each failed attempt 1 accumulate and polls more. Writer 1 swap for each attempt, 1
+/// fetch-and-add, polls until readers have left, and 2 accumulates when it leaves. Memory: 128 bytes of far
 /// memory for each rank.
 #pragma once
 
@@ -33,7 +32,7 @@ class rw_spin_lock : public shared_lockable<rw_spin_lock<W>, W> {
  public:
   using world_type = W;
 
-  /// Collective. `home` keeps both words; `pause` is that of writers.
+  /// Collective. `home` keeps both words; `pause` is the writers' backoff.
   explicit rw_spin_lock(W& w, int home = 0, backoff pause = {})
       : rw_spin_lock::shared_lockable(w, {{"home", home},
                                           {"pause.shortest", pause.shortest.count()},
@@ -105,7 +104,7 @@ class rw_spin_lock : public shared_lockable<rw_spin_lock<W>, W> {
   struct alignas(slot_bytes) word {
     far<std::uint64_t> state;
   };
-  // One writer at most has its bit in the word, which `writers_` sees to; above it readers are counted.
+  // At most one writer has its bit in the word, which `writers_` ensures. The bits above it count readers.
   static constexpr std::uint64_t writer = 1;
   static constexpr std::uint64_t reader = 2;
   [[nodiscard]] static constexpr std::uint64_t minus(std::uint64_t of) noexcept {
@@ -117,7 +116,7 @@ class rw_spin_lock : public shared_lockable<rw_spin_lock<W>, W> {
   static constexpr auto has_no_readers = [](std::uint64_t state) { return readers_in(state) == 0; };
   static constexpr auto has_no_writer = [](std::uint64_t state) { return (state & writer) == 0; };
 
-  /// Returns what the word was.
+  /// Returns the word from before.
   [[nodiscard]] std::uint64_t add(const std::uint64_t& what) {
     std::uint64_t before = 0;
     words_.fetch_add(home_, &word::state, what, before);
@@ -128,7 +127,7 @@ class rw_spin_lock : public shared_lockable<rw_spin_lock<W>, W> {
     words_.accumulate(home_, &word::state, by, far_op::sum);
     words_.flush(home_);
   }
-  /// Readers may come before the next writer does.
+  /// Leaves as a writer. Readers may get in before the next writer does.
   void give_up() {
     change(minus(writer));
     writers_.release();

@@ -1,33 +1,37 @@
 /// \file
-/// Fair reader-writer ticket lock over RMA, whose words are all at home: what it needs of other ranks is the
-/// home's progress alone.
+/// Fair reader-writer ticket lock over RMA. All its words are at home, so the only other rank whose progress
+/// it needs is the home.
 ///
 /// Source: the fair reader-writer spin lock of J. Mellor-Crummey, M. Scott, "Scalable reader-writer
 /// synchronization for shared-memory multiprocessors", 1991, doi 10.1145/109625.109637 (section 2): one
-/// counter of who has asked, one of who has left, each of readers and of writers in one word. As a cohort
-/// D. Dice, V. Marathe, N. Shavit, "Lock cohorting", PPoPP 2012, doi 10.1145/2145816.2145848, for writers.
+/// counter of the ranks that have asked, one of those that have left, each with readers and writers in one
+/// word. As a cohort D. Dice, V. Marathe, N. Shavit, "Lock cohorting", PPoPP 2012, doi
+/// 10.1145/2145816.2145848, for writers.
 ///
-/// A writer is in when all who asked before it have left, and a reader when the writers among them have.
-/// There the two counts of a word are cut off where they overflow; here a word is one number, to which a
-/// reader adds 1 and a writer 2^32. Both overflow alike. Nobody who asked after a writer is in before it has
-/// left, so that what has left is what a writer found asked for exactly when all those have; and as long as
-/// a writer that asked before a reader has not left, the difference is 2^32 at least, and afterwards less
-/// than the number of ranks, or negative where later readers have left before this one looked.
+/// A writer is in when all ranks that asked before it have left; a reader is in when the writers among them
+/// have. There the two counts of a word are cut off where they overflow. Here a word is one number, to which
+/// a reader adds 1 and a writer 2^32; both words overflow alike. No rank that asked after a writer is in
+/// before that writer has left. So `left` equals what a writer found in `asked` exactly when all ranks before
+/// it have left. For a reader, the difference is at least 2^32 as long as a writer that asked before it has
+/// not left. Afterwards the difference is less than the number of ranks, or negative if later readers have
+/// left before this one looked.
 ///
-/// Seen is not complete: the words are written by sums only, which exclude each other, and are never reset.
-/// What has left may be read before one's own place is taken, since it only grows.
+/// A write that has been seen need not be complete: the words are written by sums only, which exclude each
+/// other, and are never reset. A rank may read `left` before it has taken its place, since `left` only grows.
 ///
-/// Fairness: first come, first served, and readers with nobody between them together (bound 0). As a cohort
-/// writers stand behind the first of their node: who waits at home is overtaken by at most
-/// `max_local_passes` writers of each node that asked before. Progress: an acquiring rank waits for those
-/// that asked before it only, by far operations at the home rank, each of which waits until that enters MPI
-/// where the transport has no hardware for it; within a node of a cohort by shared memory. There is no
-/// attempt that does not wait: MPI promises no atomicity between sums and a compare-and-swap.
+/// Fairness: first come, first served, and readers without a writer between them together (bound 0). As a
+/// cohort, writers stand behind the first writer of their node: a rank that waits at home is overtaken by at
+/// most `max_local_passes` writers of each node that asked before. Progress: an acquiring rank waits only for
+/// ranks that asked before it. It waits by far operations at the home rank, each of which waits until the
+/// home enters MPI where the transport has no hardware support; within a node of a cohort by shared memory.
+/// There is no `try_acquire`: MPI promises no atomicity between sums and a compare-and-swap.
 ///
-/// Cost in far operations, each at home: lock 1 atomic, and 1 read completed by the same flush, none on the
-/// home's node; while it waits 1 for each poll, few while several writers are before it, on the home's node
-/// none. Unlock 1 atomic. As a cohort none for a writer to which a writer of its node hands over. Memory: 64
-/// bytes of far memory for each rank, as a cohort that of the local lock besides.
+/// Cost in far operations, each at home:
+///  - lock: 1 atomic, and 1 read completed by the same flush (none on the home's node); while it waits 1 for
+///    each poll, few while several writers are before it, none on the home's node;
+///  - unlock: 1 atomic;
+///  - as a cohort, a writer to which a writer of its node hands over: none.
+/// Memory: 64 bytes of far memory for each rank, as a cohort also that of the local lock.
 #pragma once
 
 #include <algorithm>
@@ -47,13 +51,14 @@
 
 namespace nearfar {
 
-/// What an `rw_ticket_lock` is made of.
+/// The parameters of an `rw_ticket_lock`.
 struct rw_ticket_policy {
-  /// For readers in a word, 1 to 32, for as many ranks as numbers of so many bits. Few are for tests of what
-  /// comes when counts of readers overflow.
+  /// Bits of a word that count readers, 1 to 32. The lock is for at most 2^reader_bits ranks. Small values
+  /// are for tests of overflowing reader counts.
   unsigned reader_bits = 32;
-  /// Between two looks, in nanoseconds: where the home was away when this rank found out what a look takes,
-  /// it may sleep as long when its turn has come. A thousand ranks that look as often keep no home busy.
+  /// The longest pause between two polls, in nanoseconds. If the home was busy elsewhere while this rank
+  /// measured how long a poll takes, the rank may sleep for that long after its turn has come. A thousand
+  /// ranks that poll at this interval do not keep a home busy.
   std::int64_t longest_pause = 1'000'000;
 };
 
@@ -62,11 +67,11 @@ template <world W, rw_ticket_policy Policy = rw_ticket_policy{}>
 class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
  public:
   using world_type = W;
-  /// The ranks of a node share a writer's place, if another lock admits one at a time: any of them may
+  /// The ranks of a node share a writer's place if another lock admits one at a time: any of them may
   /// release.
   static constexpr participant queued = participant::node;
 
-  /// Collective. `home` keeps the words. Throws `misuse` for more ranks than `reader_bits` are for.
+  /// Collective. `home` keeps the words. Throws `misuse` for more ranks than `reader_bits` allow.
   explicit rw_ticket_lock(W& w, int home = 0)
       : rw_ticket_lock::shared_lockable(w, {{"home", home}}),
         world_(&w),
@@ -95,7 +100,8 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
 
   void downgrade() { leave(writer_that_reads_on); }
 
-  // The same in steps, for who waits by itself: a place, and whether its turn has come by now.
+  // The same in steps, for a caller that waits by its own means: take a place, and ask whether its turn has
+  // come.
 
   [[nodiscard]] bool try_ask() {
     ask(writer);
@@ -118,7 +124,7 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
                 "writers of 2^31 ranks have to fit beside readers");
   static constexpr std::uint64_t reader = 1;
   static constexpr std::uint64_t writer = std::uint64_t{1} << Policy.reader_bits;
-  /// What a writer leaves that is to leave as a reader.
+  /// What a writer adds to `left` when it goes on as a reader.
   static constexpr std::uint64_t writer_that_reads_on = writer - reader;
 
   [[nodiscard]] static constexpr bool is_turn_of_writer(std::uint64_t before, std::uint64_t left) noexcept {
@@ -145,9 +151,10 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
     return await_polled(*world_, words_, home_, &words::left, left_, is_turn) ? handover::waited
                                                                               : handover::uncontended;
   }
-  /// Looks seldom while several writers are before it, since looks of all who wait take the home's time. A
-  /// writer takes as long as a far operation, or longer, unless the home was away for this one: the shorter
-  /// of two is taken, and no pause is longer than the longest.
+  /// Polls seldom while several writers are before this rank, since the polls of all waiting ranks take the
+  /// home's time. A writer takes at least as long as a far operation, unless the home was busy elsewhere
+  /// during that one. So the pause uses the shorter of two measurements, and is never longer than
+  /// `longest_pause`.
   void pause_until_next() {
     if (writers_before() <= 1) return;
     const auto start = world_->now();
@@ -180,16 +187,16 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
   bool is_near_;  ///< whether this rank is on the home's node
   std::uint64_t before_ = 0;
   std::uint64_t left_ = 0;
-  std::chrono::nanoseconds asking_{};  ///< what it took to get the place
+  std::chrono::nanoseconds asking_{};  ///< how long it took to get the place
 };
 
-/// The same, with the writers of a node one behind the other in a lock of their own. See the file's comment.
+/// The same, with the writers of a node queued in a local lock. See the file's comment.
 template <world W, cohort_local Local = mcs_lock<W>>
 class cohort_rw_ticket_lock : public shared_lockable<cohort_rw_ticket_lock<W, Local>, W> {
  public:
   using world_type = W;
 
-  /// Collective. `home` keeps the far words, `of_local` is more that the local lock's constructor takes.
+  /// Collective. `home` keeps the far words; `of_local` are further constructor arguments of the local lock.
   /// Throws `misuse` unless `max_local_passes` is 1 to 254.
   template <typename... OfLocal>
   explicit cohort_rw_ticket_lock(W& w, int home = 0, int max_local_passes = default_max_local_passes,
@@ -205,7 +212,7 @@ class cohort_rw_ticket_lock : public shared_lockable<cohort_rw_ticket_lock<W, Lo
   handover acquire_shared() { return at_home().acquire_shared(); }
   void release_shared() { at_home().release_shared(); }
 
-  /// What nodes and readers ask; a writer may ask it by itself, too.
+  /// The lock that nodes and readers ask; a writer may ask it directly, too.
   [[nodiscard]] rw_ticket_lock<W>& at_home() noexcept { return writers_.above(); }
 
  private:

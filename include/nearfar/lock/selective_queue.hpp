@@ -1,14 +1,15 @@
 /// \file
-/// An MCS queue in near memory whose holder prefers some of those that wait, and sets the others aside for a
-/// while: `cna_lock` and `parking_lock`, which differ in whom they prefer.
+/// An MCS queue in near memory whose holder prefers some of the waiting ranks and sets the others aside for a
+/// while. It implements `cna_lock` and `parking_lock`, which differ in the ranks they prefer.
 ///
-/// Source: the two queues of D. Dice, A. Kogan, "Compact NUMA-aware locks", EuroSys 2019,
-/// doi 10.1145/3302424.3303984. There a draw decides when those that were set aside have their turn, here a
-/// count, so that there is a bound.
+/// Source: the two queues of D. Dice, A. Kogan, "Compact NUMA-aware locks", EuroSys 2019, doi
+/// 10.1145/3302424.3303984. There a random draw decides when the ranks set aside have their turn; here a
+/// count does, so that there is a bound.
 ///
-/// Who releases looks in the queue for a rank that it prefers, and moves those before that to the end of a
-/// second queue, whose ends are handed over with the lock. When it has been handed over to preferred ranks
-/// `max_local_passes` times in a row, or none is found, the second queue comes before the first.
+/// A releasing rank looks in the queue for a rank that it prefers, and moves the ranks before that one to the
+/// end of a second queue. It hands the ends of the second queue over with the lock. When the lock has been
+/// handed over to preferred ranks `max_local_passes` times in a row, or no preferred rank is found, the
+/// second queue comes before the first.
 #pragma once
 
 #include <concepts>
@@ -24,9 +25,9 @@ namespace nearfar {
 
 namespace detail {
 
-/// Whom a holder prefers, and how those wait whom it may not prefer. `parameter` is the lock's last one;
-/// `per_rank` is what each rank has in near memory for it. If it `recalls`, those that were set aside are
-/// told that their turn is about to come.
+/// Which ranks a holder prefers, and how a rank waits. `parameter` is the lock's last constructor parameter;
+/// `per_rank` is what the preference keeps for each rank in near memory. If it `recalls`, the holder tells
+/// the ranks set aside that their turn is about to come.
 template <typename C, typename W>
 concept preference_of =
     world<W> && std::constructible_from<C, W&, typename C::parameter> &&
@@ -40,8 +41,8 @@ concept preference_of =
       choice.give(given, of_rank, word);
       choice.recall(given, of_rank);
     };
-/// What `given` of a rank is before it has been given something. A preference may have the rank replace that
-/// by another number below `first_given`, and takes it back.
+/// The value of a rank's `given` before it has been given the lock. A preference may let the rank replace it
+/// by another number below `first_given`, and change it back.
 inline constexpr std::uint64_t not_given = 0;
 inline constexpr std::uint64_t first_given = std::uint64_t{1} << 16U;
 
@@ -58,8 +59,8 @@ class selective_queue : public near_lockable<selective_queue<W, Preference>, W> 
   using grant = typename base::grant;
 
   /// Collective. `home` keeps the end of the queue; with `near_scope::node` each node's leader does. Throws
-  /// `topology_error` if the ranks of one lock are not on one node, `misuse` unless `max_local_passes` is 1
-  /// to 254 and the preference can do with its parameter.
+  /// `topology_error` if the ranks of one lock are not on one node. Throws `misuse` unless `max_local_passes`
+  /// is 1 to 254 and the preference accepts its parameter.
   explicit selective_queue(W& w, int home = 0, near_scope scope = near_scope::world,
                            int max_local_passes = default_max_local_passes,
                            typename Preference::parameter parameter = Preference::standard)
@@ -83,7 +84,7 @@ class selective_queue : public near_lockable<selective_queue<W, Preference>, W> 
     held_ = {};
     if (predecessor == none) return {};
     mine_->given.store(detail::not_given, std::memory_order_relaxed);
-    // (2) Releases the two resets above to whoever reads that.
+    // (2) Releases the two resets above to the holder's (3).
     node_of(predecessor).next.store(self_, std::memory_order_release);
     // Pairs with (5).
     held_ = turn::of(preference_.await(mine_->given, mine_->own));
@@ -116,7 +117,7 @@ class selective_queue : public near_lockable<selective_queue<W, Preference>, W> 
             preferred,
             {.passes = passes, .in_a_row = static_cast<status>(held_.in_a_row + 1), .aside = held_.aside});
     if (held_.aside == none) return hand_over(next, {.passes = passes});
-    // Who was set aside has its turn, and those behind that then.
+    // The ranks set aside have their turn, and the rest of the queue comes behind them.
     const cell last = last_aside();
     recall_aside(last);
     node_of(last).next.store(next, std::memory_order_relaxed);
@@ -126,11 +127,11 @@ class selective_queue : public near_lockable<selective_queue<W, Preference>, W> 
  private:
   static constexpr cell none = base::no_rank;
 
-  /// What is handed over, in a word.
+  /// What a holder hands over, in one word.
   struct turn {
     status passes = base::from_above;
     status in_a_row = 0;  ///< hand-overs to preferred ranks
-    cell aside = none;    ///< the first of those that were set aside
+    cell aside = none;    ///< the first of the ranks set aside
 
     [[nodiscard]] static constexpr turn of(std::uint64_t word) noexcept {
       return {.passes = static_cast<status>(word),
@@ -145,7 +146,8 @@ class selective_queue : public near_lockable<selective_queue<W, Preference>, W> 
   struct alignas(cache_line) node {
     typename W::template near<std::uint64_t> given{};
     typename W::template near<cell> next{};
-    typename W::template near<cell> last_aside{};  ///< of those set aside, whose first this is
+    typename W::template near<cell> last_aside{};  ///< last of the ranks set aside, if this is the first of
+                                                   ///< them
     [[no_unique_address]] typename Preference::per_rank own{};
     alignas(cache_line) typename W::template near<cell> tail{};
   };
@@ -154,16 +156,18 @@ class selective_queue : public near_lockable<selective_queue<W, Preference>, W> 
   [[nodiscard]] cell last_aside() { return node_of(held_.aside).last_aside.load(std::memory_order_relaxed); }
 
   void hand_over(cell to, turn what) {
-    // (5) Releases the critical section, and the queues.
+    // (5) Releases the critical section, and the links of both queues.
     preference_.give(node_of(to).given, node_of(to).own, what.word());
   }
 
-  /// Unless somebody comes behind this rank. Those that were set aside are the queue then.
+  /// Leaves the queue if no rank is behind this one; the ranks set aside are the queue then. Returns whether
+  /// it has left.
   [[nodiscard]] bool leaves_last(status passes) {
     const cell aside = held_.aside;
     const cell last = aside == none ? none : last_aside();
     cell expected = self_;
-    // (4) Releases the critical section to the next (1), and to those that come behind who was set aside.
+    // (4) Releases the critical section to (1) of the next rank, and to ranks that come behind the ones set
+    // aside.
     if (!tail_->compare_exchange(expected, last, std::memory_order_release, std::memory_order_relaxed))
       return false;
     if (aside == none) return true;
@@ -172,7 +176,7 @@ class selective_queue : public near_lockable<selective_queue<W, Preference>, W> 
     return true;
   }
 
-  /// Those that were set aside, up to the last, but not the first, which is given the lock now.
+  /// Recalls the ranks set aside except the first, which is given the lock now. `last` is the last of them.
   void recall_aside(cell last) {
     if constexpr (Preference::recalls)
       for (cell at = held_.aside; at != last;) {
@@ -181,8 +185,9 @@ class selective_queue : public near_lockable<selective_queue<W, Preference>, W> 
       }
   }
 
-  /// The first from `next` on that is preferred; those before it are set aside. Nobody, if there is none but
-  /// perhaps on its way. Only the holder moves nodes, and never the last.
+  /// The first preferred rank from `next` on; sets the ranks before it aside. Returns `none` if there is
+  /// none, except perhaps ranks that have yet to register. Only the holder moves queue nodes, and never the
+  /// last one.
   [[nodiscard]] cell find_preferred(cell next) {
     cell last = none;
     cell at = next;

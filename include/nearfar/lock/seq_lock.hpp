@@ -1,18 +1,19 @@
 /// \file
-/// A sequence lock over far memory: a small value that readers get by one far operation and never lock.
+/// A sequence lock over far memory: a small value that readers get by one far operation, without locking.
 ///
 /// Source: sequence locks as in H.-J. Boehm, "Can seqlocks get along with programming language memory
-/// models?", MSPC 2012, doi 10.1145/2247684.2247688; that a reader over RMA can check by versions inside what
-/// it got, without reading them apart, is from A. Dragojevic, D. Narayanan, O. Hodson, M. Castro, "FaRM: fast
-/// remote memory", NSDI 2014. Their versions stand once in each cache line, which relies on the order in
-/// which one is written; MPI promises none, so here each word has one.
+/// models?", MSPC 2012, doi 10.1145/2247684.2247688. A. Dragojevic, D. Narayanan, O. Hodson, M. Castro,
+/// "FaRM: fast remote memory", NSDI 2014, let a reader over RMA check by versions inside what it got, without
+/// reading them separately. Their versions stand once in each cache line, which relies on the order in which
+/// a line is written. MPI promises no such order, so here each word has a version.
 ///
-/// The value is cut into pieces of 32 bits. Each is in a far word with the number of the write that it is of.
-/// A reader gets all words at once; if their numbers are equal they are one value. If not, a write is under
-/// way, and the reader waits for the words that it has not reached yet: so it repeats once for each write
-/// that overlaps it. Writers exclude each other by a lock, and each has flushed its words before it gives
-/// that up, so that who writes a word knows that every earlier write of it is complete. Numbers have 32 bits:
-/// a reader would take words of two values for one only if 2^32 writes came during one get.
+/// The value is cut into pieces of 32 bits. Each piece is in a far word with the number of the write that it
+/// belongs to. A reader gets all words at once; if their numbers are equal, the words are one value. If not,
+/// a write is under way, and the reader waits for the words that the write has not reached yet. So it repeats
+/// once for each write that overlaps it. Writers exclude each other by a lock, and each flushes its words
+/// before it releases the lock, so that every earlier write of a word is complete when a writer writes it.
+/// Numbers have 32 bits: a reader would take words of two values for one only if 2^32 writes came during one
+/// get.
 #pragma once
 
 #include <algorithm>
@@ -31,27 +32,27 @@
 
 namespace nearfar {
 
-/// A value at one rank that all read and write. Not *SharedLockable*: readers hold nothing.
+/// A value at one rank that all ranks read and write. Not *SharedLockable*: readers hold nothing.
 ///
-/// Progress: a reader waits for the writes that it overlaps only, and may be made to wait again by each
-/// further one; a writer waits as `Writers` says. A load on the home's node lets no other rank's operations
-/// in: who loads again and again until another rank has stored calls the world's `rest()` in between. Cost in
-/// far operations, each completed by a flush: load 1 get, in place on the home's node none; for each write
-/// that overlaps it polls of one word and 1 get more. Store that of `Writers`, 1 get and 1 put. Memory: 8
-/// bytes of far memory for each 4 bytes of the value on each rank, and that of `Writers`.
+/// Progress: a reader waits only for the writes that it overlaps, and each further write may make it wait
+/// again; a writer waits as `Writers` says. A load on the home's node does not let other ranks' operations
+/// progress: a caller that loads again and again until another rank has stored must call the world's `rest()`
+/// in between. Cost in far operations, each completed by a flush: load 1 get, on the home's node none; for
+/// each write that overlaps it polls of one word and 1 get more. Store that of `Writers`, 1 get and 1 put.
+/// Memory: 8 bytes of far memory for each 4 bytes of the value on each rank, and that of `Writers`.
 template <world W, far_object_value V, typename Writers = default_cohort_lock<W>>
 class seq_lock {
  public:
   using world_type = W;
   using value_type = V;
 
-  /// Collective. `home` keeps the value, which is `initial` as rank `home` gives it.
+  /// Collective. `home` keeps the value. Its initial value is rank `home`'s `initial`.
   explicit seq_lock(W& w, const V& initial = {}, int home = 0)
       : seq_lock(w, initial, home, compared(w, home)) {}
   seq_lock(const seq_lock&) = delete;
   seq_lock& operator=(const seq_lock&) = delete;
 
-  /// A value that was stored as a whole.
+  /// Returns a value that was stored as a whole.
   [[nodiscard]] V load() {
     read_all();
     while (const std::optional<std::size_t> late = find_late()) {
@@ -67,7 +68,7 @@ class seq_lock {
     return unpacked();
   }
 
-  /// The same if no write is under way.
+  /// The same, but returns nothing if a write is under way.
   [[nodiscard]] std::optional<V> try_load() {
     read_all();
     if (find_late()) return std::nullopt;
@@ -78,7 +79,7 @@ class seq_lock {
     update([&](V& old) { old = value; });
   }
 
-  /// Replaces the value by what `change(V&)` makes of it, without another write in between.
+  /// Replaces the value by the result of `change(V&)`, without another write in between.
   template <typename Change>
   void update(Change change) {
     const std::lock_guard alone(writers_);
@@ -93,7 +94,7 @@ class seq_lock {
 
  private:
   struct alike {};
-  /// That all ranks make the same.
+  /// Checks that all ranks make the same lock.
   [[nodiscard]] static alike compared(W& w, int home) {
     expect_alike<seq_lock>(w, {{"home", home}});
     return {};
@@ -148,9 +149,9 @@ class seq_lock {
     }
   }
 
-  /// A word that a write has not reached which another word shows.
+  /// A word that the write shown by another word has not reached.
   [[nodiscard]] std::optional<std::size_t> find_late() const noexcept {
-    // Numbers differ by little: of two, the later is ahead by less than half of all numbers.
+    // Numbers differ by little: of two, the later one is ahead by less than half of all numbers.
     const auto is_earlier = [](std::uint64_t a, std::uint64_t b) {
       return static_cast<std::int32_t>(version(a) - version(b)) < 0;
     };

@@ -1,6 +1,6 @@
 /// \file
-/// What every reader-writer lock of nearfar is to its user: *SharedLockable* besides what exclusive locks
-/// are, with timed and changing forms where the algorithm allows them.
+/// The interface that every reader-writer lock of nearfar has: that of exclusive locks and *SharedLockable*,
+/// with timed acquisitions, downgrades and upgrades where the algorithm allows them.
 #pragma once
 
 #include <chrono>
@@ -13,12 +13,12 @@
 
 namespace nearfar {
 
-/// The public face of a reader-writer lock, over `Derived::acquire`, `release`, `acquire_shared() ->
+/// The public interface of a reader-writer lock, built on `Derived::acquire`, `release`, `acquire_shared() ->
 /// handover`, `release_shared()` and, where they exist, `try_acquire`, `try_acquire_shared() -> bool`,
 /// `try_acquire_shared_until(deadline) -> optional<handover>`, `downgrade()`, `try_upgrade() -> bool`.
 ///
-/// Ranks that hold it shared are in at the same time; who holds it exclusively is alone. A rank holds it once
-/// and one way at a time.
+/// Ranks that hold it shared are in at the same time; a rank that holds it exclusively is alone. A rank holds
+/// it only once, and only one way at a time.
 template <typename Derived, world W>
 class shared_lockable : public lockable<Derived, W> {
   using base = lockable<Derived, W>;
@@ -26,15 +26,15 @@ class shared_lockable : public lockable<Derived, W> {
 
  public:
   /// Waits until no rank holds the lock exclusively, then shares it. Throws `already_held` in checked builds
-  /// if this rank holds it either way.
+  /// if this rank holds the lock in either way.
   void lock_shared() {
     this->expect_nothing_held("lock_shared()");
     this->note_handover(this->self().acquire_shared());
     this->note_held(holding::shared);
   }
 
-  /// Shares the lock if no rank holds it exclusively or, if the lock is fair, waits for that; without waiting
-  /// for anybody.
+  /// Shares the lock unless a rank holds it exclusively or, if the lock is fair, waits to. Does not wait for
+  /// any rank.
   [[nodiscard]] bool try_lock_shared()
     requires requires(Derived& derived) {
       { derived.try_acquire_shared() } -> std::same_as<bool>;
@@ -44,7 +44,7 @@ class shared_lockable : public lockable<Derived, W> {
     return this->note_attempt(this->self().try_acquire_shared(), holding::shared);
   }
 
-  /// The same, but waits until a time of the world's clock (`now()`).
+  /// The same, but waits until `deadline`, a time of the world's clock (`now()`).
   [[nodiscard]] bool try_lock_shared_until(std::chrono::nanoseconds deadline)
     requires requires(Derived& derived) {
       { derived.try_acquire_shared_until(deadline) } -> std::same_as<std::optional<handover>>;
@@ -60,8 +60,8 @@ class shared_lockable : public lockable<Derived, W> {
     return try_lock_shared_until(later(this->world_of().now(), in_nanoseconds(span)));
   }
 
-  /// Gives up what `lock_shared` took. Waits for nobody. Throws `not_held` in checked builds if this rank
-  /// does not share the lock.
+  /// Releases what `lock_shared` took. Does not wait for any rank. Throws `not_held` in checked builds if
+  /// this rank does not share the lock.
   void unlock_shared() {
     this->expect_held(holding::shared, "unlock_shared()");
     this->note_held(holding::nothing);
@@ -69,7 +69,7 @@ class shared_lockable : public lockable<Derived, W> {
     this->self().release_shared();
   }
 
-  /// From exclusive to shared, without any other writer in between.
+  /// Changes from exclusive to shared, without another writer in between.
   void unlock_and_lock_shared()
     requires requires(Derived& derived) { derived.downgrade(); }
   {
@@ -79,8 +79,9 @@ class shared_lockable : public lockable<Derived, W> {
     this->note_held(holding::shared);
   }
 
-  /// From shared to exclusive, if no other rank holds or wants the lock; otherwise it stays shared. Without
-  /// waiting for anybody: two ranks that both waited to be the only one would do so for ever.
+  /// Changes from shared to exclusive if no other rank holds or wants the lock; otherwise the lock stays
+  /// shared. Does not wait for any rank: two ranks that each waited for the other to leave would wait for
+  /// ever.
   [[nodiscard]] bool try_unlock_shared_and_lock()
     requires requires(Derived& derived) {
       { derived.try_upgrade() } -> std::same_as<bool>;

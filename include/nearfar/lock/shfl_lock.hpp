@@ -1,36 +1,40 @@
 /// \file
-/// SHFL over RMA: a test-and-set lock in front of an MCS queue, which those who wait put in order by nodes.
+/// SHFL over RMA: a test-and-set lock in front of an MCS queue, in which the waiting ranks are grouped by
+/// node.
 ///
 /// Source: S. Kashyap, I. Calciu, X. Cheng, C. Min, T. Kim, "Scalable and practical locking with shuffling",
 /// SOSP 2019, doi 10.1145/3341301.3359629; over RMA, with either lock in front and with or without shuffling,
 /// A. Uffmann's master thesis, LMU Munich, 2022, section 5.7.
 ///
-/// Who finds the word at home free takes the lock at once. Who does not takes a place in the queue, and its
-/// first waits for the word, of which it then says, too, that nobody else may take it past the queue; it
-/// leaves the queue as soon as it has the lock. What of that word the thesis writes in two bytes is here the
-/// one that is compared and swapped, so that saying so is no operation of its own.
+/// A rank that finds the word at home free takes the lock at once. Otherwise it joins the queue. The first of
+/// the queue waits for the word, and also marks the word as closed to ranks that are not in the queue. It
+/// leaves the queue as soon as it has the lock. The thesis keeps lock and mark in two bytes of the word; here
+/// one compare-and-swap writes both, so that marking is no operation of its own.
 ///
-/// The first of the queue, if nobody has moved it there, goes along the queue and moves the ranks of its node
-/// to the front, one behind the other, but for the last of the queue, behind which others are on their way.
-/// The last that it moved goes on from there when it sees that it is to, until a batch has `max_local_passes`
-/// ranks. So one rank at most shuffles at a time. It does so once, and once more as the first of the queue if
-/// it found nobody; as published it goes on for as long as it waits. Which ranks share a node all know.
+/// The first of the queue, unless another rank has moved it there, goes along the queue and moves the ranks
+/// of its node to the front, one behind the other. It leaves out the last of the queue, behind which other
+/// ranks may be on their way. The last rank that it moved goes on from there when it sees its role, until a
+/// batch has `max_local_passes` ranks. So at most one rank shuffles at a time. A rank shuffles once, and once
+/// more as the first of the queue if it found no rank to move; as published it goes on for as long as it
+/// waits. All ranks know which ranks share a node.
 ///
-/// Seen is not complete: a shuffler writes into words that ranks have just written that came into the queue.
-/// As published, by plain writes, a rank's name may come back after the queue was put in order, and ranks are
-/// lost. So the words of queue nodes are written by accumulates that replace, also by their owners, and the
-/// grant is a sum (far_handover.hpp).
+/// A write that has been seen need not be complete: a shuffler writes into words that ranks have just written
+/// on joining the queue. As published, by plain writes, a rank's name may come back after the queue was put
+/// in order, and ranks are lost. So the words of queue nodes are written by accumulates that replace, also by
+/// their owners, and the grant is a sum (far_handover.hpp).
 ///
-/// Fairness: none, as who comes just when the lock is free and nobody is known to wait takes it; within the
-/// queue each of those that are before a rank may bring `max_local_passes` of its node before it. Progress:
-/// some rank always acquires.
+/// Fairness: none, since a rank that arrives while the lock is free and no rank is known to wait takes it.
+/// Within the queue each rank that is before a waiting rank may bring `max_local_passes` ranks of its node
+/// before it. Progress: some rank always acquires.
 ///
-/// Cost in far operations, each completed by a flush: uncontended lock 1 compare-and-swap at home, with a
-/// look first 1 fetch more, unlock 1 atomic at home. Through the queue, besides: 1 swap at home and 1 atomic
-/// at the predecessor, 1 compare-and-swap at home for each attempt of the first, 1 atomic at the successor or
-/// 1 compare-and-swap at home; up to 2 resets of one's own words. Shuffling: 1 fetch for each rank looked at
-/// on another node, none on this one, and up to 4 atomics for each that is moved. Memory: 192 bytes of far
-/// memory for each rank.
+/// Cost in far operations, each completed by a flush:
+///  - uncontended: lock 1 compare-and-swap at home, with a look first 1 fetch more; unlock 1 atomic at home;
+///  - through the queue, in addition: 1 swap at home and 1 atomic at the predecessor, 1 compare-and-swap at
+///    home for each attempt of the first, 1 atomic at the successor or 1 compare-and-swap at home; up to 2
+///    resets of the rank's own words;
+///  - shuffling: 1 fetch for each rank looked at on another node, none on this one, and up to 4 atomics for
+///    each rank moved.
+/// Memory: 192 bytes of far memory for each rank.
 #pragma once
 
 #include <cstdint>
@@ -51,11 +55,11 @@ enum class node_writes : std::uint8_t {
   put,         ///< by puts, and the owner in place, as published: unsound, kept for comparison
 };
 
-/// What distinguishes SHFL locks.
+/// The parameters of an `shfl_lock`.
 struct shfl_policy {
-  /// Whether a rank tries the word only when it has seen it free (TTS); otherwise at once (TAS).
+  /// Whether a rank tries the word only after it has seen it free (TTS); otherwise at once (TAS).
   bool looks_first = false;
-  /// Whether those that wait put the queue in order.
+  /// Whether waiting ranks put the queue in order.
   bool shuffles = true;
   node_writes writes = node_writes::accumulate;
 };
@@ -108,13 +112,13 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     far<std::uint64_t> state;  ///< at home
     far<rank_word> tail;       ///< at home
     alignas(slot_bytes) far<rank_word> next;
-    far<std::uint64_t> grants;  ///< how often it came to be the first
-    far<std::uint64_t> role;    ///< twice its place in a batch, and 1 more if it shuffles
+    far<std::uint64_t> grants;  ///< how often this rank became the first of the queue
+    far<std::uint64_t> role;    ///< twice the rank's place in a batch, plus 1 if it shuffles
   };
   // The word at home is a sum of these. Origins of far operations, so they must be objects.
   static constexpr std::uint64_t is_free = 0;
   static constexpr std::uint64_t is_taken = 1;
-  static constexpr std::uint64_t is_closed = 2;  ///< to who is not the first of the queue
+  static constexpr std::uint64_t is_closed = 2;  ///< closed to ranks that are not the first of the queue
   static constexpr std::uint64_t is_taken_and_closed = 3;
   static constexpr rank_word none = nobody;
   static constexpr std::uint64_t one = 1;
@@ -123,7 +127,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
 
   // ---- the word -------------------------------------------------------------------------------------------
 
-  /// As it is now; `seen_` may be something else.
+  /// The current word. Leaves `seen_` unchanged.
   [[nodiscard]] std::uint64_t look_at_word() {
     if (world_->locality().same(level::node, rank_, home_)) return words_.read_direct(home_, &words::state);
     words_.fetch(home_, &words::state, looked_);
@@ -138,9 +142,9 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     return seen_;
   }
 
-  /// Takes it, and closes it before that.
+  /// Takes the lock as the first of the queue, and closes the word before that.
   void take_as_first(bool is_first) {
-    // Whoever was behind another expects that the word has been closed by then.
+    // A rank that had a predecessor expects that the word is closed by now.
     expected_ = is_first ? is_taken : is_closed;
     for (;;) {
       if (compare_and_swap(&words::state, expected_, is_taken_and_closed) == expected_) {
@@ -163,7 +167,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
 
   // ---- the queue ------------------------------------------------------------------------------------------
 
-  /// Whether nobody was there before.
+  /// Joins the queue. Returns whether the queue was empty.
   [[nodiscard]] bool enqueue() {
     reset(&words::next, none);
     reset(&words::role, no_role);
@@ -175,7 +179,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     return false;
   }
 
-  /// Until this rank is the first.
+  /// Waits until this rank is the first of the queue.
   void await_turn() {
     const auto is_granted = [seen = granted_](std::uint64_t grants) { return grants != seen; };
     if constexpr (Policy.shuffles) {
@@ -187,7 +191,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     granted_ = world_->await_direct(words_, rank_, &words::grants, is_granted);
   }
 
-  /// Makes who is behind this rank the first; whether nobody was.
+  /// Leaves the queue, and makes the successor the first. Returns whether there was none.
   [[nodiscard]] bool leave_queue() {
     rank_word next = words_.read_direct(rank_, &words::next);
     if (next == none) {
@@ -220,7 +224,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
   [[nodiscard]] std::uint64_t batch() const { return role() / 2; }
   [[nodiscard]] bool is_shuffler() const { return role() % 2 == shuffler; }
 
-  /// Who is behind a rank that waits; nobody, if it may be the last of the queue.
+  /// The successor of a waiting rank, or `none` if that rank may be the last of the queue.
   [[nodiscard]] rank_word next_of(rank_word of) {
     const int at = to_rank(of);
     if (world_->locality().same(level::node, rank_, at)) return words_.read_direct(at, &words::next);
@@ -229,11 +233,11 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
     return looked_;
   }
 
-  /// Moves ranks of this node behind this one until `is_over`; the last of them goes on.
+  /// Moves ranks of this node behind this one until `is_over`. The last of them goes on shuffling.
   ///
   /// The ranks from this one to `last` are of one node and next to each other; `behind` comes after them. No
-  /// other rank writes the words that are written here: only who is the first of the queue leaves it, only at
-  /// its end do others come, and only one rank shuffles.
+  /// other rank writes the words that this function writes: only the first of the queue leaves it, others
+  /// join only at its end, and only one rank shuffles.
   template <typename IsOver>
   void shuffle(IsOver is_over) {
     std::uint64_t count = batch() == 0 ? 1 : batch();

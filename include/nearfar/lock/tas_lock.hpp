@@ -2,8 +2,8 @@
 /// Test-and-set, and test-and-test-and-set, over RMA with exponential backoff.
 ///
 /// Source: T. Anderson, "The performance of spin lock alternatives for shared-memory multiprocessors", 1990,
-/// doi 10.1109/71.80120; over RMA as in A. Uffmann's master thesis, LMU Munich, 2022, sections 2.1.1
-/// and 5.4.3 (which also gives the default backoff), and 2.1.1 for the test before.
+/// doi 10.1109/71.80120; over RMA as in A. Uffmann's master thesis, LMU Munich, 2022, sections 2.1.1 and
+/// 5.4.3 (which also gives the default backoff), and 2.1.1 for the test before.
 ///
 /// Fairness: none; a rank near the home rank can overtake others without bound. Progress: some rank always
 /// acquires.
@@ -11,7 +11,7 @@
 /// Cost in far operations, each completed by a flush: lock 1 swap, or compare-and-swap, at home for each
 /// attempt, unlock 1 atomic write at home. With swaps both replace the word, as MPI promises atomicity among
 /// concurrent updates by one operation only; compare-and-swaps need `promises::mixed_accumulates`. With a
-/// test before, 1 fetch at home for each look besides, or none on the home's node: fewer swaps, and more
+/// test first, in addition 1 fetch at home for each look, or none on the home's node: fewer swaps, but more
 /// operations. Memory: 64 bytes of far memory for each rank.
 #pragma once
 
@@ -28,13 +28,13 @@
 
 namespace nearfar {
 
-/// By which operation a test-and-set tries.
+/// The operation by which a test-and-set tries.
 enum class tas_attempt : std::uint8_t { swap, compare_and_swap };
 
-/// What distinguishes them.
+/// The parameters of a `tas_lock`.
 struct tas_policy {
   tas_attempt tries_by = tas_attempt::swap;
-  bool looks_first = false;  ///< whether a rank swaps only when it has seen the lock free (TTS)
+  bool looks_first = false;  ///< whether a rank swaps only after it has seen the lock free (TTS)
 };
 
 /// Exclusive lock for all ranks of a world. See the file's comment.
@@ -42,7 +42,7 @@ template <world W, tas_policy Policy = tas_policy{}>
 class tas_lock : public lockable<tas_lock<W, Policy>, W> {
  public:
   using world_type = W;
-  /// It does not matter who releases it, so that it can be the global lock of a cohort as it is.
+  /// Any rank may release it, so it can be the global lock of a cohort as it is.
   static constexpr participant queued = participant::node;
 
   /// Collective. `home` keeps the word.
@@ -113,7 +113,7 @@ class tas_lock : public lockable<tas_lock<W, Policy>, W> {
   static constexpr std::uint64_t taken = 1;
   [[nodiscard]] static constexpr bool was_free(std::uint64_t old) noexcept { return old == is_free; }
 
-  /// Whether it was free at once.
+  /// Waits until the lock is free. Returns whether it was free at once.
   [[nodiscard]] bool await_free() {
     return !await_polled(*world_, words_, home_, &word::state, old_, was_free);
   }

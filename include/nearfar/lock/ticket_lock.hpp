@@ -3,20 +3,22 @@
 ///
 /// Source: J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on shared-memory
 /// multiprocessors", 1991, doi 10.1145/103727.103729; over RMA as in A. Uffmann's master thesis, LMU Munich,
-/// 2022, section 5.4.1, where the next ticket and the one that is served are two words. Here one word has the
-/// next ticket and how many are taken and not yet given back, so that who takes one learns at once whose turn
-/// it is; the ticket begins again after 2^40, and the count is never above that of the ranks.
+/// 2022, section 5.4.1, where the next ticket and the ticket that is served are two words. Here one word has
+/// the next ticket and the number of tickets that are taken and not yet given back, so that a rank that takes
+/// one learns at once whose turn it is. The ticket begins again after 2^40, and the count never exceeds the
+/// number of ranks.
 ///
-/// Seen is not complete: the words are written by sums only, which exclude each other, and are never reset.
+/// A write that has been seen need not be complete: the words are written by sums only, which exclude each
+/// other, and are never reset.
 ///
 /// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only,
-/// by far operations at the home rank, each of which waits until that enters MPI where the transport has no
-/// hardware for it. There is no attempt that does not wait: MPI promises no atomicity between sums and a
+/// by far operations at the home rank, each of which waits until the home enters MPI where the transport has
+/// no hardware support. There is no `try_acquire`: MPI promises no atomicity between sums and a
 /// compare-and-swap.
 ///
-/// Cost in far operations, each completed by a flush: lock 1 atomic at home, apart 2, and while it waits 1
-/// for each poll, on the home's node none; unlock 1 atomic at home. Memory: 64 bytes of far memory for each
-/// rank.
+/// Cost in far operations, each completed by a flush: lock 1 atomic at home, with `ticket_place::apart` 2,
+/// and while it waits 1 for each poll, on the home's node none; unlock 1 atomic at home. Memory: 64 bytes of
+/// far memory for each rank.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +31,10 @@
 
 namespace nearfar {
 
-/// Where a ticket lock's next ticket is.
+/// The word that has a ticket lock's next ticket.
 enum class ticket_place : std::uint8_t {
-  together,  ///< in the word that says which is served
-  apart,     ///< in a word of its own, as published
+  together,  ///< the word that says which ticket is served
+  apart,     ///< a word of its own, as published
 };
 
 /// Exclusive lock for all ranks of a world. See the file's comment.
@@ -40,7 +42,7 @@ template <world W, ticket_place Place = ticket_place::together>
 class ticket_lock : public lockable<ticket_lock<W, Place>, W> {
  public:
   using world_type = W;
-  /// The ranks of a node share a ticket, if another lock admits one at a time: any of them may release.
+  /// The ranks of a node share a ticket if another lock admits one at a time: any of them may release.
   static constexpr participant queued = participant::node;
 
   /// Collective. `home` keeps the words.
@@ -67,7 +69,7 @@ class ticket_lock : public lockable<ticket_lock<W, Place>, W> {
   }
 
  private:
-  /// The word that has both.
+  /// The word that has both numbers.
   struct tickets {
     static constexpr unsigned count_bits = 24;
     // Origins of far operations, so they must be objects.
@@ -87,8 +89,8 @@ class ticket_lock : public lockable<ticket_lock<W, Place>, W> {
   static constexpr std::uint64_t one = 1;
 
   struct alignas(slot_bytes) words {
-    far<std::uint64_t> state;  ///< the tickets, or which is served
-    far<std::uint64_t> next;   ///< apart
+    far<std::uint64_t> state;  ///< the tickets, or with `apart` the one that is served
+    far<std::uint64_t> next;   ///< with `apart`: the next ticket
   };
   using word = far<std::uint64_t> words::*;
 

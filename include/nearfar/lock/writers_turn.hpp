@@ -1,5 +1,5 @@
 /// \file
-/// What the lock of the writers of a reader-writer lock and the rest of it tell each other.
+/// What the writers' lock of a reader-writer lock and the rest of that lock tell each other.
 #pragma once
 
 #include <concepts>
@@ -11,19 +11,19 @@ namespace nearfar {
 
 /// How a writer got the writers' lock.
 enum class writers_turn : std::uint8_t {
-  goes_on,    ///< from another writer, with the gate shut
+  goes_on,    ///< from another writer, with the gate still shut
   is_handed,  ///< from another writer, who has opened the gate
-  is_free,    ///< from nobody
+  is_free,    ///< from no rank: the lock was free
 };
 
-/// What the writers' lock asks when it is about to leave an outermost element: a node, say.
+/// What the writers' lock asks when it is about to leave an outermost element, for example a node.
 template <typename R>
 concept tree_root = requires(R& root, std::uint64_t passes, bool is_wanted) {
-  /// Whether the lock may go to the next outermost element after that many such hand-overs in a row.
+  /// Whether the lock may go to the next outermost element after `passes` such hand-overs in a row.
   { root.may_pass_on(passes) } -> std::same_as<bool>;
-  /// Whether it may stay inside an element beyond the limit of that, as long as nobody outside waits.
+  /// Whether the lock may stay inside an element beyond its limit, as long as no rank outside waits.
   { root.may_stay() } -> std::same_as<bool>;
-  /// The lock is to be free, or to begin anew elsewhere. `is_wanted`: somebody is known to wait for it.
+  /// Called when the lock becomes free, or begins a new turn elsewhere. `is_wanted`: a rank is known to wait.
   root.turn_ends(is_wanted);
 };
 

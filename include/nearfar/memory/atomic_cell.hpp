@@ -8,8 +8,8 @@
 
 namespace nearfar {
 
-/// An atomic word in memory that the ranks of a node share. Lock-free or refused, since a hidden mutex would
-/// not work between processes.
+/// An atomic word in memory that the ranks of a node share. It must be lock-free, since a hidden mutex would
+/// not work between processes; other types do not compile.
 template <typename T>
 class atomic_cell {
   static_assert(std::atomic<T>::is_always_lock_free,

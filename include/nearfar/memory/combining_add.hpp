@@ -1,23 +1,23 @@
 /// \file
-/// Fetch-and-add on a far word for which the ranks of a node go together.
+/// Fetch-and-add on a far word that combines the additions of a node's ranks.
 ///
 /// Source: the idea from A. Gottlieb, B. Lubachevsky, L. Rudolph, "Basic techniques for the efficient
 /// coordination of very large numbers of cooperating sequential processors", 1983, doi 10.1145/69624.357206,
-/// section 2, where switches of the network combine additions; the line of those that want something done,
-/// of whom the first does it for all, from P. Fatourou, N. Kallimanis, "Revisiting the combining
-/// synchronization technique", PPoPP 2012, doi 10.1145/2145816.2145849 (CC-Synch). Here the one that comes
-/// next does not wait until others did its work, but while the addition of those before it is on its way.
+/// section 2, where switches of the network combine additions. The line of ranks whose first does the work of
+/// all is from P. Fatourou, N. Kallimanis, "Revisiting the combining synchronization technique", PPoPP 2012,
+/// doi 10.1145/2145816.2145849 (CC-Synch). Here the next rank waits only while the addition of those before
+/// it is under way, and not until others have done its work.
 ///
-/// Ranks that come while their node has an addition under way form a line in near memory. When that is back,
-/// the first of them adds the sum of all in line, and tells each what the word was before its own part, as if
-/// each had added alone, in the order of the line.
+/// Ranks that come while their node has an addition under way form a line in near memory. When that addition
+/// is complete, the first of the line adds the sum of all in line. It then tells each rank what the word was
+/// before that rank's own part, as if each had added alone, in the order of the line.
 ///
-/// Linearization point: the far addition. Progress: a rank waits for those of its node that came before; one
-/// that stops in between stops its node.
+/// Linearization point: the far addition. Progress: a rank waits for the ranks of its node that came before
+/// it; a rank that stops in between stops its node.
 ///
-/// Cost: 1 far addition for all that are in line. Cache-line transfers: alone, the line's end from its last
-/// user, twice; in line, that once, the record before for registering, and one's own for the result. Memory:
-/// 128 bytes of near memory for each rank.
+/// Cost: 1 far addition for all ranks in line. Cache-line transfers: alone, the line's end from its last
+/// user, twice; in line, the end once, the predecessor's record for registering, and the rank's own record
+/// for the result. Memory: 128 bytes of near memory for each rank.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@
 
 namespace nearfar {
 
-/// One rank's part in additions to one word, of its node. See the file's comment.
+/// One rank's part in its node's additions to one word. See the file's comment.
 template <world W>
 class combining_add {
  public:
@@ -38,14 +38,15 @@ class combining_add {
         mine_(&records_.at(w.rank())),
         end_(&records_.at(w.locality().leader(level::node, w.rank())).end) {}
 
-  /// What the word was before `sum` was added to it. `far_add(all)` adds to it, and returns what it was
-  /// before when that is complete; it is called by one rank of each node at a time, for all.
+  /// Adds `sum` to the word and returns the word from before. `far_add(all)` must add `all` to the word and
+  /// return the word from before once the addition is complete. One rank of each node at a time calls it, for
+  /// all ranks in line.
   template <typename FarAdd>
   [[nodiscard]] std::uint64_t operator()(std::uint64_t sum, const FarAdd& far_add) {
     mine_->sum.store(sum, std::memory_order_relaxed);
     mine_->next.store(nobody, std::memory_order_relaxed);
     mine_->state.store(in_line, std::memory_order_relaxed);
-    // (1) Releases the three above, of which the one that comes next acquires `next` here.
+    // (1) Releases the three stores above. The next rank in line acquires that of `next` here.
     const rank_word before_me = end_->exchange(self_, std::memory_order_acq_rel);
     if (before_me != nobody) {
       // (2) Releases what this rank has done so far to (3).
@@ -55,7 +56,7 @@ class combining_add {
         return mine_->before.load(std::memory_order_relaxed);
     }
 
-    // Each rank is in line once and stays until it is served, so that this comes to an end.
+    // Ends, because each rank is in line once and stays there until it is served.
     rank_word last = self_;
     std::uint64_t all = sum;
     for (rank_word next = next_of(last); next != nobody; next = next_of(last)) {
@@ -75,17 +76,18 @@ class combining_add {
     typename W::template near<std::uint64_t> before{};
     typename W::template near<rank_word> next{};
     typename W::template near<std::uint8_t> state{};
-    alignas(cache_line) typename W::template near<rank_word> end{};  ///< of the line; the leader's counts
+    alignas(cache_line) typename W::template near<rank_word> end{};  ///< of the line; only the leader's is
+                                                                     ///< used
   };
 
   [[nodiscard]] record& record_of(rank_word who) { return records_.at(to_rank(who)); }
-  // (3) Acquires from (2) what that rank did before it came.
+  // (3) Acquires from (2) what that rank did before it joined the line.
   [[nodiscard]] rank_word next_of(rank_word who) {
     return record_of(who).next.load(std::memory_order_acquire);
   }
 
-  /// Lets the one behind `last`, if there is one, go for those that have come meanwhile. Before `last` is
-  /// served, from when on its record is its own again.
+  /// Lets the rank behind `last`, if there is one, add for the ranks that have come meanwhile. Must be called
+  /// before `last` is served, because then `last` may use its record again.
   void hand_on_from(rank_word last) {
     rank_word next = next_of(last);
     if (next == nobody) {
@@ -94,15 +96,15 @@ class combining_add {
         return;
       next = world_->await(record_of(last).next, [](rank_word who) { return who != nobody; });  // as (3)
     }
-    // Who goes next needs nothing of what was done here.
+    // Relaxed: the next rank needs nothing that was done here.
     record_of(next).state.store(adds, std::memory_order_relaxed);
   }
-  /// Tells all behind this rank, up to `last`, what the word was before their part.
+  /// Tells the ranks behind this one, up to `last`, what the word was before their parts.
   void serve_to(rank_word last, std::uint64_t before) {
     rank_word next = self_ == last ? nobody : next_of(self_);
     while (next != nobody) {
       record& its = record_of(next);
-      next = next == last ? nobody : next_of(next);  // while it is in line: its record is its own afterwards
+      next = next == last ? nobody : next_of(next);  // before it is served: then it may use its record again
       const std::uint64_t sum = its.sum.load(std::memory_order_relaxed);
       its.before.store(before, std::memory_order_relaxed);
       before += sum;

@@ -1,6 +1,6 @@
 /// \file
-/// What far arrays of the worlds on real hardware have in common: where their elements are, and how objects
-/// are read and written in place.
+/// The common part of the far arrays of worlds on real hardware: where elements are, and how objects are read
+/// and written in place.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,10 @@
 namespace nearfar {
 
 // Objects are copied word by word, each word atomically, since an optimistic reader races with the writer by
-// design. (1) and (2) pair: who reads one word of a value also sees what its writer did before it wrote that
-// value, such as the version that says that one is being written. (3) and (4) pair: of two ranks that each
-// write something and then read what the other writes, at least one sees it, as with words.
+// design. (1) and (2) pair: a rank that reads one word of a value also sees what its writer did before it
+// wrote that value, such as a version that says that a write is under way. (3) and (4) pair: of two ranks
+// that each write something and then read what the other writes, at least one sees the other's write, as with
+// words.
 
 /// Writes `value` into the words of a far object; bytes beyond its end become 0.
 template <far_object_value V>
@@ -39,7 +40,7 @@ void store_words(far_object<V>& object, const V& value) noexcept {
   fence(std::memory_order_seq_cst);  // (3)
 }
 
-/// The reverse. The words may be of several values if others write meanwhile.
+/// The reverse. The words may come from several values if other ranks write meanwhile.
 template <far_object_value V>
 void load_words(far_object<V>& object, V& value) noexcept {
   fence(std::memory_order_seq_cst);  // (4)
@@ -54,52 +55,52 @@ void load_words(far_object<V>& object, V& value) noexcept {
   }
 }
 
-/// Elements of far words and far objects for each rank, as many as are asked for when it is made.
-/// Constructing it is collective and synchronises; destroying it is collective in the sense that every rank
-/// must do so before the next construction, but waits for nobody.
+/// Elements of far words and far objects, with the same number for each rank. Constructing it is collective
+/// and synchronises. Destroying it is collective in the sense that every rank must do so before the next
+/// construction, but does not wait for other ranks.
 template <typename World, far_element T>
 class far_elements {
  public:
   /// `count` > 0 elements for each rank, the same on every rank (`collective_mismatch` otherwise). Throws
-  /// `out_of_memory` if the world has not that much, `misuse` for 0.
+  /// `out_of_memory` if the world does not have enough memory, `misuse` for 0.
   far_elements(World& world, std::size_t count)
       : world_(&world),
         place_(count, sizeof(T), [&](std::size_t bytes) { return world.allocate_far(bytes); }) {}
   far_elements(const far_elements&) = delete;
   far_elements& operator=(const far_elements&) = delete;
 
-  /// Elements of each rank.
+  /// The number of elements of each rank.
   [[nodiscard]] std::size_t count() const noexcept { return place_.count(); }
 
-  /// This rank's element, as pools lend it.
+  /// This rank's element, for pools, which lend it.
   [[nodiscard]] std::byte* own_element(std::size_t index) const {
     return world().far_memory(world().rank()) + offset_in_memory({world().rank(), index});
   }
   static constexpr std::size_t element_bytes = sizeof(T);
-  /// So that this may only be destroyed.
+  /// Whether the world has ended, so that this may only be destroyed.
   [[nodiscard]] bool world_has_ended() const noexcept { return place_.world_has_ended(); }
 
-  /// The word of a rank of this node (this rank included), read from memory, while others may put to it.
-  /// Ordered before everything after it, so that what the writer completed before its put can be read.
+  /// Reads the word of a rank of this node (this rank included) from memory, while others may put to it. The
+  /// read is ordered before everything after it, so what the writer completed before its put can be read.
   template <typename V>
   [[nodiscard]] V read_direct(element where, far<V> T::*field) const {
     return std::atomic_ref<V>(direct(where, field).word).load(std::memory_order_seq_cst);
   }
-  /// The word of a rank of this node, written to memory. Only when every far write to it is known to be
-  /// complete (core/world.hpp): one that was merely seen may be written again.
+  /// Writes the word of a rank of this node to memory. Allowed only when every far write to it is known to be
+  /// complete (core/world.hpp): a write that was merely seen may be written again.
   template <typename V>
   void write_direct(element where, far<V> T::*field, V value) {
     std::atomic_ref<V>(direct(where, field).word).store(value, std::memory_order_seq_cst);
   }
 
-  /// The same with an object, which nobody may write meanwhile.
+  /// The same for an object, which no other rank may write meanwhile.
   template <typename V>
   [[nodiscard]] V read_direct(element where, far_object<V> T::*field) const {
     V result{};
     load_words(direct(where, field), result);
     return result;
   }
-  /// The same while others may write it: whether its words are of one value is for the caller to find out.
+  /// The same while other ranks may write it: the caller must find out whether its words are of one value.
   template <typename V>
   void read_direct(element where, far_object<V> T::*field, maybe_torn<V>& result) const {
     load_words(direct(where, field), result.buffer());
@@ -112,19 +113,20 @@ class far_elements {
  protected:
   ~far_elements() = default;
 
-  /// Throws `destroyed_while_in_use` in checked builds if it is no more.
+  /// Throws `destroyed_while_in_use` in checked builds if the world has ended.
   [[nodiscard]] World& world() const noexcept(!checked_build) {
     if constexpr (checked_build) place_.expect_world();
     return *world_;
   }
 
-  /// From the beginning of a rank's far memory. `misuse` in checked builds if there is no such element.
+  /// The element's offset from the beginning of a rank's far memory. Throws `misuse` in checked builds if
+  /// there is no such element.
   [[nodiscard]] std::size_t offset_in_memory(element where) const {
     if constexpr (checked_build) where = checked_element(where, count());
     return place_.offset() + where.index * sizeof(T);
   }
 
-  /// `misuse` in checked builds if there are fewer elements from `first` on than words.
+  /// Throws `misuse` in checked builds if there are fewer elements from `first` on than words.
   template <typename V>
   void check_range(element first, far<V> T::* /*field*/, std::span<const V> words) const {
     static_assert(sizeof(T) == sizeof(V), "elements of one word each, so that they are in one piece");
@@ -132,7 +134,7 @@ class far_elements {
       if (!words.empty()) (void)checked_element({first.rank, first.index + words.size() - 1}, count());
   }
 
-  /// A field in far memory of the element's rank that begins at `memory`.
+  /// A field of the element in its rank's far memory, which begins at `memory`.
   template <typename Field>
   [[nodiscard]] Field& in(std::byte* memory, element where, Field T::*field) const {
     return reinterpret_cast<T*>(memory + offset_in_memory(where))->*field;

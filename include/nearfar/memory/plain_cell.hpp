@@ -1,14 +1,14 @@
 /// \file
-/// Plain cell of the worlds that run on real hardware: a value and nothing else.
+/// Plain cell of the worlds that run on real hardware: a value without atomicity.
 #pragma once
 
 #include "nearfar/core/layout.hpp"
 
 namespace nearfar {
 
-/// A value in near memory that is not atomic, for what one rank hands to another by an atomic. Two accesses
-/// that nothing orders, one of them a store, are undefined behaviour: ThreadSanitizer sees them in a team of
-/// threads, the model checker in every schedule.
+/// A value in near memory that is not atomic, for data that one rank hands to another by an atomic. Two
+/// accesses without an order between them, one of them a store, are undefined behaviour. ThreadSanitizer
+/// detects them in a team of threads, the model checker in every schedule.
 template <plain_value T>
 class plain_cell {
  public:

@@ -14,16 +14,17 @@
 
 namespace nearfar {
 
-/// Lends this rank's elements of a world's `far_array` or `near_array`, by index: the nodes of a queue that
-/// grows, say. Local: it communicates with nobody, and which elements other ranks still refer to is for the
-/// algorithm to know, as is what they hold when they are lent anew.
+/// Lends this rank's elements of a world's `far_array` or `near_array`, by index, for example the nodes of a
+/// queue that grows. Local: it does not communicate. The algorithm must know which elements other ranks still
+/// refer to, and what elements contain when they are lent again.
 ///
-/// An element that has been given back belongs to nobody. The model checker takes an access of it, by any
-/// rank, for a fault, and the world of threads for an error under AddressSanitizer; the others cannot know.
+/// No rank may access an element that has been given back. The model checker reports an access by any rank as
+/// a fault, and the world of threads reports it as an error under AddressSanitizer; the other worlds cannot
+/// detect it.
 template <typename World, typename Array>
 class pool {
  public:
-  /// All elements of this rank are there to be taken. World and array must outlive the pool.
+  /// At first all elements of this rank can be taken. World and array must outlive the pool.
   pool(World& w, const Array& array, std::source_location site = std::source_location::current())
       : world_(&w), array_(&array), there_(array.count()), is_taken_(array.count()) {
     std::iota(there_.rbegin(), there_.rend(), std::size_t{0});
@@ -32,15 +33,15 @@ class pool {
   pool(World& w, const Array&& array, std::source_location site = std::source_location::current()) = delete;
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
-  /// The elements are the array's again.
+  /// Returns the elements to the array.
   ~pool() {
     if constexpr (requires { array_->world_has_ended(); })
-      if (array_->world_has_ended()) return;  // misuse that the world has told of
+      if (array_->world_has_ended()) return;  // misuse that the world has already reported
     for (const std::size_t index : there_) tell_taken(index);
   }
 
-  /// The index of an element that the caller has from here on, or nothing if all are taken: the one that was
-  /// given back last, so that a stale reference to it shows soon.
+  /// Takes an element and returns its index, or nothing if all are taken. Takes the element that was given
+  /// back last, so that a stale reference to it shows soon.
   [[nodiscard]] std::optional<std::size_t> take() {
     if (there_.empty()) return std::nullopt;
     const std::size_t index = there_.back();
@@ -50,7 +51,7 @@ class pool {
     return index;
   }
 
-  /// Throws `misuse` in checked builds if the element is not taken, or is none.
+  /// Gives the element back. Throws `misuse` in checked builds if it is not taken, or does not exist.
   void give_back(std::size_t index, std::source_location site = std::source_location::current()) {
     if constexpr (checked_build)
       if (index >= is_taken_.size() || !is_taken_[index])
@@ -69,7 +70,7 @@ class pool {
 
   World* world_;
   const Array* array_;
-  std::vector<std::size_t> there_;  // the next to be taken at the end
+  std::vector<std::size_t> there_;  // the next to be taken is at the end
   std::vector<bool> is_taken_;
 };
 

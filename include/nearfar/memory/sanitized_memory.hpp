@@ -1,5 +1,5 @@
 /// \file
-/// What AddressSanitizer is told of memory that is mapped but nobody's.
+/// Tells AddressSanitizer about mapped memory that must not be accessed.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace nearfar {
 
-/// From here on an access of these bytes is an error to AddressSanitizer, if the program has it.
+/// From here on AddressSanitizer, if the program has it, reports an access to these bytes as an error.
 inline void forbid_access([[maybe_unused]] const std::byte* from,
                           [[maybe_unused]] std::size_t bytes) noexcept {
 #ifdef __SANITIZE_ADDRESS__
@@ -20,7 +20,7 @@ inline void forbid_access([[maybe_unused]] const std::byte* from,
 #endif
 }
 
-/// From here on it is none.
+/// From here on it does not.
 inline void allow_access([[maybe_unused]] const std::byte* from,
                          [[maybe_unused]] std::size_t bytes) noexcept {
 #ifdef __SANITIZE_ADDRESS__

@@ -1,11 +1,11 @@
 /// \file
-/// A value in far memory of which a reader can tell by one get whether it is whole.
+/// A value in far memory that a reader can check for wholeness after one get.
 ///
-/// A far object arrives word by word and in any order, so that versions at its two ends prove nothing: the
-/// words between them may be of another value. Here every word carries the version: 32 bits of the value and
-/// 32 bits of stamp. Words that all have one stamp come from one write if no two writes have the same, which
-/// is for the owner of the object to see to. A checksum would take less room and be right with high
-/// probability only.
+/// A far object arrives word by word and in any order, so versions at its two ends prove nothing: the words
+/// between them may be of another value. Here every word carries a version: 32 bits of the value and 32 bits
+/// of stamp. Words with the same stamp come from one write if no two writes use the same stamp, which the
+/// owner of the object must ensure. A checksum would take less room, but would be right only with high
+/// probability.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace nearfar::detail {
 
-/// `Entry` as it lies in far memory.
+/// `Entry` as it is stored in far memory.
 template <far_object_value Entry>
 struct stamped_entry {
   std::array<std::uint64_t, (sizeof(Entry) + sizeof(std::uint32_t) - 1) / sizeof(std::uint32_t)> words{};

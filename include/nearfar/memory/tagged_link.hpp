@@ -1,5 +1,5 @@
 /// \file
-/// How a word of far memory refers to a cell that is used again and again.
+/// A word of far memory that refers to a reusable cell.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace nearfar::detail {
 
-/// A word that refers to a cell of one generation, or to none, and may itself be part of a cell, of which it
-/// then carries the generation, too: no compare-and-swap takes a word of an earlier generation for one of a
-/// later, unless a cell is used 2^`GenerationBits` times in between.
+/// A word that refers to a cell of one generation, or to none. It may itself be part of a cell, and then
+/// carries that cell's generation, too. So no compare-and-swap mistakes a word of an earlier generation for
+/// one of a later, unless a cell is used 2^`GenerationBits` times in between.
 template <unsigned PlaceBits, unsigned GenerationBits>
 class tagged_link {
   static constexpr unsigned left = 64 - PlaceBits - 2 * GenerationBits;
@@ -22,7 +22,7 @@ class tagged_link {
 
   constexpr tagged_link() = default;
   explicit constexpr tagged_link(std::uint64_t bits) noexcept : bits_(bits) {}
-  /// In a cell of generation `own`; what is in no cell has none, which is 0.
+  /// A link in a cell of generation `own`; 0 for a link that is not in a cell.
   constexpr tagged_link(std::uint64_t own, std::size_t cell, std::uint64_t generation) noexcept
       : bits_((own << own_at) | (generation << generation_at) | (cell + 1)) {}
 
@@ -50,7 +50,7 @@ class tagged_link {
   {
     return tagged_link(bits_ | mark);
   }
-  /// This link, unmarked, if it referred to what another refers to.
+  /// This link, unmarked, redirected to the cell that `as` refers to.
   [[nodiscard]] constexpr tagged_link redirected(tagged_link as) const noexcept {
     return tagged_link((own() << own_at) | (as.bits_ & (places | (generations << generation_at))));
   }

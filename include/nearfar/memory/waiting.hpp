@@ -1,6 +1,6 @@
 /// \file
-/// How the worlds on real hardware wait: poll often, drive progress seldom, yield when oversubscribed, and
-/// give up after a limit if asked to.
+/// How the worlds on real hardware wait: they poll often, drive progress seldom, yield when oversubscribed,
+/// and give up after a limit if asked to.
 #pragma once
 
 #include <sched.h>
@@ -23,28 +23,28 @@
 
 namespace nearfar {
 
-/// How often a waiting rank does what, in polls of the word it waits for.
+/// How often a waiting rank drives progress or yields, in polls of the word it waits for.
 struct wait_ratios {
   /// Polls between two calls that drive progress. A poll of an unchanged line costs about a nanosecond, a
-  /// progress call 50 to 300: the fewer the calls, the sooner a hand-over is noticed; the more, the sooner a
-  /// far operation aimed at this rank completes. Measured by `bench/progress_ratio`, see docs/performance.md:
-  /// up to 64 far operations are as fast as with a call at every poll.
+  /// progress call 50 to 300. With fewer calls a hand-over is noticed sooner; with more calls a far operation
+  /// aimed at this rank completes sooner. Measured by `bench/progress_ratio`, see docs/performance.md: up to
+  /// 64 far operations are as fast as with a call at every poll.
   unsigned polls_per_progress = 64;
-  /// The same while more ranks share the node than processors are allowed; each progress call is then
+  /// The same while more ranks share the node than processors are allowed. Each progress call is then
   /// followed by a yield, so that the rank that is waited for gets to run.
   unsigned polls_per_yield = 16;
 };
 
-/// What a rank waits for, in the words that `stalled` says it with.
+/// What a rank waits for, in the words that `stalled` uses.
 struct awaited {
   const char* what;
-  std::optional<int> rank{};  ///< whose it is, if it is anybody's; `any_rank` for whoever comes first
+  std::optional<int> rank{};  ///< the rank whose word it is, if any; `any_rank` for the first that comes
 
   [[nodiscard]] std::string text() const;
 };
 
-/// A wait that goes on. It has no beginning until it looks at the clock, which short ones never do. Nothing
-/// may point to it, so that compilers keep it in registers.
+/// A wait that is under way. It has no beginning until it looks at the clock, which short waits never do.
+/// Nothing may point to it, so that compilers keep it in registers.
 struct ongoing_wait {
   awaited what;
   unsigned rests = 0;
@@ -52,13 +52,13 @@ struct ongoing_wait {
   std::chrono::nanoseconds lasted{};
 };
 
-/// The same wait, of `rank`, after a look at the clock. Of the time between two looks at most a second
-/// counts, so that a job that was stopped and goes on has not waited meanwhile. Throws `stalled` if it has
+/// The same wait, of `rank`, after a look at the clock. At most one second of the time between two looks
+/// counts, so a job that was stopped and continues has not waited meanwhile. Throws `stalled` if the wait has
 /// lasted `limit` or longer.
 [[nodiscard, gnu::cold]] ongoing_wait after_look_at_clock(ongoing_wait current, int rank,
                                                           std::chrono::nanoseconds limit);
 
-/// The deadline of waits that have none: nothing of it is left in their loops.
+/// The deadline of waits without one. Compiles to nothing in their loops.
 struct wait_for_ever {
   [[nodiscard]] static constexpr bool is_over() noexcept { return false; }
   [[nodiscard]] static constexpr std::chrono::nanoseconds at_latest(std::chrono::nanoseconds time) noexcept {
@@ -79,17 +79,17 @@ struct wait_until {
   }
 };
 
-/// Waiting loops over a world's `progress()`. The count of polls outlives each wait, so that many short waits
-/// drive progress as often as one long wait; without that, ranks that hand a lock to and fro quickly would
+/// Waiting loops over a world's `progress()`. The count of polls outlives each wait, so many short waits
+/// drive progress as often as one long wait. Without that, ranks that hand a lock to and fro quickly would
 /// never let a far operation in.
 ///
-/// With a limit every wait throws `stalled` that lasts longer; only a rest looks at the clock, and not every
-/// one, so that a poll costs the same.
+/// With a limit every wait that lasts longer throws `stalled`. Only a rest looks at the clock, and not every
+/// one, so a poll costs the same.
 ///
-/// A wait whose name ends in `_until` gives up, with nothing as its result, once `now()` has reached its
-/// first argument. It tries at least once, and once more after it has seen that it is late: what is there in
-/// time is taken. It notices at its next rest, and so may be late by some polls, or by one far operation and
-/// what that waits for. When it gives up nothing that it started is in flight.
+/// A wait whose name ends in `_until` gives up, with an empty result, once `now()` has reached its first
+/// argument. It tries at least once, and once more after it has seen that it is late, so a value that comes
+/// in time is taken. It notices the deadline at its next rest, so it may be late by some polls, or by one far
+/// operation and what that waits for. When it gives up, nothing that it started is in flight.
 template <typename Derived>
 class waiting {
  public:
@@ -104,23 +104,24 @@ class waiting {
                                              Predicate predicate) {
     return poll([&] { return value_of(cell); }, predicate, {near_cell}, wait_until{until});
   }
-  /// The same for who writes the cell next: by read-modify-writes that change nothing, so that its line is
-  /// this rank's alone when the value comes.
+  /// The same for a rank that writes the cell next. Polls by read-modify-writes that change nothing, so that
+  /// this rank has the cell's line exclusively when the value comes.
   template <typename T, std::predicate<T> Predicate>
   T await_for_writing(atomic_cell<T>& cell, Predicate predicate) {
     return *poll([&] { return cell.fetch_add(T{}, std::memory_order_acquire); }, predicate, {near_cell},
                  wait_for_ever{});
   }
 
-  /// Writes `value` into the near cell, again and again with growing pauses, until what it replaced
-  /// satisfies: the wait of a test-and-set. It pauses first, as it is for ranks whose first attempt failed.
+  /// Writes `value` into the near cell, again and again with growing pauses, until the replaced value
+  /// satisfies `predicate`: the wait of a test-and-set. Begins with a pause, since the caller's first attempt
+  /// has failed.
   template <typename T, std::predicate<T> Predicate>
   T await_exchange(atomic_cell<T>& cell, T value, Predicate predicate, backoff pause) {
     return *try_after_pauses([&] { return cell.exchange(value, std::memory_order_acq_rel); }, predicate,
                              pause, {near_cell}, wait_for_ever{});
   }
 
-  /// As `await` for a far word in the memory of a rank of this node: read directly while others put to it.
+  /// Like `await` for a far word in the memory of a rank of this node, read directly while others put to it.
   template <typename Array, typename T, typename V, std::predicate<V> Predicate>
   V await_direct(const Array& array, element where, far<V> T::*field, Predicate predicate) {
     return *poll([&] { return array.read_direct(where, field); }, predicate, {far_word, where.rank},
@@ -159,9 +160,9 @@ class waiting {
                        wait_until{until});
   }
 
-  /// Swaps `origin` into the far word, again and again with growing pauses, until what it replaced satisfies:
-  /// the wait of a test-and-set. It pauses first, as it is for ranks whose first attempt failed. With a
-  /// deadline no pause goes beyond that.
+  /// Swaps `origin` into the far word, again and again with growing pauses, until the replaced value
+  /// satisfies `predicate`: the wait of a test-and-set. Begins with a pause, since the caller's first attempt
+  /// has failed. With a deadline no pause goes beyond it.
   template <typename Array, typename T, typename V, std::predicate<V> Predicate>
   V await_swap(Array& array, element where, far<V> T::*field, const V& origin, Predicate predicate,
                backoff pause) {
@@ -175,8 +176,8 @@ class waiting {
     return try_repeatedly<V>([&](V& old) { array.swap(where, field, origin, old); }, array, where, predicate,
                              pause, wait_until{until});
   }
-  /// The same by compare-and-swaps. `predicate` holds for `expected`; if it holds for others, too, the wait
-  /// is over with nothing written.
+  /// The same by compare-and-swaps. `predicate` must hold for `expected`. If it holds for another value that
+  /// is found, the wait ends with nothing written.
   template <typename Array, typename T, typename V, std::predicate<V> Predicate>
   V await_compare_and_swap(Array& array, element where, far<V> T::*field, const V& expected, const V& desired,
                            Predicate predicate, backoff pause) {
@@ -203,20 +204,19 @@ class waiting {
     return poll_any(wait_until{until}, any...);
   }
 
-  /// Orders near cells (`core/fence.hpp`).
+  /// Orders accesses to near cells (`core/fence.hpp`).
   static void fence(std::memory_order order) noexcept { nearfar::fence(order); }
 
   /// Lets `span` pass while progress goes on: the pause of a backoff.
   void delay(std::chrono::nanoseconds span) { delay_until(later(now(), span)); }
 
-  /// Lets `span` pass outside of the library, as a rank does that computes: who needs its progress waits.
+  /// Lets `span` pass outside the library, like a rank that computes: ranks that need its progress wait.
   void compute(std::chrono::nanoseconds span) const noexcept {
     for (const auto end = later(now(), span); now() < end;) {
     }
   }
 
-  /// One turn of a loop of the caller's own: drives progress now, and lets others run if processors are
-  /// short.
+  /// One turn of a caller's own loop: drives progress now, and lets others run if the node is oversubscribed.
   void rest() {
     static_cast<Derived*>(this)->progress();
     yield();
@@ -239,14 +239,14 @@ class waiting {
     polls_left_ = polls_per_rest_;
   }
 
-  /// From here on waits last as long as they last: for destructors, which must not throw.
+  /// Removes the limit of later waits: for destructors, which must not throw.
   void wait_without_limit() noexcept { stall_limit_.reset(); }
   /// Whether a wait has thrown `stalled`.
   [[nodiscard]] bool has_stalled() const noexcept { return has_stalled_; }
 
-  /// The loop of every wait: reads, with `pause()` between two reads, until `predicate` holds for the value,
-  /// which is returned, or until `until` is over. `pause` says whether it rested: only then is there time to
-  /// see whether the wait has lasted too long.
+  /// The loop of every wait. Reads, with `pause()` between two reads, until `predicate` holds for the value,
+  /// which it returns, or until `until` is over. `pause` returns whether it rested: only then is there time
+  /// to check whether the wait has lasted too long.
   template <typename Read, typename Predicate, typename Pause, typename Until>
   auto repeat(Read read, Predicate& predicate, Pause pause, awaited what, Until until)
       -> std::optional<decltype(read())> {
@@ -262,7 +262,7 @@ class waiting {
     }
   }
 
-  /// With reads that cost next to nothing.
+  /// With reads that cost almost nothing.
   template <typename Read, typename Predicate, typename Until>
   auto poll(Read read, Predicate predicate, awaited what, Until until) {
     return repeat(
@@ -302,8 +302,8 @@ class waiting {
     } while (now() < end);
   }
 
-  /// Throws `stalled` when `current` has lasted too long. A look at the clock takes a third of a rest, or
-  /// less, so most rests are only counted.
+  /// Throws `stalled` when `current` has lasted too long. A look at the clock takes at most a third of the
+  /// time of a rest, and most rests are only counted.
   void note_rest(ongoing_wait& current) {
     constexpr unsigned rests_per_look = 16;
     if (++current.rests % rests_per_look == 0 && stall_limit_) current = look_at_clock(current);
@@ -317,7 +317,7 @@ class waiting {
     }
   }
 
-  /// A read by a far operation, which `start(value)` starts.
+  /// A read by a far operation that `start(value)` starts.
   template <typename V, typename Start, typename Array>
   [[nodiscard]] static auto far_read(Start start, Array& array, element where) {
     return [start, &array, where] {
@@ -330,7 +330,7 @@ class waiting {
 
   template <typename V, typename Start, typename Array, typename Predicate, typename Until>
   std::optional<V> poll_far(Start start, Array& array, element where, Predicate& predicate, Until until) {
-    // A far poll takes longer than a progress call, and may starve the one it waits for without one.
+    // A far poll takes longer than a progress call, and without one may starve the rank that it waits for.
     const auto pause = [this] {
       rest();
       return true;
@@ -345,7 +345,7 @@ class waiting {
                             until);
   }
 
-  /// Pauses before each try, ever longer.
+  /// Pauses before each attempt, for longer each time.
   template <typename Try, typename Predicate, typename Until>
   auto try_after_pauses(Try attempt, Predicate& predicate, backoff times, awaited what, Until until) {
     auto span = times.shortest;
@@ -361,8 +361,9 @@ class waiting {
   template <typename Until, typename... Condition>
   std::optional<satisfied_condition> poll_any(Until until, const Condition&... any) {
     static_assert(sizeof...(any) > 0, "wait for one condition at least");
-    // Steps of the golden ratio come near every condition soon, in every n-th wait, too: a count would let a
-    // loop of two such waits, of two conditions each, begin each of them with the same condition for ever.
+    // Steps of the golden ratio soon begin near every condition, also if one looks at every n-th wait only.
+    // With a count, a loop of two such waits of two conditions each would begin each wait with the same
+    // condition for ever.
     start_of_any_ += 0x9e37'79b9U;
     const auto first = static_cast<std::size_t>(std::uint64_t{start_of_any_} * sizeof...(any) >> 32U);
     const auto found =
@@ -371,7 +372,7 @@ class waiting {
     return found ? *found : std::nullopt;
   }
 
-  /// The first that holds of the conditions from number `first` on, then of those before it.
+  /// The first condition that holds, from number `first` on and then among the ones before it.
   template <std::size_t... Number, typename... Condition>
   [[nodiscard]] static std::optional<satisfied_condition> first_held(
       std::size_t first, std::index_sequence<Number...> /*numbers*/, const Condition&... any) {

@@ -13,31 +13,32 @@
 
 namespace nearfar {
 
-/// Where the operating system lets a thread run.
+/// The CPUs on which the operating system lets a thread run.
 struct binding {
-  std::vector<int> allowed_cpus;   ///< the operating system's numbers of the CPUs (PUs), ascending
-  bool bound_to_one_core = false;  ///< whether all of these are on one core
+  std::vector<int> allowed_cpus;   ///< numbers of the CPUs (PUs) in the operating system, ascending
+  bool bound_to_one_core = false;  ///< whether all of them are on one core
 };
 
 /// A CPU (PU, hardware thread) of the machine.
 struct usable_cpu {
-  int number = 0;  ///< the operating system's
-  place where{};   ///< as `hardware::place_of_pu` gives it
+  int number = 0;  ///< in the operating system
+  place where{};   ///< as `hardware::place_of_pu` returns it
 };
 
-/// The topology of this node. Discovering it takes milliseconds (more on large machines): make one and keep
-/// it. All `const` members may be called from any number of threads at once. A moved-from object can only be
-/// destroyed or assigned to.
+/// The topology of this node. Discovering it takes milliseconds (more on large machines): make one object and
+/// keep it. Any number of threads may call `const` members at once. A moved-from object can only be destroyed
+/// or assigned to.
 ///
 /// The environment variables HWLOC_XMLFILE and HWLOC_SYNTHETIC replace the real machine by a described one,
 /// as in every program that uses hwloc. Then `is_this_system()` is false, places come from `place_of_pu`, and
 /// threads cannot be bound; `allowed_cpus()` still counts the real CPUs of this process.
 ///
-/// The CPUs the process may use are those of the calling thread at construction, so make the object before
-/// binding threads.
+/// The CPUs that the process may use are those of the calling thread at construction, so make the object
+/// before binding threads.
 class hardware {
  public:
-  /// Throws `topology_error` if hwloc fails, or if it cannot use what the variables above hold.
+  /// Throws `topology_error` if hwloc fails, or if it cannot use the value of the environment variables
+  /// above.
   hardware();
   hardware(hardware&&) noexcept;
   hardware& operator=(hardware&&) noexcept;
@@ -48,30 +49,33 @@ class hardware {
   /// Whether this describes the machine the process runs on.
   [[nodiscard]] bool is_this_system() const noexcept;
 
-  /// Where the calling thread is: hwloc's logical ids of the package, NUMA domain, cache and core that hold
-  /// all CPUs it may run on; `unknown_id` where these span several objects, at a level the machine does not
-  /// show, and at every level if not `is_this_system()`. The node is 0, for the caller to fill in. The cache
-  /// is the L3, or the L2 on machines without L3. Throws `topology_error` if the system does not tell.
+  /// The place of the calling thread: hwloc's logical ids of the package, NUMA domain, cache and core that
+  /// contain all CPUs it may run on. An id is `unknown_id` if these CPUs span several objects or the machine
+  /// does not show that level; all ids are if not `is_this_system()`. The node is 0, for the caller to fill
+  /// in. The cache is the L3, or the L2 on machines without L3. Throws `topology_error` if the system does
+  /// not tell.
   [[nodiscard]] place this_thread_place() const;
 
-  /// The place of a thread bound to the PU of this logical index, 0 to pus() - 1; else `topology_error`.
+  /// The place of a thread bound to the PU of this logical index, 0 to pus() - 1. Throws `topology_error` for
+  /// another index.
   [[nodiscard]] place place_of_pu(int index) const;
 
   /// The CPUs the calling thread may run on now. Throws `topology_error` if the system does not tell.
   [[nodiscard]] binding this_thread_binding() const;
 
-  /// Number of CPUs this process can keep busy: those of its affinity mask, or its cgroup's CPU quota rounded
-  /// up if that is smaller. At least 1. More busy threads than this are oversubscribed.
+  /// Number of CPUs that this process can keep busy: those of its affinity mask, or its cgroup's CPU quota
+  /// rounded up if that is smaller. At least 1. With more busy threads the process is oversubscribed.
   [[nodiscard]] int allowed_cpus() const noexcept;
 
-  /// Number of cores with at least one CPU in the affinity mask: what `bind_this_thread_to_core` chooses
-  /// from. 0 if not `is_this_system()`.
+  /// Number of cores with at least one CPU in the affinity mask, from which `bind_this_thread_to_core`
+  /// chooses. 0 if not `is_this_system()`.
   [[nodiscard]] int allowed_cores() const noexcept;
 
   /// Number of PUs (hardware threads) of the machine described.
   [[nodiscard]] int pus() const noexcept;
 
-  /// Number of NUMA domains of the machine described; at least 1. Their logical ids are 0 to this - 1.
+  /// Number of NUMA domains of the machine described, at least 1. Their logical ids are 0 to numa_domains() -
+  /// 1.
   [[nodiscard]] int numa_domains() const noexcept;
 
   /// Size of one last-level cache (the L3, or the L2 on machines without L3; the smallest where they differ)
@@ -82,34 +86,34 @@ class hardware {
   /// each other. All CPUs of the machine described if not `is_this_system()`.
   [[nodiscard]] std::vector<usable_cpu> usable_cpus() const;
 
-  /// Logical id of the NUMA domain that the operating system gives this number; `unknown_id` if there is none
-  /// or if not `is_this_system()`.
+  /// Logical id of the NUMA domain that has this number in the operating system; `unknown_id` if there is
+  /// none or if not `is_this_system()`.
   [[nodiscard]] int domain_of_node(int number) const noexcept;
 
   /// One line, no newline: "1 package, 1 NUMA domain, 1 L3 cache of 32 MiB, 2 cores, 2 PUs".
   [[nodiscard]] std::string summary() const;
 
   /// Packages, NUMA domains, caches, cores as an indented tree, one a line, each line ended by a newline.
-  /// Numbers of objects are hwloc's logical ids, as in places; numbers of CPUs the operating system's.
+  /// Objects have hwloc's logical ids, as in places; CPUs have the operating system's numbers.
   [[nodiscard]] std::string tree_text() const;
 
   /// Binds the calling thread to all its process's CPUs of one core: the `index`th allowed core, 0 to
   /// allowed_cores() - 1. Throws `topology_error` if there is no such core, if not `is_this_system()`, or
-  /// with the system's text if it refuses.
+  /// with the system's text if the system refuses.
   void bind_this_thread_to_core(int index) const;
 
   /// Binds the calling thread to these CPUs, by the operating system's numbers. Throws `topology_error` if
-  /// there are none, if one of them is not in the affinity mask, if not `is_this_system()`, or with the
-  /// system's text if it refuses.
+  /// the list is empty, if a CPU is not in the affinity mask, if not `is_this_system()`, or with the system's
+  /// text if the system refuses.
   void bind_this_thread_to_cpus(std::span<const int> numbers) const;
 
-  /// Asks the system to put the `bytes` bytes from `pages`, whole pages that nobody has touched yet, on these
-  /// NUMA domains (logical ids): as long as they have room, or in turn page by page if `interleaved`. Throws
-  /// `topology_error` if there are none, if one of them does not exist, if not `is_this_system()`, or with
-  /// the system's text if it refuses.
+  /// Asks the system to place `bytes` bytes from `pages` on these NUMA domains (logical ids). They must be
+  /// whole pages that have not been touched yet. The pages go to the domains as long as these have room, or,
+  /// if `interleaved`, to each in turn page by page. Throws `topology_error` if the list is empty, if a
+  /// domain does not exist, if not `is_this_system()`, or with the system's text if the system refuses.
   void bind_memory(void* pages, std::size_t bytes, std::span<const int> domains, bool interleaved) const;
 
-  /// The calling thread's binding for people: "cores 0-1", "core 3", or "core 3 (CPU 7)" where it may not use
+  /// The calling thread's binding for people: "cores 0-1", "core 3", or "core 3 (CPU 7)" if it may not use
   /// all hardware threads of its cores; "CPUs 0-1" if not `is_this_system()`. Cores by logical id.
   [[nodiscard]] std::string binding_text() const;
 
@@ -118,8 +122,8 @@ class hardware {
   std::unique_ptr<impl> impl_;
 };
 
-/// The machine of this process: one `hardware` for all, made by the first call, which throws what the
-/// constructor throws. Any thread may call it; the affinity mask is that of the thread that called first.
+/// The machine of this process: one `hardware` for all callers. The first call makes it, and throws what the
+/// constructor throws. Any thread may call this; the affinity mask is that of the thread that called first.
 [[nodiscard]] const hardware& this_machine();
 
 }  // namespace nearfar

@@ -12,9 +12,9 @@
 
 namespace nearfar {
 
-/// How near two ranks can be, outermost level first: ranks of one `node` share memory, ranks of one
-/// `package` a socket, of one `numa` a memory domain, of one `cache` the last cache level shared by several
-/// cores, of one `core` its hardware threads.
+/// How near two ranks can be, outermost level first. Ranks of one `node` share memory, of one `package` a
+/// socket, of one `numa` a memory domain, of one `cache` the last cache level that several cores share, and
+/// of one `core` its hardware threads.
 enum class level : std::uint8_t { node, package, numa, cache, core };
 
 /// Number of levels.
@@ -33,7 +33,7 @@ inline constexpr std::array<level, level_count> all_levels{level::node, level::p
   return names[index(at)];
 }
 
-/// The level of exactly this (lower-case) name; nothing if there is none.
+/// The level with exactly this (lower-case) name; empty if there is none.
 [[nodiscard]] constexpr std::optional<level> level_from_name(std::string_view text) noexcept {
   for (const level at : all_levels) {
     if (name(at) == text) {

@@ -1,5 +1,5 @@
 /// \file
-/// Which rank is near which: every rank's group at every level of locality.
+/// Which ranks are near each other: every rank's group at every level of locality.
 #pragma once
 
 #include <array>
@@ -13,15 +13,15 @@
 
 namespace nearfar {
 
-/// An id that says a rank's group at a level is not known, for example because the rank is not bound.
+/// The id of an unknown group, for example because the rank is not bound.
 inline constexpr int unknown_id = -1;
 
-/// Where one rank is: the raw id of its group at each level, indexed by `index(level)`. An id means something
-/// only inside the enclosing group (numa 0 of node 0 is not numa 0 of node 1). `unknown_id` where not known.
+/// Where one rank is: the raw id of its group at each level, indexed by `index(level)`. An id is unique only
+/// inside the enclosing group (numa 0 of node 0 is not numa 0 of node 1). `unknown_id` where not known.
 using place = std::array<int, level_count>;
 
-/// Who is near whom among ranks 0 to size() - 1. A value: copyable, comparable, immutable after construction,
-/// so any number of threads may read it.
+/// Which of the ranks 0 to size() - 1 are near each other. A value: copyable, comparable, immutable after
+/// construction, so any number of threads may read it.
 ///
 /// Groups nest: two ranks are in one group of a level if their ids agree at that level and at every level
 /// outside it. Ranks with an unknown id at a level form one group of that level inside the enclosing group.
@@ -33,7 +33,8 @@ class locality {
   /// `unknown_id`, or if a rank's node is unknown: whether two ranks share memory must never be a guess.
   explicit locality(const std::vector<place>& places);
 
-  /// All of `ranks` ranks on one node, every inner level unknown. Throws `topology_error` if `ranks` < 1.
+  /// Places `ranks` ranks on one node, with every inner level unknown. Throws `topology_error` if `ranks` <
+  /// 1.
   [[nodiscard]] static locality single_node(int ranks);
 
   /// Number of ranks, at least 1.
@@ -56,15 +57,15 @@ class locality {
   /// group; ask `known` or `nearest_common` where that matters.
   [[nodiscard]] bool same(level at, int a, int b) const;
 
-  /// Whether the id of `rank` at a level was given, not `unknown_id`.
+  /// Whether the id of `rank` at a level is known, that is, not `unknown_id`.
   [[nodiscard]] bool known(level at, int rank) const;
 
   /// The innermost level that two ranks are known to share: levels where their ids are unknown do not count.
-  /// Nothing if the ranks are on different nodes.
+  /// Empty if the ranks are on different nodes.
   [[nodiscard]] std::optional<level> nearest_common(int a, int b) const;
 
-  /// The levels as an indented tree with the ranks on it, one group a line, each line ended by a newline.
-  /// Numbers of groups are the raw ids of the places. Levels unknown for all ranks are left out.
+  /// The levels as an indented tree with the ranks, one group a line, each line ended by a newline. Groups
+  /// have the raw ids of the places. Levels unknown for all ranks are left out.
   [[nodiscard]] std::string tree_text() const;
 
   [[nodiscard]] friend bool operator==(const locality&, const locality&) = default;

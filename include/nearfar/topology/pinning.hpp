@@ -1,8 +1,8 @@
 /// \file
-/// Which thread runs where: rules that give each thread of a team its CPUs.
+/// Rules that assign CPUs to each thread of a team.
 ///
-/// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 2.2, whose
-/// affinity library is no longer kept up; hwloc stands in for it.
+/// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 2.2. Its
+/// affinity library is no longer maintained; hwloc stands in for it.
 #pragma once
 
 #include <string>
@@ -38,16 +38,16 @@ class pinning {
   /// The text of the rule; `parse` makes an equal rule from it.
   [[nodiscard]] std::string to_string() const;
 
-  /// Whether threads are left alone.
+  /// Whether the rule leaves threads unbound.
   [[nodiscard]] bool is_none() const noexcept { return rule_ == rule::none; }
 
-  /// The sets of CPUs that threads 0, 1, ... take in turn, each ascending, by the operating system's numbers;
-  /// thread i has set i modulo their count, which is at least 1. For `none` one set that is empty. Works for
+  /// The sets of CPUs that threads 0, 1, ... take in turn, each ascending, by the operating system's numbers.
+  /// Thread i has set i modulo their count, which is at least 1. For `none` one empty set. Works for
   /// described machines too. Throws `topology_error` for a CPU of a list that `machine` does not have or the
   /// process may not use.
   [[nodiscard]] std::vector<std::vector<int>> cycle(const hardware& machine) const;
 
-  /// The same written out for threads 0 to `threads` - 1.
+  /// The same, written out for threads 0 to `threads` - 1.
   [[nodiscard]] std::vector<std::vector<int>> cpus(const hardware& machine, int threads) const;
 
   [[nodiscard]] friend bool operator==(const pinning&, const pinning&) = default;

@@ -15,26 +15,27 @@ namespace nearfar {
 /// level lie in one group of the next level outside.
 class topology_spec {
  public:
-  /// Most groups of one level inside one enclosing group.
+  /// Largest number of groups of one level inside one enclosing group.
   static constexpr int max_count = 65536;
 
   /// Reads "node:2 numa:2 core:4": levels outermost first, each at most once, counts from 1 to `max_count`,
-  /// separated by blanks or commas; '=' may stand for ':'. Throws `topology_error` with one line that says
+  /// separated by blanks or commas; '=' may stand for ':'. Throws `topology_error`; its one-line text says
   /// what is wrong and how to write it.
   [[nodiscard]] static topology_spec parse(std::string_view text);
 
   /// Number of groups of the innermost named level: the product of all counts.
   [[nodiscard]] int places() const noexcept { return places_; }
 
-  /// Puts ranks 0 to `ranks` - 1 on this shape in order: at each level, outermost first, contiguous blocks
-  /// as even as possible, the first groups one rank larger where they do not divide.
+  /// Places ranks 0 to `ranks` - 1 on this shape in order. At each level, outermost first, the ranks form
+  /// contiguous blocks as even as possible; if they do not divide evenly, the first groups have one rank
+  /// more.
   ///
   /// A level that is not named is one group (id 0) if a level inside it is named, and unknown otherwise. If
   /// cores are named, each has at most one rank. Throws `topology_error` for fewer than 1 rank, for fewer
   /// ranks than nodes, and for more ranks than cores.
   [[nodiscard]] locality place(int ranks) const;
 
-  /// The text that parses to this spec, in its plain form: "node:2 numa:2 core:4".
+  /// The canonical text that parses to this spec: "node:2 numa:2 core:4".
   [[nodiscard]] std::string to_string() const;
 
   [[nodiscard]] friend bool operator==(const topology_spec&, const topology_spec&) = default;

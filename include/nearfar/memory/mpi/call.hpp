@@ -1,5 +1,5 @@
 /// \file
-/// One place where MPI's return codes become exceptions.
+/// Turns MPI's return codes into exceptions.
 #pragma once
 
 #include <mpi.h>
@@ -27,7 +27,7 @@ inline void check(int code, const char* function) {
     fail(code, function);
 }
 
-/// Whether handles may still be freed: destructors that run after MPI_Finalize must not call MPI.
+/// Whether MPI handles may still be freed: destructors that run after MPI_Finalize must not call MPI.
 [[nodiscard]] bool is_active();
 
 /// Calls `callback` first of all in MPI_Finalize, where MPI still works and all ranks have come: MPI_Finalize

@@ -1,5 +1,5 @@
 /// \file
-/// Far words in an MPI window: one MPI call per function.
+/// Far words in an MPI window. Each operation is one MPI call.
 #pragma once
 
 #include <mpi.h>
@@ -18,13 +18,13 @@
 
 namespace nearfar::mpi {
 
-/// What one put or get moves, at both ends.
+/// The count and type that one put or get moves, at both ends.
 struct moved {
   int count;
   MPI_Datatype type;
 };
 
-/// A far object: as words where it consists of whole ones, since those are what ranks read in place.
+/// A whole far object. Moved as words if it consists of whole ones, since ranks read words in place.
 template <typename V>
 [[nodiscard]] moved all_of() {
   static_assert(std::in_range<int>(sizeof(V)), "MPI counts by int");
@@ -35,11 +35,11 @@ template <typename V>
 
 /// Elements of far words and far objects for each rank, at the same displacement of the world's window.
 ///
-/// Every operation is nonblocking and complete, at the origin and the target, after `flush` of the target's
-/// rank; its origin and result must live until then, which is why rvalues are refused. `put` and `get` are
-/// unordered among themselves and not atomic; a word that is the target of `swap`, `fetch_add`,
-/// `compare_and_swap`, `fetch` or `accumulate` must never be the target of `put` at the same time. What a
-/// rank has seen is not complete for that: see the contract in core/world.hpp.
+/// Every operation is nonblocking and is complete, at the origin and the target, after `flush` of the
+/// target's rank. Its origin and result must live until then, which is why rvalues are refused. `put` and
+/// `get` are unordered among themselves and not atomic; a word that is the target of `swap`, `fetch_add`,
+/// `compare_and_swap`, `fetch` or `accumulate` must never be the target of `put` at the same time. A write
+/// that a rank has seen need not be complete: see the contract in core/world.hpp.
 template <typename World, far_element T>
 class far_array : public far_elements<World, T> {
   using elements = far_elements<World, T>;
@@ -59,8 +59,8 @@ class far_array : public far_elements<World, T> {
     get_all(&result, {1, datatype<V>()}, where.rank, displacement(where, field));
   }
 
-  /// The words of as many elements as there are origins, each of one word: one operation, whose words are
-  /// written in any order, each as by `put`.
+  /// Writes the words of as many elements as there are origins, each of one word. One operation, whose words
+  /// are written in any order, each as by `put`.
   template <typename V>
   void put_range(element first, far<V> T::*field, std::span<const V> origins) {
     this->check_range(first, field, origins);
@@ -69,8 +69,8 @@ class far_array : public far_elements<World, T> {
             displacement(first, field));
   }
 
-  /// The words of as many elements as there are results, each of one word: one operation, whose words are
-  /// read in any order, each as by `get`.
+  /// Reads the words of as many elements as there are results, each of one word. One operation, whose words
+  /// are read in any order, each as by `get`.
   template <typename V>
   void get_range(element first, far<V> T::*field, std::span<V> results) {
     this->check_range(first, field, std::span<const V>(results));
@@ -128,7 +128,7 @@ class far_array : public far_elements<World, T> {
   template <typename V>
   void accumulate(element where, far<V> T::*field, V&& origin, far_op operation) = delete;
 
-  /// The whole object, whose words arrive in any order.
+  /// Puts the whole object, whose words arrive in any order.
   template <typename V>
   void put(element where, far_object<V> T::*field, const V& origin) {
     put_all(&origin, all_of<V>(), where.rank, displacement(where, field));
@@ -140,7 +140,7 @@ class far_array : public far_elements<World, T> {
   void get(element where, far_object<V> T::*field, V& result) {
     get_all(&result, all_of<V>(), where.rank, displacement(where, field));
   }
-  /// The same while others may write it: whether its words are of one value is for the caller to find out.
+  /// The same while other ranks may write it: the caller must find out whether its words are of one value.
   template <typename V>
   void get(element where, far_object<V> T::*field, maybe_torn<V>& result) {
     get(where, field, result.buffer());
@@ -152,9 +152,9 @@ class far_array : public far_elements<World, T> {
     check(MPI_Win_flush(target, window_), "MPI_Win_flush");
   }
 
-  /// MPI_Win_sync makes the store precede every far operation that this rank starts later. It is no fence on
-  /// MPICH 4.0.2, where two ranks that write in place and then read in place could both miss the other's
-  /// value; so both are sequentially consistent.
+  /// MPI_Win_sync makes the store precede every far operation that this rank starts later. On MPICH 4.0.2 it
+  /// is not a fence: two ranks that write in place and then read in place could both miss the other's value.
+  /// So the in-place accesses themselves are sequentially consistent.
   template <typename V>
   void write_direct(element where, far<V> T::*field, V value) {
     elements::write_direct(where, field, value);
@@ -185,7 +185,7 @@ class far_array : public far_elements<World, T> {
   MPI_Win window_;
 };
 
-/// One for each rank.
+/// A far array with one element for each rank.
 template <typename World, far_layout T>
 class far_segment : public far_array<World, T> {
  public:

@@ -1,6 +1,6 @@
 /// \file
-/// Communicators and windows that free themselves. Freeing is collective, so while an exception passes
-/// through this rank alone, handles are leaked rather than waited for.
+/// Communicators and windows that free themselves. Freeing is collective. So while an exception unwinds this
+/// rank alone, handles are leaked instead of waiting for the other ranks.
 #pragma once
 
 #include <mpi.h>
@@ -14,10 +14,10 @@
 
 namespace nearfar::mpi {
 
-/// False when MPI has ended, and while an exception is on its way.
+/// False when MPI has ended, and while an exception is in flight.
 [[nodiscard]] bool may_free_collectively();
 
-/// A communicator of nearfar's own; errors return, so that they can be thrown.
+/// A communicator of nearfar's own. MPI returns errors on it, so that nearfar can throw them.
 class communicator {
  public:
   communicator() = default;
@@ -27,7 +27,7 @@ class communicator {
     return *this;
   }
   ~communicator();
-  /// Keeps it from being freed.
+  /// Prevents it from being freed.
   void leak() noexcept { handle_ = MPI_COMM_NULL; }
 
   /// The same ranks in the same order, without the attributes. Collective over `original`.
@@ -49,7 +49,7 @@ class communicator {
   MPI_Comm handle_ = MPI_COMM_NULL;
 };
 
-/// An info object for the length of one call.
+/// An info object that lives for one call.
 class info {
  public:
   info();
@@ -80,24 +80,25 @@ class window {
     return *this;
   }
   ~window();
-  /// Keeps it from being freed.
+  /// Prevents it from being freed.
   void leak() noexcept { handle_ = MPI_WIN_NULL; }
 
-  /// Memory of its own for each rank; the ranks may be on different nodes. Collective.
+  /// Allocates separate memory for each rank; the ranks may be on different nodes. Collective.
   static window allocate(MPI_Comm comm, std::size_t bytes);
-  /// Memory that the ranks of `comm`, all on one node, can also load and store. Each rank's part is separate,
-  /// on pages of its own, which keeps MPICH from misplacing writes and lets the owner touch its part first.
-  /// MPI does not promise how it is aligned, so one slot more is taken, and everything here speaks of the
-  /// aligned part. Collective.
+  /// Allocates memory that the ranks of `comm`, all on one node, can also load and store. Each rank's part is
+  /// separate, on pages of its own, which keeps MPICH from misplacing writes and lets the owner touch its
+  /// part first. MPI does not promise an alignment, so one slot more is allocated, and everything here refers
+  /// to the aligned part. Collective.
   static window allocate_shared(MPI_Comm comm, std::size_t bytes);
-  /// One-sided access to memory that exists already. Collective.
+  /// Gives one-sided access to existing memory. Collective.
   static window create(MPI_Comm comm, std::byte* base, std::size_t bytes);
 
   /// Opens the one passive-target epoch in which all far operations happen.
   void open();
-  /// Where the part of `rank` of the window's communicator is mapped here; only after `allocate_shared`.
+  /// The address at which the part of `rank` of the window's communicator is mapped here. Only after
+  /// `allocate_shared`.
   [[nodiscard]] std::byte* part_of(int rank) const;
-  /// True when the owner's loads see what others put without a copy between the two.
+  /// True if the owner's loads see what others put without a copy in between.
   [[nodiscard]] bool is_unified() const;
 
   [[nodiscard]] MPI_Win get() const noexcept { return handle_; }

@@ -12,7 +12,7 @@ namespace nearfar {
 
 namespace detail {
 
-/// Two slots, so that every offset a lock can have within a slot and across slots is written to once.
+/// Two slots, so that the test writes once to every offset a lock can have within a slot and across slots.
 struct alignas(slot_bytes) self_test_words {
   far<std::uint64_t> first;
   far<std::uint64_t> second;
@@ -27,8 +27,8 @@ struct alignas(slot_bytes) self_test_words {
 }  // namespace detail
 
 /// Puts to neighbours and checks where the words arrive; adds, claims and swaps from all ranks at once and
-/// checks that nothing is lost. Collective, a few operations for each rank. Throws `transport_error` on every
-/// rank if any saw a fault.
+/// checks that no update is lost. Collective, a few operations for each rank. Throws `transport_error` on
+/// every rank if any rank saw a fault.
 template <typename World>
 void quick_self_test(World& w) {
   using words = detail::self_test_words;

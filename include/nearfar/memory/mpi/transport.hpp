@@ -1,5 +1,5 @@
 /// \file
-/// What is known of this MPI library before it is used, and what is refused on account of it.
+/// What nearfar finds out about this MPI library before it uses it, and what it refuses to run on.
 #pragma once
 
 #include <mpi.h>
@@ -15,25 +15,25 @@ class hardware;
 
 namespace nearfar::mpi {
 
-/// All that MPI_Get_library_version tells. Open MPI counts the terminating zero as text.
+/// The full text of MPI_Get_library_version. Open MPI counts the terminating zero as text.
 [[nodiscard]] std::string full_library_version();
 
-/// Its first line, with single blanks.
+/// The first line of that text, with single blanks.
 [[nodiscard]] std::string library_version();
 
 /// How messages and one-sided operations travel, as far as the library tells: Open MPI's components, MPICH's
 /// device.
 [[nodiscard]] std::string transport_text();
 
-/// Throws `transport_error` where this library is known to crash, or to have no windows at all, since no test
-/// can be run for that.
+/// Throws `transport_error` if this library is known to crash, or to have no windows at all. No test could
+/// detect these.
 void require_transport(MPI_Comm comm, bool one_node);
 
-/// Throws `transport_error` when /dev/shm cannot hold `bytes_per_rank` for each rank of this machine; too
-/// small a file system does not fail when the window is made but kills the rank that touches it.
+/// Throws `transport_error` if /dev/shm cannot hold `bytes_per_rank` for each rank of this machine. If the
+/// file system is too small, making the window succeeds, but a rank that touches it is killed.
 void require_shared_memory(MPI_Comm machine, std::size_t bytes_per_rank);
 
-/// How many busy ranks of `comm` the kernel under this rank has, and processors for them. Containers and
+/// The number of busy ranks of `comm` on this rank's kernel, and of processors for them. Containers and
 /// network namespaces that share a kernel count as one machine here, although they are several nodes.
 struct processor_share {
   int ranks = 1;
@@ -41,10 +41,10 @@ struct processor_share {
   [[nodiscard]] bool oversubscribed() const noexcept { return ranks > processors; }
 };
 
-/// Collective. A rank that is bound to one core counts that core only; the union over the ranks is what they
-/// have.
+/// Collective. A rank that is bound to one core counts that core only; the processors are the union over the
+/// ranks.
 [[nodiscard]] processor_share count_processors(MPI_Comm comm, const hardware& here);
-/// The same for callers that have no use for `hardware` themselves.
+/// The same for callers that do not need a `hardware` themselves.
 [[nodiscard]] processor_share count_processors(MPI_Comm comm);
 
 }  // namespace nearfar::mpi

@@ -1,11 +1,11 @@
 /// \file
 /// The world of real MPI programs.
 ///
-/// One far window for each world, opened once for passive-target access by everybody and divided into 64-byte
-/// slots, so that locks cost no windows; one shared-memory window for each node for the near cells. Where all
-/// ranks share one node the far window is a shared-memory window itself (which is what Open MPI and MPICH
-/// serve fastest); otherwise it is created over memory that the ranks of each node share, so that ranks can
-/// reach their node's far words directly.
+/// Each world has one far window, opened once by all ranks for passive-target access and divided into 64-byte
+/// slots, so that locks need no windows of their own. Each node has one shared-memory window for the near
+/// cells. If all ranks share one node, the far window is itself a shared-memory window, which Open MPI and
+/// MPICH serve fastest. Otherwise it is created over memory that the ranks of each node share, so that ranks
+/// can access their node's far words directly.
 #pragma once
 
 #include <mpi.h>
@@ -38,29 +38,30 @@
 
 namespace nearfar::mpi {
 
-/// What a world can be told; every rank must give the same.
+/// Options of a world. Every rank must give the same.
 struct options {
-  /// Far memory of each rank in bytes. Each lock's header says what it takes; most take 128.
+  /// Far memory of each rank in bytes. Each lock's header says how much the lock takes; most take 128.
   std::size_t far_bytes = std::size_t{4} << 20U;
   /// Shared memory of each rank in bytes, taken from /dev/shm when first used.
   std::size_t near_bytes = std::size_t{4} << 20U;
   wait_ratios ratios{};
-  /// A tree to use in place of the machine's own. Its nodes must not span real nodes.
+  /// A topology to use in place of the machine's own. Its nodes must not span real nodes.
   std::optional<topology_spec> topology{};
-  /// Whether waiting yields; found out from the allowed processors and the ranks on the node when not given.
+  /// Whether waiting yields. By default determined from the allowed processors and the ranks on the node.
   std::optional<bool> oversubscribed{};
-  /// Refuse to work on a transport that fails the quick self-test.
+  /// Whether to refuse a transport that fails the quick self-test.
   bool self_test = true;
-  /// A wait that lasts longer throws `stalled`, one in `unlock()` too; after that no call of MPI but
-  /// `MPI_Abort` is safe. Does not count inside MPI's own calls, nor in the world's destructor, which waits
-  /// as long as others work, but not for one that has left by an exception. Without a limit ranks wait for
-  /// ever.
+  /// A wait that lasts longer throws `stalled`, also in `unlock()`; after that only `MPI_Abort` is a safe
+  /// call of MPI. The limit does not apply inside MPI's own calls, nor in the world's destructor, which waits
+  /// as long as other ranks work, but not for a rank that has left by an exception. Without a limit ranks
+  /// wait for ever.
   std::optional<std::chrono::nanoseconds> stall_limit{};
 };
 
-/// A communicator's ranks, with their near and far memory. Neither copied nor moved, as segments refer to it.
+/// A communicator's ranks, with their near and far memory. Cannot be copied or moved, because segments refer
+/// to it.
 ///
-/// Used by one thread of each rank, at any thread level of MPI; with MPI_THREAD_FUNNELED by the main thread.
+/// One thread of each rank uses it, at any thread level of MPI; with MPI_THREAD_FUNNELED the main thread.
 /// Constructing and destroying it is collective over the communicator, which it duplicates and otherwise
 /// leaves alone.
 class world : public waiting<world> {
@@ -83,72 +84,74 @@ class world : public waiting<world> {
   class lock_epoch;
   using release_scope = plain_release_scope;
 
-  /// Throws `transport_error` when this MPI installation cannot do what nearfar needs, `topology_error` when
-  /// the given topology does not fit the ranks, `out_of_memory` for sizes that cannot be,
-  /// `collective_mismatch` when ranks give different options, `misuse` for a communicator that is none or an
-  /// intercommunicator, and before MPI_Init or after MPI_Finalize: these on every rank, so that all may go on
-  /// without this world. Throws `mpi_error` when a call fails.
+  /// Throws the following on every rank, so that all may continue without this world: `transport_error` if
+  /// this MPI installation cannot do what nearfar needs, `topology_error` if the given topology does not fit
+  /// the ranks, `out_of_memory` for impossible sizes, `collective_mismatch` if ranks give different options,
+  /// `misuse` for an invalid communicator or an intercommunicator, and before MPI_Init or after MPI_Finalize.
+  /// Throws `mpi_error` if a call fails.
   explicit world(MPI_Comm comm, const options& chosen = {});
   world(const world&) = delete;
   world& operator=(const world&) = delete;
 
-  /// Waits, progressing, until every rank destroys its world: a rank that has finished may still be the home
-  /// of words that others use. `stall_limit` does not count, since the others may have much to do still.
+  /// Waits, driving progress, until every rank destroys its world: a rank that has finished may still be the
+  /// home of words that others use. `stall_limit` does not apply, since other ranks may still have much to
+  /// do.
   ///
-  /// Where an exception ends the world, this rank waits for nobody, leaks what MPI has of the world, and
-  /// tells the others that it has left, also if the exception is caught and the program goes on: those that
-  /// wait in their destructors do so no longer, and leak the same; barriers and other collective calls of the
-  /// world, making a lock among them, throw `rank_left`. A wait for a lock that the rank held lasts for ever,
-  /// or until `stall_limit`. Not told after `stalled`, when no call of MPI is safe.
+  /// If an exception ends the world, this rank does not wait. It leaks MPI's handles of the world, and tells
+  /// the other ranks that it has left, even if the exception is caught and the program continues. Ranks that
+  /// wait in their destructors stop waiting, and leak the same handles. Barriers and other collective calls
+  /// of the world, including the constructors of locks, throw `rank_left`. A wait for a lock that this rank
+  /// held lasts for ever, or until `stall_limit`. After `stalled` the rank does not tell the others, because
+  /// no call of MPI is safe then.
   ///
-  /// Else throws `destroyed_while_in_use` if there are locks or segments in it, which may only be destroyed
-  /// then.
+  /// Otherwise throws `destroyed_while_in_use` if locks or segments still live in it. After that they may
+  /// only be destroyed.
   ~world() noexcept(false);
 
-  /// What the destructor does first: waits for all ranks, then frees what MPI has of the world. Nothing that
-  /// lives in it may do anything afterwards but be destroyed. For who is told that MPI ends; collective.
-  /// Throws `rank_left`.
+  /// The first part of the destructor: waits for all ranks, then frees MPI's handles of the world. Afterwards
+  /// the objects that live in the world may only be destroyed. For callers that learn that MPI is about to
+  /// end. Collective. Throws `rank_left`.
   void close();
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] const class locality& locality() const noexcept { return locality_; }
 
-  /// Lets MPI complete what others aim at this rank. MPI_Iprobe, on a communicator that carries no message,
-  /// is what does so on every implementation; on one that carries messages Open MPI returns without progress
-  /// once one is there.
+  /// Lets MPI complete operations that other ranks aim at this one. MPI_Iprobe does so on every
+  /// implementation, if its communicator carries no messages. On one that carries messages, Open MPI returns
+  /// without progress once a message is there.
   void progress() {
     int found = 0;
     check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, progress_comm_.get(), &found, MPI_STATUS_IGNORE),
           "MPI_Iprobe");
   }
 
-  /// Collective; progresses and, when oversubscribed, yields while it waits.
+  /// Collective; drives progress while it waits, and yields if oversubscribed.
   void barrier();
 
   /// Whether `mine` is the same on every rank. Collective.
   [[nodiscard]] bool all_alike(std::int64_t mine);
 
-  /// The sum over all ranks of each element. Collective.
+  /// The element-wise sum over all ranks. Collective.
   [[nodiscard]] std::vector<std::int64_t> sum_over_ranks(std::vector<std::int64_t> values);
 
   /// `mine` of every rank, in rank order. Collective.
   [[nodiscard]] std::vector<std::int64_t> gather_to_all(std::int64_t mine);
 
-  /// The same for rank 0; the others get nothing. Collective.
+  /// The same for rank 0; other ranks get nothing. Collective.
   [[nodiscard]] std::vector<std::int64_t> gather_to_first(std::int64_t mine);
 
-  /// Whether the machine, not an override, puts all ranks on one node.
+  /// Whether the machine itself, and not an override, puts all ranks on one node.
   [[nodiscard]] bool one_physical_node() const { return physical_node_.size() == size_; }
 
-  /// The ranks and processors of this rank's machine.
+  /// The number of ranks and processors of this rank's machine.
   [[nodiscard]] processor_share processors() const noexcept { return processors_; }
 
-  // What segments are made of.
+  // For segments.
 
   [[nodiscard]] lent_memory allocate_near(std::size_t bytes);
   [[nodiscard]] lent_memory allocate_far(std::size_t bytes);
-  /// What a pool tells. AddressSanitizer would know of one process' accesses only.
+  /// Called by pools. AddressSanitizer would only know the accesses of one process.
   static void taken(const std::byte* /*from*/, std::size_t /*bytes*/) noexcept {}
   static void given_back(const std::byte* /*from*/, std::size_t /*bytes*/,
                          std::source_location /*site*/ = std::source_location::current()) noexcept {}
@@ -165,7 +168,7 @@ class world : public waiting<world> {
  private:
   [[nodiscard]] static std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
 
-  /// Who takes part, where they are, and whether they can work together. Collective.
+  /// Finds the ranks and their places, and checks that they can work together. Collective.
   void find_ranks();
 
   void make_windows();
@@ -181,7 +184,7 @@ class world : public waiting<world> {
     std::vector<std::size_t> free;
   };
 
-  /// Collective; for errors that all ranks throw, since the handles' own destructors do nothing then.
+  /// Collective. For errors that all ranks throw, since the handles' own destructors do nothing then.
   void free_handles();
   /// For a rank that has left, or would wait for one that has: leaks the communicators, and leaves the
   /// windows to MPI_Finalize.
@@ -190,7 +193,7 @@ class world : public waiting<world> {
   [[nodiscard]] static std::uint64_t next_order() noexcept;
   /// Index in `lock_windows_` of a window for a lock, to which it returns. Collective if all have locks.
   [[nodiscard]] std::size_t take_lock_window();
-  /// For ever, if MPI may still write to it.
+  /// Keeps the buffer for ever if MPI may still write to it.
   void keep_buffer() noexcept;
 
   lent_memory allocate(const std::shared_ptr<slab>& memory, std::size_t bytes, std::byte* base,
@@ -206,13 +209,13 @@ class world : public waiting<world> {
   [[nodiscard]] std::vector<std::int64_t> reduce_over_ranks(std::vector<std::int64_t> values,
                                                             MPI_Op operation);
 
-  /// Tells the others that this rank will not come to anything that is collective.
+  /// Tells the other ranks that this one will not take part in any further collective call.
   void tell_of_leaving() noexcept;
-  /// Throws `rank_left` if a rank has told that.
+  /// Throws `rank_left` if another rank has told that it has left.
   void expect_nobody_left();
 
-  /// MPI's own waiting spins without yielding, which takes a scheduler's slice for each step when
-  /// oversubscribed.
+  /// Waits for `request` with yields. MPI's own wait spins without yielding, which takes a scheduler's time
+  /// slice for each step when oversubscribed.
   void complete(MPI_Request& request, awaited what);
 
   options options_;
@@ -236,8 +239,8 @@ class world : public waiting<world> {
   std::shared_ptr<slab> far_slab_ = std::make_shared<slab>(0);
   std::shared_ptr<slab> tags_;
   std::size_t tag_of_leaving_;
-  bool has_given_up_ = false;  ///< a collective operation, to which a rank that has left does not come
-  /// Buffer of collective operations: here, so that it outlives one that is given up.
+  bool has_given_up_ = false;  ///< on a collective operation in which a rank that has left does not take part
+  /// Buffer of collective operations. A member, so that it outlives an operation that is given up.
   std::vector<std::int64_t> exchanged_;
 };
 
@@ -255,17 +258,17 @@ class world::signal_channel {
     check(MPI_Send(nullptr, 0, MPI_BYTE, rank, tag(), world_->comm_.get()), "MPI_Send");
   }
 
-  /// Waits for a signal from `rank`, or from whoever sends one if it is `any_rank`; ordered after what the
-  /// sender completed before.
+  /// Waits for a signal from `rank`, or from any rank if it is `any_rank`. Ordered after what the sender
+  /// completed before it sent.
   void await_signal(int rank);
-  /// The same until the deadline at the latest. Returns whether there was one; later ones stay for the next
+  /// The same, at most until the deadline. Returns whether a signal came; later signals stay for the next
   /// wait.
   [[nodiscard]] bool await_signal_until(std::chrono::nanoseconds until, int rank);
 
  private:
-  /// Waits for a signal without taking it; says who sent it. A receive from MPI_ANY_SOURCE would do both, but
-  /// on MPICH 5.0.2 over UCX it never ends once there are several nodes. A receive that is given up would
-  /// have to be cancelled, and may take a signal all the same.
+  /// Waits for a signal without taking it, and returns its sender. A receive from MPI_ANY_SOURCE would do
+  /// both, but on MPICH 5.0.2 over UCX it never ends once there are several nodes. A receive that is given up
+  /// would have to be cancelled, and may still take a signal.
   template <typename Until>
   [[nodiscard]] std::optional<int> find_signal(int rank, Until until);
   void take_signal(int rank);
@@ -275,9 +278,9 @@ class world::signal_channel {
   lent_memory tag_;
 };
 
-/// The lock that MPI has for a target's memory, which takes a window of its own since it cannot be had inside
-/// the far window's epoch. Making one is collective and synchronises. All ranks destroy those of a world in
-/// the same order; the windows of those that are gone serve the next ones.
+/// MPI's own lock for a target's memory. It needs a window of its own, since MPI does not allow it inside the
+/// far window's epoch. Making one is collective and synchronises. All ranks destroy the lock epochs of a world
+/// in the same order, and later ones use the windows of those that are gone.
 class world::lock_epoch {
  public:
   lock_epoch(world& w, int home);
@@ -287,13 +290,13 @@ class world::lock_epoch {
   ~lock_epoch() { store_->free.push_back(index_); }
 
   void begin() { begin_as(MPI_LOCK_EXCLUSIVE); }
-  /// Together with others that do so.
+  /// Shares the lock with other ranks that call this.
   void begin_shared() { begin_as(MPI_LOCK_SHARED); }
   void end() { check(MPI_Win_unlock(home_, window_), "MPI_Win_unlock"); }
 
  private:
-  /// MPI_Win_lock alone may return before the lock is held; the completed read behind it cannot
-  /// (MPI 3.1, 11.5.3).
+  /// MPI_Win_lock alone may return before the lock is held; the completed read after it cannot (MPI 3.1,
+  /// 11.5.3).
   void begin_as(int lock_type) {
     check(MPI_Win_lock(lock_type, home_, 0, window_), "MPI_Win_lock");
     std::uint64_t ignored = 0;

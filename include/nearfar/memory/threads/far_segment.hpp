@@ -1,5 +1,6 @@
 /// \file
-/// Far words in a process' own memory: the interface of MPI's window, each operation an atomic one.
+/// Far words in a process's own memory: the interface of the MPI world's far segments, with atomic
+/// operations.
 #pragma once
 
 #include <atomic>
@@ -13,26 +14,26 @@
 namespace nearfar::threads {
 
 /// Elements of far words and far objects for each rank of a team. Operations are complete at once and `flush`
-/// does nothing; algorithms call it all the same, since in other worlds nothing is complete without.
+/// does nothing. Algorithms call it all the same, since in other worlds no operation is complete without it.
 ///
-/// Orders. Elsewhere a flush returns when the operation has taken effect for everybody, and what the rank
-/// starts after it takes effect later. So of two ranks that write a word each and then read the other's, at
-/// least one sees what the other wrote. Release and acquire do not promise that: the store may still be on
-/// its way when the load after it is done. Hence all operations on words, in place or not, are sequentially
-/// consistent:
-///  - (1) they have one order S, in which those of one rank follow its program and each read finds the last
-///    write before it ([atomics.order]/4; words are zeroed before a barrier, and touched by nothing else).
-///    This is the memory that the model checker has for far words, where no two writes are missed by both
-///    reads.
-///  - (2) writes release and reads acquire: who sees a write also sees what its rank did before it, in near
-///    memory, too.
+/// Orders. In other worlds a flush returns when the operation has taken effect for all ranks, and what the
+/// rank starts after the flush takes effect later. So of two ranks that each write a word and then read the
+/// other's, at least one sees what the other wrote. Release and acquire do not promise that: the store may
+/// still be under way when the load after it is done. Hence all operations on words, in place or not, are
+/// sequentially consistent:
+///  - (1) they have one order S, in which the operations of one rank follow its program and each read finds
+///    the last write before it ([atomics.order]/4; words are zeroed before a barrier, and touched by nothing
+///    else). The model checker has the same memory for far words: of two writes with a read after each, at
+///    least one read finds the other's write.
+///  - (2) writes release and reads acquire: a rank that sees a write also sees what the writer did before it,
+///    in near memory, too.
 ///
-/// Fences in `flush` and `write_direct` would not do: reads in place, with none between, could disagree on
-/// which of two words was written first. They would also be a second full barrier after every swap, one that
-/// a get does not need, and unknown to ThreadSanitizer. On x86 this costs an exchange for each store, and
-/// nothing for loads and atomics.
+/// Fences in `flush` and `write_direct` would not be enough: reads in place, without a fence between them,
+/// could disagree on which of two words was written first. They would also be a second full barrier after
+/// every swap, one that a get does not need, and unknown to ThreadSanitizer. On x86 sequential consistency
+/// costs an exchange for each store, and nothing for loads and atomics.
 ///
-/// Objects are too large for that: each of their words releases and acquires as in (2), and one fence after a
+/// Objects are too large for that. Each of their words releases and acquires as in (2), and one fence after a
 /// whole put and before a whole get has a place in S (memory/far_elements.hpp).
 template <typename World, far_element T>
 class far_array : public far_elements<World, T> {
@@ -145,7 +146,7 @@ class far_array : public far_elements<World, T> {
   }
 };
 
-/// One for each rank.
+/// A far array with one element for each rank.
 template <typename World, far_layout T>
 class far_segment : public far_array<World, T> {
  public:

@@ -39,25 +39,25 @@
 
 namespace nearfar::threads {
 
-/// What a team can be told.
+/// Options of a team.
 struct options {
-  /// Address space for each rank's near and far words in bytes, of which whole cache lines are made; memory
-  /// is used as it is touched.
+  /// Address space for each rank's near and far words in bytes, rounded up to whole cache lines. Memory is
+  /// used only as it is touched.
   std::size_t bytes = std::size_t{16} << 20U;
   wait_ratios ratios{};
-  /// A tree to use in place of the machine's own: with several nodes, near memory reaches a node's ranks
-  /// only.
+  /// A topology to use in place of the machine's own. With several nodes, a rank can access near memory of
+  /// its own node only.
   std::optional<topology_spec> topology{};
-  /// Whether waiting yields; found out from the allowed processors when not given.
+  /// Whether waiting yields. By default determined from the allowed processors.
   std::optional<bool> oversubscribed{};
-  /// Bind rank r to the r-th allowed core, if there are cores enough.
+  /// Whether to bind rank r to the r-th allowed core, if there are enough cores.
   bool bind = false;
-  /// A wait that lasts longer throws `stalled`, one in `unlock()` too. Without a limit ranks wait for ever.
+  /// A wait that lasts longer throws `stalled`, also in `unlock()`. Without a limit ranks wait for ever.
   std::optional<std::chrono::nanoseconds> stall_limit{};
 };
 
-/// Another thread of the team ended with an exception, so that waiting for it would never end. Thrown in
-/// every rank that waits; `run` rethrows that exception, not this one.
+/// Another thread of the team ended with an exception, so a wait for it would never end. Every waiting rank
+/// throws it; `run` rethrows the original exception instead of this one.
 struct team_stopped : error {
   using error::error;
 };
@@ -92,7 +92,7 @@ class team {
   nearfar::locality locality_;
   std::byte* memory_;
   arrival barrier_{};
-  std::vector<std::vector<std::int64_t>> exchanged_;  ///< what each rank brings
+  std::vector<std::vector<std::int64_t>> exchanged_;  ///< what each rank contributes
   atomic_cell<bool> stopped_{};
 };
 
@@ -122,9 +122,9 @@ class world : public waiting<world> {
   }
   world(const world&) = delete;
   world& operator=(const world&) = delete;
-  /// Where an exception ends it, the ranks that wait for this one, or will, get `team_stopped`: also if the
-  /// exception is caught and the thread goes on. Else throws `destroyed_while_in_use` if there are locks or
-  /// segments in it, which may only be destroyed then.
+  /// If an exception ends the world, ranks that wait for this one, now or later, throw `team_stopped`, even
+  /// if the exception is caught and the thread continues. Otherwise throws `destroyed_while_in_use` if locks
+  /// or segments still live in it; after that they may only be destroyed.
   ~world() noexcept(false) {
     slab_->note_end_of_world();
     if (std::uncaught_exceptions() != exceptions_before_)
@@ -137,8 +137,8 @@ class world : public waiting<world> {
   [[nodiscard]] int size() const noexcept { return team_->ranks_; }
   [[nodiscard]] const class locality& locality() const noexcept { return team_->locality_; }
 
-  /// While one lives, this rank's waits do not notice that the team has stopped. They end all the same: a
-  /// rank that is in a queue says so without waiting for anybody.
+  /// While an object lives, this rank's waits do not notice that the team has stopped. They end all the same:
+  /// a rank that is in a queue registers without waiting for another rank.
   class release_scope {
    public:
     explicit release_scope(world& w) noexcept : world_(&w), before_(std::exchange(w.releasing_, true)) {}
@@ -151,7 +151,7 @@ class world : public waiting<world> {
     bool before_;
   };
 
-  /// Nothing to drive, but a place to notice that the team cannot go on.
+  /// Drives nothing, but notices that the team cannot go on.
   void progress() const {
     if (team_->stopped_.load(std::memory_order_relaxed) && !releasing_)
       throw team_stopped("another thread of the team ended with an exception");
@@ -160,7 +160,7 @@ class world : public waiting<world> {
   /// Collective. (1) The arrivals form one release sequence on `count`; the last arrival acquires them all
   /// and releases `round` (2), which the others acquire while they wait.
   void barrier() {
-    progress();  // in a team that has stopped arrivals are not counted any more
+    progress();  // once a team has stopped, arrivals no longer count
     auto& [count, round] = team_->barrier_;
     const std::uint64_t current = round.load(std::memory_order_relaxed);
     if (count.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint64_t>(size())) {  // (1)
@@ -177,7 +177,7 @@ class world : public waiting<world> {
     return exchange({mine}, [this] { return first_of_each(); });
   }
 
-  /// The same for rank 0; the others get nothing. Collective.
+  /// The same for rank 0; other ranks get nothing. Collective.
   [[nodiscard]] std::vector<std::int64_t> gather_to_first(std::int64_t mine) {
     return exchange({mine}, [this] { return rank_ == 0 ? first_of_each() : std::vector<std::int64_t>(); });
   }
@@ -188,7 +188,8 @@ class world : public waiting<world> {
     return std::count(all.begin(), all.end(), all.front()) == size();
   }
 
-  /// The sum over all ranks of each element, of which all have as many, modulo 2^64. Collective.
+  /// The element-wise sum over all ranks modulo 2^64. All ranks must give the same number of elements.
+  /// Collective.
   [[nodiscard]] std::vector<std::int64_t> sum_over_ranks(std::vector<std::int64_t> values) {
     return exchange(std::move(values), [this] {
       const auto& all = team_->exchanged_;
@@ -196,7 +197,7 @@ class world : public waiting<world> {
       for (auto each = std::next(all.begin()); each != all.end(); ++each)
         std::transform(sums.begin(), sums.end(), each->begin(), sums.begin(),
                        [](std::int64_t sum, std::int64_t one) {
-                         // Without the sign, an overflow is defined.
+                         // An overflow of unsigned numbers is defined.
                          return static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) +
                                                           static_cast<std::uint64_t>(one));
                        });
@@ -204,12 +205,12 @@ class world : public waiting<world> {
     });
   }
 
-  // What segments are made of.
+  // For segments.
 
   [[nodiscard]] lent_memory allocate_near(std::size_t bytes) { return allocate(bytes, "near memory"); }
   [[nodiscard]] lent_memory allocate_far(std::size_t bytes) { return allocate(bytes, "far memory"); }
-  /// Memory of this rank that a pool lends, or has got back, of which AddressSanitizer is told: between the
-  /// two, accesses by any rank are its errors.
+  /// Called by pools for memory of this rank. AddressSanitizer reports an access by any rank between
+  /// `given_back` and `taken` as an error.
   static void taken(const std::byte* from, std::size_t bytes) noexcept { allow_access(from, bytes); }
   static void given_back(const std::byte* from, std::size_t bytes,
                          std::source_location /*site*/ = std::source_location::current()) noexcept {
@@ -230,8 +231,8 @@ class world : public waiting<world> {
   }
 
  private:
-  /// What `read` makes of all that the ranks bring, which is the team's until all have read it: a rank that
-  /// leaves with an exception takes nothing away from those that still read.
+  /// Returns what `read` makes of the values that all ranks contribute. The team owns the values until all
+  /// ranks have read them, so a rank that leaves with an exception takes nothing away from the others.
   template <typename Read>
   [[nodiscard]] std::vector<std::int64_t> exchange(std::vector<std::int64_t> mine, const Read& read) {
     team_->exchanged_[static_cast<std::size_t>(rank_)] = std::move(mine);
@@ -280,9 +281,9 @@ class world::signal_channel {
   /// Wakes `rank` (1).
   void signal(int rank) { mailbox(rank, world_->rank()).fetch_add(1, std::memory_order_release); }
 
-  /// Waits for a signal from `rank`, or from whoever sends one if it is `any_rank`; pairs with (1).
+  /// Waits for a signal from `rank`, or from any rank if it is `any_rank`; pairs with (1).
   void await_signal(int rank) { static_cast<void>(take_signal(rank, wait_for_ever{})); }
-  /// The same until the deadline at the latest. Returns whether there was one; later ones stay for the next
+  /// The same, at most until the deadline. Returns whether a signal came; later signals stay for the next
   /// wait.
   [[nodiscard]] bool await_signal_until(std::chrono::nanoseconds until, int rank) {
     return take_signal(rank, wait_until{until});
@@ -343,9 +344,8 @@ inline team::team(int ranks, const options& chosen)
   memory_ = static_cast<std::byte*>(mapped);
 }
 
-/// Runs `body` in `ranks` threads, each with its own world, and returns when all have ended. If
-/// bodies end with exceptions, that of the lowest rank is rethrown here; ranks that wait for them end with
-/// `team_stopped`.
+/// Runs `body` in `ranks` threads, each with its own world, and returns when all have ended. If bodies end
+/// with exceptions, `run` rethrows that of the lowest rank; ranks that wait for them end with `team_stopped`.
 inline void run(int ranks, const std::function<void(world&)>& body, const options& chosen = {}) {
   if (ranks < 1) throw topology_error("a team needs at least one thread, not " + std::to_string(ranks));
   team shared(ranks, chosen);
@@ -364,7 +364,7 @@ inline void run(int ranks, const std::function<void(world&)>& body, const option
   {
     std::vector<std::jthread> threads;
     threads.reserve(static_cast<std::size_t>(ranks));
-    // Those that have started must not wait for those that have not.
+    // Threads that have started must not wait for ones that have not.
     const auto give_up = [&] {
       shared.stopped_.store(true, std::memory_order_relaxed);
       threads.clear();
