@@ -49,8 +49,8 @@ concept sendable_by = sendable<T> && (std::is_nothrow_move_constructible_v<T> ||
                                       std::is_move_assignable_v<T> || !detail::hands_back<Buffer<Memory, T>>);
 
 /// A channel over a buffer, which is its strategy. Linearizability and progress are those of the buffer.
-/// `send`, `receive` and their timed forms wait: they poll first and then sleep. Waiting threads are not
-/// woken in the order of their arrival.
+/// `send`, `receive` and their timed forms wait: they poll first and then sleep. The woken thread need not be
+/// the one that has waited longest.
 ///
 /// A message that is not sent is unchanged: all forms move from their argument only if they succeed.
 template <typename Memory, typename T, template <typename, typename> typename Buffer>

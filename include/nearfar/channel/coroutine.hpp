@@ -22,7 +22,7 @@
 /// resumes.
 #pragma once
 
-// clang-format off: before <coroutine>, which says no more than that it cannot be included
+// clang-format off: it precedes <coroutine>, which would only say that it cannot be included
 #include "nearfar/core/language.hpp"
 // clang-format on
 
