@@ -359,7 +359,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
         elements_.get(cell, &words::state, result.state);
         elements_.get(cell, &words::next, next);
         values_.get(cell, &values::value, result.value);
-        elements_.flush(cell.rank);  // what was got of values, too
+        elements_.flush(cell.rank);  // completes the get of the value, too
       }
     });
     result.next = link(next);
