@@ -7,7 +7,7 @@
 ...     with lock:
 ...         ...  # one rank at a time
 
-What waits does so without the global interpreter lock. ``nearfar.results`` reads the files of ``nearfar bench``.
+Waiting calls release the global interpreter lock. ``nearfar.results`` reads the files of ``nearfar bench``.
 """
 
 from .channel import Channel

@@ -46,7 +46,7 @@ VISITOR = ctypes.CFUNCTYPE(None, c_void_p, c_void_p, c_void_p)
 _handle, _place = c_void_p, POINTER(c_void_p)
 _number, _size = POINTER(c_int), POINTER(c_size_t)
 
-# The arguments of each function that is used here, as in nearfar.h.
+# Argument types of the functions used here, as in nearfar.h.
 FUNCTIONS: dict[str, list[Any]] = {
     "world_from_fortran_comm": [c_int, POINTER(WorldOptions), _place],
     "world_destroy": [_place],
@@ -107,7 +107,7 @@ TEXTS = ("error_text", "last_message", "version", "mpi_library")
 
 
 def call(name: str, *arguments: Any) -> int:
-    """The outcome of a function of the library, 0 or more. ctypes calls it without the global interpreter lock."""
+    """Calls a function of the library without the global interpreter lock; returns its outcome, 0 or more."""
     status = getattr(load(), "nearfar_" + name)(*arguments)
     if status < 0:
         raise ERRORS.get(status, errors.Error)(text("last_message"))
@@ -115,14 +115,14 @@ def call(name: str, *arguments: Any) -> int:
 
 
 def text(name: str, *arguments: Any) -> str:
-    """What a function says that returns a text."""
+    """Calls a function of the library that returns a text."""
     said = getattr(load(), "nearfar_" + name)(*arguments)
     return str(said.decode(errors="replace"))
 
 
 @functools.lru_cache(maxsize=None)
 def load() -> ctypes.CDLL:
-    """The shared library: of NEARFAR_LIBRARY, or beside this file, or where the system looks."""
+    """The shared library: named by NEARFAR_LIBRARY, or beside this file, or found by the system."""
     path = os.environ.get("NEARFAR_LIBRARY") or _installed()
     try:
         library = ctypes.CDLL(path)
@@ -142,7 +142,7 @@ def load() -> ctypes.CDLL:
 
 
 def _mpi_in_use() -> tuple[str, int] | None:
-    """Name and major version of the MPI library of mpi4py, if that is used and its library is known by name."""
+    """Name and major version of the MPI library of mpi4py, if mpi4py is in use and its library has a known name."""
     module = sys.modules.get("mpi4py.MPI")
     if module is None:
         return None
@@ -161,7 +161,7 @@ def _expect_same_mpi(name: str) -> None:
 
 
 def _installed() -> str:
-    """The path of the library in this package that fits, or a name for the system's search."""
+    """The path of the matching library in this package, or a name for the system's search."""
     prefix = "libnearfar_c_"
     there = {path.name[len(prefix) : -len(".so")]: path
              for path in pathlib.Path(__file__).parent.glob(f"lib/{prefix}*.so")}  # fmt: skip

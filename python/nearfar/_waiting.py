@@ -1,4 +1,4 @@
-"""What locks, queues, maps and channels share: waits that Ctrl-C ends without a loss, and outcomes as exceptions."""
+"""Shared by locks, queues, maps and channels: waits that Ctrl-C ends without a loss, and outcomes as exceptions."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from . import _library
 from .errors import ArgumentError, Closed, Empty, Full
 
 try:
-    # What `signal` wraps: to make enumerations of numbers takes it longer than all else that a lock costs.
+    # The module that `signal` wraps. Turning numbers into enumerations takes `signal` longer than the rest of a lock.
     from _signal import SIGINT, getsignal, signal
 except ImportError:
     from signal import SIGINT, getsignal, signal  # type: ignore[assignment]
 
 LONGEST_NS = (1 << 63) - 1
 LARGEST_INT = (1 << 8 * ctypes.sizeof(ctypes.c_int) - 1) - 1
-SLICE_NS = 100_000_000  # how long Ctrl-C may take
+SLICE_NS = 100_000_000  # the longest delay of Ctrl-C
 
 
 def nanoseconds(timeout: float) -> int:
-    """A timeout in seconds as the library has it."""
+    """A timeout in seconds, converted for the library."""
     if not timeout >= 0:
         raise ArgumentError(f"a timeout of {timeout} s is in the past: give the seconds from now on, 0 or more")
     return min(int(timeout * 1e9), LONGEST_NS) if timeout < 1e10 else LONGEST_NS
 
 
 class InterruptDeferred:
-    """Ctrl-C takes effect at the end of the block. It is the main thread alone that Python lets handle signals."""
+    """Defers Ctrl-C to the end of the block. Only in the main thread, since Python handles signals only there."""
 
     def __enter__(self) -> None:
         self._noted: list[tuple[Any, ...]] = []
@@ -54,11 +54,11 @@ def in_main_thread() -> bool:
 def settled(
     attempt: Callable[[], int], undo: Callable[[Any], Any] = bool, result: Callable[[], Any] = bool
 ) -> tuple[int, Any]:
-    """The outcome of ``attempt()``, and after SUCCESS ``result()``.
+    """Returns the outcome of ``attempt()``, and after SUCCESS ``result()``.
 
-    If an interrupt comes that late, ``undo(result)`` before it is raised. The interpreter looks for one where functions
-    begin and in loops, up to 3.11 also after calls with ``*arguments``, and up to 3.10 after any call: who returns this
-    without any of these does not lose it.
+    If an interrupt arrives after that, calls ``undo(result)`` and raises it. The interpreter checks for interrupts at
+    the start of functions and in loops, up to 3.11 also after calls with ``*arguments``, and up to 3.10 after any call.
+    A caller that returns this result without any of these does not lose it.
     """
     status, value = _library.TIMED_OUT, None
     try:
@@ -80,7 +80,7 @@ def wait(
     undo: Callable[[Any], Any] = bool,
     result: Callable[[], Any] = bool,
 ) -> tuple[int, Any]:
-    """``attempt(nanoseconds)``, settled, again and again until its outcome is not TIMED_OUT or the time is over."""
+    """Repeats ``attempt(nanoseconds)``, settled, until its outcome is not TIMED_OUT or the timeout has passed."""
     left = LONGEST_NS if timeout is None else nanoseconds(timeout)
     end = time.monotonic_ns() + left
     while True:
@@ -94,14 +94,14 @@ def wait(
 
 
 class NotCopied:
-    """What has a handle of the library, which one object destroys: no copies, nor pickles."""
+    """An object with a handle of the library. One object destroys the handle, so it has no copies and no pickles."""
 
     def __reduce__(self) -> Any:
         raise TypeError(f"a {type(self).__name__} cannot be copied: hand on the object itself")
 
 
 class Source:
-    """What values are got from. One that was taken when Ctrl-C came is what the main thread gets next."""
+    """A source of values. If Ctrl-C arrives when a value was just taken, the main thread gets that value next."""
 
     _NOTHING = object()
     _kept: Any = _NOTHING
@@ -114,7 +114,7 @@ class Source:
 
 
 def iterate(source: Any) -> Iterator[Any]:
-    """Gets until Closed."""
+    """Yields values until Closed."""
     while True:
         try:
             value = source.get()
@@ -132,7 +132,7 @@ def checked_rank(value: int) -> int:
 
 
 def _in_range(value: int, name: str, least: int, most: int) -> int:
-    """What ctypes would take modulo a power of two."""
+    """Checks a number that ctypes would reduce modulo a power of two."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -143,7 +143,7 @@ def _in_range(value: int, name: str, least: int, most: int) -> int:
 
 
 def raise_unless_put(status: int) -> None:
-    """What a put did not do."""
+    """Raises the exception of a put that failed."""
     if status == _library.CLOSED:
         raise Closed("it was closed: nothing can be put")
     if status != _library.SUCCESS:
@@ -151,7 +151,7 @@ def raise_unless_put(status: int) -> None:
 
 
 def raise_unless_got(status: int) -> None:
-    """What a get did not do."""
+    """Raises the exception of a get that failed."""
     if status == _library.CLOSED:
         raise Closed("it was closed, and nothing is left")
     if status != _library.SUCCESS:

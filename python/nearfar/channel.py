@@ -14,9 +14,9 @@ from .items import items_of
 
 
 class Channel(NotCopied, Source):
-    """A channel between threads, first in, first out, of which any may put and get. Needs no MPI.
+    """A channel between threads, first in, first out. Any thread may put and get. Needs no MPI.
 
-    ``kind`` is a dtype, for numpy's scalars, or a number, for that many bytes at most.
+    ``kind`` is a dtype, for numpy's scalars, or a number, for ``bytes`` of at most that length.
     """
 
     def __init__(self, kind: Any, capacity: int) -> None:
@@ -25,8 +25,8 @@ class Channel(NotCopied, Source):
         call("channel_create", self._items.size, checked_size(capacity), ctypes.byref(self._handle))
 
     def put(self, value: Any, block: bool = True, timeout: float | None = None) -> None:
-        """Sends a value. Full if there is no room (in time, in seconds), Closed after ``close``. Ctrl-C may come when the
-        value is in."""
+        """Sends a value. Raises Full if there is no room (within ``timeout`` seconds), Closed after ``close``. Ctrl-C
+        may take effect after the value was sent."""
         data = self._items.encode(value)
 
         def send(span: int) -> int:
@@ -39,7 +39,7 @@ class Channel(NotCopied, Source):
         raise_unless_put(status)
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
-        """Receives the oldest value. Empty if there is none (in time, in seconds), Closed if there will be none."""
+        """Takes the oldest value. Raises Empty if none is there (in ``timeout`` seconds), Closed if none can come."""
         if self._kept_for_this_thread():
             value, self._kept = self._kept, Source._NOTHING
             return value
@@ -64,26 +64,26 @@ class Channel(NotCopied, Source):
         raise_unless_got(status)
 
     def __iter__(self) -> Iterator[Any]:
-        """All values until the channel is closed and empty."""
+        """Receives all values until the channel is closed and empty."""
         return iterate(self)
 
     def close(self) -> None:
-        """From now on nothing can be put; who waits is told. What is there can still be got."""
+        """From now on nothing can be put; waiting threads are told. Values in the channel can still be got."""
         call("channel_close", self._handle)
 
     def reopen(self) -> None:
-        """Ends that."""
+        """Opens the channel again."""
         call("channel_reopen", self._handle)
 
     @property
     def closed(self) -> bool:
-        """Whether it is closed."""
+        """Whether the channel is closed."""
         result = ctypes.c_int()
         call("channel_is_closed", self._handle, ctypes.byref(result))
         return result.value != 0
 
     def qsize(self) -> int:
-        """Values that wait: an estimate while others put and get."""
+        """Number of values in the channel; an estimate while others put and get."""
         result = ctypes.c_size_t()
         call("channel_size_estimate", self._handle, ctypes.byref(result))
         return result.value
@@ -95,6 +95,6 @@ class Channel(NotCopied, Source):
         self.close()
 
     def __del__(self) -> None:
-        # No thread uses what nobody refers to.
+        # No thread uses an object without references.
         if getattr(self, "_handle", None):
             call("channel_destroy", ctypes.byref(self._handle))

@@ -1,4 +1,4 @@
-"""What the library says went wrong, as exceptions. Their texts say what to do about it."""
+"""Errors of the library as exceptions. Their texts say what to do about them."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ class Error(Exception):
 
 
 class ArgumentError(Error, ValueError):
-    """A size, rank or time that cannot be."""
+    """An impossible size, rank or time."""
 
 
 class NotHeldError(Error, RuntimeError):
-    """A lock is released by a rank that does not hold it that way."""
+    """A rank released a lock that it does not hold in that way."""
 
 
 class HeldError(Error, RuntimeError):
-    """A lock is taken again, or closed, by the rank that holds it."""
+    """A rank took again, or closed, a lock that it holds."""
 
 
 class InUseError(Error, RuntimeError):
-    """A world is closed before what was made in it."""
+    """A world was closed before the objects made in it."""
 
 
 class MismatchError(Error, ValueError):
-    """The ranks do not make the same, or not with the same arguments."""
+    """The ranks make different objects, or with different arguments."""
 
 
 class NoMPIError(Error, RuntimeError):
-    """MPI is not initialised yet, or finalised."""
+    """MPI is not initialised yet, or already finalised."""
 
 
 class MPIError(Error, RuntimeError):
-    """A call of MPI failed."""
+    """A call to MPI failed."""
 
 
 class TransportError(Error, RuntimeError):
@@ -42,7 +42,7 @@ class TransportError(Error, RuntimeError):
 
 
 class TopologyError(Error, ValueError):
-    """A topology that cannot be read, or does not fit the ranks."""
+    """The topology cannot be read, or does not fit the ranks."""
 
 
 class NoMemoryError(Error, MemoryError):
@@ -50,15 +50,15 @@ class NoMemoryError(Error, MemoryError):
 
 
 class StalledError(Error, RuntimeError):
-    """A wait was longer than the world's stall limit. All that is left is to end the program."""
+    """A wait was longer than the world's stall limit. The program can only be ended."""
 
 
 class Full(Error, queue.Full):
-    """There is no room, or was none in time."""
+    """There is no room, or there was none within the timeout."""
 
 
 class Empty(Error, queue.Empty):
-    """There is nothing to take, or came nothing in time."""
+    """There is nothing to take, or nothing came within the timeout."""
 
 
 class Closed(Error):

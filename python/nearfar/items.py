@@ -1,4 +1,4 @@
-"""How values of Python become the bytes that queues, maps and channels hold."""
+"""Conversion of Python values to the bytes that queues, maps and channels hold, and back."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class Items(abc.ABC):
 
     @abc.abstractmethod
     def encode(self, value: Any) -> bytes:
-        """The value's bytes. ArgumentError if it is not of the kind."""
+        """Returns the value's bytes. Raises ArgumentError if the value is not of this kind."""
 
     @abc.abstractmethod
     def decode(self, data: bytes) -> Any:
-        """What was encoded."""
+        """Returns the value that was encoded."""
 
 
 def items_of(kind: Any) -> Items:
-    """``kind`` is what numpy makes a dtype of, for its scalars; or a number of bytes, for ``bytes`` of at most that."""
+    """``kind`` is what numpy accepts as a dtype, for its scalars; or a number, for ``bytes`` of at most that length."""
     if kind is None:
         raise ArgumentError("values of no kind: give a dtype, or a number of bytes")
     if isinstance(kind, (int, np.integer)) and not isinstance(kind, bool):
@@ -34,8 +34,8 @@ def items_of(kind: Any) -> Items:
 
 
 def keys_of(kind: Any) -> Items:
-    """The same for keys, which are the same key if all their bytes are: ArgumentError for a dtype with bytes that say
-    nothing, which differ as chance has it."""
+    """The same for keys. Two keys are equal if all their bytes are, so a dtype with padding bytes, whose values are
+    arbitrary, raises ArgumentError."""
     items = items_of(kind)
     if isinstance(items, Scalars) and _bytes_that_count(items.dtype) != items.size:
         raise ArgumentError(
@@ -46,18 +46,18 @@ def keys_of(kind: Any) -> Items:
 
 
 def _bytes_that_count(dtype: np.dtype[Any]) -> int:
-    """Those of a dtype that are no padding."""
+    """Number of bytes of a dtype that are not padding."""
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return _bytes_that_count(base) * int(np.prod(shape))
     if dtype.names is not None:
         return sum(_bytes_that_count(dtype[name]) for name in dtype.names)
-    # A long double of x86 has 10 bytes that count, in 16.
+    # A long double of x86 has 10 significant bytes in 16.
     return 0 if dtype.char in "gG" else dtype.itemsize
 
 
 class Scalars(Items):
-    """Scalars of a dtype, also of a structured one."""
+    """Scalars of a dtype, including structured ones."""
 
     def __init__(self, kind: Any) -> None:
         self.dtype = np.dtype(kind)
@@ -79,7 +79,7 @@ class Scalars(Items):
         return array.tobytes()
 
     def _exact(self, value: Any) -> int:
-        """The whole number that this is; ValueError if it is none, or too large or small."""
+        """Returns the value as a whole number. Raises ValueError if it is not one, or too large or small."""
         if np.ndim(value) != 0:
             raise ValueError("one number is wanted")
         number = int(value)
@@ -93,7 +93,7 @@ class Scalars(Items):
 
 
 class Bytes(Items):
-    """Up to so many bytes, with their number before them."""
+    """Bytes of limited length, prefixed with their number."""
 
     PREFIX = 2
 

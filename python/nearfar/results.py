@@ -19,11 +19,12 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 def read(paths: Path | Iterable[Path]) -> pandas.DataFrame:
-    """A row for each sample of these results files, a column for each field that any of them has.
+    """Returns a row for each sample of these results files, with a column for each field that any of them has.
 
-    Fields inside of fields are called as ``axes.duration``. Before them stand ``file``; ``time_ns``, what was measured as
-    nanoseconds of one unit of work, where it is known; and ``void``, why the sample must not enter a figure, where it must
-    not. ``attrs["notices"]`` has what readers must know of how a run went, for each file. Raises ResultsError, whose text says what to do, for a file that ``nearfar report`` would refuse.
+    Nested fields have names like ``axes.duration``. The first columns are ``file``; ``time_ns``, the measured time of
+    one unit of work in nanoseconds, if it is known; and ``void``, the reason why the sample must not enter a figure, if
+    there is one. ``attrs["notices"]`` has, for each file, what readers must know about the run. Raises ResultsError,
+    whose text says what to do, for a file that ``nearfar report`` would refuse.
     """
     import pandas
 

@@ -1,4 +1,4 @@
-"""The ranks of a communicator, and what they share."""
+"""The ranks of a communicator, and the objects that they share."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _KINDS = {"ticket": 0, "lock-free": 1}
 
 @contextlib.contextmanager
 def _told_to_other_ranks(name: str, what: Any) -> Iterator[None]:
-    """If the block finds arguments wrong, the other ranks, which wait for this one in that function of the library, get
-    MismatchError: called without a place for what is made, it says there that this rank makes nothing."""
+    """If the block raises for wrong arguments, tells the other ranks, which wait for this one in that function of the
+    library. This rank calls the function without a place for the new object; the others then get MismatchError."""
     try:
         yield
     except Exception:
@@ -43,12 +43,12 @@ def _told_to_other_ranks(name: str, what: Any) -> Iterator[None]:
 
 
 class World(NotCopied):
-    """The ranks of a communicator of mpi4py, with the memory that locks, queues and maps are in.
+    """The ranks of a communicator of mpi4py, with the memory for locks, queues and maps.
 
     Making and closing a world, and making anything in it, is collective: all ranks do it in the same order and with the
-    same arguments. A world and what is in it is used by one thread at a time. ``far_bytes`` and ``near_bytes`` are the
-    memory of each rank (4 MiB each by default), ``stall_limit`` the seconds after which a wait raises StalledError,
-    ``topology`` what is to be taken for the machine, such as "node:2 core:4".
+    same arguments. One thread at a time uses a world and the objects in it. ``far_bytes`` and ``near_bytes`` are the
+    memory of each rank (4 MiB each by default), ``stall_limit`` is the number of seconds after which a wait raises
+    StalledError, ``topology`` replaces the machine's own topology, for example by "node:2 core:4".
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class World(NotCopied):
             )
         self._handle = ctypes.c_void_p()
         self._objects: list[_InWorld] = []
-        # The library sees no wait that is cut into pieces.
+        # The library cannot measure a wait that is cut into pieces.
         self._waits_whole = stall_limit is not None
         call("world_from_fortran_comm", comm.py2f(), ctypes.byref(options), ctypes.byref(self._handle))
 
@@ -83,44 +83,48 @@ class World(NotCopied):
 
     @property
     def size(self) -> int:
-        """How many ranks there are."""
+        """Number of ranks."""
         return _number("world_size", self._handle)
 
     def barrier(self) -> None:
-        """Waits for all ranks, and lets MPI progress. Collective. Who has finished waits here: others may need it."""
+        """Waits for all ranks while MPI progresses. Collective.
+
+        A rank that has finished its work waits here: other ranks may need its progress.
+        """
         call("world_barrier", self._handle)
 
     def progress(self) -> None:
-        """Lets MPI complete what other ranks aim at this one; for loops that wait for something else."""
+        """Lets MPI complete other ranks' operations on this one. For loops that wait for something outside nearfar."""
         call("world_progress", self._handle)
 
     def lock(self, home: int = 0) -> Lock:
-        """An exclusive lock of all ranks. Collective."""
+        """Makes an exclusive lock of all ranks. Collective."""
         return Lock(self, home)
 
     def rwlock(self, home: int = 0) -> RWLock:
-        """A reader-writer lock of all ranks. Collective."""
+        """Makes a reader-writer lock of all ranks. Collective."""
         return RWLock(self, home)
 
     def queue(self, kind: Any, capacity: int, algorithm: str = "ticket") -> Queue:
-        """A queue of all ranks with room for ``capacity`` values of each. Collective.
+        """Makes a queue of all ranks with room for ``capacity`` values of each. Collective.
 
-        ``kind`` is a dtype, for numpy's scalars, or a number, for that many bytes at most (1022). ``algorithm`` is
-        "ticket", the fast one, or "lock-free", in which a rank that stops stops nobody.
+        ``kind`` is a dtype, for numpy's scalars, or a number up to 1022, for ``bytes`` of at most that length.
+        ``algorithm`` is "ticket", the fast one, or "lock-free", in which a stopped rank stops no other.
         """
         return Queue(self, kind, capacity, algorithm)
 
     def map(self, keys: Any, values: Any, entries: int) -> Map:
-        """A hash table with room for ``entries`` in the memory of each rank. Collective.
+        """Makes a hash table with room for ``entries`` in the memory of each rank. Collective.
 
-        ``keys`` and ``values`` are dtypes or numbers of bytes, of at most 64 and 512 bytes (62 and 510 for bytes). The
-        hash of a key chooses the rank, so that one may be full before others: a third more than needed is ample.
+        ``keys`` and ``values`` are dtypes of at most 64 and 512 bytes, or numbers of bytes up to 62 and 510. The hash
+        of a key chooses the rank, so that one rank may be full before others: a third more than needed is ample.
         """
         return Map(self, keys, values, entries)
 
     def close(self) -> None:
-        """Closes what was made in the world, and the world. Collective; waits for all ranks. HeldError if this rank
-        holds a lock of it, and InUseError on the other ranks: the world stays, for all to close it again."""
+        """Closes all objects made in the world, and the world. Collective; waits for all ranks. Raises HeldError if
+        this rank holds a lock of the world, and InUseError on the other ranks. The world then stays, and all ranks
+        close it again."""
         held: HeldError | None = None
         for one in reversed(self._objects.copy()):
             try:
@@ -139,13 +143,13 @@ class World(NotCopied):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        # After an exception the other ranks may never come here, and it is the exception that must be seen.
+        # After an exception the other ranks may never come here, and the user must see the exception.
         if kind is None:
             self.close()
 
 
 class _InWorld(NotCopied):
-    """What has a handle, and lives in a world. ``checked`` returns what the library is to be given, or raises."""
+    """An object with a handle, in a world. ``checked`` returns the arguments for the library, or raises."""
 
     def __init__(self, world: World, kind: str, checked: Callable[[], tuple[int, ...]]) -> None:
         self._kind = kind
@@ -153,7 +157,7 @@ class _InWorld(NotCopied):
         self._handle = ctypes.c_void_p()
         with _told_to_other_ranks(f"{kind}_create", world._handle):
             arguments = checked()
-        # Before it is made: the world closes it, too, if an interrupt comes just after.
+        # Before the call: so the world closes the object, too, if an interrupt arrives just after.
         world._objects.append(self)
         try:
             call(f"{kind}_create", world._handle, *arguments, ctypes.byref(self._handle))
@@ -165,8 +169,8 @@ class _InWorld(NotCopied):
         return call(f"{self._kind}_{name}", self._handle, *arguments)
 
     def close(self) -> None:
-        """Gives this rank's part back; not collective, but only when no rank uses the object any more. The world does
-        it for what was not closed."""
+        """Destroys this rank's part. Not collective, but allowed only when no rank uses the object any more. The world
+        closes the objects that were not closed."""
         if not self._handle:
             return
         call(f"{self._kind}_destroy", ctypes.byref(self._handle))
@@ -174,17 +178,18 @@ class _InWorld(NotCopied):
 
 
 class _Exclusive(_InWorld):
-    """What threading.Lock can do."""
+    """The interface of threading.Lock."""
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Waits for the lock and returns True; or, within so many seconds, whether it was free in time.
+        """Waits for the lock and returns True; with a timeout in seconds, returns whether it got the lock in time.
 
-        Without a timeout in order of arrival, and Ctrl-C has to wait, too. With one it tries again and again.
+        Without a timeout ranks get the lock in order of arrival, and Ctrl-C takes effect only then. With one, this
+        rank tries again and again.
         """
         return self._take("acquire", "release", blocking, timeout)
 
     def release(self) -> None:
-        """Gives the lock up. NotHeldError if this rank does not hold it."""
+        """Releases the lock. Raises NotHeldError if this rank does not hold it."""
         self._call("release")
 
     def _take(self, acquire: str, release: str, blocking: bool, timeout: float) -> bool:
@@ -201,7 +206,7 @@ class _Exclusive(_InWorld):
 
 
 class _Block(abc.ABC):
-    """A block in which a lock is held; no generator, in which an interrupt could come after the lock is taken."""
+    """A block in which a lock is held. Not a generator, where an interrupt could arrive after the lock was taken."""
 
     @abc.abstractmethod
     def release(self) -> None: ...
@@ -212,7 +217,7 @@ class _Block(abc.ABC):
         except Error:
             raise
         except BaseException:
-            # An interrupt, which may have come before.
+            # An interrupt, which may have arrived before the release.
             with InterruptDeferred(), contextlib.suppress(NotHeldError):
                 self.release()
             raise
@@ -230,17 +235,17 @@ class Lock(_Exclusive, _Block):
 
 
 class RWLock(_Exclusive):
-    """A lock that one rank holds exclusively, or any number share: ``with lock.writing():``, ``with lock.reading():``."""
+    """A lock that one rank holds, or any number share: ``with lock.writing():``, ``with lock.reading():``."""
 
     def __init__(self, world: World, home: int = 0) -> None:
         super().__init__(world, "rwlock", lambda: (checked_rank(home),))
 
     def acquire_shared(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """As ``acquire``, to share the lock."""
+        """As ``acquire``, but shares the lock."""
         return self._take("acquire_shared", "release_shared", blocking, timeout)
 
     def release_shared(self) -> None:
-        """Gives up what was shared."""
+        """Releases the shared lock."""
         self._call("release_shared")
 
     def writing(self) -> _Holding:
@@ -276,14 +281,14 @@ class Queue(_InWorld, Source):
         super().__init__(world, "queue", checked)
 
     def put(self, value: Any, block: bool = True, timeout: float | None = None) -> None:
-        """Appends a value. Full if there is no room (in time, in seconds), Closed after ``finish``. Ctrl-C may come when
-        the value is in."""
+        """Appends a value. Raises Full if there is no room (within ``timeout`` seconds), Closed after ``finish``.
+        Ctrl-C may take effect after the value was appended."""
         data = self._items.encode(value)
         status, _ = self._wait("push", block, timeout, data)
         raise_unless_put(status)
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
-        """The oldest value. Empty if there is none (in time, in seconds), Closed if there will be none."""
+        """Takes the oldest value. Raises Empty if none is there (in ``timeout`` seconds), Closed if none can come."""
         if self._kept_for_this_thread():
             value, self._kept = self._kept, Source._NOTHING
             return value
@@ -302,7 +307,7 @@ class Queue(_InWorld, Source):
         undo: Callable[[Any], Any] = bool,
         result: Callable[[], Any] = bool,
     ) -> tuple[int, Any]:
-        # Handed on one by one, as `settled` says.
+        # Returned directly in each branch, for the reason that `settled` gives.
         if not block:
             return settled(lambda: self._call(f"try_{name}", data), undo, result)
         if timeout is None and self._world._waits_whole:
@@ -310,24 +315,24 @@ class Queue(_InWorld, Source):
         return wait(lambda span: self._call(f"{name}_for", data, span), timeout, undo, result)
 
     def __iter__(self) -> Iterator[Any]:
-        """All values that this rank gets, until the queue is finished and empty."""
+        """Takes values for this rank until the queue is finished and empty."""
         return iterate(self)
 
     def finish(self) -> None:
-        """From now on nothing can be put, and ``get`` raises Closed when nothing is left; on all ranks, by any."""
+        """From now on no rank can put, and ``get`` raises Closed when nothing is left. Any rank may call it."""
         self._call("close")
 
     def qsize(self) -> int:
-        """Values in the queue as far as this rank knows."""
+        """Number of values in the queue as far as this rank knows."""
         result = ctypes.c_size_t()
         self._call("size_estimate", ctypes.byref(result))
         return result.value
 
 
 class Map(_InWorld):
-    """A hash table in the memory of all ranks, with the operators of a dict, but not to be iterated. Lock-free."""
+    """A hash table in the memory of all ranks, with the operators of a dict, but without iteration. Lock-free."""
 
-    __iter__ = None  # or the interpreter would ask for the keys 0, 1, 2 ...
+    __iter__ = None  # else the interpreter would ask for the keys 0, 1, 2 ...
 
     def __init__(self, world: World, keys: Any, values: Any, entries: int) -> None:
         def checked() -> tuple[int, ...]:
@@ -338,24 +343,24 @@ class Map(_InWorld):
         super().__init__(world, "map", checked)
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """The value of ``key``, or the default."""
+        """Returns the value of ``key``, or the default."""
         buffer = ctypes.create_string_buffer(self._values.size)
         found = self._call("find", self._keys.encode(key), buffer) == _library.SUCCESS
         return self._values.decode(buffer.raw) if found else default
 
     def insert(self, key: Any, value: Any) -> bool:
-        """Adds an entry and returns True, or False if there is one already, which stays. Full if there is no room."""
+        """Adds an entry and returns True; False if the key has one, which stays. Raises Full if there is no room."""
         return self._put("insert", self._keys.encode(key), self._values.encode(value))
 
     def replace(self, key: Any, value: Any) -> bool:
-        """Gives an entry another value and returns True, or False if there is none. Full if there is no room for it."""
+        """Changes an entry's value and returns True; False if there is no entry. Raises Full if there is no room."""
         return self._put("update", self._keys.encode(key), self._values.encode(value))
 
     def pop(self, key: Any, *default: Any) -> Any:
-        """Removes an entry and returns its value, or the default; KeyError without one.
+        """Removes an entry and returns its value; without an entry returns the default, or raises KeyError without one.
 
-        Ctrl-C puts the entry back, which other ranks may have missed meanwhile, unless there is another one with this key
-        by then, or no room.
+        Ctrl-C puts the entry back, unless there is another one with this key by then, or no room. Other ranks may have
+        missed the entry meanwhile.
         """
         buffer = ctypes.create_string_buffer(self._values.size)
         encoded = self._keys.encode(key)
@@ -378,7 +383,7 @@ class Map(_InWorld):
         return value
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Adds an entry or gives it another value, whatever other ranks do meanwhile. Full if there is no room."""
+        """Adds an entry or changes its value, whatever other ranks do meanwhile. Raises Full if there is no room."""
         while not self.replace(key, value) and not self.insert(key, value):
             pass
 
@@ -390,7 +395,7 @@ class Map(_InWorld):
         return self.get(key, missing) is not missing
 
     def local_items(self) -> list[tuple[Any, Any]]:
-        """The entries in this rank's memory."""
+        """Returns the entries in this rank's memory."""
         entries: list[tuple[Any, Any]] = []
 
         def visit(key: int, value: int, _: int | None) -> None:
@@ -400,14 +405,14 @@ class Map(_InWorld):
         return [(self._keys.decode(key), self._values.decode(value)) for key, value in entries]
 
     def size(self) -> int:
-        """Entries in the memory of all ranks. Collective, which is why it is not ``len``."""
+        """Number of entries in the memory of all ranks. Collective, which is why it is not ``len``."""
         result = ctypes.c_size_t()
         self._call("size", ctypes.byref(result))
         return result.value
 
     @property
     def capacity(self) -> int:
-        """The most that there can be."""
+        """The most entries that the map can hold."""
         result = ctypes.c_size_t()
         self._call("capacity", ctypes.byref(result))
         return result.value

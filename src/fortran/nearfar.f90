@@ -1,15 +1,16 @@
-!> nearfar for Fortran: a module over the C interface, nearfar.h, which has all that is not said here.
+!> nearfar for Fortran: a module over the C interface. What is not said here is in nearfar.h.
 !>
-!> Each procedure has an optional last argument, status. Without it, whatever is not NEARFAR_SUCCESS ends the program on
-!> all ranks, with its text: also an outcome that is no error, such as NEARFAR_CLOSED. With it, status is one of the
-!> constants below: 0, positive for an outcome, negative for an error, on which nearfar_last_message() has more.
+!> Each procedure has an optional last argument, status. Without it, any result other than NEARFAR_SUCCESS ends the
+!> program on all ranks, with its text, even an outcome that is not an error, such as NEARFAR_CLOSED. With it, status is
+!> one of the constants below: 0, positive for an outcome, negative for an error, of which nearfar_last_message() tells
+!> more.
 !>
-!> Items, keys and values are passed as they are, of any type without pointers and allocatable components; so many of
-!> their bytes are read or written as the queue, map or channel was made for: storage_size(item) / 8. What would be
-!> written to but has fewer is refused: NEARFAR_ERROR_ARGUMENT. Timeouts are nanoseconds from the call on.
+!> Items, keys and values are passed as they are, of any type without pointers and allocatable components. As many of
+!> their bytes are read or written as the queue, map or channel was made for: storage_size(item) / 8. A variable to be
+!> written that has fewer bytes is refused: NEARFAR_ERROR_ARGUMENT. Timeouts are nanoseconds from the call on.
 !>
-!> Collective procedures, which all ranks call in the same order with the same arguments: create of all but channels,
-!> and of worlds destroy, too; nearfar_world%barrier, nearfar_map%size.
+!> Collective procedures, which all ranks call in the same order with the same arguments: create, except of channels;
+!> destroy of worlds; nearfar_world%barrier and nearfar_map%size.
 module nearfar
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit, int64
@@ -143,7 +144,7 @@ module nearfar
   end type nearfar_channel
 
   abstract interface
-    !> What nearfar_map%visit_local calls for each entry.
+    !> Called by nearfar_map%visit_local for each entry.
     subroutine nearfar_visitor(key, value, context) bind(c)
       import :: c_ptr
       type(c_ptr), value :: key, value, context
@@ -158,7 +159,7 @@ module nearfar
     type(c_ptr) :: topology
   end type world_options
 
-  ! What functions of nearfar.h look like that are like others.
+  ! Interfaces shared by several functions of nearfar.h.
   abstract interface
     function of_handle(handle) bind(c) result(status)
       import :: c_int, c_ptr
@@ -236,7 +237,7 @@ module nearfar
     end function receive
   end interface
 
-  ! Those functions.
+  ! The functions with these interfaces.
   procedure(destroy), bind(c, name="nearfar_world_destroy") :: c_world_destroy
   procedure(number_of), bind(c, name="nearfar_world_rank") :: c_world_rank
   procedure(number_of), bind(c, name="nearfar_world_size") :: c_world_size
@@ -284,7 +285,7 @@ module nearfar
   procedure(number_of), bind(c, name="nearfar_channel_is_closed") :: c_channel_is_closed
   procedure(size_of), bind(c, name="nearfar_channel_size_estimate") :: c_channel_size_estimate
 
-  ! The others.
+  ! The other functions.
   interface
     function c_error_text(status) bind(c, name="nearfar_error_text") result(text)
       import :: c_int, c_ptr
@@ -400,7 +401,7 @@ contains
     text = copy_of(c_error_text(int(status, c_int)))
   end function nearfar_error_text
 
-  !> What went wrong in the last call of this thread that had an error, and what to do about it.
+  !> What went wrong in the last call of this thread that returned an error, and what to do about it.
   function nearfar_last_message() result(text)
     character(:), allocatable :: text
     text = copy_of(c_last_message())
@@ -418,7 +419,7 @@ contains
     end do
   end function copy_of
 
-  !> Hands the outcome to who asks for it; otherwise ends the program for what is no success.
+  !> Returns the outcome in status if it is present; otherwise ends the program unless the outcome is success.
   subroutine conclude(outcome, status)
     integer(c_int), intent(in) :: outcome
     integer, intent(out), optional :: status
@@ -440,8 +441,8 @@ contains
     error stop 1
   end subroutine conclude
 
-  !> Whether a variable has so many bytes to write to. gfortran 12 takes a substring for all of its variable, class(*) for
-  !> 8 bytes, and what is no variable for anything: so what is only read is not asked.
+  !> Whether a variable has so many bytes to write to. gfortran 12 takes a substring for its whole variable, class(*)
+  !> for 8 bytes, and an expression for anything; so arguments that are only read are not checked.
   function has_bytes(item, bytes) result(outcome)
     type(*), intent(in) :: item(..)
     integer, intent(in) :: bytes
@@ -449,7 +450,7 @@ contains
     outcome = c_has_bytes(item, size(item, kind=c_size_t), int(bytes, c_int64_t))
   end function has_bytes
 
-  !> What a function says that returns a number.
+  !> Calls a function that returns a number.
   subroutine ask_number(of, handle, number, status)
     procedure(number_of) :: of
     type(c_ptr), intent(in) :: handle
@@ -463,7 +464,7 @@ contains
     call conclude(outcome, status)
   end subroutine ask_number
 
-  !> The same of a size.
+  !> The same for a size.
   subroutine ask_size(of, handle, size, status)
     procedure(size_of) :: of
     type(c_ptr), intent(in) :: handle
@@ -477,7 +478,7 @@ contains
     call conclude(outcome, status)
   end subroutine ask_size
 
-  !> Collective. Sizes are of each rank; without them, or 0, 4 MiB. Without stall_limit_ns, or 0, ranks wait for ever.
+  !> Collective. Sizes are per rank; absent or 0: 4 MiB. If stall_limit_ns is absent or 0, ranks wait without limit.
   subroutine world_create(self, comm, far_bytes, near_bytes, stall_limit_ns, topology, status)
     class(nearfar_world), intent(inout) :: self
     type(MPI_Comm), intent(in) :: comm
@@ -498,7 +499,7 @@ contains
     call conclude(c_world_from_fortran_comm(int(comm%MPI_VAL, c_int), options, self%handle), status)
   end subroutine world_create
 
-  !> Collective, after what is in the world was destroyed, and before MPI_Finalize.
+  !> Collective; call it after destroying the objects in the world, and before MPI_Finalize.
   subroutine world_destroy(self, status)
     class(nearfar_world), intent(inout) :: self
     integer, intent(out), optional :: status
@@ -542,7 +543,7 @@ contains
     call conclude(c_lock_create(world%handle, at, self%handle), status)
   end subroutine lock_create
 
-  !> Not collective, not while this rank holds it.
+  !> Not collective; not allowed while this rank holds the lock.
   subroutine lock_destroy(self, status)
     class(nearfar_lock), intent(inout) :: self
     integer, intent(out), optional :: status
@@ -587,7 +588,7 @@ contains
     call conclude(c_rwlock_create(world%handle, at, self%handle), status)
   end subroutine rwlock_create
 
-  !> Not collective, not while this rank holds it.
+  !> Not collective; not allowed while this rank holds the lock.
   subroutine rwlock_destroy(self, status)
     class(nearfar_rwlock), intent(inout) :: self
     integer, intent(out), optional :: status
@@ -646,7 +647,7 @@ contains
     call conclude(c_rwlock_acquire_shared_for(self%handle, timeout_ns), status)
   end subroutine rwlock_acquire_shared_for
 
-  !> Collective. Items of 1 to 1024 bytes; room for so many of each rank.
+  !> Collective. Items of 1 to 1024 bytes; room for capacity items of each rank.
   subroutine queue_create(self, world, kind, item_bytes, capacity, status)
     class(nearfar_queue), intent(inout) :: self
     class(nearfar_world), intent(in) :: world
@@ -689,7 +690,7 @@ contains
     call conclude(c_queue_push_for(self%handle, c_loc(item), timeout_ns), status)
   end subroutine queue_push_for
 
-  !> NEARFAR_CLOSED when nothing will come any more.
+  !> NEARFAR_CLOSED when the queue is closed and nothing is left.
   subroutine queue_pop(self, item, status)
     class(nearfar_queue), intent(in) :: self
     type(*), intent(inout), contiguous, target :: item(..)
@@ -782,7 +783,7 @@ contains
     call conclude(c_map_update(self%handle, c_loc(key), c_loc(value)), status)
   end subroutine map_update
 
-  !> The value, if asked for, is copied before the entry goes.
+  !> The value, if present, is copied before the entry is removed.
   subroutine map_erase(self, key, value, status)
     class(nearfar_map), intent(in) :: self
     type(*), intent(in), contiguous, target :: key(..)
@@ -800,7 +801,7 @@ contains
     call conclude(outcome, status)
   end subroutine map_erase
 
-  !> Entries in this rank's memory; context is handed to visit.
+  !> Visits the entries in this rank's memory; context is passed to visit.
   subroutine map_visit_local(self, visit, context, status)
     class(nearfar_map), intent(in) :: self
     procedure(nearfar_visitor) :: visit
@@ -837,7 +838,7 @@ contains
     call conclude(outcome, status)
   end subroutine map_owner
 
-  !> Items of up to so many bytes.
+  !> Items of up to item_bytes bytes; room for capacity items.
   subroutine channel_create(self, item_bytes, capacity, status)
     class(nearfar_channel), intent(inout) :: self
     integer, intent(in) :: item_bytes

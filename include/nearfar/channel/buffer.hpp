@@ -1,5 +1,5 @@
 /// \file
-/// What a channel asks of its buffer, which is its strategy.
+/// What a channel requires of its buffer. The buffer is the channel's strategy.
 #pragma once
 
 #include <algorithm>
@@ -22,18 +22,21 @@
 
 namespace nearfar {
 
-/// FIFO for messages of type `T`:
-///  - `put` moves from its argument only if it succeeds, else `full` or `closed`; `take` brings the oldest
-///    message, or `empty`, or `closed`, which is closed and empty;
-///  - `close` and `reopen` say whether that call did it; what was sent is received all the same;
-///  - `count` is an estimate where others send and receive;
-///  - `takes_capacity`: made with their memory and a capacity, others with their memory alone;
-///  - `put_order`, `take_order`: what comes between what succeeded and what its caller does next
+/// A FIFO buffer for messages of type `T`:
+///  - `put` returns `success`, `full` or `closed`, and moves from its argument only on success; `take`
+///    returns the oldest message, or `empty`, or, if the buffer is closed and empty, `closed`;
+///  - `close` and `reopen` return whether this call changed the state; messages sent before `close` are still
+///    received;
+///  - `count` is an estimate while others send and receive;
+///  - `takes_capacity`: the constructor takes the memory and a capacity; otherwise it takes the memory alone;
+///  - `put_order`, `take_order`: what orders a successful operation before the next step of its caller
 ///    (event_count.hpp);
-///  - `has_one_sender`, `has_one_receiver`: one thread or rank sends, or receives, at a time;
-///  - `put_may_make_room`, if it exists and holds: a `put` that succeeds may give back what another missed;
-///  - `take_may_make_room_for_several`, the same: one `take` may give back what several missed;
-///  - `hands_back`, the same: `put` moves the message before it knows that the channel is open.
+///  - `has_one_sender`, `has_one_receiver`: only one thread or rank sends, or receives, at a time;
+///  - `put_may_make_room` (optional): a successful `put` may give back a resource that another `put` failed
+///    to get;
+///  - `take_may_make_room_for_several` (optional): one `take` may give back what several `put`s failed to
+///    get;
+///  - `hands_back` (optional): `put` moves the message before it knows that the channel is open.
 template <typename B, typename T>
 concept channel_buffer = requires(B& buffer, const B& seen, T& value) {
   { buffer.put(value) } -> std::same_as<queue_status>;
@@ -61,8 +64,8 @@ inline constexpr bool take_may_make_room_for_several =
 template <typename B>
 inline constexpr bool hands_back = requires { requires B::hands_back; };
 
-/// One in which those that send and receive wait for each other: `put_until` and `take_until` are as `put`
-/// and `take`, and wait for a deadline, or for ever.
+/// A buffer in which senders and receivers wait for each other. `put_until` and `take_until` do what `put`
+/// and `take` do, and wait until a deadline, or without limit if there is none.
 template <typename B, typename T>
 concept waiting_buffer = requires(B& buffer, T& value, const channel_deadline& deadline) {
   { buffer.put_until(value, deadline) } -> std::same_as<queue_status>;
@@ -71,9 +74,10 @@ concept waiting_buffer = requires(B& buffer, T& value, const channel_deadline& d
 
 }  // namespace detail
 
-/// Those in which several at once cost less: `put_range` moves the iterator on past what it has put, and
-/// `take_range` takes no more than `most`; each counts what it has moved, also if it then throws. The result
-/// is that of the first of them. What iterators do must not use the channel.
+/// Buffers that move several messages at once for less than one by one. `put_range` advances the iterator
+/// past the messages that it has put. `take_range` takes at most `most` messages. Both add the number of
+/// moved messages to `count`, even if they then throw. The result is that of the first message. The
+/// iterators' operations must not use the channel.
 template <typename B, typename It, typename End>
 concept puts_ranges = requires(B& buffer, It& first, const End& last, std::size_t& count) {
   { buffer.put_range(first, last, count) } -> std::same_as<queue_status>;
@@ -83,12 +87,12 @@ concept takes_ranges = requires(B& buffer, Out& out, std::size_t most, std::size
   { buffer.take_range(out, most, count) } -> std::same_as<queue_status>;
 };
 
-/// The capacity of a buffer that has none.
+/// The capacity of a buffer without a limit.
 inline constexpr std::size_t unbounded = std::numeric_limits<std::size_t>::max();
 
 namespace detail {
 
-/// Throws `misuse` for no room, or for 2^32 messages and more.
+/// Throws `misuse` for a capacity of 0, and for 2^32 messages or more.
 [[nodiscard]] inline std::uint64_t checked_capacity(std::size_t capacity) {
   constexpr std::size_t most = std::size_t{1} << 32U;
   if (capacity < 1 || capacity >= most)
@@ -97,14 +101,14 @@ namespace detail {
   return capacity;
 }
 
-/// Messages, of how many have been received and sent; these may be of different moments, and so only an
-/// estimate while others send and receive.
+/// Number of messages in the buffer, from the numbers received and sent so far. The two numbers may be from
+/// different moments, so the result is an estimate while others send and receive.
 [[nodiscard]] constexpr std::size_t messages_between(std::uint64_t got, std::uint64_t sent,
                                                      std::size_t capacity) noexcept {
   return sent <= got ? 0 : std::min(static_cast<std::size_t>(sent - got), capacity);
 }
 
-/// Moves the message there; if that throws, does what is to be done then, and throws on.
+/// Moves the message into the slot. If the move throws, calls `undo` and rethrows.
 template <typename T, typename Slot, typename Undo>
 void put_or(Slot& to, T& value, const Undo& undo) {
   if constexpr (std::is_nothrow_move_constructible_v<T>) {
@@ -119,11 +123,11 @@ void put_or(Slot& to, T& value, const Undo& undo) {
   }
 }
 
-/// A container that is given away.
+/// A container passed as an rvalue.
 template <typename R>
 concept given_away = !std::is_lvalue_reference_v<R> && !std::ranges::view<std::remove_cvref_t<R>>;
 
-/// The iterators of a range, which move from its elements if it is given away.
+/// The iterators of a range. They move from its elements if the range is given away.
 template <typename R>
 [[nodiscard]] auto first_of(R& range) {
   if constexpr (given_away<R>)
@@ -139,9 +143,9 @@ template <typename R>
     return std::ranges::end(range);
 }
 
-/// What a range may bring for messages of type `T`: those themselves where it gives them away; or what they
-/// are copied from, also by conversion. Of what is given away and has to be converted first the rest would be
-/// lost with an attempt in vain.
+/// A range from which messages of type `T` can be sent. Either its elements are moved (they are rvalues, or
+/// the range is given away), or they are copied, possibly with a conversion. A range that is given away must
+/// not need a conversion: a failed attempt would lose the converted element.
 template <typename R, typename T>
 concept range_of_messages =
     std::ranges::input_range<R> &&
@@ -152,7 +156,7 @@ concept range_of_messages =
           !std::is_rvalue_reference_v<std::ranges::range_reference_t<R>> ||
           std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>)));
 
-/// What `put` brings for what the iterator is at, or for a copy where that is not to be moved from.
+/// Calls `put` with the element at the iterator, or with a copy if the element must not be moved from.
 template <typename T, typename It, typename Put>
 auto with_message_at(It& at, const Put& put) {
   if constexpr (std::is_same_v<std::iter_reference_t<It>, T&&>) {
@@ -164,7 +168,7 @@ auto with_message_at(It& at, const Put& put) {
   }
 }
 
-/// Takes the message from there, and then does what is to be done, also if the message throws.
+/// Takes the message out of the slot and then calls `afterwards`, even if moving the message throws.
 template <typename T, typename Slot, typename Afterwards>
 [[nodiscard]] received<T> take_and(Slot& from, const Afterwards& afterwards) {
   if constexpr (std::is_nothrow_move_constructible_v<T>) {
@@ -176,7 +180,7 @@ template <typename T, typename Slot, typename Afterwards>
   }
 }
 
-/// Sets that bit of a word in which others change other bits, or clears it. Whether this call did it.
+/// Sets or clears a bit of a word whose other bits others change. Returns whether this call changed it.
 template <typename Cell, typename Word>
 bool change_bit(Cell& cell, Word bit, bool is_to_be_set) {
   Word seen = cell.load(std::memory_order_relaxed);
@@ -186,8 +190,8 @@ bool change_bit(Cell& cell, Word bit, bool is_to_be_set) {
   return false;
 }
 
-/// What was put too early is the sender's again, who must not see that it was moved. A message whose move may
-/// throw is assigned, so that the sender has an object in any case (`sendable_by`).
+/// Moves a message that was put too early back to the sender, who must not notice the move. A message whose
+/// move may throw is assigned (`sendable_by`), so that the sender keeps an object even if the move throws.
 template <typename T, typename Slot>
 void hand_back(T& to, Slot& from) {
   if constexpr (std::is_nothrow_move_constructible_v<T>) {
@@ -198,15 +202,16 @@ void hand_back(T& to, Slot& from) {
   }
 }
 
-/// Pauses: 32 are 0.8 us where that was measured, and a third faster than 16 on cores that are far from each
-/// other.
+/// Number of pause instructions. 32 of them took 0.8 us where this was measured, and were a third faster than
+/// 16 on cores that are far from each other.
 inline constexpr std::uint64_t longest_moment = 32;
 
-/// Of the only one who receives, at that position, where there was no message. If there were several since it
-/// was so, senders are at work, and get a moment, the longer the more: if their lines were looked at after
-/// each message, they would wait for these each time. About as long as the senders take for so many, so that
-/// there are more the next time, until it is the longest. Who is sent one at a time does not wait. `looked`
-/// is for this alone.
+/// Called by the only receiver when it finds no message at `position`. If it has received several messages
+/// since the last such call, the senders are active, and it pauses for them: the more messages came, the
+/// longer, up to `longest`. Without the pause it would read the senders' lines after each message, and the
+/// senders would wait for these lines each time. A pause takes about as long as the senders take for so many
+/// messages, so that more messages are there the next time. A receiver of single messages does not pause.
+/// Only this function uses `looked`.
 template <typename Memory, typename Near>
 void let_sender_work([[maybe_unused]] Near& looked, [[maybe_unused]] std::uint64_t position,
                      [[maybe_unused]] std::uint64_t longest) {

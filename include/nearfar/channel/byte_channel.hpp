@@ -1,22 +1,23 @@
 /// \file
-/// Channels of items whose size is known only when the channel is made: bytes, written and read in place.
+/// Channels of byte items whose size is known only when the channel is made. Items are written and read in
+/// place.
 ///
-/// Source: Laubert 2021, whose channels are made for items of so many bytes and copy them. That a sender
-/// reserves, writes and commits is after the Bip buffer of S. Cooke, 2003.
+/// Source: Laubert 2021, whose channels have items of a fixed number of bytes and copy them. Reserve, write
+/// and commit are after the Bip buffer of S. Cooke, 2003.
 ///
-/// The bytes are in frames. Who sends takes the number of a frame from a list of those that are free, fills
-/// the frame, and sends the number by the channel's strategy; who receives reads the frame in place, and then
-/// its number goes back to the list. Both ends give back, since not all that is reserved is committed: the
-/// list is for any number of both whatever the strategy is. It waits for nobody, so that destructors may give
-/// back, and lends first what came back last, which is in a cache.
+/// The bytes are in frames. A sender takes the number of a free frame from a list, fills the frame, and sends
+/// the number by the channel's strategy. A receiver reads the frame in place and then returns its number to
+/// the list. Senders return numbers, too, because a reserved frame may stay uncommitted; so the list serves
+/// any number of threads at both ends, whatever the strategy. The list never blocks, so that destructors may
+/// return frames. It hands out the most recently returned frame first, which is likely in a cache.
 ///
-/// Linearization points: of what is committed and received those of the strategy; of `full` the look at the
-/// list. Who reserves while another closes may get a frame that cannot be committed any more. Progress:
-/// reserving and giving back are lock-free; the rest as the strategy.
+/// Linearization points: of committing and receiving those of the strategy; of `full` the look at the list. A
+/// sender that reserves while another thread closes may get a frame that can no longer be committed.
+/// Progress: reserving and giving back are lock-free; the rest is as the strategy.
 ///
-/// Cost: that of a message of 16 bytes; a compare-and-swap at each end, and a fence where a frame goes back.
-/// Nothing is copied but by `send` and `receive_into`, once each. Memory: the frames, each in cache lines of
-/// its own; for each 8 bytes, and what the strategy needs for a message.
+/// Cost: that of a message of 16 bytes, plus a compare-and-swap at each end and a fence where a frame goes
+/// back. Only `send` and `receive_into` copy the bytes, once each. Memory: the frames, each in cache lines of
+/// its own; per frame 8 bytes, and what the strategy needs for a message.
 #pragma once
 
 #include <algorithm>
@@ -45,16 +46,17 @@
 
 namespace nearfar {
 
-/// What a byte channel has room for.
+/// Size of a byte channel.
 struct byte_channel_size {
   std::size_t item_size;  ///< bytes of the largest item
-  std::size_t capacity;   ///< items, also those that are being written or read
+  std::size_t capacity;   ///< number of items, including those being written or read
 };
 
 /// Frames of bytes in real memory.
 ///
-/// In their place there may be others, as in the model checker, that have `writable` and `readable`, what
-/// those who send and receive see of one, and `to_write(number)` and `to_read(number, length)`.
+/// Other frames, such as the model checker's, can take their place. They have the types `writable` and
+/// `readable`, the views of a frame for senders and receivers, and `to_write(number)` and `to_read(number,
+/// length)`.
 template <typename Memory>
 class byte_frames {
   static_assert(Memory::is_hardware, "bytes are written and read in place, which a model does not see");
@@ -63,7 +65,8 @@ class byte_frames {
   using writable = std::span<std::byte>;
   using readable = std::span<const std::byte>;
 
-  /// Throws `misuse` for no bytes, or more than there are addresses for. Collective where its memory is.
+  /// Throws `misuse` for items of 0 bytes, and if the total exceeds the address space. Collective for the
+  /// memory of ranks.
   byte_frames(Memory& memory, const byte_channel_size& size)
       : item_size_(size.item_size),
         lines_of_each_(checked_lines(size)),
@@ -99,13 +102,13 @@ class byte_frames {
 
 namespace detail {
 
-/// What is sent of an item.
+/// The message that is sent for an item.
 struct filled_frame {
   std::uint64_t number;
   std::uint64_t length;
 };
 
-/// Numbers from 1, of which none is lent when it is made.
+/// Numbers from 1 to `count`, all free at the start.
 template <typename Memory>
 class free_numbers {
  public:
@@ -114,7 +117,7 @@ class free_numbers {
       for (std::uint64_t number = count; number != 0; --number) give_back(number);
     memory.made();
   }
-  /// 0 if there is none.
+  /// Returns 0 if no number is free.
   [[nodiscard]] std::uint64_t obtain() { return list_.pop(next_of()); }
   void give_back(std::uint64_t number) { list_.push(number, next_of()); }
 
@@ -132,14 +135,14 @@ class free_numbers {
 
 }  // namespace detail
 
-/// The face of a byte channel over the strategy by which numbers of frames are sent. See the file's comment.
+/// A byte channel over the strategy that sends the numbers of frames. See the file's comment.
 template <typename Memory, template <typename, typename> typename Buffer,
           typename Frames = byte_frames<Memory>>
 class basic_byte_channel {
   using message = detail::filled_frame;
   static constexpr std::uint64_t none = 0;
 
-  /// A frame that is its holder's until it goes back.
+  /// A frame that belongs to its holder until it goes back.
   class held {
    public:
     held(held&& from) noexcept : of_(from.of_), number_(std::exchange(from.number_, none)) {}
@@ -151,7 +154,7 @@ class basic_byte_channel {
     }
     ~held() { give_back(); }
 
-    /// The bytes are another's from now on, as if it were destroyed here.
+    /// Returns the frame now instead of at destruction. Its bytes no longer belong to the caller.
     void give_back() {
       if (number_ != none) of_->take_back(std::exchange(number_, none));
     }
@@ -170,19 +173,20 @@ class basic_byte_channel {
   };
 
  public:
-  /// Whether only one thread, or rank, commits at a time, and whether one receives. Any may give back.
+  /// Whether only one thread or rank may commit at a time, and whether only one may receive. Any of them may
+  /// give back.
   static constexpr bool has_one_sender = Buffer<Memory, message>::has_one_sender;
   static constexpr bool has_one_receiver = Buffer<Memory, message>::has_one_receiver;
 
-  /// Room for an item. It goes back if it is not committed.
+  /// Room for an item. The frame goes back if it is not committed.
   class frame : public held {
    public:
-    /// Only until it is committed, moved from or goes back; from then on throws `misuse`.
+    /// Valid until the frame is committed, moved from or given back; after that throws `misuse`.
     [[nodiscard]] typename Frames::writable bytes() const {
       return this->of_->frames_.to_write(this->index());
     }
-    /// Sends the first `length` bytes: `success` or `closed`, and then the frame goes back. Throws `misuse`
-    /// for more bytes than there are, and for a frame that has been committed.
+    /// Sends the first `length` bytes: `success`, or `closed`, in which case the frame goes back. Throws
+    /// `misuse` if `length` exceeds the item size, and for a frame that has been committed.
     [[nodiscard]] queue_status commit(std::size_t length) && { return this->of_->commit(*this, length); }
     [[nodiscard]] queue_status commit() && { return this->of_->commit(*this, this->of_->item_size()); }
 
@@ -191,10 +195,10 @@ class basic_byte_channel {
     using held::held;
   };
 
-  /// What was received. Its frame is free again when it is destroyed.
+  /// A received item. Its frame is free again when the item is destroyed.
   class item : public held {
    public:
-    /// Throws `misuse` when it has been moved from or given back.
+    /// Throws `misuse` after the item was moved from or given back.
     [[nodiscard]] typename Frames::readable bytes() const {
       return this->of_->frames_.to_read(this->index(), length_);
     }
@@ -210,16 +214,17 @@ class basic_byte_channel {
   basic_byte_channel(const basic_byte_channel&) = delete;
   basic_byte_channel& operator=(const basic_byte_channel&) = delete;
 
-  /// A frame, or `full` if all are reserved, sent, or not yet given back, or `closed`; at once.
+  /// Does not wait. Returns a frame, or `closed`, or `full` if all frames are reserved, sent, or not yet
+  /// given back.
   [[nodiscard]] received<frame> try_reserve() {
     if (is_closed()) return queue_status::closed;
     const std::uint64_t number = free_.obtain();
     if (number == none) return queue_status::full;
     return frame(*this, number);
   }
-  /// A frame when there is one, or `closed`.
+  /// Waits for a free frame. Returns `closed` if the channel is closed.
   [[nodiscard]] received<frame> reserve() { return reserve_by(std::nullopt); }
-  /// The same until a time of the steady clock, or of the world's, or `timed_out`.
+  /// The same with a deadline, a time of the steady clock or of the world's clock; then `timed_out`.
   [[nodiscard]] received<frame> reserve_until(std::chrono::nanoseconds deadline) {
     return reserve_by(deadline);
   }
@@ -228,16 +233,16 @@ class basic_byte_channel {
     return reserve_by(end_of(span));
   }
 
-  /// `success`, `full` or `closed`, at once. All forms copy the bytes, and throw `misuse` for more of them
-  /// than an item has.
+  /// Does not wait: `success`, `full` or `closed`. All forms of sending copy the bytes, and throw `misuse`
+  /// for more bytes than an item has.
   [[nodiscard]] queue_status try_send(std::span<const std::byte> bytes) {
     return send_in(bytes, [this] { return try_reserve(); });
   }
-  /// `success` or `closed`, when there is room.
+  /// Waits for room: `success` or `closed`.
   [[nodiscard]] queue_status send(std::span<const std::byte> bytes) {
     return send_in(bytes, [this] { return reserve(); });
   }
-  /// The same until a time of the steady clock, or of the world's, or `timed_out`.
+  /// The same with a deadline, a time of the steady clock or of the world's clock; then `timed_out`.
   [[nodiscard]] queue_status send_until(std::span<const std::byte> bytes, std::chrono::nanoseconds deadline) {
     return send_in(bytes, [&] { return reserve_until(deadline); });
   }
@@ -247,11 +252,11 @@ class basic_byte_channel {
     return send_in(bytes, [&] { return reserve_for(span); });
   }
 
-  /// The oldest item, if there is one: else `empty`, or `closed`, when none will come.
+  /// Does not wait. Returns the oldest item, or `empty`, or, if the channel is closed and empty, `closed`.
   [[nodiscard]] received<item> try_receive() { return lent(filled_.try_receive()); }
-  /// The oldest item, when there is one, or `closed`.
+  /// Waits for an item and returns the oldest. Returns `closed` if the channel is closed and empty.
   [[nodiscard]] received<item> receive() { return lent(filled_.receive()); }
-  /// The same until a time of the steady clock, or of the world's, or `timed_out`.
+  /// The same with a deadline, a time of the steady clock or of the world's clock; then `timed_out`.
   [[nodiscard]] received<item> receive_until(std::chrono::nanoseconds deadline) {
     return lent(filled_.receive_until(deadline));
   }
@@ -259,8 +264,8 @@ class basic_byte_channel {
   [[nodiscard]] received<item> receive_for(std::chrono::duration<Rep, Period> span) {
     return lent(filled_.receive_for(span));
   }
-  /// Copies the oldest item, and says how many bytes it has. Throws `misuse`, and receives nothing, where
-  /// there is no room for the largest.
+  /// Copies the oldest item and returns its length in bytes. Throws `misuse`, and receives nothing, if `to`
+  /// is smaller than the largest item.
   [[nodiscard]] received<std::size_t> try_receive_into(std::span<std::byte> to) {
     return receive_in(to, [this] { return try_receive(); });
   }
@@ -268,22 +273,22 @@ class basic_byte_channel {
     return receive_in(to, [this] { return receive(); });
   }
 
-  /// From now on nothing can be reserved or committed; what was committed is still received. By anybody, any
-  /// number of times.
+  /// From now on nothing can be reserved or committed. Items committed before are still received. Any thread
+  /// or rank may call it, any number of times.
   void close() {
     filled_.close();
     detail::tell(memory_, room(), true);
   }
-  /// Ends that.
+  /// Opens the channel again.
   void reopen() { filled_.reopen(); }
   [[nodiscard]] bool is_closed() const { return filled_.is_closed(); }
-  /// Items that wait to be received: an estimate where others send and receive.
+  /// Number of items ready to be received; an estimate while others send and receive.
   [[nodiscard]] std::size_t peek() const { return filled_.peek(); }
   [[nodiscard]] std::size_t capacity() const noexcept { return size_.capacity; }
   [[nodiscard]] std::size_t item_size() const noexcept { return size_.item_size; }
 
-  /// Receives until the channel is closed and empty: `for (auto& item : channel)`. Each goes back before the
-  /// next is received.
+  /// Receives until the channel is closed and empty: `for (auto& item : channel)`. Each item goes back before
+  /// the next is received.
   using iterator = message_iterator<basic_byte_channel, item>;
   [[nodiscard]] iterator begin() { return iterator(*this); }
   [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
@@ -333,7 +338,7 @@ class basic_byte_channel {
   [[nodiscard]] queue_status commit(frame& filled, std::size_t length) {
     if (filled.number_ == none) throw misuse("a frame is committed once");
     expect_fits(length);
-    // There is room, or will be when a receiver of this strategy has done its last step.
+    // There is room, or there will be once a receiver of this strategy has finished its last step.
     const queue_status status = filled_.send(message{.number = filled.number_, .length = length});
     if (status == queue_status::success)
       filled.number_ = none;
@@ -381,25 +386,26 @@ class basic_byte_channel {
   Frames frames_;
 };
 
-/// Byte channel of the threads of a process: one object for all of them, which must outlive every call, frame
-/// and item. Of strategies with one sender or receiver that is who commits, or receives.
+/// Byte channel between the threads of a process: one object for all of them, which must outlive every call,
+/// frame and item. With a strategy of one sender or one receiver, only one thread at a time may commit, or
+/// receive.
 template <template <typename, typename> typename Buffer = ring_buffer>
 class byte_channel : public basic_byte_channel<process_memory, Buffer> {
  public:
-  /// Throws `misuse` for items of no bytes, for a capacity that the strategy cannot have, and for more of
-  /// both than there are addresses for.
+  /// Throws `misuse` for items of 0 bytes, for a capacity that the strategy does not support, and if the
+  /// frames together exceed the address space.
   explicit byte_channel(const byte_channel_size& size) : basic_byte_channel<process_memory, Buffer>(size) {}
 };
 
-/// Byte channel of the ranks of a node: each has its object for it, used by one thread, which must outlive
-/// every frame and item of that rank. Near memory is real memory in such a world.
+/// Byte channel between the ranks of a node. Each rank has its own object, used by one thread, which must
+/// outlive every frame and item of that rank. Requires a world whose near memory is real memory.
 template <world W, template <typename, typename> typename Buffer = ring_buffer>
   requires(node_memory<W>::is_hardware)
 class node_byte_channel : public basic_byte_channel<node_memory<W>, Buffer> {
  public:
-  /// Collective. `home` is whose memory the channel is in, of which each rank gives as much. Throws what
-  /// `byte_channel` does, `out_of_memory` where the world has not so much, `collective_mismatch` where the
-  /// ranks want different sizes or strategies, and `misuse` where they are not all on one node.
+  /// Collective. The channel is in the near memory of rank `home`; every rank contributes as much. Throws
+  /// what `byte_channel` throws; `out_of_memory` if the world has too little memory; `collective_mismatch` if
+  /// the ranks pass different sizes or strategies; `misuse` if the ranks are not all on one node.
   node_byte_channel(W& w, const byte_channel_size& size, int home = 0)
       : basic_byte_channel<node_memory<W>, Buffer>(alike(w, size, home), w, home) {}
 

@@ -1,5 +1,5 @@
 /// \file
-/// Channels: what threads of a process, or ranks of a node, send to each other through a buffer.
+/// Channels, by which threads of a process, or ranks of a node, send messages to each other through a buffer.
 ///
 /// Source: Laubert's thesis on channels between the threads of a runtime system (2021, in German), section
 /// 2.5, after A. Prell, "Embracing explicit communication in work-stealing runtime systems", dissertation,
@@ -35,22 +35,24 @@ namespace detail {
 struct case_access;
 }
 
-/// What a channel can send: an object that can be moved, and is no reason why there is none.
+/// A type whose objects a channel can send: a movable object type other than `queue_status`, which reports
+/// why there is no message.
 template <typename T>
 concept sendable = std::is_object_v<T> && !std::is_const_v<T> && std::move_constructible<T> &&
                    !std::same_as<T, queue_status>;
 
-/// The same by that strategy. One that moves a message before it knows that the channel is open gives it back
-/// where it is not: to a message whose move may throw by assigning it, which must be possible then.
+/// A type that this strategy can send. A strategy that moves a message before it knows that the channel is
+/// open gives the message back if it is closed. It does so by move assignment if the move may throw, so the
+/// type must then be move-assignable.
 template <typename T, template <typename, typename> typename Buffer, typename Memory = process_memory>
 concept sendable_by = sendable<T> && (std::is_nothrow_move_constructible_v<T> ||
                                       std::is_move_assignable_v<T> || !detail::hands_back<Buffer<Memory, T>>);
 
-/// The face of a channel over a buffer, which is what its strategy is. Linearizable, and its progress is, as
-/// the buffer's; `send` and `receive` and their timed forms wait, at first awake and then asleep. Who is
-/// woken is not who has waited longest.
+/// A channel over a buffer, which is its strategy. Linearizability and progress are those of the buffer.
+/// `send`, `receive` and their timed forms wait: they poll first and then sleep. The woken thread need not be
+/// the one that has waited longest.
 ///
-/// A message that is not sent stays what it was: all forms move from their argument only if they succeed.
+/// A message that is not sent is unchanged: all forms move from their argument only if they succeed.
 template <typename Memory, typename T, template <typename, typename> typename Buffer>
 class basic_channel {
  protected:
@@ -61,17 +63,17 @@ class basic_channel {
   using memory_type = Memory;
   using buffer_type = Buffer<Memory, T>;
   static_assert(channel_buffer<Buffer<Memory, T>, T>);
-  /// Whether it is made with a capacity; else it has room for as many messages as there is memory for, or
-  /// its strategy says for how many.
+  /// Whether the constructor takes a capacity. Otherwise the strategy fixes the capacity, or only the
+  /// available memory limits it.
   static constexpr bool takes_capacity = Buffer<Memory, T>::takes_capacity;
-  /// Whether only one thread, or rank, sends at a time, and whether one receives.
+  /// Whether only one thread or rank may send at a time, and whether only one may receive.
   static constexpr bool has_one_sender = Buffer<Memory, T>::has_one_sender;
   static constexpr bool has_one_receiver = Buffer<Memory, T>::has_one_receiver;
 
   basic_channel(const basic_channel&) = delete;
   basic_channel& operator=(const basic_channel&) = delete;
 
-  /// `success`, `full` or `closed`, at once.
+  /// Does not wait: `success`, `full` or `closed`.
   [[nodiscard]] queue_status try_send(T&& value) { return put(value); }
   [[nodiscard]] queue_status try_send(const T& value)
     requires std::copy_constructible<T>
@@ -79,7 +81,7 @@ class basic_channel {
     T copy(value);
     return put(copy);
   }
-  /// `success` or `closed`, when there is room.
+  /// Waits for room: `success` or `closed`.
   [[nodiscard]] queue_status send(T&& value) { return send_by(value, std::nullopt); }
   [[nodiscard]] queue_status send(const T& value)
     requires std::copy_constructible<T>
@@ -87,7 +89,7 @@ class basic_channel {
     T copy(value);
     return send_by(copy, std::nullopt);
   }
-  /// The same until a time of the steady clock, or of the world's, or `timed_out`.
+  /// The same with a deadline, a time of the steady clock or of the world's clock; then `timed_out`.
   [[nodiscard]] queue_status send_until(T&& value, std::chrono::nanoseconds deadline) {
     return send_by(value, deadline);
   }
@@ -109,29 +111,31 @@ class basic_channel {
     return send_by(copy, end_of(span));
   }
 
-  /// The oldest message, if there is one: else `empty`, or `closed`, when none will come.
+  /// Does not wait. Returns the oldest message, or `empty`, or, if the channel is closed and empty, `closed`.
   [[nodiscard]] received<T> try_receive() { return take(); }
-  /// The oldest message, when there is one, or `closed`.
+  /// Waits for a message and returns the oldest. Returns `closed` if the channel is closed and empty.
   [[nodiscard]] received<T> receive() { return receive_by(std::nullopt); }
-  /// The same until a time of the steady clock, or of the world's, or `timed_out`.
+  /// The same with a deadline, a time of the steady clock or of the world's clock; then `timed_out`.
   [[nodiscard]] received<T> receive_until(std::chrono::nanoseconds deadline) { return receive_by(deadline); }
   template <typename Rep, typename Period>
   [[nodiscard]] received<T> receive_for(std::chrono::duration<Rep, Period> span) {
     return receive_by(end_of(span));
   }
 
-  /// Sends what is in the range, in its order, until there is no room: `success` if all, else why not more
-  /// than the first `count`. Each is a message of its own, and others' may come between them; who waits is
-  /// told once. Elements are copied, or moved where they are rvalues or the range is a container that is
-  /// given away; what is not sent is not moved from. If one throws, those before it are sent. Only elements
-  /// that are copied are converted, and one that a view makes anew when it is looked at is made for each
+  /// Sends the elements of the range in order until there is no room. Returns `success` if all were sent;
+  /// otherwise the reason, and in `count` how many were. Each element is a message of its own, and messages
+  /// of other senders may come between them. Waiting threads are told once for the whole range.
+  ///
+  /// Elements are copied, or moved if they are rvalues or the range is a container that is given away. An
+  /// element that is not sent is not moved from. If sending one throws, the elements before it are sent. Only
+  /// copied elements may be converted. An element that a view computes on access is computed for each
   /// attempt.
   template <detail::range_of_messages<T> R>
   queue_range_result try_send_range(R&& range) {
     auto first = detail::first_of<R>(range);
     return put_all(first, detail::last_of<R>(range));
   }
-  /// The same, waiting for room: `success` or `closed`.
+  /// The same, but waits for room: `success` or `closed`.
   template <detail::range_of_messages<T> R>
   queue_range_result send_range(R&& range) {
     auto first = detail::first_of<R>(range);
@@ -148,14 +152,14 @@ class basic_channel {
       ++count;
     }
   }
-  /// The oldest messages, up to `most`: `success` if at least one, or if none is wanted. Each is received for
-  /// itself, as above; who waits for room is told once. If assigning a message through `out` throws, that
-  /// message is lost, as one is whose move throws.
+  /// Receives the oldest messages, at most `most`: `success` if at least one, or if `most` is 0. Each is
+  /// received by itself, as above. Threads that wait for room are told once. If assigning a message through
+  /// `out` throws, that message is lost, as is a message whose move throws.
   template <std::output_iterator<T> Out>
   queue_range_result try_receive_range(Out out, std::size_t most) {
     return take_all(out, most);
   }
-  /// The same, waiting for the first: `success` or `closed`.
+  /// The same, but waits for the first message: `success` or `closed`.
   template <std::output_iterator<T> Out>
   queue_range_result receive_range(Out out, std::size_t most) {
     const queue_range_result at_once = take_all(out, most);
@@ -166,23 +170,24 @@ class basic_channel {
     return {1 + take_all(out, most - 1).count, queue_status::success};
   }
 
-  /// From now on nothing can be sent; what was is still received. By anybody, any number of times.
+  /// From now on nothing can be sent. Messages sent before are still received. Any thread or rank may call
+  /// it, any number of times.
   void close() {
     buffer_.close();
     tell_all();
   }
-  /// Ends that.
+  /// Opens the channel again.
   void reopen() {
     buffer_.reopen();
     memory_.fence(std::memory_order_seq_cst);  // so that nobody finds it closed after the return
   }
   [[nodiscard]] bool is_closed() const { return buffer_.is_closed(); }
-  /// Messages that wait to be received: an estimate where others send and receive.
+  /// Number of messages ready to be received; an estimate while others send and receive.
   [[nodiscard]] std::size_t peek() const { return buffer_.count(); }
   [[nodiscard]] std::size_t capacity() const { return buffer_.capacity(); }
 
-  /// Receives until the channel is closed and empty: `for (T& message : channel)`. `begin` receives the
-  /// first.
+  /// Receives until the channel is closed and empty: `for (T& message : channel)`. `begin` receives the first
+  /// message.
   using iterator = message_iterator<basic_channel, T>;
   [[nodiscard]] iterator begin() { return iterator(*this); }
   [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
@@ -224,13 +229,14 @@ class basic_channel {
     tell_of_room_kept(status);
     return status;
   }
-  /// Who sends may have kept what another waits for until it found that it did not need it.
+  /// A sender may have held a node or segment that another sender waits for, until it found that it did not
+  /// need it.
   void tell_of_room_kept(queue_status found) {
     if (found == queue_status::closed ||
         (detail::put_may_make_room<buffer> && found == queue_status::success))
       detail::tell(memory_, event(room), detail::put_may_make_room<buffer>);
   }
-  /// A message that throws may leave room, or a place that is passed over by who receives next.
+  /// A message whose move throws may leave room, or a place that the next receiver passes over.
   [[nodiscard]] queue_status put_in(T& value) {
     if constexpr (throws_nothing) return buffer_.put(value);
     try {
@@ -250,15 +256,15 @@ class basic_channel {
       return detail::and_always([&] { return buffer_.take(); }, [&] { tell_of_room(true, true); });
     }
   }
-  /// All where there is room for several, as there may be, or places are passed over, if a message throws;
-  /// nobody where there always is, as then nobody waits.
+  /// Tells all waiting senders if one `take` may make room for several, or if a message may throw and leave
+  /// passed-over places. Tells nobody if the channel always has room, since then nobody waits.
   void tell_of_room(bool tells_all, bool is_sure) {
     if ((takes_capacity || buffer_.capacity() != unbounded) && (is_sure || !throws_nothing))
       detail::tell<buffer::take_order>(
           memory_, event(room),
           tells_all || !throws_nothing || detail::take_may_make_room_for_several<buffer>);
   }
-  /// All who wait, where there is something for several of them.
+  /// Tells all waiting threads if there is something for several of them.
   template <detail::told_after how>
   void tell_of(std::size_t count, event_of which) {
     if (count != 0) detail::tell<how>(memory_, event(which), count > 1);
@@ -277,7 +283,7 @@ class basic_channel {
         },
         [&] {
           if (is_thrown)
-            tell_all();  // as above
+            tell_all();  // a throw may leave room, or passed-over places
           else
             tell_of<buffer::put_order>(result.count, message);
         });
@@ -353,22 +359,22 @@ class basic_channel {
   buffer buffer_;
 };
 
-/// The strategy of a channel for whose messages none is named. Where a move may throw it has locks, as such a
-/// message would else take its place until it is passed over by who receives.
+/// The strategy of a channel that names none. If moving a message may throw, it is a ring with locks: in the
+/// lock-free ring such a message would occupy its place until a receiver passes over it.
 template <typename Memory, typename T>
 using default_buffer =
     std::conditional_t<std::is_nothrow_move_constructible_v<T>, ring_buffer<Memory, T>,
                        locked_ring<Memory, T, channel_lock::parking<Memory>, channel_lock::parking<Memory>>>;
 
-/// Channel of the threads of a process: one object for all of them, of messages that can be moved; nearly all
-/// strategies need no more (`sendable_by`). It must outlive every call.
+/// Channel between the threads of a process: one object for all of them, which must outlive every call.
+/// Messages are of any movable type; nearly all strategies require nothing more (`sendable_by`).
 template <sendable T, template <typename, typename> typename Buffer = default_buffer>
   requires sendable_by<T, Buffer>
 class channel : public basic_channel<process_memory, T, Buffer> {
   using base = basic_channel<process_memory, T, Buffer>;
 
  public:
-  /// Throws `misuse` for a capacity that the buffer cannot have.
+  /// Throws `misuse` for a capacity that the buffer does not support.
   explicit channel(std::size_t capacity)
     requires(base::takes_capacity)
       : base(capacity) {}
@@ -377,7 +383,7 @@ class channel : public basic_channel<process_memory, T, Buffer> {
       : base(typename base::of_any_size()) {}
 };
 
-/// Channel of the ranks of a node: each has its object for it, used by one thread. Messages can be copied
+/// Channel between the ranks of a node. Each rank has its own object, used by one thread. Messages are copied
 /// byte by byte.
 template <world W, plain_value T, template <typename, typename> typename Buffer = ring_buffer>
   requires sendable<T>
@@ -385,9 +391,9 @@ class node_channel : public basic_channel<node_memory<W>, T, Buffer> {
   using base = basic_channel<node_memory<W>, T, Buffer>;
 
  public:
-  /// Collective. `home` is whose memory the channel is in. Throws `misuse` for a capacity that the buffer
-  /// cannot have, and where not all ranks of the world are on one node; `collective_mismatch`, on all of
-  /// them, where ranks give different arguments or make channels of different types.
+  /// Collective. The channel is in the near memory of rank `home`. Throws `misuse` for a capacity that the
+  /// buffer does not support, and if the ranks of the world are not all on one node. Throws
+  /// `collective_mismatch` on all ranks if they pass different arguments or make channels of different types.
   node_channel(W& w, std::size_t capacity, int home = 0)
     requires(base::takes_capacity)
       : base(alike(w, capacity, home, capacity), w, home) {}
@@ -396,7 +402,7 @@ class node_channel : public basic_channel<node_memory<W>, T, Buffer> {
       : base(alike(w, 0, home, typename base::of_any_size()), w, home) {}
 
  private:
-  /// What the base is made with, when all ranks make the same.
+  /// Returns the argument of the base's constructor, once all ranks are known to make the same channel.
   template <typename Size>
   [[nodiscard]] static Size alike(W& w, std::size_t capacity, int home, Size size) {
     expect_alike<node_channel>(w, {{"capacity", static_cast<std::int64_t>(capacity)}, {"home", home}});

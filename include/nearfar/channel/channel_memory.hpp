@@ -1,27 +1,28 @@
 /// \file
-/// Where a channel's cells are, and how its threads or ranks wait for each other: what channels know of the
-/// world, so that one text serves `std::thread`s, the ranks of a node, and the model checker.
+/// Where a channel's cells are, and how its threads or ranks wait for each other. Channels use nothing else
+/// of the world, so that the same code serves `std::thread`s, the ranks of a node, and the model checker.
 ///
-/// `process_memory` is that of the threads of one process, which need no world: any of them may use any
-/// channel. `node_memory<W>` is near memory of a world's ranks on one node: each rank has an object for the
-/// channel, and what is sent is copied byte by byte.
+/// `process_memory` is the memory of the threads of one process. It needs no world, and any thread may use
+/// any channel. `node_memory<W>` is near memory of a world's ranks on one node. Each rank has its own object
+/// for the channel, and messages are copied byte by byte.
 ///
-/// Both offer cells, fences and waits as worlds do (core/world.hpp), and
-///  - `slot<T>`, the place of a message: `put(T&&)` makes one there, `take()` moves it out and leaves none,
-///    and `drop()` destroys it;
-///  - `loan<T>`, the same of a message that stays where it is until `take()`, if that can be;
-///  - `array<S>`, so many of a struct, made by their `memory` and count, and reached by index;
-///  - `few<S, count>`, the same of a number known to the compiler: between threads part of its owner, so that
-///    nobody has to look where it is;
-///  - `with_waiters<C, S>`, a struct `common()` to all, and `mine()`, one for each thread or rank that waits,
-///    whose distance from the former is the same for all;
+/// Both provide cells, fences and waits as worlds do (core/world.hpp), and
+///  - `slot<T>`, the place of a message: `put(T&&)` constructs one there, `take()` moves it out and leaves
+///    none, and `drop()` destroys it;
+///  - `loan<T>`, a message that stays where it is until `take()`, if the memory permits;
+///  - `array<S>`, a number of structs, constructed from the `memory` and a count, accessed by index;
+///  - `few<S, count>`, the same with a count known at compile time; between threads it is a member of its
+///    owner, which saves an indirection;
+///  - `with_waiters<C, S>`, a struct `common()` to all, and `mine()`, one for each waiting thread or rank;
+///    the distance between the two is the same in every process;
 ///  - `is_hardware`: cells are words of real memory, not of a model;
-///  - `light_fence()` and `heavy_fence()`: a light one and a heavy one are to each other as two fences are,
-///    two light ones are nothing. A light one need be no instruction;
-///  - `is_maker()`, for who fills in what they begin with, and `made()`, when that is done;
-///  - `park(word, seen, deadline)` of a `parking_word`: at once if it is not what was seen, else until one
-///    is told, or the deadline if there is one, or for no reason; after a while without a processor.
-///    `unpark_one` and `unpark_all` tell, after a change of the word.
+///  - `light_fence()` and `heavy_fence()`: a light fence and a heavy fence order each other as two full
+///    fences do; two light fences do not. A light fence may compile to no instruction;
+///  - `is_maker()`: this thread or rank initialises the shared structs; `made()`: called when that is done;
+///  - `park(word, seen, deadline)` on a `parking_word`: returns at once if the word differs from `seen`;
+///    otherwise when the caller is unparked, when the deadline (if any) has passed, or spuriously. It polls
+///    for a while and then sleeps. `unpark_one` and `unpark_all` wake, and are called after a change of the
+///    word.
 #pragma once
 
 #include <linux/membarrier.h>
@@ -53,14 +54,14 @@
 
 namespace nearfar {
 
-/// Until when something waits, by the steady clock or the world's; nothing: for ever.
+/// When a wait ends, by the steady clock or the world's clock; without a value: never.
 using channel_deadline = std::optional<std::chrono::nanoseconds>;
 
 namespace detail {
 
-/// What `does()` brings, and then `afterwards()`, also if the former throws. No destructor does this: where
-/// ranks are fibres (engine/fibre.hpp) what is done afterwards may wait, and is left by an exception when
-/// the execution ends there.
+/// Returns the result of `does()` after calling `afterwards()`, which is called even if `does()` throws. A
+/// destructor cannot do this: where ranks are fibres (engine/fibre.hpp), `afterwards` may wait, and an
+/// exception leaves it if the execution ends there.
 template <typename Does, typename Afterwards>
 [[nodiscard]] std::invoke_result_t<const Does&> and_always(const Does& does, const Afterwards& afterwards) {
   auto attempt = [&] {
@@ -76,9 +77,9 @@ template <typename Does, typename Afterwards>
   return result;
 }
 
-/// Asks for the cache line so many bytes past an object, to write there, and does not wait for it: as a hint,
-/// so that it need not be of the program's. The compiler's own hint would ask for a copy to read, unless it
-/// knows that the processor has this one; to older ones it is nothing.
+/// Prefetches for writing the cache line that is `bytes` past an object, without waiting. As a hint it may
+/// touch an address that is not the program's. The compiler's builtin would request a copy for reading unless
+/// it knows that the processor has this instruction. Older processors ignore the instruction.
 template <std::size_t bytes>
 void ask_for_line_past([[maybe_unused]] const void* object) noexcept {
 #if defined(__x86_64__)
@@ -87,7 +88,7 @@ void ask_for_line_past([[maybe_unused]] const void* object) noexcept {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(object) + bytes), 1);
 #endif
 }
-/// Does nothing for a moment, of some tens of cycles each.
+/// Executes so many pause instructions, of some tens of cycles each.
 inline void pause(std::uint64_t moments) noexcept {
   for (std::uint64_t i = 0; i < moments; ++i) {
 #if defined(__x86_64__)
@@ -98,26 +99,27 @@ inline void pause(std::uint64_t moments) noexcept {
   }
 }
 
-/// Looks before a thread gives its processor up, of which the second half also yields it.
+/// Number of polls before a thread sleeps. The second half of them also yield the processor.
 inline constexpr int looks_before_sleep = 64;
 
-/// One more look, in a loop that waits for what another thread is about to do.
+/// Called before each poll of a loop that waits for the next step of another thread.
 inline void before_look(int number) noexcept {
   if (number >= looks_before_sleep / 2) sched_yield();
 }
 
-/// Gives the processor away before a thread sleeps, in the hope that the other is about to come, which is
-/// cheaper than to be woken. Where others want the processor for longer, a yield lasts as long as their share
-/// of it, a thousand times what being woken takes: then this thread sleeps at once for some time. Measured on
-/// 2 cores of a virtual machine, a rendezvous takes 0.6 us with yields and 30 us without where nobody else
-/// runs, and beside one busy thread for each core 1500 us with and 40 to 70 us without.
+/// Yields the processor before a thread sleeps, since the awaited thread may be about to act, and yielding is
+/// cheaper than being woken. If other threads want the processor for longer, a yield lasts as long as their
+/// time slice, a thousand times the cost of a wake-up. After such a yield this thread sleeps at once for some
+/// number of waits. Measured on 2 cores of a virtual machine: a rendezvous takes 0.6 us with yields and 30 us
+/// without them if nobody else runs; beside one busy thread for each core it takes 1500 us with yields and 40
+/// to 70 us without.
 class patient_thread {
  public:
-  /// How long a yield may last, and how many waits do without after one that was longer.
+  /// A yield longer than this counts as long, and so many waits after it do not yield.
   static constexpr std::chrono::microseconds long_yield{100};
   static constexpr int waits_without = 1000;
 
-  /// Whether it is worth to look again.
+  /// Yields, unless a recent yield was long. Returns whether polling again is worthwhile.
   [[nodiscard]] static bool yields() noexcept {
     if (waits_left_ > 0) return false;
     const auto before = std::chrono::steady_clock::now();
@@ -131,7 +133,8 @@ class patient_thread {
   static inline thread_local int waits_left_ = 0;
 };
 
-/// Whether the kernel will make every thread of the process pass a fence when it is asked to.
+/// Registers the process with the kernel's membarrier, which makes every thread of the process execute a
+/// fence on request. Returns whether the kernel provides it.
 [[nodiscard]] inline bool register_process_barrier() noexcept {
   return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0U, 0) == 0;
 }
@@ -139,12 +142,13 @@ class patient_thread {
   static const bool result = register_process_barrier();
   return result;
 }
-/// The same for those who look for each message; not before the program's objects are initialised.
+/// The same for light fences, which are executed for each message. False until static initialisation is done.
 inline const bool is_process_barrier_known = has_process_barrier();
-/// Makes them. A process that was forked after its parent asked may have to ask again.
+/// Makes every thread of the process execute a fence. A process forked after its parent registered may have
+/// to register again.
 inline void pass_process_barrier() noexcept {
   const auto pass = [] { return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0U, 0) == 0; };
-  // Others rely on it, and nothing else would do.
+  // The light fences of other threads rely on this, and there is no substitute.
   if (!pass() && !(register_process_barrier() && pass())) std::abort();
 }
 
@@ -158,7 +162,7 @@ class process_memory {
   template <typename T>
   using near = atomic_cell<T>;
 
-  /// Of any type that can be moved.
+  /// For any movable type.
   template <typename T>
   class slot {
    public:
@@ -226,7 +230,7 @@ class process_memory {
     explicit with_waiters(process_memory& /*memory*/) : common_(std::make_unique<C>()) {}
 
     [[nodiscard]] C& common() const noexcept { return *common_; }
-    /// On the stack of the caller.
+    /// On the caller's stack.
     [[nodiscard]] S mine() const noexcept { return {}; }
 
    private:
@@ -250,7 +254,7 @@ class process_memory {
     if (detail::has_process_barrier()) detail::pass_process_barrier();
   }
 
-  /// For what another thread does next, and does not wait for this one.
+  /// Waits for the next step of another thread that does not wait for this one.
   template <typename T, std::predicate<T> Predicate>
   static T await(const atomic_cell<T>& cell, Predicate predicate) noexcept {
     for (int look = 0;; look = std::min(look + 1, detail::looks_before_sleep)) {
@@ -275,7 +279,7 @@ class process_memory {
   }
 };
 
-/// Near memory of the ranks of one node; `home` is whose.
+/// Near memory of the ranks of one node, at rank `home`.
 template <world W>
 class node_memory {
  public:
@@ -283,10 +287,10 @@ class node_memory {
 
   template <typename T>
   using near = typename W::template near<T>;
-  /// Elsewhere a wait is the engine's.
+  /// In other worlds the engine implements waits.
   static constexpr bool is_hardware = detail::is_hardware<W>;
 
-  /// Of types that can be copied byte by byte.
+  /// For types that can be copied byte by byte.
   template <plain_value T>
   class slot {
    public:
@@ -344,7 +348,7 @@ class node_memory {
     array<element> elements_;
   };
 
-  /// Throws `misuse` if not all ranks are on the home's node.
+  /// Throws `misuse` if the ranks are not all on one node.
   explicit node_memory(W& w, int home = 0) : world_(&w), home_(checked_rank(w, home)) {
     if (w.locality().groups(level::node) != 1)
       throw misuse("a channel is for the ranks of one node: make it in a world of those");

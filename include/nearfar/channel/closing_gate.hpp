@@ -1,23 +1,27 @@
 /// \file
-/// How a channel is closed: under the lock of those who send, or while one thread sends without a lock. That
-/// one counts its message (1), and then looks whether the channel is open (2). Who closes says so (3), looks
-/// at the count (4), and says that it has (5): what is counted there is sent, and what is counted later its
-/// sender withdraws (7), while nobody opens the channel (6). By the fences between, a sender that finds it
-/// open has counted in time.
+/// How a channel is closed: under the senders' lock, or, if there is one sender without a lock, while it
+/// sends.
 ///
-/// Who receives what is counted looks at the count between two looks at the state (8, 9). If it was open all
-/// that time, what is counted is sent: what was withdrawn before is not counted any more, and who closes
-/// later has seen the same count, or a later one. Who is shown each message after (2) needs no look at the
-/// count but that of who closed (10): a message that was counted in time and is not shown yet is sent all the
-/// same. Who opens it again (11) tells a sender that finds it open (12) what was received while it was
-/// closed: it must not take it for as full as it was before.
+/// Without a lock the sender counts its message (1), and then checks whether the channel is open (2). The
+/// closer sets the state to closing (3), reads the count (4), and sets the state to closed (5). The messages
+/// in that count are sent. If the sender counted its message later, it withdraws it (7), and keeps the
+/// channel from being reopened meanwhile (6). The fences between these steps ensure that a sender that finds
+/// the channel open has counted in time.
+///
+/// A receiver that goes by the count reads it between two reads of the state (8, 9). If the channel was open
+/// all that time, the counted messages are sent: a message withdrawn before is no longer counted, and a later
+/// closer reads the same count or a later one. A receiver to which each message is shown only after (2) needs
+/// no count but the closer's (10): a message that was counted in time and is not shown yet is sent all the
+/// same. The thread that reopens the channel (11) makes visible, to a sender that finds it open (12), what
+/// was received while it was closed; otherwise the sender might take the channel to be as full as before.
 ///
 /// Source: E. Dijkstra's and T. Dekker's two flags, in the asymmetric form of D. Dice, H. Huang, M. Yang,
-/// "Asymmetric Dekker synchronization", 2001: the sender, who does this for each message, pays nothing for
-/// its fence, and who closes, once, makes all threads pass one. The two looks are those of a sequence lock.
+/// "Asymmetric Dekker synchronization", 2001: the sender, which does this for each message, pays nothing for
+/// its fence, and the closer, once, makes all threads pass one. The two reads of the state are those of a
+/// sequence lock.
 ///
-/// Cost: without a lock a sender, and a receiver that looks at the count, load twice a word that is in every
-/// cache. Memory: a line.
+/// Cost: without a lock, a sender, and a receiver that reads the count, load twice a word that is in every
+/// cache. Memory: one cache line.
 #pragma once
 
 #include <atomic>
@@ -28,8 +32,8 @@
 
 namespace nearfar::detail {
 
-/// Where senders have a lock (`is_locked`) all of this is under it, but for `look_at` and `is_closed`. The
-/// count is a cell of the buffer's, which this changes.
+/// If senders have a lock (`is_locked`), all members except `look_at` and `is_closed` are called under it.
+/// The count is a cell of the buffer that this class writes.
 template <typename Memory, bool is_locked>
 class closing_gate {
   using counter = typename Memory::template near<std::uint64_t>;
@@ -37,12 +41,13 @@ class closing_gate {
  public:
   explicit closing_gate(Memory& memory) : memory_(&memory), words_(memory) {}
 
-  /// Of the sender, before it makes a message.
+  /// Called by the sender before it makes a message.
   [[nodiscard]] bool is_open() {
     const std::uint64_t seen = state().load(std::memory_order_acquire);  // (12) pairs with (11)
     return phase_of(seen) == open || (phase_of(seen) == closing && phase_of(settled()) == open);
   }
-  /// Of the sender, who has made one message after so many. If not, it is closed.
+  /// Called by the sender after it has made a message, `before` being the number of earlier ones. Returns
+  /// false if the channel is closed and the message is not sent.
   [[nodiscard]] bool count_one(counter& count, std::uint64_t before) {
     count.store(before + 1, std::memory_order_release);  // (1)
     if constexpr (is_locked) return true;
@@ -52,7 +57,7 @@ class closing_gate {
 
   struct sent_so_far {
     std::uint64_t count;
-    bool is_closed;  ///< these are all, until it is open again
+    bool is_closed;  ///< `count` is final until the channel is open again
   };
   [[nodiscard]] sent_so_far look_at(const counter& count) {
     if constexpr (is_locked) {
@@ -71,19 +76,19 @@ class closing_gate {
       }
     }
   }
-  /// How many messages were sent, if it is closed.
+  /// The number of messages sent, if the channel is closed.
   [[nodiscard]] std::optional<std::uint64_t> sent_if_closed() const {
     std::uint64_t seen = state().load(std::memory_order_acquire);  // (10) pairs with (5)
     if (phase_of(seen) == closing) seen = settled();
     if (phase_of(seen) == open) return std::nullopt;
     return words_[0].all.load(std::memory_order_acquire);  // with (4)
   }
-  /// Once it is seen everything that was sent is seen, too, until it is open again.
+  /// A caller that sees true also sees everything that was sent, until the channel is open again.
   [[nodiscard]] bool is_closed() const {
     return phase_of(state().load(std::memory_order_acquire)) >= closed;  // pairs with (5)
   }
 
-  /// Whether this call did it.
+  /// Returns whether this call closed it.
   bool close(const counter& count) {
     std::uint64_t from = 0;
     if (!move_on(from, open, is_locked ? closed : closing)) return false;  // (3), or (5)
@@ -94,23 +99,23 @@ class closing_gate {
     }
     return true;
   }
-  /// Whether this call did it.
+  /// Returns whether this call opened it.
   bool reopen() {
     std::uint64_t from = 0;
     return move_on(from, closed, phases - closed);
   }
 
  private:
-  /// The state is a phase, and above it a number of the period in which it was open.
+  /// The state is a phase; its higher bits number the open periods.
   static constexpr std::uint64_t open = 0;
   static constexpr std::uint64_t closing = 1;
   static constexpr std::uint64_t closed = 2;
-  static constexpr std::uint64_t withdrawing = 3;  ///< closed, and its sender is at (7)
+  static constexpr std::uint64_t withdrawing = 3;  ///< closed, and the sender is between (6) and (7)
   static constexpr std::uint64_t phases = 4;
 
   struct alignas(cache_line) words {
     counter state{};
-    counter all{};  ///< that were sent, as long as it is closed
+    counter all{};  ///< messages sent, valid while closed
   };
 
   [[nodiscard]] static constexpr std::uint64_t phase_of(std::uint64_t state) noexcept {
@@ -122,7 +127,7 @@ class closing_gate {
         state(), [](std::uint64_t now) { return phase_of(now) != closing && phase_of(now) != withdrawing; });
   }
 
-  /// Not if it was counted in time, or if it is open again.
+  /// Returns false if the message was counted in time, or if the channel is open again.
   [[nodiscard, gnu::noinline, gnu::cold]] bool withdraw(counter& count, std::uint64_t before) {
     for (;;) {
       std::uint64_t seen = settled();
@@ -135,7 +140,7 @@ class closing_gate {
       }
     }
   }
-  /// From that phase. Whether this call did it, and from which state.
+  /// Leaves `phase`. Returns whether this call did it; `from` is the state that it found.
   [[nodiscard]] bool move_on(std::uint64_t& from, std::uint64_t phase, std::uint64_t steps) {
     for (;;) {
       from = settled();

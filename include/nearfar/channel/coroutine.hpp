@@ -1,5 +1,5 @@
 /// \file
-/// Channels for coroutines: `co_await async_receive(channel)` takes no thread while it waits.
+/// Channels for coroutines: `co_await async_receive(channel)` occupies no thread while it waits.
 ///
 ///     nearfar::task doubles(nearfar::channel<int>& from, nearfar::channel<int>& to) {
 ///       while (const auto number = co_await nearfar::async_receive(from))
@@ -10,18 +10,19 @@
 ///     all.spawn(doubles(numbers, results));
 ///     all.wait();
 ///
-/// Source: the waiting is that of select.hpp; that a coroutine is woken by a job in a queue, and not where
-/// the message is sent, is what P2300, "std::execution", calls a scheduler (there `run_loop`).
+/// Source: the waiting is that of select.hpp. That a coroutine is woken by a job in a queue, and not by the
+/// thread that sends the message, is what P2300, "std::execution", calls a scheduler (there `run_loop`).
 ///
-/// A coroutine that waits observes its channels, or is listed at them, and then says that it is suspended
-/// (1). Who decides on it after that posts it to its executor, where it concludes, or attempts and waits
-/// again. Who decides before does nothing: the coroutine sees that it cannot suspend. Coroutines, and threads
-/// that wait for the same channels, are told alike.
+/// A waiting coroutine observes its channels, or is listed at them, and then marks itself as suspended (1). A
+/// thread that decides on it after that posts it to its executor, where it concludes, or tries and waits
+/// again. A thread that decides before does nothing: the coroutine sees the decision and does not suspend.
+/// Coroutines, and threads that wait for the same channels, are told alike.
 ///
-/// Cost: no memory but the coroutine's; a lock of the executor each time that one goes on.
+/// Cost: no memory beyond the coroutine's; one acquisition of the executor's lock each time a coroutine
+/// resumes.
 #pragma once
 
-// clang-format off: before <coroutine>, which says no more than that it cannot be included
+// clang-format off: it precedes <coroutine>, which would only say that it cannot be included
 #include "nearfar/core/language.hpp"
 // clang-format on
 
@@ -53,8 +54,8 @@ namespace nearfar {
 
 class executor;
 
-/// What a coroutine on an executor returns: started by `executor::spawn`, and nothing is made of one that is
-/// not. It has no value.
+/// Return type of a coroutine that runs on an executor. `executor::spawn` starts it; a task that is never
+/// spawned never runs. It has no value.
 class [[nodiscard]] task {
  public:
   class promise_type;
@@ -72,10 +73,10 @@ class [[nodiscard]] task {
   std::unique_ptr<promise_type, destroy> promise_;
 };
 
-/// Threads that run coroutines, each until it has to wait. All members may be called by any thread.
+/// Threads that run coroutines, each until it has to wait. Any thread may call any member.
 class executor {
  public:
-  /// Something to be run once, by one of the threads; its owner keeps it until then.
+  /// Work that one of the threads runs once. Its owner keeps it alive until then.
   class job {
    public:
     job() = default;
@@ -90,7 +91,7 @@ class executor {
     job* next_ = nullptr;
   };
 
-  /// Throws `misuse` for none.
+  /// Throws `misuse` for 0 threads.
   explicit executor(std::size_t threads = 1) {
     if (threads == 0) throw misuse("an executor needs a thread, or nothing is ever run");
     threads_.reserve(threads);
@@ -103,7 +104,7 @@ class executor {
   }
   executor(const executor&) = delete;
   executor& operator=(const executor&) = delete;
-  /// Waits as `wait` does; what a coroutine threw is lost.
+  /// Waits as `wait` does. Exceptions of the coroutines are lost.
   ~executor() {
     std::unique_lock lock(mutex_);
     all_ended_.wait(lock, [&] { return running_ == 0; });
@@ -111,10 +112,11 @@ class executor {
     stop();
   }
 
-  /// Starts it on one of the threads.
+  /// Starts the task on one of the threads.
   inline void spawn(task what);
-  /// Waits until all that was spawned has ended, which a coroutine that waits for a channel does not: close
-  /// that. Throws the first exception that one of them ended with. Not for coroutines of this executor.
+  /// Waits until all spawned tasks have ended, and throws the first exception that one of them ended with. A
+  /// task that waits for a channel does not end: close the channel. Must not be called from a coroutine of
+  /// this executor.
   void wait() {
     std::unique_lock lock(mutex_);
     all_ended_.wait(lock, [&] { return running_ == 0; });
@@ -125,7 +127,7 @@ class executor {
     what.next_ = nullptr;
     (last_ == nullptr ? first_ : last_->next_) = &what;
     last_ = &what;
-    changed_.notify_one();  // in the lock: when the job has run this may be no more
+    changed_.notify_one();  // inside the lock: once the job has run, the executor may be destroyed
   }
 
  private:
@@ -160,7 +162,7 @@ class executor {
   }
 
   std::mutex mutex_;
-  std::condition_variable changed_;  ///< there is a job, or will be none any more
+  std::condition_variable changed_;  ///< there is a job, or there will be no more
   std::condition_variable all_ended_;
   job* first_ = nullptr;
   job* last_ = nullptr;
@@ -173,7 +175,7 @@ class executor {
 class task::promise_type final : public executor::job {
  public:
   [[nodiscard]] task get_return_object() noexcept { return task(*this); }
-  // What compilers call through an object is no static member.
+  // Compilers call these through an object, so they are not static.
   // NOLINTBEGIN(readability-convert-member-functions-to-static)
   [[nodiscard]] std::suspend_always initial_suspend() noexcept { return {}; }
   [[nodiscard]] auto final_suspend() noexcept {
@@ -192,10 +194,11 @@ class task::promise_type final : public executor::job {
   // NOLINTEND(readability-convert-member-functions-to-static)
   void unhandled_exception() noexcept { on_->failed(std::current_exception()); }
 
-  /// Where it is run.
+  /// The executor on which it runs.
   [[nodiscard]] executor& runs_on() const noexcept { return *on_; }
 
-  /// What a coroutine's frame may hold: compilers do not ask for more than the usual alignment themselves.
+  /// Alignment of a coroutine's frame, and so the largest of what it may hold. Compilers do not request more
+  /// than the default alignment themselves.
   static constexpr std::align_val_t frame_alignment{cache_line};
   static void* operator new(std::size_t bytes) { return ::operator new(bytes, frame_alignment); }
   static void operator delete(void* at) noexcept { ::operator delete(at, frame_alignment); }
@@ -258,7 +261,8 @@ class awaited_cases : private executor::job {
     awaited_cases* owner = nullptr;
   };
 
-  /// Whether something has happened; otherwise this is suspended, and may already be no more.
+  /// Returns true if a case has happened. If false, the coroutine is suspended, and may already have been
+  /// resumed and destroyed.
   [[nodiscard]] bool goes_on() {
     for (;;) {
       chosen_ = cases_.arrange();
@@ -272,7 +276,7 @@ class awaited_cases : private executor::job {
       if (chosen_) return true;
     }
   }
-  /// Where it was decided upon.
+  /// Called on the executor after a decision on the suspended coroutine.
   void run() noexcept override {
     try {
       process_memory memory;
@@ -300,7 +304,7 @@ class awaited_selection : private std::array<awaited_cases::numbered, count>, pu
   std::size_t await_resume() { return finish(); }
 };
 
-/// One case, whose result is what is awaited.
+/// Awaits one case and returns its result.
 template <typename Result, typename MakeCase>
 class awaited_one {
   static_assert(alignof(Result) <= static_cast<std::size_t>(task::promise_type::frame_alignment),
@@ -331,8 +335,8 @@ class awaited_one {
   awaited_selection<1> waiting_;
 };
 
-/// Awaited by `co_await` in the expression that makes it, since what it is about may end there; in a variable
-/// it does not compile.
+/// Must be awaited in the expression that creates it, since the objects that it refers to may end there.
+/// Awaiting it from a variable does not compile.
 template <typename Make>
 class awaitable {
  public:
@@ -350,14 +354,14 @@ template <typename Result, typename MakeCase>
 
 }  // namespace detail
 
-/// To be awaited by a `task`, in the expression that makes it: as `receive`.
+/// As `receive`, for a `task` to await in the expression that calls it.
 template <typename Channel>
 [[nodiscard]] auto async_receive(Channel& from) {
   return detail::await_one<received<typename Channel::value_type>>(
       [&from](auto keep) { return on_receive(from, keep); });
 }
-/// To be awaited by a `task`, in the expression that makes it: as `send`; the message is moved from only if
-/// it is sent.
+/// As `send`, for a `task` to await in the expression that calls it. The message is moved from only if it is
+/// sent.
 template <typename Channel>
 [[nodiscard]] auto async_send(Channel& to, typename Channel::value_type&& value) {
   return detail::await_one<queue_status>(
@@ -367,7 +371,7 @@ template <typename Channel>
 [[nodiscard]] auto async_send(Channel& to, const typename Channel::value_type& value) {
   return detail::await_one<queue_status>([&to, &value](auto keep) { return on_send(to, value, keep); });
 }
-/// To be awaited by a `task`, in the expression that makes it: as `select`.
+/// As `select`, for a `task` to await in the expression that calls it.
 template <selectable... Case>
   requires(sizeof...(Case) > 0)
 [[nodiscard]] auto async_select(Case&&... cases) {

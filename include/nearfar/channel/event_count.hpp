@@ -1,22 +1,23 @@
 /// \file
-/// How those that wait for room, or for a message, sleep, and are woken by who makes it.
+/// How threads and ranks sleep that wait for room or for a message, and how the threads that provide it wake
+/// them.
 ///
 /// Source: the eventcount of D. Reed, R. Kanodia, "Synchronization with eventcounts and sequencers", CACM 22,
-/// 1979, doi 10.1145/359060.359076, in the form in which nobody is told where nobody waits: D. Vyukov's, as
-/// in folly's `EventCount`.
+/// 1979, doi 10.1145/359060.359076, in the form that wakes nobody if nobody waits: D. Vyukov's, as in folly's
+/// `EventCount`.
 ///
-/// Who waits registers (1), looks again at what it waits for, and sleeps until the count moves on from what
-/// it was before that look. Who makes what others wait for does so, and then looks whether any have
-/// registered (2), and moves the count on (3). By the fence at (1), and what is between making and (2), one
-/// of the two sees the other: the one that waits what was made, or the other that it waits. What that is the
-/// buffer says, by `told_after`.
+/// A waiting thread registers (1), checks again for what it waits for, and sleeps until the count has moved
+/// on from its value before that check. A thread that provides room or a message does so, then checks for
+/// registered threads (2), and increments the count (3). The fence at (1), and an ordering between providing
+/// and (2), ensure that at least one of the two sees the other: the waiting thread sees what was provided, or
+/// the provider sees the waiting thread. The buffer states which ordering that is, by `told_after`.
 ///
-/// Who waits for several events at once, or as a coroutine, does not sleep on any of them, but observes them:
-/// it registers in the same way, and is told by the decision about it (waiting_list.hpp). All that observe
-/// are told, beside one of those that sleep.
+/// A thread that waits for several events at once, or a coroutine, does not sleep on any of them but observes
+/// them: it registers in the same way, and is told by a decision on its waiter (waiting_list.hpp). All
+/// observers are told, in addition to one of the sleeping threads.
 ///
-/// Cost: telling nobody is the load of a word that is in every cache, and a fence if there has to be one.
-/// Memory: 64 bytes.
+/// Cost: if nobody waits, the load of a word that is in every cache, and a fence if the ordering requires
+/// one. Memory: 64 bytes.
 #pragma once
 
 #include <atomic>
@@ -28,26 +29,26 @@
 
 namespace nearfar {
 
-/// In memory that all who wait and tell share. See the file's comment.
+/// In memory shared by all that wait and tell. See the file's comment.
 template <typename Memory>
 struct alignas(cache_line) event_count {
   parking_word<Memory> count{};
-  typename Memory::template near<std::uint32_t> waiting{};   ///< those that observe, too
-  typename Memory::template near<std::uint32_t> observed{};  ///< only those
-  typename Memory::template near<std::uint32_t> guard{};     ///< a lock of the list
+  typename Memory::template near<std::uint32_t> waiting{};   ///< including observers
+  typename Memory::template near<std::uint32_t> observed{};  ///< observers only
+  typename Memory::template near<std::uint32_t> guard{};     ///< lock of the list
   detail::waiting_list<Memory> observers{};
 };
 
 namespace detail {
 
-/// What orders that something was made before the look for those that wait for it.
+/// What orders providing room or a message before the check for waiting threads.
 enum class told_after : std::uint8_t {
-  fence,        ///< a fence here
-  itself,       ///< it was made by an operation that is sequentially consistent
-  light_fence,  ///< one that costs nothing here, and much for those that go to sleep
+  fence,        ///< a fence in `tell`
+  itself,       ///< it was provided by a sequentially consistent operation
+  light_fence,  ///< a light fence: free in `tell`, expensive for threads that go to sleep
 };
 
-/// Between that and a look at what those make who are told so.
+/// Called between registering and the next check, for an event whose providers tell by `how`.
 template <told_after how, typename Memory>
 void register_before_look(Memory& memory) {
   // (1)
@@ -57,8 +58,8 @@ void register_before_look(Memory& memory) {
     memory.fence(std::memory_order_seq_cst);
 }
 
-/// What `attempt()` brings, which is repeated after events until `in_vain` does not hold for it, or until the
-/// deadline has passed. `how` are those told that wait for this.
+/// Repeats `attempt()` after events until `in_vain` is false for its result, or until the deadline has
+/// passed, and returns the last result. `how` is the order by which the providers tell this event.
 template <told_after how, typename Memory, typename Attempt, typename InVain>
 [[nodiscard]] auto attempt_until(Memory& memory, event_count<Memory>& event, const channel_deadline& deadline,
                                  const Attempt& attempt, const InVain& in_vain) {
@@ -80,7 +81,7 @@ template <told_after how, typename Memory, typename Attempt, typename InVain>
   }
 }
 
-/// Of one that waits for this event, and perhaps for others.
+/// Entry of a waiter for this event, and perhaps for others.
 template <typename Memory>
 struct observer {
   list_link<Memory> link{};
@@ -94,7 +95,8 @@ void with_observers(Memory& memory, event_count<Memory>& event, const Inside& in
   event.guard.store(0, std::memory_order_release);  // (5)
 }
 
-/// The observer's waiter is told of the event until `unobserve`; what was made before it finds by a look.
+/// Until `unobserve`, the observer's waiter is told of the event. Its owner must check for what was provided
+/// before.
 template <told_after how, typename Memory>
 void observe(Memory& memory, event_count<Memory>& event, observer<Memory>& mine) {
   with_observers(memory, event, [&](auto& list) { list.append(mine); });
@@ -109,7 +111,8 @@ void unobserve(Memory& memory, event_count<Memory>& event, observer<Memory>& min
   event.waiting.fetch_add(~std::uint32_t{0}, std::memory_order_relaxed);
 }
 
-/// Of those that wait, if there are any. Apart, so that who tells nobody pays for a load and no more.
+/// Tells the waiting threads, if there are any. Out of line, so that `tell` costs only a load if nobody
+/// waits.
 template <told_after how, typename Memory>
 [[gnu::noinline]] void tell_those_that_wait(Memory& memory, event_count<Memory>& event, bool tells_all) {
   event.count.value.fetch_add(1, std::memory_order_release);  // (3)
@@ -122,7 +125,7 @@ template <told_after how, typename Memory>
   if (event.observed.load(order) != 0)
     with_observers(memory, event, [&](auto& list) { list.template tell_all<observer<Memory>>(memory); });
 }
-/// Tells one of those that wait, if there are any; or all.
+/// Tells one of the waiting threads, if there are any, or all of them.
 template <told_after how = told_after::fence, typename Memory>
 void tell(Memory& memory, event_count<Memory>& event, bool tells_all = false) {
   if constexpr (how == told_after::fence) memory.fence(std::memory_order_seq_cst);

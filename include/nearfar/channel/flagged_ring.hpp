@@ -1,25 +1,26 @@
 /// \file
-/// The buffer of a channel with room for a fixed number of messages, in which those who send, and those who
-/// receive, wait for each other at the message's own place only: parallel access.
+/// The buffer of a channel with a fixed capacity, in which senders and receivers wait for each other only at
+/// the place of their own message: parallel access.
 ///
-/// Source: Laubert 2021, section 3.5, PA: the ends are moved on by compare-and-swap, and each place has a
-/// flag that lets its message be written and one that lets it be read, each on a line of its own; and chapter
-/// 6, one flag of several states instead. `flags` says which. Where one thread receives it moves the head on
-/// when it has read, and no flag for writing is needed.
+/// Source: Laubert 2021, section 3.5, PA: the ends are moved on by compare-and-swap, and each place has one
+/// flag that admits its writer and one that admits its reader, each on a line of its own; and chapter 6, one
+/// flag with several states instead. `flags` selects which. A single receiver moves the head on only after it
+/// has read, so no flag for writing is needed.
 ///
-/// A flag of the source is clear or set. Then two who send, a whole ring apart, may wait for the same one,
-/// and the later may be let in before the earlier, so that messages of one sender come out of order (the
-/// checker finds it: tests/channel/checked_strategies_test.cpp). `flags::binary` is that; the others hold the
-/// position whose turn it is.
+/// A flag of the source is clear or set. Two senders, a whole ring apart, may then wait for the same flag,
+/// and the later one may be let in before the earlier, so that messages of one sender come out of order (the
+/// checker finds it: tests/channel/checked_strategies_test.cpp). `flags::binary` is that version; the others
+/// hold the position whose turn it is.
 ///
-/// Linearization points, but for `flags::binary`: of what succeeds the compare-and-swap of its end (where one
-/// thread receives, of `take` the store of the head); of full and empty the look at the other end: since the
-/// head only grows, and the tail is never further from it than the capacity, both were so then. So who
-/// receives may wait for a sender that has only begun, and the reverse. Progress: those between their two
-/// steps block who comes to their place; all others go on.
+/// Linearization points, except with `flags::binary`: of a success the compare-and-swap of its end (with a
+/// single receiver, of `take` the store of the head); of full and empty the look at the other end: since the
+/// head only grows, and the tail never exceeds it by more than the capacity, both ends had these values at
+/// that moment. A receiver may therefore wait for a sender that has only begun, and a sender for a receiver.
+/// Progress: a thread between its two steps blocks those that come to its place; all others go on.
 ///
-/// Cost: a compare-and-swap, the lines of both ends, and those of the message and its flags. Memory: for each
-/// message that there is room for, rounded up to a power of two, one or two lines beside it.
+/// Cost: a compare-and-swap, the lines of both ends, and those of the message and its flags. Memory: one or
+/// two lines per place in addition to the messages; the number of places is the capacity rounded up to a
+/// power of two.
 #pragma once
 
 #include <atomic>
@@ -35,14 +36,14 @@
 
 namespace nearfar {
 
-/// How the places of a flagged ring say whose turn it is.
+/// How the places of a flagged ring tell whose turn it is.
 ///
-/// `await_write` and `await_read` wait for the turn of that position; `let_read` and `let_write` give it on,
-/// the latter to the position a ring later. A message that was not made, as its move threw, is read as such:
-/// `let_read` tells, and `await_read` returns whether there is one. Until then it takes up room, and counts.
+/// `await_write` and `await_read` wait for the turn of a position. `let_read` passes it on to the reader, and
+/// `let_write` to the writer one ring later. If moving a message throws, `let_read` marks the place as void,
+/// and `await_read` returns false for it. Until it is read, a void place takes up room and counts.
 namespace flags {
 
-/// One flag for both: twice the position, and 1 more when it may be read.
+/// One flag for both: twice the position, plus 1 when it may be read.
 template <typename Memory>
 class single {
  public:
@@ -83,7 +84,7 @@ class single {
   typename Memory::template array<flag> turns_;
 };
 
-/// One for writing and one for reading, each with the position whose turn it is.
+/// One flag for writing and one for reading, each with the position whose turn it is.
 template <typename Memory>
 class twofold {
  public:
@@ -102,7 +103,7 @@ class twofold {
   single<Memory> read_;
 };
 
-/// As published, with the fault that the file's comment tells of.
+/// As published, with the fault described in the file's comment.
 template <typename Memory>
 class binary {
  public:
@@ -154,7 +155,7 @@ class binary {
 
 }  // namespace flags
 
-/// Of messages of type `T` in that memory. See the file's comment.
+/// Buffer for messages of type `T` in `Memory`. See the file's comment.
 template <typename Memory, typename T, template <typename> typename Flags, bool one_receiver = false>
 class flagged_ring {
  public:
@@ -164,7 +165,7 @@ class flagged_ring {
   static constexpr auto put_order = detail::told_after::itself;
   static constexpr auto take_order = one_receiver ? detail::told_after::fence : detail::told_after::itself;
 
-  /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
+  /// Throws `misuse` for a capacity of 0, and for 2^32 messages or more. Collective for the memory of ranks.
   flagged_ring(Memory& memory, std::size_t capacity)
       : memory_(&memory),
         capacity_(detail::checked_capacity(capacity)),
@@ -174,7 +175,7 @@ class flagged_ring {
         places_(memory, std::bit_ceil(capacity)) {}
   flagged_ring(const flagged_ring&) = delete;
   flagged_ring& operator=(const flagged_ring&) = delete;
-  /// Messages that nobody has received are destroyed. Nobody may use it any more.
+  /// Destroys messages that were not received. No other thread or rank may still use the buffer.
   ~flagged_ring() {
     if constexpr (!std::is_trivially_destructible_v<T>) {
       const std::uint64_t tail = ends_[0].tail.load(std::memory_order_acquire) & ~closed_bit;
@@ -207,14 +208,14 @@ class flagged_ring {
     return queue_status::success;
   }
 
-  /// A message, or `empty` or `closed`.
+  /// Returns the oldest message, or `empty` or `closed`.
   [[nodiscard]] received<T> take() {
     both_ends& ends = ends_[0];
     std::uint64_t head = ends.head.load(std::memory_order_relaxed);
     for (;;) {
       std::uint64_t tail = ends.tail.load(std::memory_order_relaxed);
       const std::uint64_t messages = (tail & ~closed_bit) - head;
-      if (messages == 0 || messages > capacity_) {  // or that tail is an old one
+      if (messages == 0 || messages > capacity_) {  // or that tail is outdated
         memory_->fence(std::memory_order_seq_cst);
         tail = ends.tail.load(std::memory_order_relaxed);
         if ((tail & ~closed_bit) == head)
@@ -222,7 +223,8 @@ class flagged_ring {
         head = ends.head.load(std::memory_order_relaxed);
         continue;
       }
-      // (6) Who takes what another has sent sees at least that tail, and so no head beyond it.
+      // (6) A receiver that takes another thread's message has seen at least that tail, so no head lies
+      //     beyond it.
       if constexpr (!one_receiver)
         if (!ends.head.compare_exchange(head, head + 1, std::memory_order_seq_cst, std::memory_order_relaxed))
           continue;
@@ -239,15 +241,15 @@ class flagged_ring {
     }
   }
 
-  /// Whether this call closed it.
+  /// Returns whether this call closed it.
   bool close() { return set_closed(true); }
-  /// Whether this call opened it again.
+  /// Returns whether this call opened it again.
   bool reopen() { return set_closed(false); }
   [[nodiscard]] bool is_closed() const {
     return (ends_[0].tail.load(std::memory_order_acquire) & closed_bit) != 0;
   }
 
-  /// Messages; an estimate while others send or receive.
+  /// Number of messages; an estimate while others send or receive.
   [[nodiscard]] std::size_t count() const {
     const std::uint64_t head = ends_[0].head.load(std::memory_order_relaxed);
     const std::uint64_t tail = ends_[0].tail.load(std::memory_order_relaxed) & ~closed_bit;

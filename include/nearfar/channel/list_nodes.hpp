@@ -1,12 +1,13 @@
 /// \file
 /// Where the nodes of a channel's linked list come from, and where they go.
 ///
-/// Source: Laubert 2021, section 3.4.1: from the heap and back for each message, or by a free list. Here the
-/// free list is R. K. Treiber's stack, "Systems programming: coping with parallelism", IBM RJ 5118, 1986,
-/// with a tag in its top: the source's is open to the ABA problem.
+/// Source: Laubert 2021, section 3.4.1: each message's node from the heap and back, or from a free list. Here
+/// the free list is R. K. Treiber's stack, "Systems programming: coping with parallelism", IBM RJ 5118, 1986,
+/// with a tag in its top; the list of the thesis is open to the ABA problem.
 ///
-/// A node is known by a number, which has `number_bits` and is not 0, that of none. Who looks at nodes that
-/// another may give back does so under a `guard`, and gives nodes back by it that others may look at.
+/// A node is identified by a number of `number_bits` bits; 0 stands for no node. A thread that looks at nodes
+/// that another thread may give back does so under a `guard`. It gives back through the guard the nodes that
+/// others may still look at.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +28,8 @@
 
 namespace nearfar::list_nodes {
 
-/// New from the heap, deleted when they are given back: the threads of a process only, and only for who knows
-/// that nobody looks at a node any more.
+/// Allocates nodes from the heap and deletes them when they are given back. Only for the threads of a
+/// process, and for lists in which the thread that gives a node back knows that no other thread looks at it.
 template <typename Memory, typename Node>
 class heap {
  public:
@@ -47,7 +48,7 @@ class heap {
 
 namespace detail {
 
-/// Of nodes that stay readable, whoever uses them.
+/// For nodes that stay readable, whoever uses them.
 template <typename Nodes>
 class no_guard {
  public:
@@ -60,13 +61,13 @@ class no_guard {
   Nodes* nodes_;
 };
 
-/// Numbers of nodes that nobody uses; `number(node)` is where a node keeps the next.
+/// Numbers of unused nodes. `next_of(node)` is the cell in which a node keeps the next.
 template <typename Memory>
 class free_list {
  public:
   explicit free_list(Memory& memory) : top_(memory, 1) {}
 
-  /// 0 if there is none.
+  /// Returns 0 if the list is empty.
   template <typename NextOf>
   [[nodiscard]] std::uint64_t pop(const NextOf& next_of) {
     auto& top = top_[0].of;
@@ -74,7 +75,7 @@ class free_list {
     for (;;) {
       const std::uint64_t node = seen & number_mask;
       if (node == 0) return 0;
-      // The node may be in use again, and the number of no meaning: then the tag has changed.
+      // The node may be in use again and its link meaningless; then the tag has changed.
       const std::uint64_t next = next_of(node).load(std::memory_order_relaxed);
       if (top.compare_exchange(seen, tag_after(seen) | next, std::memory_order_acquire,
                                std::memory_order_acquire))
@@ -103,7 +104,8 @@ class free_list {
 
 }  // namespace detail
 
-/// So many nodes, made at once. What has been a node stays one. Where none is left there is no room.
+/// A fixed number of nodes, allocated at once. A node's memory stays a node. When none is left, the channel
+/// is full.
 template <typename Memory, typename Node>
 class fixed {
  public:
@@ -112,13 +114,13 @@ class fixed {
   static constexpr unsigned number_bits = 32;
   using guard = detail::no_guard<fixed>;
 
-  /// One more than messages, for the one before the first.
+  /// One node more than messages, for the one before the first.
   fixed(Memory& memory, std::size_t capacity) : free_(memory), nodes_(memory, capacity + 1) {
     if (memory.is_maker())
       for (std::uint64_t node = capacity + 1; node != 0; --node) give_back(node);
     memory.made();
   }
-  /// 0 if none is left.
+  /// Returns 0 if no node is left.
   [[nodiscard]] std::uint64_t obtain() {
     return free_.pop([this](std::uint64_t node) -> auto& { return at(node).next_free; });
   }
@@ -138,7 +140,7 @@ class fixed {
   typename Memory::template array<kept> nodes_;
 };
 
-/// As many as are ever needed at once, kept until the end: the threads of a process only.
+/// Allocates nodes as they are needed and keeps them until the end. Only for the threads of a process.
 template <typename Memory, typename Node>
 class recycled {
  public:
@@ -154,11 +156,11 @@ class recycled {
     for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_acquire);
   }
 
-  /// Throws `std::bad_alloc`, and `out_of_memory` for 2^32 nodes.
+  /// Throws `std::bad_alloc`, and `out_of_memory` beyond 2^32 nodes.
   [[nodiscard]] std::uint64_t obtain() {
     const std::uint64_t node = free_.pop([this](std::uint64_t of) -> auto& { return at(of).next_free; });
     if (node != 0) return node;
-    // A number is taken when its node is there, so that a chunk that cannot be made costs none.
+    // A number is taken only once its node exists, so that a failed allocation wastes none.
     std::uint64_t made = made_.load(std::memory_order_relaxed);
     do {
       if (made + 1 >= std::uint64_t{1} << 32U) throw out_of_memory("a channel has at most 2^32 messages");
@@ -177,7 +179,7 @@ class recycled {
     Node node{};
     typename Memory::template near<std::uint64_t> next_free{};
   };
-  /// Chunk 0 has the first 64 nodes, each other one as many as all before it.
+  /// Chunk 0 has the first 64 nodes; each other chunk has as many as all before it.
   struct chunk_place {
     static constexpr unsigned first_bits = 6;
     explicit chunk_place(std::uint64_t node)
@@ -209,32 +211,34 @@ class recycled {
   std::array<std::atomic<kept*>, most_chunks> chunks_{};
 };
 
-/// New from the heap, deleted when they have been given back and nobody looks at them: the threads of a
-/// process only. Source: the hazard pointers of M. Michael, "Hazard pointers: safe memory reclamation for
-/// lock-free objects", TPDS 15, 2004, doi 10.1109/TPDS.2004.8; that who looks need not fence is by the
-/// asymmetric fences of channel_memory.hpp. Lock-free, but for the heap. Cost: a guard is a swap of a word
-/// that few others touch, and a store for each node that is looked at; every `scan_after` nodes given back,
-/// a heavy fence. Memory: nodes given back that are not yet deleted, at most `scan_after` and 2 for each
-/// guard, for as many guards as there have been at once.
+/// Allocates nodes from the heap, and deletes them once they have been given back and no guard holds them.
+/// Only for the threads of a process.
 ///
-/// Only the beginning of a guard and `obtain` allocate, and so throw `std::bad_alloc`. A guard gives a
-/// message node back when that message has changed hands, and nothing may throw from there on.
+/// Source: the hazard pointers of M. Michael, "Hazard pointers: safe memory reclamation for lock-free
+/// objects", TPDS 15, 2004, doi 10.1109/TPDS.2004.8. Holding a node needs no full fence, owing to the
+/// asymmetric fences of channel_memory.hpp. Progress: lock-free, except for the heap. Cost: a guard takes a
+/// swap of a word that few others touch, and a store for each node that it holds; every `scan_after` nodes
+/// given back take a heavy fence. Memory: the nodes given back but not yet deleted; for as many guards as
+/// have existed at once, at most `scan_after` plus 2 per guard.
+///
+/// Only constructing a guard and `obtain` allocate, and so throw `std::bad_alloc`. A guard gives a message's
+/// node back after the message has changed hands, and from there on nothing may throw.
 template <typename Memory, typename Node>
 class hazard {
   struct alignas(cache_line) record {
     std::atomic<std::uint32_t> in_use{0};
-    std::array<std::atomic<std::uint64_t>, 2> held{};  ///< who looks at these says so
-    std::vector<std::uint64_t> given_back;             ///< only who uses the record looks
+    std::array<std::atomic<std::uint64_t>, 2> held{};  ///< nodes that the record's user looks at
+    std::vector<std::uint64_t> given_back;             ///< accessed only by the record's user
     record* next = nullptr;
   };
 
  public:
   static constexpr bool stay_readable = false;
   static constexpr bool takes_capacity = false;
-  static constexpr unsigned number_bits = 48;  ///< of an address of a process
+  static constexpr unsigned number_bits = 48;  ///< of an address in a process
   static constexpr std::size_t scan_after = 128;
 
-  /// Of one thread, for one operation. Giving back does not throw, for the first two nodes at least.
+  /// Belongs to one thread, for one operation. Giving back does not throw for the first two nodes at least.
   class guard {
    public:
     static constexpr bool is_needed = true;
@@ -245,7 +249,8 @@ class hazard {
       for (auto& each : mine_->held) each.store(0, std::memory_order_release);  // (2)
       mine_->in_use.store(0, std::memory_order_release);                        // (3)
     }
-    /// One that can be reached after this is not deleted before the guard ends, or holds another.
+    /// A node that can be reached after this call is not deleted before the guard ends or holds another in
+    /// its place.
     void hold(std::size_t which, std::uint64_t node) const noexcept {
       mine_->held[which].store(node, std::memory_order_release);
       nodes_->memory_->light_fence();  // pairs with (4)
@@ -275,7 +280,7 @@ class hazard {
     if (result >> number_bits != 0) std::abort();  // no system gives such an address unless it is asked to
     return result;
   }
-  /// One that nobody has seen.
+  /// For a node that no other thread has seen.
   void give_back(std::uint64_t node) { delete &(*this)[node]; }
   [[nodiscard]] Node& operator[](std::uint64_t node) const {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): a number of 64 bits is what all the lists know a node by
@@ -304,15 +309,16 @@ class hazard {
     }
     return *made.release();
   }
-  /// For what one operation gives back. There are more than `scan_after` only where guards hold so many.
+  /// Reserves room for what one operation gives back. There are more than `scan_after` only if guards hold so
+  /// many.
   static void make_room(std::vector<std::uint64_t>& given_back) {
     const std::size_t needed = std::max(scan_after, given_back.size() + given_back_at_once);
     if (given_back.capacity() < needed) given_back.reserve(2 * needed);
   }
   void scan(std::vector<std::uint64_t>& given_back) {
     memory_->heavy_fence();  // (4)
-    // What is held is copied some at a time, as each copy costs a line that others write, and allocates
-    // nothing.
+    // The held nodes are copied in batches: each look costs a line that others write, and a batch needs no
+    // allocation.
     std::array<std::uint64_t, 64> held{};
     auto free = given_back.begin();
     std::size_t count = 0;

@@ -1,25 +1,27 @@
 /// \file
 /// The buffer of a channel as a linked list without locks.
 ///
-/// Source: Laubert 2021, section 3.6, LF LL: the non-blocking queue of M. Michael, M. Scott, PODC 1996,
-/// doi 10.1145/248052.248106. Closing by a mark where the last node's link would be, as in A. Morrison,
-/// Y. Afek, "Fast concurrent queues for x86 processors", PPoPP 2013, close their rings.
+/// Source: Laubert 2021, section 3.6, LF LL: the non-blocking queue of M. Michael, M. Scott, PODC 1996, doi
+/// 10.1145/248052.248106. A channel is closed by a mark in the last node's link, as A. Morrison, Y. Afek,
+/// "Fast concurrent queues for x86 processors", PPoPP 2013, close their rings.
 ///
-/// Reclamation: nodes are of a free list (list_nodes.hpp), what has been a node stays one, and each link has
-/// a tag, so that a compare-and-swap on what is a node again fails; the source leaves that case out. A tag
-/// has 32 bits: who is delayed for exactly a multiple of 2^32 changes of one link is not seen. Or nodes are
-/// of the heap, and guarded by hazard pointers: then none is given back while somebody looks at it, and what
-/// is compared cannot be a node again. Since any type is sent, a message is read by the one who took it only,
-/// after its compare-and-swap: so its node is given back by the second of two, who has taken its message, and
-/// who has moved the head past it.
+/// Reclamation: either nodes come from a free list (list_nodes.hpp). Then the memory of a node stays a node,
+/// and each link has a tag, so that a compare-and-swap on a node that is in use again fails; the source
+/// leaves that case out. A tag has 32 bits: a thread that is delayed for exactly a multiple of 2^32 changes
+/// of one link goes unnoticed. Or nodes come from the heap and are guarded by hazard pointers. Then no node
+/// is given back while a thread looks at it, so that a compared node cannot be in use again. Since messages
+/// are of any type, only the receiver that took a message reads it, after its compare-and-swap. A node is
+/// therefore given back by the second of two: the receiver that has taken its message, and the one that has
+/// moved the head past it.
 ///
-/// Linearization points: of `put` the compare-and-swap of the last link (1), of `take` that of the head (2),
-/// of empty and closed the look at the head's link, if the head is then where it was, of `close` the
+/// Linearization points: of `put` the compare-and-swap of the last link (1); of `take` that of the head (2);
+/// of empty and closed the look at the head's link, if the head has not moved meanwhile; of `close` the
 /// compare-and-swap of the last link. Full is not linearizable, as in locked_list.hpp. Progress: lock-free,
-/// but for the first use of memory from the heap.
+/// except for the first use of memory from the heap.
 ///
-/// Cost: `put` 2 compare-and-swaps, `take` 1 and an addition or two, and 1 each for the free list; the lines
-/// of the end, of two nodes, and of the free list's top. Memory: three lines, and a line or more a message.
+/// Cost: `put` 2 compare-and-swaps, `take` 1 and one or two additions, and 1 each for the free list; the
+/// lines of the end, of two nodes, and of the free list's top. Memory: three lines, and one or more per
+/// message.
 #pragma once
 
 #include <atomic>
@@ -35,13 +37,12 @@
 
 namespace nearfar {
 
-/// Of messages of type `T` in that memory. See the file's comment.
+/// Buffer for messages of type `T` in `Memory`. See the file's comment.
 template <typename Memory, typename T, template <typename, typename> typename Nodes>
 class lock_free_list {
   struct alignas(cache_line) node {
     typename Memory::template near<std::uint64_t> next{};
-    typename Memory::template near<std::uint32_t>
-        done{};  ///< of the two who must be, before it is given back
+    typename Memory::template near<std::uint32_t> done{};  ///< steps done of the two before it is given back
     typename Memory::template near<std::uint64_t> number{};  ///< of all messages so far
     typename Memory::template slot<T> message{};
   };
@@ -50,16 +51,16 @@ class lock_free_list {
 
  public:
   static constexpr bool takes_capacity = nodes::takes_capacity;
-  /// Who takes gives a node back that another may have left in use, and with it that one.
+  /// One `take` may complete the second step of two nodes, and so give both back.
   static constexpr bool take_may_make_room_for_several = takes_capacity;
   static constexpr bool has_one_sender = false;
   static constexpr bool has_one_receiver = false;
   static constexpr bool hands_back = true;
   static constexpr auto put_order = detail::told_after::itself;
-  /// A node is given back by what comes after.
+  /// The node is given back after the compare-and-swap.
   static constexpr auto take_order = detail::told_after::fence;
 
-  /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
+  /// Throws `misuse` for a capacity of 0, and for 2^32 messages or more. Collective for the memory of ranks.
   lock_free_list(Memory& memory, std::size_t capacity)
     requires(takes_capacity)
       : lock_free_list(memory, detail::checked_capacity(capacity), capacity) {}
@@ -68,7 +69,7 @@ class lock_free_list {
       : lock_free_list(memory, unbounded) {}
   lock_free_list(const lock_free_list&) = delete;
   lock_free_list& operator=(const lock_free_list&) = delete;
-  /// Messages that nobody has received are destroyed. Nobody may use it any more.
+  /// Destroys messages that were not received. No other thread or rank may still use the buffer.
   ~lock_free_list() {
     if constexpr (!std::is_trivially_destructible_v<T> || !nodes::stay_readable) {
       std::uint64_t at = number_of(ends_[0].head.load(std::memory_order_acquire));
@@ -92,7 +93,8 @@ class lock_free_list {
     const std::uint64_t mine = nodes_.obtain();
     if (mine == none) return is_closed() ? queue_status::closed : queue_status::full;
     node& made = nodes_[mine];
-    // (3) Who has looked at it as the node that it was, and so sees that, sees that the tail has moved on.
+    // (3) A thread that looks at this node in its former use, and sees this, also sees that the tail has
+    //     moved on.
     made.next.store(changed(made.next.load(std::memory_order_relaxed), none), std::memory_order_release);
     made.done.store(0, std::memory_order_relaxed);
     detail::put_or(made.message, value, [&] { nodes_.give_back(mine); });
@@ -105,7 +107,7 @@ class lock_free_list {
         [&] { nodes_.give_back(mine); });
   }
 
-  /// A message, or `empty` or `closed`.
+  /// Returns the oldest message, or `empty` or `closed`.
   [[nodiscard]] received<T> take() {
     both_ends& ends = ends_[0];
     guard held(nodes_);
@@ -122,7 +124,7 @@ class lock_free_list {
         return to == closed_mark ? queue_status::closed : queue_status::empty;
       }
       if (number_of(head) == number_of(tail)) {
-        // It lags behind; the head must not pass it.
+        // The tail lags behind; the head must not pass it.
         static_cast<void>(ends.tail.compare_exchange(tail, changed(tail, to), std::memory_order_release,
                                                      std::memory_order_relaxed));
         continue;
@@ -136,16 +138,16 @@ class lock_free_list {
     }
   }
 
-  /// Whether this call closed it.
+  /// Returns whether this call closed it.
   bool close() { return set_closed(true); }
-  /// Whether this call opened it again.
+  /// Returns whether this call opened it again.
   bool reopen() { return set_closed(false); }
   [[nodiscard]] bool is_closed() const {
     guard held(nodes_);
     return number_of(last(held).next) == closed_mark;
   }
 
-  /// Messages; an estimate while others send or receive.
+  /// Number of messages; an estimate while others send or receive.
   [[nodiscard]] std::size_t count() const {
     guard held(nodes_);
     const auto number = [&](auto& end) {
@@ -159,7 +161,7 @@ class lock_free_list {
  private:
   static constexpr std::uint64_t none = 0;
   static constexpr std::uint64_t number_mask = (std::uint64_t{1} << nodes::number_bits) - 1;
-  /// In the place of the last link's node.
+  /// Takes the place of a node in the last link.
   static constexpr std::uint64_t closed_mark = number_mask;
 
   struct both_ends {
@@ -188,12 +190,12 @@ class lock_free_list {
   }
 
   [[nodiscard]] static std::uint64_t number_of(std::uint64_t link) noexcept { return link & number_mask; }
-  /// To another node, with the next tag.
+  /// Links to another node, with the next tag.
   [[nodiscard]] static std::uint64_t changed(std::uint64_t link, std::uint64_t to) noexcept {
     return (link & ~number_mask) + number_mask + 1 + to;
   }
 
-  /// The first or last node, which others do not delete while it is held.
+  /// Returns the first or last node, which others do not delete while it is held.
   template <typename End>
   [[nodiscard]] static std::uint64_t held_end(guard& held, std::size_t which, End& end) {
     std::uint64_t result = end.load(std::memory_order_acquire);
@@ -214,7 +216,7 @@ class lock_free_list {
                                              std::memory_order_relaxed));  // pairs with (4)
     }
   }
-  /// Not if it is closed.
+  /// Returns false if the channel is closed.
   [[nodiscard]] bool hang_on(guard& held, std::uint64_t mine) {
     for (;;) {
       end_of_list at = last(held);

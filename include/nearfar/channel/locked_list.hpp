@@ -1,25 +1,26 @@
 /// \file
-/// The buffer of a channel as a linked list, with one lock for those who send and one for those who receive,
-/// either of which may be left out where one thread does so. A message is put into its node before the lock
-/// is taken.
+/// The buffer of a channel as a linked list, with one lock for the senders and one for the receivers. An end
+/// that only one thread uses may go without its lock. A sender fills its node before it takes the lock.
 ///
 /// Source: Laubert 2021, section 3.4.1, TL LL, and chapter 6, the list with other locks; after the two-lock
 /// queue of M. Michael, M. Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue
-/// algorithms", PODC 1996, doi 10.1145/248052.248106. Nodes are from the heap or from a free list
-/// (list_nodes.hpp), of which those of a fixed number are what there is room for.
+/// algorithms", PODC 1996, doi 10.1145/248052.248106. Nodes come from the heap or from a free list
+/// (list_nodes.hpp); a free list of fixed length sets the capacity.
 ///
-/// The list begins with a node whose message has been received. Who receives follows the links as far as
-/// messages are counted, and keeps what it has last seen of the count; who sends never touches a node again
-/// that a counted one hangs on, so that who receives may give it back.
+/// The list begins with a node whose message has been received. Receivers follow the links as far as messages
+/// are counted, and keep the count that they have last seen. A sender never touches a node again once the
+/// next node is counted, so that a receiver may give it back.
 ///
-/// Linearization points: of `put` the store of the count (1); of `take` under its lock; of empty the look at
-/// the count, after a fence; of `close` under the lock of those who send, or by closing_gate.hpp. A side
-/// without a lock does not fence: see locked_ring.hpp. Full is what a fixed number of nodes says: one that is
-/// about to be given back, or was obtained by who then finds the channel closed, is not there, so that full
-/// is not linearizable. Progress: as the locks; wait-free without, but for who closes, and the nodes' source.
+/// Linearization points: of `put` the store of the count (1); of `take` a point under its lock; of empty the
+/// look at the count, after a fence; of `close` a point under the senders' lock, or see closing_gate.hpp. An
+/// end without a lock does not fence: see locked_ring.hpp. Full means that a fixed number of nodes is used
+/// up. A node counts as used while a receiver is about to give it back, and while a sender holds it that then
+/// finds the channel closed; so full is not linearizable. Progress: as the locks; wait-free without a lock,
+/// apart from closing and from the source of the nodes.
 ///
 /// Cost: that of one lock, the lines of the node and of the one before it, and those of obtaining a node.
-/// Memory: four lines, the locks, and 2 words a message beside it, where nodes are recycled 3.
+/// Memory: three lines and the locks, and one or more lines per message; with a free list one line more for
+/// its top, and one more per message.
 #pragma once
 
 #include <atomic>
@@ -38,7 +39,7 @@
 
 namespace nearfar {
 
-/// Of messages of type `T` in that memory. See the file's comment.
+/// Buffer for messages of type `T` in `Memory`. See the file's comment.
 template <typename Memory, typename T, typename SendLock, typename ReceiveLock,
           template <typename, typename> typename Nodes>
 class locked_list {
@@ -52,14 +53,15 @@ class locked_list {
   static constexpr bool takes_capacity = nodes::takes_capacity;
   static constexpr bool has_one_sender = !SendLock::excludes;
   static constexpr bool has_one_receiver = !ReceiveLock::excludes;
-  /// A message whose move may throw is moved when it is sure that it is sent, if there is such a moment.
+  /// With a lock, a message whose move may throw is moved only once it is certain to be sent; without one
+  /// there is no such moment.
   static constexpr bool hands_back = has_one_sender || std::is_nothrow_move_constructible_v<T>;
   static constexpr auto put_order =
       has_one_sender ? detail::told_after::light_fence : detail::told_after::fence;
   static constexpr auto take_order =
       has_one_receiver ? detail::told_after::light_fence : detail::told_after::fence;
 
-  /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
+  /// Throws `misuse` for a capacity of 0, and for 2^32 messages or more. Collective for the memory of ranks.
   locked_list(Memory& memory, std::size_t capacity)
     requires(takes_capacity)
       : locked_list(memory, detail::checked_capacity(capacity), capacity) {}
@@ -68,7 +70,7 @@ class locked_list {
       : locked_list(memory, unbounded) {}
   locked_list(const locked_list&) = delete;
   locked_list& operator=(const locked_list&) = delete;
-  /// Messages that nobody has received are destroyed. Nobody may use it any more.
+  /// Destroys messages that were not received. No other thread or rank may still use the buffer.
   ~locked_list() {
     if constexpr (!takes_capacity || !std::is_trivially_destructible_v<T>) {
       std::uint64_t at = ends_[0].head.load(std::memory_order_acquire);
@@ -84,7 +86,7 @@ class locked_list {
 
   /// `success`, `full` or `closed`. The message is moved from only if it is sent.
   [[nodiscard]] queue_status put(T& value) {
-    // So that nothing is obtained only to find that.
+    // Obtains no node if the channel is closed already.
     if (is_closed()) return queue_status::closed;
     const std::uint64_t mine = nodes_.obtain();
     if (mine == none) return is_closed() ? queue_status::closed : queue_status::full;
@@ -106,7 +108,7 @@ class locked_list {
         [&] { nodes_.give_back(mine); });
   }
 
-  /// A message, or `empty` or `closed`.
+  /// Returns the oldest message, or `empty` or `closed`.
   [[nodiscard]] received<T> take() {
     std::uint64_t left = none;
     return detail::and_always(
@@ -116,17 +118,17 @@ class locked_list {
         });
   }
 
-  /// Whether this call closed it.
+  /// Returns whether this call closed it.
   bool close() {
     return channel_lock::with(send_lock_, [&] { return gate_.close(ends_[0].sent); });
   }
-  /// Whether this call opened it again.
+  /// Returns whether this call opened it again.
   bool reopen() {
     return channel_lock::with(send_lock_, [&] { return gate_.reopen(); });
   }
   [[nodiscard]] bool is_closed() const { return gate_.is_closed(); }
 
-  /// Messages; an estimate while others send or receive.
+  /// Number of messages; an estimate while others send or receive.
   [[nodiscard]] std::size_t count() const {
     const std::uint64_t got = ends_[0].got.load(std::memory_order_relaxed);
     const std::uint64_t sent = ends_[0].sent.load(std::memory_order_relaxed);
@@ -141,7 +143,7 @@ class locked_list {
     typename Memory::template near<std::uint64_t> sent{};
     alignas(cache_line) typename Memory::template near<std::uint64_t> head{};
     typename Memory::template near<std::uint64_t> got{};
-    typename Memory::template near<std::uint64_t> seen_sent{};  ///< only who receives looks
+    typename Memory::template near<std::uint64_t> seen_sent{};  ///< accessed only by receivers
   };
 
   template <typename... Capacity>
@@ -161,7 +163,7 @@ class locked_list {
     memory.made();
   }
 
-  /// Under the lock, or as the one who sends.
+  /// Called under the lock, or by the only sender.
   [[nodiscard]] bool hang_on(std::uint64_t mine) {
     both_ends& ends = ends_[0];
     auto& link = nodes_[ends.tail.load(std::memory_order_relaxed)].next;
@@ -173,7 +175,7 @@ class locked_list {
     link.store(none, std::memory_order_relaxed);
     return false;
   }
-  /// Under the lock, or as the one who receives; and which node is not needed any more.
+  /// Called under the lock, or by the only receiver. `left` becomes the node that is no longer needed.
   [[nodiscard]] received<T> take_here(std::uint64_t& left) {
     both_ends& ends = ends_[0];
     const std::uint64_t got = ends.got.load(std::memory_order_relaxed);

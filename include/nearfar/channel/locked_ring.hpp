@@ -1,26 +1,26 @@
 /// \file
-/// The buffer of a channel with room for a fixed number of messages: an array, one lock for those who send
-/// and one for those who receive, which may be left out where one thread does so.
+/// The buffer of a channel with a fixed capacity: an array, with one lock for the senders and one for the
+/// receivers. A single receiver may go without its lock.
 ///
 /// Source: Laubert 2021, sections 3.1 to 3.4: PT ML, PT SL, SL and TL are this with the locks of locks.hpp,
-/// each for several senders and several receivers (MPMC), or for one receiver (MPSC). Each side keeps what it
-/// has last seen of the other, as in the MCRingBuffer of P. Lee, T. Bu, G. Chandranmenon, IPDPS 2010.
+/// each for several senders and several receivers (MPMC), or for one receiver (MPSC). Each side caches the
+/// position of the other that it has last seen, as in the MCRingBuffer of P. Lee, T. Bu, G. Chandranmenon,
+/// IPDPS 2010.
 ///
-/// Positions only grow. Each side publishes its own (1, 2), and looks at the other's only when there seems to
-/// be no room, or no message. Closing is under the lock of those who send.
+/// Positions only grow. Each side publishes its own (1, 2), and reads the other's only when there seems to be
+/// no room, or no message. Closing is under the senders' lock.
 ///
-/// Linearization points: of what succeeds the store of the position, of several at once the same; of full and
-/// empty the look at the other's position, after a fence, while nobody else changes this side's; of `close`
-/// what the gate stores.
+/// Linearization points: of a success, also of several messages at once, the store of the position; of full
+/// and empty the look at the other side's position, after a fence, while nobody else changes this side's; of
+/// `close` what the gate stores.
 ///
-/// Who receives without a lock does not fence, so that what it did is seen soon, but perhaps not yet by who
-/// looks when the call has returned: full and empty are linearizable only where both sides have locks, or who
-/// looks knows of the other's call by what happens before its own. Progress: as the locks; of who receives
-/// without one wait-free.
+/// A receiver without a lock does not fence. Others see its effect soon, but perhaps not yet when its call
+/// has returned. Full and empty are therefore linearizable only if both sides have locks, or if the other
+/// call happens before the one that looks. Progress: as the locks; a receiver without a lock is wait-free.
 ///
-/// Cost: that of one lock; a line of the other side's position for as many messages as it has moved
-/// meanwhile, and the lines of the messages. Memory: four lines and the locks, and for as many messages as
-/// there is room for, rounded up to a power of two.
+/// Cost: that of one lock; one transfer of the other side's position for as many messages as it has moved
+/// meanwhile; and the lines of the messages. Memory: three lines and the locks, and the messages, as many as
+/// the capacity rounded up to a power of two.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@
 
 namespace nearfar {
 
-/// Of messages of type `T` in that memory. See the file's comment.
+/// Buffer for messages of type `T` in `Memory`. See the file's comment.
 template <typename Memory, typename T, typename SendLock, typename ReceiveLock>
 class locked_ring {
  public:
@@ -51,7 +51,7 @@ class locked_ring {
   static constexpr auto take_order =
       has_one_receiver ? detail::told_after::light_fence : detail::told_after::fence;
 
-  /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
+  /// Throws `misuse` for a capacity of 0, and for 2^32 messages or more. Collective for the memory of ranks.
   locked_ring(Memory& memory, std::size_t capacity)
       : memory_(&memory),
         capacity_(detail::checked_capacity(capacity)),
@@ -63,7 +63,7 @@ class locked_ring {
         places_(memory, std::bit_ceil(capacity)) {}
   locked_ring(const locked_ring&) = delete;
   locked_ring& operator=(const locked_ring&) = delete;
-  /// Messages that nobody has received are destroyed. Nobody may use it any more.
+  /// Destroys messages that were not received. No other thread or rank may still use the buffer.
   ~locked_ring() {
     if constexpr (!std::is_trivially_destructible_v<T>) {
       const std::uint64_t tail = ends_[0].tail.load(std::memory_order_acquire);
@@ -78,34 +78,34 @@ class locked_ring {
     return channel_lock::with_unless(
         send_lock_, [&] { return is_full(); }, queue_status::full, [&] { return put_here(value); });
   }
-  /// A message, or `empty` or `closed`.
+  /// Returns the oldest message, or `empty` or `closed`.
   [[nodiscard]] received<T> take() {
     return channel_lock::with(receive_lock_, [&] { return take_here(); });
   }
-  /// As many as there is seen to be room for.
+  /// Puts as many as there is seen to be room for.
   template <typename It, typename End>
   [[nodiscard]] queue_status put_range(It& first, const End& last, std::size_t& count) {
     return channel_lock::with_unless(
         send_lock_, [&] { return is_full(); }, queue_status::full,
         [&] { return put_range_here(first, last, count); });
   }
-  /// As many as are seen.
+  /// Takes as many as are seen.
   template <typename Out>
   [[nodiscard]] queue_status take_range(Out& out, std::size_t most, std::size_t& count) {
     return channel_lock::with(receive_lock_, [&] { return take_range_here(out, most, count); });
   }
 
-  /// Whether this call closed it.
+  /// Returns whether this call closed it.
   bool close() {
     return channel_lock::with(send_lock_, [&] { return gate_.close(ends_[0].tail); });
   }
-  /// Whether this call opened it again.
+  /// Returns whether this call opened it again.
   bool reopen() {
     return channel_lock::with(send_lock_, [&] { return gate_.reopen(); });
   }
   [[nodiscard]] bool is_closed() const { return gate_.is_closed(); }
 
-  /// Messages; an estimate while others send or receive.
+  /// Number of messages; an estimate while others send or receive.
   [[nodiscard]] std::size_t count() const {
     const std::uint64_t head = ends_[0].head.load(std::memory_order_relaxed);
     const std::uint64_t tail = ends_[0].tail.load(std::memory_order_relaxed);
@@ -115,9 +115,9 @@ class locked_ring {
  private:
   struct both_ends {
     alignas(cache_line) typename Memory::template near<std::uint64_t> tail{};
-    typename Memory::template near<std::uint64_t> seen_head{};  ///< only who sends looks
+    typename Memory::template near<std::uint64_t> seen_head{};  ///< accessed only by senders
     alignas(cache_line) typename Memory::template near<std::uint64_t> head{};
-    typename Memory::template near<std::uint64_t> seen_tail{};  ///< only who receives looks
+    typename Memory::template near<std::uint64_t> seen_tail{};  ///< accessed only by receivers
   };
   using slot = typename Memory::template slot<T>;
   struct place {
@@ -128,9 +128,10 @@ class locked_ring {
     return places_[static_cast<std::size_t>(of & mask_)].message;
   }
 
-  /// For who waits to send, and need not if it is. Who is told so has seen the tail and fences, so that
-  /// nobody who fences later says empty; and a head that is seen after that is the last one, or has moved on.
-  /// It was open before, and nothing can be sent while it is closed, so that it was full while it was open.
+  /// For senders that wait for the lock, which give up if this holds. The caller has seen the tail and then
+  /// fences, so nobody that fences later finds the buffer empty; the head that it reads after that is the
+  /// latest one, or the head has moved on since. The channel was open before, and nothing can be sent while
+  /// it is closed, so the buffer was full while the channel was open.
   [[nodiscard]] bool is_full() const {
     if (is_closed()) return false;
     const std::uint64_t tail = ends_[0].tail.load(std::memory_order_relaxed);
@@ -138,7 +139,7 @@ class locked_ring {
     return tail - ends_[0].head.load(std::memory_order_relaxed) == capacity_;
   }
 
-  /// Of who sends, at that tail.
+  /// Called by a sender, with the current tail.
   [[nodiscard]] bool has_room(std::uint64_t tail) {
     both_ends& ends = ends_[0];
     if (tail - ends.seen_head.load(std::memory_order_relaxed) != capacity_) return true;
@@ -176,7 +177,7 @@ class locked_ring {
         [&] { ends.tail.store(tail, std::memory_order_release); });  // (1)
   }
 
-  /// What who receives finds at that head.
+  /// What a receiver finds at that head.
   [[nodiscard]] queue_status look_for_message(std::uint64_t head) {
     both_ends& ends = ends_[0];
     if (ends.seen_tail.load(std::memory_order_relaxed) != head) return queue_status::success;

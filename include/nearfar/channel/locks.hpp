@@ -1,12 +1,12 @@
 /// \file
-/// Locks of a channel's ends, for the strategies that have any. All are words in the channel's memory, so
+/// Locks for the ends of a channel, for strategies that use locks. All are words in the channel's memory, so
 /// that each serves threads, the ranks of a node, and the model checker.
 ///
 /// Source: Laubert 2021, sections 3.1 to 3.4 and chapter 6.
 ///
-/// A lock has `acquire()` and `release()`. One in which who waits can give up has `acquire_unless(gives_up)`,
-/// too, which returns whether it has the lock. `excludes` says whether it is one at all. The channel has an
-/// object of each lock, which is shared by threads, or there is one for each rank.
+/// A lock has `acquire()` and `release()`. If a waiting thread can give up, it also has
+/// `acquire_unless(gives_up)`, which returns whether it acquired the lock. `excludes` is false for the lock
+/// that does nothing. A channel has one object of each lock, which its threads share, or one for each rank.
 #pragma once
 
 #include <pthread.h>
@@ -22,7 +22,7 @@
 
 namespace nearfar::channel_lock {
 
-/// For an end that one thread, or one rank, uses at a time: whoever makes the channel sees to that.
+/// No lock, for an end that one thread or rank uses at a time. The creator of the channel ensures that.
 template <typename Memory>
 class none {
  public:
@@ -32,9 +32,9 @@ class none {
   static constexpr void release() noexcept {}
 };
 
-/// Test-and-set, and tests only while it is held. Who waits gives up when there is nothing to wait for.
-/// Fairness: none. Cost: a swap and the line's transfer; of those that wait each reads the line again when it
-/// is released. Memory: 64 bytes.
+/// Test-and-set; while the lock is held, waiting threads only test. A waiting thread gives up when `gives_up`
+/// says so. Fairness: none. Cost: a swap and the line's transfer; each waiting thread reads the line again
+/// when the lock is released. Memory: 64 bytes.
 template <typename Memory>
 class spin {
  public:
@@ -64,8 +64,8 @@ class spin {
   typename Memory::template array<words> words_;
 };
 
-/// First come, first served: each waits for its number. Fairness: FIFO. Cost: an addition; of those that wait
-/// each reads the line again at each release. Memory: 64 bytes.
+/// First come, first served: each thread waits for its number. Fairness: FIFO. Cost: an addition; each
+/// waiting thread reads the line again at each release. Memory: 64 bytes.
 template <typename Memory>
 class ticket {
  public:
@@ -77,7 +77,7 @@ class ticket {
     memory_->await(words_[0].serving, [mine](std::uint32_t now) { return now == mine; });  // pairs with (2)
   }
   void release() {
-    auto& serving = words_[0].serving;  // which only the holder changes
+    auto& serving = words_[0].serving;  // only the holder changes it
     serving.store(serving.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // (2)
   }
 
@@ -91,11 +91,10 @@ class ticket {
   typename Memory::template array<words> words_;
 };
 
-/// A ticket lock in which those that wait look at different lines, if no more than `lines` of them do.
-/// Source: D. Dice, "Brief announcement: a partitioned ticket lock", SPAA 2011,
-/// doi 10.1145/1989493.1989543; after Anderson's array lock, for which the number of threads must be known.
-/// Fairness: FIFO. Cost: an addition; a release touches a line that one waits at. Memory: 64 (lines + 1)
-/// bytes.
+/// A ticket lock whose waiting threads poll different lines, as long as at most `lines` of them wait. Source:
+/// D. Dice, "Brief announcement: a partitioned ticket lock", SPAA 2011, doi 10.1145/1989493.1989543; after
+/// Anderson's array lock, for which the number of threads must be known. Fairness: FIFO. Cost: an addition; a
+/// release writes the line that the next holder polls. Memory: 64 (lines + 1) bytes.
 template <typename Memory>
 class partitioned_ticket {
  public:
@@ -118,7 +117,7 @@ class partitioned_ticket {
  private:
   struct alignas(cache_line) ends {
     typename Memory::template near<std::uint32_t> next{};
-    typename Memory::template near<std::uint32_t> holder{};  ///< only the holder looks
+    typename Memory::template near<std::uint32_t> holder{};  ///< accessed only by the holder
   };
   struct alignas(cache_line) grant {
     typename Memory::template near<std::uint32_t> to{};
@@ -129,8 +128,9 @@ class partitioned_ticket {
   typename Memory::template array<grant> grants_;
 };
 
-/// Who waits sleeps. Source: U. Drepper, "Futexes are tricky", 2011, mutex 2, with a look before the sleep.
-/// Fairness: none. Cost: a swap each; if others sleep, a system call. Memory: 64 bytes.
+/// Waiting threads sleep. Source: U. Drepper, "Futexes are tricky", 2011, mutex 2, with polling before the
+/// sleep. Fairness: none. Cost: a swap each for acquire and release; if others sleep, a system call. Memory:
+/// 64 bytes.
 template <typename Memory>
 class parking {
  public:
@@ -163,7 +163,7 @@ class parking {
   typename Memory::template array<words> words_;
 };
 
-/// The mutex of the POSIX threads library: not where ranks are simulated or checked.
+/// The mutex of the POSIX threads library. Not for simulated or checked ranks.
 template <typename Memory>
 class pthread_mutex {
  public:
@@ -190,7 +190,7 @@ class pthread_mutex {
   typename Memory::template array<words> words_;
 };
 
-/// The spin lock of the POSIX threads library; who waits does not give its processor up.
+/// The spin lock of the POSIX threads library. A waiting thread keeps its processor.
 template <typename Memory>
 class pthread_spin {
  public:
@@ -211,7 +211,7 @@ class pthread_spin {
   typename Memory::template array<words> words_;
 };
 
-/// Any lock of this project, between the ranks of a node, as a template that takes any type of world.
+/// Any lock of this project, between the ranks of a node, given as a template over the world's type.
 template <template <typename> typename Lock>
 struct of_world {
   template <typename Memory>
@@ -227,13 +227,13 @@ struct of_world {
   };
 };
 
-/// What `inside()` brings, which is called with the lock held.
+/// Returns the result of `inside()`, called with the lock held.
 template <typename Lock, typename Inside>
 [[nodiscard]] auto with(Lock& lock, const Inside& inside) {
   lock.acquire();
   return detail::and_always(inside, [&] { lock.release(); });
 }
-/// The same, or `otherwise`, if it is of no use any more to wait for the lock.
+/// The same, or `otherwise` if waiting for the lock has become useless.
 template <typename Lock, typename GivesUp, typename Result, typename Inside>
 [[nodiscard]] Result with_unless(Lock& lock, const GivesUp& gives_up, Result otherwise,
                                  const Inside& inside) {
@@ -245,9 +245,9 @@ template <typename Lock, typename GivesUp, typename Result, typename Inside>
   }
 }
 
-/// Of an end with that lock, before the look at the other end after which it tells full or empty: so that it
-/// sees what was done by calls that have returned and fenced. An end without a lock is spared that, and sees
-/// them soon; when it goes to sleep the fence of event_count.hpp is enough.
+/// Called by an end with that lock, before the look at the other end after which it reports full or empty: it
+/// then sees the effects of calls that have returned and fenced. An end without a lock uses a light fence
+/// instead, and sees them soon; before it sleeps, the fence of event_count.hpp suffices.
 template <typename Lock, typename Memory>
 void fence_before_look(Memory& memory) {
   if constexpr (Lock::excludes)

@@ -1,14 +1,14 @@
 /// \file
-/// The buffer of a channel with one place and no positions, which the source calls unbuffered.
+/// The buffer of a channel with one place and no positions; the source calls such a channel unbuffered.
 ///
 /// Source: Laubert 2021, section 3.1 for `locked_mailbox`: one lock, and the head says whether there is a
 /// message; section 3.5 for `mailbox`, with the states of its two flags in one word.
 ///
 /// Linearization points of `mailbox`: the compare-and-swap from `empty` to `writing`, and from `full` to
-/// `reading`; what is between two steps is waited for where it has to be. Of `locked_mailbox`: under the
-/// lock. Progress: as in flagged_ring.hpp; as the lock.
+/// `reading`. A thread that finds another between its two steps waits for it if it must. Of `locked_mailbox`:
+/// a point under the lock. Progress: of `mailbox` as in flagged_ring.hpp; of `locked_mailbox` as the lock.
 ///
-/// Cost: a compare-and-swap and an addition, or the lock; 1 or 2 lines. Memory: those.
+/// Cost: a compare-and-swap and an addition, or the lock; 1 or 2 lines. Memory: these lines.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@
 
 namespace nearfar {
 
-/// Of messages of type `T` in that memory. See the file's comment.
+/// Mailbox for a message of type `T` in `Memory`. See the file's comment.
 template <typename Memory, typename T>
 class mailbox {
  public:
@@ -35,11 +35,11 @@ class mailbox {
   static constexpr auto put_order = detail::told_after::itself;
   static constexpr auto take_order = detail::told_after::itself;
 
-  /// Collective where its memory is.
+  /// Collective for the memory of ranks.
   explicit mailbox(Memory& memory) : memory_(&memory), box_(memory, 1) {}
   mailbox(const mailbox&) = delete;
   mailbox& operator=(const mailbox&) = delete;
-  /// A message that nobody has received is destroyed. Nobody may use it any more.
+  /// Destroys a message that was not received. No other thread or rank may still use the mailbox.
   ~mailbox() {
     if constexpr (!std::is_trivially_destructible_v<T>)
       if ((box_[0].state.load(std::memory_order_acquire) & ~closed_bit) == full) box_[0].message.drop();
@@ -70,7 +70,7 @@ class mailbox {
     return queue_status::success;
   }
 
-  /// A message, or `empty` or `closed`.
+  /// Returns the oldest message, or `empty` or `closed`.
   [[nodiscard]] received<T> take() {
     auto& at = box_[0].state;
     std::uint32_t state = at.load(std::memory_order_relaxed);
@@ -93,14 +93,14 @@ class mailbox {
                                [&] { at.fetch_add(empty - reading, std::memory_order_release); });  // (2)
   }
 
-  /// Whether this call closed it.
+  /// Returns whether this call closed it.
   bool close() { return set_closed(true); }
-  /// Whether this call opened it again.
+  /// Returns whether this call opened it again.
   bool reopen() { return set_closed(false); }
   [[nodiscard]] bool is_closed() const {
     return (box_[0].state.load(std::memory_order_acquire) & closed_bit) != 0;
   }
-  /// At some moment between call and return.
+  /// Exact at some moment between call and return.
   [[nodiscard]] std::size_t count() const {
     const std::uint32_t state = box_[0].state.load(std::memory_order_relaxed) & ~closed_bit;
     return state == writing || state == full ? 1 : 0;
@@ -124,7 +124,7 @@ class mailbox {
   typename Memory::template array<place> box_;
 };
 
-/// Of messages of type `T` in that memory, under a lock. See the file's comment.
+/// Mailbox for a message of type `T` in `Memory`, under a lock. See the file's comment.
 template <typename Memory, typename T, typename Lock>
 class locked_mailbox {
  public:
@@ -135,11 +135,11 @@ class locked_mailbox {
   static constexpr auto take_order = detail::told_after::fence;
   static_assert(Lock::excludes, "those who send and those who receive change the same words");
 
-  /// Collective where its memory is.
+  /// Collective for the memory of ranks.
   explicit locked_mailbox(Memory& memory) : lock_(memory), box_(memory, 1) {}
   locked_mailbox(const locked_mailbox&) = delete;
   locked_mailbox& operator=(const locked_mailbox&) = delete;
-  /// A message that nobody has received is destroyed. Nobody may use it any more.
+  /// Destroys a message that was not received. No other thread or rank may still use the mailbox.
   ~locked_mailbox() {
     if constexpr (!std::is_trivially_destructible_v<T>)
       if (count() != 0) box_[0].message.drop();
@@ -159,7 +159,7 @@ class locked_mailbox {
       return queue_status::success;
     });
   }
-  /// A message, or `empty` or `closed`.
+  /// Returns the oldest message, or `empty` or `closed`.
   [[nodiscard]] received<T> take() {
     auto& at = box_[0].state;
     return channel_lock::with(lock_, [&]() -> received<T> {
@@ -169,14 +169,14 @@ class locked_mailbox {
     });
   }
 
-  /// Whether this call closed it.
+  /// Returns whether this call closed it.
   bool close() { return set_closed(true); }
-  /// Whether this call opened it again.
+  /// Returns whether this call opened it again.
   bool reopen() { return set_closed(false); }
   [[nodiscard]] bool is_closed() const {
     return (box_[0].state.load(std::memory_order_acquire) & closed_bit) != 0;
   }
-  /// At some moment between call and return.
+  /// Exact at some moment between call and return.
   [[nodiscard]] std::size_t count() const {
     return (box_[0].state.load(std::memory_order_relaxed) & full) != 0 ? 1 : 0;
   }

@@ -1,5 +1,5 @@
 /// \file
-/// What comes out of a channel.
+/// The result of receiving from a channel.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace nearfar {
 
-/// A message, or why there is none: `empty`, `closed` or `timed_out`; or room for one, or `full`. Can be
-/// moved if that can.
+/// A message, or the reason why there is none: `empty`, `closed` or `timed_out`. Also a frame to write to, or
+/// else `full`, `closed` or `timed_out`. Movable if `T` is.
 template <typename T>
 class [[nodiscard]] received {
  public:
@@ -25,7 +25,7 @@ class [[nodiscard]] received {
   [[nodiscard]] explicit operator bool() const noexcept { return has_value(); }
   [[nodiscard]] bool has_value() const noexcept { return value_.has_value(); }
   [[nodiscard]] queue_status status() const noexcept { return status_; }
-  /// Only if there is one.
+  /// Requires a value, as do all accesses below.
   [[nodiscard]] T& operator*() & noexcept { return *value_; }
   [[nodiscard]] const T& operator*() const& noexcept { return *value_; }
   [[nodiscard]] T&& operator*() && noexcept { return *std::move(value_); }
@@ -37,8 +37,8 @@ class [[nodiscard]] received {
   queue_status status_ = queue_status::success;
 };
 
-/// Receives from a channel until that is closed and empty. A message is destroyed before the next is
-/// received; if that throws, this is at the end.
+/// Receives from a channel until it is closed and empty. A message is destroyed before the next is received.
+/// If receiving throws, the iterator is at the end.
 template <typename Channel, typename Message>
 class message_iterator {
  public:

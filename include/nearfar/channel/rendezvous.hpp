@@ -1,23 +1,23 @@
 /// \file
-/// The strategy of a channel without a buffer: a message goes from who sends it to who receives it, and
-/// neither goes on before the other is there.
+/// The strategy of a channel without a buffer: a message goes directly from a sender to a receiver, and each
+/// waits until the other is there.
 ///
-/// Source: the rendezvous of C. Hoare, "Communicating sequential processes", CACM 21, 1978,
-/// doi 10.1145/359576.359585, with the lists of those that wait of W. Scherer, D. Lea, M. Scott, "Scalable
+/// Source: the rendezvous of C. Hoare, "Communicating sequential processes", CACM 21, 1978, doi
+/// 10.1145/359576.359585, with the lists of waiting threads of W. Scherer, D. Lea, M. Scott, "Scalable
 /// synchronous queues", PPoPP 2006, doi 10.1145/1122971.1122994, here under a lock, as in crossbeam-channel's
 /// channels of capacity 0.
 ///
-/// Those that send wait in one list, those that receive in another, first come, first served; at most one
-/// has any but for selections. Who comes takes the first of the others off its list, claims it, and moves the
-/// message to it or from it with the lock released.
+/// Senders wait in one list and receivers in another, first come, first served. Selections aside, at most one
+/// of the lists has entries. An arriving thread takes the first entry off the other side's list, claims it,
+/// and moves the message to it or from it after releasing the lock.
 ///
-/// Linearization points of sending and receiving, one for both: the claim. Progress: as the lock; who has
-/// been claimed waits for the move of a message. Attempts, too: a `put` succeeds if somebody waits to
-/// receive.
+/// Linearization point, one for sending and receiving together: the claim. Progress: as the lock; a claimed
+/// thread waits for the move of a message. Attempts meet waiting threads, too: a `put` succeeds if a receiver
+/// waits.
 ///
-/// Cost: two acquisitions of the lock and a compare-and-swap for both sides together; 4 lines that move, and
-/// those of the message; a system call if the other sleeps. Memory: 3 lines, and one or more for each that
-/// waits, or for each rank.
+/// Cost: two acquisitions of the lock and a compare-and-swap for both sides together; transfers of 4 lines,
+/// and of those of the message; a system call if the other side sleeps. Memory: 3 lines, and one or more for
+/// each waiting thread, or for each rank.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@
 
 namespace nearfar {
 
-/// Of messages of type `T` in that memory. See the file's comment.
+/// Strategy for messages of type `T` in `Memory`. See the file's comment.
 template <typename Memory, typename T>
 class rendezvous {
  public:
@@ -46,44 +46,45 @@ class rendezvous {
   static constexpr auto put_order = detail::told_after::itself;
   static constexpr auto take_order = detail::told_after::itself;
 
-  /// Collective where its memory is.
+  /// Collective for the memory of ranks.
   explicit rendezvous(Memory& memory) : memory_(&memory), lock_(memory), places_(memory) {}
   rendezvous(const rendezvous&) = delete;
   rendezvous& operator=(const rendezvous&) = delete;
-  /// Nobody may wait.
+  /// No thread may be waiting.
   ~rendezvous() = default;
 
-  /// No message is ever here.
+  /// It never holds a message.
   [[nodiscard]] static constexpr std::size_t capacity() noexcept { return 0; }
   [[nodiscard]] static constexpr std::size_t count() noexcept { return 0; }
 
-  /// To who waits for it: `success`, `full` or `closed`. The message is moved from only if it is sent.
+  /// Hands the message to a waiting receiver: `success`, `full` if none waits, or `closed`. The message is
+  /// moved from only if it is sent.
   [[nodiscard]] queue_status put(T& value) { return send(value, nullptr, std::nullopt); }
-  /// The same from who waits; `empty` if nobody does.
+  /// Takes the message of a waiting sender; `empty` if none waits, or `closed`.
   [[nodiscard]] received<T> take() { return receive(nullptr, std::nullopt); }
 
-  /// When somebody receives it: `success`, `closed`, or `full` when the deadline has passed.
+  /// Waits for a receiver: `success`, `closed`, or `full` once the deadline has passed.
   [[nodiscard]] queue_status put_until(T& value, const channel_deadline& deadline) {
     if (is_over(deadline)) return put(value);
     auto&& mine = places_.mine();
     return send(value, &mine, deadline);
   }
-  /// When somebody sends one, or `closed`, or `empty` when the deadline has passed.
+  /// Waits for a sender: a message, `closed`, or `empty` once the deadline has passed.
   [[nodiscard]] received<T> take_until(const channel_deadline& deadline) {
     if (is_over(deadline)) return take();
     auto&& mine = places_.mine();
     return receive(&mine, deadline);
   }
 
-  /// Whether this call closed it. Nobody waits in it then.
+  /// Returns whether this call closed it. Nobody waits in a closed channel.
   bool close() { return set_closed(true); }
-  /// Whether this call opened it again.
+  /// Returns whether this call opened it again.
   bool reopen() { return set_closed(false); }
   [[nodiscard]] bool is_closed() const { return ends().is_closed.load(std::memory_order_relaxed) != 0; }
 
-  // What a selection among channels needs, which waits in several of them (select.hpp).
+  // For selections, which wait in several channels at once (select.hpp).
 
-  /// What who waits is known by: a message that it lends, or a place for one.
+  /// Entry of a waiting sender or receiver: the message that it lends, or a place for one.
   struct offer {
     alignas(cache_line) detail::list_link<Memory> link{};
     detail::waiter<Memory> own{};
@@ -92,14 +93,15 @@ class rendezvous {
   };
   void acquire() { lock_.acquire(); }
   void release() { lock_.release(); }
-  /// With the lock: whether an attempt to send, or to receive, would not be in vain.
+  /// Called under the lock. Whether an attempt to send, or to receive, would succeed or find the channel
+  /// closed.
   [[nodiscard]] bool is_ready(bool sends) {
     return ends().is_closed.load(std::memory_order_relaxed) != 0 ||
            (sends ? ends().receivers : ends().senders).template has_undecided<offer>();
   }
-  /// With the lock.
+  /// Called under the lock.
   void enlist(offer& mine, bool sends) { (sends ? ends().senders : ends().receivers).append(mine); }
-  /// If it is still there.
+  /// Takes the entry off its list if it is still there.
   void withdraw(offer& mine, bool sends) {
     acquire();
     (sends ? ends().senders : ends().receivers).remove(mine);
@@ -122,7 +124,8 @@ class rendezvous {
     return deadline && memory_->now() >= *deadline;
   }
 
-  /// `closed`, or the first who waits there; or nobody, and `mine` is listed here, if there is one.
+  /// Returns true if the channel is closed. Otherwise claims the first entry of `there`; if there is none,
+  /// appends `mine`, unless null, to `here`.
   [[nodiscard]] std::pair<bool, std::optional<claimed>> meet(list& there, list& here, offer* mine) {
     return channel_lock::with(lock_, [&]() -> std::pair<bool, std::optional<claimed>> {
       if (ends().is_closed.load(std::memory_order_relaxed) != 0) return {true, std::nullopt};
@@ -131,7 +134,7 @@ class rendezvous {
       return {false, other};
     });
   }
-  /// What was decided about the offer, which is not listed any more.
+  /// Returns the decision on the offer, which is then no longer listed.
   [[nodiscard]] std::uint32_t wait(offer& mine, bool sends, const channel_deadline& deadline) {
     const std::uint32_t state = detail::await_decision(*memory_, mine.own, deadline);
     if (!detail::decision::entry_of(state)) withdraw(mine, sends);

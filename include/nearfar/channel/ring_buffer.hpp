@@ -1,27 +1,27 @@
 /// \file
-/// The buffer of a channel with room for a fixed number of messages: a ring whose cells say whose turn it is.
+/// The buffer of a channel with a fixed capacity: a ring whose cells tell whose turn it is.
 ///
-/// Source: D. Vyukov's bounded MPMC queue; lap and index in one word, and how full, empty and closed are
-/// told, are those of the array flavour of crossbeam-channel (S. Glavina).
+/// Source: D. Vyukov's bounded MPMC queue. Lap and index in one word, and the ways to tell full, empty and
+/// closed, are those of the array flavour of crossbeam-channel (S. Glavina).
 ///
-/// A position is a lap and an index. A cell's stamp is the position that may be sent to it, or that and 1
-/// when it has the message; who takes that makes it the position of the next lap. A sender or receiver moves
-/// the channel's tail or head on by a compare-and-swap, has the cell's message to itself, and then stamps it.
-/// The tail also has a bit that says closed, so that whoever sends and whoever closes agree on who was first.
+/// A position is a lap and an index. A cell's stamp is the position at which a sender may fill it, or that
+/// position plus 1 while it holds the message; the receiver sets it to the position of the next lap. A sender
+/// or receiver moves the channel's tail or head on by a compare-and-swap, then owns the cell's message, and
+/// then stamps the cell. The tail also has a closed bit, so that senders and closers agree on their order.
 ///
-/// A message whose move throws leaves its cell to be passed over, and nobody waits for it; until who receives
-/// next comes to it, it takes up room, and counts.
+/// If moving a message throws, its cell is void: receivers pass over it, and nobody waits for it. Until a
+/// receiver comes to it, it takes up room and counts.
 ///
-/// Linearization points: of what succeeds the compare-and-swap; of full and empty the look at the other end,
-/// which must be where it was when the cell was looked at; of `close` its compare-and-swap. So all is
-/// linearizable, and for that a receiver waits for a sender that is at its cell, and the reverse. Whoever has
-/// seen one end moved (3, 4) and then fences sees the other as far as that was known to who moved it, so that
-/// nobody waits for what has long been done. And since (3) and (4) are sequentially consistent, and who
-/// closes fences, a look that comes later is not at what was before. Progress: those that are between the two
-/// steps block who comes to their cell; all others go on.
+/// Linearization points: of a success the compare-and-swap; of full and empty the look at the other end, if
+/// this end has not moved since the look at the cell; of `close` its compare-and-swap. Hence all operations
+/// are linearizable; for that, a receiver waits for a sender that is at its cell, and a sender for a
+/// receiver. A thread that has seen one end moved (3, 4) and then fences sees the other end at least as far
+/// as the thread that moved it did; so nobody waits for something done long before. Since (3) and (4) are
+/// sequentially consistent, and a closer fences, a later look does not see the state before them. Progress: a
+/// thread between the two steps blocks those that come to its cell; all others go on.
 ///
-/// Cost: a compare-and-swap and 2 cache lines that move, that of one end, and the cell. Memory: for each
-/// message that there is room for a cache line or more.
+/// Cost: a compare-and-swap, and transfers of 2 cache lines: that of one end, and the cell. Memory: a cache
+/// line or more per message of the capacity.
 #pragma once
 
 #include <atomic>
@@ -37,7 +37,7 @@
 
 namespace nearfar {
 
-/// Of messages of type `T` in that memory. See the file's comment.
+/// Buffer for messages of type `T` in `Memory`. See the file's comment.
 template <typename Memory, typename T>
 class ring_buffer {
  public:
@@ -47,7 +47,7 @@ class ring_buffer {
   static constexpr auto put_order = detail::told_after::itself;
   static constexpr auto take_order = detail::told_after::itself;
 
-  /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
+  /// Throws `misuse` for a capacity of 0, and for 2^32 messages or more. Collective for the memory of ranks.
   ring_buffer(Memory& memory, std::size_t capacity)
       : memory_(&memory),
         capacity_(detail::checked_capacity(capacity)),
@@ -60,7 +60,7 @@ class ring_buffer {
   }
   ring_buffer(const ring_buffer&) = delete;
   ring_buffer& operator=(const ring_buffer&) = delete;
-  /// Messages that nobody has received are destroyed. Nobody may use it any more.
+  /// Destroys messages that were not received. No other thread or rank may still use the buffer.
   ~ring_buffer() {
     if constexpr (!std::is_trivially_destructible_v<T>)
       for (claim of = claimed(); of.at != nullptr; of = claimed()) {
@@ -94,22 +94,22 @@ class ring_buffer {
     }
   }
 
-  /// A message, or `empty` or `closed`.
+  /// Returns the oldest message, or `empty` or `closed`.
   [[nodiscard]] received<T> take() {
     const claim of = claimed();
     if (of.at == nullptr) return of.why;
     return detail::take_and<T>(of.at->message, [&] { pass_on(of); });
   }
 
-  /// Whether this call closed it.
+  /// Returns whether this call closed it.
   bool close() { return set_closed(true); }
-  /// Whether this call opened it again.
+  /// Returns whether this call opened it again.
   bool reopen() { return set_closed(false); }
   [[nodiscard]] bool is_closed() const {
     return (ends_[0].tail.load(std::memory_order_acquire) & closed_bit) != 0;
   }
 
-  /// Messages; an estimate while others send or receive.
+  /// Number of messages; an estimate while others send or receive.
   [[nodiscard]] std::size_t count() const {
     const auto number = [this](std::uint64_t position) {
       return position / lap_ * capacity_ + index_of(position);
@@ -121,7 +121,7 @@ class ring_buffer {
 
  private:
   static constexpr std::uint64_t closed_bit = std::uint64_t{1} << 63U;
-  /// In the stamp of a cell whose message was not made.
+  /// Marks the stamp of a cell whose message was not made.
   static constexpr std::uint64_t void_bit = std::uint64_t{1} << 62U;
 
   struct alignas(cache_line) cell {
@@ -132,7 +132,7 @@ class ring_buffer {
     alignas(cache_line) typename Memory::template near<std::uint64_t> head{};
     alignas(cache_line) typename Memory::template near<std::uint64_t> tail{};
   };
-  /// A cell with a message that is this receiver's, or why there is none.
+  /// A cell whose message belongs to this receiver, or the reason why there is none.
   struct claim {
     cell* at = nullptr;
     std::uint64_t next_lap = 0;
@@ -178,7 +178,7 @@ class ring_buffer {
                    [&] { at.stamp.store((position + 1) | void_bit, std::memory_order_release); });
     at.stamp.store(position + 1, std::memory_order_release);  // (1)
   }
-  /// Somebody is between two steps at that cell.
+  /// Waits for the thread that is between its two steps at that cell.
   void await_turn(cell& at, std::uint64_t seen) {
     memory_->await(at.stamp, [seen](std::uint64_t stamp) { return stamp != seen; });
   }
@@ -186,7 +186,7 @@ class ring_buffer {
 
   Memory* memory_;
   std::uint64_t capacity_;
-  std::uint64_t lap_;  ///< from a position to that of the same index in the next lap
+  std::uint64_t lap_;  ///< distance to the same index in the next lap
   typename Memory::template array<both_ends> ends_;
   typename Memory::template array<cell> cells_;
 };

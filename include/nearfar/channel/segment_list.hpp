@@ -1,31 +1,33 @@
 /// \file
-/// The buffer of a channel as a linked list of segments, each with places for many messages: any number of
-/// them, for about the price of a ring.
+/// The buffer of a channel as a linked list of segments, each with places for many messages: an unbounded
+/// number of messages for about the price of a ring.
 ///
 /// Source: the list flavour of crossbeam-channel (S. Glavina), in which senders and receivers each move a
-/// position on and link a segment for all that come after; here the one who receives last counts a segment
-/// free, and where nodes stay readable a receiver looks at the place before it looks at the other end.
+/// position on and link a segment for all that come after. Here a count tells which receiver leaves a segment
+/// last and so gives it back, and if nodes stay readable, a receiver looks at the place before it looks at
+/// the other end.
 ///
-/// A position counts the places of all segments, and one more after each, at which nobody sends: there a
-/// sender waits for the one that took the last place before it, which links the next segment and moves the
-/// tail on; receivers likewise. Who moves a position has a place to itself, and only then looks into the
-/// segment: no one else gives it back before. The word of the segment is read after that of the position, and
-/// changes before it, so that it is the right one if the position can be moved.
+/// A position counts the places of all segments, and one more after each segment, at which nobody sends. A
+/// sender that finds the tail there waits for the sender of the last place, which links the next segment and
+/// moves the tail on; receivers do likewise. A thread looks into a segment only after it has moved the
+/// position, and so owns a place there: until then nobody else gives the segment back. The word of the
+/// segment is read after that of the position, and changes before it, so it is the right one if moving the
+/// position succeeds.
 ///
-/// A message whose move throws leaves its place to be passed over, and counts until who receives comes to it.
+/// If moving a message throws, receivers pass over its place; until then it counts.
 ///
-/// Linearization points: of `put` the compare-and-swap of the tail (1), of `take` that of the head (2), or
+/// Linearization points: of `put` the compare-and-swap of the tail (1); of `take` that of the head (2), or
 /// the store of the only receiver; of empty and closed the look at the tail, which the head cannot have
-/// passed, and (1) is sequentially consistent; of `close` the change of the tail's bit. So a receiver waits
-/// for a sender that is at its place. Progress: those that are between two steps block who comes to their
-/// place, or to the end of their segment; all others go on.
+/// passed, with (1) being sequentially consistent; of `close` the change of the tail's bit. A receiver
+/// therefore waits for a sender that is at its place. Progress: a thread between two steps blocks those that
+/// come to its place, or to the end of its segment; all others go on.
 ///
-/// Cost: `put` a compare-and-swap and a store, `take` a compare-and-swap and an addition, with one receiver
-/// two stores; 2 lines that move, that of one end, and the place, which messages beside it share. A segment
-/// is obtained and given back once in `Places` messages. Memory: three lines, and of segments, each of
-/// `Places` messages with a word beside, one more than the messages need; of a fixed number two more. With
-/// that, full is also said while a receiver is late with leaving a segment, or while others that send have
-/// taken all that are left and need but one of them, and so is not linearizable.
+/// Cost: `put` takes a compare-and-swap and a store, `take` a compare-and-swap and an addition, or with one
+/// receiver two stores; transfers of 2 lines: that of one end, and that of the place, which neighbouring
+/// messages share. A segment is obtained and given back once in `Places` messages. Memory: three lines, and
+/// segments of `Places` messages with a word each: one segment more than the messages need, or with a fixed
+/// number two more. With a fixed number, full is also reported while a receiver is late to leave a segment,
+/// or while other senders have taken all free segments and need only one of them; so it is not linearizable.
 #pragma once
 
 #include <array>
@@ -42,7 +44,7 @@
 
 namespace nearfar {
 
-/// Of messages of type `T` in that memory, `Places` in each segment. See the file's comment.
+/// Buffer for messages of type `T` in `Memory`, `Places` in each segment. See the file's comment.
 template <typename Memory, typename T, template <typename, typename> typename Nodes, std::size_t Places,
           bool HasOneReceiver>
 class segment_list {
@@ -52,7 +54,7 @@ class segment_list {
   };
   struct alignas(cache_line) segment {
     typename Memory::template near<std::uint64_t> next{};
-    /// How many have been done with their place in it.
+    /// Number of receivers that are done with their place in it.
     typename Memory::template near<std::uint64_t> taken{};
     std::array<place, Places> places{};
   };
@@ -61,16 +63,16 @@ class segment_list {
 
  public:
   static constexpr bool takes_capacity = nodes::takes_capacity;
-  /// Who sends obtains a segment before it knows that it will need one; and one has places for several.
+  /// A sender may obtain a segment that it then does not need; and a segment has places for several messages.
   static constexpr bool put_may_make_room = takes_capacity;
   static constexpr bool take_may_make_room_for_several = takes_capacity;
   static constexpr bool has_one_sender = false;
   static constexpr bool has_one_receiver = HasOneReceiver;
   static constexpr auto put_order = detail::told_after::itself;
-  /// A segment is given back by what comes after.
+  /// The segment is given back after the compare-and-swap.
   static constexpr auto take_order = detail::told_after::fence;
 
-  /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
+  /// Throws `misuse` for a capacity of 0, and for 2^32 messages or more. Collective for the memory of ranks.
   segment_list(Memory& memory, std::size_t capacity)
     requires(takes_capacity)
       : segment_list(memory, detail::checked_capacity(capacity), (capacity + Places - 1) / Places + 1) {}
@@ -79,7 +81,7 @@ class segment_list {
       : segment_list(memory, unbounded) {}
   segment_list(const segment_list&) = delete;
   segment_list& operator=(const segment_list&) = delete;
-  /// Messages that nobody has received are destroyed. Nobody may use it any more.
+  /// Destroys messages that were not received. No other thread or rank may still use the buffer.
   ~segment_list() {
     if constexpr (!takes_capacity || !std::is_trivially_destructible_v<T>) {
       for (claim of = claimed(); of.in != none; of = claimed()) {
@@ -122,32 +124,32 @@ class segment_list {
         continue;
       if (is_last) {
         tail.in.store(spare, std::memory_order_relaxed);
-        tail.position.fetch_add(1, std::memory_order_release);    // (3) who closes may change it, too
+        tail.position.fetch_add(1, std::memory_order_release);    // (3) closers may change it, too
         nodes_[in].next.store(spare, std::memory_order_release);  // (4)
         spare = none;
       }
-      if (spare != none) nodes_.give_back(spare);  // another was at the end with its own
+      if (spare != none) nodes_.give_back(spare);  // another sender reached the end with its own segment
       fill(nodes_[in].places[index_of(position)], value);
       return queue_status::success;
     }
   }
 
-  /// A message, or `empty` or `closed`.
+  /// Returns the oldest message, or `empty` or `closed`.
   [[nodiscard]] received<T> take() {
     const claim of = claimed();
     if (of.in == none) return of.why;
     return detail::take_and<T>(place_of(of).message, [&] { leave(of); });
   }
 
-  /// Whether this call closed it.
+  /// Returns whether this call closed it.
   bool close() { return set_closed(true); }
-  /// Whether this call opened it again.
+  /// Returns whether this call opened it again.
   bool reopen() { return set_closed(false); }
   [[nodiscard]] bool is_closed() const {
     return (ends_[0].tail.position.load(std::memory_order_acquire) & closed_bit) != 0;
   }
 
-  /// Messages; an estimate while others send or receive.
+  /// Number of messages; an estimate while others send or receive.
   [[nodiscard]] std::size_t count() const {
     const std::uint64_t got = number_of(ends_[0].head.position.load(std::memory_order_relaxed));
     const std::uint64_t sent = number_of(ends_[0].tail.position.load(std::memory_order_relaxed));
@@ -157,22 +159,22 @@ class segment_list {
  private:
   static constexpr std::uint64_t none = 0;
   static constexpr std::uint64_t closed_bit = std::uint64_t{1} << 63U;
-  /// States of a place; at first 0.
+  /// States of a place; 0 at first.
   static constexpr std::uint32_t has_message = 1;
-  static constexpr std::uint32_t is_void = 2;  ///< a message that was not made
+  static constexpr std::uint32_t is_void = 2;  ///< the message was not made
 
   struct alignas(cache_line) end {
     typename Memory::template near<std::uint64_t> position{};
     typename Memory::template near<std::uint64_t> in{};  ///< the segment of that place
-    /// Of the tail: how many had been received when somebody looked. Of the head: where the only one who
-    /// receives found no message.
+    /// In the tail: the number of received messages when a sender last looked. In the head: where the only
+    /// receiver found no message.
     typename Memory::template near<std::uint64_t> seen{};
   };
   struct both_ends {
     end head{};
     end tail{};
   };
-  /// A place with a message that is this receiver's, or why there is none.
+  /// A place whose message belongs to this receiver, or the reason why there is none.
   struct claim {
     std::uint64_t in = none;
     std::size_t index = 0;
@@ -196,7 +198,7 @@ class segment_list {
   [[nodiscard]] static std::size_t index_of(std::uint64_t position) noexcept {
     return static_cast<std::size_t>(position % (Places + 1));
   }
-  /// Of messages before that position.
+  /// Number of messages before that position.
   [[nodiscard]] static std::uint64_t number_of(std::uint64_t position) noexcept {
     position &= ~closed_bit;
     return position / (Places + 1) * Places + index_of(position);
@@ -206,7 +208,7 @@ class segment_list {
   }
   [[nodiscard]] place& place_of(const claim& of) const { return nodes_[of.in].places[of.index]; }
 
-  /// A segment as new, or none. Who sees it does so after (3) or (4).
+  /// Returns an initialised segment, or none. Others reach it only by (3) or (4).
   [[nodiscard]] std::uint64_t obtain() {
     const std::uint64_t result = nodes_.obtain();
     if (result == none) return none;
@@ -220,7 +222,7 @@ class segment_list {
     if (spare != none) nodes_.give_back(spare);
     return result;
   }
-  /// If that is where the tail is.
+  /// Valid if the tail is at that position.
   [[nodiscard]] bool is_full([[maybe_unused]] std::uint64_t position) {
     if constexpr (!takes_capacity) return false;
     both_ends& ends = ends_[0];
@@ -259,7 +261,8 @@ class segment_list {
       }
       if (may_be_empty) {
         memory_->fence(std::memory_order_seq_cst);
-        // Not before the head that was seen: who moved that had seen this at least as far.
+        // Not behind the head that was read: the receiver that moved the head had seen the tail at least as
+        // far.
         const std::uint64_t tail = ends_[0].tail.position.load(std::memory_order_relaxed);
         if ((tail & ~closed_bit) == position)
           return {.why = (tail & closed_bit) != 0 ? queue_status::closed : queue_status::empty};
@@ -280,14 +283,16 @@ class segment_list {
       leave(mine);
     }
   }
-  /// If so the tail has been further, for whoever finds the head moved, too; if not, the tail says more.
+  /// If true, the tail has passed this position, also for a thread that finds the head moved. If false, the
+  /// tail decides.
   [[nodiscard]] bool may_hold_message(std::uint64_t in, std::uint64_t position) const {
     if constexpr (HasOneReceiver || nodes::stay_readable)
       return nodes_[in].places[index_of(position)].state.load(std::memory_order_acquire) != 0;  // with (5)
     else
       return false;
   }
-  /// For all that receive after: those wait at the end of this one.
+  /// Called by the receiver of the last place, for all later receivers, which wait at the end of this
+  /// segment.
   void go_to_next_segment(std::uint64_t from) {
     end& head = ends_[0].head;
     const std::uint64_t next =
@@ -296,7 +301,7 @@ class segment_list {
     const std::uint64_t at_end = head.position.load(std::memory_order_relaxed);
     head.position.store(at_end + 1, std::memory_order_release);  // (6)
   }
-  /// The one that leaves a segment last gives it back; with one receiver that is the one at its end.
+  /// The last receiver to leave a segment gives it back. A single receiver does so at the last place.
   void leave(const claim& of) {
     const bool is_last = HasOneReceiver
                              ? of.index + 1 == Places

@@ -1,25 +1,28 @@
 /// \file
-/// Waiting for the first of several channels that can send, or receive: one of them does, and no other.
+/// Waits for the first of several channels that can send or receive, and performs that operation and no
+/// other.
 ///
 ///     nearfar::select(
 ///         nearfar::on_receive(numbers, [&](nearfar::received<int> number) { ... }),
 ///         nearfar::on_send(results, std::move(result), [&](nearfar::queue_status status) { ... }));
 ///
 /// Source: the select statement of Go ("The Go Programming Language Specification"), after the guarded
-/// commands of C. Hoare, "Communicating sequential processes", 1978; waiting is that of Go's runtime and of
+/// commands of C. Hoare, "Communicating sequential processes", 1978. Waiting is that of Go's runtime and of
 /// crossbeam-channel (S. Glavina).
 ///
-/// All cases are attempted, in a random order, so that of several that are ready each is as likely. If none
-/// is, the waiter observes the events of the channels that have a buffer, attempts all again (1), and lists
-/// itself at every rendezvous, with the locks of all of them held, in the order of their addresses (2): so of
-/// two selections that could meet the second sees the first. There others may complete one of its cases for
-/// it; of what happens elsewhere it is told, and begins anew.
+/// All cases are attempted in a random order, so that each of several ready cases is equally likely. If none
+/// is ready, the waiter observes the events of the channels that have a buffer and attempts all cases again
+/// (1). Then it lists itself at every rendezvous, holding the locks of all of them, which it acquires in the
+/// order of their addresses (2): of two selections that could meet, the second therefore sees the first. At a
+/// rendezvous, other threads may complete one of its cases for it. Of events at the other channels it is
+/// told, and then begins anew.
 ///
-/// Closed is ready: to receive from, when it is empty, and to send to. Progress: as its channels; a selection
-/// among buffers may in theory find each message taken by another, for ever. Threads only: what observes has
-/// an address in the process.
+/// A closed channel is ready: to send to, and, once it is empty, to receive from. Progress: as the channels;
+/// a selection among buffers may in theory find each message taken by another thread, without end. For
+/// threads only: an observer is known by its address in the process.
 ///
-/// Cost: that of the attempts; who waits, a lock for each case, twice. Memory: none beyond the call.
+/// Cost: that of the attempts; a waiting thread also takes a lock for each case, twice. Memory: none beyond
+/// the call.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +55,7 @@ namespace nearfar {
 
 namespace detail {
 
-/// What may happen in one channel, if it is the first.
+/// An operation on one channel that a selection may perform.
 template <typename Memory>
 class basic_case {
  public:
@@ -61,26 +64,27 @@ class basic_case {
   basic_case& operator=(const basic_case&) = delete;
   virtual ~basic_case() = default;
 
-  /// Whether it cannot happen again, as what it was to send is sent.
+  /// Whether it cannot happen again, because its message was sent.
   [[nodiscard]] virtual bool is_spent() const noexcept = 0;
-  /// Whether it happened.
+  /// Returns whether it happened.
   [[nodiscard]] virtual bool attempt() = 0;
-  /// Has the waiter told what happens here, if anything is to be told of; and ends that.
+  /// From now on the waiter is told of events here, if the channel has any; `unwatch` ends that.
   virtual void watch(waiter<Memory>& whom, std::uint32_t number) = 0;
   virtual void unwatch() = 0;
-  /// A rendezvous: where it is, and with its lock whether there is somebody, and the list of those that wait.
+  /// For a rendezvous: its identity; and, under its lock, whether a partner waits, and the list of waiting
+  /// threads.
   [[nodiscard]] virtual const void* meeting_place() const noexcept = 0;
   virtual void acquire() = 0;
   virtual void release() = 0;
   [[nodiscard]] virtual bool is_ready() = 0;
   virtual void enlist() = 0;
-  /// Another made it happen there.
+  /// Another thread has made it happen at the rendezvous.
   virtual void complete() = 0;
-  /// Tells its user.
+  /// Calls the user's handler.
   virtual void report() = 0;
 };
 
-/// What cases see of a channel.
+/// What cases access of a channel.
 struct case_access {
   template <typename Channel>
   static auto& memory(Channel& of) {
@@ -96,7 +100,7 @@ struct case_access {
   }
 };
 
-/// What a case has in its channel's list of those that wait.
+/// The entry of a case in its channel's list of waiting threads.
 template <typename Memory, typename Buffer>
 struct case_entry {
   observer<Memory> entry{};
@@ -107,8 +111,8 @@ struct case_entry<Memory, Buffer> {
   typename Buffer::offer entry{};
 };
 
-/// To send or to receive, and whom to tell what came of it. The words by which it waits are its own, or in
-/// near memory.
+/// Sending or receiving, and the handler for the result. The words by which it waits are its own, or in near
+/// memory.
 template <typename Channel, bool sends, typename Handler>
 class channel_case final : public basic_case<typename Channel::memory_type> {
   using memory_type = typename Channel::memory_type;
@@ -196,19 +200,18 @@ class channel_case final : public basic_case<typename Channel::memory_type> {
   std::optional<std::conditional_t<sends, queue_status, received<message>>> result_;
 };
 
-/// Several cases of which one is to happen.
+/// Several cases, of which one is to happen.
 template <typename Memory>
 class selection {
  public:
-  /// With the number that its user knows it by.
+  /// A case with the number by which its user knows it.
   struct numbered {
     basic_case<Memory>* of;
     std::uint32_t number;
   };
   using chosen = std::optional<std::uint32_t>;
 
-  /// The cases are put in another order as it goes. Throws `misuse` for a null pointer and for one that is
-  /// there twice.
+  /// Reorders the cases. Throws `misuse` for a null pointer and for a case that is there twice.
   selection(waiter<Memory>& me, std::span<numbered> cases) : me_(&me), cases_(cases) {
     if (std::ranges::find(cases_, nullptr, &numbered::of) != cases_.end())
       throw misuse("a selection has a null pointer in place of a case");
@@ -217,13 +220,14 @@ class selection {
       throw misuse("a selection has a case twice: make one for each");
   }
 
-  /// The first that happens at once.
+  /// Returns the first case that happens at once.
   [[nodiscard]] chosen attempt() {
     for (const numbered& each : cases_)
       if (each.of->attempt()) return each.number;
     return std::nullopt;
   }
-  /// The same in a random order. Throws `misuse` for one that has sent its message in an earlier selection.
+  /// The same in a random order. Throws `misuse` for a case that has sent its message in an earlier
+  /// selection.
   template <typename Random>
   [[nodiscard]] chosen attempt_by(Random& random) {
     if (std::ranges::any_of(cases_, [](const numbered& each) { return each.of->is_spent(); }))
@@ -231,7 +235,8 @@ class selection {
     std::shuffle(cases_.begin(), cases_.end(), random);
     return attempt();
   }
-  /// The first that happens at once; or from now on the waiter is decided upon, until `conclude`.
+  /// Returns the first case that happens at once. If there is none, others may decide on the waiter from now
+  /// on, until `conclude`.
   [[nodiscard]] chosen arrange() {
     me_->state.value.store(decision::none, std::memory_order_relaxed);
     for (const numbered& each : cases_) each.of->watch(*me_, each.number);
@@ -247,7 +252,7 @@ class selection {
     enlist();
     return std::nullopt;
   }
-  /// What another made happen, by the decision.
+  /// Returns the case that another thread made happen, according to the decision.
   [[nodiscard]] chosen conclude(std::uint32_t state) {
     unwatch();
     const chosen result = decision::entry_of(state);
@@ -265,7 +270,7 @@ class selection {
               return each.number == number;
             })->of;
   }
-  /// Unless somebody is there: then what is to be done is done by an attempt.
+  /// Lists the cases, unless a partner waits: then an attempt does what is to be done.
   void enlist() {
     const auto place_of = [](const numbered& of) { return of.of->meeting_place(); };
     std::sort(cases_.begin(), cases_.end(), [&](const numbered& one, const numbered& other) {
@@ -289,7 +294,7 @@ class selection {
   std::span<numbered> cases_;
 };
 
-/// Waits until one of the cases has happened, or nothing has until the deadline.
+/// Waits until one of the cases has happened, or until the deadline.
 template <typename Memory, typename Random>
 [[nodiscard]] std::optional<std::uint32_t> select_among(Memory& memory, waiter<Memory>& me,
                                                         std::span<typename selection<Memory>::numbered> cases,
@@ -306,11 +311,12 @@ template <typename Memory, typename Random>
   return chosen;
 }
 
-/// Of each thread, by how many have had one before: threads that select once favour no case together.
+/// Random order of each thread, seeded by how many threads had one before, so that threads that select only
+/// once do not all favour the same case.
 [[nodiscard]] inline std::minstd_rand& selection_order() {
   static std::atomic<std::uint32_t> threads = 0;
   thread_local std::minstd_rand random = [] {
-    // Neighbours differ in few bits; the seed sequence spreads them.
+    // Neighbouring seeds differ in few bits; the seed sequence spreads them.
     std::seed_seq seed{threads++};
     return std::minstd_rand(seed);
   }();
@@ -341,20 +347,20 @@ template <typename... Case>
 
 }  // namespace detail
 
-/// What `on_send` and `on_receive` make: one thing that may happen. Used by one selection at a time.
-/// One that has sent its message is of no more use: a selection with it throws `misuse`.
+/// Result of `on_send` and `on_receive`: one operation that may happen. Used by one selection at a time.
+/// After it has sent its message it cannot be used again: a selection with it throws `misuse`.
 using select_case = detail::basic_case<process_memory>;
 template <typename T>
 concept selectable = std::derived_from<std::remove_cvref_t<T>, select_case>;
 
-/// Receives from the channel, and then calls `handler(received<T>)`: with a message, or `closed`.
+/// Receives from the channel, and then calls `handler(received<T>)` with a message or `closed`.
 template <typename Channel, std::invocable<received<typename Channel::value_type>> Handler>
   requires std::same_as<typename Channel::memory_type, process_memory>
 [[nodiscard]] auto on_receive(Channel& from, Handler handler) {
   return detail::channel_case<Channel, false, Handler>(from, std::move(handler));
 }
-/// Sends to the channel, and then calls `handler(queue_status)`: with `success` or `closed`. What is given by
-/// `std::move` stays where it is, and is moved from only if it is sent: the case must not outlive it.
+/// Sends to the channel, and then calls `handler(queue_status)` with `success` or `closed`. A message given
+/// by `std::move` stays where it is, and is moved from only if it is sent. The case must not outlive it.
 template <typename Channel, std::invocable<queue_status> Handler>
   requires std::same_as<typename Channel::memory_type, process_memory>
 [[nodiscard]] auto on_send(Channel& to, typename Channel::value_type&& value, Handler handler) {
@@ -366,21 +372,21 @@ template <typename Channel, std::invocable<queue_status> Handler>
   return detail::channel_case<Channel, true, Handler>(to, value, std::move(handler));
 }
 
-/// Waits until one of the cases has happened, and says which, from 0. Handlers are called last, in the
-/// caller's thread. What a message's move, or the handler, throws is thrown on.
+/// Waits until one of the cases has happened, and returns its index, from 0. The handler is called last, in
+/// the caller's thread. Exceptions of a message's move, or of the handler, propagate.
 template <selectable... Case>
   requires(sizeof...(Case) > 0)
 std::size_t select(Case&&... cases) {
   auto all = detail::numbered_cases(cases...);
   return *detail::select_by(all, std::nullopt);
 }
-/// The same at once, or nothing.
+/// The same without waiting; returns nothing if no case is ready.
 template <selectable... Case>
 std::optional<std::size_t> try_select(Case&&... cases) {
   auto all = detail::numbered_cases(cases...);
   return detail::select_by(all, std::chrono::nanoseconds::min());
 }
-/// The same until a time of the steady clock, or nothing.
+/// The same with a deadline, a time of the steady clock; returns nothing once it has passed.
 template <selectable... Case>
 std::optional<std::size_t> select_until(std::chrono::nanoseconds deadline, Case&&... cases) {
   auto all = detail::numbered_cases(cases...);
@@ -391,9 +397,9 @@ std::optional<std::size_t> select_for(std::chrono::duration<Rep, Period> span, C
   return select_until(later(process_memory::now(), in_nanoseconds(span)), cases...);
 }
 
-/// The same of any number of cases, each once. Throws `misuse` for none at all, for which it would wait for
-/// ever, and for a case that is there twice, a null pointer, or sent already. A case that is kept in a
-/// variable must not outlive what it sends: of a temporary it knows only where that was.
+/// The same for any number of cases, each once. Throws `misuse` if there is none, since it would wait without
+/// end, and for a case that is there twice, is null, or has sent its message. A case kept in a variable must
+/// not outlive the message that it sends, which it knows only by address.
 inline std::size_t select(std::span<select_case* const> cases) {
   if (cases.empty()) throw misuse("a selection without cases never ends: give it one, or a deadline");
   auto all = detail::numbered_cases(cases);

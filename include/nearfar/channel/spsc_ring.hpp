@@ -1,37 +1,39 @@
 /// \file
-/// The buffer of a channel from one thread to one other, with room for a fixed number of messages: a ring of
-/// cache lines, each with a stamp, beside as many messages as fit, that says up to where there are messages.
+/// The buffer of a channel from one thread to one other, with a fixed capacity: a ring of cache lines. Each
+/// line holds a stamp and as many messages as fit beside it; the stamp says up to which position there are
+/// messages.
 ///
-/// Source: the queue of L. Lamport, "Specifying concurrent program modules", 1983, doi 10.1145/69624.357207,
-/// of which each side keeps what it has last seen of the other's, as in the MCRingBuffer of P. Lee, T. Bu,
-/// G. Chandranmenon, IPDPS 2010; who receives looks at the place and not at the tail, as in the FastForward
+/// Source: the queue of L. Lamport, "Specifying concurrent program modules", 1983, doi 10.1145/69624.357207.
+/// Each side caches the position of the other that it has last seen, as in the MCRingBuffer of P. Lee, T. Bu,
+/// G. Chandranmenon, IPDPS 2010. The receiver looks at the place and not at the tail, as in the FastForward
 /// of J. Giacomoni, T. Moseley, M. Vachharajani, PPoPP 2008, doi 10.1145/1345206.1345215. One stamp for a
-/// line of messages is this project's: a message and what says that it is there come by one line, and a line
-/// of messages of a word brings seven.
+/// line of messages is this project's: a message and the sign that it is there come by one line, and a line
+/// of one-word messages brings seven.
 ///
-/// Positions only grow. Who sends fills a place, counts the message at the tail, by which who closes knows of
-/// it, looks whether it is still open (closing_gate.hpp), and stamps the line (1) with the next position.
-/// Who receives takes what is below the stamp, and moves the head on (2). It looks for a stamp only when it
-/// has taken all that the last one showed, and for who closes only when there is none: once it is closed
-/// everything that was counted in time is sent, and taken without one. Its stamp may then come later, which
-/// nobody looks for any more, and before the sender sends again. A line that the sender uses again shows by
-/// its stamp what is still there of the round before, too.
+/// Positions only grow. The sender fills a place, counts the message at the tail, by which a closer learns of
+/// it, checks that the channel is still open (closing_gate.hpp), and stamps the line (1) with the next
+/// position. The receiver takes what is below the stamp, and moves the head on (2). It looks for a stamp only
+/// when it has taken all that the last one showed, and for a closer only when there is no new stamp. Once the
+/// channel is closed, everything that was counted in time is sent, and is taken without a stamp. The stamp of
+/// such a message may come later, when nobody looks for it any more, but it comes before the sender sends
+/// again. When the sender uses a line again, its stamp also shows what is still there of the round before.
 ///
-/// Linearization points: of a `put` that succeeds the stamp (1), or that it is taken before, or closed, where
-/// somebody sees that; of a `take` the store of the head; of full the look at the head; of empty that at the
-/// state of the channel, after which there was still no stamp (3), so that there was none then either; of
-/// closed, and of `close`, what the gate says. A message that is counted while it is closed is sent when it
-/// is open again, or taken back: then a move that throws loses it.
+/// Linearization points: of a successful `put` the stamp (1), or, where another thread sees it earlier, the
+/// taking of the message or the closing of the channel; of a `take` the store of the head; of full the look
+/// at the head; of empty the look at the channel's state, after which there was still no stamp (3), so that
+/// there was none then either; of closed, and of `close`, what the gate says. A message that is counted while
+/// the channel is closed is sent once it is open again, or else taken back; a move that throws while it is
+/// taken back loses the message.
 ///
-/// Neither side fences, so that what it did is seen soon, but perhaps not yet by who looks when the call has
-/// returned: full and empty are linearizable only where who looks knows of the other's call by what happens
-/// before its own. Progress: wait-free, but for who closes, or opens it again.
+/// Neither side fences. Each sees the other's effect soon, but perhaps not yet when the call has returned:
+/// full and empty are linearizable only if the other's call happens before the one that looks. Progress:
+/// wait-free, apart from closing and reopening.
 ///
-/// Cost: the lines of the messages, which move to who receives, and back; that of the head once for as many
-/// messages as have been received meanwhile; that of the tail never, while it is open. Who sends asks for a
-/// line ahead, as it would otherwise wait for each in turn: stores become visible in their order.
-/// Memory: four lines, and those of as many messages as there is room for, each of a word and the messages
-/// that fit beside it, or one that is larger, their number rounded up to a power of two.
+/// Cost: the lines of the messages, which move to the receiver and back; that of the head once for as many
+/// messages as have been received meanwhile; that of the tail never, while the channel is open. The sender
+/// prefetches a line ahead; it would otherwise wait for each in turn, since stores become visible in their
+/// order. Memory: three lines, and those of the messages, each of a word and the messages that fit beside it,
+/// or of one larger message; their number is rounded up to a power of two.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +52,7 @@
 
 namespace nearfar {
 
-/// Of messages of type `T` in that memory. See the file's comment.
+/// Buffer for messages of type `T` in `Memory`. See the file's comment.
 template <typename Memory, typename T>
 class spsc_ring {
  public:
@@ -61,7 +63,7 @@ class spsc_ring {
   static constexpr auto put_order = detail::told_after::light_fence;
   static constexpr auto take_order = detail::told_after::light_fence;
 
-  /// Throws `misuse` for no room, or for 2^32 messages and more. Collective where its memory is.
+  /// Throws `misuse` for a capacity of 0, and for 2^32 messages or more. Collective for the memory of ranks.
   spsc_ring(Memory& memory, std::size_t capacity)
       : capacity_(detail::checked_capacity(capacity)),
         mask_(lines_for(capacity_) - 1),
@@ -70,7 +72,7 @@ class spsc_ring {
         lines_(memory, static_cast<std::size_t>(lines_for(capacity_))) {}
   spsc_ring(const spsc_ring&) = delete;
   spsc_ring& operator=(const spsc_ring&) = delete;
-  /// Messages that nobody has received are destroyed. Nobody may use it any more.
+  /// Destroys messages that were not received. No other thread or rank may still use the buffer.
   ~spsc_ring() {
     if constexpr (!std::is_trivially_destructible_v<T>) {
       const std::uint64_t tail = ends_[0].tail.load(std::memory_order_acquire);
@@ -98,7 +100,7 @@ class spsc_ring {
     to.stamp.store(tail + 1, std::memory_order_release);  // (1)
     return queue_status::success;
   }
-  /// A message, or `empty` or `closed`.
+  /// Returns the oldest message, or `empty` or `closed`.
   [[nodiscard]] received<T> take() {
     both_ends& ends = ends_[0];
     const std::uint64_t head = ends.head.load(std::memory_order_relaxed);
@@ -109,7 +111,7 @@ class spsc_ring {
     return detail::take_and<T>(place(head),
                                [&] { ends.head.store(head + 1, std::memory_order_release); });  // (2)
   }
-  /// As many as are seen.
+  /// Takes as many as are seen.
   template <typename Out>
   [[nodiscard]] queue_status take_range(Out& out, std::size_t most, std::size_t& count) {
     both_ends& ends = ends_[0];
@@ -132,13 +134,13 @@ class spsc_ring {
         [&] { ends.head.store(head, std::memory_order_release); });  // (2)
   }
 
-  /// Whether this call closed it.
+  /// Returns whether this call closed it.
   bool close() { return gate_.close(ends_[0].tail); }
-  /// Whether this call opened it again.
+  /// Returns whether this call opened it again.
   bool reopen() { return gate_.reopen(); }
   [[nodiscard]] bool is_closed() const { return gate_.is_closed(); }
 
-  /// Messages; an estimate while others send or receive.
+  /// Number of messages; an estimate while others send or receive.
   [[nodiscard]] std::size_t count() const {
     const std::uint64_t head = ends_[0].head.load(std::memory_order_relaxed);
     const std::uint64_t tail = ends_[0].tail.load(std::memory_order_relaxed);
@@ -150,13 +152,13 @@ class spsc_ring {
   using slot = typename Memory::template slot<T>;
   struct both_ends {
     alignas(cache_line) near tail{};
-    near limit{};  ///< of the tail, by what has been seen of the head: only who sends looks
+    near limit{};  ///< of the tail, by the last seen head; accessed only by the sender
     alignas(cache_line) near head{};
-    near shown{};   ///< of the head, by what has been seen of stamps: only who receives looks
-    near looked{};  ///< where there was no message: only who receives looks
+    near shown{};   ///< of the head, by the last seen stamps; accessed only by the receiver
+    near looked{};  ///< where there was no message; accessed only by the receiver
   };
-  static constexpr std::size_t before_places = std::max(sizeof(near), alignof(slot));  ///< in a line
-  /// Of a line; two where cells have no size, so that a search gets to the next line.
+  static constexpr std::size_t before_places = std::max(sizeof(near), alignof(slot));  ///< bytes in a line
+  /// Places in a line; two where cells have no size, so that a search reaches the next line.
   static constexpr std::size_t places_of_line = !Memory::is_hardware ? 2
                                                 : before_places + sizeof(slot) > cache_line
                                                     ? 1
@@ -180,8 +182,8 @@ class spsc_ring {
     return line_of(position).messages[index_of(position)];
   }
 
-  /// Of who sends, at that tail, where it has seen none. If there is little, as the other is at work, it
-  /// gives that a moment, and then has more for one look.
+  /// Called by the sender at that tail, when it knows of no room. If there is little room, the receiver is at
+  /// work; the sender then pauses, so that one look brings more.
   [[nodiscard, gnu::noinline]] bool has_room(std::uint64_t tail) {
     both_ends& ends = ends_[0];
     std::uint64_t head = ends.head.load(std::memory_order_acquire);  // pairs with (2)
@@ -193,21 +195,21 @@ class spsc_ring {
     return head + capacity_ != tail;
   }
 
-  /// Of who receives, at that head: whether there is a message, by the stamp of its line.
+  /// Called by the receiver at that head. Whether there is a message, by the stamp of its line.
   [[nodiscard]] bool is_shown(std::uint64_t head) {
     const std::uint64_t stamp = line_of(head).stamp.load(std::memory_order_acquire);  // pairs with (1)
     if (stamp <= head) return false;
     ends_[0].shown.store(stamp, std::memory_order_relaxed);
     return true;
   }
-  /// Of who receives, at that head, where there was no message.
+  /// Called by the receiver at that head, where it has seen no message.
   [[nodiscard, gnu::noinline]] queue_status look_again(std::uint64_t head) {
     detail::let_sender_work<Memory>(ends_[0].looked, head, moment());
     const auto sent = gate_.sent_if_closed();
     if (!sent) return is_shown(head) ? queue_status::success : queue_status::empty;  // (3)
     return *sent == head ? queue_status::closed : queue_status::success;
   }
-  /// Less than the messages of a full ring take, and nothing for a small one.
+  /// Shorter than the messages of a full ring take, and zero for a small ring.
   [[nodiscard]] std::uint64_t moment() const noexcept {
     return std::min<std::uint64_t>(capacity_ / 32, detail::longest_moment);
   }

@@ -1,6 +1,6 @@
 /// \file
-/// The strategies of channels by name, each a buffer for `channel` and `node_channel`: MPMC, and where a name
-/// begins so for one receiver (mpsc) or also one sender (spsc).
+/// The strategies of channels by name, each a buffer for `channel` and `node_channel`. They are MPMC, except
+/// where a name begins with mpsc (one receiver) or spsc (one sender and one receiver).
 ///
 /// Source: Laubert 2021, chapter 3; the names in brackets are those there.
 #pragma once
@@ -21,7 +21,8 @@
 
 namespace nearfar {
 
-/// With one lock for each end: `ring_of<channel_lock::spin>::mpmc`, and `mailbox` of one place.
+/// A ring with one lock for each end: `ring_of<channel_lock::spin>::mpmc`; and `mailbox`, with a single
+/// place.
 template <template <typename> typename Lock>
 struct ring_of {
   template <typename Memory, typename T>
@@ -32,7 +33,7 @@ struct ring_of {
   using mailbox = locked_mailbox<Memory, T, Lock<Memory>>;
 };
 
-/// The same as lists, of nodes from there: `list_of<channel_lock::ticket, list_nodes::recycled>::mpmc`.
+/// The same as a list, with the given nodes: `list_of<channel_lock::ticket, list_nodes::recycled>::mpmc`.
 template <template <typename> typename Lock, template <typename, typename> typename Nodes>
 struct list_of {
   template <typename Memory, typename T>
@@ -41,14 +42,14 @@ struct list_of {
   using mpsc = locked_list<Memory, T, Lock<Memory>, channel_lock::none<Memory>, Nodes>;
 };
 
-/// From one to one, of any number of messages.
+/// From one sender to one receiver; with nodes of the heap, any number of messages.
 template <template <typename, typename> typename Nodes>
 struct spsc_list_of {
   template <typename Memory, typename T>
   using spsc = locked_list<Memory, T, channel_lock::none<Memory>, channel_lock::none<Memory>, Nodes>;
 };
 
-/// Places with flags (PA); `flags` has what there are.
+/// Places with flags (PA), one of the namespace `flags`.
 template <template <typename> typename Flags>
 struct flagged_by {
   template <typename Memory, typename T>
@@ -57,14 +58,15 @@ struct flagged_by {
   using mpsc = flagged_ring<Memory, T, Flags, true>;
 };
 
-/// Without locks (LF LL).
+/// A list without locks (LF LL).
 template <template <typename, typename> typename Nodes>
 struct lock_free_list_of {
   template <typename Memory, typename T>
   using mpmc = lock_free_list<Memory, T, Nodes>;
 };
 
-/// Without locks but where segments end: any number of messages if there is memory for them.
+/// A list of segments, without locks except where a segment ends. With nodes of the heap, memory alone limits
+/// the number of messages.
 template <template <typename, typename> typename Nodes, std::size_t Places = 31>
 struct segments_of {
   template <typename Memory, typename T>

@@ -1,18 +1,21 @@
 /// \file
-/// Those that wait for the first of several things: what a rendezvous, a selection among channels, and a
-/// coroutine wait by.
+/// Lists of threads that wait for the first of several events. A rendezvous, a selection among channels, and
+/// a coroutine wait by them.
 ///
-/// Source: the waiting of `select` in Go's runtime, and crossbeam-channel's `Context` (S. Glavina): who waits
-/// is in a list at each thing that it waits for, and who brings one decides on it by a compare-and-swap.
+/// Source: the waiting of `select` in Go's runtime, and crossbeam-channel's `Context` (S. Glavina): a waiting
+/// thread is in a list at each thing that it waits for, and the thread that provides one decides on it by a
+/// compare-and-swap.
 ///
-/// A `waiter` is undecided until somebody changes that (1): who has something for its entry of some number
-/// claims it, does what there is to do, and says so (2); who knows only that there may be something says
-/// `again`; and so does the waiter itself when its time is over. Who loses that race leaves it alone.
+/// A `waiter` is undecided until somebody changes that (1). A thread that has something for one of its
+/// entries claims that entry by its number, does what is to be done, and marks it as done (2). A thread that
+/// knows only that there may be something says `again`; so does the waiter itself when its deadline has
+/// passed. A thread that loses this race leaves the waiter alone.
 ///
-/// Lists are first come, first served, each under a lock of its owner's. What they are linked by are
-/// distances from the list, the same in all processes that have its memory, at whatever address.
+/// Lists are first come, first served, each under a lock of its owner. Their links are distances from the
+/// list, which are the same in all processes that share its memory, at whatever address.
 ///
-/// Cost: a compare-and-swap for each that is decided on. Memory: a waiter has 8 or 16 bytes, an entry 32.
+/// Cost: a compare-and-swap for each waiter decided on. Memory: a waiter has 16 bytes, or 24 where coroutines
+/// may wait, and an entry 32.
 #pragma once
 
 #include <atomic>
@@ -23,7 +26,7 @@
 
 namespace nearfar::detail {
 
-/// A thread or rank that waits, or in a process a coroutine.
+/// A waiting thread or rank, or within a process a coroutine.
 template <typename Memory>
 struct waiter {
   parking_word<Memory> state{};
@@ -31,17 +34,17 @@ struct waiter {
 template <>
 struct waiter<process_memory> {
   parking_word<process_memory> state{};
-  /// How a coroutine goes on, called by who decides on it when it is suspended.
+  /// Resumes a coroutine. Called by the thread that decides on it, if it is suspended.
   void (*resume)(waiter& whom) = nullptr;
 };
 
-/// What the state of a waiter says.
+/// The states of a waiter.
 namespace decision {
 
 inline constexpr std::uint32_t none = 0;
-inline constexpr std::uint32_t suspended = 1;  ///< none, and a coroutine is not running
+inline constexpr std::uint32_t suspended = 1;  ///< undecided, and a coroutine is not running
 inline constexpr std::uint32_t again = 2;      ///< there may be something
-/// Somebody is at the entry of that number, and then it is done.
+/// Another thread is at the entry of that number; then the entry is done.
 [[nodiscard]] constexpr std::uint32_t claimed(std::uint32_t number) noexcept { return 4 + 2 * number; }
 [[nodiscard]] constexpr std::uint32_t done(std::uint32_t number) noexcept { return claimed(number) + 1; }
 
@@ -56,12 +59,13 @@ inline constexpr std::uint32_t again = 2;      ///< there may be something
 
 }  // namespace decision
 
-/// A waiter that this thread or rank has decided on, and has to wake. It need be no more when its state says
-/// what it waits for, and so nothing but its address is looked at after that.
+/// A waiter that this thread or rank has decided on and has to wake. The waiter may cease to exist once its
+/// state holds the result, so from then on only its address is used; a suspended coroutine stays until it is
+/// resumed.
 template <typename Memory>
 class decided {
  public:
-  /// Nothing if somebody else has decided.
+  /// Returns nothing if somebody else has decided.
   [[nodiscard]] static std::optional<decided> on(waiter<Memory>& whom, std::uint32_t what) {
     decided result(whom);
     std::uint32_t seen = whom.state.value.load(std::memory_order_relaxed);
@@ -74,7 +78,7 @@ class decided {
     return std::nullopt;
   }
 
-  /// What became of what was claimed, and wakes who waits for it.
+  /// Stores what became of the claimed entry, and wakes the waiter.
   void settle(Memory& memory, std::uint32_t what) const {
     whom_->state.value.store(what, std::memory_order_release);  // (2)
     wake(memory);
@@ -99,7 +103,7 @@ class decided {
   bool is_suspended_ = false;
 };
 
-/// What is decided about it, when that is known; `none` if the deadline has passed before.
+/// Waits for the decision on the waiter, and returns it; `none` if the deadline passes before.
 template <typename Memory>
 [[nodiscard]] std::uint32_t await_decision(Memory& memory, waiter<Memory>& mine,
                                            const channel_deadline& deadline) {
@@ -116,7 +120,7 @@ template <typename Memory>
   }
 }
 
-/// That a waiter waits at some place, for something that it knows by a number.
+/// Links an entry into a list, and names its waiter and the number by which the waiter knows it.
 template <typename Memory>
 struct list_link {
   typename Memory::template near<std::uint64_t> next{};    ///< from the list; 0: none
@@ -126,7 +130,7 @@ struct list_link {
   typename Memory::template near<std::uint32_t> is_listed{};
 };
 
-/// Entries of a type that has a `link`. All of this is under one lock, but for `aim`.
+/// List of entries of a type that has a `link`. All members except `aim` are called under one lock.
 template <typename Memory>
 struct waiting_list {
   typename Memory::template near<std::uint64_t> first{};
@@ -147,7 +151,7 @@ struct waiting_list {
     (end == 0 ? first : at<Entry>(end).link.next).store(mine, std::memory_order_relaxed);
     last.store(mine, std::memory_order_relaxed);
   }
-  /// If it is there.
+  /// Does nothing if the entry is not listed.
   template <typename Entry>
   void remove(Entry& entry) {
     if (entry.link.is_listed.load(std::memory_order_relaxed) == 0) return;
@@ -164,7 +168,7 @@ struct waiting_list {
     std::uint32_t number;
     decided<Memory> whom;
   };
-  /// Takes entries off until there is one whose waiter is undecided, and claims that.
+  /// Takes entries off until it finds one whose waiter is undecided, and claims it.
   template <typename Entry>
   [[nodiscard]] std::optional<claimed<Entry>> claim_first() {
     for (;;) {
@@ -177,7 +181,7 @@ struct waiting_list {
         return claimed<Entry>{&entry, number, *whom};
     }
   }
-  /// Whether one is there that could be claimed.
+  /// Whether an entry is there that could be claimed.
   template <typename Entry>
   [[nodiscard]] bool has_undecided() {
     for (std::uint64_t i = first.load(std::memory_order_relaxed); i != 0;
@@ -185,7 +189,7 @@ struct waiting_list {
       if (decision::is_open(waiter_of(at<Entry>(i)).state.value.load(std::memory_order_relaxed))) return true;
     return false;
   }
-  /// Says `again` to all that are undecided.
+  /// Says `again` to all undecided waiters.
   template <typename Entry>
   void tell_all(Memory& memory) {
     for (std::uint64_t i = first.load(std::memory_order_relaxed); i != 0;

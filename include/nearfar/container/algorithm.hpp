@@ -1,29 +1,29 @@
 /// \file
-/// Algorithms that work on data where they are: over segmented ranges segment by segment at the speed of
-/// pointers, each thread on the data it placed; over other random access ranges by the same static schedule
-/// as everything else; over weaker ones as the standard's.
+/// Parallel algorithms that work on data where it lies. They process segmented ranges segment by segment at
+/// the speed of pointers, each thread the data that it placed; other random access ranges by the same static
+/// schedule as everything else; and weaker ranges as the standard's algorithms do.
 ///
-/// All are function objects, so that they are never found in place of the standard's by accident. Each takes
-/// an optional `execution`, `team` or policy of the standard first, and where it writes an optional
-/// `store_choice` or `store_kind` last. Ranges of proxies, as of `std::vector<bool>`, are worked on by one
-/// thread. Ranges may be segmented in different ways, or some of them not at all. The first segmented range,
-/// outputs before inputs, decides which thread does what: segments in a static schedule if it has at least as
-/// many as there are threads, else elements. An output may be an input too, element for element; any other
-/// overlap is an error that is not noticed.
+/// All except `count` are function objects, so that argument-dependent lookup never finds them instead of the
+/// standard's. Each takes an optional `execution`, `team` or policy of the standard as its first argument,
+/// and, if it writes, an optional `store_choice` or `store_kind` as its last. One thread processes ranges of
+/// proxies, such as `std::vector<bool>`. Ranges may be segmented in different ways, or only some of them. The
+/// first segmented range, outputs before inputs, determines which thread does what: segments in a static
+/// schedule if it has at least as many as there are threads, else elements. An output may also be an input,
+/// element for element; any other overlap is an error that goes unnoticed.
 ///
-/// Names and the order of arguments are the standard's. A range may be a pair of an iterator and a sentinel;
-/// if their distance is not known at once, it takes a walk of one thread.
+/// Names and the order of arguments are the standard's. A range may be given as an iterator and a sentinel;
+/// if computing their distance takes a walk, one thread does it.
 ///
-/// Functions and projections that a caller gives, which may be pointers to members, are copied for each
-/// thread and called for any elements in any order, by several threads at once; those that cannot be copied
-/// are shared by the threads. What they throw comes out as from `team::run`; outputs are then partly written.
-/// Costs: one parallel loop each, a microsecond or more with more than one thread, for which sorts, scans and
-/// searches have few elements done by the caller alone (`execution::alone_below`). See also scan.hpp and
+/// Functions and projections of the caller, which may be pointers to members, are copied for each thread and
+/// called for any elements in any order, by several threads at once. The threads share those that cannot be
+/// copied. Exceptions propagate as from `team::run`; outputs are then partly written. Costs: one parallel
+/// loop each, which takes a microsecond or more with more than one thread; sorts, scans and searches of few
+/// elements are therefore done by the caller alone (`execution::alone_below`). See also scan.hpp and
 /// sort.hpp.
 ///
 /// Source: M. H. Austern, "Segmented iterators and hierarchical algorithms", in Generic Programming, Lecture
-/// Notes in Computer Science 1766, Springer, 2000; H. Stengel, diploma thesis,
-/// Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 3.5.
+/// Notes in Computer Science 1766, Springer, 2000; H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule
+/// Nürnberg, 2007, section 3.5.
 #pragma once
 
 #include "nearfar/container/any_of.hpp"          // IWYU pragma: export

@@ -1,5 +1,5 @@
 /// \file
-/// What an allocator says about the owners of the memory it gives: their team, and the blocks they have.
+/// What an allocator tells about the owners of its memory: their team and their blocks.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@
 
 namespace nearfar::detail {
 
-/// The team that an allocator places memory for; all threads if it does not say.
+/// The team for which an allocator places memory; all threads if it does not say.
 template <typename T, typename Allocator>
 [[nodiscard]] team team_of(const Allocator& allocator) {
   if constexpr (requires {
@@ -35,7 +35,7 @@ template <typename T, typename Allocator>
   }
 }
 
-/// Elements of a block that one thread owns; 0 for one block a thread, and if the allocator does not say.
+/// Elements per block of one thread; 0 if each thread has one block, or if the allocator does not say.
 template <typename Allocator>
 [[nodiscard]] constexpr std::size_t chunk_of() {
   if constexpr (requires { std::integral_constant<std::size_t, Allocator::chunk>{}; }) {

@@ -1,6 +1,6 @@
 /// \file
-/// Whether any element is such, or none, or all, in parallel; see algorithm.hpp for what all algorithms have
-/// in common.
+/// Whether a predicate holds for any, no or all elements, in parallel. See algorithm.hpp for what all
+/// algorithms have in common.
 #pragma once
 
 #include <concepts>
@@ -17,7 +17,7 @@ namespace nearfar {
 struct any_of_algorithm : detail::on_default_team<any_of_algorithm> {
   using on_default_team::operator();
 
-  /// Whether `predicate(projection(element))` is true for an element. Threads stop as in `find_if`.
+  /// Whether `predicate(projection(element))` is true for any element. Threads stop as in `find_if`.
   template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel, typename Predicate,
             typename Projection = std::identity>
   bool operator()(const execution& how, Iterator first, Sentinel last, Predicate predicate,
@@ -39,7 +39,7 @@ inline constexpr any_of_algorithm any_of{};
 struct none_of_algorithm : detail::on_default_team<none_of_algorithm> {
   using on_default_team::operator();
 
-  /// What `any_of` is not; for a range as for iterators.
+  /// The opposite of `any_of`, for a range as for iterators.
   template <typename... Arguments>
     requires std::invocable<const any_of_algorithm&, const execution&, Arguments...>
   bool operator()(const execution& how, Arguments&&... arguments) const {

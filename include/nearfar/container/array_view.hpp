@@ -1,6 +1,5 @@
 /// \file
-/// A view of two, three or more dimensions over elements that somebody else owns, in the manner of
-/// `std::mdspan` of C++23.
+/// A view of one or more dimensions over elements owned by others, in the manner of `std::mdspan` of C++23.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +17,16 @@
 
 namespace nearfar {
 
-/// Elements in one piece, seen as an array of `Rank` dimensions of which the last varies fastest:
-/// `std::mdspan` with dynamic extents and its default layout, whose names these are. Does not own the
-/// elements, is valid as long as they are where they were, and is as cheap to copy as a few numbers. T may be
-/// const. Any number of threads may use a view.
+/// Contiguous elements seen as an array of `Rank` dimensions, of which the last varies fastest: `std::mdspan`
+/// with dynamic extents and its default layout, with the same names. Does not own the elements, is valid as
+/// long as they stay in place, and is as cheap to copy as a few numbers. T may be const. Any number of
+/// threads may use a view.
 ///
-/// An element costs `Rank` - 1 multiplications and additions, most of which compilers move out of loops over
-/// the last index. Of containers that place elements by a static schedule (`numa_vector`, `segmented_array`)
-/// the first dimension is that to share out: `team.for_each_block(view.extent(0), 0, ...)` gives each thread
-/// what is near it, within a part of a page. For rows that do not lie evenly spaced there is `grid_view`.
+/// Accessing an element costs `Rank` - 1 multiplications and additions, most of which compilers move out of
+/// loops over the last index. For containers that place elements by a static schedule (`numa_vector`,
+/// `segmented_array`), share out the first dimension: `team.for_each_block(view.extent(0), 0, ...)` gives
+/// each thread what is near it, within a part of a page. For rows that are not evenly spaced there is
+/// `grid_view`.
 template <typename T, std::size_t Rank>
 class array_view {
   static_assert(Rank >= 1, "a view has dimensions");
@@ -41,20 +41,20 @@ class array_view {
 
   constexpr array_view() noexcept = default;
 
-  /// From `data` on, which holds the product of `extents`.
+  /// Views the elements from `data` on, as many as the product of `extents`.
   constexpr array_view(T* data, const extents_type& extents) noexcept : data_(data), extents_(extents) {}
   template <std::convertible_to<std::size_t>... Extents>
     requires(sizeof...(Extents) == Rank)
   constexpr array_view(T* data, Extents... extents) noexcept
       : array_view(data, extents_type{static_cast<std::size_t>(extents)...}) {}
 
-  /// All of a container in one piece. Throws `misuse` unless it has as many elements as these extents.
+  /// Views a whole contiguous container. Throws `misuse` unless its size is the product of these extents.
   template <std::ranges::contiguous_range Container, std::convertible_to<std::size_t>... Extents>
     requires(sizeof...(Extents) == Rank) && std::ranges::sized_range<Container> &&
             std::convertible_to<decltype(std::ranges::data(std::declval<Container&>())), T*>
   constexpr array_view(Container& elements, Extents... extents)
       : array_view(std::ranges::data(elements), extents...) {
-    // By division: a product may overflow.
+    // By division, since a product may overflow.
     std::size_t left = std::ranges::size(elements);
     bool fits = left != 0 || empty();
     for (std::size_t dimension = 0; dimension < Rank && left != 0 && fits; ++dimension) {
@@ -69,7 +69,7 @@ class array_view {
     }
   }
 
-  /// What may be changed may be read.
+  /// Converts a view of mutable elements to one of const elements.
   template <typename Other>
     requires std::is_same_v<T, const Other>
   // NOLINTNEXTLINE(google-explicit-constructor): as pointers do
@@ -82,22 +82,22 @@ class array_view {
   [[nodiscard]] constexpr std::size_t extent(std::size_t dimension) const noexcept {
     return extents_[dimension];
   }
-  /// Elements from one index of a dimension to the next.
+  /// Distance in elements from one index of a dimension to the next.
   [[nodiscard]] constexpr std::size_t stride(std::size_t dimension) const noexcept {
     std::size_t result = 1;
     for (std::size_t inner = dimension + 1; inner < Rank; ++inner) result *= extents_[inner];
     return result;
   }
-  /// Elements in all.
+  /// Number of all elements.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return extents_[0] * stride(0); }
   [[nodiscard]] constexpr bool empty() const noexcept {
     return std::ranges::find(extents_, std::size_t{0}) != extents_.end();
   }
   [[nodiscard]] constexpr T* data_handle() const noexcept { return data_; }
-  /// All of them, in the order of memory.
+  /// All elements, in the order of memory.
   [[nodiscard]] constexpr std::span<T> elements() const noexcept { return {data_, size()}; }
 
-  /// Each index less than its extent, which is checked where preconditions are.
+  /// Each index must be less than its extent; builds that check preconditions check this.
   template <std::convertible_to<std::size_t>... Indices>
     requires(sizeof...(Indices) == Rank)
   [[nodiscard]] constexpr T& operator()(Indices... indices) const noexcept(!checked_build) {
@@ -112,8 +112,8 @@ class array_view {
     return data_[offset];
   }
 
-  /// What has this first index: a row of a matrix, a plane of a cube. As `submdspan(view, first, full_extent,
-  /// ...)`.
+  /// The view of all elements with this first index: a row of a matrix, a plane of a cube. As
+  /// `submdspan(view, first, full_extent, ...)`.
   [[nodiscard]] constexpr array_view<T, Rank - 1> slice(std::size_t first) const
     requires(Rank > 1)
   {

@@ -1,5 +1,6 @@
 /// \file
-/// How many elements are such, in parallel; see algorithm.hpp for what all algorithms have in common.
+/// Counts elements for which a predicate holds, or that equal a value, in parallel. See algorithm.hpp for
+/// what all algorithms have in common.
 #pragma once
 
 #include <concepts>
@@ -17,7 +18,7 @@ namespace nearfar {
 struct count_if_algorithm : detail::on_default_team<count_if_algorithm> {
   using on_default_team::operator();
 
-  /// The number of elements that `predicate(projection(element))` is true for.
+  /// The number of elements for which `predicate(projection(element))` is true.
   template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel, typename Predicate,
             typename Projection = std::identity>
   std::iter_difference_t<Iterator> operator()(const execution& how, Iterator first, Sentinel last,
@@ -59,9 +60,8 @@ struct count_algorithm : detail::on_default_team<count_algorithm> {
     return (*this)(how, std::ranges::begin(range), std::ranges::end(range), value, std::move(projection));
   }
 };
-/// `count([execution,] first, last, value [, projection])` or
-/// `([execution,] range, value [, projection])`. A function, as many a variable has this name, which would
-/// hide another.
+/// `count([execution,] first, last, value [, projection])` or `([execution,] range, value [, projection])`.
+/// It is a function, since many variables have this name, which would hide an object.
 template <typename... Arguments>
   requires std::invocable<const count_algorithm&, Arguments...>
 [[nodiscard]] auto count(Arguments&&... arguments) {

@@ -1,6 +1,6 @@
 /// \file
-/// What is done with each element by itself: for_each, transform, copy, fill; see algorithm.hpp for what all
-/// algorithms have in common.
+/// Algorithms on single elements: for_each, transform, copy, fill. See algorithm.hpp for what all algorithms
+/// have in common.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +22,14 @@ namespace nearfar {
 
 namespace detail {
 
-/// Whether results can be written as bytes, past the caches.
+/// Whether results can be written as bytes, bypassing the caches.
 template <typename Output, typename Result>
 concept streamable =
     std::is_pointer_v<Output> && std::is_trivially_copyable_v<std::remove_pointer_t<Output>> &&
     !std::is_volatile_v<std::remove_pointer_t<Output>> &&
     std::is_constructible_v<std::remove_pointer_t<Output>, Result>;
 
-/// Streaming stores of a thread are in order with what it does later.
+/// Orders a thread's streaming stores before what it does later.
 inline void finish_streaming(bool streams) noexcept {
   if (streams) native_stores::fence();
 }
@@ -53,7 +53,7 @@ struct transform_kernel {
         return;
       }
     }
-    // Unrolled, else its speed depends by a fifth on where in the cache lines of the code it happens to lie.
+    // Unrolled; otherwise its speed varies by a fifth with the position of its code in the cache lines.
 #pragma GCC unroll 4
     for (std::size_t i = 0; i < n; ++i) *advanced(out, i) = function(*advanced(in, i)...);
   }
@@ -106,14 +106,14 @@ struct fill_kernel {
 template <typename... Iterators>
 constexpr std::size_t bytes_of_each = (sizeof(std::iter_value_t<Iterators>) + ... + 0);
 
-/// Whether the last of some arguments says how to store.
+/// Whether the last of some arguments chooses how to store.
 template <typename... Arguments>
 constexpr bool ends_with_stores = false;
 template <typename First, typename... Rest>
 constexpr bool ends_with_stores<First, Rest...> =
     std::convertible_to<std::tuple_element_t<sizeof...(Rest), std::tuple<First, Rest...>>, store_choice>;
 
-/// Whether these, after an output, are a function, inputs and perhaps a choice of stores.
+/// Whether these arguments, after an output, are a function, inputs and perhaps a choice of stores.
 template <typename Function, typename... Rest>
 concept output_first = !std::ranges::range<Function> &&
                        sizeof...(Rest) > (ends_with_stores<Rest...> ? 1 : 0) &&
@@ -155,8 +155,9 @@ struct for_each_algorithm : detail::on_default_team<for_each_algorithm> {
             std::move(projection));
   }
 
-  /// Calls `function(elements...)` for all elements of the first of two or more random access ranges and
-  /// those at the same place of the others. Throws `misuse` if another is shorter.
+  /// Calls `function(elements...)` for all elements of the first of two or more random access ranges,
+  /// together with those at the same index of the others. Throws `misuse` if another range is shorter than
+  /// the first.
   template <typename... Arguments>
     requires(sizeof...(Arguments) >= 3 && detail::begins_with_ranges<sizeof...(Arguments) - 1, Arguments...>)
   void operator()(const execution& how, Arguments&&... arguments) const {
@@ -181,7 +182,7 @@ inline constexpr for_each_algorithm for_each{};
 struct transform_algorithm : detail::on_default_team<transform_algorithm> {
   using on_default_team::operator();
 
-  /// Writes `function(element)` for all elements from `out` on; the end of what was written.
+  /// Writes `function(element)` for all elements to `out` onwards. Returns the end of the output.
   template <std::input_iterator Input, std::sentinel_for<Input> Sentinel,
             std::input_or_output_iterator Output, typename Function>
   Output operator()(const execution& how, Input first, Sentinel last, Output out, Function function,
@@ -221,8 +222,8 @@ struct transform_algorithm : detail::on_default_team<transform_algorithm> {
                    std::move(function), stores);
   }
 
-  /// Writes `function(elements...)` to all elements of a range, the last, from as many random access ranges
-  /// before it as one likes. Throws `misuse` if an input is shorter than the output.
+  /// Writes `function(elements...)` to all elements of the last range, from any number of random access
+  /// ranges before it. Throws `misuse` if an input is shorter than the output.
   template <typename... Arguments>
     requires(detail::ends_with_stores<Arguments...> ? sizeof...(Arguments) >= 4
                                                     : sizeof...(Arguments) >= 3) &&
@@ -237,7 +238,7 @@ struct transform_algorithm : detail::on_default_team<transform_algorithm> {
     }(std::make_index_sequence<inputs>{});
   }
 
-  /// The order of version 0.1, with the output and the function first.
+  /// The argument order of version 0.1, with the output and the function first.
   template <std::ranges::random_access_range Output, typename Function, typename... Rest>
     requires detail::output_first<Function, Rest...>
   [[deprecated("output and function come last: transform(in..., out, function)")]] void operator()(
@@ -245,7 +246,7 @@ struct transform_algorithm : detail::on_default_team<transform_algorithm> {
     output_first(how, out, function, std::forward_as_tuple(std::forward<Rest>(rest)...));
   }
 
-  /// This one too, so that compilers warn of the caller's line.
+  /// A separate overload, so that compilers warn at the caller's line.
   template <std::ranges::random_access_range Output, typename Function, typename... Rest>
     requires detail::output_first<Function, Rest...>
   [[deprecated("output and function come last: transform(in..., out, function)")]] void operator()(
@@ -284,15 +285,15 @@ struct transform_algorithm : detail::on_default_team<transform_algorithm> {
 /// `([execution,] range, out, function [, stores])` or
 /// `([execution,] in_range..., out_range, function [, stores])`.
 ///
-/// Elements are written past the caches only if the output is in memory, trivially copyable, and of a type
-/// that results convert to; else as usual. The triad is `transform(b, c, d, a, triad)` with `triad =
-/// [](double b, double c, double d) { return b + c * d; }`.
+/// Elements bypass the caches only if the output is in memory, trivially copyable, and of a type to which
+/// results convert. The triad is `transform(b, c, d, a, triad)` with `triad = [](double b, double c, double
+/// d) { return b + c * d; }`.
 inline constexpr transform_algorithm transform{};
 
 struct copy_algorithm : detail::on_default_team<copy_algorithm> {
   using on_default_team::operator();
 
-  /// Copies all elements to `out` and on; the end of what was written.
+  /// Copies all elements to `out` onwards. Returns the end of the output.
   template <std::input_iterator Input, std::sentinel_for<Input> Sentinel,
             std::input_or_output_iterator Output>
   Output operator()(const execution& how, Input first, Sentinel last, Output out,

@@ -1,6 +1,6 @@
 /// \file
-/// How algorithms divide their work: who does which part of a range, and the pieces of memory a part is made
-/// of.
+/// How algorithms divide their work: which thread does which part of a range, and of which contiguous pieces
+/// of memory a part consists.
 ///
 /// Source: M. H. Austern, "Segmented iterators and hierarchical algorithms", in Generic Programming, Lecture
 /// Notes in Computer Science 1766, Springer, 2000; H. Stengel, diploma thesis,
@@ -33,8 +33,8 @@ namespace nearfar {
 namespace detail {
 
 #ifdef __GLIBCXX__
-// GCC's library declares the types of std::execution here, with its algorithms. Its <execution> would make
-// programs need oneTBB where that is installed.
+// GCC's library declares the types of std::execution here, with its algorithms. Including its <execution>
+// would make programs depend on oneTBB wherever that is installed.
 namespace standard_policies = __pstl::execution;
 #else
 namespace standard_policies = std::execution;
@@ -50,18 +50,18 @@ concept serial_policy = std::same_as<Policy, standard_policies::sequenced_policy
 
 }  // namespace detail
 
-/// The threads that carry out an algorithm, in which chunks they take elements of ranges that are not
-/// segmented, 0 for one block a thread, and how many elements are worth their while. Where an algorithm takes
-/// one, a `team` alone will do, and so will a policy of the standard: `std::execution::seq` and `unseq` are
-/// the calling thread, `par` and `par_unseq` as many threads as a default `team`. What functions throw then
-/// comes out as ever; it ends no program.
+/// How to carry out an algorithm: the threads; the chunks in which they take elements of ranges that are not
+/// segmented, 0 for one block per thread; and how many elements are worth starting them for. Wherever an
+/// algorithm takes an `execution`, a `team` alone will do, and so will a policy of the standard:
+/// `std::execution::seq` and `unseq` stand for the calling thread, `par` and `par_unseq` for as many threads
+/// as a default `team`. With a policy, too, exceptions of functions propagate; they do not end the program.
 struct execution {
   nearfar::team team{};
   std::size_t chunk = 0;
-  /// The calling thread does ranges of fewer elements alone, which is done before threads have met. Nothing
-  /// for the number that the algorithm says, which is that from which two threads are faster for numbers:
-  /// that of sorts, scans and searches. All others have 0, for there a function, which may take any time, is
-  /// called by the owner of each element.
+  /// The calling thread alone processes ranges of fewer elements, and is done before other threads would have
+  /// started. If not set, the algorithm's own number applies: for sorts, scans and searches, the number of
+  /// elements from which two threads are faster for numbers. For all other algorithms it is 0, since there
+  /// the owner of each element calls a function, which may take any time.
   std::optional<std::size_t> alone_below{};
 
   constexpr execution() noexcept = default;
@@ -73,32 +73,32 @@ struct execution {
   template <detail::parallel_policy Policy>
   constexpr execution(const Policy&) noexcept {}
 
-  /// The threads for so many elements, by an algorithm that says `few`.
+  /// The threads for so many elements, in an algorithm whose own number is `few`.
   [[nodiscard]] constexpr nearfar::team team_for(std::size_t elements, std::size_t few = 0) const noexcept {
     return elements < alone_below.value_or(few) ? nearfar::team::serial() : team;
   }
 };
 
-/// The policies by nearfar's own names, for programs that do without `<execution>`: GCC's makes them link
-/// with oneTBB if its headers are installed.
+/// The policies under nearfar's own names, for programs that avoid `<execution>`: GCC's makes them link with
+/// oneTBB if its headers are installed.
 inline constexpr execution seq{team::serial()};
 inline constexpr execution par{};
 
 namespace detail {
 
-/// Whether elements are objects or values, and so may be used by different threads at once. Proxies, such as
+/// Whether elements are objects or values, so that different threads may use them at once. Proxies, such as
 /// those of `std::vector<bool>`, may share a word.
 template <typename Iterator>
 concept has_separate_elements = std::is_reference_v<std::iter_reference_t<Iterator>> ||
                                 std::same_as<std::iter_reference_t<Iterator>, std::iter_value_t<Iterator>>;
 
-/// Threads can begin in the middle of a range.
+/// Whether threads can begin in the middle of a range.
 template <typename Iterator>
 concept divisible =
     (std::random_access_iterator<Iterator> || segmented_iterator<Iterator>)&&has_separate_elements<Iterator>;
 
-/// What each thread copies of a function that a caller gave, which may be a pointer to a member: the function
-/// itself, or a reference to it if it cannot be copied.
+/// What each thread copies of a caller's function, which may be a pointer to a member: the function itself,
+/// or a reference to it if it cannot be copied.
 template <typename Function>
 auto for_threads(Function& function) {
   if constexpr (std::is_member_pointer_v<std::remove_const_t<Function>>)
@@ -109,7 +109,7 @@ auto for_threads(Function& function) {
     return std::ref(function);
 }
 
-/// The same of a function of projected elements.
+/// The same for a function of projected elements.
 template <typename Function, typename Projection>
 auto for_threads(Function& function, Projection& projection) {
   if constexpr (std::same_as<Projection, std::identity>) {
@@ -135,12 +135,12 @@ constexpr Iterator advanced(Iterator it, std::size_t n) {
   return it + static_cast<std::iter_difference_t<Iterator>>(n);
 }
 
-/// Goes through a range in pieces of memory: here, a range that is one piece.
+/// Goes through a range in contiguous pieces of memory. This one is for a range that is a single piece.
 template <typename Iterator>
 class piece_cursor {
  public:
   piece_cursor() = default;
-  // Implicit, so that tuples of cursors are made where they are to be.
+  // Implicit, so that tuples of cursors are constructed in place.
   piece_cursor(const Iterator& first, std::size_t offset = 0) : local_(unwrapped(advanced(first, offset))) {}
 
   [[nodiscard]] std::size_t available() const noexcept { return std::numeric_limits<std::size_t>::max(); }
@@ -154,7 +154,7 @@ class piece_cursor {
   decltype(unwrapped(std::declval<Iterator>())) local_{};
 };
 
-/// A range whose pieces are its segments, which are not one piece together.
+/// For a range whose pieces are its segments, which together are not contiguous.
 template <segmented_iterator Iterator>
   requires(!std::contiguous_iterator<Iterator>)
 class piece_cursor<Iterator> {
@@ -179,7 +179,7 @@ class piece_cursor<Iterator> {
       }
   }
 
-  /// Elements in this piece, at least one; there must be elements left.
+  /// Elements left in this piece, at least one. The range must have elements left.
   [[nodiscard]] std::size_t available() {
     while (left_ == 0) {
       ++segment_;
@@ -250,7 +250,7 @@ class segment_division {
 
   [[nodiscard]] std::size_t segments() const noexcept { return segments_; }
 
-  /// The first of the elements that is not in the segments before this one.
+  /// Index of the first element that is not in a segment before this one.
   [[nodiscard]] std::size_t offset(std::size_t segment) const {
     if (segment <= before_) return 0;
     if (segment >= segments_) return size_;
@@ -278,9 +278,10 @@ class segment_division {
   std::size_t segments_ = 0;
 };
 
-/// Calls `body(index_range)` for the parts of the `size` elements from `first` that a member of a team does,
-/// in ascending order. Of a segmented range these are the elements of its segments in a static schedule of
-/// all segments if there are at least as many as threads. Else it is a static schedule of the elements.
+/// Calls `body(index_range)`, in ascending order, for the parts of the `size` elements from `first` that a
+/// member of a team processes. For a segmented range with at least as many segments as threads, these are the
+/// elements of the member's segments in a static schedule of all segments. Otherwise they are a static
+/// schedule of the elements.
 template <divisible Iterator, typename Body>
 void for_each_share(const Iterator& first, std::size_t size, std::size_t chunk, team_member member,
                     Body&& body) {
@@ -301,11 +302,11 @@ void for_each_share(const Iterator& first, std::size_t size, std::size_t chunk, 
   static_schedule(size, member.size, chunk).for_each_block(member.index, body);
 }
 
-/// Calls `kernel(n, pointers or iterators...)` for the pieces of `size` elements at `offset` of all ranges:
-/// as large as possible, but none goes over the end of any range's segment.
+/// Calls `kernel(n, pointers or iterators...)` for the pieces of `size` elements at `offset` of all ranges.
+/// Pieces are as large as possible; none crosses the end of a segment of any range.
 ///
-/// Here and around, iterators go by reference: to copy one that was just made is to wait until it has left
-/// the store buffer, some ten cycles for each range.
+/// Here and around, iterators are passed by reference. Copying an iterator that was just made means waiting
+/// until it has left the store buffer, some ten cycles for each range.
 template <typename Kernel, typename... Iterators>
 void for_each_piece(std::size_t offset, std::size_t size, Kernel& kernel, const Iterators&... firsts) {
   std::tuple cursors{piece_cursor<Iterators>(firsts, offset)...};
@@ -327,7 +328,7 @@ std::size_t size_of(Range& range) {
   return static_cast<std::size_t>(std::ranges::distance(range));
 }
 
-/// Whether the first `Count` of some arguments are ranges of any length and all others are none.
+/// Whether the first `Count` of some arguments are ranges of any length, and none of the others is a range.
 template <std::size_t Count, typename... Arguments>
 constexpr bool begins_with_ranges = [] {
   [[maybe_unused]] std::size_t index = 0;
@@ -335,7 +336,7 @@ constexpr bool begins_with_ranges = [] {
                                                               : !std::ranges::range<Arguments>)&&...);
 }();
 
-/// The first segmented iterator, else the first: its range decides who does what.
+/// The first segmented iterator, else the first iterator: its range decides which thread does what.
 template <typename First, typename... Rest>
 const auto& leading(const First& first, [[maybe_unused]] const Rest&... rest) {
   if constexpr (segmented_iterator<First> || !(segmented_iterator<Rest> || ...))
@@ -344,7 +345,7 @@ const auto& leading(const First& first, [[maybe_unused]] const Rest&... rest) {
     return leading(rest...);
 }
 
-/// Calls what a kernel has to do after its last piece, also if that threw.
+/// Calls a kernel's `finish` after its last piece, even if that threw.
 template <typename Kernel>
 class finishing {
  public:
@@ -359,10 +360,10 @@ class finishing {
   const Kernel& kernel_;
 };
 
-/// Runs a copy of `kernel` over the pieces of all ranges, on the threads that `how` says.
+/// Runs copies of `kernel` over the pieces of all ranges, on the threads that `how` selects.
 template <typename Kernel, typename... Iterators>
 void run_pieces(const execution& how, std::size_t size, const Kernel& kernel, const Iterators&... firsts) {
-  if (size == 0) return;  // also of arrays that have no segment where a cursor could begin
+  if (size == 0) return;  // also for arrays that have no segment where a cursor could begin
   constexpr bool can_share = (has_separate_elements<Iterators> && ...);
   const team threads = how.team_for(size);
   if (!can_share || threads == team::serial()) {
@@ -372,9 +373,9 @@ void run_pieces(const execution& how, std::size_t size, const Kernel& kernel, co
     return;
   }
   if constexpr (can_share) {
-    // All by value, side by side: other threads get it in few cache lines, without following addresses.
+    // All by value, side by side: other threads get it in few cache lines, without indirections.
     threads.run([=, chunk = how.chunk](team_member member) {
-      // A copy of its own, so that the compiler knows that nothing else changes it.
+      // The thread's own copy, so that the compiler knows that nothing else changes it.
       Kernel mine = kernel;
       const finishing<Kernel> at_end(mine);
       for_each_share(leading(firsts...), size, chunk, member,
@@ -396,10 +397,10 @@ struct on_default_team {
   }
 };
 
-/// What `{}` is where nothing else is said.
+/// The type of `{}` where nothing else determines it.
 struct empty_braces {};
 
-/// The same of an algorithm that takes a comparison and a projection, also with `{}` for `std::less<>`.
+/// The same for an algorithm that takes a comparison and a projection; `{}` stands for `std::less<>`.
 template <typename Algorithm>
 struct on_default_team_by_less : on_default_team<Algorithm> {
   using on_default_team<Algorithm>::operator();

@@ -1,5 +1,5 @@
 /// \file
-/// Linear search in parallel; see algorithm.hpp for what all algorithms have in common.
+/// Linear search in parallel. See algorithm.hpp for what all algorithms have in common.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace nearfar {
 
 namespace detail {
 
-/// The caller has looked through so many numbers before others have started.
+/// The caller searches so many numbers in the time that other threads need to start.
 inline constexpr std::size_t few_to_search = 4096;
 
 }  // namespace detail
@@ -26,10 +26,10 @@ inline constexpr std::size_t few_to_search = 4096;
 struct find_if_algorithm : detail::on_default_team<find_if_algorithm> {
   using on_default_team::operator();
 
-  /// The first element that `predicate(projection(element))` is true for, else the end. The caller looks
-  /// through the first 4096 alone (`execution::alone_below`); then threads stop soon after one of them found
-  /// something further ahead. A sentinel whose distance is not known at once is looked for on the way, by the
-  /// caller alone.
+  /// Returns the first element for which `predicate(projection(element))` is true, else the end. The caller
+  /// searches the first 4096 elements alone (`execution::alone_below`). After that, threads stop soon after
+  /// one of them has found an element further ahead. If computing the distance to a sentinel takes a walk,
+  /// the caller alone searches while it walks.
   template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel, typename Predicate,
             typename Projection = std::identity>
   Iterator operator()(const execution& how, Iterator first, Sentinel last, Predicate predicate,
@@ -62,7 +62,7 @@ struct find_if_algorithm : detail::on_default_team<find_if_algorithm> {
         const auto search = [&](std::size_t n, auto piece) {
           const std::size_t first_index = std::exchange(next, next + n);
           for (std::size_t done = 0; done < n; done += at_a_time) {
-            // Relaxed: the answer is read after all threads have met.
+            // Relaxed, since the answer is read after all threads have joined.
             if (found.load(std::memory_order_relaxed) <= first_index + done) return;
             const auto begin = detail::advanced(piece, done);
             const auto end = detail::advanced(begin, std::min(at_a_time, n - done));
@@ -105,7 +105,7 @@ inline constexpr find_if_algorithm find_if{};
 struct find_algorithm : detail::on_default_team<find_algorithm> {
   using on_default_team::operator();
 
-  /// The first element that is equal to the value after projection, else the end.
+  /// Returns the first element that equals the value after projection, else the end.
   template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel, typename T,
             typename Projection = std::identity>
   Iterator operator()(const execution& how, Iterator first, Sentinel last, const T& value,

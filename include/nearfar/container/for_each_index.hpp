@@ -1,5 +1,5 @@
 /// \file
-/// Loops over indices, by the same static schedule as loops over elements; see algorithm.hpp for what all
+/// Loops over indices, by the same static schedule as loops over elements. See algorithm.hpp for what all
 /// algorithms have in common.
 #pragma once
 
@@ -20,16 +20,16 @@ namespace nearfar {
 struct for_each_index_algorithm : detail::on_default_team<for_each_index_algorithm> {
   using on_default_team::operator();
 
-  /// Calls `function(index)` for `first` to `last` - 1, where a loop under OpenMP's `schedule(static)`, or
-  /// `schedule(static, chunk)` with a chunk in `how`, runs. `team::for_each_block` gives whole blocks. Throws
-  /// `misuse` if `last` is less than `first`.
+  /// Calls `function(index)` for `first` to `last` - 1, on the threads on which a loop under OpenMP's
+  /// `schedule(static)`, or with a chunk in `how` `schedule(static, chunk)`, runs them.
+  /// `team::for_each_block` gives whole blocks. Throws `misuse` if `last` is less than `first`.
   template <std::integral Index, typename Function>
   void operator()(const execution& how, Index first, std::type_identity_t<Index> last,
                   Function function) const {
     if (last < first)
       throw misuse("for_each_index: the last index, " + std::to_string(last) + ", is less than the first, " +
                    std::to_string(first));
-    // As unsigned numbers, for there may be more indices than the largest.
+    // As unsigned numbers, since there may be more indices than the largest signed one.
     const std::size_t size = static_cast<std::size_t>(last) - static_cast<std::size_t>(first);
     if (size == 0) return;
     const auto call = detail::for_threads(function);
@@ -48,9 +48,9 @@ struct for_each_index_algorithm : detail::on_default_team<for_each_index_algorit
     (*this)(how, Index{0}, size, std::move(function));
   }
 
-  /// Calls `function(index)` for the index of each element of a random access range, on the thread that other
-  /// algorithms leave the element to; for several arrays that are divided alike, say, and indices beside
-  /// one's own.
+  /// Calls `function(index)` for the index of each element of a random access range, on the thread to which
+  /// other algorithms assign the element. For example for several arrays that are divided alike, or to access
+  /// neighbouring indices.
   template <std::ranges::random_access_range Range, typename Function>
   void operator()(const execution& how, Range&& range, Function function) const {
     const std::size_t size = detail::size_of(range);

@@ -1,5 +1,5 @@
 /// \file
-/// A matrix of rows over memory that somebody else owns.
+/// A matrix of rows over memory owned by others.
 ///
 /// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, sections 1.6.2 and 4.3.
 #pragma once
@@ -20,9 +20,9 @@
 
 namespace nearfar {
 
-/// The addresses of a matrix' rows, each of which lies in one piece; rows need not be evenly spaced. Does not
-/// own the elements and is valid as long as they are where they were. Copies and swaps concern the view
-/// alone, so that swapping two grids after a sweep costs three pointers each. T may be const.
+/// The addresses of a matrix' rows. Each row is contiguous; rows need not be evenly spaced. Does not own the
+/// elements, and is valid as long as they stay in place. Copies and swaps concern only the view, so that
+/// swapping two grids after a sweep costs three pointers each. T may be const.
 ///
 /// Any number of threads may use a view. Cost of row() and (): one load for the address of the row; loops
 /// over a row should take it once.
@@ -33,8 +33,8 @@ class grid_view {
 
   grid_view() noexcept = default;
 
-  /// `rows` rows of `columns` elements in a piece of memory, row i from element `i * row_stride` on; 0 stands
-  /// for `columns`. Throws `misuse` if the stride is shorter than a row.
+  /// `rows` rows of `columns` contiguous elements, row i from element `i * row_stride` on; a stride of 0
+  /// stands for `columns`. Throws `misuse` if the stride is shorter than a row.
   grid_view(T* data, std::size_t rows, std::size_t columns, std::size_t row_stride = 0)
       : rows_(rows), columns_(columns) {
     if (row_stride == 0) row_stride = columns;
@@ -48,13 +48,13 @@ class grid_view {
   grid_view(T* const* rows, std::size_t count, std::size_t columns)
       : rows_(rows, rows + count), columns_(columns) {}
 
-  /// A container in one piece, whose size is a multiple of `columns`; else throws `misuse`.
+  /// A contiguous container, whose size must be a multiple of `columns`; else throws `misuse`.
   template <std::ranges::contiguous_range Container>
     requires std::convertible_to<decltype(std::ranges::data(std::declval<Container&>())), T*>
   grid_view(Container& elements, std::size_t columns)
       : grid_view(std::ranges::data(elements), whole_rows(std::ranges::size(elements), columns), columns) {}
 
-  /// A segmented array that is not in one piece, each of whose segments holds whole rows, as they do if its
+  /// A segmented array that is not contiguous. Each of its segments must hold whole rows, as they do if its
   /// layout's unit is `columns` or if there are as many segments as rows; else throws `misuse`.
   template <segmented_range Container>
     requires(!std::ranges::contiguous_range<Container>) &&
@@ -68,7 +68,7 @@ class grid_view {
     }
   }
 
-  /// What may be changed may be read.
+  /// Converts a view of mutable elements to one of const elements.
   template <typename Other>
     requires(std::is_same_v<T, const Other>)
   grid_view(const grid_view<Other>& other) : columns_(other.columns()) {

@@ -1,5 +1,6 @@
 /// \file
-/// The operators of random access iterators, each made of the few things that only the iterator itself knows.
+/// The operators of random access iterators, built from the few operations that each iterator itself
+/// provides.
 ///
 /// Source: Z. Laine, "std::iterator_interface", P2727, 2023; its predecessor is Boost's `iterator_facade`.
 #pragma once
@@ -11,7 +12,7 @@
 
 namespace nearfar::detail {
 
-/// Lets `iterator_operators` call what iterators keep to themselves: who declares this a friend.
+/// Lets `iterator_operators` call private members of iterators that declare this a friend.
 struct iterator_access {
   template <typename Iterator>
   static constexpr void advance(Iterator& it, std::ptrdiff_t n) noexcept {
@@ -40,7 +41,7 @@ struct iterator_access {
 ///     void advance(difference_type n);
 ///     auto place() const;  // what iterators are compared by: an index, or an address
 ///
-/// and, if these are not the best way to it,
+/// and, if the defaults are not the best implementation,
 ///
 ///     void step();
 ///     void step_back();
@@ -105,7 +106,7 @@ class iterator_operators {
 
   iterator_operators() = default;
 
-  // Where the iterator has none of its own, which would hide these.
+  // Defaults. An iterator's own members of these names hide them.
   constexpr void step() noexcept { iterator_access::advance(self(), 1); }
   constexpr void step_back() noexcept { iterator_access::advance(self(), -1); }
   [[nodiscard]] constexpr difference_type distance_from(const Iterator& other) const noexcept {

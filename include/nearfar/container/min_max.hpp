@@ -1,5 +1,5 @@
 /// \file
-/// The least and the greatest element in parallel; see algorithm.hpp for what all algorithms have in common.
+/// The least and the greatest element in parallel. See algorithm.hpp for what all algorithms have in common.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace nearfar {
 
 namespace detail {
 
-// Whether an element is to be preferred to one that comes before it.
+// Preferences: whether a later element is preferred to an earlier one.
 
 template <typename Compare>
 struct is_first_least {
@@ -40,15 +40,15 @@ struct is_last_greatest {
   bool operator()(auto&& later, auto&& earlier) { return !static_cast<bool>(less(later, earlier)); }
 };
 
-/// An element of a range: its index, and where it is in memory.
+/// An element of a range: its index and its place in memory.
 template <typename Iterator>
 struct candidate {
   std::size_t index = 0;
   decltype(std::declval<const piece_cursor<Iterator>&>().local()) element{};
 };
 
-/// Where a thread's candidate is, and which thread's it is. Outside the template, so that these are sorted by
-/// one function for all kinds of elements.
+/// The index of a thread's candidate, and the thread. Outside the template, so that one function sorts these
+/// for all kinds of elements.
 struct place_of_candidate {
   std::size_t index = 0;
   std::size_t member = 0;
@@ -57,7 +57,7 @@ inline void sort_by_index(std::vector<place_of_candidate>& places) {
   std::ranges::sort(places, {}, &place_of_candidate::index);
 }
 
-/// Goes over elements in order, and keeps the one that a preference leads to.
+/// Goes over elements in order, and keeps the preferred one.
 template <typename Preference, typename Candidate>
 void look_for(Preference& is_better, Candidate& best, std::size_t index, std::size_t n, auto piece) {
   Candidate local = best;  // a copy that compilers keep in registers
@@ -66,7 +66,7 @@ void look_for(Preference& is_better, Candidate& best, std::size_t index, std::si
   best = local;
 }
 
-/// The elements that some preferences lead to; `first` of an empty range.
+/// The preferred elements by each of some preferences; `first` for an empty range.
 template <std::forward_iterator Iterator, std::sentinel_for<Iterator> Sentinel, typename... Preferences>
 std::array<Iterator, sizeof...(Preferences)> preferred(const execution& how, const Iterator& first,
                                                        const Sentinel& last, Preferences... preferences) {
@@ -96,7 +96,7 @@ std::array<Iterator, sizeof...(Preferences)> preferred(const execution& how, con
       std::vector<place_of_candidate> places;
       places.reserve(of_members.size());
       const auto best_of_all = [&](std::size_t which, auto& is_better) {
-        // In the order of the range, which is not that of the threads if they take chunks in turn.
+        // In the order of the range, which differs from that of the threads if they take chunks in turn.
         places.clear();
         for (std::size_t member = 0; member < of_members.size(); ++member)
           if (of_members[member]) places.push_back({(*of_members[member])[which].index, member});
@@ -118,7 +118,7 @@ std::array<Iterator, sizeof...(Preferences)> preferred(const execution& how, con
   return result;
 }
 
-/// The first element that a preference by `less` after projection leads to.
+/// The first element preferred by `less` after projection.
 template <template <typename> typename Preference>
 struct preferred_element_algorithm : on_default_team_by_less<preferred_element_algorithm<Preference>> {
   using on_default_team_by_less<preferred_element_algorithm>::operator();
@@ -142,10 +142,10 @@ struct preferred_element_algorithm : on_default_team_by_less<preferred_element_a
 
 }  // namespace detail
 
-/// `min_element([execution,] first, last [, less [, projection]])` or
-/// `([execution,] range [, less [, projection]])`: the first of the least elements by `less` after
-/// projection; the end of an empty range. If `less` is no strict weak order, as that of numbers with NaN
-/// among them, some element, the same each time for the same number of threads and the same segments.
+/// `min_element([execution,] first, last [, less [, projection]])` or `([execution,] range [, less [,
+/// projection]])`: the first of the least elements by `less` after projection; the end for an empty range. If
+/// `less` is not a strict weak order, as for numbers with NaN among them, the result is some element, the
+/// same each time for the same number of threads and the same segments.
 inline constexpr detail::preferred_element_algorithm<detail::is_first_least> min_element{};
 
 /// The first of the greatest elements; otherwise as `min_element`.
@@ -154,8 +154,8 @@ inline constexpr detail::preferred_element_algorithm<detail::is_first_greatest> 
 struct minmax_element_algorithm : detail::on_default_team_by_less<minmax_element_algorithm> {
   using on_default_team_by_less::operator();
 
-  /// The first of the least and, as the standard has it, the last of the greatest elements in one pass, with
-  /// two comparisons for each element; otherwise as `min_element`.
+  /// Returns the first of the least and, as in the standard, the last of the greatest elements, in one pass
+  /// with two comparisons per element. Otherwise as `min_element`.
   template <std::forward_iterator Iterator, std::sentinel_for<Iterator> Sentinel,
             typename Compare = std::less<>, typename Projection = std::identity>
   std::ranges::minmax_element_result<Iterator> operator()(const execution& how, Iterator first, Sentinel last,

@@ -1,5 +1,5 @@
 /// \file
-/// `new[]` for classes whose arrays are to lie where the threads are that will work on them.
+/// `new[]` for classes whose arrays are to be placed near the threads that will work on them.
 ///
 /// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 3.1.
 #pragma once
@@ -19,7 +19,7 @@ namespace nearfar {
 
 namespace detail {
 
-// What operator delete[] has to know, right in front of the array: the language does not tell it the size of
+// The data that operator delete[] needs, directly before the array: the language does not pass it the size of
 // every array, nor the chunk.
 struct array_header {
   std::size_t bytes;      // of the request, which begins `offset` before the array
@@ -29,9 +29,9 @@ struct array_header {
 };
 static_assert(sizeof(array_header) <= cache_line);
 
-// Memory for an array of `bytes`, to be touched as if it held items of `item_bytes` from its beginning on.
-// The compiler may keep the number of items there, which moves them by less than a page; nothing of the array
-// is written to but what was fresh, so that this is left alone.
+// Memory for an array of `bytes`, touched as if it held items of `item_bytes` from its beginning on. The
+// compiler may store the number of items there, which shifts them by less than a page. Touching writes only
+// to fresh memory, so it does not overwrite this number.
 [[nodiscard]] inline void* get_array(std::size_t bytes, std::size_t alignment, std::size_t item_bytes,
                                      std::size_t chunk, const team& threads,
                                      const page_placement& placement) {
@@ -57,23 +57,23 @@ inline void give_back_array(void* array) noexcept {
 
 }  // namespace detail
 
-/// Base of classes whose arrays `new[]` places: `struct cell : nearfar::numa_new<cell> {...}`. The pages of
-/// an array are touched, before any object is constructed, by the threads that own the objects:
-/// `static_schedule(n, team, Chunk)`. `new cell[n]` takes all threads; `new (nearfar::team(4)) cell[n]`
-/// those, and `new (nearfar::team(4), placement) cell[n]` a `page_placement` too. Plain `delete[]`,
-/// `std::make_unique<cell[]>(n)` and `nothrow` work as ever, single objects and standard containers of these
-/// objects are as if the base were not there, and the base makes no object larger.
+/// Base of classes whose arrays `new[]` places: `struct cell : nearfar::numa_new<cell> {...}`. Before any
+/// object is constructed, the threads that own the objects touch the pages of an array: `static_schedule(n,
+/// team, Chunk)`. `new cell[n]` uses all threads, `new (nearfar::team(4)) cell[n]` those of the team, and
+/// `new (nearfar::team(4), placement) cell[n]` a `page_placement` as well. Plain `delete[]`,
+/// `std::make_unique<cell[]>(n)` and `nothrow` work as usual. Single objects, and standard containers of
+/// these objects, behave as without the base. The base makes no object larger.
 ///
-/// Pages are the grain, and arrays of less than `placed_from_bytes` are not placed; see `numa_allocator`.
-/// Where objects have destructors, the compiler keeps their number in front of the first, so that objects do
-/// not begin with a page even with a chunk. The language constructs the objects of an array on one thread, so
-/// that what they allocate themselves lies there: use `numa_vector` for such objects.
+/// The granularity is a page, and arrays of less than `placed_from_bytes` are not placed; see
+/// `numa_allocator`. If objects have destructors, the compiler stores their number before the first, so that
+/// objects do not begin with a page even with a chunk. The language constructs the objects of an array on one
+/// thread, so what they allocate themselves is placed there: use `numa_vector` for such objects.
 ///
 /// Arrays of a class derived from `Derived` are placed by blocks of the same numbers of bytes.
 ///
-/// May be used by any number of threads at once. Cost of an array that is placed: one page of its own, a
-/// system call each to get it and to give it back, one parallel region, one page fault a page. Else: a cache
-/// line, with a chunk a page. Throws `std::bad_alloc` and, with a placement, what `map_pages` throws.
+/// Any number of threads may use it at once. Cost of a placed array: one page of its own, a system call each
+/// to map and to unmap it, one parallel region, one page fault per page. Cost of others: a cache line, or
+/// with a chunk a page. Throws `std::bad_alloc` and, with a placement, what `map_pages` throws.
 template <class Derived, std::size_t Chunk = 0>
 struct numa_new {
   [[nodiscard]] static void* operator new[](std::size_t bytes) {
@@ -118,7 +118,7 @@ struct numa_new {
   }
   static void operator delete[](void*, void*) noexcept {}
 
-  // Otherwise every comparison of the derived class would have to say that bases do not differ.
+  // Without these, every comparison of a derived class would have to state that the bases do not differ.
   [[nodiscard]] friend constexpr bool operator==(const numa_new&, const numa_new&) noexcept = default;
   [[nodiscard]] friend constexpr auto operator<=>(const numa_new&, const numa_new&) noexcept = default;
 

@@ -1,6 +1,6 @@
 /// \file
-/// A memory resource that puts the pages of large requests where the threads are that will work on them: for
-/// the containers of `std::pmr`.
+/// A memory resource that places the pages of large requests near the threads that will work on them, for the
+/// containers of `std::pmr`.
 ///
 /// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 3.2.
 #pragma once
@@ -15,12 +15,12 @@
 
 namespace nearfar {
 
-/// Touches the pages of each request first by the threads of a team, each a contiguous block of them, or
-/// blocks of `chunk_bytes` in turn. A resource knows bytes and no elements, so a page where two threads'
-/// elements meet may go to either. Containers do not know of the chunk: it is for loops of one's own.
+/// The threads of a team first touch the pages of each request, each thread a contiguous block of them, or
+/// blocks of `chunk_bytes` in turn. A resource knows bytes and no elements, so a page with elements of two
+/// threads may go to either. Containers do not know of the chunk; it is for the program's own loops.
 ///
 /// Requests of less than `placed_from_bytes`, and those aligned to more than a page, are not placed and come
-/// from `operator new`. May be used by any number of threads at once. Cost as with `numa_allocator`.
+/// from `operator new`. Any number of threads may use it at once. Cost as with `numa_allocator`.
 class numa_resource final : public std::pmr::memory_resource {
  public:
   /// Domains are checked when memory is mapped.
@@ -30,7 +30,7 @@ class numa_resource final : public std::pmr::memory_resource {
 
   [[nodiscard]] nearfar::team team() const noexcept { return team_; }
   [[nodiscard]] const page_placement& placement() const noexcept { return placement_; }
-  /// Bytes of a block that one thread owns; 0 for one block a thread.
+  /// Bytes per block of one thread; 0: one block per thread.
   [[nodiscard]] std::size_t chunk_bytes() const noexcept { return chunk_bytes_; }
 
  private:
@@ -46,7 +46,7 @@ class numa_resource final : public std::pmr::memory_resource {
     detail::memory_request(bytes, alignment, chunk_bytes_ != 0).give_back(memory);
   }
 
-  // Any gives back what another has got, if both begin with pages or neither does.
+  // Each can deallocate what another has allocated, if both begin requests with a page or neither does.
   [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
     const auto* const same_kind = dynamic_cast<const numa_resource*>(&other);
     return same_kind != nullptr && (same_kind->chunk_bytes_ != 0) == (chunk_bytes_ != 0);

@@ -1,5 +1,5 @@
 /// \file
-/// A contiguous array whose elements are constructed, worked on and destroyed by the threads that own them.
+/// A contiguous array whose elements are constructed, processed and destroyed by the threads that own them.
 ///
 /// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 3.3.
 #pragma once
@@ -38,18 +38,18 @@ inline constexpr bool is_vector_expression = false;
 template <typename Operation, typename... Operands>
 inline constexpr bool is_vector_expression<vector_expression<Operation, Operands...>> = true;
 
-/// A calculation of numa_vector_arithmetic.hpp whose elements are of type T.
+/// An expression of numa_vector_arithmetic.hpp whose elements are of type T.
 template <typename E, typename T>
 concept expression_of = is_vector_expression<std::remove_cvref_t<E>> &&
                         std::same_as<typename std::remove_cvref_t<E>::value_type, T>;
 
-/// operation(element, function(i)) for all elements of a vector, each on its owner.
+/// Calls operation(element, function(i)) for all elements of a vector, each on its owner.
 template <typename Vector, typename Function, typename Operation>
 void combine_each(Vector& to, const Function& function, const Operation& operation) {
   to.for_each_block([data = to.data(), function, operation](index_range block) {
-    // Of its own, so that the compiler need not load it again after every store.
+    // The thread's own copy, so that the compiler need not reload it after every store.
     const Function mine = function;
-    // Unrolled, else its speed depends by a fifth on where in the cache lines of the code it happens to lie.
+    // Unrolled; otherwise its speed varies by a fifth with the position of its code in the cache lines.
 #pragma GCC unroll 4
     for (std::size_t i = block.first; i < block.last; ++i) operation(data[i], mine(i));
   });
@@ -66,40 +66,41 @@ void assign_each(Vector& to, const Function& function) {
 
 }  // namespace detail
 
-/// What `std::vector` is, for numerical work on machines whose memory is near for some threads and far for
-/// others: contiguous, its iterators pointers, its elements constructed and destroyed in parallel, so that
-/// also what they allocate themselves lies near the thread that works on them. `numa_vector_arithmetic.hpp`
-/// calculates with whole vectors, where the elements are.
+/// A `std::vector` for numerical work on machines whose memory is near to some threads and far from others.
+/// It is contiguous, and its iterators are pointers. Its elements are constructed and destroyed in parallel,
+/// so that what they allocate themselves is also near the thread that works on them.
+/// `numa_vector_arithmetic.hpp` provides arithmetic with whole vectors, on the threads that own the elements.
 ///
 /// Owners. Element i belongs to thread `schedule().owner(i)`, which is `static_schedule(capacity(), team,
-/// chunk)` with the team and chunk of the allocator (all threads and none if it has no such members). As long
-/// as size() is capacity(), a loop under OpenMP's `schedule(static)` with the same number of threads meets
-/// only elements of its own. That holds after construction, assignment, resize(), shrink_to_fit() and
-/// redistribute(), not after push_back(), reserve(), pop_back() and clear(): with an odd capacity the blocks
-/// are somewhere else, and elements that are pushed into spare room are constructed by the calling thread.
-/// redistribute() puts that right. Moving elements does not move what they allocated; a copy of the vector
-/// is near throughout.
+/// chunk)` with the team and chunk of the allocator (all threads and no chunk if it has no such members). As
+/// long as size() is capacity(), each thread of a loop under OpenMP's `schedule(static)` with the same number
+/// of threads accesses only its own elements. That holds after construction, assignment, resize(),
+/// shrink_to_fit() and redistribute(), but not after push_back(), reserve(), pop_back() and clear(): if
+/// size() and capacity() differ, the blocks lie elsewhere, and the calling thread constructs elements that
+/// are pushed into spare room. redistribute() restores it. Moving elements does not move what they allocated;
+/// a copy of the vector is near throughout.
 ///
 /// Loops over trivial elements of less than `placed_from_bytes` in all, which nobody places, run on the
 /// calling thread alone.
 ///
-/// Elements: constructors, destructors and assignments run on several threads at once, and so do `construct`
-/// and `destroy` of the allocator. With `std::pmr` and elements that use the allocator, which need a resource
-/// that stands this, the loops are parallel if the resource is a `numa_resource` and serial otherwise.
+/// Elements: constructors, destructors and assignments run on several threads at once, as do `construct` and
+/// `destroy` of the allocator. With `std::pmr`, elements that use the allocator need a resource that supports
+/// this: the loops are parallel if the resource is a `numa_resource`, and serial otherwise.
 ///
-/// Exceptions: an operation that throws leaves no element behind that it constructed. Construction, copy
+/// Exceptions: an operation that throws destroys all elements that it constructed. Construction, copy
 /// assignment, assign, resize, reserve, push_back, emplace_back, redistribute and shrink_to_fit leave the
 /// vector as it was (strong guarantee), unless elements can only be moved and moving throws. More elements
-/// than max_size() are a `std::length_error`, no memory is a `std::bad_alloc`.
+/// than max_size() throw `std::length_error`; lack of memory throws `std::bad_alloc`.
 ///
-/// Threads may read one vector at once; whoever writes must be alone, but for different elements.
+/// Several threads may read a vector at once. A thread that writes must be alone, unless the others access
+/// different elements.
 ///
-/// Left out of `std::vector`: insert and erase, which cannot keep elements with their owners, and the
+/// Not provided from `std::vector`: insert and erase, which cannot keep elements with their owners, and the
 /// specialisation for bool. Pointers of the allocator must be plain pointers.
 ///
-/// Cost: n elements constructed or assigned are at most 2 parallel regions and one pass over the memory; all
-/// that changes capacity() also moves (or, if moving may throw, copies) every element once and destroys the
-/// old ones, in 2 regions more.
+/// Cost: constructing or assigning n elements takes at most 2 parallel regions and one pass over the memory.
+/// Every operation that changes capacity() also moves (or, if moving may throw, copies) every element once
+/// and destroys the old ones, in 2 more regions.
 template <typename T, typename Allocator = numa_allocator<T>>
 class numa_vector {
   using traits = std::allocator_traits<Allocator>;
@@ -125,7 +126,7 @@ class numa_vector {
   using reverse_iterator = std::reverse_iterator<iterator>;
   using const_reverse_iterator = std::reverse_iterator<const_iterator>;
 
-  /// Elements of a block that one thread owns; 0 for one block a thread.
+  /// Elements per block of one thread; 0: one block per thread.
   static constexpr std::size_t chunk = detail::chunk_of<Allocator>();
 
   // ---- construction --------------------------------------------------------------------------------------
@@ -136,7 +137,7 @@ class numa_vector {
 
   explicit numa_vector(const Allocator& allocator) noexcept : allocator_(allocator) {}
 
-  /// `count` value-initialised elements: zeros, for numbers.
+  /// `count` value-initialised elements: zeros for numbers.
   explicit numa_vector(std::size_t count, const Allocator& allocator = Allocator()) : allocator_(allocator) {
     build(count, std::is_trivial_v<T>, owners().value_initialised());
   }
@@ -146,9 +147,9 @@ class numa_vector {
     build(count, std::is_trivially_copyable_v<T>, owners().copies_of(value));
   }
 
-  /// Copies of what `first` to `last` show. Copies of a forward iterator are used by all threads at once,
-  /// each of which walks from `first` to its blocks; elements of an input iterator are constructed by the
-  /// calling thread and then placed.
+  /// Copies of the elements from `first` to `last`. All threads use copies of a forward iterator at once;
+  /// each walks from `first` to its blocks. The calling thread constructs the elements of an input iterator
+  /// and then places them.
   template <std::input_iterator Iterator>
   numa_vector(Iterator first, Iterator last, const Allocator& allocator = Allocator())
       : allocator_(allocator) {
@@ -181,18 +182,18 @@ class numa_vector {
   numa_vector(const numa_vector& other, const std::type_identity_t<Allocator>& allocator)
       : numa_vector(other.begin(), other.end(), allocator) {}
 
-  /// A copy with memory of another kind.
+  /// A copy in memory of another kind.
   template <typename Other>
     requires(!std::same_as<Other, Allocator>)
   explicit numa_vector(const numa_vector<T, Other>& other, const Allocator& allocator = Allocator())
       : numa_vector(other.begin(), other.end(), allocator) {}
 
-  /// Takes the memory; `other` is empty then. Constant cost.
+  /// Takes the memory and leaves `other` empty. Constant cost.
   numa_vector(numa_vector&& other) noexcept : allocator_(std::move(other.allocator_)) {
     exchange_elements(other);
   }
 
-  /// Takes the memory if `allocator` can give it back, else moves the elements; `other` is empty then.
+  /// Takes the memory if `allocator` can deallocate it, else moves the elements. Leaves `other` empty.
   numa_vector(numa_vector&& other,
               const std::type_identity_t<Allocator>& allocator) noexcept(traits::is_always_equal::value)
       : allocator_(allocator) {
@@ -204,7 +205,7 @@ class numa_vector {
     }
   }
 
-  /// Element i is constructed from `function(i)` by its owner; several threads call at once.
+  /// The owner of element i constructs it from `function(i)`; several threads call `function` at once.
   template <typename Function>
     requires std::constructible_from<T, std::invoke_result_t<const Function&, std::size_t>>
   [[nodiscard]] static numa_vector generate(std::size_t count, const Function& function,
@@ -214,8 +215,8 @@ class numa_vector {
     return result;
   }
 
-  /// The result of a calculation, each element constructed by its owner. It has the allocator of the first
-  /// vector from the left, and also its memory if that was a temporary.
+  /// The result of an expression; each element is constructed by its owner. The vector has the allocator of
+  /// the first vector from the left, and takes its memory if that vector was a temporary.
   template <detail::expression_of<T> Expression>
   explicit(!std::same_as<typename std::remove_cvref_t<Expression>::allocator_type, Allocator>)
       // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): of expressions only
@@ -238,7 +239,7 @@ class numa_vector {
 
   // ---- assignment ----------------------------------------------------------------------------------------
 
-  /// Elements are assigned in place if there are as many and that cannot throw, else the vector is placed
+  /// Assigns elements in place if the sizes match and assigning cannot throw. Otherwise places the vector
   /// anew, with the allocator of `other` if it propagates on copy assignment.
   numa_vector& operator=(const numa_vector& other) {
     if (this == &other) return *this;
@@ -258,8 +259,8 @@ class numa_vector {
     return *this;
   }
 
-  /// Takes the memory if the allocator moves along or can give it back, at constant cost; else moves the
-  /// elements into memory of its own.
+  /// Takes the memory, at constant cost, if the allocator propagates or can deallocate it. Otherwise moves
+  /// the elements into its own memory.
   numa_vector& operator=(numa_vector&& other) noexcept(
       // NOLINTNEXTLINE(performance-noexcept-move-constructor): like every container's
       traits::propagate_on_container_move_assignment::value || traits::is_always_equal::value) {
@@ -275,7 +276,7 @@ class numa_vector {
     return *this;
   }
 
-  /// Copies elements from memory of another kind, in place as above; the own allocator stays.
+  /// Copies elements from memory of another kind, in place as above. Keeps its own allocator.
   template <typename Other>
     requires(!std::same_as<Other, Allocator>)
   numa_vector& operator=(const numa_vector<T, Other>& other) {
@@ -283,9 +284,9 @@ class numa_vector {
     return *this;
   }
 
-  /// Carries out a calculation, which may read this vector, with this vector's owners and no memory of its
-  /// own: in place as above, if its operations are those of numbers or said to be `noexcept`. Else the vector
-  /// is placed anew, so that it is as it was if an operation throws. The own allocator stays.
+  /// Evaluates an expression, which may read this vector, with this vector's owners and without extra memory:
+  /// in place as above, if its operations are those of numbers or declared `noexcept`. Otherwise places the
+  /// vector anew, so that it is unchanged if an operation throws. Keeps its own allocator.
   template <detail::expression_of<T> Expression>
   numa_vector& operator=(const Expression& expression) {
     const auto function = expression.function();
@@ -309,10 +310,10 @@ class numa_vector {
   void assign(std::size_t count, const T& value) {
     if constexpr (std::is_nothrow_copy_assignable_v<T>) {
       if (count == size_ && size_ == capacity_) {
-        // The value may be an element, which its owner writes while others read.
+        // The value may be an element, which its owner writes while others read it.
         const T copied(value);
         for_each_block([data = data_, &copied](index_range block) {
-          // A number in a register, which the compiler need not load again after every store.
+          // A number in a register, which the compiler need not reload after every store.
           std::conditional_t<std::is_trivially_copyable_v<T>, const T, const T&> one = copied;
           for (std::size_t i = block.first; i < block.last; ++i) data[i] = one;
         });
@@ -370,10 +371,10 @@ class numa_vector {
 
   [[nodiscard]] Allocator get_allocator() const noexcept { return allocator_; }
 
-  /// The threads that loops over this vector run on.
+  /// The threads on which loops over this vector run.
   [[nodiscard]] nearfar::team team() const { return detail::team_of<T>(allocator_); }
 
-  /// Who owns which element, and which spare room: covers capacity() elements.
+  /// The owners of all elements, and of the spare room: covers capacity() elements.
   [[nodiscard]] static_schedule schedule() const { return {capacity_, team().size(), chunk}; }
 
   /// Calls `body(index_range)` for all blocks of elements, each on its owner. Exceptions as in `team::run`.
@@ -387,7 +388,7 @@ class numa_vector {
         });
   }
 
-  /// Places memory and elements anew, as a fresh vector of this size has them, for the team as it is now.
+  /// Places memory and elements anew, as in a fresh vector of this size, for the current team.
   void redistribute() { reallocate(size_, size_); }
 
   // ---- size ----------------------------------------------------------------------------------------------
@@ -399,14 +400,14 @@ class numa_vector {
     return detail::element_owners<Allocator>::max_size(allocator_);
   }
 
-  /// Places the vector anew for `count` elements, unless it has just that capacity; new ones are
+  /// Places the vector anew for `count` elements, unless that is its capacity. New elements are
   /// value-initialised.
   void resize(std::size_t count) { resize_with(count, owners().value_initialised()); }
 
   /// The same; new elements are copies of `value`, which may be an element of this vector.
   void resize(std::size_t count, const T& value) { resize_with(count, owners().copies_of(value)); }
 
-  /// Makes room for `count` elements, placed as a vector of `count` elements is.
+  /// Makes room for `count` elements, placed as those of a vector of `count` elements.
   void reserve(std::size_t count) {
     if (count > capacity_) reallocate(count, size_);
   }
@@ -416,14 +417,14 @@ class numa_vector {
     if (capacity_ != size_) reallocate(size_, size_);
   }
 
-  /// Destroys all elements; their room remains.
+  /// Destroys all elements and keeps their room.
   void clear() noexcept {
     owners().destroy(data_, capacity_, {0, size_});
     size_ = 0;
   }
 
-  /// Amortised constant cost: the capacity doubles when it is used up. Into spare room, the calling thread
-  /// constructs. The value may be an element of this vector.
+  /// Amortised constant cost: the capacity doubles when it is used up. The calling thread constructs elements
+  /// in spare room. The value may be an element of this vector.
   void push_back(const T& value) { emplace_back(value); }
   void push_back(T&& value) { emplace_back(std::move(value)); }
 
@@ -434,7 +435,7 @@ class numa_vector {
       ++size_;
     } else {
       storage grown(allocator_, grown_capacity(), false);
-      // First, because the arguments may be parts of the elements that are to be moved.
+      // First, because the arguments may refer to elements that are about to be moved.
       traits::construct(allocator_, grown.data + size_, std::forward<Arguments>(arguments)...);
       grown.built = {size_, size_ + 1};
       grown.build_before(owners().moves_from(data_));
@@ -448,8 +449,7 @@ class numa_vector {
     --size_;
   }
 
-  /// Constant cost. Allocators that neither move along nor are equal are a `misuse`, thrown in checked
-  /// builds.
+  /// Constant cost. Allocators must propagate or be equal; otherwise checked builds throw `misuse`.
   void swap(numa_vector& other) noexcept(traits::propagate_on_container_swap::value ||
                                          traits::is_always_equal::value) {
     if constexpr (traits::propagate_on_container_swap::value) {
@@ -492,7 +492,8 @@ class numa_vector {
           });
   }
 
-  // Whether a vector made of an expression takes the memory of the temporary that the expression begins with.
+  // Whether a vector made from an expression takes the memory of the temporary with which the expression
+  // begins.
   template <typename Expression>
   static constexpr bool takes_memory_of =
       std::is_move_assignable_v<T> && requires(std::remove_reference_t<Expression>& expression) {
@@ -511,7 +512,7 @@ class numa_vector {
     }
   }
 
-  // Makes a block this vector's, and what the vector had the block's.
+  // Exchanges this vector's elements and memory with those of a block.
   void take(storage& other) noexcept {
     const std::size_t had = size_;
     size_ = other.built.last;
@@ -547,7 +548,7 @@ class numa_vector {
       reallocate(count, count);
     } else {
       storage fresh(allocator_, count, false);
-      // First, because the value to copy may be one of the elements that are to be moved.
+      // First, because the value to copy may be an element that is about to be moved.
       fresh.build({size_, count}, make);
       fresh.build_before(owners().moves_from(data_));
       take(fresh);
@@ -565,7 +566,7 @@ class numa_vector {
     if constexpr (std::is_nothrow_copy_assignable_v<T>) {
       if (count != size_ || size_ != capacity_) return false;
       for_each_block([data = data_, elements](index_range block) {
-        // Not a loop of its own: of bytes this is memmove, which is up to twice as fast in the caches.
+        // std::copy, since for bytes it is memmove, which is up to twice as fast in the caches as a loop.
         std::copy(elements + block.first, elements + block.last, data + block.first);
       });
       return true;
@@ -627,7 +628,7 @@ template <typename T, typename A, typename B>
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
-/// Lexicographic; of types that know no `<=>`, with `<`.
+/// Lexicographic; for types without `<=>`, by `<`.
 template <typename T, typename A, typename B>
   requires std::three_way_comparable<T> || requires(const T& x, const T& y) {
     { x < y } -> std::convertible_to<bool>;

@@ -1,22 +1,21 @@
 /// \file
-/// Arithmetic with whole vectors, in parallel where their elements are.
+/// Arithmetic with whole vectors, in parallel on the threads that own the elements.
 ///
-/// Operators that would have a new vector as result give a `vector_expression` instead: `y += 0.5 * x` and `y
-/// = a + 2.0 * b - c` are one loop each over all elements and no vector in between, run by the owners of the
-/// elements of `y`. Assigned or converted to a `numa_vector` it becomes one. What is an expression in turn
-/// may be part of another, and every algorithm takes it as a range. Operands of all have the same type of
+/// Operators whose result would be a new vector return a `vector_expression` instead: `y += 0.5 * x` and `y =
+/// a + 2.0 * b - c` are one loop each over all elements, without temporary vectors, run by the owners of the
+/// elements of `y`. An expression that is assigned or converted to a `numa_vector` becomes one. An expression
+/// may be part of another, and every algorithm takes it as a range. All operands have the same type of
 /// elements; their allocators may differ.
 ///
-/// Operands may be the same vector, also the one on the left, since each element is calculated from those at
-/// its index. Numbers go by value, so that a factor may be an element of the vector. A compiler may fuse a
-/// product and a sum, as in any loop.
+/// Operands may be the same vector, also the one on the left, since each element is computed from those at
+/// its index. Numbers are passed by value, so that a factor may be an element of the vector. A compiler may
+/// fuse a product and a sum, as in any loop.
 ///
-/// Vectors of different lengths are a `misuse`, in all builds, thrown when they are combined: nothing is
-/// written, and no temporary taken. An operation in place whose element operations throw leaves elements with
-/// old or new values; an assignment leaves the vector as it was.
+/// Combining vectors of different lengths throws `misuse`, in all builds: nothing is written, and no
+/// temporary is consumed. If element operations of an in-place operation throw, elements have old or new
+/// values; an assignment leaves the vector as it was.
 ///
-/// There is no product of two vectors by `*`, which is one thing in one field and another in the next: it is
-/// `hadamard` or `dot`.
+/// There is no product of two vectors by `*`, whose meaning differs between fields: use `hadamard` or `dot`.
 ///
 /// Cost: one loop on the team of the vector on the left.
 ///
@@ -41,7 +40,7 @@ namespace nearfar {
 
 namespace detail {
 
-/// Whether the result of an operation on two Ts, or one, makes a T.
+/// Whether a T can be made from the result of an operation on two Ts, or on one.
 template <typename T, typename Operation>
 concept has_binary = requires(const T& x, const T& y) { T(Operation()(x, y)); };
 template <typename T, typename Operation>
@@ -56,15 +55,15 @@ template <typename Operation, typename A, typename B>
 template <typename T>
 void add_product(T& sum, const T& a, const T& b) {
   if constexpr (std::is_arithmetic_v<T>) {
-    sum = static_cast<T>(sum + a * b);  // small integers are calculated with as int
+    sum = static_cast<T>(sum + a * b);  // arithmetic on small integers is in int
   } else {
     sum += a * b;
   }
 }
 
-/// `sum` and all x(i) * y(i). A function of its own with all by value and a loop over counted blocks: so GCC
-/// keeps the sums in registers, as many side by side as they hold. With `i + lanes <= part.last` for a
-/// condition it stores each sum each time, which takes four times as long.
+/// Returns `sum` plus all x(i) * y(i). A function of its own, with all arguments by value and a loop over
+/// counted blocks, so that GCC keeps the sums in registers, as many side by side as they hold. With the
+/// condition `i + lanes <= part.last` GCC stores each sum each time, which takes four times as long.
 template <typename T, typename X, typename Y>
 [[gnu::noinline]] T with_products(T sum, const X x, const Y y, const index_range part) {
   std::size_t first = part.first;
@@ -169,11 +168,12 @@ template <detail::vector_operand A>
 
 // ---- with a number as result -----------------------------------------------------------------------------
 
-/// The sum of a[i] * b[i], beginning with T(); nothing is conjugated. Either may be an expression.
+/// The sum of a[i] * b[i], beginning with T(); nothing is conjugated. Either operand may be an expression.
 ///
-/// The sum of each owner of the first vector from the left comes first, then these in order of the owners, so
-/// that the same vectors give the same result to the last bit as long as capacity and number of threads are
-/// the same. For numbers an owner keeps several sums at a time, which a processor can add at once.
+/// Each owner of the first vector from the left sums up its part, and these sums are added in the order of
+/// the owners. The same vectors therefore give the same result to the last bit, as long as capacity and
+/// number of threads are the same. For numbers, an owner keeps several sums, which a processor can add in
+/// parallel.
 template <detail::vector_operand A, detail::vector_operand_of<detail::element_type<A>> B>
   requires requires(detail::element_type<A>& sum, const detail::element_type<A>& x) { sum += x * x; }
 [[nodiscard]] detail::element_type<A> dot(const A& a, const B& b) {

@@ -1,6 +1,6 @@
 /// \file
-/// Elements that are constructed and destroyed by the threads that own them, in memory that an allocator
-/// places: what a container of such elements is made of.
+/// Elements that the threads that own them construct and destroy, in memory that an allocator places. The
+/// basis of containers of such elements.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace nearfar::detail {
 
-/// The part of a loop over `range` that is the member's, `capacity` elements being placed.
+/// The member's part of a loop over `range`, in memory placed for `capacity` elements.
 template <std::size_t Chunk, typename Body>
 void for_each_part(team_member member, std::size_t capacity, index_range range, const Body& body) {
   static_schedule(capacity, member.size, Chunk).for_each_block(member.index, [&](index_range mine) {
@@ -30,13 +30,13 @@ void for_each_part(team_member member, std::size_t capacity, index_range range, 
   });
 }
 
-/// How many elements a member of a team has constructed. Outside the template, so that a list of these is one
-/// type for all kinds of elements.
+/// Number of elements that a member of a team has constructed. Outside the template, so that a list of these
+/// is one type for all kinds of elements.
 struct alignas(cache_line) construction_progress {
   std::size_t made = 0;
 };
 
-/// The owners of elements of `Allocator`: who runs loops over them, who makes and destroys them.
+/// The owners of elements of `Allocator`, which run loops over the elements, and construct and destroy them.
 template <typename Allocator>
 class element_owners {
   using traits = std::allocator_traits<Allocator>;
@@ -47,7 +47,7 @@ class element_owners {
 
   explicit element_owners(Allocator& allocator) noexcept : allocator_(&allocator) {}
 
-  /// The team for loops over `capacity` elements: the calling thread alone where nobody places them.
+  /// The team for loops over `capacity` elements: the calling thread alone if nobody places them.
   [[nodiscard]] static team loop_team(const Allocator& allocator, std::size_t capacity) {
     if (std::is_trivial_v<T> && capacity * sizeof(T) < placed_from_bytes) return team::serial();
     return team_of<T>(allocator);
@@ -58,7 +58,7 @@ class element_owners {
     return std::min<std::size_t>(most, traits::max_size(allocator));
   }
 
-  // Objects that construct element i at an address.
+  // Function objects that construct element i at an address.
 
   template <typename... Arguments>
   static constexpr bool constructs_nothrow =
@@ -84,7 +84,7 @@ class element_owners {
                constructs_nothrow<const T&>) { traits::construct(*allocator, element, elements[i]); };
   }
 
-  /// Copies where moving might throw halfway.
+  /// Copies if moving might throw halfway.
   [[nodiscard]] auto moves_from(T* elements) const {
     using argument = decltype(std::move_if_noexcept(*elements));
     return
@@ -94,7 +94,7 @@ class element_owners {
   }
 
   /// Constructs the elements of a range, each on its owner, in ascending order within a thread. If one
-  /// throws, all that were constructed are destroyed.
+  /// throws, destroys all that were constructed.
   template <typename Make>
   void construct(T* data, std::size_t capacity, index_range range, const Make& make) const {
     if (range.empty()) return;
@@ -143,8 +143,8 @@ class element_owners {
   }
 
  private:
-  // Destroys what each member has constructed of a range. Apart from construct(), which is compiled for each
-  // way to make an element.
+  // Destroys what each member has constructed of a range. Separate from construct(), which is compiled for
+  // each way to construct an element.
   void destroy_made(T* data, std::size_t capacity, index_range range,
                     std::span<const construction_progress> of_members) const noexcept {
     const auto members = static_cast<int>(of_members.size());
@@ -161,7 +161,7 @@ class element_owners {
   Allocator* allocator_;
 };
 
-/// Memory that is not a container's yet, or no longer, with the elements that are constructed in it: the
+/// Memory that does not yet, or no longer, belong to a container, with the elements constructed in it: the
 /// range `built`, which is destroyed with the block.
 template <typename Allocator>
 struct owned_block {
@@ -173,8 +173,8 @@ struct owned_block {
   std::size_t capacity = 0;
   index_range built{};
 
-  /// The pages need no touch of their own if constructors write to each at once. Throws `std::length_error`
-  /// for more than max_size() elements.
+  /// With `written_at_once`, constructors write to every page at once, so the pages are not touched before.
+  /// Throws `std::length_error` for more than max_size() elements.
   owned_block(Allocator& source, std::size_t count, bool written_at_once)
       : allocator(source), capacity(count) {
     if (count == 0) return;
@@ -202,7 +202,7 @@ struct owned_block {
     built = {range.first, built.empty() ? range.last : built.last};
   }
 
-  /// All before those that are there.
+  /// Constructs all elements before the existing ones.
   template <typename Make>
   void build_before(const Make& make) {
     build({0, built.first}, make);

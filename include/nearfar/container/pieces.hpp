@@ -1,5 +1,5 @@
 /// \file
-/// Loops of one's own over segmented ranges at the speed of pointers: the pieces of memory that several
+/// For hand-written loops over segmented ranges at the speed of pointers: the contiguous pieces that several
 /// ranges have in common.
 ///
 /// Source: M. H. Austern, "Segmented iterators and hierarchical algorithms", in Generic Programming, Lecture
@@ -32,13 +32,13 @@ constexpr bool has_segments_in_one_piece<Iterator> =
 
 }  // namespace detail
 
-/// An iterator over elements that lie in memory in one piece, or in segments that do.
+/// An iterator over elements that are contiguous, or lie in contiguous segments.
 template <typename Iterator>
 concept piecewise_iterator =
     std::contiguous_iterator<Iterator> || detail::has_segments_in_one_piece<Iterator>;
 
 /// The pieces that ranges of equal length have in common; see `pieces`. Refers to the elements, not to the
-/// ranges, and is valid as long as their iterators are. Copies cost as much as those of the iterators.
+/// ranges, and is valid as long as their iterators are. Copying it costs as much as copying the iterators.
 template <piecewise_iterator... Iterators>
   requires(sizeof...(Iterators) > 0)
 class pieces_view : public std::ranges::view_interface<pieces_view<Iterators...>> {
@@ -46,7 +46,7 @@ class pieces_view : public std::ranges::view_interface<pieces_view<Iterators...>
   /// A span of each range, all of the same size, which is not 0.
   using piece = std::tuple<std::span<std::remove_reference_t<std::iter_reference_t<Iterators>>>...>;
 
-  /// Goes over the pieces; a forward iterator in the sense of C++20. Its end is `std::default_sentinel`.
+  /// Iterates over the pieces; a forward iterator in the sense of C++20. Its end is `std::default_sentinel`.
   class iterator {
    public:
     using iterator_concept = std::forward_iterator_tag;
@@ -76,7 +76,7 @@ class pieces_view : public std::ranges::view_interface<pieces_view<Iterators...>
       ++*this;
       return before;
     }
-    /// Of iterators of the same view.
+    /// For iterators of the same view.
     [[nodiscard]] friend bool operator==(const iterator& a, const iterator& b) noexcept {
       return a.left_ == b.left_;
     }
@@ -87,7 +87,7 @@ class pieces_view : public std::ranges::view_interface<pieces_view<Iterators...>
    private:
     friend class pieces_view;
 
-    // Made in place: to copy what was just made is to wait until it has left the store buffer.
+    // Constructed in place: copying an object just made means waiting until it has left the store buffer.
     iterator(std::size_t size, const std::tuple<Iterators...>& firsts) : cursors_(firsts), left_(size) {
       find_size();
     }
@@ -100,15 +100,15 @@ class pieces_view : public std::ranges::view_interface<pieces_view<Iterators...>
     }
 
     std::tuple<detail::piece_cursor<Iterators>...> cursors_{};
-    std::size_t left_ = 0;  // elements, those of the piece included
+    std::size_t left_ = 0;  // elements, including those of the piece
     std::size_t size_ = 0;  // elements of the piece
   };
 
   pieces_view() = default;
-  /// The pieces of the `size` elements from each of some iterators on.
+  /// The pieces of the `size` elements from each of the iterators on.
   explicit pieces_view(std::size_t size, const Iterators&... firsts) : firsts_(firsts...), size_(size) {}
 
-  // An array without segments has no place where a cursor could be.
+  // An array without segments has no place for a cursor.
   [[nodiscard]] iterator begin() const { return size_ == 0 ? iterator() : iterator(size_, firsts_); }
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
@@ -117,17 +117,17 @@ class pieces_view : public std::ranges::view_interface<pieces_view<Iterators...>
   std::size_t size_ = 0;
 };
 
-/// The pieces of memory that one or more ranges of equal length have in common, as tuples of spans: as large
-/// as possible, but none goes over the end of any range's segment. The loop over a piece is one over
-/// pointers, which compilers vectorise:
+/// The contiguous pieces of memory that one or more ranges of equal length have in common, as tuples of
+/// spans. Pieces are as large as possible; none crosses the end of a segment of any range. The loop over a
+/// piece is one over pointers, which compilers vectorise:
 ///
 ///     for (const auto& [a, b, c, d] : nearfar::pieces(x, y, z, w))
 ///       for (std::size_t i = 0; i < a.size(); ++i) a[i] = b[i] + c[i] * d[i];
 ///
-/// Each range is segmented, in segments that lie in one piece, or contiguous; they need not be segmented
-/// alike. Throws `misuse` if their lengths differ. All is done by the calling thread; for the part of a
-/// thread, take subranges. Cost: some nanoseconds for each range at the beginning, and again for each piece;
-/// lengths that ranges do not know take a walk over the segments.
+/// Each range is contiguous, or segmented in contiguous segments; the segments of the ranges may differ.
+/// Throws `misuse` if the lengths of the ranges differ. The calling thread does everything; for a thread's
+/// share, take subranges. Cost: some nanoseconds for each range at the beginning, and again for each piece.
+/// Lengths that ranges do not know take a walk over the segments.
 template <std::ranges::borrowed_range... Ranges>
   requires(sizeof...(Ranges) > 0 && (piecewise_iterator<std::ranges::iterator_t<Ranges>> && ...))
 [[nodiscard]] auto pieces(Ranges&&... ranges) {
@@ -144,6 +144,6 @@ template <std::ranges::borrowed_range... Ranges>
 
 }  // namespace nearfar
 
-/// Pieces are of the elements.
+/// Pieces refer to the elements.
 template <typename... Iterators>
 inline constexpr bool std::ranges::enable_borrowed_range<nearfar::pieces_view<Iterators...>> = true;

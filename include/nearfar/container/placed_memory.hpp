@@ -1,6 +1,6 @@
 /// \file
-/// What the allocation functions of nearfar have in common: where memory comes from, and how its pages get to
-/// the threads that own them.
+/// What nearfar's allocation functions have in common: where memory comes from, and how its pages are placed
+/// near the threads that own them.
 ///
 /// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, sections 2.1 and 2.3.
 #pragma once
@@ -16,28 +16,28 @@
 
 namespace nearfar {
 
-/// Memory that is to be placed is mapped afresh from this size in bytes on. What is smaller comes from
-/// `operator new` and lies where that has it: it may be memory that was used before, whose pages have their
-/// place already, and it fits a core's cache.
+/// From this size in bytes on, memory to be placed is freshly mapped. Smaller memory comes from `operator
+/// new` and lies where that has it: it may have been used before, so that its pages are placed already, and
+/// it fits a core's cache.
 ///
-/// Fresh pages cost a fault each, over 1 µs. This is the size from which two threads that share the faults
-/// are as fast as one, the parallel region included.
+/// Fresh pages cost a fault each, over 1 µs. From this size on, two threads that share the faults are as fast
+/// as one, including the parallel region.
 inline constexpr std::size_t placed_from_bytes = std::size_t{64} * 1024;
 
 namespace detail {
 
-/// A piece of memory to get, or to give back the same way, which follows from these members alone.
+/// A request for memory, which also determines how to give it back.
 class memory_request {
  public:
-  /// `alignment` is a power of two. Arrays of some cache lines begin with one in any case; all memory begins
-  /// with a page if `page_aligned`.
+  /// `alignment` is a power of two. Arrays of several cache lines always begin with a line. With
+  /// `page_aligned` all memory begins with a page.
   memory_request(std::size_t bytes, std::size_t alignment, bool page_aligned) noexcept
       : bytes_(bytes), alignment_(alignment) {
     if (bytes >= 4 * cache_line) alignment_ = std::max(alignment_, cache_line);
     if (page_aligned) alignment_ = std::max(alignment_, page_size());
   }
 
-  /// Whether get() maps fresh pages, which nobody has touched.
+  /// Whether get() maps fresh pages, untouched so far.
   [[nodiscard]] bool mapped() const noexcept {
     return bytes_ >= placed_from_bytes && alignment_ <= page_size();
   }
@@ -51,7 +51,7 @@ class memory_request {
     if (mapped()) {
       unmap_pages(memory, bytes_);
     } else {
-      ::operator delete(memory, std::align_val_t(alignment_));  // by size is not for every compiler
+      ::operator delete(memory, std::align_val_t(alignment_));  // not all compilers have the sized form
     }
   }
 
@@ -60,16 +60,16 @@ class memory_request {
   std::size_t alignment_;
 };
 
-/// Writes to each of the fresh pages at `memory` once: the page that begins within item i of `items` of
-/// `item_bytes` each on the thread that owns i by `static_schedule(items, team, chunk)`. So a page has one
-/// writer even where it holds items of several owners. Cost: one parallel region, one page fault a page.
+/// Writes once to each of the fresh pages at `memory`. The page that begins within item i of `items` of
+/// `item_bytes` each is written by the owner of i by `static_schedule(items, team, chunk)`. So a page has one
+/// writer even if it holds items of several owners. Cost: one parallel region, one page fault per page.
 inline void touch_pages(void* memory, std::size_t items, std::size_t item_bytes, const team& threads,
                         std::size_t chunk) {
   const std::size_t page = page_size();
   threads.for_each_block(items, chunk, [&](index_range block) {
     const std::size_t end = block.last * item_bytes;
     for (std::size_t at = (block.first * item_bytes + page - 1) / page * page; at < end; at += page) {
-      // Reading would map the system's one page of zeros, which is nowhere.
+      // Reading would map the system's shared page of zeros, which places nothing.
       static_cast<volatile unsigned char*>(memory)[at] = 0;
     }
   });

@@ -1,5 +1,5 @@
 /// \file
-/// Sums, in the widest sense, in parallel; see algorithm.hpp for what all algorithms have in common.
+/// Sums, in the widest sense, in parallel. See algorithm.hpp for what all algorithms have in common.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ namespace nearfar {
 
 namespace detail {
 
-/// The sum of n > 0 elements, which `at(i)` gives. Sums of numbers go side by side, so that one addition need
-/// not wait for the one before.
+/// The sum of n > 0 elements, which `at(i)` returns. For numbers it keeps several sums side by side, so that
+/// one addition need not wait for the previous one.
 template <typename T, typename Operation, typename At>
 T sum_of(std::size_t n, Operation& operation, At at) {
   constexpr std::size_t lanes = 8;
@@ -45,7 +45,7 @@ T sum_of(std::size_t n, Operation& operation, At at) {
   return sum;
 }
 
-/// The sum of `init` and what `function` makes of each of `size` elements at the same place of all ranges.
+/// The sum of `init` and of the results of `function`, called for the elements at each index of all ranges.
 template <typename T, typename Operation, typename Transform, typename... Iterators>
 T reduce_transformed(const execution& how, std::size_t size, T init, Operation operation,
                      const Transform& function, const Iterators&... firsts) {
@@ -56,11 +56,11 @@ T reduce_transformed(const execution& how, std::size_t size, T init, Operation o
     Transform one = function;
     std::optional<T> sum;
     const auto add = [&](std::size_t n, auto... pieces) {
-      // A reference only to what is there after the call, as elements are unless the iterator makes them.
+      // A reference only to something that outlives the call, as elements do unless the iterator makes them.
       using result = decltype(one(*pieces...));
       using kept = std::conditional_t<(std::is_reference_v<decltype(*pieces)> && ...), result,
                                       std::remove_cvref_t<result>>;
-      // Pieces by value, which compilers then know that nothing changes.
+      // Pieces by value, so that compilers know that nothing changes them.
       T more = sum_of<T>(n, mine,
                          [&one, pieces...](std::size_t i) -> kept { return one(*advanced(pieces, i)...); });
       if (sum)
@@ -82,9 +82,9 @@ T reduce_transformed(const execution& how, std::size_t size, T init, Operation o
 struct transform_reduce_algorithm : detail::on_default_team<transform_reduce_algorithm> {
   using on_default_team::operator();
 
-  /// The sum of `init` and `function(element)` of all elements by an operation that is associative and
-  /// commutative, or nearly so as that of floating-point numbers; what `function` returns must convert to T.
-  /// The result is the same each time for the same number of threads and the same segments.
+  /// The sum of `init` and `function(element)` of all elements, by an operation that is associative and
+  /// commutative, or nearly so, like that of floating-point numbers. The results of `function` must convert
+  /// to T. The sum is the same each time for the same number of threads and the same segments.
   template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel, typename T,
             typename Operation, typename Transform>
     requires(!std::input_iterator<T>)
@@ -100,7 +100,7 @@ struct transform_reduce_algorithm : detail::on_default_team<transform_reduce_alg
     }
   }
 
-  /// The same of `function(element1, element2)`: the scalar product, if no functions are given.
+  /// The same for `function(element1, element2)`: the scalar product, if no functions are given.
   template <std::input_iterator Iterator1, std::sentinel_for<Iterator1> Sentinel,
             std::input_iterator Iterator2, typename T, typename Operation = std::plus<>,
             typename Transform = std::multiplies<>>

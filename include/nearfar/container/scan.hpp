@@ -1,5 +1,5 @@
 /// \file
-/// Scans (prefix sums) in parallel; see algorithm.hpp for what all algorithms have in common.
+/// Scans (prefix sums) in parallel. See algorithm.hpp for what all algorithms have in common.
 #pragma once
 
 #include <array>
@@ -19,14 +19,14 @@ namespace nearfar {
 
 namespace detail {
 
-/// Fewer numbers than this one thread scans before two have, who meet twice: that takes as long as a sum of
-/// some thousand, of which they save a third.
+/// Below this number of elements one thread is faster than two, which synchronise twice: that takes as long
+/// as a sum of some thousand numbers, of which two threads save a third.
 inline constexpr std::size_t few_to_scan_together = 16384;
 
-/// Whether the sum that is written for an element is with it or without it.
+/// Whether the sum written for an element includes the element.
 enum class scan_kind { inclusive, exclusive };
 
-/// Scans what `function` makes of elements, on top of a sum that is empty at first if there is no init.
+/// Scans the results of `function` for the elements, starting from a sum that is empty if there is no init.
 template <scan_kind Kind, typename T, typename Operation, typename Transform>
 class scan {
  public:
@@ -62,7 +62,7 @@ class scan {
       sum.emplace(std::forward<decltype(more)>(more));
   }
 
-  // Writes for the first element of some; the sum for the next.
+  // Writes the result for the first of some elements, and returns the sum for the next.
   template <typename Output, typename Element>
   T begin(Output& out, std::optional<T> sum, Element&& element) {
     if constexpr (Kind == scan_kind::inclusive) {
@@ -80,7 +80,7 @@ class scan {
       so_far = static_cast<T>(operation_(std::move(so_far), transform_(std::forward<Element>(element))));
       *out = so_far;
     } else {
-      // The element may be where the sum goes.
+      // The element may be where the sum is written.
       T next = static_cast<T>(operation_(so_far, transform_(std::forward<Element>(element))));
       *out = std::move(so_far);
       so_far = std::move(next);
@@ -88,8 +88,8 @@ class scan {
   }
 
   void add_piece(std::optional<T>& sum, std::size_t n, auto piece) {
-    // Sums of numbers of several blocks go side by side, so that one addition need not wait for the one
-    // before.
+    // For numbers it keeps the sums of several blocks side by side, so that one addition need not wait for
+    // the previous one.
     constexpr std::size_t lanes = 4;
     if constexpr (std::is_arithmetic_v<T>) {
       if (const std::size_t block = n / lanes; block >= lanes) {
@@ -114,7 +114,7 @@ class scan {
   }
 
   void scan_piece(std::optional<T>& sum, std::size_t n, auto to, auto from) {
-    T so_far = begin(to, std::move(sum), *from);  // a local one, which compilers keep in a register
+    T so_far = begin(to, std::move(sum), *from);  // a local variable, which compilers keep in a register
     for (std::size_t i = 1; i < n; ++i) {
       auto place = advanced(to, i);
       go_on(place, so_far, *advanced(from, i));
@@ -134,7 +134,7 @@ class scan {
     const auto for_each_part_of = [&](team_member member, auto&& body) {
       for_each_share(leading(out, first), size, 0, member, body);
     };
-    // A member's sum; empty for one that has no elements, and for the last, whose sum nobody needs.
+    // The sum of each member; empty for a member without elements, and for the last, whose sum is not needed.
     std::vector<std::optional<T>> sums(static_cast<std::size_t>(threads.size()));
     team_member last_member;
     threads.run([&](team_member member) {
@@ -177,8 +177,8 @@ scan<Kind, T, Operation, Transform> make_scan(Operation operation, Transform fun
   return {std::move(operation), std::move(function)};
 }
 
-/// What a scan of transformed elements adds up if it is given nothing to begin with. Elements that are not
-/// transformed may be proxies, as those of `std::vector<bool>`.
+/// The type in which a scan of transformed elements without an init adds up. Elements that are not
+/// transformed may be proxies, such as those of `std::vector<bool>`.
 template <typename Transform, typename Iterator>
 using transformed_value = std::conditional_t<
     std::same_as<Transform, std::identity>, std::iter_value_t<Iterator>,
@@ -189,14 +189,14 @@ using transformed_value = std::conditional_t<
 struct transform_inclusive_scan_algorithm : detail::on_default_team<transform_inclusive_scan_algorithm> {
   using on_default_team::operator();
 
-  /// Writes to `out` and on, for each element, the sum of `function(element)` for it and all before it by an
-  /// operation that is associative, or nearly so as that of floating-point numbers; it need not be
-  /// commutative. The end of what was written, which may begin where the elements do. The results are the
-  /// same each time for the same number of threads and the same segments.
+  /// Writes to `out` onwards, for each element, the sum of `function(element)` for it and all elements before
+  /// it, by an operation that is associative, or nearly so, like that of floating-point numbers; it need not
+  /// be commutative. Returns the end of the output, which may begin where the elements do. The results are
+  /// the same each time for the same number of threads and the same segments.
   ///
-  /// Each thread first adds up its elements, then scans them on top of what the threads before it have: twice
-  /// the additions of a serial scan if there are two threads or more. Fewer than 16384 elements
-  /// (`execution::alone_below`) are scanned by the caller alone. A chunk in `how` is not used.
+  /// Each thread first adds up its elements, and then scans them on top of the sum of the threads before it:
+  /// with two threads or more, twice the additions of a serial scan. The caller alone scans fewer than 16384
+  /// elements (`execution::alone_below`). A chunk in `how` is ignored.
   template <std::input_iterator Input, std::sentinel_for<Input> Sentinel,
             std::input_or_output_iterator Output, typename Operation, typename Transform>
   Output operator()(const execution& how, Input first, Sentinel last, Output out, Operation operation,
@@ -267,8 +267,8 @@ inline constexpr inclusive_scan_algorithm inclusive_scan{};
 struct transform_exclusive_scan_algorithm : detail::on_default_team<transform_exclusive_scan_algorithm> {
   using on_default_team::operator();
 
-  /// Writes, for each element, the sum of `init` and `function(element)` of all before it; otherwise as
-  /// `transform_inclusive_scan`.
+  /// Writes, for each element, the sum of `init` and `function(element)` of all elements before it. Otherwise
+  /// as `transform_inclusive_scan`.
   template <std::input_iterator Input, std::sentinel_for<Input> Sentinel,
             std::input_or_output_iterator Output, typename T, typename Operation, typename Transform>
   Output operator()(const execution& how, Input first, Sentinel last, Output out, T init, Operation operation,

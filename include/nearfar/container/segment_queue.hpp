@@ -1,5 +1,5 @@
 /// \file
-/// Hands out segments to threads that ask, near ones first: a dynamic schedule that keeps to the placement.
+/// Hands out segments to threads that ask, near ones first: a dynamic schedule that respects the placement.
 ///
 /// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 5.2, where it
 /// is an outlook.
@@ -22,21 +22,21 @@
 
 namespace nearfar {
 
-/// What threads do when no segment of their own domain is left.
+/// What threads do when their own domain has no segment left.
 enum class when_done {
   help,  ///< take segments of other domains
-  stop,  ///< no more: for work that waits for memory and would only slow the others down
+  stop,  ///< stop: for memory-bound work, which would only slow the others down
 };
 
-/// The numbers 0 to size - 1, each of a NUMA domain, given to threads that ask, each number once. All members
-/// may be called by any number of threads at once; none blocks.
+/// The numbers 0 to size - 1, each assigned to a NUMA domain, handed out to threads that ask, each number
+/// once. Any number of threads may call all members at once; none blocks.
 ///
-/// Cost: one atomic addition for each number, on a cache line that only the threads of its domain write, as
-/// long as these have work: with t threads asking in turn one transfer of a line within the domain. A thread
+/// Cost: one atomic addition for each number, on a cache line that only the threads of its domain write as
+/// long as they have work: with t threads asking in turn, one transfer of a line within the domain. A thread
 /// that helps moves that line between domains. Finding a domain empty is a read.
 class segment_queue {
  public:
-  /// `domains[i]` is the domain of number i; any number, also `unknown_domain`.
+  /// `domains[i]` is the domain of number i: any number, including `unknown_domain`.
   explicit segment_queue(std::span<const int> domains) {
     std::map<int, std::vector<std::size_t>> segments;
     for (std::size_t i = 0; i < domains.size(); ++i) segments[domains[i]].push_back(i);
@@ -48,7 +48,8 @@ class segment_queue {
     }
   }
 
-  /// The next number of this domain, in ascending order; if none is left, one of another domain, or nothing.
+  /// Returns the next number of this domain, in ascending order; if none is left, one of another domain, or
+  /// nothing.
   [[nodiscard]] std::optional<std::size_t> take(int domain, when_done then = when_done::help) {
     const std::size_t own = find(domain);
     if (own != lists_.size())
@@ -67,7 +68,7 @@ class segment_queue {
     alignas(cache_line) std::atomic<std::size_t> taken{0};
 
     std::optional<std::size_t> take() noexcept {
-      // Relaxed: who takes what is all that matters; the work itself is ordered by the threads' meeting.
+      // Relaxed: only the assignment of segments matters here; joining the threads orders the work itself.
       if (taken.load(std::memory_order_relaxed) >= segments.size()) return std::nullopt;
       const std::size_t next = taken.fetch_add(1, std::memory_order_relaxed);
       return next < segments.size() ? std::optional(segments[next]) : std::nullopt;
@@ -83,13 +84,13 @@ class segment_queue {
   std::vector<list> lists_;
 };
 
-/// Calls `body(span of elements, index)` for each segment of an array, each exactly once, with a dynamic
-/// schedule: each thread of the team takes segments of the NUMA domain it runs on until none is left, then
-/// does what `then` says. With `stop`, segments of domains that no thread of the team runs on are done at the
-/// end by the calling thread. For static schedules see `for_each`.
+/// Calls `body(span of elements, index)` exactly once for each segment of an array, with a dynamic schedule:
+/// each thread of the team takes segments of the NUMA domain on which it runs until none is left, and then
+/// does what `then` says. With `stop`, the calling thread at the end processes segments of domains on which
+/// no thread of the team runs. For static schedules see `for_each`.
 ///
-/// Calls that throw keep none of the others from being made. Then the exception of the segment with the
-/// lowest index is thrown again. Cost: as `segment_queue`, and a pass over all segments to set it up.
+/// If a call throws, the others are still made; then the exception of the segment with the lowest index is
+/// rethrown. Cost: as `segment_queue`, and a pass over all segments to set it up.
 template <typename Array, typename Body>
 void for_each_segment_dynamic(team threads, Array&& array, Body&& body, when_done then = when_done::help) {
   std::vector<int> domains(array.segments());

@@ -32,49 +32,49 @@
 
 namespace nearfar {
 
-/// Segments at contiguous addresses, one after the other: the whole array is one piece of memory, and its
-/// iterators are as fast as pointers.
+/// Contiguous segments: the whole array is one piece of memory, and its iterators are as fast as pointers.
 struct contiguous_layout {
-  /// Whether the array begins with a page and each segment has pages of its own, so that no two threads share
+  /// Whether the array begins with a page and each segment has its own pages, so that no two threads share
   /// one. The cuts between segments are then moved to the nearest page, so that segments are up to a page
-  /// larger or smaller than their even share; an element that goes over the end of a page is in the segment
-  /// that holds the larger part of it. Shares of less than a page are cut at the nearest cache line, and
-  /// those of less than a cache line, or with units of more than a page, nowhere but where they are even:
-  /// with so little memory, or such units, pages cannot but be shared.
+  /// larger or smaller than their even share. An element that crosses the end of a page belongs to the
+  /// segment that holds its larger part. Shares of less than a page are cut at the nearest cache line. Shares
+  /// of less than a cache line, or with units of more than a page, stay even: with so little memory, or such
+  /// units, sharing pages is unavoidable.
   ///
-  /// If not, segments are even, and arrays begin at different places within a page: processors take a load
-  /// for one of a store that is not done yet if the two are at the same place of different pages, which costs
-  /// a sweep from one grid to another 6 % if both begin with a page.
+  /// If false, segments are even, and arrays begin at different offsets within a page. Processors mistake a
+  /// load for one that depends on a pending store if both are at the same offset of different pages; this
+  /// costs a sweep from one grid to another 6 % if both begin with a page.
   bool page_aligned = true;
-  /// Elements that stay together in one segment: the columns of a matrix whose segments hold whole rows.
+  /// Elements that stay together in one segment, such as the columns of a matrix whose segments hold whole
+  /// rows.
   std::size_t unit = 1;
 };
 
-/// Segments with room between them, of equal size to one unit. Iterators look for the end of a segment at
-/// each step.
+/// Segments with gaps between them, whose sizes differ by at most one unit. Iterators check for the end of a
+/// segment at each step.
 struct padded_layout {
-  /// Bytes that stay unused between a segment and the next.
+  /// Unused bytes between a segment and the next.
   std::size_t padding = 0;
-  /// Whether each segment begins on a page of its own, so that no two threads share one; padding then grows
-  /// to the next page. Costs half a page for each segment on average, and a whole one for tiny segments. If
-  /// not, arrays begin at different places within a page, as with `contiguous_layout`.
+  /// Whether each segment begins on its own page, so that no two threads share one; padding then grows to the
+  /// next page. Costs half a page per segment on average, and a whole one for tiny segments. If false, arrays
+  /// begin at different offsets within a page, as with `contiguous_layout`.
   bool page_aligned = true;
   /// Elements that stay together in one segment.
   std::size_t unit = 1;
 };
 
-/// A fixed number of elements in a fixed number of segments of equal size; where that does not come out even,
-/// the first segments are one unit larger. With fewer units than segments the last segments are empty. With
-/// the default layout, cuts between segments of a page or more are then moved to the nearest page.
+/// A fixed number of elements in a fixed number of segments of equal size. If the division is not even, the
+/// first segments are one unit larger. With fewer units than segments, the last segments are empty. With the
+/// default layout, cuts between segments of a page or more are then moved to the nearest page.
 ///
-/// `Layout` says how segments lie in memory: `contiguous_layout` or `padded_layout`. Arrays with the first
-/// are contiguous ranges.
+/// `Layout` determines how segments lie in memory: `contiguous_layout` or `padded_layout`. Arrays with the
+/// former are contiguous ranges.
 ///
-/// Segment i of S is constructed, and so placed by first touch, by the thread that a static schedule of S
-/// iterations gives it: as many segments as threads is the common choice, and fewer leave threads without
+/// Segment i of S is constructed, and so placed by first touch, by the thread to which a static schedule of S
+/// iterations assigns it. Usually there are as many segments as threads; with fewer, some threads have no
 /// memory of their own. Algorithms of algorithm.hpp run on the same threads over raw pointers.
 ///
-/// Like `std::vector` it is to be changed by one thread at a time, and moves and swaps keep iterators,
+/// As with `std::vector`, only one thread at a time may change it, and moves and swaps keep iterators,
 /// pointers and references valid. Copies and assignments take over layout, team and placement of their
 /// source. A default-constructed or moved-from array has no elements and no segments, and can be assigned to.
 template <typename T, typename Layout = contiguous_layout>
@@ -102,28 +102,29 @@ class segmented_array {
 
   /// `size` value-initialised elements in `segments` segments.
   ///
-  /// Throws `misuse` if there is no segment, if padding would leave segments misaligned for T, or if `size`
-  /// is not a multiple of the layout's unit; `std::length_error` if no memory can be that large; what
-  /// `map_pages` throws; and what a constructor of T throws, after all elements constructed so far were
-  /// destroyed. If constructors throw in several threads, one of the exceptions. Cost: one parallel loop, and
-  /// a page fault for each page.
+  /// Throws `misuse` if `segments` is 0, if padding would misalign segments for T, or if `size` is not a
+  /// multiple of the layout's unit; `std::length_error` if no memory can be that large; what `map_pages`
+  /// throws; and what a constructor of T throws, after destroying all elements constructed so far. If
+  /// constructors throw in several threads, throws one of the exceptions. Cost: one parallel loop, and one
+  /// page fault per page.
   segmented_array(std::size_t segments, std::size_t size, const Layout& layout = {}, team threads = {},
                   page_placement placement = {})
       : segmented_array(
             segments, size, layout, threads, std::move(placement),
             [](T* first, std::size_t, T* last) { std::uninitialized_value_construct(first, last); }) {}
 
-  /// `size` copies of a value; otherwise as above. A list in braces is taken for a value if it can be one:
-  /// `segmented_array<int>(4, 8, {64})` holds eight times 64; name members, as in `{.unit = 4}`.
+  /// `size` copies of a value; otherwise as above. A braced list is taken as a value if possible:
+  /// `segmented_array<int>(4, 8, {64})` holds eight times 64. For a layout name the members, as in `{.unit =
+  /// 4}`.
   segmented_array(std::size_t segments, std::size_t size, const T& value, const Layout& layout = {},
                   team threads = {}, page_placement placement = {})
       : segmented_array(
             segments, size, layout, threads, std::move(placement),
             [&](T* first, std::size_t, T* last) { std::uninitialized_fill(first, last, value); }) {}
 
-  /// Copies of what `first` to `last` show. Copies of a forward iterator are used by all threads at once,
-  /// each of which walks from `first` to its segments; elements of an input iterator are collected by the
-  /// calling thread before.
+  /// Copies of the elements from `first` to `last`. All threads use copies of a forward iterator at once;
+  /// each walks from `first` to its segments. The calling thread first collects the elements of an input
+  /// iterator.
   template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel>
   segmented_array(std::size_t segments, Iterator first, Sentinel last, const Layout& layout = {},
                   nearfar::team threads = {}, page_placement placement = {})
@@ -141,7 +142,7 @@ class segmented_array {
                   nearfar::team threads = {}, page_placement placement = {})
       : segmented_array(segments, values.begin(), values.end(), layout, threads, std::move(placement)) {}
 
-  /// Each segment is copied by its owner.
+  /// The owner of each segment copies it.
   segmented_array(const segmented_array& other)
       : segmented_array(other.segments(), other.size(), other.layout_, other.team_, other.placement_,
                         [&](T* first, std::size_t segment, T*) {
@@ -162,15 +163,15 @@ class segmented_array {
     return *this;
   }
 
-  /// Elements are destroyed by the owners of their segments.
+  /// The owners of the segments destroy the elements.
   ~segmented_array() {
     if (!memory_) return;
     destroy_elements();
   }
 
-  /// Other elements, in as many segments as before, or one for each thread of the team if there are none;
-  /// with the same layout, team and placement. What is assigned may be part of the array. If this throws, the
-  /// array is as it was. Cost: that of construction and of destruction.
+  /// Replaces the elements, in as many segments as before, or one for each thread of the team if there are
+  /// none, with the same layout, team and placement. The source may be part of the array. If this throws, the
+  /// array is unchanged. Cost: that of construction and destruction.
   template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel>
   void assign(Iterator first, Sentinel last) {
     segmented_array(segments_to_assign(), std::move(first), std::move(last), layout_, team_, placement_)
@@ -210,19 +211,19 @@ class segmented_array {
     return static_schedule(segments(), memory_->threads).owner(segment);
   }
 
-  /// The NUMA domain its owner ran on at construction, `unknown_domain` if that is not known. The memory is
-  /// there if pages are placed by first touch and the segment does not share them.
+  /// The NUMA domain on which its owner ran at construction; `unknown_domain` if that is not known. The
+  /// memory is there if pages are placed by first touch and the segment does not share them.
   [[nodiscard]] int domain(std::size_t segment) const noexcept { return memory_->domains[segment]; }
 
-  /// A view of the segments, as spans, whose domain is this one. Valid as long as the array's memory.
+  /// A view of the segments with this domain, as spans. Valid as long as the array's memory.
   [[nodiscard]] auto segments_of(int domain) noexcept { return view_of<T>(memory_.get(), domain); }
   [[nodiscard]] auto segments_of(int domain) const noexcept {
     return view_of<const T>(memory_.get(), domain);
   }
 
-  /// The same for the domain that the calling thread runs on. Threads that go over these with a schedule of
-  /// their own stay near; see `for_each_segment_dynamic` for one. May throw what `this_thread_domain()`
-  /// throws.
+  /// The same for the domain on which the calling thread runs. Threads that process these by a schedule of
+  /// their own stay near; `for_each_segment_dynamic` is one such schedule. May throw what
+  /// `this_thread_domain()` throws.
   [[nodiscard]] auto my_segments() { return segments_of(this_thread_domain()); }
   [[nodiscard]] auto my_segments() const { return segments_of(this_thread_domain()); }
 
@@ -243,7 +244,7 @@ class segmented_array {
   [[nodiscard]] segment_iterator<const T> segment_begin() const noexcept { return {map(), 0}; }
   [[nodiscard]] segment_iterator<const T> segment_end() const noexcept { return {map(), segments()}; }
 
-  /// The elements, in one piece of size() elements.
+  /// The elements, contiguous, size() of them.
   [[nodiscard]] T* data() noexcept
     requires contiguous
   {
@@ -267,7 +268,7 @@ class segmented_array {
   [[nodiscard]] T& at(std::size_t index) { return (*this)[in_range(index)]; }
   [[nodiscard]] const T& at(std::size_t index) const { return (*this)[in_range(index)]; }
 
-  /// The first and the last element; there must be one.
+  /// The first and the last element. The array must have elements.
   [[nodiscard]] T& front() noexcept { return *begin(); }
   [[nodiscard]] const T& front() const noexcept { return *begin(); }
   [[nodiscard]] T& back() noexcept { return (*this)[size() - 1]; }
@@ -283,7 +284,7 @@ class segmented_array {
     return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
   }
 
-  /// Lexicographic, on the calling thread; of types that know no `<=>`, with `<`.
+  /// Lexicographic, on the calling thread; for types without `<=>`, by `<`.
   [[nodiscard]] friend auto operator<=>(const segmented_array& a, const segmented_array& b)
     requires std::three_way_comparable<T> || requires(const T& x, const T& y) {
       { x < y } -> std::convertible_to<bool>;
@@ -369,7 +370,8 @@ class segmented_array {
                 std::ranges::uninitialized_copy_n(first, end - to, to, end);
             }) {}
 
-  // What several threads can go through: the elements, or all of them, made, if they come only once.
+  // A range that several threads can traverse: the given one, or a copy of all elements if it can be read
+  // only once.
   template <typename Iterator, typename Sentinel>
   static auto collected(Iterator first, Sentinel last) {
     if constexpr (std::forward_iterator<Iterator>) {
@@ -392,7 +394,7 @@ class segmented_array {
     return index;
   }
 
-  // Fills in the map but for the address; the bytes of memory it needs.
+  // Fills in the map except the address. Returns the number of bytes that it needs.
   static std::size_t plan(detail::segment_map<T>& map, std::size_t segments, std::size_t size,
                           const Layout& layout) {
     if (segments == 0) throw misuse("a segmented_array has at least 1 segment");
@@ -412,8 +414,7 @@ class segmented_array {
     map.larger = units % segments;
     const std::size_t longest = map.count + (map.larger != 0 ? layout.unit : 0);
 
-    // No product or sum below is larger than this, so none overflows; nor if something less than a page is
-    // added.
+    // No product or sum below exceeds this, so none overflows, even if less than a page is added.
     const std::size_t page = page_size();
     const auto most = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
     const bool too_long = longest > most / 2 / sizeof(T) || padding > most / 2 - page;
@@ -439,14 +440,14 @@ class segmented_array {
       return layout.padding;
   }
 
-  // The largest that segments of this length can be cut at.
+  // The largest grain at which segments of this length can be cut.
   static std::size_t grain_of(const detail::segment_map<T>& map, std::size_t page) noexcept {
     for (const std::size_t grain : {page, cache_line})
       if (map.count * sizeof(T) >= grain && map.unit * sizeof(T) <= grain) return grain;
     return 0;
   }
 
-  // Far from that of the array before, and right for T.
+  // Far from that of the previous array, and aligned for T.
   static std::size_t next_place_in_page() noexcept {
     constexpr std::array<std::size_t, 8> places{0, 2048, 1024, 3072, 512, 2560, 1536, 3584};
     static std::atomic<std::size_t> count{0};

@@ -1,6 +1,5 @@
 /// \file
-/// The iterators of `segmented_array`: over its elements, at contiguous addresses or not, and over its
-/// segments.
+/// The iterators of `segmented_array`: over its elements, contiguous or not, and over its segments.
 ///
 /// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 3.5. Its
 /// element iterator was a forward one; this one is random access, which its outlook (section 5.2) wished for.
@@ -21,11 +20,11 @@ namespace nearfar {
 
 namespace detail {
 
-/// Where the segments of an array are. The first `larger` segments hold `count + unit` elements, the others
-/// `count`, so that an index leads to its segment by one division. If `grain` is not 0, the segments lie at
-/// contiguous addresses, and the cuts between them are moved to the unit that is nearest to the multiple of
-/// `grain` bytes that is nearest to where they were. A grain is a power of two, not less than a unit and not
-/// more than `count` elements, so that a cut never gets beyond where its neighbour was.
+/// Where the segments of an array are. The first `larger` segments hold `count + unit` elements and the
+/// others `count`, so that one division maps an index to its segment. If `grain` is not 0, the segments are
+/// contiguous, and each cut between them is moved to the unit nearest to the multiple of `grain` bytes that
+/// is nearest to the original cut. A grain is a power of two, at least a unit and at most `count` elements,
+/// so that a cut never passes the original place of its neighbour.
 template <typename T>
 struct segment_map {
   T* data = nullptr;
@@ -43,7 +42,7 @@ struct segment_map {
     return segment < larger ? count + unit : count;
   }
 
-  // The address of a segment; of the one behind the last too.
+  // The address of a segment, or of the one behind the last.
   [[nodiscard]] T* start(std::size_t segment) const noexcept {
     if (grain != 0) return data + first_index(segment);
     const std::size_t offset = segment * stride + std::min(segment, larger) * surplus;
@@ -55,7 +54,7 @@ struct segment_map {
     return grain == 0 || segment == segments ? even : moved(even);
   }
 
-  // The segment that holds an element; one that holds some, for the index behind the last.
+  // The segment that contains an element; for the index behind the last, a segment that has elements.
   [[nodiscard]] std::size_t segment_of(std::size_t index) const noexcept {
     if (index == size) return last();
     const std::size_t in_larger = larger * (count + unit);
@@ -66,7 +65,7 @@ struct segment_map {
     return index < first_index(even + 1) ? even : even + 1;
   }
 
-  // The segment of this address, which is that of one with elements.
+  // The segment with this address, which must have elements.
   [[nodiscard]] std::size_t segment_at(const T* begin) const noexcept {
     if (grain != 0) return segment_of(static_cast<std::size_t>(begin - data));
     const auto offset = static_cast<std::size_t>(reinterpret_cast<const std::byte*>(begin) -
@@ -82,19 +81,20 @@ struct segment_map {
   }
 
  private:
-  // Not inlined, for that would take registers from loops over padded segments, a fifth of their speed.
+  // Not inlined, since that would take registers from loops over padded segments and cost a fifth of their
+  // speed.
   [[nodiscard, gnu::noinline]] std::size_t moved_length(std::size_t segment) const noexcept {
     return first_index(segment + 1) - first_index(segment);
   }
   [[nodiscard, gnu::noinline]] std::size_t moved(std::size_t cut) const noexcept {
     const std::size_t near = (cut * sizeof(T) + grain / 2) & ~(grain - 1);
-    // Most often a unit is an element, whose size compilers divide by without a division.
+    // Usually a unit is an element; compilers divide by its constant size without a division.
     if (unit == 1) return (near + sizeof(T) / 2) / sizeof(T);
     return (near + unit * sizeof(T) / 2) / (unit * sizeof(T)) * unit;
   }
 };
 
-/// A place in an array, with the bounds of its segment.
+/// A position in an array, with the bounds of its segment.
 template <typename T>
 struct segment_place {
   T* current = nullptr;
@@ -119,7 +119,7 @@ struct segment_place {
   }
 
   static segment_place at_index(const segment_map<T>& map, std::size_t index) noexcept {
-    // Most iterators begin at the beginning, where no division is needed.
+    // Most iterators start at the beginning, where no division is needed.
     return index < map.length(0) ? at(map, 0, index) : at_later_index(map, index);
   }
 
@@ -136,8 +136,8 @@ struct segment_place {
 
 }  // namespace detail
 
-/// Goes over the segments of a `segmented_array`; each is a `std::span` of its elements. Random access in the
-/// sense of C++20's ranges. Valid as long as the array's memory, so also after the array was moved or
+/// Iterates over the segments of a `segmented_array`; each is a `std::span` of its elements. Random access in
+/// the sense of C++20's ranges. Valid as long as the array's memory, so also after the array was moved or
 /// swapped.
 template <typename T>
 class segment_iterator : public detail::iterator_operators<segment_iterator<T>> {
@@ -151,9 +151,9 @@ class segment_iterator : public detail::iterator_operators<segment_iterator<T>> 
   using pointer = void;
 
   segment_iterator() noexcept = default;
-  /// For containers: the segment of this index.
+  /// For containers: the segment with this index.
   segment_iterator(const map_type* map, std::size_t index) noexcept : map_(map), index_(index) {}
-  /// A segment of what may be changed is one of what may be read.
+  /// Converts an iterator over segments of mutable elements to one over segments of const elements.
   template <typename Other>
     requires(std::is_same_v<T, const Other>)
   segment_iterator(const segment_iterator<Other>& other) noexcept : map_(other.map_), index_(other.index_) {}
@@ -162,9 +162,9 @@ class segment_iterator : public detail::iterator_operators<segment_iterator<T>> 
     return {map_->start(index_), map_->length(index_)};
   }
 
-  /// Which segment of its array.
+  /// Index of the segment in its array.
   [[nodiscard]] std::size_t index() const noexcept { return index_; }
-  /// Which segment, of how many.
+  /// Index of the segment, and the number of segments.
   [[nodiscard]] segment_position position() const noexcept {
     return {index_, map_ == nullptr ? 0 : map_->segments};
   }
@@ -184,14 +184,14 @@ class segment_iterator : public detail::iterator_operators<segment_iterator<T>> 
   std::size_t index_ = 0;
 };
 
-/// Goes over the elements of a `segmented_array` whose segments have gaps between them, as if they lay in one
-/// piece: a random access iterator whose reference is a real one, for the standard's algorithms and for loops
+/// Iterates over the elements of a `segmented_array` whose segments have gaps between them, as if they were
+/// contiguous: a random access iterator with true references, for the standard's algorithms and for loops
 /// that the segmented ones do not cover. Valid as long as the array's memory, so also after the array was
 /// moved or swapped.
 ///
-/// Cost: to go one element on is an addition and a comparison, with a call of some nanoseconds at the end of
-/// a segment. Jumps and [] are an addition and a comparison within the segment, else a division of integers;
-/// so is the difference of iterators in two segments. Comparisons compare addresses.
+/// Cost: an increment is an addition and a comparison, with a call of some nanoseconds at the end of a
+/// segment. Jumps and [] are an addition and a comparison within the segment, else an integer division; so is
+/// the difference of iterators in two segments. Comparisons compare addresses.
 template <typename T>
 class element_iterator : public detail::iterator_operators<element_iterator<T>> {
   using bare = std::remove_const_t<T>;
@@ -207,20 +207,20 @@ class element_iterator : public detail::iterator_operators<element_iterator<T>> 
   using difference_type = std::ptrdiff_t;
 
   element_iterator() noexcept = default;
-  /// For containers: the element of this index, which may be the one behind the last.
+  /// For containers: the element with this index, which may be the one behind the last.
   element_iterator(const map_type* map, std::size_t index) noexcept : map_(map) {
     if (map != nullptr) place_ = index == 0 ? place_type::at(*map, 0, 0) : place_type::at_index(*map, index);
   }
-  /// The element of a segment that `local` points to.
+  /// The element of a segment to which `local` points.
   element_iterator(const segment_iterator<T>& segment, T* local) noexcept : map_(segment.map_) {
     if (map_ == nullptr) return;
     place_ = place_type::at(*map_, segment.index_, 0);
     place_.current = const_cast<bare*>(local);
-    // The end of a segment and the beginning of the next are one place.
+    // The end of a segment and the beginning of the next are the same position.
     if (place_.current == place_.end)
       place_ = place_type::at_index(*map_, map_->first_index(segment.index_) + map_->length(segment.index_));
   }
-  /// What may be changed may be read.
+  /// Converts an iterator over mutable elements to one over const elements.
   template <typename Other>
     requires(std::is_same_v<T, const Other>)
   element_iterator(const element_iterator<Other>& other) noexcept : map_(other.map_), place_(other.place_) {}
@@ -264,7 +264,7 @@ class element_iterator : public detail::iterator_operators<element_iterator<T>> 
     return static_cast<difference_type>(index() - other.index());
   }
 
-  // From the beginning of the segment; one before it is a huge one.
+  // From the beginning of the segment; a position before it becomes a huge offset.
   [[nodiscard]] std::size_t offset_of(difference_type n) const noexcept {
     return static_cast<std::size_t>(place_.current - place_.begin) + static_cast<std::size_t>(n);
   }
@@ -276,12 +276,12 @@ class element_iterator : public detail::iterator_operators<element_iterator<T>> 
   place_type place_;
 };
 
-/// Goes over the elements of a `segmented_array` whose segments lie at contiguous addresses: a pointer, which
-/// also knows the segments. Contiguous in the sense of C++20, so that `std::to_address` gives the pointer,
-/// and that compilers vectorise loops and the standard's algorithms as they do those over pointers. Valid as
-/// long as the array's memory, so also after the array was moved or swapped.
+/// Iterates over the elements of a contiguous `segmented_array`: a pointer that also knows the segments.
+/// Contiguous in the sense of C++20, so that `std::to_address` returns the pointer, and compilers vectorise
+/// loops and the standard's algorithms as they do those over pointers. Valid as long as the array's memory,
+/// so also after the array was moved or swapped.
 ///
-/// Cost: that of a pointer. What asks for a segment takes a division.
+/// Cost: that of a pointer. Asking for a segment takes a division.
 template <typename T>
 class contiguous_element_iterator : public detail::iterator_operators<contiguous_element_iterator<T>> {
   using bare = std::remove_const_t<T>;
@@ -296,14 +296,14 @@ class contiguous_element_iterator : public detail::iterator_operators<contiguous
   using pointer = T*;
 
   contiguous_element_iterator() noexcept = default;
-  /// For containers: the element of this index, which may be the one behind the last.
+  /// For containers: the element with this index, which may be the one behind the last.
   contiguous_element_iterator(const map_type* map, std::size_t index) noexcept : map_(map) {
     if (map != nullptr) current_ = map->data + index;
   }
-  /// The element of a segment that `local` points to.
+  /// The element of a segment to which `local` points.
   contiguous_element_iterator(const segment_iterator<T>& segment, T* local) noexcept
       : map_(segment.map_), current_(local) {}
-  /// What may be changed may be read.
+  /// Converts an iterator over mutable elements to one over const elements.
   template <typename Other>
     requires(std::is_same_v<T, const Other>)
   contiguous_element_iterator(const contiguous_element_iterator<Other>& other) noexcept
@@ -331,7 +331,7 @@ class contiguous_element_iterator : public detail::iterator_operators<contiguous
 
 namespace detail {
 
-/// What iterators of both kinds have in common: segments that are spans.
+/// Common to both kinds of element iterators: segments are spans.
 template <typename Iterator, typename T>
 struct segments_of_spans {
   static constexpr bool is_segmented = true;

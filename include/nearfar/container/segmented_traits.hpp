@@ -1,5 +1,5 @@
 /// \file
-/// How algorithms see through an iterator to the pieces of memory behind it.
+/// How algorithms find the contiguous pieces of memory behind an iterator.
 ///
 /// Source: M. H. Austern, "Segmented iterators and hierarchical algorithms", in Generic Programming, Lecture
 /// Notes in Computer Science 1766, Springer, 2000; H. Stengel, diploma thesis,
@@ -15,8 +15,8 @@
 
 namespace nearfar {
 
-/// Says that an iterator is not segmented. Specialise it for the iterators of a segmented container of your
-/// own, and nearfar's algorithms run segment by segment over them. A specialisation has:
+/// By default an iterator is not segmented. Specialise this for the iterators of your own segmented
+/// container, and nearfar's algorithms run over them segment by segment. A specialisation has:
 ///
 ///     static constexpr bool is_segmented = true;
 ///     using segment_iterator = ...;  // goes over the segments; at least bidirectional
@@ -27,24 +27,24 @@ namespace nearfar {
 ///     static local_iterator end(segment_iterator);
 ///     static Iterator compose(segment_iterator, local_iterator);
 ///
-/// For each range [first, last) of the container `segment(last)` is a segment that begin() may be called
-/// for, so the end of the container is the end of its last segment, not the beginning of one behind it.
-/// Segments may be empty. `compose(segment, end(segment))` is the place of the next element.
+/// For each range [first, last) of the container, begin() must be callable for `segment(last)`; so the end of
+/// the container is the end of its last segment, not the beginning of one behind it. Segments may be empty.
+/// `compose(segment, end(segment))` is the position of the next element.
 ///
 /// One more function is optional: `static segment_position position(segment_iterator)`. With it, algorithms
-/// on a part of the container leave each segment to the thread that has it in algorithms on the whole.
+/// on a part of the container assign each segment to the thread that has it in algorithms on the whole.
 template <typename Iterator>
 struct segmented_iterator_traits {
   static constexpr bool is_segmented = false;
 };
 
-/// Which of a container's segments: 0 to `segments` - 1.
+/// Index of a segment in a container: 0 to `segments` - 1.
 struct segment_position {
   std::size_t index = 0;
   std::size_t segments = 0;
 };
 
-/// An iterator whose traits say that it is segmented, and hold what they have to.
+/// An iterator whose traits declare it segmented and provide all required members.
 template <typename Iterator>
 concept segmented_iterator =
     std::forward_iterator<Iterator> && segmented_iterator_traits<Iterator>::is_segmented &&

@@ -1,5 +1,5 @@
 /// \file
-/// Sorting in parallel; see algorithm.hpp for what all algorithms have in common.
+/// Sorting in parallel. See algorithm.hpp for what all algorithms have in common.
 #pragma once
 
 #include <algorithm>
@@ -25,9 +25,10 @@ namespace nearfar {
 
 namespace detail {
 
-/// Memory for elements that move out of a range and back. Fresh pages are placed by whoever writes first; but
-/// the allocator may have some that were used before, and these are taken, since the faults of others cost
-/// more than a fourth of the time: two threads sort 10,000 doubles in 0.72 of it without them.
+/// Memory into which elements of a range move, and from which they move back. The thread that writes first
+/// places fresh pages. But the allocator may have memory that was used before, and this takes it, since page
+/// faults cost more than a fourth of the time: two threads sort 10,000 doubles in 0.72 of the time without
+/// them.
 template <typename T>
 class sort_buffer {
  public:
@@ -51,11 +52,11 @@ inline constexpr bool finite_math_only = true;
 inline constexpr bool finite_math_only = false;
 #endif
 
-/// Whether comparisons are the language's own of numbers. These are not all of a strict weak order either if
-/// there are NaN, but each gives the same every time, and of `a < b` and `b < a` one is false: loops that go
-/// on while one is true then end at an element that was found not to be beyond them.
-/// Not so where the compiler has been told that there are no NaN, and turns a comparison round as it likes.
-/// (A program may have sources of both kinds: either's code of one sort is right for both.)
+/// Whether comparisons are the language's own comparisons of numbers. With NaN these are not a strict weak
+/// order, either, but each gives the same result every time, and of `a < b` and `b < a` one is false: so
+/// loops that continue while one is true end at an element that was found not to be beyond them. This does
+/// not hold if the compiler was told that there are no NaN, and reverses comparisons as it likes. (A program
+/// may contain sources compiled both ways: either one's code for a sort is right for both.)
 template <typename T, typename Compare>
 inline constexpr bool compares_numbers =
     std::is_arithmetic_v<T> && !(std::is_floating_point_v<T> && finite_math_only) &&
@@ -63,8 +64,8 @@ inline constexpr bool compares_numbers =
      std::same_as<Compare, std::less<T>> || std::same_as<Compare, std::greater<T>> ||
      std::same_as<Compare, std::ranges::less> || std::same_as<Compare, std::ranges::greater>);
 
-/// Sorts few elements, stably. All stay, whatever `less` says; if it throws, one may be a moved-from one.
-/// With `HasLower` an element in front of `first` stops those that would go there.
+/// Sorts few elements, stably. All elements stay, whatever `less` returns; if it throws, one may be
+/// moved-from. With `HasLower`, an element before `first` stops those that would move beyond.
 template <bool HasLower = false, std::random_access_iterator Iterator, typename Compare>
 void insertion_sort(Iterator first, Iterator last, Compare& less) {
   using T = std::iter_value_t<Iterator>;
@@ -80,14 +81,15 @@ void insertion_sort(Iterator first, Iterator last, Compare& less) {
   }
 }
 
-/// So many are sorted by insertion.
+/// Up to so many elements are sorted by insertion.
 inline constexpr std::ptrdiff_t few_to_sort = 16;
 
-/// Fewer numbers than this one thread sorts before two have: they meet twice, and need memory in between.
+/// Below this number of elements one thread is faster than two, which synchronise twice and need a buffer.
 inline constexpr std::size_t few_to_sort_together = 512;
 
-/// Puts an element first whose rank is about the middle one: the median of three, or of three such of many.
-/// Whether these were many, and all in order, or all in the reverse.
+/// Puts first an element whose rank is near the middle: the median of three, or of three such medians if
+/// there are many elements. Returns whether there are many, and those examined are all in order, or all in
+/// reverse.
 template <std::random_access_iterator Iterator, typename Compare>
 bool put_pivot_first(Iterator first, Iterator last, Compare& less) {
   int exchanged = 0;
@@ -115,13 +117,13 @@ bool put_pivot_first(Iterator first, Iterator last, Compare& less) {
 
 template <typename Iterator>
 struct division_in_two {
-  Iterator pivot;       // those in front of it are less, the others are not
+  Iterator pivot;       // those before it are less, the others are not
   bool had_been_there;  // nothing else was moved
 };
 
-/// Divides by the first element. Elements that are in no order and move cheaply all move, so that no branch
-/// depends on a comparison (the scheme of Lomuto); others do where both of two belong on the other side (that
-/// of Hoare).
+/// Partitions by the first element. Elements that are in no order and move cheaply all move, so that no
+/// branch depends on a comparison (Lomuto's scheme). Others move only if both of a pair are on the wrong side
+/// (Hoare's scheme).
 template <std::random_access_iterator Iterator, typename Compare>
 [[nodiscard]] division_in_two<Iterator> divide_by_first(Iterator first, Iterator last, bool in_order,
                                                         Compare& less) {
@@ -146,7 +148,7 @@ template <std::random_access_iterator Iterator, typename Compare>
       high = low;
     }
   }
-  // One alone is on the wrong side of both, if there is no order.
+  // A single element can be on the wrong side of both, if there is no order.
   while (high - low > 1) {
     std::iter_swap(low++, --high);
     skip_what_is_there();
@@ -155,7 +157,7 @@ template <std::random_access_iterator Iterator, typename Compare>
   return {low - 1, had_been_there};
 }
 
-/// Insertion sort that gives up, and says so, after a few moves.
+/// Insertion sort that gives up after a few moves. Returns whether the range is sorted.
 template <std::random_access_iterator Iterator, typename Compare>
 [[nodiscard]] bool is_sorted_by_few_moves(Iterator first, Iterator last, Compare& less) {
   if (first == last) return true;
@@ -174,7 +176,7 @@ template <std::random_access_iterator Iterator, typename Compare>
   return true;
 }
 
-/// Exchanges elements where pivots are taken from with others.
+/// Exchanges elements at the positions from which pivots are taken with others.
 template <std::random_access_iterator Iterator>
 void disarrange(Iterator first, Iterator last) {
   const std::ptrdiff_t quarter = (last - first) / 4;
@@ -186,18 +188,19 @@ void disarrange(Iterator first, Iterator last) {
   }
 }
 
-/// Sorts, and with any `less` uses no memory but that of the elements, and ends: `std::sort` relies on its
-/// being a strict weak order where it does not look for the end. All elements stay, in whatever order.
-/// Quicksort that looks for what is sorted already, breaks what makes it divide badly, and goes over to a
-/// heap sort if it does so too often (Peters, "Pattern-defeating Quicksort", 2021); insertion sort for few.
+/// Sorts without memory beyond that of the elements. Terminates with any `less`, whereas `std::sort` relies
+/// on a strict weak order where it does not check for the end. All elements stay, in whatever order. It is a
+/// quicksort that detects sorted ranges, breaks patterns that make it partition badly, and switches to heap
+/// sort if it does so too often (Peters, "Pattern-defeating Quicksort", 2021); insertion sort for few
+/// elements.
 template <std::random_access_iterator Iterator, typename Compare>
 void sort_in_bounds(Iterator first, Iterator last, Compare& less, int bad_divisions_left,
                     bool has_lower = false) {
   while (last - first > few_to_sort) {
     const std::ptrdiff_t size = last - first;
     const bool in_order = put_pivot_first(first, last, less);
-    // A pivot that is not more than what is in front of the range is least. Those like it are in their place
-    // then.
+    // A pivot that is not greater than the element before the range is the least. Elements equal to it are
+    // then in their place.
     const bool is_least = has_lower && !less(*(first - 1), *first);
     const auto divided = [&] {
       if (!is_least) return divide_by_first(first, last, in_order, less);
@@ -247,7 +250,7 @@ struct quick_order {
   }
 };
 
-/// Sorts shares as `Order` does, and merges them stably.
+/// Sorts shares by `Order`, and merges them stably.
 template <typename Order>
 class sort_by_shares {
  public:
@@ -292,7 +295,7 @@ class sort_by_shares {
       for (const index_range share : shares)
         sorted.push_back({buffer.data() + share.first, buffer.data() + share.last, sorted.size()});
       const runs all(std::move(sorted));
-      // Where each share begins, and the end.
+      // The beginning of each share, and the end.
       std::vector<typename runs::division> divisions(shares.size() + 1);
       divisions.front() = all.divide_in_place(0);
       divisions.back() = all.divide_in_place(size);
@@ -339,13 +342,13 @@ class sort_by_shares {
     destroy(buffer.data(), shares);
   }
 
-  // Calls body(0) to body(count - 1), the nth on the nth thread; all, even if some throw.
+  // Calls body(0) to body(count - 1), the nth on the nth thread; all calls are made, even if some throw.
   template <typename Body>
   static void for_each_of(const team& threads, std::size_t count, Body&& body) {
-    // What is one thread's needs no others.
+    // A single call needs no other threads.
     (count > 1 ? threads : team::serial()).run([&](team_member member) {
       std::exception_ptr thrown;
-      // Those of threads that are no longer there are done by others.
+      // If there are fewer threads now, the others take over the calls of those missing.
       for (auto i = static_cast<std::size_t>(member.index); i < count;
            i += static_cast<std::size_t>(member.size)) {
         try {
@@ -358,7 +361,7 @@ class sort_by_shares {
     });
   }
 
-  // Moves what is left of the elements of a share, which were not moved back yet, to where they belong.
+  // Moves the elements of a share that were not yet moved back to where they belong.
   template <typename Merge, typename Iterator>
   static void bring_back(Merge& left, index_range share, Iterator first) {
     const std::size_t size = left.size();
@@ -377,18 +380,20 @@ class sort_by_shares {
 struct sort_algorithm : detail::on_default_team_by_less<sort_algorithm> {
   using on_default_team_by_less::operator();
 
-  /// Sorts by `less` after projection; equal elements end up in any order, the same each time for the same
-  /// number of threads and the same segments.
+  /// Sorts by `less` after projection. Equal elements end up in any order, which is the same each time for
+  /// the same number of threads and the same segments.
   ///
-  /// Each thread moves its elements to a buffer, sorts them there and, after all have, merges from all
-  /// buffers the elements that belong into its part of the range. So it takes memory for as many elements
-  /// again, and throws `std::bad_alloc` without it; the merge of p threads compares about log2(p) times for
-  /// each element, twice as often if elements are more than 16 bytes or not trivially copyable. Fewer than
-  /// 512 elements (`execution::alone_below`) are sorted by the caller alone. One thread over a range in one
-  /// piece needs no buffer, and elements whose moves may throw are sorted by one thread without one. If
-  /// `less` throws, all elements are valid, but as with `std::sort` in any order, and one for each thread
-  /// that threw may be a moved-from one. If `less` is no strict weak order, as that of numbers with NaN among
-  /// them, or differs from call to call, all elements are there afterwards, in any order.
+  /// Each thread moves its elements to a buffer and sorts them there. When all have done so, each thread
+  /// merges from all buffers the elements that belong into its part of the range. The sort therefore needs
+  /// memory for as many elements again, and throws `std::bad_alloc` without it. The merge of p threads makes
+  /// about log2(p) comparisons per element, twice as many if elements are more than 16 bytes or not trivially
+  /// copyable. The caller alone sorts fewer than 512 elements (`execution::alone_below`). One thread sorting
+  /// a contiguous range needs no buffer; elements whose moves may throw are sorted by one thread without a
+  /// buffer.
+  ///
+  /// If `less` throws, all elements are valid, but, as with `std::sort`, in any order, and one for each
+  /// thread that threw may be moved-from. If `less` is not a strict weak order, as for numbers with NaN among
+  /// them, or differs from call to call, all elements are still there afterwards, in any order.
   template <std::random_access_iterator Iterator, std::sentinel_for<Iterator> Sentinel,
             typename Compare = std::less<>, typename Projection = std::identity>
   void operator()(const execution& how, Iterator first, Sentinel last, Compare less = {},

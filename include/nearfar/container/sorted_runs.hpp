@@ -1,5 +1,5 @@
 /// \file
-/// Sorted runs, how they are divided among threads, and their merges, for sort.hpp.
+/// Sorted runs, their division among threads, and their merges, for sort.hpp.
 #pragma once
 
 #include <algorithm>
@@ -15,24 +15,24 @@
 
 namespace nearfar::detail {
 
-/// Elements that are moved without need sooner than a branch is foreseen wrongly, as every second one is
-/// where elements are in no order.
+/// Elements for which unnecessary moves are cheaper than mispredicted branches. Every second branch is
+/// mispredicted if elements are in no order.
 template <typename T>
 inline constexpr bool moves_cheaply = std::is_trivially_copyable_v<T> && std::copyable<T> && sizeof(T) <= 16;
 
-/// A comparison by one that stays where it is. (Of `std::ref` of a `std::function` clang 16 makes no heap
-/// with libstdc++ 12.)
+/// Wraps a comparison that stays where it is. (clang 16 with libstdc++ 12 cannot make a heap with `std::ref`
+/// of a `std::function`.)
 template <typename Compare>
 [[nodiscard]] auto comparing_by(Compare& less) {
   return [&less](auto&& a, auto&& b) -> bool { return less(a, b); };
 }
 
-/// Sorted elements that follow each other in memory, and how far they are used up.
+/// Sorted contiguous elements, of which those before `next` are used up.
 template <typename T>
 struct sorted_run {
   T* next;
   T* end;
-  std::size_t rank;  // of equal elements, those of the run with the lower one come first
+  std::size_t rank;  // equal elements: the run with the lower rank comes first
 
   [[nodiscard]] bool empty() const noexcept { return next == end; }
   [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(end - next); }
@@ -46,11 +46,11 @@ class sorted_runs {
 
   explicit sorted_runs(std::vector<run> runs) : runs_(std::move(runs)) {}
 
-  /// How many elements of each run have a rank below this one in the sorted whole. Equal elements rank by
-  /// run, then by place, so that those between two ranks adjoin those from the second on.
+  /// How many elements of each run have a rank below a given one in the sorted whole. Equal elements rank by
+  /// run, then by position, so that the elements between two ranks adjoin those from the second on.
   using division = std::vector<std::size_t>;
 
-  /// As above if `less` is a strict weak order; otherwise no more than there are.
+  /// As above if `less` is a strict weak order; otherwise not beyond the ends of the runs.
   template <typename Compare>
   [[nodiscard]] division divide(std::size_t rank, Compare& less) const {
     division low(runs_.size(), 0);
@@ -58,7 +58,7 @@ class sorted_runs {
     for (std::size_t i = 0; i < runs_.size(); ++i) high[i] = runs_[i].size();
     division below(runs_.size());
     for (;;) {
-      // The middle of the longest run of candidates halves it, and gives bounds in all others.
+      // The middle of the longest candidate range halves that range, and gives bounds in all others.
       std::size_t widest = 0;
       for (std::size_t i = 1; i < runs_.size(); ++i)
         if (high[i] - low[i] > high[widest] - low[widest]) widest = i;
@@ -79,7 +79,7 @@ class sorted_runs {
               static_cast<std::size_t>(std::lower_bound(begin, end, pivot, comparing_by(less)) - begin);
         pivot_rank += below[i];
       }
-      // Without an order, bounds may contradict each other; the run that was halved is narrowed always.
+      // Without an order, bounds may contradict each other; the halved range is always narrowed.
       for (std::size_t i = 0; i < runs_.size(); ++i) {
         const std::size_t bound = std::clamp(below[i], low[i], high[i]);
         if (pivot_rank < rank)
@@ -89,7 +89,7 @@ class sorted_runs {
       }
     }
   }
-  /// The division after so many elements of one run after the other: what there is if there is no order.
+  /// The division after so many elements of the runs one after the other; used if there is no order.
   [[nodiscard]] division divide_in_place(std::size_t rank) const {
     division result;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -98,7 +98,7 @@ class sorted_runs {
     }
     return result;
   }
-  /// Whether both together give a part of so many elements.
+  /// Whether the two divisions enclose a part of so many elements.
   [[nodiscard]] static bool is_part(const division& first, const division& last, std::size_t size) {
     std::size_t all = 0;
     for (std::size_t i = 0; i < first.size(); ++i) {
@@ -123,8 +123,8 @@ class sorted_runs {
   std::vector<run> runs_;
 };
 
-/// Merges runs by a heap of them: moves each element once, and compares up to twice for each level of the
-/// heap.
+/// Merges runs by a heap of runs: moves each element once, and makes up to two comparisons for each level of
+/// the heap.
 template <typename T>
 class heap_merge {
   using run = sorted_run<T>;
@@ -132,20 +132,20 @@ class heap_merge {
  public:
   explicit heap_merge(const sorted_runs<T>& runs) : runs_(runs.each()) {}
 
-  /// Elements that are left.
+  /// Number of elements left.
   [[nodiscard]] std::size_t size() const noexcept {
     std::size_t all = 0;
     for (const run& each : runs_) all += each.size();
     return all;
   }
 
-  /// To be called before the first merge. If `less` throws, all elements are still here.
+  /// Must be called before the first merge. If `less` throws, all elements are still here.
   template <typename Compare>
   void begin_merge(Compare& less) {
     for (std::size_t i = runs_.size() / 2; i != 0; --i) sift_down(i - 1, less);
   }
 
-  /// Moves the next n elements of the merged runs to `out` and on. If `less` throws, those moved so far are
+  /// Moves the next n elements of the merged runs to `out` onwards. If `less` throws, those moved so far are
   /// no longer here.
   template <typename Output, typename Compare>
   void merge(std::size_t n, Output out, Compare& less) {
@@ -176,7 +176,7 @@ class heap_merge {
   }
 
  private:
-  // Makes a heap with the least run first of what is one but for run `at`.
+  // Restores a heap with the least run first, in which only run `at` may be out of order.
   template <typename Compare>
   void sift_down(std::size_t at, Compare& less) {
     for (std::size_t child = 2 * at + 1; child < runs_.size(); child = 2 * at + 1) {
@@ -195,9 +195,9 @@ class heap_merge {
   std::vector<run> runs_;
 };
 
-/// Merges runs by a tree of merges of two, without branches that depend on comparisons. All but the last,
-/// which hands its elements out, have room for some of their own. Moves and compares each element once for
-/// each level.
+/// Merges runs by a tree of two-way merges, without branches that depend on comparisons. All nodes but the
+/// last, which hands its elements out, buffer some elements. Moves and compares each element once for each
+/// level.
 template <typename T>
 class tree_merge {
  public:
@@ -221,7 +221,7 @@ class tree_merge {
   tree_merge& operator=(const tree_merge&) = delete;
   ~tree_merge() = default;
 
-  /// Elements that are left.
+  /// Number of elements left.
   [[nodiscard]] std::size_t size() const noexcept {
     std::size_t all = 0;
     for (const node& each : nodes_) all += each.ready.size();
@@ -231,7 +231,7 @@ class tree_merge {
   template <typename Compare>
   void begin_merge(Compare&) {}
 
-  /// Moves the next n elements of the merged runs to `out` and on. If `less` throws, those moved so far are
+  /// Moves the next n elements of the merged runs to `out` onwards. If `less` throws, those moved so far are
   /// no longer here.
   template <typename Output, typename Compare>
   void merge(std::size_t n, Output out, Compare& less) {
@@ -256,9 +256,9 @@ class tree_merge {
   static constexpr std::size_t room_size = 128;
 
   struct node {
-    sorted_run<T> ready;  // a run, or what has been merged
+    sorted_run<T> ready;  // a run, or merged elements
     T* room = nullptr;
-    node* left = nullptr;  // of equal elements, those from here come first
+    node* left = nullptr;  // equal elements from here come first
     node* right = nullptr;
 
     [[nodiscard]] bool is_run() const noexcept { return left == nullptr; }
@@ -267,7 +267,7 @@ class tree_merge {
     std::byte bytes[sizeof(T)];
   };
 
-  // A merge of these runs after those that it merges.
+  // Adds a node that merges these runs, after the nodes that it merges.
   node* add(const std::vector<sorted_run<T>>& runs, std::size_t first, std::size_t last) {
     node added{.ready = {}};
     if (last - first == 1) {
@@ -294,7 +294,7 @@ class tree_merge {
     merge_two(of, room_size, of.ready.end, less);
   }
 
-  // Moves n elements from below a node to `out`, or all if they are fewer.
+  // Moves n elements from below a node to `out`, or all if there are fewer.
   template <typename Output, typename Compare>
   static void merge_two(node& of, std::size_t n, Output& out, Compare& less) {
     sorted_run<T>& left = of.left->ready;
@@ -309,7 +309,7 @@ class tree_merge {
         if (step == 0) return;
         move(only, step, out);
       } else {
-        // So few that neither side can end before the last.
+        // So few that neither side can end before the last of them.
         step = std::min({step, left.size(), right.size()});
         T* from_left = left.next;
         T* from_right = right.next;
@@ -321,7 +321,7 @@ class tree_merge {
           from_right += static_cast<std::ptrdiff_t>(take_right);
           from_left += static_cast<std::ptrdiff_t>(!take_right);
         }
-        // Only now, so that if a comparison throws, all these are still here.
+        // Only now, so that if a comparison throws, all of these are still here.
         left.next = from_left;
         right.next = from_right;
         out = to;
@@ -330,7 +330,7 @@ class tree_merge {
     }
   }
 
-  std::vector<node> nodes_;  // the last one of all, each after those it merges
+  std::vector<node> nodes_;  // the root is last; each comes after those it merges
   std::vector<room> rooms_;
 };
 

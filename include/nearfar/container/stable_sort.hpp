@@ -1,5 +1,5 @@
 /// \file
-/// Stable sorting in parallel; see algorithm.hpp for what all algorithms have in common.
+/// Stable sorting in parallel. See algorithm.hpp for what all algorithms have in common.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace nearfar {
 
 namespace detail {
 
-/// Elements that make room at the place they come from. What is left of them goes back there at the end.
+/// Elements moved aside, which leaves a gap where they came from. Those left at the end move back there.
 template <typename Iterator>
 class moved_aside {
   using T = std::iter_value_t<Iterator>;
@@ -35,9 +35,9 @@ class moved_aside {
 
   [[nodiscard]] bool empty() const noexcept { return next_ == end_; }
   [[nodiscard]] const T& front() const noexcept { return *next_; }
-  /// Back to where the gap begins.
+  /// Moves the first element back to the beginning of the gap.
   void take_front() noexcept { *gap_++ = std::move(*next_++); }
-  /// Into the gap, which then is one further on.
+  /// Moves another element into the gap, which then begins one further on.
   void take(Iterator from) noexcept { *gap_++ = std::move(*from); }
 
  private:
@@ -47,7 +47,7 @@ class moved_aside {
   Iterator gap_;
 };
 
-/// Merge sort. Like `sort_in_bounds` it ends with any `less`, and all elements stay.
+/// Merge sort. Like `sort_in_bounds` it terminates with any `less`, and all elements stay.
 struct stable_order {
   template <std::random_access_iterator Iterator, typename Compare>
   static void sort(Iterator first, Iterator last, Compare& less) {
@@ -117,12 +117,11 @@ struct stable_order {
 struct stable_sort_algorithm : detail::on_default_team_by_less<stable_sort_algorithm> {
   using on_default_team_by_less::operator();
 
-  /// Sorts by `less` after projection, and leaves equal elements in the order in which they were, for any
-  /// number of threads.
+  /// Sorts by `less` after projection, and keeps equal elements in their order, for any number of threads.
   ///
-  /// Like `sort` otherwise, also with a `less` that throws or is no order, but by merges alone: it takes
-  /// memory for half as many elements more, and some for one thread over a range in one piece too. Elements
-  /// whose moves may throw need none, and n log(n)^2 moves.
+  /// Otherwise like `sort`, also with a `less` that throws or is not an order, but by merges alone. It needs
+  /// memory for half as many elements more, also for one thread over a contiguous range. Elements whose moves
+  /// may throw need no memory, and n log(n)^2 moves.
   template <std::random_access_iterator Iterator, std::sentinel_for<Iterator> Sentinel,
             typename Compare = std::less<>, typename Projection = std::identity>
   void operator()(const execution& how, Iterator first, Sentinel last, Compare less = {},

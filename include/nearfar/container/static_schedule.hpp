@@ -1,5 +1,5 @@
 /// \file
-/// Which thread does which iterations of a loop: the one rule by which data are placed and worked on.
+/// Which thread does which iterations of a loop: the one rule by which data are placed and processed.
 ///
 /// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, sections 2.1 and 2.3.
 #pragma once
@@ -21,14 +21,15 @@ struct index_range {
   [[nodiscard]] friend constexpr bool operator==(const index_range&, const index_range&) = default;
 };
 
-/// OpenMP's `schedule(static)` and `schedule(static, chunk)` as a function: loops that a user writes with
-/// these clauses over the same number of iterations, with the same number of threads, run where this says.
+/// OpenMP's `schedule(static)` and `schedule(static, chunk)` as a function: loops with these clauses over the
+/// same number of iterations, with the same number of threads, run as this says.
 ///
-/// Without a chunk (0) each thread has one block, the first `size % threads` blocks one iteration larger; so
-/// do GCC's and LLVM's OpenMP, to whom the standard leaves it. With a chunk, blocks of that size go round.
+/// Without a chunk (0) each thread has one block, and the first `size % threads` blocks are one iteration
+/// larger. GCC's and LLVM's OpenMP do so; the standard leaves it open. With a chunk, threads take blocks of
+/// that size in turn.
 class static_schedule {
  public:
-  /// `threads` is at least 1; `chunk` 0 for one block a thread.
+  /// `threads` is at least 1; `chunk` is 0 for one block per thread.
   constexpr static_schedule(std::size_t size, int threads, std::size_t chunk = 0) noexcept
       : size_(size), threads_(static_cast<std::size_t>(threads)), chunk_(chunk) {}
 
@@ -36,16 +37,16 @@ class static_schedule {
   [[nodiscard]] constexpr int threads() const noexcept { return static_cast<int>(threads_); }
   [[nodiscard]] constexpr std::size_t chunk() const noexcept { return chunk_; }
 
-  /// The thread that does iteration `index`, which is less than size().
+  /// The thread that does iteration `index` < size().
   [[nodiscard]] constexpr int owner(std::size_t index) const noexcept {
     if (chunk_ != 0) return static_cast<int>(index / chunk_ % threads_);
     const std::size_t small = size_ / threads_;
-    const std::size_t larger = size_ % threads_;  // so many blocks have small + 1
+    const std::size_t larger = size_ % threads_;  // number of blocks of small + 1
     const std::size_t in_larger = larger * (small + 1);
     return static_cast<int>(index < in_larger ? index / (small + 1) : larger + (index - in_larger) / small);
   }
 
-  /// Number of blocks of a thread, which may be 0.
+  /// Number of blocks of a thread; may be 0.
   [[nodiscard]] constexpr std::size_t blocks(int thread) const noexcept {
     const auto mine = static_cast<std::size_t>(thread);
     if (chunk_ == 0) return block(thread, 0).empty() ? 0 : 1;

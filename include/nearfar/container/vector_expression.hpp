@@ -1,6 +1,6 @@
 /// \file
-/// A calculation with whole vectors that has not been carried out yet: what the operators of
-/// numa_vector_arithmetic.hpp give.
+/// An expression of whole vectors that has not been evaluated yet: the result of the operators of
+/// numa_vector_arithmetic.hpp.
 ///
 /// Source: T. Veldhuizen, "Expression templates", C++ Report 7 (5), 1995.
 #pragma once
@@ -34,7 +34,7 @@ inline void require_same_size(std::size_t one, std::size_t other) {
 }
 
 // ---- functions of the index ------------------------------------------------------------------------------
-// What is calculated when it is: pointers and numbers only, so that each thread has a copy in its registers.
+// What an evaluation computes: pointers and numbers only, so that each thread has a copy in its registers.
 
 template <typename T>
 struct element_function {
@@ -42,7 +42,7 @@ struct element_function {
   const T& operator()(std::size_t i) const noexcept { return elements[i]; }
 };
 
-/// The same for every index: a number by value, any other object where the expression has it.
+/// The same value for every index: a number by value, any other object by its address in the expression.
 template <typename T>
 struct constant_function {
   T value{};
@@ -64,14 +64,14 @@ template <typename T>
   }
 }
 
-/// Whether calculating throws nothing, although the standard's complex numbers do not say so.
+/// Whether computing throws nothing, although the standard's complex numbers do not declare it.
 template <typename T>
 inline constexpr bool is_number = std::is_arithmetic_v<T>;
 template <std::floating_point T>
 inline constexpr bool is_number<std::complex<T>> = true;
 
-/// Every step gives a T, as if it were kept in a vector of them: small integers, which are calculated with as
-/// int, have the same value with and without a vector in between.
+/// Every step yields a T, as if it were stored in a vector of Ts: small integers, whose arithmetic is in int,
+/// have the same value with and without a vector in between.
 template <typename T, typename Operation, typename... Functions>
 struct operation_function {
   std::tuple<Functions...> arguments{};
@@ -96,7 +96,7 @@ class constant_operand {
   T value_;
 };
 
-/// A vector that somebody else has.
+/// A vector owned by others.
 template <typename T, typename Allocator>
 class vector_reference {
  public:
@@ -127,20 +127,20 @@ class vector_kept {
 
 }  // namespace detail
 
-/// `Operation` on the elements of vectors, numbers and other calculations, each at its index. It is carried
-/// out whenever its elements are asked for: by `numa_vector`, which constructs or assigns them on their
-/// owners; by operators in place and `dot`; by any algorithm, since it is a random access range of values.
-/// The calculation runs once for each element and needs no memory.
+/// `Operation` on the elements of vectors, numbers and other expressions, each at its index. It is evaluated
+/// whenever its elements are needed: by `numa_vector`, which constructs or assigns them on their owners; by
+/// in-place operators and `dot`; by any algorithm, since it is a random access range of values. The
+/// evaluation runs once for each element and needs no memory.
 ///
-/// It refers to vectors that have a name, as a view does: they must live as long, and what they hold counts
-/// when it is carried out. It keeps the vectors that were temporaries, and numbers by value. So `auto e = x +
-/// make();` is good as long as `x` is, while `return 2 * local;` is not, if the function returns `auto`. A
-/// copy of an expression copies the vectors that it keeps. Iterators are valid until it is moved or ends.
+/// It refers to named vectors, as a view does: they must live as long, and their values at evaluation count.
+/// It keeps vectors that were temporaries, and numbers by value. So `auto e = x + make();` is valid as long
+/// as `x` is, while `return 2 * local;` is not, if the function returns `auto`. A copy of an expression
+/// copies the vectors that it keeps. Iterators are valid until it is moved or ends.
 ///
-/// Vectors whose length has changed since are a `misuse`, thrown before anything is written.
+/// If the length of a vector has changed since, throws `misuse` before anything is written.
 template <typename Operation, typename... Operands>
 class [[nodiscard]] vector_expression {
-  // The first vector from the left decides who works, and what memory the result has.
+  // The first vector from the left determines which threads work, and what memory the result has.
   static constexpr std::size_t leader =
       requires { std::declval<std::tuple_element_t<0, std::tuple<Operands...>>&>().leading(); } ? 0 : 1;
   using leading_operand = std::tuple_element_t<leader, std::tuple<Operands...>>;
@@ -154,14 +154,14 @@ class [[nodiscard]] vector_expression {
   using function_type = detail::operation_function<value_type, Operation,
                                                    decltype(std::declval<const Operands&>().function())...>;
 
-  /// To be made by the operators.
+  /// Called by the operators.
   explicit vector_expression(std::size_t size, Operands&&... operands)
       : size_(size), operands_(std::move(operands)...) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-  /// Calculates one element. Checked builds throw `misuse` for an index that is not less than size().
+  /// Computes one element. Checked builds throw `misuse` for an index that is not less than size().
   [[nodiscard]] value_type operator[](std::size_t index) const {
     if constexpr (checked_build) {
       if (index >= size_)
@@ -175,8 +175,8 @@ class [[nodiscard]] vector_expression {
   [[nodiscard]] const_iterator begin() const { return {function(), 0}; }
   [[nodiscard]] const_iterator end() const { return {function(), size_}; }
 
-  /// The calculation as a function of the index, as fast as one writes it by hand. Throws `misuse` if vectors
-  /// are not as long any more.
+  /// The expression as a function of the index, as fast as one written by hand. Throws `misuse` if the length
+  /// of a vector has changed.
   [[nodiscard]] function_type function() const {
     return std::apply(
         [this](const Operands&... operand) {
@@ -191,13 +191,13 @@ class [[nodiscard]] vector_expression {
     return std::get<leader>(operands_).leading();
   }
 
-  /// What a new vector that holds the result has: that of the first vector from the left.
+  /// The allocator of a new vector that holds the result: that of the first vector from the left.
   [[nodiscard]] allocator_type get_allocator() const {
     return std::allocator_traits<allocator_type>::select_on_container_copy_construction(
         leading().get_allocator());
   }
 
-  /// The first vector from the left if it was a temporary, whose memory the result may have.
+  /// The first vector from the left if it was a temporary; the result may take its memory.
   [[nodiscard]] leading_vector& temporary() noexcept
     requires requires(leading_operand& operand) { operand.temporary(); }
   {
@@ -214,7 +214,7 @@ class [[nodiscard]] vector_expression {
   std::tuple<Operands...> operands_;
 };
 
-/// Random access; a reference is a value, calculated each time.
+/// Random access; a reference is a value, computed each time.
 template <typename Operation, typename... Operands>
 class vector_expression<Operation, Operands...>::const_iterator
     : public detail::iterator_operators<const_iterator> {
@@ -250,7 +250,7 @@ numa_vector<T, Allocator> vector_like(const numa_vector<T, Allocator>&);  // als
 template <typename Operation, typename... Operands>
 vector_expression<Operation, Operands...> vector_like(const vector_expression<Operation, Operands...>&);
 
-/// What can be calculated with: vectors and calculations.
+/// Operands of expressions: vectors and expressions.
 template <typename V>
 concept vector_operand = requires(const std::remove_cvref_t<V>& v) { detail::vector_like(v); };
 
@@ -263,7 +263,7 @@ using element_type = typename vector_type<V>::value_type;
 template <typename V, typename T>
 concept vector_operand_of = vector_operand<V> && std::same_as<element_type<V>, T>;
 
-/// The vector by whose owners loops run.
+/// The vector whose owners run the loops.
 template <typename T, typename Allocator>
 [[nodiscard]] const numa_vector<T, Allocator>& leading_of(const numa_vector<T, Allocator>& v) noexcept {
   return v;

@@ -1,8 +1,8 @@
 /// \file
-/// Asks the kernel where the pages of a container are, and compares with where its owners run.
+/// Asks the kernel where the pages of a container are, and compares this with where its owners run.
 ///
 /// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 2.1, which can
-/// only conclude the place of pages from how fast they are.
+/// only infer the place of pages from how fast they are.
 #pragma once
 
 #include <concepts>
@@ -19,22 +19,22 @@
 
 namespace nearfar {
 
-/// Where pages are, and how many of them are right. Pages are those of the system, also where several make a
+/// Where pages are, and how many of them are right. Pages are those of the system, even if several form a
 /// huge one.
 struct page_report {
-  /// Whether the kernel said where the pages are. If not, all below but `pages` is zero or empty.
+  /// Whether the kernel told where the pages are. If not, all members below except `pages` are zero or empty.
   bool located = false;
   std::size_t pages = 0;
-  std::size_t untouched = 0;  ///< written by nobody yet
-  std::size_t unknown = 0;    ///< touched, on a domain that is not known
+  std::size_t untouched = 0;  ///< never written
+  std::size_t unknown = 0;    ///< touched, on an unknown domain
   /// Pages on each NUMA domain, by its logical id.
   std::vector<std::size_t> on_domain{};
-  /// Pages on a known domain that have owners on known domains.
+  /// Pages on a known domain whose owners are on known domains.
   std::size_t judged = 0;
-  /// Those of them that are on the domain of an owner.
+  /// Judged pages that are on the domain of an owner.
   std::size_t right = 0;
 
-  /// right / judged; nothing if no page could be judged. With one NUMA domain it is 1 whatever one does.
+  /// right / judged; nothing if no page could be judged. Always 1 with a single NUMA domain.
   [[nodiscard]] std::optional<double> share() const noexcept {
     if (judged == 0) return std::nullopt;
     return static_cast<double>(right) / static_cast<double>(judged);
@@ -43,20 +43,20 @@ struct page_report {
   [[nodiscard]] friend bool operator==(const page_report&, const page_report&) = default;
 };
 
-/// Which domains the pages of a piece of memory may rightly be on: those of the owners of their bytes.
+/// On which domains the pages of a piece of memory may rightly be: those of the owners of their bytes.
 class page_owners {
  public:
-  /// For the pages that hold the `bytes` bytes from `data`; none has an owner yet. May throw what
+  /// For the pages that hold the `bytes` bytes from `data` on; they have no owners yet. May throw what
   /// `this_machine()` throws.
   page_owners(const void* data, std::size_t bytes);
 
-  /// Says that bytes `first` to `last` - 1, counted from `data`, have an owner on `domain`, which may be
+  /// Declares that bytes `first` to `last` - 1, counted from `data`, have an owner on `domain`, which may be
   /// `unknown_domain`. Throws `misuse` beyond the memory, or for a domain that the machine does not have.
   void add(std::size_t first, std::size_t last, int domain);
 
   [[nodiscard]] std::size_t pages() const noexcept { return pages_; }
 
-  /// NUMA domains of the machine.
+  /// Number of NUMA domains of the machine.
   [[nodiscard]] int domains() const noexcept { return domains_; }
 
   /// Whether a page has owners, and all their domains are known.
@@ -76,29 +76,29 @@ class page_owners {
   std::vector<std::uint64_t> owned_;  // bit 0: by an owner on an unknown domain; bit d + 1: on domain d
 };
 
-/// Compares where pages are with where their owners are: a page is right if it is on the domain of any of its
-/// owners, as it cannot be on those of all. Throws `misuse` if the numbers of pages differ.
+/// Compares where pages are with where their owners are. A page is right if it is on the domain of any of its
+/// owners, since it cannot be on those of all. Throws `misuse` if the numbers of pages differ.
 [[nodiscard]] page_report judge(const page_locations& found, const page_owners& owners);
 
-/// Asks where the `bytes` bytes from `data` are, and judges. The memory is not touched. Any thread may call
-/// it. Cost: that of `locate_pages`.
+/// Asks where the `bytes` bytes from `data` on are, and judges. Does not touch the memory. Any thread may
+/// call it. Cost: that of `locate_pages`.
 [[nodiscard]] page_report where(const void* data, std::size_t bytes, const page_owners& owners);
 
 /// The same without owners: no page is judged.
 [[nodiscard]] page_report where(const void* data, std::size_t bytes);
 
-/// The NUMA domain that each member of a team runs on at this moment; `unknown_domain` where that is not
-/// known. It stays true only for threads that are bound: see `pin_team`. Cost: one parallel region.
+/// The NUMA domain on which each member of a team runs at this moment; `unknown_domain` if that is not known.
+/// It stays true only for bound threads: see `pin_team`. Cost: one parallel region.
 [[nodiscard]] std::vector<int> domains_of(const team& threads);
 
 namespace detail {
 
-/// `elements` elements, the first ones of `scheduled` that are owned by `static_schedule(scheduled, threads,
+/// For `elements` elements, the first of `scheduled` elements owned by `static_schedule(scheduled, threads,
 /// chunk)`.
 [[nodiscard]] page_report where_scheduled(const void* data, std::size_t element_bytes, std::size_t elements,
                                           std::size_t scheduled, const team& threads, std::size_t chunk);
 
-/// A contiguous container whose allocator knows the owners, such as `numa_vector` or a `std::vector` with
+/// A contiguous container whose allocator knows the owners, such as `numa_vector`, or a `std::vector` with
 /// `numa_allocator`. They own parts of its capacity.
 template <typename Container>
 concept placed_container = std::ranges::contiguous_range<Container> && requires(const Container& all) {
@@ -116,7 +116,7 @@ concept segmented_container = requires(const Container& all, std::size_t segment
 
 }  // namespace detail
 
-/// Where the elements of an array or vector are, whose owners are members of `threads` by `static_schedule`
+/// Where the elements of an array or vector are. The owners are the members of `threads` by `static_schedule`
 /// with this chunk.
 template <std::ranges::contiguous_range Range>
   requires std::ranges::sized_range<Range> && (!detail::segmented_container<Range>)
@@ -134,8 +134,8 @@ template <detail::placed_container Container>
                                  Container::allocator_type::chunk);
 }
 
-/// Where segments are, whose owners are members of `threads` by `static_schedule`. Pages of the padding
-/// between them count too, and have no owner.
+/// Where segments are. The owners are the members of `threads` by `static_schedule`. Pages of the padding
+/// between segments also count, and have no owner.
 template <detail::segmented_container Container>
 [[nodiscard]] page_report where(const Container& container, const team& threads) {
   std::size_t segments = container.segments();

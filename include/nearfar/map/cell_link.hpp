@@ -6,7 +6,7 @@
 
 namespace nearfar::detail {
 
-/// A rank has up to 2^23 - 1 cells, of 2^20 generations, and a link has a mark.
+/// A rank has up to 2^23 - 1 cells with 2^20 generations, and a link has a mark.
 using cell_link = tagged_link<23, 20>;
 
 }  // namespace nearfar::detail

@@ -1,37 +1,36 @@
 /// \file
-/// A hash table in the memory of all ranks, each of which finds, inserts, changes and erases entries anywhere
-/// by one-sided operations; the rank whose memory it is does nothing for that.
+/// A hash table in the memory of all ranks. Every rank finds, inserts, updates and erases entries anywhere by
+/// one-sided operations, without action by the rank whose memory it is.
 ///
 /// Source: the table of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016,
 /// doi 10.1145/2907294.2907323, section 5: each rank has a volume of a bucket array and a heap of cells, a
 /// key belongs to one bucket of one rank, and the entries of a bucket are linked. There the bucket holds its
-/// first entry; here it is a word that refers to it, so that there can be many buckets, which keeps chains
-/// short, and a new entry is written apart and comes in by one compare-and-swap. `far_chains.hpp` has the
+/// first entry. Here it is a word that refers to it, so that there can be many buckets, which keeps chains
+/// short; and a new entry is written apart and comes in by one compare-and-swap. `far_chains.hpp` has the
 /// lists and why they are right, `far_cells.hpp` the heap, `lock/concurrency.hpp` the policies.
 ///
-/// Guarantees: insert, find, update and erase of one key are linearizable, whatever others do. `for_each`
-/// visits each entry that is there from its call to its return, and may visit others, a key that is updated
-/// meanwhile twice. Fixed capacity: an
-/// insert at a rank without free cells returns `full`, and cells of erased entries are used again, for any
-/// key of that rank. Progress: with `lock_free` lock-free, for keys and values of any size; with locks, as
-/// these. A find in one's own node's memory lets no other rank's operations in: who looks again and again for
-/// what another rank is to bring calls the world's `rest()` in between.
+/// Guarantees: insert, find, update and erase of one key are linearizable, whatever other ranks do.
+/// `for_each` visits each entry that is there from its call to its return; it may visit others, and a key
+/// that is updated meanwhile twice. Fixed capacity: an insert at a rank without free cells returns `full`;
+/// cells of erased entries are used again, for any key of that rank. Progress: with `lock_free` lock-free,
+/// for keys and values of any size; with locks, that of the locks. A find in the memory of the caller's own
+/// node does not let in other ranks' operations: a rank that polls for what another rank is to bring must
+/// call the world's `rest()` in between.
 ///
-/// Cost, lock-free, in far operations (with a lock its cost comes to each); all gets, and puts of entries,
-/// are in place where the volume is on one's own node:
+/// Cost, lock-free, in far operations (with a lock, its cost is added to each). All gets, and puts of
+/// entries, are in place if the volume is on the rank's own node:
 ///  - find: 1 get of the bucket, 1 get of each entry of its chain up to the right one, 1 get of the link
-///  between
-///    two. With 8 buckets for each cell, at a load of 0.75: 2 gets for 95 % of the keys that are there
-///    and 2.1 on average, 1 for 92 % of those that are not;
-///  - insert: 1 get, 1 put, 1 compare-and-swap where the bucket is empty; otherwise 2 gets for each entry of
-///    its chain and 1 accumulate more. New cells come `cells_at_once` at a time by 1 fetch-and-add;
+///    between two. With 8 buckets for each cell, at a load of 0.75: 2 gets for 95 % of the keys that are
+///    there and 2.1 on average, 1 for 92 % of those that are not;
+///  - insert: 1 get, 1 put, 1 compare-and-swap if the bucket is empty; otherwise 2 gets for each entry of its
+///    chain and 1 accumulate more. New cells come `cells_at_once` at a time by 1 fetch-and-add;
 ///  - erase: 1 get, 2 gets for each entry up to the right one, 2 compare-and-swaps, 1 accumulate; update: the
 ///    same and 1 put, but with a lock 1 put in place of the atomics;
-///  - batches: as many, but what is of one kind is in flight together, for all inserts into empty buckets and
-///    for all finds; a lock of a volume is taken once. With locks of buckets one after another.
+///  - batches: as many, but operations of one kind are in flight together, for all inserts into empty buckets
+///    and for all finds; the lock of a volume is taken once. With locks of buckets, one after another.
 /// Memory of each rank: a far word for each bucket and, for each cell, one and two more for each 8 bytes of
-/// an entry. Of its own a few words for each rank at which it inserts, and 1 byte for each rank that there
-/// is.
+/// an entry. Private memory: a few words for each rank at which it inserts, and 1 byte for each rank of the
+/// world.
 #pragma once
 
 #include <algorithm>
@@ -57,15 +56,16 @@
 
 namespace nearfar {
 
-/// How large a `distributed_map` is, in the memory of each rank.
+/// Size of a `distributed_map` in the memory of each rank.
 struct map_capacity {
-  /// Entries that it holds: its cells.
+  /// Number of cells, each of which holds one entry.
   std::size_t cells = 0;
-  /// 0: 8 for each cell. Fewer make longer chains: with 4 a tenth of the finds at a load of 0.75 take 4 gets.
+  /// 0: 8 for each cell. Fewer make longer chains: with 4, a tenth of the finds at a load of 0.75 take 4
+  /// gets.
   std::size_t buckets = 0;
-  /// The most cells that each rank keeps of another's for its next inserts, where others do not find them;
-  /// all ranks together never more than a quarter. 0: every insert asks for one, and `full` is true but for
-  /// the cells that operations under way hold.
+  /// The most cells at another rank that each rank keeps for its next inserts, where others do not find them;
+  /// all ranks together never keep more than a quarter. 0: every insert asks for a cell, and `full` is exact
+  /// except for the cells that operations under way hold.
   std::size_t cells_at_once = 64;
 };
 
@@ -79,7 +79,8 @@ namespace detail {
   return word ^ (word >> 31U);
 }
 
-// No parts of the map, so that maps share what is compiled: of all types, and the chains of all policies.
+// Outside the map, so that maps share the compiled code: these for all types, and the chains for all
+// policies.
 
 inline void expect_possible(const map_capacity& of) {
   if (of.cells < 1 || of.cells > cell_link::most_cells ||
@@ -100,7 +101,7 @@ struct map_entry {
   V value;
 };
 
-/// Whether an entry is the one with a key.
+/// Whether an entry has the key.
 template <typename K, typename V, typename Equal>
 struct has_key {
   const Equal& equal;
@@ -110,9 +111,9 @@ struct has_key {
 
 }  // namespace detail
 
-/// Hashes the bytes of keys that are equal only if these are. In its place any hash will do whose values
-/// differ for most keys, the identity too: the map mixes the bits of one that has no type `is_avalanching`,
-/// by which a hash says that it has done so itself.
+/// Hashes the bytes of keys; equal keys must have equal bytes. Any other hash will do whose values differ for
+/// most keys, even the identity: the map mixes the bits of a hash that has no type `is_avalanching`. With
+/// that type a hash declares that it mixes its bits itself.
 struct hash_of_bytes {
   using is_avalanching = void;
 
@@ -131,7 +132,7 @@ struct hash_of_bytes {
   }
 };
 
-/// Compares by `==`, or the bytes of what has none.
+/// Compares by `==`, or compares the bytes of types without it.
 struct equal_keys {
   template <typename K>
   [[nodiscard]] bool operator()(const K& one, const K& other) const noexcept {
@@ -145,8 +146,7 @@ struct equal_keys {
   }
 };
 
-/// Table of all ranks of a world. Each rank has its own object for it; an object is used by one thread. See
-/// the file's comment.
+/// Table of all ranks of a world. Each rank has its own object, used by one thread. See the file's comment.
 template <world W, far_object_value K, far_object_value V, typename Concurrency = lock_free,
           typename Hash = hash_of_bytes, typename Equal = equal_keys,
           detail::chain_faults Faults = detail::chain_faults{}>
@@ -161,11 +161,11 @@ class distributed_map {
   using key_type = K;
   using mapped_type = V;
 
-  /// Collective. Throws `misuse` for no cells, or more than 2^23 - 1.
+  /// Collective. Throws `misuse` for 0 cells, or more than 2^23 - 1.
   explicit distributed_map(W& w, const map_capacity& of, Hash hash = {}, Equal equal = {})
       : distributed_map(w, complete(w, of), of, std::move(hash), std::move(equal)) {}
 
-  /// The entry's value, if there is one.
+  /// Returns the entry's value, if there is one.
   [[nodiscard]] std::optional<V> find(const K& key) {
     const detail::chain in = chain_of(key);
     const std::optional<entry> found = guards_.reading(in, [&] { return chains_.find(in, is(key)); });
@@ -177,14 +177,14 @@ class distributed_map {
     return counted(guards_.writing(in, [&] { return chains_.insert(in, made(key, value), is(key)); }));
   }
 
-  /// Gives an entry that is there another value.
+  /// Changes the value of an existing entry.
   [[nodiscard]] update_result update(const K& key, const V& value) {
     const detail::chain in = chain_of(key);
     constexpr bool in_place = scope != guard_scope::nothing;
     return guards_.writing(in, [&] { return chains_.update(in, made(key, value), is(key), in_place); });
   }
 
-  /// The value of the entry that is no longer there, if it was.
+  /// Erases the entry, and returns the value that it had, if there was one.
   [[nodiscard]] std::optional<V> erase(const K& key) {
     const detail::chain in = chain_of(key);
     const std::optional<entry> gone = guards_.writing(in, [&] { return chains_.erase(in, is(key)); });
@@ -193,8 +193,8 @@ class distributed_map {
     return gone->value;
   }
 
-  /// All at once. Each is a find of its own: they take effect in any order. Throws `misuse` if there is not a
-  /// place for each result.
+  /// Finds all keys at once. Each is a find of its own; they take effect in any order. Throws `misuse` if the
+  /// numbers of keys and results differ.
   void find(std::span<const K> keys, std::span<std::optional<V>> results) {
     detail::expect_as_many(keys.size(), results.size());
     in_batches(keys, [&](detail::chain in, std::span<const std::size_t> batch) {
@@ -211,7 +211,7 @@ class distributed_map {
     });
   }
 
-  /// The same. Of several with one key any may be the one that inserts.
+  /// The same for inserts. Of several with the same key, any may be the one that inserts.
   void insert(std::span<const K> keys, std::span<const V> values, std::span<insert_result> results) {
     detail::expect_as_many(keys.size(), values.size());
     detail::expect_as_many(keys.size(), results.size());
@@ -227,10 +227,10 @@ class distributed_map {
     });
   }
 
-  /// Calls `visit(key, value)` for the entries in this rank's memory. It may use the map.
+  /// Calls `visit(key, value)` for the entries in this rank's memory. `visit` may use the map.
   template <std::invocable<const K&, const V&> Visit>
   void for_each(Visit visit) {
-    // Under one guard all that it covers, before any is visited.
+    // Reads all that one guard covers before visiting any of it.
     const std::size_t at_once = scope == guard_scope::volume ? buckets_ : 1;
     std::vector<entry> there;
     for (std::size_t first = 0; first < buckets_; first += at_once) {
@@ -243,13 +243,14 @@ class distributed_map {
     }
   }
 
-  /// Entries in the memory of all ranks, without those whose inserts or erases have not returned. Collective.
+  /// Collective. Number of entries in the memory of all ranks, without those whose inserts or erases have not
+  /// returned.
   [[nodiscard]] std::size_t size() {
     std::int64_t sum = 0;
     for (const std::int64_t of_rank : world_->gather_to_all(mine_)) sum += of_rank;
     return static_cast<std::size_t>(sum);
   }
-  /// The most that there can be.
+  /// The most entries that the map can hold.
   [[nodiscard]] std::size_t capacity() const noexcept {
     return cells_ * static_cast<std::size_t>(world_->size());
   }
@@ -278,7 +279,7 @@ class distributed_map {
         chains_(w, of.buckets, of.cells, of.cells_at_once),
         guards_(w, of.buckets) {}
 
-  /// The upper half of the hash chooses the rank, the lower the bucket.
+  /// The upper half of the hash chooses the rank, the lower half the bucket.
   [[nodiscard]] detail::chain chain_of(const K& key) const {
     auto hash = static_cast<std::uint64_t>(hash_(key));
     if constexpr (!requires { typename Hash::is_avalanching; }) hash = detail::mixed_bits(hash);
@@ -293,7 +294,7 @@ class distributed_map {
     return result;
   }
 
-  /// `run(chain, numbers of keys)` for as many keys at once as one guard covers.
+  /// Calls `run(chain, numbers of keys)` with as many keys at once as one guard covers.
   template <typename Run>
   void in_batches(std::span<const K> keys, const Run& run) {
     if constexpr (scope == guard_scope::part) {
@@ -316,7 +317,7 @@ class distributed_map {
   Equal equal_;
   chains chains_;
   guards guards_;
-  std::int64_t mine_ = 0;  ///< inserted by this rank, less those it has erased
+  std::int64_t mine_ = 0;  ///< entries inserted by this rank, less those that it erased
 };
 
 }  // namespace nearfar

@@ -1,10 +1,10 @@
 /// \file
-/// The far memory of `distributed_map`: links, entries, and cells that are free.
+/// The far memory of `distributed_map`: links, entries, and free cells.
 ///
-/// A rank keeps up to `lease` spare cells in the memory of each rank that it inserts into: of new ones it
-/// gets as many at a time by one fetch-and-add, and of those it takes out of chains it keeps as many. Others
-/// go to a stack of the rank in whose memory they are, linked by their own links. What one rank keeps others
-/// do not find.
+/// A rank keeps up to `lease` spare cells in the memory of each rank that it inserts into. It gets as many
+/// new ones at a time by one fetch-and-add, and keeps as many of those that it takes out of chains. The
+/// others go to a stack at the rank whose memory they are in, linked by their own links. Other ranks do not
+/// find the cells that a rank keeps.
 #pragma once
 
 #include <algorithm>
@@ -21,15 +21,15 @@
 
 namespace nearfar::detail {
 
-/// What tests leave out, to show that it is needed.
+/// Steps that tests leave out, to show that they are needed.
 struct chain_faults {
   bool no_flush_of_entries = false;
   bool no_stamps = false;
   bool no_generations = false;
 };
 
-/// Links, and cells that are free: what is the same for entries of all types, so that it is compiled once for
-/// all. A link is known by its place: those of a rank's buckets first, then its cells'.
+/// Links and free cells. They are the same for entries of all types, so this is compiled once for all. A link
+/// is identified by its place: a rank's buckets come first, then its cells.
 template <world W>
 class far_links {
  public:
@@ -37,7 +37,7 @@ class far_links {
   struct own_cell {
     std::size_t index = 0;
     std::uint64_t generation = 0;
-    cell_link holds{};  ///< what is in its link
+    cell_link holds{};  ///< the content of its link
   };
 
   /// Collective.
@@ -52,10 +52,10 @@ class far_links {
     noted_.reserve(is_noted_.size());
   }
 
-  /// Where the link of the cell is that another link refers to.
+  /// Place of the link of the cell to which another link refers.
   [[nodiscard]] std::size_t link_of(cell_link to) const noexcept { return buckets_ + to.cell(); }
 
-  /// Reads in place, or starts to get, which `flush` completes.
+  /// Reads the link in place, or starts a get that `flush` completes.
   void start_link(element where, std::uint64_t& result) {
     if (is_near(where.rank)) {
       result = links_.read_direct(where, &link_element::word);
@@ -64,8 +64,8 @@ class far_links {
       note(where.rank);
     }
   }
-  /// Begins to have the link of a cell that belongs to this rank refer to what `next` refers to. The buffer
-  /// lives until `flush`.
+  /// Starts to make the link of a cell that belongs to this rank refer to what `next` refers to. The buffer
+  /// must live until `flush`.
   void start_to_hold(int rank, own_cell& mine, cell_link next, std::uint64_t& holds) {
     const cell_link wanted = cell_link::to_nothing(mine.generation).redirected(next);
     if (wanted == mine.holds) return;
@@ -74,13 +74,14 @@ class far_links {
     links_.accumulate({rank, buckets_ + mine.index}, &link_element::word, holds, far_op::replace);
     note(rank);
   }
-  /// Begins to make a link that is `from` `to`; `before` will be what it was. The buffers live until `flush`.
+  /// Starts to change a link from `from` to `to`; `before` receives what it was. The buffers must live until
+  /// `flush`.
   void start_change(element where, const std::uint64_t& from, const std::uint64_t& to,
                     std::uint64_t& before) {
     links_.compare_and_swap(where, &link_element::word, from, to, before);
     note(where.rank);
   }
-  /// Whether the link was `from`, and is `to` now.
+  /// Returns whether the link was `from`, and so is `to` now.
   [[nodiscard]] bool change(element where, cell_link from, cell_link to) {
     const std::uint64_t expected = from.bits();
     const std::uint64_t desired = to.bits();
@@ -89,7 +90,7 @@ class far_links {
     links_.flush(where.rank);
     return before == expected;
   }
-  /// Completes what has been started.
+  /// Completes everything started.
   void flush() {
     for (const int rank : noted_) {
       links_.flush(rank);
@@ -100,24 +101,24 @@ class far_links {
 
   // Cells that are in no chain.
 
-  /// Before a cell of that rank's is taken, or taken out of a chain: nothing that is done with the cell then
-  /// allocates. Throws `std::bad_alloc`.
+  /// Called before a cell of that rank is obtained or taken out of a chain, so that nothing done with the
+  /// cell after that allocates. Throws `std::bad_alloc`.
   void make_room(int rank) { spare_[rank].spare.reserve(std::max<std::size_t>(lease_, 1)); }
 
-  /// Takes over what this rank has taken out of a chain.
+  /// Takes over a cell that this rank has taken out of a chain.
   void recycle(int rank, cell_link out) {
     own_cell mine{.index = out.cell(), .generation = cell_link::next_generation(out.generation())};
     if (spare_[rank].spare.size() >= lease_) return push(rank, mine);
     hold(rank, mine, cell_link::to_nothing(mine.generation));
     spare_[rank].spare.push_back(mine);
   }
-  /// Takes back what it has taken and not used.
+  /// Takes back a cell that was obtained and not used.
   void keep(int rank, own_cell& mine) {
     if (spare_[rank].spare.size() >= lease_) return push(rank, mine);
     spare_[rank].spare.push_back(mine);
   }
-  /// The same as an exception passes, after which no far operation may be started, as MPI may be stuck. The
-  /// cell is lost where there is no memory to note it.
+  /// The same while an exception propagates: then no far operation may be started, since MPI may be stuck.
+  /// The cell is lost if there is no memory to note it.
   void keep_here(int rank, own_cell& mine) noexcept {
     try {
       spare_[rank].spare.push_back(mine);
@@ -125,7 +126,7 @@ class far_links {
       return;
     }
   }
-  /// A cell in the memory of `rank`, if there is one that nobody has.
+  /// Obtains a free cell in the memory of `rank`, if there is one that no rank keeps.
   [[nodiscard]] std::optional<own_cell> take(int rank) {
     make_room(rank);
     own_cells& here = spare_[rank];
@@ -140,7 +141,7 @@ class far_links {
   [[nodiscard]] bool is_near(int rank) const {
     return world_->locality().same(level::node, rank, world_->rank());
   }
-  /// That something has been started at `rank` which is to be complete.
+  /// Notes that something started at `rank` is to be completed.
   void note(int rank) {
     if (std::exchange(is_noted_[static_cast<std::size_t>(rank)], char{1}) == 0) noted_.push_back(rank);
   }
@@ -150,8 +151,8 @@ class far_links {
     far<std::uint64_t> word;
   };
   struct alignas(slot_bytes) heap_words {
-    far<std::uint64_t> fresh;  // how many cells have been taken for the first time; only sums
-    far<std::uint64_t> top;    // of the stack of free cells, its own generation counting changes
+    far<std::uint64_t> fresh;  // number of cells taken for the first time; changed only by sums
+    far<std::uint64_t> top;    // of the stack of free cells; its own generation counts changes
   };
   struct own_cells {
     std::vector<own_cell> spare{};
@@ -175,8 +176,8 @@ class far_links {
       here.spare.push_back({.index = index - 1});
   }
 
-  // The stack of free cells. The top's own generation grows with each change, so that a top that has come
-  // back is no longer the same.
+  // The stack of free cells. The top's own generation grows with each change, so that a cell that is the top
+  // again makes a different word.
 
   void push(int rank, own_cell& mine) {
     for (;;) {
@@ -223,10 +224,10 @@ class far_links {
   std::unordered_map<int, own_cells> spare_;
   std::uint64_t buffer_ = 0;
   std::vector<int> noted_;
-  std::vector<char> is_noted_;  ///< of each rank, whether it is among these
+  std::vector<char> is_noted_;  ///< for each rank, whether it is in `noted_`
 };
 
-/// Steps of `far_chains`.
+/// The steps of `far_chains`.
 template <world W, far_object_value Entry, chain_faults Faults>
 class far_cells : public far_links<W> {
   using base = far_links<W>;
@@ -246,7 +247,7 @@ class far_cells : public far_links<W> {
     return Faults.no_stamps || entry.unconfirmed().is_whole(static_cast<std::uint32_t>(generation));
   }
 
-  /// As `start_link`.
+  /// As `start_link`, for an entry.
   void start_entry(element where, copy& result) {
     if (this->is_near(where.rank)) {
       entries_.read_direct(where, &entry_element::stamped, result);
@@ -255,8 +256,8 @@ class far_cells : public far_links<W> {
       this->note(where.rank);
     }
   }
-  /// Begins to write a cell that belongs to this rank, so that it will be before what `next` refers to. The
-  /// buffers live until `flush`.
+  /// Starts to write a cell that belongs to this rank, to be linked before what `next` refers to. The buffers
+  /// must live until `flush`.
   void start_write(int rank, own_cell& mine, const Entry& entry, cell_link next,
                    stamped_entry<Entry>& stamped, std::uint64_t& holds) {
     stamped = stamped_entry<Entry>(entry, static_cast<std::uint32_t>(mine.generation));

@@ -5,12 +5,12 @@
 /// Source: M. Michael, "High performance dynamic lock-free hash tables and list-based sets", SPAA 2002, doi
 /// 10.1145/564870.564881, with T. Harris' marks ("A pragmatic implementation of non-blocking linked-lists",
 /// DISC 2001, doi 10.1007/3-540-45414-4_21). Nearfar's: new cells come first in their chain, entries are
-/// stamped, and links carry generations, so that what was read once need not be read again to be believed.
+/// stamped, and links carry generations, so that what was read once can be trusted without reading it again.
 ///
-/// What there is. Each rank has buckets, which are links, and cells, each of which is an entry and a link. A
-/// link refers to a cell *of one generation*: the number of times that the cell has been taken out of a
-/// chain. A cell's own link carries the cell's own generation, too, and a mark (`cell_link.hpp`). The words
-/// of an entry are stamped with the generation (`stamped_entry.hpp`).
+/// Data. Each rank has buckets, which are links, and cells, each of which is an entry and a link. A link
+/// refers to a cell *of one generation*: the number of times that the cell has been taken out of a chain. A
+/// cell's own link also carries the cell's own generation, and a mark (`cell_link.hpp`). The words of an
+/// entry are stamped with the generation (`stamped_entry.hpp`).
 ///
 /// The invariant. In one generation a cell
 ///  (1) belongs to one rank alone, which writes its entry and its link and flushes; then it
@@ -19,24 +19,25 @@
 ///  (4) leaves the chain by the compare-and-swap of the link before it, which is not marked, and belongs to
 ///      the rank whose compare-and-swap that was, which begins the next generation in the link.
 /// Hence:
-///  - Who follows a link and finds all words of the entry stamped with the link's generation has what was
-///    written in (1), in whatever order the words arrived. Who finds anything else has followed a link that
-///    was changed since, and begins again.
-///  - A compare-and-swap that means a link of an earlier generation fails, as the word differs. No link has a
-///    value twice, since no cell enters twice in one generation, but for a bucket whose first cells have come
-///    and gone: that is harmless, since no key is behind a first cell that was not when that cell came.
+///  - A rank that follows a link, and finds all words of the entry stamped with the link's generation, has
+///    what was written in (1), in whatever order the words arrived. A rank that finds anything else has
+///    followed a link that was changed since, and begins again.
+///  - A compare-and-swap meant for a link of an earlier generation fails, as the word differs. No link has
+///    the same value twice, since no cell enters twice in one generation. The exception is a bucket whose
+///    first cells have come and gone: it is harmless, since every key behind a first cell was there when that
+///    cell came.
 ///  - A chain has a key once. A cell comes in as the first, if the chain still begins as it did when it was
 ///    seen to be without the key, or in the place of a marked one with the same key (`update`).
-///  - An entry is put in (1) only, after the put of the generation before was flushed, before that one's (2),
-///    which happens before its (4). Links are written by accumulates only. So nothing is written that an
-///    earlier write may still be on its way to (core/world.hpp, "seen is not complete").
-/// A link that a cell's owner sets may meet a late compare-and-swap, which fails: that these are atomic to
-/// each other is more than MPI promises by default (accumulate_ops), and what the doctor tests.
+///  - An entry is put only in (1). The put of the previous generation was flushed before that generation's
+///    (2), and so before its (4). Links are written only by accumulates. So no write meets an earlier one
+///    that may still be under way (core/world.hpp, "seen is not complete").
+/// A link that a cell's owner sets may meet a late compare-and-swap, which fails. That these two are atomic
+/// to each other is more than MPI promises by default (accumulate_ops); the doctor tests it.
 ///
 /// When operations take effect: an insert in (2); erase and update when the marked cell leaves the chain (4),
-/// which whoever wants to change something there sees to first; a find that returns an entry while that was
-/// in the chain, where it was when the find began or came since; a find that returns nothing when it read the
-/// bucket or, if the key was there then, when that left.
+/// which any rank that wants to change something there completes first; a find that returns an entry, while
+/// that entry was in the chain, either when the find began or since; a find that returns nothing, when it
+/// read the bucket or, if the key was there then, when the key left.
 ///
 /// Progress: lock-free; an attempt fails only because another has succeeded. If a cell is used again 2^20
 /// times while a rank is between two of its steps, that rank may take one generation for another.
@@ -56,23 +57,23 @@
 
 namespace nearfar {
 
-/// What became of an insert.
+/// Result of an insert.
 enum class insert_result : std::uint8_t {
   inserted,
-  exists,  ///< there is an entry with this key, which stays as it is
-  full,    ///< the rank that the key belongs to has no free cell
+  exists,  ///< an entry with this key is there, and stays as it is
+  full,    ///< the rank to which the key belongs has no free cell
 };
 
-/// What became of an update.
+/// Result of an update.
 enum class update_result : std::uint8_t {
   updated,
-  absent,  ///< there is no such key
-  full,    ///< a new value needs a cell beside the old one (`lock_free`), and there is none
+  absent,  ///< there is no entry with this key
+  full,    ///< a new value needs a second cell (`lock_free`), and none is free
 };
 
 namespace detail {
 
-/// A bucket, and what is behind it: in whose memory, and the bucket's number there.
+/// A bucket and the cells behind it, identified by the bucket's rank and number.
 using chain = element;
 
 /// See the file's comment.
@@ -87,20 +88,20 @@ class far_chains {
   far_chains(W& w, std::size_t buckets, std::size_t of_cells, std::size_t lease)
       : cells_(w, buckets, of_cells, lease) {}
 
-  /// One of some entries that are looked for at once.
+  /// One of several searches that run at once.
   struct search {
     chain in{0};
     bool is_over = false;
     bool has_entry = false;
     std::size_t at = 0;      ///< where the next link is read
-    std::uint64_t own = 0;   ///< the generation that must be in it
-    std::uint64_t word = 0;  ///< what it was
+    std::uint64_t own = 0;   ///< the generation that the link must carry
+    std::uint64_t word = 0;  ///< the link's value
     copy entry{};
   };
 
-  /// Looks for all at once: what is read for one is in flight together with what is read for the others.
-  /// `matches(number, entry)` says whether an entry is what the search with this number is for;
-  /// `report(number, entry)` gets it, or nothing.
+  /// Runs all searches at once: reads of one are in flight together with those of the others.
+  /// `matches(number, entry)` returns whether the search with this number is for this entry. `report(number,
+  /// entry)` receives the entry, or nothing.
   template <typename Matches, typename Report>
   void find(std::span<search> searches, const Matches& matches, const Report& report) {
     const auto each = [&searches](const auto& step) {
@@ -158,11 +159,11 @@ class far_chains {
     return result;
   }
 
-  /// Adds all entries of a chain.
+  /// Appends all entries of a chain.
   void add_entries(chain in, std::vector<Entry>& to) {
     const std::size_t before = to.size();
     search one{.in = in};
-    // The chain is read from its beginning again where it was changed meanwhile.
+    // If the chain was changed meanwhile, it is read again from its beginning.
     const auto note_beginning = [&] {
       if (one.at == in.index) to.resize(before);
     };
@@ -181,10 +182,10 @@ class far_chains {
     return insert(in, entry, matches, std::nullopt);
   }
 
-  /// An insert that is done together with others.
+  /// An insert that runs together with others.
   struct insertion {
     chain in{0};
-    std::uint64_t first = 0;  ///< the bucket's link, to be there still
+    std::uint64_t first = 0;  ///< the bucket's link, expected to be unchanged
     std::uint64_t entered = 0;
     std::uint64_t before = 0;
     std::optional<own_cell> mine{};
@@ -192,8 +193,8 @@ class far_chains {
     std::uint64_t holds = 0;
   };
 
-  /// Inserts all whose chains are empty at once, the others one after another; `entry(number)` is what to
-  /// insert.
+  /// Inserts at once all entries whose chains are empty, and the others one after another; `entry(number)`
+  /// returns what to insert.
   template <typename EntryOf, typename Matches, typename Report>
   void insert(std::span<insertion> all, const EntryOf& entry, const Matches& matches, const Report& report) {
     for (insertion& one : all) {
@@ -215,7 +216,7 @@ class far_chains {
     }
     cells_.flush();
     const auto has_entered = [](const insertion& one) { return one.mine && one.before == one.first; };
-    // Before anything is compared, which may throw.
+    // Before any keys are compared, which may throw.
     for (std::size_t i = 0; i < all.size(); ++i)
       if (has_entered(all[i])) report(i, insert_result::inserted);
     std::size_t next = 0;
@@ -234,7 +235,7 @@ class far_chains {
     }
   }
 
-  /// `in_place`: nobody else reads or writes the chain meanwhile.
+  /// `in_place`: no other rank reads or writes the chain meanwhile.
   template <typename Matches>
   [[nodiscard]] update_result update(chain in, const Entry& entry, const Matches& matches, bool in_place) {
     std::optional<own_cell> mine;
@@ -258,12 +259,12 @@ class far_chains {
       if (cells_.change({in.rank, at.before}, at.to, to_mine))
         cells_.recycle(in.rank, at.to);
       else
-        static_cast<void>(locate(in, matches));  // so that it is out of the chain by now, whoever saw to that
+        static_cast<void>(locate(in, matches));  // so that it has left the chain, whichever rank did that
       return update_result::updated;
     }
   }
 
-  /// What was there, if anything was.
+  /// Returns the erased entry, if there was one.
   template <typename Matches>
   [[nodiscard]] std::optional<Entry> erase(chain in, const Matches& matches) {
     for (;;) {
@@ -279,17 +280,17 @@ class far_chains {
   }
 
  private:
-  /// Where an entry is, or the end of its chain.
+  /// Position of an entry, or the end of its chain.
   struct position {
-    cell_link first{};       ///< of the bucket, when the chain was read
-    std::size_t before = 0;  ///< where the link is that refers to the cell
+    cell_link first{};       ///< the bucket's link when the chain was read
+    std::size_t before = 0;  ///< place of the link that refers to the cell
     cell_link to{};          ///< that link
-    cell_link next{};        ///< the cell's own, if there is one
+    cell_link next{};        ///< the cell's own link, if there is a cell
     std::optional<Entry> entry{};
   };
 
-  /// Takes all that is marked out of the chain as it goes. Only this allocates, and so what is done with its
-  /// result is not lost.
+  /// Takes all marked cells out of the chain on its way. Only this allocates, so what is done with its result
+  /// is not lost.
   template <typename Matches>
   [[nodiscard]] position locate(chain in, const Matches& matches) {
     cells_.make_room(in.rank);
@@ -302,7 +303,7 @@ class far_chains {
     }
   }
 
-  /// The same by who has taken a cell, which is not lost if this throws.
+  /// The same for a rank that has obtained a cell, which is not lost if this throws.
   template <typename Matches>
   [[nodiscard]] position locate_with(chain in, const Matches& matches, std::optional<own_cell>& mine) {
     try {
@@ -313,7 +314,7 @@ class far_chains {
     }
   }
 
-  /// False if the chain was changed meanwhile.
+  /// Returns false if the chain was changed meanwhile.
   template <typename Matches>
   [[nodiscard]] bool advance(chain in, position& at, const Matches& matches) {
     while (at.to.has_cell()) {
@@ -343,7 +344,7 @@ class far_chains {
     return true;
   }
 
-  /// `mine`: a cell that the rank has already, perhaps.
+  /// `mine`: a cell that the rank has obtained already, if any.
   template <typename Matches>
   [[nodiscard]] insert_result insert(chain in, const Entry& entry, const Matches& matches,
                                      std::optional<own_cell> mine) {

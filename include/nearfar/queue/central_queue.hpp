@@ -1,25 +1,24 @@
 /// \file
-/// A FIFO queue whose ends one rank keeps, under a lock for each rank's memory: the rival that decentralised
-/// queues are compared with.
+/// A FIFO queue whose ends one rank keeps, with a lock for each rank's memory. It is the baseline for
+/// comparisons with decentralised queues.
 ///
 /// Source: *bc* of A. Paznikov, A. Burachenko, D. Derzhavin, "A distributed lock-free queue in the remote
 /// memory access model" (in Russian), Tomsk State University Journal of Control and Computer Science 1 (62),
 /// 2023: references to head and tail at the first rank, elements in pools of the ranks that push them, and a
 /// lock for each rank that is held while anything in its memory is read or written.
 ///
-/// An operation holds the first rank's lock from its beginning to its end, which makes it atomic, and another
-/// rank's inside while it is at that one's element; so nobody ever waits in a circle. Whatever is put is
-/// flushed before its lock is given up, so who holds a lock knows that all earlier writes under it are
+/// An operation holds the first rank's lock from beginning to end, which makes it atomic. While it accesses
+/// an element of another rank, it holds that rank's lock, too; so no cycle of waiting ranks arises. Every
+/// write is flushed before its lock is released, so a holder knows that all earlier writes under the lock are
 /// complete (core/world.hpp, "seen is not complete").
 ///
-/// Linearization points: where the reference to the tail, or to the head, is read. Progress and fairness: the
-/// lock's; a rank that stops within an operation stops all.
+/// Linearization points: the read of the reference to the tail, or to the head. Progress and fairness: those
+/// of the lock; a rank that stops within an operation stops all.
 ///
-/// Cost in far operations: push the locks of the first rank, its own and the last element's, 1 get of both
-/// ends, 1 put to that element, 1 put or 2 of the ends; what is written to its own memory is in place. Pop
-/// the locks of the first rank and the first element's, 2 gets at once, 1 put or 2 of the ends, 1 to the
-/// element. Memory of each rank: for each element
-/// 24 bytes and the value; the locks', which are as many as there are ranks.
+/// Cost in far operations: `push` the locks of the first rank, its own and the last element's, 1 get of both
+/// ends, 1 put to that element, 1 or 2 puts to the ends; writes to its own memory are local. `pop` the locks
+/// of the first rank and the first element's, 2 gets at once, 1 or 2 puts to the ends, 1 to the element.
+/// Memory of each rank: for each element 24 bytes and the value, and the locks', as many as there are ranks.
 #pragma once
 
 #include <chrono>
@@ -40,18 +39,18 @@
 
 namespace nearfar {
 
-/// How large a `central_queue` is.
+/// Size of a `central_queue`.
 struct central_queue_parameters {
-  /// Elements of each rank's pool: as many as it has in the queue at once.
+  /// Elements in each rank's pool: the most that the rank may have in the queue at once.
   std::size_t capacity = 0;
 };
 
-/// What a `central_queue` takes unless it is told.
+/// The lock of a `central_queue` that names none.
 template <world W>
 using fair_lock = rma_mcs_lock<W>;
 
-/// Queue of all ranks of a world. Each rank has its own object for it; an object is used by one thread.
-/// `Locks` is `lock_per_volume` of any lock. See the file's comment.
+/// Queue of all ranks of a world. Each rank has its own object, used by one thread. `Locks` is
+/// `lock_per_volume` of any lock. See the file's comment.
 template <world W, far_object_value T, typename Locks = lock_per_volume<fair_lock>>
 class central_queue : public queue_operations<central_queue<W, T, Locks>, W, T> {
   using guards = typename Locks::template guards<W>;
@@ -60,13 +59,13 @@ class central_queue : public queue_operations<central_queue<W, T, Locks>, W, T> 
  public:
   using parameters = central_queue_parameters;
 
-  /// Collective. Throws `misuse` for pools without elements, or of 2^32 and more together.
+  /// Collective. Throws `misuse` for a capacity of 0, and for 2^32 elements or more in all pools together.
   central_queue(W& w, const parameters& of) : central_queue(w, checked(w, of), 0) {}
   central_queue(const central_queue&) = delete;
   central_queue& operator=(const central_queue&) = delete;
 
-  /// From now on pushes are `closed`, and so are pops that find the queue empty. By any rank, any number of
-  /// times.
+  /// From now on pushes are `closed`, and so are pops that find the queue empty. Any rank may call it, any
+  /// number of times.
   void close() {
     alone([&] {
       get_ends();
@@ -76,12 +75,12 @@ class central_queue : public queue_operations<central_queue<W, T, Locks>, W, T> 
     });
   }
 
-  /// The most elements that there can be.
+  /// The most elements that the queue can hold.
   [[nodiscard]] std::size_t capacity() const noexcept {
     return capacity_ * static_cast<std::size_t>(world_->size());
   }
 
-  // What `queue_operations` is made of.
+  // The operations that `queue_operations` requires.
 
   [[nodiscard]] queue_status put(const T& value) {
     const element mine{world_->rank(), next_};
@@ -162,7 +161,7 @@ class central_queue : public queue_operations<central_queue<W, T, Locks>, W, T> 
   };
   struct alignas(slot_bytes) ends {
     far<std::uint64_t> head;  ///< the first element, and whether the queue is closed
-    far<std::uint64_t> tail;  ///< the last, if there is one
+    far<std::uint64_t> tail;  ///< the last element, if there is one
   };
   static constexpr int first_rank = 0;
   // Origins of far operations, so they must be objects.
@@ -191,12 +190,12 @@ class central_queue : public queue_operations<central_queue<W, T, Locks>, W, T> 
     return {static_cast<int>((reference - 1) / capacity_), (reference - 1) % capacity_};
   }
 
-  /// Holding the first rank's lock.
+  /// Calls the function while holding the first rank's lock.
   template <typename Function>
   auto alone(const Function& function) {
     return locks_.writing(element(first_rank), function);
   }
-  /// Inside, holding that of another rank, too.
+  /// Within `alone`: calls the function while also holding another rank's lock.
   template <typename Function>
   auto at(int rank, const Function& function) {
     return rank == first_rank ? function() : locks_.writing(element(rank), function);
@@ -218,10 +217,10 @@ class central_queue : public queue_operations<central_queue<W, T, Locks>, W, T> 
   typename W::template far_array<words> elements_;
   typename W::template far_segment<ends> ends_;
   guards locks_;
-  // As they were read, and origins of what is written.
+  // As last read; also the origins of far writes.
   std::uint64_t head_ = nothing;
   std::uint64_t tail_ = nothing;
-  std::size_t next_ = 0;  ///< slot of this rank's pool, which is a ring, as elements leave in their order
+  std::size_t next_ = 0;  ///< next slot in this rank's pool, a ring, since elements leave in order
 };
 
 }  // namespace nearfar

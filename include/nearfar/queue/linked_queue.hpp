@@ -1,6 +1,6 @@
 /// \file
-/// A decentralised FIFO queue: a list of elements in the memory of the ranks that push them, which every rank
-/// enters where it last knew its ends. Lock-free, or with a lock for each element.
+/// A decentralised FIFO queue: a list of elements in the memory of the ranks that push them. Every rank
+/// enters the list at the ends that it last knew. Lock-free, or with a lock for each element.
 ///
 /// Source: A. Paznikov, A. Burachenko, D. Derzhavin, "A distributed lock-free queue in the remote memory
 /// access model" (in Russian), Tomsk State University Journal of Control and Computer Science 1 (62), 2023
@@ -11,11 +11,11 @@
 /// list is that of M. Michael and M. Scott, "Simple, fast, and practical non-blocking and blocking concurrent
 /// queue algorithms", PODC 1996, doi 10.1145/248052.248106.
 ///
-/// What there is. An element is a value, a link to the next element, and a state: a timestamp and whether it
-/// is deleted. The root is a link, too. A link refers to an element *of one generation*, the number of times
-/// that its slot has been used, and carries the generation of the element that it is in (`tagged_link`); so
-/// do the state and each word of the value. Each rank has a hint of the tail and one of the head, links to
-/// elements that were the last, or deleted, when somebody put them there.
+/// Data. An element is a value, a link to the next element, and a state: a timestamp and whether it is
+/// deleted. The root is a link, too. A link refers to an element *of one generation*, the number of times
+/// that its slot has been used, and carries the generation of the element that contains it (`tagged_link`);
+/// so do the state and each word of the value. Each rank has a hint of the tail and one of the head: links to
+/// elements that were the last, or deleted, when a rank put them there.
 ///
 /// The invariant. In one generation a slot
 ///  (1) belongs to the rank whose memory it is in, which writes value, state and link, and flushes; then it
@@ -23,35 +23,35 @@
 ///  (3) is deleted, by one compare-and-swap of its state, by the rank that then has the value;
 ///  (4) is passed by the root, which moves only forward, and only to an element before which all are deleted.
 /// Then its owner may use it again. Hence:
-///  - Who follows a link and finds that what is read there carries the link's generation has what was written
-///    in (1), (2) and (3). Who finds anything else has followed a link that is no longer in the list, and
-///    begins again at the root.
-///  - No element before a deleted one is alive: a pop looks at each from a hint of the head, or the root, on.
-///  - A value is written in place by its owner only, and nothing else ever writes it; states and links are
-///    written by accumulates only. So nothing is written that an earlier write may still be on its way to
-///    (core/world.hpp, "seen is not complete").
-/// Without locks a link or state that its owner sets may meet a late compare-and-swap, which fails: that
-/// these are atomic to each other is more than MPI promises by default (accumulate_ops), and what the doctor
-/// tests.
+///  - A rank that follows a link, and finds that what it reads there carries the link's generation, has what
+///    was written in (1), (2) and (3). A rank that finds anything else has followed a link that is no longer
+///    in the list, and begins again at the root.
+///  - No element before a deleted one is alive: a pop looks at each element from a hint of the head, or from
+///    the root, on.
+///  - Only the owner of a value writes it, in place; states and links are written only by accumulates. So no
+///    write meets an earlier one that may still be under way (core/world.hpp, "seen is not complete").
+/// Without locks, a link or state that its owner sets may meet a late compare-and-swap, which fails. That
+/// these two are atomic to each other is more than MPI promises by default (accumulate_ops); the doctor tests
+/// it.
 ///
-/// Linearization points: a push at (2); a pop that brings a value at (3); a pop that says empty, or closed,
-/// where it reads, of an element that it knows to be deleted, that none follows; `close` where it writes the
-/// last link, and a push that says closed where it reads that.
+/// Linearization points: of a push (2); of a pop that returns a value (3); of a pop that returns empty, or
+/// closed, the read of the link of an element, known to be deleted, that no other follows; of `close` the
+/// write of the last link, and of a push that returns closed the read of that link.
 ///
-/// Progress: with `lock_free` lock-free, whatever ranks stop at whatever point: an attempt fails only because
-/// another has succeeded. What a rank that stops takes with it is the element that it was about to push or
-/// has popped, and the room in its pool. Generations have 16 bits: if a slot is used 65,536 times while a
-/// rank is between two of its steps, that rank may take one generation for another. With locks as these, each
-/// of which is held while one word is read and perhaps written, or what there is of an element is read.
+/// Progress: with `lock_free` lock-free, at whatever point ranks stop: an attempt fails only because another
+/// has succeeded. A stopped rank takes with it the element that it was about to push or has popped, and the
+/// room in its pool. Generations have 16 bits: if a slot is used 65,536 times while a rank is between two of
+/// its steps, that rank may take one generation for another. With locks, progress is theirs; each is held
+/// while one word is read and perhaps written, or while an element is read.
 ///
-/// Cost in far operations; all gets are in place where their target is on one's own node: push 1 get of a
-/// link and one of a state for each element from the hint to the end, at once; 2 accumulates to its own
-/// memory; 1 compare-and-swap; then 1 accumulate to each rank, all at once, which tells the new tail. Pop 3
-/// gets for each element from the hint to the first that is alive, at once; 1 compare-and-swap; 1 accumulate
-/// to each rank, all at once. Once for each pool's length of pushes 4 gets at least and 1 compare-and-swap to
-/// move the root. With locks these come to each get, and a get and an accumulate take the place of a
-/// compare-and-swap; and announcements are made to one rank after another. Memory of each rank: for each
-/// element 2 far words and 8 bytes for each 4 of the value.
+/// Cost in far operations; a get whose target is on the rank's own node is a read in place. Push: 1 get of a
+/// link and 1 of a state, at once, for each element from the hint to the end; 2 accumulates to its own
+/// memory; 1 compare-and-swap; then 1 accumulate to each rank, all at once, which announces the new tail.
+/// Pop: 3 gets, at once, for each element from the hint to the first that is alive; 1 compare-and-swap; 1
+/// accumulate to each rank, all at once. Once for each pool's length of pushes: at least 4 gets, and 1
+/// compare-and-swap to move the root. With locks, each get also costs its lock, a get and an accumulate
+/// replace a compare-and-swap, and announcements go to one rank after another. Memory of each rank: for each
+/// element 2 far words, and 8 bytes for each 4 of the value.
 #pragma once
 
 #include <chrono>
@@ -73,39 +73,39 @@
 
 namespace nearfar {
 
-/// How large a `linked_queue` is, and how much its ranks tell each other.
+/// Size of a `linked_queue`, and how often its ranks tell each other of its ends.
 struct linked_queue_parameters {
-  /// Elements of each rank's pool, at least 2: as many as it has in the queue at once, or one less when the
-  /// last that was deleted is its own.
+  /// Elements of each rank's pool, at least 2: the most that the rank may have in the queue at once, or one
+  /// less if the element deleted last is its own.
   std::size_t capacity = 0;
-  /// Each rank tells all others of every n-th head and tail that it moves; 0: of none. Fewer announcements
-  /// are fewer accumulates, and more elements to hop over.
+  /// Each rank announces every n-th head and tail that it moves; 0: none. Fewer announcements mean fewer
+  /// accumulates, and more elements to walk over.
   int announce_every = 1;
 };
 
-/// Where the time of operations goes: the report's *enq_all*, *enq_hop*, *deq_all*, *deq_hop*, *bcast_all*.
+/// Time spent in the phases of operations: the report's *enq_all*, *enq_hop*, *deq_all*, *deq_hop*,
+/// *bcast_all*.
 struct linked_queue_phases {
   std::chrono::nanoseconds push{};
-  std::chrono::nanoseconds find_tail{};  ///< of which until the last element was known
+  std::chrono::nanoseconds find_tail{};  ///< part of `push`, until the last element was known
   std::chrono::nanoseconds pop{};
-  std::chrono::nanoseconds find_head{};  ///< of which until the first element was known
-  std::chrono::nanoseconds announce{};   ///< of both
+  std::chrono::nanoseconds find_head{};  ///< part of `pop`, until the first element was known
+  std::chrono::nanoseconds announce{};   ///< part of both
 };
 
 namespace detail {
 
-/// What tests leave out, to show that it is needed.
+/// Steps that tests leave out, to show that they are needed.
 struct linked_queue_faults {
   bool no_tags = false;
-  bool no_second_look = false;      ///< at the link of a last element that was not known to be deleted
-  bool announces_before = false;    ///< the tail, when it is not yet linked
-  bool reclaims_too_early = false;  ///< the element that the root refers to, too
+  bool no_second_look = false;      ///< at the link of a last element not known to be deleted
+  bool announces_before = false;    ///< the tail, before it is linked
+  bool reclaims_too_early = false;  ///< also the element that the root refers to
 };
 
 }  // namespace detail
 
-/// Queue of all ranks of a world. Each rank has its own object for it; an object is used by one thread. See
-/// the file's comment.
+/// Queue of all ranks of a world. Each rank has its own object, used by one thread. See the file's comment.
 template <world W, far_object_value T, typename Concurrency = lock_free,
           detail::linked_queue_faults Faults = detail::linked_queue_faults{}>
 class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Faults>, W, T> {
@@ -116,13 +116,13 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
   using parameters = linked_queue_parameters;
   static constexpr bool fails_in_place = true;
 
-  /// Collective. Throws `misuse` for pools of less than 2 elements, or of 2^32 - 2 and more together.
+  /// Collective. Throws `misuse` for pools of less than 2 elements, or of 2^32 - 2 or more in all.
   linked_queue(W& w, const parameters& of) : linked_queue(w, checked(w, of), 0) {}
   linked_queue(const linked_queue&) = delete;
   linked_queue& operator=(const linked_queue&) = delete;
 
-  /// From now on pushes are `closed`, and so are pops that find the queue empty. By any rank, any number of
-  /// times. Cost as of a push, but for what that writes to its own memory and to others'.
+  /// From now on pushes are `closed`, and so are pops that find the queue empty. Any rank may call it, any
+  /// number of times. Cost as of a push, less the writes to its own memory and to other ranks.
   void close() {
     for (end last = find_end();; last = find_end(last.at)) {
       if (is_closed(last.next)) return;
@@ -130,8 +130,8 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
     }
   }
 
-  /// Elements between the last tail and head that this rank was told of: an estimate, however old. 1 get
-  /// or 2.
+  /// Elements between the last tail and head that this rank was told of: an estimate, which may be old. 1 or
+  /// 2 gets.
   [[nodiscard]] std::size_t size_estimate() {
     const link tail = hint(&hints::tail);
     const link head = hint(&hints::head);
@@ -140,16 +140,16 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
     const std::uint64_t deleted = head.has_cell() ? timestamp(state_of(head)) : 0;
     return last > deleted ? static_cast<std::size_t>(last - deleted) : 0;
   }
-  /// The most elements that there can be.
+  /// The most elements that the queue can hold.
   [[nodiscard]] std::size_t capacity() const noexcept {
     return capacity_ * static_cast<std::size_t>(world_->size());
   }
 
-  /// From now on all phases of this rank's operations are added to `phases`, which costs a clock's reading at
-  /// the beginning and end of each; null: no longer.
+  /// From now on adds the phases of this rank's operations to `phases`, which costs a reading of the clock at
+  /// the beginning and end of each. Null stops it.
   void measure(linked_queue_phases* phases) noexcept { phases_ = phases; }
 
-  // What `queue_operations` is made of.
+  // The operations that `queue_operations` requires.
 
   [[nodiscard]] queue_status put(const T& value) {
     const timed whole(*this, &linked_queue_phases::push);
@@ -191,8 +191,8 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
         }
       }
       link next = here.next;
-      // What was read together was read in any order: that the link was the last says something only if the
-      // element was deleted before.
+      // State and link were read in any order. That the link was the last means that the queue is empty only
+      // if the element was deleted before the link was read.
       if (!next.has_cell() && at.has_cell() && !Faults.no_second_look) {
         const std::optional<link> later = look_again(at);
         if (!later) {
@@ -212,7 +212,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
   }
 
   [[nodiscard]] bool await_room(const std::optional<std::chrono::nanoseconds>& deadline) {
-    // A pool that is full has more than one element, so what is deleted of it is not the last.
+    // A full pool has more than one element, so its deleted one is not the last of the queue.
     const element where{world_->rank(), oldest_};
     constexpr auto is_free = [](std::uint64_t state) { return is_deleted(state); };
     if (deadline)
@@ -248,12 +248,12 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
     far<std::uint64_t> tail;
   };
 
-  /// What a link refers to in place of an element.
+  /// Takes the place of an element in a link.
   static constexpr std::size_t closed_end = link::most_cells - 1;
   [[nodiscard]] static bool is_closed(link next) noexcept {
     return next.has_cell() && next.cell() == closed_end;
   }
-  /// As hints and the walk have it, which are no part of an element.
+  /// The form in hints and during a walk: a link outside an element has no own generation.
   [[nodiscard]] static link without_own(link next) noexcept { return link().redirected(next); }
 
   // A state is a timestamp, a generation, and whether the element is deleted.
@@ -298,7 +298,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
         timestamps_(of.capacity),
         generations_(of.capacity, 1) {}
 
-  /// While it lives, time passes in a phase.
+  /// Adds the time from construction to destruction to a phase.
   class timed {
    public:
     timed(linked_queue& of, std::chrono::nanoseconds linked_queue_phases::*phase)
@@ -328,14 +328,14 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
   [[nodiscard]] bool is_near(int rank) const {
     return world_->locality().same(level::node, rank, world_->rank());
   }
-  /// Of the root and of hints, for guards: behind the elements.
+  /// Indices of the guards of the root and of hints, after those of the elements.
   [[nodiscard]] element root_part() const noexcept { return {0, capacity_}; }
   [[nodiscard]] element hints_part(int rank) const noexcept { return {rank, capacity_ + 1}; }
 
   // Steps. A link without an element stands for the root.
 
   struct seen {
-    bool is_valid = false;  ///< what follows is of the generation that was meant
+    bool is_valid = false;  ///< the other members are of the generation meant
     bool is_alive = false;
     link next{};
     std::uint64_t state = 0;
@@ -359,7 +359,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
         elements_.get(cell, &words::state, result.state);
         elements_.get(cell, &words::next, next);
         values_.get(cell, &values::value, result.value);
-        elements_.flush(cell.rank);  // what was got of values, too
+        elements_.flush(cell.rank);  // completes the get of the value, too
       }
     });
     result.next = link(next);
@@ -379,7 +379,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
     return next_of(at);
   }
 
-  /// Nothing if `at` refers to an element that has been used again.
+  /// Returns nothing if the slot of `at` has been used again.
   [[nodiscard]] std::optional<link> next_of(link at) {
     if (!at.has_cell()) return root_link();
     const link next(fetched(elements_, where(at), &words::next, where(at)));
@@ -418,7 +418,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
       at = without_own(here.next);
     }
   }
-  /// At an element, or at the root if that has been used again.
+  /// Looks at an element, or at the root if its slot has been used again.
   [[nodiscard]] end look_for_end(link at) {
     if (at.has_cell()) {
       const element cell = where(at);
@@ -434,7 +434,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
           elements_.flush(cell.rank);
         }
       });
-      // The state may be of a later generation than the link, but then that has changed by now.
+      // The state may be of a later generation than the link; the link has changed by now in that case.
       if (is_of(link(next).own(), at)) return {at, link(next), timestamp(state)};
     }
     return {link(), root_link(), 0};
@@ -447,7 +447,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
   [[nodiscard]] bool delete_one(link at, std::uint64_t alive) {
     return change(elements_, where(at), &words::state, where(at), alive, alive | deleted_bit);
   }
-  /// Whether the word was `from`, and is `to` now.
+  /// Returns whether the word was `from` and so is `to` now.
   template <typename Array, typename Field>
   [[nodiscard]] bool change(Array& in, element cell, Field field, element part, const std::uint64_t& from,
                             const std::uint64_t& to) {
@@ -466,7 +466,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
     });
   }
 
-  // (1), of which the timestamp may be written several times.
+  // (1); the timestamp may be written several times.
 
   void write(std::size_t slot, std::uint64_t generation, const T& value) {
     const element cell{world_->rank(), slot};
@@ -506,9 +506,9 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
     for (int rank = 0; rank < world_->size(); ++rank) hints_.flush(rank);
   }
 
-  // What is free again.
+  // Reclaiming elements.
 
-  /// Whether there is room now.
+  /// Returns whether there is room now.
   [[nodiscard]] bool reclaim() {
     if (take_back()) return true;
     advance_root();
@@ -524,7 +524,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
       if (is_of(generation_of(state), to)) return {to, timestamp(state)};
     }
   }
-  /// What the root has passed (4).
+  /// Takes back the elements that the root has passed (4). Returns whether there is room.
   [[nodiscard]] bool take_back() {
     const std::uint64_t passed = first().second + (Faults.reclaims_too_early ? 1 : 0);
     while (used_ != 0 && timestamps_[oldest_] < passed) {
@@ -533,7 +533,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
     }
     return used_ < capacity_;
   }
-  /// To the first element that is alive, or the last.
+  /// Moves the root to the first element that is alive, or to the last.
   void advance_root() {
     const auto [from, time] = first();
     if (!from.has_cell()) return;
@@ -578,14 +578,14 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
   guards guards_;
 
   // This rank's pool is a ring, since its elements are deleted in the order in which it pushed them.
-  std::vector<std::uint64_t> timestamps_;   ///< of its elements that are in the queue
-  std::vector<std::uint64_t> generations_;  ///< of each slot, when it is used next
+  std::vector<std::uint64_t> timestamps_;   ///< of its elements in the queue
+  std::vector<std::uint64_t> generations_;  ///< of each slot, for its next use
   std::size_t oldest_ = 0;
   std::size_t used_ = 0;
   std::uint64_t pushes_ = 0;
   std::uint64_t pops_ = 0;
-  link end_{};                       ///< where the last pop found no element more ...
-  std::uint64_t end_word_ = 0;       ///< ... and what was there
+  link end_{};                       ///< where the last pop found no further element ...
+  std::uint64_t end_word_ = 0;       ///< ... and the word that it read there
   std::uint64_t nothing_after_ = 0;  ///< origin of an accumulate, until `stamp` has flushed
   linked_queue_phases* phases_ = nullptr;
 };
@@ -594,8 +594,8 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
 template <world W, far_object_value T>
 using lockfree_queue = linked_queue<W, T, lock_free>;
 
-/// As published with locks, there *bd*: a lock for each element, and for each rank's references to head and
-/// tail. `lock_per_volume<L>` in their place takes any lock of nearfar, one for all of a rank.
+/// As published with locks, there *bd*: a lock for each element, and one for each rank's references to head
+/// and tail. Instead, `lock_per_volume<L>` takes any lock of nearfar, one for all the memory of a rank.
 template <world W, far_object_value T, typename Locks = lock_per_element>
 using locked_queue = linked_queue<W, T, Locks>;
 

@@ -1,9 +1,9 @@
 /// \file
-/// What every distributed queue of nearfar is to its user: pushes and pops that fail at once, wait, or wait
-/// until a deadline; and the results that they have.
+/// The operations that every distributed queue of nearfar offers: pushes and pops that fail at once, wait, or
+/// wait until a deadline; and their results.
 ///
 /// Source: names and meanings after L. Crowl, C. Mysen, D. Gustafsson, "C++ Concurrent Queues", P0260, in
-/// which full, empty and closed are results, too, and no errors.
+/// which full, empty and closed are results, too, and not errors.
 #pragma once
 
 #include <algorithm>
@@ -21,16 +21,16 @@
 
 namespace nearfar {
 
-/// What became of an operation on a queue.
+/// Result of an operation on a queue.
 enum class queue_status : std::uint8_t {
   success,
   empty,      ///< there was no element
   full,       ///< there was no room for one
-  closed,     ///< a push came after `close()`, or a pop after that and the last element
-  timed_out,  ///< empty or full until the deadline
+  closed,     ///< the queue is closed; for a pop, also empty
+  timed_out,  ///< still empty or full at the deadline
 };
 
-/// A value, or why there is none.
+/// A value, or the reason why there is none.
 template <typename T>
 class [[nodiscard]] popped {
  public:
@@ -43,7 +43,7 @@ class [[nodiscard]] popped {
   [[nodiscard]] constexpr bool has_value() const noexcept { return status_ == queue_status::success; }
   /// Never `full`.
   [[nodiscard]] constexpr queue_status status() const noexcept { return status_; }
-  /// Only if there is one.
+  /// Requires a value.
   [[nodiscard]] constexpr const T& operator*() const noexcept { return value_; }
   [[nodiscard]] constexpr const T* operator->() const noexcept { return &value_; }
 
@@ -58,34 +58,35 @@ struct [[nodiscard]] queue_range_result {
   queue_status status = queue_status::success;
 };
 
-/// The public face of a queue of `T`, over what `Derived` has:
-///  - `put(value) -> queue_status`, which is `success`, `full` or `closed`, and `take() -> popped<T>`, which
-///    is `empty` or `closed` if not a value; neither waits for room or for elements;
-///  - where several at once cost less, `put_some(values)` and `take_some(into) -> queue_range_result`, which
+/// The public interface of a queue of `T`. `Derived` provides
+///  - `put(value) -> queue_status`, which returns `success`, `full` or `closed`, and `take() -> popped<T>`,
+///    which returns a value, or `empty` or `closed`; neither waits for room or for elements;
+///  - if several at once cost less, `put_some(values)` and `take_some(into) -> queue_range_result`, which
 ///    move the first ones, at least one if the result is `success`;
-///  - `await_room(optional deadline) -> bool` and `await_element(optional deadline) -> bool`, after such a
-///    result: until the same may be worth another attempt. False: the deadline has passed. A deadline is a
-///    time of the world's clock, and what has come wins over one that has passed;
-///  - if `put` and `take` may fail without a far operation, `fails_in_place`: then who tries in vain lets
-///    other ranks' operations in, which it may be waiting for.
+///  - `await_room(optional deadline) -> bool` and `await_element(optional deadline) -> bool`, called after
+///    `full` or `empty`: they wait until another attempt may succeed, and return false if the deadline has
+///    passed. A deadline is a time of the world's clock. An event that has occurred wins over a deadline that
+///    has passed;
+///  - `fails_in_place`, if `put` and `take` may fail without a far operation: a failed attempt then lets in
+///    other ranks' operations, which the caller may be waiting for.
 ///
-/// An object belongs to one rank and is used by one thread. All operations are one-sided and called by any
-/// rank at any time, unless a queue says that it has one producer or consumer.
+/// An object belongs to one rank and is used by one thread. All operations are one-sided, and any rank may
+/// call them at any time, unless a queue has only one producer or consumer.
 template <typename Derived, world W, far_object_value T>
 class queue_operations {
  public:
   using world_type = W;
   using value_type = T;
 
-  /// Appends a value if there is room and the queue is not closed.
+  /// Appends a value if there is room and the queue is not closed. Does not wait.
   [[nodiscard]] queue_status try_push(const T& value) {
     const queue_status status = self().put(value);
     note_attempt(status);
     return status;
   }
-  /// Appends a value, when there is room for it: `success` or `closed`.
+  /// Waits for room and appends a value: `success` or `closed`.
   [[nodiscard]] queue_status push(const T& value) { return push_by(value, std::nullopt); }
-  /// The same until a time of the world's clock (`now()`), or `timed_out`.
+  /// The same with a deadline, a time of the world's clock (`now()`); then `timed_out`.
   [[nodiscard]] queue_status push_until(const T& value, std::chrono::nanoseconds deadline) {
     return push_by(value, deadline);
   }
@@ -94,36 +95,37 @@ class queue_operations {
     return push_by(value, end_of(span));
   }
 
-  /// The oldest value, if there is one.
+  /// Removes the oldest value, if there is one. Does not wait.
   [[nodiscard]] popped<T> try_pop() {
     const popped<T> result = self().take();
     note_attempt(result.status());
     return result;
   }
-  /// The oldest value, when there is one; without one only if the queue is closed.
+  /// Waits for a value and removes the oldest. Returns none only if the queue is closed and empty.
   [[nodiscard]] popped<T> pop() { return pop_by(std::nullopt); }
-  /// The same until a time of the world's clock (`now()`), or `timed_out`.
+  /// The same with a deadline, a time of the world's clock (`now()`); then `timed_out`.
   [[nodiscard]] popped<T> pop_until(std::chrono::nanoseconds deadline) { return pop_by(deadline); }
   template <typename Rep, typename Period>
   [[nodiscard]] popped<T> pop_for(std::chrono::duration<Rep, Period> span) {
     return pop_by(end_of(span));
   }
 
-  /// Appends values in their order: `success` if all, otherwise why not more than the first `count`. Each is
-  /// an operation of its own, and others' may come between them. Of no values always `success`.
+  /// Appends values in order, without waiting: `success` if all; otherwise the reason, and in `count` how
+  /// many. Each is an operation of its own, and those of other ranks may come between them. For no values
+  /// returns `success`.
   queue_range_result try_push_range(std::span<const T> values) {
     const queue_range_result result = push_all(values, [](queue_status) { return false; });
     note_attempt(result.status);
     return result;
   }
-  /// The same, waiting for room: `success` or `closed`.
+  /// The same, but waits for room: `success` or `closed`.
   queue_range_result push_range(std::span<const T> values) {
     return push_all(values, [this](queue_status why) {
       return why == queue_status::full && self().await_room(std::nullopt);
     });
   }
-  /// The oldest values, as many as there are or fit in: `success` if at least one. Each is an operation of
-  /// its own, as above.
+  /// Removes the oldest values, as many as there are and as fit into `into`, without waiting: `success` if at
+  /// least one. Each is an operation of its own, as above.
   queue_range_result try_pop_range(std::span<T> into) {
     queue_range_result result;
     while (result.count < into.size()) {
@@ -136,7 +138,7 @@ class queue_operations {
     note_attempt(result.status);
     return result;
   }
-  /// The same, waiting for the first: without one only if the queue is closed.
+  /// The same, but waits for the first value. Returns none only if the queue is closed and empty.
   queue_range_result pop_range(std::span<T> into) {
     for (;;) {
       const queue_range_result result = try_pop_range(into);

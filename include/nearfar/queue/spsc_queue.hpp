@@ -1,29 +1,29 @@
 /// \file
-/// A FIFO queue from one rank to one other: a push is one put, and a pop no far operation.
+/// A FIFO queue from one rank to one other. A push is one put, and a pop takes no far operation.
 ///
 /// Source: the ring of L. Lamport, "Specifying concurrent program modules", TOPLAS 5, 1983, doi
-/// 10.1145/69624.357207, in which each end is written by one process only; that the consumer sees from the
+/// 10.1145/69624.357207, in which each end is written by one process only. That the consumer sees from the
 /// cell itself whether it is full, and not from the other's index, is of J. Giacomoni, T. Moseley, M.
 /// Vachharajani, "FastForward for efficient pipeline parallelism", PPoPP 2008, doi 10.1145/1345206.1345215.
-/// Nearfar's: the cell's stamps, and that the producer keeps what it last knew of the room.
+/// Nearfar's: the cell's stamps, and that the producer caches what it last knew of the room.
 ///
-/// The ring is in the consumer's memory. Every word of a cell carries the lap that it is of
-/// (`stamped_entry`), so that the consumer, which reads in place, sees whether a value is whole. Cells are
-/// written by the producer only, and again only after the flush of the last lap's put, so that none is
-/// written that may be written again (core/world.hpp, "seen is not complete"). The consumer counts what it
-/// has taken in a word of its own, in place, after it has copied the value (1); the producer reads that when
-/// it knows of no room (2), and then writes a cell that nobody reads any more.
+/// The ring is in the consumer's memory. Every word of a cell carries its lap (`stamped_entry`), by which the
+/// consumer, which reads in place, sees whether a value is complete. Only the producer writes cells, and it
+/// writes a cell again only after the flush of the last lap's put, so that no write meets an earlier one that
+/// may still be under way (core/world.hpp, "seen is not complete"). After copying a value the consumer counts
+/// it in a word of its own, in place (1). The producer reads this count when it knows of no room (2), and
+/// then writes a cell that nobody reads any more.
 ///
-/// Linearization points: of a push where the last word of its cell, and of all before it, has arrived; of a
-/// pop where it counts what it has taken (1); of one that says empty where it finds a word that is not of the
-/// lap, or closed, the end of the queue; of `close` where that arrives; of one that says full where it reads
-/// the count (2). Progress: `try_` forms wait for nobody, whatever the other rank does, as far as MPI carries
-/// out the put. A rank that stops stops nobody but who waits for it.
+/// Linearization points: of a push the arrival of the last word of its cell, and of all cells before; of a
+/// pop the count of what it has taken (1); of a pop that returns empty the read of a word that is not of the
+/// lap, or, if closed, of the end of the queue; of `close` the arrival of that; of a push that returns full
+/// the read of the count (2). Progress: `try_` forms never wait for the other rank, provided that MPI carries
+/// out the put. A stopped rank stops only a rank that waits for it.
 ///
-/// Cost in far operations: push 1 put, of several values at once as many and 1 flush; 1 get for each ring of
-/// pushes, and 1 for each push that finds the queue full. Pop none. On one node none at all: 1 cache line
-/// that moves for each 8 words of the value, and 1 or less for the count. Memory of each rank, of which the
-/// consumer's is used: for each element 8 bytes for each 4 of the value.
+/// Cost in far operations: push 1 put; several values at once as many puts, and 1 flush; 1 get for each ring
+/// of pushes, and 1 for each push that finds the queue full. Pop none. Within a node none at all: 1 cache
+/// line transfer for each 8 words of the value, and 1 or less for the count. Memory of each rank, of which
+/// only the consumer's is used: for each element 8 bytes for each 4 of the value.
 #pragma once
 
 #include <algorithm>
@@ -45,42 +45,43 @@
 
 namespace nearfar {
 
-/// How large an `spsc_queue` is, and between whom.
+/// Size of an `spsc_queue`, and its two ranks.
 struct spsc_queue_parameters {
-  /// The most elements that there can be.
+  /// The most elements that the queue can hold.
   std::size_t capacity = 0;
-  /// Who pushes, and who pops; may be the same.
+  /// The rank that pushes and the rank that pops. They may be the same.
   int producer = 0;
   int consumer = 0;
 };
 
 namespace detail {
 
-/// What tests leave out, to show that it is needed.
+/// Steps that tests leave out, to show that they are needed.
 struct spsc_queue_faults {
-  bool looks_at_first_word_only = false;  ///< whether a value is whole
+  bool looks_at_first_word_only = false;  ///< to tell whether a value is complete
   bool counts_before_copying = false;
-  bool ends_before_last_put = false;  ///< is complete
+  bool ends_before_last_put = false;  ///< before the last put is complete
 };
 
 }  // namespace detail
 
-/// Queue from `producer` to `consumer`. Each rank of the world has an object for it, which only these two may
-/// push to and pop from: others throw `misuse`. An object is used by one thread. See the file's comment.
+/// Queue from `producer` to `consumer`. Each rank of the world has an object, used by one thread. Only the
+/// producer may push and only the consumer may pop; for other ranks these throw `misuse`. See the file's
+/// comment.
 template <world W, far_object_value T, detail::spsc_queue_faults Faults = detail::spsc_queue_faults{}>
 class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
  public:
   using parameters = spsc_queue_parameters;
-  /// A pop looks into near memory only.
+  /// A pop reads only near memory.
   static constexpr bool fails_in_place = true;
 
-  /// Collective. Throws `misuse` for no capacity, or for more than 2^30.
+  /// Collective. Throws `misuse` for a capacity of 0, or of more than 2^30.
   spsc_queue(W& w, const parameters& of) : spsc_queue(w, checked(w, of), 0) {}
   spsc_queue(const spsc_queue&) = delete;
   spsc_queue& operator=(const spsc_queue&) = delete;
 
-  /// From now on pushes are `closed`, and so are pops that find the queue empty. By the producer, any number
-  /// of times. Cost 1 put.
+  /// From now on pushes are `closed`, and so are pops that find the queue empty. Only the producer may call
+  /// it, any number of times. Cost: 1 put.
   void close() {
     expect_role(producer_, "closes");
     if (std::exchange(is_closed_, true)) return;
@@ -89,8 +90,8 @@ class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
     ends_.flush(consumer_);
   }
 
-  /// Elements: of the consumer those that have come, which it counts in place; of the producer those that it
-  /// does not know to be popped; 0 for other ranks.
+  /// Number of elements. For the consumer: those that have arrived, counted in place. For the producer: those
+  /// not known to be popped. For other ranks: 0.
   [[nodiscard]] std::size_t size_estimate() const {
     std::uint64_t count = 0;
     if (world_->rank() == consumer_) {
@@ -100,12 +101,12 @@ class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
     }
     return static_cast<std::size_t>(count);
   }
-  /// The most elements that there can be.
+  /// The most elements that the queue can hold.
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   [[nodiscard]] int producer() const noexcept { return producer_; }
   [[nodiscard]] int consumer() const noexcept { return consumer_; }
 
-  // What `queue_operations` is made of.
+  // The operations that `queue_operations` requires.
 
   [[nodiscard]] queue_status put(const T& value) { return put_some(std::span<const T>(&value, 1)).status; }
   [[nodiscard]] popped<T> take() {
@@ -113,7 +114,7 @@ class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
     stamped entry = read_in_place(popped_);
     if (late_word(entry, popped_)) {
       if (!has_ended()) return queue_status::empty;
-      // Whatever was pushed before the end has come before it.
+      // Everything pushed before the end has arrived before it.
       entry = read_in_place(popped_);
       if (late_word(entry, popped_)) return queue_status::closed;
     }
@@ -218,11 +219,11 @@ class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
   [[nodiscard]] std::size_t room() const noexcept {
     return capacity_ - static_cast<std::size_t>(pushed_ - known_popped_);
   }
-  /// The first word of a cell.
+  /// Index of the first word of a cell.
   [[nodiscard]] std::size_t cell_of(std::uint64_t number) const noexcept {
     return static_cast<std::size_t>(number % capacity_) * pieces;
   }
-  /// Not 0 in the first lap, which is what cells have before it, and never that of the lap before.
+  /// Differs from 0, the stamp of a cell before its first lap, and from the stamp of the previous lap.
   [[nodiscard]] std::uint32_t stamp_of(std::uint64_t number) const noexcept {
     return static_cast<std::uint32_t>(number / capacity_ + 1);
   }
@@ -243,7 +244,7 @@ class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
       entry.words[i] = cells_.read_direct({consumer_, cell_of(number) + i}, &piece::word);
     return entry;
   }
-  /// One that has not come with that value.
+  /// Returns a word of the cell that has not arrived for that lap, if any.
   [[nodiscard]] std::optional<std::size_t> late_word(const stamped& entry,
                                                      std::uint64_t number) const noexcept {
     const std::uint32_t stamp = stamp_of(number);
@@ -261,10 +262,10 @@ class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
   std::size_t capacity_;
   int producer_;
   int consumer_;
-  bool is_near_;  ///< the producer to the consumer
+  bool is_near_;  ///< producer and consumer are on one node
   typename W::template far_array<piece> cells_;
   typename W::template far_segment<consumers_words> ends_;
-  std::vector<stamped> staged_;  ///< what is being put
+  std::vector<stamped> staged_;  ///< values being put
   std::uint64_t pushed_ = 0;
   std::uint64_t known_popped_ = 0;
   std::uint64_t popped_ = 0;

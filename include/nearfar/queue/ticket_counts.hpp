@@ -8,14 +8,14 @@
 
 namespace nearfar::detail {
 
-/// Tickets of pushes and of pops count up alike, and a pop takes what the push with its number brought. The
-/// word has the next ticket of a push, how many more pushes than pops there were, and whether the queue is
-/// closed; a push and a pop each add a constant to it. The size is biased, so that it never borrows from what
-/// is above, and below zero after pops that found nothing.
+/// Tickets of pushes and tickets of pops are both counted up from the same start, and a pop takes the value
+/// of the push with its number. The word holds the next ticket of a push, the number of pushes less that of
+/// pops, and whether the queue is closed. A push and a pop each add a constant to it. The size is biased, so
+/// that it never borrows from the bits above; it is negative after pops that found nothing.
 class ticket_counts {
  public:
   static constexpr unsigned ticket_bits = 39;
-  /// Sizes are less than this, and more than minus this.
+  /// The absolute value of a size is less than this.
   static constexpr std::int64_t size_limit = std::int64_t{1} << 23U;
 
   constexpr ticket_counts() = default;
@@ -33,7 +33,7 @@ class ticket_counts {
   [[nodiscard]] constexpr std::uint64_t tail() const noexcept { return bits_ >> ticket_at; }
   [[nodiscard]] constexpr std::uint64_t head() const noexcept { return before(tail(), size()); }
 
-  /// What to add to the bits for that many.
+  /// The number to add to the bits for so many operations.
   [[nodiscard]] static constexpr std::uint64_t of_pushes(std::uint64_t count) noexcept {
     return count * ((std::uint64_t{1} << ticket_at) + 1);
   }
@@ -45,7 +45,7 @@ class ticket_counts {
   }
   [[nodiscard]] constexpr ticket_counts closed() const noexcept { return ticket_counts(bits_ | closed_bit); }
 
-  // Tickets begin again after 2^39; differences of those that matter are small.
+  // Tickets wrap around after 2^39; the differences of tickets in use are small.
 
   [[nodiscard]] static constexpr std::uint64_t after(std::uint64_t ticket, std::uint64_t by) noexcept {
     return (ticket + by) & tickets;
@@ -53,7 +53,7 @@ class ticket_counts {
   [[nodiscard]] static constexpr std::uint64_t before(std::uint64_t ticket, std::int64_t by) noexcept {
     return (ticket - static_cast<std::uint64_t>(by)) & tickets;
   }
-  /// How far `ticket` is ahead of `other`, which is negative if that is ahead.
+  /// How far `ticket` is ahead of `other`; negative if `other` is ahead.
   [[nodiscard]] static constexpr std::int64_t ahead(std::uint64_t ticket, std::uint64_t other) noexcept {
     constexpr unsigned above = 64 - ticket_bits;
     return static_cast<std::int64_t>((ticket - other) << above) >> above;

@@ -3,52 +3,52 @@
 ///
 /// Source: nearfar's. The ring and the tickets are those of A. Gottlieb, B. Lubachevsky, L. Rudolph, "Basic
 /// techniques for the efficient coordination of very large numbers of cooperating sequential processors",
-/// 1983, doi 10.1145/69624.357206, section 4, which was made for fetch-and-add on memory that is far. There
-/// and in its successors (A. Morrison, Y. Afek, "Fast concurrent queues for x86 processors", PPoPP 2013, doi
-/// 10.1145/2442516.2442527) a ticket too many is found out at the cell, by more atomic operations; here both
-/// counts are in one word, so that what a ticket is good for is known when it is drawn.
+/// 1983, doi 10.1145/69624.357206, section 4, which was made for fetch-and-add on far memory. There, and in
+/// its successors (A. Morrison, Y. Afek, "Fast concurrent queues for x86 processors", PPoPP 2013, doi
+/// 10.1145/2442516.2442527), a surplus ticket is detected at the cell, by more atomic operations. Here both
+/// counts are in one word, so that drawing a ticket tells what it is good for.
 ///
-/// The word at `home` has the next ticket of pushes, and the number of pushes less that of pops, hence the
-/// next ticket of pops. A push and a pop with the same ticket belong together, and the order in which the two
-/// were drawn says how:
+/// The word at `home` holds the next ticket of pushes, and the number of pushes less that of pops, hence the
+/// next ticket of pops. A push and a pop with the same ticket belong together. The order in which the two
+/// tickets were drawn decides:
 ///  - the push first: the pop waits for the value, which is in the ring or on its way there;
-///  - the pop first: there was nothing to pop. It says so, and the ticket is void: the push, which sees from
-///    what its own addition returns that the pop was there before, draws another.
-/// Since void tickets cost pushes one more addition each, a rank that knows of no element looks before it
-/// adds. Likewise one that knows of no room: since several may do so at once, there is room for further
+///  - the pop first: there was nothing to pop. The pop reports that, and the ticket is void: the push, which
+///    sees from the result of its own addition that the pop came before, draws another.
+/// Since each void ticket costs a push one more addition, a rank that knows of no element looks before it
+/// adds. So does a rank that knows of no room; since several may do so at once, there is extra room for
 /// elements of each rank.
 ///
-/// The ring has cells in the memory of all ranks by turns, or all at home (`ticket_cells`). Every word of a
-/// cell carries the lap that it is of (`stamped_entry`), so that one get tells whether the value is whole. A
-/// cell is put again only when all who had to do with its last lap are done: each rank has a word in its own
-/// memory, written in place, with a ticket below which it has nothing under way, or that it has nothing under
-/// way at all. Who runs out of tickets that are known to be done gets these words of all ranks, after the
-/// counts; a rank that drew an earlier ticket had written its word before, as (1) and (2) pair. That is also
-/// why a put never meets an earlier one that may still come again (core/world.hpp, "seen is not complete"): a
-/// rank is done after its flush.
+/// The ring has its cells in the memory of all ranks by turns, or all at home (`ticket_cells`). Every word of
+/// a cell carries its lap (`stamped_entry`), so that one get tells whether the value is complete. A cell is
+/// put again only when all ranks that used its last lap are done with it. Each rank has a word in its own
+/// memory, written in place: a ticket below which it has nothing under way, or that it has nothing under way
+/// at all. A rank that runs out of tickets known to be done gets these words of all ranks, after the counts.
+/// A rank that drew an earlier ticket had written its word before, as (1) and (2) pair. For the same reason a
+/// put never meets an earlier one that may still be under way (core/world.hpp, "seen is not complete"): a
+/// rank is done only after its flush.
 ///
-/// Ranks of a node that is not home's add together (memory/combining_add.hpp): what limits the queue
-/// otherwise is how many additions home's network interface does in a second.
+/// Ranks of a node other than home's combine their additions (memory/combining_add.hpp). Otherwise the rate
+/// of additions at home's network interface would limit the queue.
 ///
-/// Linearization points: of a push and of a pop the additions that drew their tickets; of one that says
-/// empty, full or closed the reading of the counts. Progress: a pop waits for the push with its ticket, if
-/// that is under way; a push waits, a whole ring later, for who is still busy with its cell; both wait for
-/// who adds for their node. All others go on. A rank that stops between its two steps stops the pop with its
-/// ticket, and, a ring later, all pushes; one that stops while it adds stops its node: where ranks may stop,
-/// use `lockfree_queue`. Pushes and pops that do not wait only add to the counts, to which MPI promises
-/// atomicity; `close` and pops that have waited compare and swap them, too, which is more than it promises by
-/// default (accumulate_ops), and what the doctor tests.
+/// Linearization points: of a push and of a pop the additions that drew their tickets; of one that returns
+/// empty, full or closed the read of the counts. Progress: a pop waits for the push with its ticket, if that
+/// is under way; a push waits, a whole ring later, for a rank that is still busy with its cell; both wait for
+/// the rank that adds for their node. All others go on. A rank that stops between its two steps stops the pop
+/// with its ticket and, a ring later, all pushes; one that stops while it adds stops its node. If ranks may
+/// stop, use `lockfree_queue`. Pushes and pops that do not wait only add to the counts, to which MPI promises
+/// atomicity. `close`, and pops that have waited, also compare and swap them, which is more than MPI promises
+/// by default (accumulate_ops); the doctor tests it.
 ///
 /// Cost in far operations: push 1 fetch-and-add at home and 1 put; pop 1 fetch-and-add and 1 get, and polls
-/// while the value is on its way. A cell on one's own node is written and read in place, and the addition of
-/// one on home's node is the library's in shared memory. Of n at once as many puts and gets, but 1
-/// fetch-and-add for as many as a rank has elements (`capacity`); of ranks of a node that come together
-/// also 1. 1 get in place of all that for a queue that is found empty or full again. For each void ticket 1
-/// fetch-and-add more; a pop that has waited tries 1 compare-and-swap or some in place of the addition, so
-/// that many that wait leave none. For each ring of pushes 2 gets, and of one rank 1 for each rank and 1
-/// accumulate. With all cells at home, nothing that home does leaves its node. Memory of each rank: for each
-/// element 32 bytes for each 4 of the value at most, rounded up to a power of two over all ranks; with all
-/// cells at home that of all ranks.
+/// while the value is on its way. A cell on the rank's own node is written and read in place, and the
+/// addition of a rank on home's node is the MPI library's in shared memory. For n values at once: n puts or
+/// gets, but 1 fetch-and-add for up to as many as a rank has elements (`capacity`); ranks of a node that come
+/// together also share 1. A queue that is found empty or full again costs 1 get instead of all that. Each
+/// void ticket costs 1 fetch-and-add more. A pop that has waited tries 1 or a few compare-and-swaps instead
+/// of the addition, so that many waiting pops leave no void tickets. Each ring of pushes costs 2 gets, and
+/// one rank in addition 1 get for each rank and 1 accumulate. With all cells at home, nothing that home does
+/// leaves its node. Memory of each rank: for each element at most 32 bytes for each 4 of the value, rounded
+/// up to a power of two over all ranks; with all cells at home, that of all ranks.
 #pragma once
 
 #include <algorithm>
@@ -73,30 +73,31 @@
 
 namespace nearfar {
 
-/// Whose memory the elements of a `ticket_queue` are in.
+/// Where the elements of a `ticket_queue` are.
 enum class ticket_cells : std::uint8_t {
-  spread,   ///< all ranks' by turns, so that no network interface has to do with all of them
-  at_home,  ///< home's, for a queue of which home is the only consumer, or the only producer
+  spread,   ///< at all ranks by turns, so that no network interface handles them all
+  at_home,  ///< at home, for a queue of which home is the only consumer or the only producer
 };
 
-/// How large a `ticket_queue` is, and where.
+/// Size and place of a `ticket_queue`.
 struct ticket_queue_parameters {
-  /// Elements for each rank, of all together; one more for each rank may get in, or as many again where
-  /// several are pushed at once.
+  /// Elements for each rank; the queue's room is the sum. One more for each rank may get in, or as many again
+  /// if several are pushed at once.
   std::size_t capacity = 0;
-  /// Where the counts are.
+  /// The rank that has the counts.
   int home = 0;
-  /// Cells of the ring, a power of two, at least as many as there can be elements; 0: twice as many at least.
-  /// The more, the more seldom a push has to make sure that nobody is left of the lap before.
+  /// Cells of the ring: a power of two, at least the most elements there can be; 0: at least twice as many.
+  /// The larger the ring, the more seldom a push has to ensure that no rank is still busy with the previous
+  /// lap.
   std::size_t ring = 0;
-  /// Whether the ranks of a node go together to the counts, where these are on another node.
+  /// Whether the ranks of a node combine their additions, if the counts are on another node.
   bool combines = true;
   ticket_cells cells = ticket_cells::spread;
 };
 
 namespace detail {
 
-/// What tests leave out, to show that it is needed.
+/// Steps that tests leave out, to show that they are needed.
 struct ticket_queue_faults {
   bool uses_void_tickets = false;
   bool no_stamps = false;
@@ -105,8 +106,7 @@ struct ticket_queue_faults {
 
 }  // namespace detail
 
-/// Queue of all ranks of a world. Each rank has its own object for it; an object is used by one thread. See
-/// the file's comment.
+/// Queue of all ranks of a world. Each rank has its own object, used by one thread. See the file's comment.
 template <world W, far_object_value T, detail::ticket_queue_faults Faults = detail::ticket_queue_faults{}>
 class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
   using counts = detail::ticket_counts;
@@ -114,28 +114,29 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
  public:
   using parameters = ticket_queue_parameters;
 
-  /// Collective. Throws `misuse` for no capacity, or for 2^22 elements and more with those of all ranks.
+  /// Collective. Throws `misuse` for a capacity of 0, or for 2^22 elements or more, counting those of all
+  /// ranks.
   ticket_queue(W& w, const parameters& of) : ticket_queue(w, checked(w, of), 0) {}
   ticket_queue(const ticket_queue&) = delete;
   ticket_queue& operator=(const ticket_queue&) = delete;
 
-  /// From now on pushes are `closed`, and so are pops that find the queue empty. By any rank, any number of
-  /// times. Cost 1 get, and 1 compare-and-swap for each attempt.
+  /// From now on pushes are `closed`, and so are pops that find the queue empty. Any rank may call it, any
+  /// number of times. Cost: 1 get, and 1 compare-and-swap for each attempt.
   void close() {
     for (look(); !known_.is_closed();)
       if (change_counts(known_.closed())) return;
   }
 
-  /// Elements, when this rank last saw the counts.
+  /// Number of elements when this rank last saw the counts.
   [[nodiscard]] std::size_t size_estimate() const noexcept {
     return static_cast<std::size_t>(std::max<std::int64_t>(known_.size(), 0));
   }
-  /// The most elements that there can be.
+  /// The most elements that the queue can hold.
   [[nodiscard]] std::size_t capacity() const noexcept {
     return room_ + batch_ * static_cast<std::size_t>(world_->size());
   }
 
-  // What `queue_operations` is made of.
+  // The operations that `queue_operations` requires.
 
   [[nodiscard]] queue_status put(const T& value) { return put_some(std::span<const T>(&value, 1)).status; }
   [[nodiscard]] popped<T> take() {
@@ -157,8 +158,8 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
       const drawn tickets = draw_pushes(count);
       if (tickets.count == 0) continue;
       now.is_at(tickets.first);
-      // Pops have tickets that were drawn after the queue was closed as any other, and so they have to find
-      // something.
+      // Pops can hold tickets drawn after the queue was closed, as any others, and so must find something
+      // there.
       write(tickets, values);
       if (tickets.is_closed) return {0, queue_status::closed};
       return {tickets.count, queue_status::success};
@@ -198,7 +199,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     far<std::uint64_t> done;  ///< a ticket below which nothing is under way
   };
   struct alignas(slot_bytes) own_words {
-    far<std::uint64_t> underway;  ///< a ticket below which the rank has nothing under way, and 1; 0: nothing
+    far<std::uint64_t> underway;  ///< 1 + a ticket below which the rank has nothing under way; 0: none
   };
 
   static parameters checked(W& w, const parameters& of) {
@@ -248,7 +249,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     return now.is_closed() ? queue_status::closed : queue_status::empty;
   }
 
-  // The counts, of which `known_` is the latest that this rank has seen.
+  // The counts. `known_` is the latest value that this rank has seen.
 
   void look() {
     std::uint64_t bits = 0;
@@ -256,7 +257,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     at_home_.flush(home_);
     known_ = counts(bits);
   }
-  /// What they were before.
+  /// Returns the counts before the addition.
   [[nodiscard]] counts add(std::uint64_t sum) {
     const auto add_far = [this](const std::uint64_t& all) {
       std::uint64_t before = 0;
@@ -281,9 +282,9 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
   struct drawn {
     std::uint64_t first = 0;
     std::size_t count = 0;
-    bool is_closed = false;  ///< the queue was, before
+    bool is_closed = false;  ///< the queue was closed before
   };
-  /// Less than `count`, and maybe none, where some were void.
+  /// Fewer than `count`, and maybe none, if some were void.
   [[nodiscard]] drawn draw_pushes(std::size_t count) {
     const counts before = add(counts::of_pushes(count));
     const std::size_t all_void = Faults.uses_void_tickets || before.size() >= 0
@@ -291,14 +292,14 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
                                      : std::min(count, static_cast<std::size_t>(-before.size()));
     return {counts::after(before.tail(), all_void), count - all_void, before.is_closed()};
   }
-  /// As many as there are elements, of as many as are known, `most` at most.
+  /// As many as there are elements, at most `most` and at most as many as were known before.
   [[nodiscard]] drawn draw_pops(std::size_t most) {
     const auto of = [&](counts now) {
       const auto size = static_cast<std::size_t>(std::max<std::int64_t>(now.size(), 0));
       return drawn{now.head(), std::min(most, size), now.is_closed()};
     };
-    // All that wait for an element see it come, and if each added, all but one would draw void tickets. Who
-    // fails to compare and swap has drawn none; but where others keep changing the word only sums get
+    // All waiting ranks see an element arrive, and if each added, all but one would draw void tickets. A rank
+    // whose compare-and-swap fails has drawn none. But if others keep changing the word, only additions get
     // through.
     constexpr int attempts = 3;
     if (std::exchange(has_waited_, false) && known_.size() < world_->size()) {
@@ -327,14 +328,15 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
 
   // What is under way.
 
-  /// While it lives, this rank may have something to do with tickets from the one given on.
+  /// While it exists, this rank may be busy with tickets from the given one on.
   class underway {
    public:
     underway(ticket_queue& of, std::uint64_t from) : of_(&of) { is_at(from); }
     underway(const underway&) = delete;
     underway& operator=(const underway&) = delete;
     ~underway() { of_->tell(0); }
-    // (1) Before the ticket is drawn: seen by whoever sees that it was, and then looks here (2).
+    // (1) Written before the ticket is drawn, so a rank that sees that it was drawn, and then looks here,
+    //     sees it (2).
     void is_at(std::uint64_t ticket) const { of_->tell(ticket + 1); }
 
    private:
@@ -344,13 +346,13 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     own_.write_direct(world_->rank(), &own_words::underway, ticket_and_one);
   }
 
-  /// Whether a ticket is past another. Not if it seems to be further ahead than any can get: then it is one
-  /// of 2^38 tickets ago or more, which a rank knows that has pushed nothing since.
+  /// Whether a ticket is past another. False if it seems to be further ahead than any can get: it is then one
+  /// of at least 2^38 tickets ago, known to a rank that has pushed nothing since.
   [[nodiscard]] bool is_past(std::uint64_t ticket, std::uint64_t earlier) const noexcept {
     const std::int64_t by = counts::ahead(ticket, earlier);
     return by > 0 && by <= 4 * static_cast<std::int64_t>(ring_);
   }
-  /// Until nobody has to do with the cell of a ticket for an earlier one.
+  /// Waits until no rank is busy with the ticket's cell for an earlier ticket.
   void await_cell(std::uint64_t ticket) {
     if (Faults.never_waits_for_done) return;
     const std::uint64_t earlier = counts::before(ticket, static_cast<std::int64_t>(ring_));
@@ -360,16 +362,16 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     at_home_.flush(home_);
     if (is_done(done_)) return;
     done_ = found_done(earlier);
-    // What is done stays done, so it is no matter if this takes the place of something newer.
+    // What is done stays done, so it does no harm to overwrite a newer value.
     at_home_.accumulate(home_, &home_words::done, done_, far_op::replace);
     at_home_.flush(home_);  // before this object may be gone
   }
-  /// A ticket after `earlier` below which nothing is under way, as soon as there is one.
+  /// Waits for a ticket after `earlier` below which nothing is under way, and returns it.
   [[nodiscard]] std::uint64_t found_done(std::uint64_t earlier) {
     look();
-    // (2) After the counts: who had drawn an earlier ticket has written its word (1).
+    // (2) After the counts: a rank that had drawn an earlier ticket has written its word (1).
     std::uint64_t result = known_.size() > 0 ? known_.head() : known_.tail();
-    // The words of some ranks at a time, since this may not allocate: tickets are drawn.
+    // The words of a few ranks at a time, since this must not allocate: tickets are drawn.
     std::array<std::uint64_t, 64> words{};
     for (int first = 0; first < world_->size();) {
       const int end = std::min(first + static_cast<int>(words.size()), world_->size());
@@ -397,7 +399,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     const int rank = spread_over_ == 1 ? home_ : static_cast<int>(cell % spread_over_);
     return {rank, cell / spread_over_ * pieces};
   }
-  /// Not 0, which is what cells have before the first lap.
+  /// Differs from 0, the stamp of a cell before its first lap.
   [[nodiscard]] std::uint32_t stamp_of(std::uint64_t ticket, bool is_void) const noexcept {
     const std::uint64_t lap = ticket / ring_ + 1;
     return static_cast<std::uint32_t>(lap << 1U | (is_void ? 1U : 0U));
@@ -406,11 +408,12 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     return world_->locality().same(level::node, rank, world_->rank());
   }
 
-  /// Before tickets are drawn: others wait for what is written for them, so that nothing allocates after.
+  /// Called before tickets are drawn. Afterwards nothing may allocate, since others wait for what is written
+  /// for the tickets.
   void make_room(std::size_t tickets) {
     if (staged_.size() < tickets) staged_.resize(tickets);
   }
-  /// Values for tickets, or that these are void.
+  /// Writes the values of tickets, or marks the tickets as void.
   void write(const drawn& tickets, std::span<const T> values) {
     for (std::size_t i = 0; i < tickets.count; ++i) {
       const std::uint64_t ticket = counts::after(tickets.first, i);
@@ -426,7 +429,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     }
     flush(tickets);
   }
-  /// Those of the tickets, when they are there; less if some are void, which are the last ones.
+  /// Waits for the values of the tickets; returns fewer if some are void, which are the last ones.
   [[nodiscard]] std::size_t read(const drawn& tickets, std::span<T> into) {
     for (std::size_t i = 0; i < tickets.count; ++i)
       start_reading(cell_of(counts::after(tickets.first, i)), staged_[i]);
@@ -442,7 +445,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     }
     return count;
   }
-  /// Until all words are of that stamp, or say that the ticket is void.
+  /// Waits until all words carry that stamp, or say that the ticket is void.
   void await_whole(element cell, std::uint32_t stamp, stamped& entry) {
     const auto is_current = [stamp](std::uint64_t word) {
       return Faults.no_stamps || (static_cast<std::uint32_t>(word >> 32U) | 1U) == (stamp | 1U);
@@ -467,13 +470,13 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
       cells_.get_range(cell, &piece::word, std::span<std::uint64_t>(entry.words));
     }
   }
-  /// Where the cells of these tickets are.
+  /// Flushes the ranks that have the cells of these tickets.
   void flush(const drawn& tickets) {
     const auto flush_one = [this](int rank) {
       if (!is_near(rank)) cells_.flush(rank);
     };
     if (spread_over_ == 1) return flush_one(home_);
-    // Where the ring begins again, ranks do not follow by turns.
+    // Where the ring begins again, the turns of the ranks are interrupted.
     if (tickets.count >= spread_over_) {
       for (int rank = 0; rank < world_->size(); ++rank) flush_one(rank);
     } else {
@@ -485,9 +488,9 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
   W* world_;
   int home_;
   std::size_t room_;
-  std::size_t ring_;         ///< a power of two, so that laps end where tickets do
-  std::size_t batch_;        ///< tickets that a rank draws at once at most
-  std::size_t spread_over_;  ///< ranks that have cells; 1: home
+  std::size_t ring_;         ///< a power of two, so that laps end where tickets wrap around
+  std::size_t batch_;        ///< most tickets that a rank draws at once
+  std::size_t spread_over_;  ///< number of ranks with cells; 1: home
   typename W::template far_array<piece> cells_;
   typename W::template far_segment<home_words> at_home_;
   typename W::template far_segment<own_words> own_;
@@ -495,7 +498,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
   std::uint64_t done_ = 0;
   combining_add<W> combined_;
   bool combines_;
-  std::vector<stamped> staged_;  ///< what is being written or read
+  std::vector<stamped> staged_;  ///< values being written or read
   bool has_waited_ = false;      ///< for an element, since the last pop
 };
 

@@ -32,7 +32,7 @@ namespace {
   return ranks;
 }
 
-/// For the locks of four windows: 64 bytes of far memory for each lock, and 192 of near memory at most.
+/// Sized for the locks of four windows: 64 bytes of far memory for each lock, and at most 192 of near memory.
 [[nodiscard]] mpi::options options_for(int ranks, bool is_tested) {
   const auto count = static_cast<std::size_t>(ranks);
   mpi::options result;
@@ -42,15 +42,15 @@ namespace {
   return result;
 }
 
-/// In a world of all ranks, of any thread.
+/// Set by any thread once a world of all ranks has passed its test.
 std::atomic<bool> is_tested_among_all = false;
 
-/// Those that windows have, in the order in which they were made. Ranks of a communicator have made theirs
-/// together, so that all find the same one.
+/// The worlds of existing windows, in the order in which they were made. The ranks of a communicator make
+/// theirs together, so that all of them find the same one.
 std::vector<std::weak_ptr<ranks_of_windows>> known;
 
-/// Those of all ranks, and of this one alone: programs make windows of them again and again, and all ranks
-/// have them at the end. Others go with their last window.
+/// The worlds of all ranks, and of this rank alone. Programs make windows of these again and again, and all
+/// ranks have them at the end. Other worlds end with their last window.
 std::vector<std::shared_ptr<ranks_of_windows>> kept;
 
 void keep_if_all_or_one(const std::shared_ptr<ranks_of_windows>& one) {
@@ -62,7 +62,7 @@ void keep_if_all_or_one(const std::shared_ptr<ranks_of_windows>& one) {
   if (how == MPI_IDENT || one->world.size() == 1) kept.push_back(one);
 }
 
-/// Those of the same ranks, the newest first, which has room most likely.
+/// The known worlds of the same ranks. The newest comes first, since it most likely has room.
 [[nodiscard]] std::vector<std::shared_ptr<ranks_of_windows>> find(MPI_Comm comm) {
   std::erase_if(known, [](const auto& one) { return one.expired(); });
   MPI_Group group = MPI_GROUP_NULL;
@@ -86,8 +86,8 @@ ranks_of_windows::ranks_of_windows(MPI_Comm comm, bool is_tested)
 }
 ranks_of_windows::~ranks_of_windows() { PMPI_Group_free(&group); }
 
-// A lock in steps, which wait for nobody who has it, or wants it: whether one has a place in the order, if
-// there is one, and whether that one's turn has come.
+// Steps of a lock that wait for neither its holder nor the waiting ranks: whether this rank has a place in
+// the order, if the lock keeps one, and whether its turn has come.
 
 template <typename Lock>
 [[nodiscard]] bool has_asked(Lock& lock, bool exclusively) {
@@ -104,8 +104,8 @@ template <typename Lock>
     return !exclusively || lock.is_in();
 }
 
-/// Writers of a node that follow each other while others wait at the target, less one: few, as it is not
-/// known whether those are many readers or one.
+/// The most writers of a node that follow each other while others wait at the target, less one. It is small,
+/// since the lock cannot tell whether the waiting ones are many readers or one.
 constexpr int local_passes = 15;
 
 template <typename Locks>
@@ -131,9 +131,9 @@ std::unique_lock<std::mutex> companion::counting() {
   return several_threads_ ? std::unique_lock(counts_mutex_) : std::unique_lock<std::mutex>();
 }
 
-/// Threads that wait at the same time do so in steps, of which none is of the world but for its progress:
-/// that is one thread's at a time, and so is each lock, which the library sees to. No step is done under a
-/// lock of this process, as one may last until its target makes progress.
+/// Several threads may wait at the same time. They do so in steps, none of which uses the world except for
+/// its progress. The world and each lock are used by one thread at a time, which the MPI library ensures. No
+/// step runs under a lock of this process, since a step may last until its target makes progress.
 template <typename Lock>
 handover companion::wait_for(Lock& lock, bool exclusively) {
   if (!several_threads_) return exclusively ? lock.acquire() : lock.acquire_shared();
@@ -153,7 +153,7 @@ handover companion::wait_for(Lock& lock, bool exclusively) {
 }
 
 void companion::take(int target, bool exclusively) {
-  // Before a look at the clock, which takes as long.
+  // Before reading the clock, which takes as long.
   if (auto* in_node = std::get_if<std::deque<lock_in_node>>(&locks_); in_node && !several_threads_) {
     lock_in_node& lock = (*in_node)[index(target)];
     if (exclusively ? lock.try_acquire() : lock.try_acquire_shared()) return;
@@ -243,7 +243,7 @@ std::unique_ptr<companion> make_companion(MPI_Comm comm, const companion_traits&
     return result;
   };
   try {
-    // Threads may make windows of the same ranks at the same time, so that these have nothing in common.
+    // Threads may make windows of the same ranks at the same time, so their windows share nothing.
     if (traits.several_threads) return make_in(std::make_shared<ranks_of_windows>(comm, traits.is_tested));
     const std::vector<std::shared_ptr<ranks_of_windows>> same = find(comm);
     for (const std::shared_ptr<ranks_of_windows>& each : same) {

@@ -1,8 +1,8 @@
 /// \file
-/// What a window of the program's has beside it: a reader-writer lock for each of its ranks, as targets.
+/// The companion of a program's window: a reader-writer lock for each of its ranks, as targets.
 ///
-/// Nobody who waits for one of them may need another rank than the target to make progress in MPI: the
-/// library's own locks do not, so that a program may let any other wait outside of MPI.
+/// A rank that waits for such a lock must need progress in MPI from no rank but the target. The library's own
+/// locks need no more, so a program may let any other rank wait outside MPI.
 #pragma once
 
 #include <mpi.h>
@@ -25,7 +25,7 @@
 
 namespace nearfar::pmpi {
 
-/// How a target is locked by this process.
+/// How this process holds the lock of a target.
 enum class hold : std::uint8_t {
   nothing,
   unchecked,  ///< MPI_MODE_NOCHECK: by MPI alone
@@ -33,26 +33,25 @@ enum class hold : std::uint8_t {
   exclusive,
 };
 
-/// What this rank has counted, of one window; added up over its ranks at the end.
+/// What this rank has counted for one window; summed over its ranks at the end.
 struct counts {
   std::int64_t exclusive = 0;
   std::int64_t shared = 0;  ///< by MPI_Win_lock
   std::int64_t all = 0;     ///< MPI_Win_lock_all, each of which takes every target's lock, shared
   std::int64_t unchecked = 0;
-  std::int64_t waited = 0;  ///< exclusive or shared, of which each target of a lock_all is one
-  std::int64_t local = 0;   ///< of those handed over in the memory of a node
+  std::int64_t waited = 0;  ///< exclusive or shared; each target of a lock_all counts once
+  std::int64_t local = 0;   ///< of these, handed over in the memory of a node
   std::int64_t waiting_ns = 0;
 };
 
-/// Of one window.
+/// The sums of one window.
 struct summary {
   std::string name;
   int ranks = 0;
   counts of_all;
 };
 
-/// A world, and whose it is: windows of the same ranks share one. Constructing and destroying it is
-/// collective.
+/// A world and its ranks; windows of the same ranks share one. Construction and destruction are collective.
 struct ranks_of_windows {
   ranks_of_windows(MPI_Comm comm, bool is_tested);
   ranks_of_windows(const ranks_of_windows&) = delete;
@@ -63,14 +62,14 @@ struct ranks_of_windows {
   mpi::world world;
 };
 
-/// The locks of one window. Constructing and destroying it is collective over the window's communicator.
+/// The locks of one window. Construction and destruction are collective over the window's communicator.
 class companion {
  public:
   companion(std::shared_ptr<ranks_of_windows> of, bool several_threads);
 
   [[nodiscard]] int ranks() const noexcept { return static_cast<int>(held_.size()); }
   [[nodiscard]] hold held(int target) const { return held_[index(target)]; }
-  /// Whether MPI_Win_lock_all holds them, and how.
+  /// Whether MPI_Win_lock_all holds all locks, and how.
   [[nodiscard]] hold held_all() const noexcept { return held_all_; }
 
   [[nodiscard]] bool several_threads() const noexcept { return several_threads_; }
@@ -86,17 +85,17 @@ class companion {
   void release(int target);
   void acquire_all(hold how);
   void release_all();
-  /// Counts what was acquired, once the library has let it pass.
+  /// Counts an acquisition, once the MPI library has let it pass.
   void count(int target);
   void count_all();
 
-  /// Collective; what rank 0 of the window gets.
+  /// Collective. Returns the sums at rank 0 of the window.
   [[nodiscard]] summary add_up(const std::string& name);
 
  private:
-  /// Where all ranks are on one node.
+  /// Lock if all ranks are on one node.
   using lock_in_node = near_rw_lock<mpi::world, fissile_lock<mpi::world>>;
-  /// Where they are not.
+  /// Lock if they are not.
   using lock_at_target = cohort_rw_ticket_lock<mpi::world, fissile_lock<mpi::world>>;
 
   [[nodiscard]] static std::size_t index(int target) noexcept { return static_cast<std::size_t>(target); }
@@ -104,7 +103,7 @@ class companion {
   void give_back(int target, bool exclusively);
   template <typename Lock>
   [[nodiscard]] handover wait_for(Lock& lock, bool exclusively);
-  /// Counts are one thread's at a time.
+  /// Makes access to the counts exclusive if there are several threads.
   [[nodiscard]] std::unique_lock<std::mutex> counting();
 
   std::shared_ptr<ranks_of_windows> of_;
@@ -116,25 +115,25 @@ class companion {
   counts counts_{};
 };
 
-/// What all ranks of a window know alike.
+/// Traits on which all ranks of a window have agreed.
 struct companion_traits {
-  bool several_threads = false;  ///< one of them may call MPI from several at the same time
+  bool several_threads = false;  ///< one of them may call MPI from several threads at once
   bool is_tested = false;        ///< all have seen that this MPI can do what nearfar needs
 };
 
 /// Whether this process may call MPI from several threads at the same time.
 [[nodiscard]] bool has_several_threads();
 
-/// Whether this process has seen that this MPI can do what nearfar needs, among all ranks.
+/// Whether this process has seen, in a world of all ranks, that this MPI can do what nearfar needs.
 [[nodiscard]] bool has_tested_all_ranks() noexcept;
 
-/// Makes one, in a world that it shares with other windows of the same ranks unless they have several
-/// threads. Returns none, and the reason, if this MPI cannot do what the locks need; on all ranks alike.
-/// Collective.
+/// Collective. Makes a companion, in a world that it shares with other windows of the same ranks unless they
+/// have several threads. If this MPI cannot do what the locks need, returns none, and the reason, on all
+/// ranks alike.
 [[nodiscard]] std::unique_ptr<companion> make_companion(MPI_Comm comm, const companion_traits& traits,
                                                         std::string& reason);
 
-/// What is kept for windows to come. Collective over MPI_COMM_WORLD, at the end.
+/// Frees what is kept for future windows. Collective over MPI_COMM_WORLD, at the end.
 void free_kept();
 
 }  // namespace nearfar::pmpi

@@ -45,9 +45,9 @@ void find(Function*& function, const char* name) {
 }
 
 #ifdef OPEN_MPI
-/// Whether Open MPI has opened the component, by itself or as a part of its library. It leaves alone what its
-/// settings rule out, so that this asks for them, too; MPI's tools interface would open all components to say
-/// what they are.
+/// Whether Open MPI has opened the component, separately or as a part of its library. Open MPI does not open
+/// what its settings rule out, so this covers the settings, too. MPI's tools interface, in contrast, would
+/// open all components to list them.
 [[nodiscard]] bool has_pt2pt() {
   if (dlsym(RTLD_DEFAULT, "mca_osc_pt2pt_component") != nullptr) return true;
   const auto is_pt2pt = [](dl_phdr_info* object, std::size_t /*size*/, void* /*nothing*/) {

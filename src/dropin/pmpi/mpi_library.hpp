@@ -26,17 +26,17 @@ struct mpi_library_functions {
   decltype(&PMPI_Finalize) finalize;
 };
 
-/// Not by their names, which are this library's, too.
+/// Looked up, since this library also has functions of their names.
 [[nodiscard]] const mpi_library_functions& mpi_library();
 
-/// Of MPI_MODE_NOCHECK, where all epochs are shared and none is in another's way.
+/// How to treat MPI_MODE_NOCHECK, given that all epochs are shared and none conflicts with another.
 enum class checks : std::uint8_t {
   are_skipped,
-  /// With Open MPI 4 a put of more than 8 KiB waits for ever where osc/pt2pt carries it in an epoch without a
-  /// check, so that only the program may have asked for one.
+  /// With Open MPI 4, a put of more than 8 KiB waits for ever if osc/pt2pt carries it in an epoch without a
+  /// check; so only the program may ask for such an epoch.
   are_as_given,
-  /// With MPICH an epoch without a check waits for its target when it ends, and no other thread can do
-  /// anything in MPI meanwhile; and there may not be some with a check and some without.
+  /// With MPICH, an epoch without a check waits for its target when it ends, and meanwhile no other thread
+  /// can do anything in MPI; and epochs with a check and epochs without one must not be mixed.
   are_made,
 };
 [[nodiscard]] checks checks_of_epochs(bool several_threads);

@@ -1,11 +1,11 @@
 /// \file
-/// The functions of MPI that programs get with libnearfar_pmpi preloaded, by MPI's profiling interface.
-/// docs/dropin.md says what they serve and what they leave to the library.
+/// The MPI functions that replace a program's when libnearfar_pmpi is preloaded, by MPI's profiling
+/// interface. docs/dropin.md says what they serve and what they leave to the library.
 ///
-/// A lock of the program's is a lock of the companion's, and inside of that an epoch that the MPI library
-/// sees as shared, and as MPI_MODE_NOCHECK where that works: none of these is in another's way, so that the
-/// library keeps nobody out and still knows that there is an epoch, which it ends, and whose errors it finds.
-/// Epochs begin when the program begins them, as an open one would keep it from fences and from PSCW.
+/// A lock of the program becomes a lock of the companion, and within it an epoch that the MPI library sees as
+/// shared, and as MPI_MODE_NOCHECK where that works. No such epochs conflict, so the library never blocks
+/// any; it still knows of the epoch, ends it, and detects its errors. Epochs begin when the program begins
+/// them, since an open epoch would rule out fences and PSCW.
 #include <mpi.h>
 
 #include <array>
@@ -30,7 +30,7 @@ namespace {
 
 using namespace nearfar::pmpi;
 
-/// Calls of this library's own, which are none of the program's.
+/// True during calls of this library's own, which are not the program's.
 thread_local bool inside = false;
 class own_calls {
  public:
@@ -43,10 +43,10 @@ class own_calls {
   bool before_;
 };
 
-/// Windows that have a companion.
+/// The windows that have a companion.
 class window_table {
  public:
-  /// The same as last time costs a thread no lock and no search.
+  /// Repeating the last window costs a thread neither a lock nor a search.
   [[nodiscard]] companion* find(MPI_Win window) {
     if (inside) return nullptr;
     thread_local struct {
@@ -54,7 +54,7 @@ class window_table {
       MPI_Win window = MPI_WIN_NULL;
       companion* found = nullptr;
     } last;
-    // Before the search: what changes meanwhile is none of this window, which the caller has not freed.
+    // Before the search: what changes meanwhile cannot concern this window, which the caller has not freed.
     const std::uint64_t changes = changes_.load(std::memory_order_acquire);
     if (last.changes == changes && last.window == window) return last.found;
     const std::lock_guard hold_it(mutex_);
@@ -82,13 +82,13 @@ class window_table {
   std::atomic<std::uint64_t> changes_{1};
   std::unordered_map<MPI_Win, std::unique_ptr<companion>> by_window_;
 };
-/// Never destroyed: after MPI_Finalize there is nothing to free it with.
+/// Never destroyed: after MPI_Finalize nothing can free it.
 window_table& windows() {
   static auto& only = *new window_table;
   return only;
 }
 
-/// What the library is told of an epoch, which is shared.
+/// The assertion for the library's epoch, which is shared.
 int assertion_for_library(int given, const companion& one) {
   switch (checks_of_epochs(one.several_threads())) {
     case checks::are_skipped:
@@ -101,11 +101,11 @@ int assertion_for_library(int given, const companion& one) {
   return given;
 }
 
-/// Of the program's, to memory that ranks share, with the epochs' operations and the companion's. What the
-/// library has to do for them it does in its own lock and unlock.
+/// Orders the program's loads and stores to memory that ranks share with the operations of the epochs and of
+/// the companion. The library does what it needs for them in its own lock and unlock.
 void order_loads_and_stores() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-/// Runs what may throw; there is nobody to catch it.
+/// Runs code that may throw, where no caller can catch.
 template <typename Body>
 auto without_exceptions(const Body& body) {
   const own_calls here;
@@ -118,7 +118,7 @@ auto without_exceptions(const Body& body) {
   }
 }
 
-/// Once, by the first rank of its window.
+/// Prints the reason once, at the first rank of its window.
 void say_why_not(MPI_Comm comm, const std::string& reason) {
   static std::atomic<bool> said = false;
   int rank = 0;
@@ -127,7 +127,7 @@ void say_why_not(MPI_Comm comm, const std::string& reason) {
     std::fprintf(stderr, "libnearfar_pmpi: windows keep the locks of the MPI library: %s\n", reason.c_str());
 }
 
-/// NEARFAR_PMPI_MAX_RANKS: windows of more keep the library's locks.
+/// NEARFAR_PMPI_MAX_RANKS: windows with more ranks keep the library's locks.
 int most_ranks() {
   constexpr int by_default = 1024;
   const char* text = std::getenv("NEARFAR_PMPI_MAX_RANKS");
@@ -141,9 +141,9 @@ int most_ranks() {
   std::abort();
 }
 
-/// What the ranks of a window say of it together.
+/// What the ranks of a window have agreed on.
 struct window_traits {
-  bool is_never_locked = false;  ///< says the program on one of them, at least
+  bool is_never_locked = false;  ///< the program says so on at least one of them
   companion_traits of{};
 };
 
@@ -159,7 +159,7 @@ window_traits agree_on(MPI_Info info, MPI_Comm comm) {
           .of = {.several_threads = said[1] != 0, .is_tested = said[2] == 0}};
 }
 
-/// After a window was made. Collective, as that was.
+/// Called after a window was made. Collective, as making it was.
 int made(int status, MPI_Info info, MPI_Comm comm, const MPI_Win* window) {
   if (status != MPI_SUCCESS || inside) return status;
   return without_exceptions([&] {
@@ -179,7 +179,7 @@ int made(int status, MPI_Info info, MPI_Comm comm, const MPI_Win* window) {
   });
 }
 
-/// What the counts are printed with.
+/// The name that is printed with the counts.
 std::string name_of(MPI_Win window) {
   std::string name(MPI_MAX_OBJECT_NAME, '\0');
   int length = 0;
@@ -232,11 +232,11 @@ NEARFAR_EXPORT int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint unit, MPI_I
 
 NEARFAR_EXPORT int MPI_Win_free(MPI_Win* window) {
   if (inside) return mpi_library().win_free(window);
-  // Before the library frees it: another thread may be given the same handle for a window that it makes.
+  // Before the library frees it: another thread may get the same handle for a window that it makes.
   std::unique_ptr<companion> one = windows().take(*window);
   if (one == nullptr) return mpi_library().win_free(window);
-  // While all ranks are still there: the library may find that one has an epoch open, and tell that one
-  // alone.
+  // While all ranks are still there: the library may find that one has an open epoch, and tell only that
+  // rank.
   const std::string name = name_of(*window);
   const MPI_Win freed = *window;
   const int status = mpi_library().win_free(window);
@@ -245,7 +245,7 @@ NEARFAR_EXPORT int MPI_Win_free(MPI_Win* window) {
     return status;
   }
   return without_exceptions([&] {
-    // What is held, the library has let pass.
+    // The library has accepted what is still held.
     for (int target = 0; target < one->ranks(); ++target) one->release(target);
     if (one->held_all() != hold::nothing) one->release_all();
     if (!wants_statistics()) return MPI_SUCCESS;
@@ -256,14 +256,14 @@ NEARFAR_EXPORT int MPI_Win_free(MPI_Win* window) {
 
 NEARFAR_EXPORT int MPI_Win_lock(int type, int target, int assertion, MPI_Win window) {
   companion* one = windows().find(window);
-  // What is wrong, the library finds; and nothing is to be waited for at MPI_PROC_NULL.
+  // The library detects errors, and at MPI_PROC_NULL there is nothing to wait for.
   if (one == nullptr || target < 0 || target >= one->ranks() || one->held(target) != hold::nothing ||
       one->held_all() != hold::nothing || (type != MPI_LOCK_EXCLUSIVE && type != MPI_LOCK_SHARED))
     return mpi_library().win_lock(type, target, assertion, window);
   hold how = type == MPI_LOCK_EXCLUSIVE ? hold::exclusive : hold::shared;
   if ((assertion & MPI_MODE_NOCHECK) != 0) how = hold::unchecked;
   without_exceptions([&] { one->acquire(target, how); });
-  // Its errors are handled by the program, which may call any of these functions then.
+  // The program handles its errors, and may call any of these functions then.
   const int status =
       mpi_library().win_lock(MPI_LOCK_SHARED, target, assertion_for_library(assertion, *one), window);
   if (status == MPI_SUCCESS) {
@@ -280,7 +280,7 @@ NEARFAR_EXPORT int MPI_Win_unlock(int target, MPI_Win window) {
   if (one == nullptr || target < 0 || target >= one->ranks() || one->held(target) == hold::nothing)
     return mpi_library().win_unlock(target, window);
   order_loads_and_stores();
-  // Complete at the target before anybody else may have the lock.
+  // Complete at the target before another rank may have the lock.
   const int status = mpi_library().win_unlock(target, window);
   if (status == MPI_SUCCESS || windows().find(window) == one)
     without_exceptions([&] { one->release(target); });
@@ -319,7 +319,7 @@ NEARFAR_EXPORT int MPI_Finalize() {
   return mpi_library().finalize();
 }
 
-// What the libraries' functions for Fortran call: Open MPI's all, MPICH's some of mpi_f08.
+// For the MPI libraries' Fortran functions: all of Open MPI's call these, and some of MPICH's mpi_f08.
 #define NEARFAR_ALSO_PMPI(name) NEARFAR_EXPORT decltype(MPI_##name) PMPI_##name [[gnu::alias("MPI_" #name)]]
 NEARFAR_ALSO_PMPI(Win_create);
 NEARFAR_ALSO_PMPI(Win_allocate);

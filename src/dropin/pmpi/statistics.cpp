@@ -30,7 +30,7 @@ namespace {
 }
 [[nodiscard]] bool is_for_people() { return where() == "1"; }
 
-/// Lines of this process, whose threads may free windows.
+/// Output lines of this process. Several threads may free windows.
 std::string kept_text;
 std::mutex keeps;
 
@@ -41,7 +41,7 @@ template <typename... Values>
   return result;
 }
 
-/// How many bytes of `text` are one character of UTF-8, which it begins with; 0 if it does not.
+/// Length in bytes of the UTF-8 character with which `text` begins; 0 if it begins with none.
 [[nodiscard]] std::size_t character_at_front(std::string_view text) {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x80) return 1;
@@ -52,7 +52,7 @@ template <typename... Values>
   return length;
 }
 
-/// What is no UTF-8, JSON cannot have.
+/// Replaces bytes that are not UTF-8, which JSON does not allow.
 [[nodiscard]] std::string in_json(std::string_view text) {
   std::string result = "\"";
   while (!text.empty()) {

@@ -1,5 +1,5 @@
 /// \file
-/// The near locks that a preloaded mutex can be made of, by the names that `nearfar list` gives them.
+/// The near locks of which a preloaded mutex can be made, with the names that `nearfar list` shows.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace nearfar::preload {
 
-/// A lock type, as functions over the memory of one slot's object.
+/// A lock type, as functions on the memory of one slot's object.
 struct algorithm {
   const char* name;
   std::size_t bytes;

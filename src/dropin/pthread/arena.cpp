@@ -52,8 +52,8 @@ void* new_memory(std::size_t bytes) noexcept {
 
 }  // namespace nearfar::preload
 
-// What the library's own C++ code allocates, a table of ranks, once. The version script keeps these from the
-// program.
+// For the one allocation of the library's own C++ code, a table of ranks. The version script hides these
+// operators from the program.
 
 void* operator new(std::size_t bytes) { return nearfar::preload::new_memory(bytes); }
 void operator delete(void* /*memory*/) noexcept {}

@@ -1,13 +1,14 @@
 /// \file
-/// Memory of the preloaded mutexes, straight from the system: the program's `malloc` may be what locks one.
+/// Memory for the preloaded mutexes, directly from the system: the program's `malloc` may itself lock a
+/// mutex.
 #pragma once
 
 #include <cstddef>
 
 namespace nearfar::preload {
 
-/// Zeroed, aligned to a cache line, and never given back. Ends the program if the system has none left. To be
-/// called with the table of mutexes locked, or from the library's constructor.
+/// Returns zeroed memory, aligned to a cache line, which is never given back. Ends the program if the system
+/// has none left. Call it with the table of mutexes locked, or from the library's constructor.
 [[nodiscard]] void* new_memory(std::size_t bytes) noexcept;
 
 /// Prints a line that begins with the library's name, and ends the program with status 2.

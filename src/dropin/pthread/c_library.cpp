@@ -10,7 +10,7 @@ namespace nearfar::preload {
 
 namespace {
 
-/// Of condition variables there is an older version, of another layout, that `dlsym` may find first.
+/// Condition variables also have an older version, with another layout, which `dlsym` may find first.
 template <typename Function>
 void find(Function*& function, const char* name, const char* version = nullptr) noexcept {
   void* found = version == nullptr ? nullptr : dlvsym(RTLD_NEXT, name, version);
@@ -28,8 +28,8 @@ constexpr const char* condition_version = nullptr;
 }  // namespace
 
 const original_functions& c_library() noexcept {
-  // Several threads find the same, each in its own words. `dlsym` may allocate, and so lock a mutex of the
-  // program's, which needs nothing of this.
+  // Several threads find the same functions, each in its own copy. `dlsym` may allocate, and so lock a mutex
+  // of the program, which needs nothing from here.
   static original_functions all{};
   static std::atomic<bool> found{};
   if (found.load(std::memory_order_acquire)) [[likely]]

@@ -1,5 +1,5 @@
 /// \file
-/// The functions that the preloaded ones stand before.
+/// The C library's functions, behind those that this library replaces.
 #pragma once
 
 #include <pthread.h>
@@ -24,8 +24,8 @@ struct original_functions {
   int (*register_atfork)(void (*)(), void (*)(), void (*)(), void*);  // what pthread_atfork() is
 };
 
-/// Found at the first use, which may be before the library's constructor. Ends the program where the C
-/// library has not all of them, as before glibc 2.30.
+/// Looked up at the first use, which may be before the library's constructor. Ends the program if the C
+/// library lacks one of them, as before glibc 2.30.
 [[nodiscard]] const original_functions& c_library() noexcept;
 
 }  // namespace nearfar::preload

@@ -17,7 +17,7 @@ unsigned polls_before_sleep = 100;
 
 namespace {
 
-/// With no function that allocates.
+/// Uses no function that allocates.
 [[noreturn]] void refuse(std::string_view name) noexcept {
   std::array<char, 512> text{};
   std::size_t used = 0;
@@ -54,7 +54,7 @@ const algorithm& choose() noexcept {
 }  // namespace
 
 const algorithm& chosen() noexcept {
-  // Several threads find the same.
+  // Several threads find the same algorithm.
   static std::atomic<const algorithm*> found{};
   const algorithm* one = found.load(std::memory_order_relaxed);
   if (one == nullptr) [[unlikely]] {

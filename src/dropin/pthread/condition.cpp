@@ -22,12 +22,12 @@ struct waiter {
   pthread_cond_t own = PTHREAD_COND_INITIALIZER;
 };
 
-/// Of several condition variables; by the C library's own mutex.
+/// The waiting threads of several condition variables, guarded by the C library's own mutex.
 struct alignas(64) line {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   waiter* first = nullptr;
-  /// Changed with the mutex held. Who signals while it holds the mutex of those that wait, or after that,
-  /// sees that they do.
+  /// Changed with the mutex held. A thread that signals while it holds the waiting threads' mutex, or after
+  /// that, sees that they wait.
   std::atomic<unsigned> length{};
 
   void lock() noexcept { c_library().mutex_lock(&mutex); }
@@ -48,7 +48,7 @@ struct alignas(64) line {
     while (*at != &one) at = &(*at)->next;
     remove(at);
   }
-  /// Those of one variable, at most so many. Returns how many there were.
+  /// Tells at most so many waiting threads of one variable. Returns how many it told.
   unsigned tell(const pthread_cond_t* condition, unsigned most) noexcept {
     unsigned count = 0;
     for (waiter** at = &first; *at != nullptr && count < most;) {
@@ -73,28 +73,28 @@ constinit std::array<line, 256> lines{};
   return lines[key >> 56U];
 }
 
-/// From the start of a wait to its end, whatever ends it: the line is locked in between.
+/// Spans a wait from start to end, whatever ends it. The line is locked meanwhile.
 class waiting_in_line {
  public:
   waiting_in_line(line& at, waiter& one, pthread_mutex_t& mutex) noexcept
       : at_(&at), one_(&one), mutex_(&mutex) {
     at.lock();
     at.append(one);
-    // Only now may anybody signal who waits for that.
+    // Only now may another thread signal what this thread waits for.
     status_ = pthread_mutex_unlock(&mutex);  // NOLINT(cppcoreguidelines-prefer-member-initializer)
   }
   waiting_in_line(const waiting_in_line&) = delete;
   waiting_in_line& operator=(const waiting_in_line&) = delete;
-  /// Also when the thread is cancelled, which unwinds it.
+  /// Also runs when the thread is cancelled, which unwinds it.
   ~waiting_in_line() {
     if (!one_->told) at_->remove(*one_);
-    // A signal that this thread cannot use any more is for another.
+    // A signal that this thread can no longer use goes to another.
     if (one_->told && !ended_) at_->tell(one_->condition, 1);
     at_->unlock();
     if (status_ == 0) static_cast<void>(pthread_mutex_lock(mutex_));
   }
 
-  /// What unlocking the mutex returned.
+  /// The result of unlocking the mutex.
   [[nodiscard]] int status() const noexcept { return status_; }
   void ended() noexcept { ended_ = true; }
 

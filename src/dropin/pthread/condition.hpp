@@ -1,10 +1,10 @@
 /// \file
-/// Condition variables of preloaded mutexes. Who waits is in a list, in a table by the variable's address, so
-/// that the program's variable is only asked for its clock: it may be anything else in the C library's hands,
-/// and gone as soon as nobody waits.
+/// Condition variables of preloaded mutexes. Waiting threads are in lists, in a table by the variable's
+/// address. The program's variable is used only for its clock: otherwise it is in the C library's hands, and
+/// it may be gone as soon as no thread waits.
 ///
-/// Each that waits sleeps on a condition variable of its own, of the C library, which so brings cancellation
-/// and clocks. First come, first woken; who is woken then waits for its mutex as any thread does.
+/// Each waiting thread sleeps on its own condition variable of the C library, which provides cancellation and
+/// clocks. Threads are woken in the order of arrival; a woken thread then waits for its mutex like any other.
 #pragma once
 
 #include <pthread.h>
@@ -13,14 +13,14 @@
 
 namespace nearfar::preload {
 
-/// Until the clock's time, if that is given. What the POSIX functions return; a cancellation point, at which
-/// the mutex is locked again and no signal lost.
+/// Waits, until the clock's time if one is given. Returns what the POSIX functions return. It is a
+/// cancellation point, at which the mutex is locked again and no signal is lost.
 int wait(pthread_cond_t& condition, pthread_mutex_t& mutex, clockid_t clock, const timespec* until);
-/// Whether anybody of ours waited.
+/// Returns whether a thread of this library waited.
 bool signal_one(pthread_cond_t& condition) noexcept;
 void signal_all(pthread_cond_t& condition) noexcept;
 
-/// In the child of a fork nobody waits.
+/// Called in the child of a fork, where no thread waits.
 void forget_who_waits() noexcept;
 
 }  // namespace nearfar::preload

@@ -1,6 +1,7 @@
 /// \file
-/// What the preloaded mutexes sleep on, and the lock of their own bookkeeping: nothing here allocates, nor
-/// calls a function of the threads library, as both may be what the program calls us from.
+/// The futexes on which the preloaded mutexes sleep, and the lock of their bookkeeping. Nothing here
+/// allocates or calls a function of the threads library, since the program may be calling this library from
+/// either.
 #pragma once
 
 #include <linux/futex.h>
@@ -15,10 +16,10 @@
 
 namespace nearfar::preload {
 
-/// Sleeps while the word is `seen`; returns when it is woken, at `until` by that clock, or for no reason.
+/// Sleeps while the word is `seen`. Returns when woken, at `until` by that clock, or spuriously.
 inline void sleep_on(const std::atomic<std::uint32_t>& word, std::uint32_t seen,
                      const timespec* until = nullptr, clockid_t clock = CLOCK_MONOTONIC) noexcept {
-  const int saved = errno;  // which no function of the threads library sets
+  const int saved = errno;  // no function of the threads library sets it
   const int what =
       FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | (clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
   syscall(SYS_futex, &word, what, seen, until, nullptr, FUTEX_BITSET_MATCH_ANY);
@@ -30,7 +31,7 @@ inline void wake(const std::atomic<std::uint32_t>& word, int most = INT_MAX) noe
   errno = saved;
 }
 
-/// One turn of a loop that looks at a word.
+/// Called once per iteration of a polling loop.
 inline void relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -39,11 +40,12 @@ inline void relax() noexcept {
 #endif
 }
 
-/// Lets threads sleep until something has changed that they look at themselves.
+/// Lets threads sleep until something that they check themselves has changed.
 ///
-/// Who changes it calls `tell` after a change that is a sequentially consistent operation; who waits calls
-/// `announce`, then looks, then `sleep`s. Either the look sees the change, or `tell` the announcement: the
-/// fence lies between an announcement and a look, and both operations of the other are in the same order.
+/// A thread that changes it calls `tell` after a change that is a sequentially consistent operation. A
+/// waiting thread calls `announce`, then checks, then calls `sleep`. Either the check sees the change, or
+/// `tell` sees the announcement: the fence lies between an announcement and a check, and both operations of
+/// the other thread are in the same total order.
 class change {
  public:
   [[nodiscard]] std::uint32_t announce() noexcept {
@@ -59,7 +61,7 @@ class change {
     std::uint32_t seen = word_.load(std::memory_order_seq_cst);
     if ((seen & awaited) == 0) [[likely]]
       return;
-    // To the next even number; who fails was told by somebody else.
+    // To the next even number. If this fails, another thread has told already.
     if (word_.compare_exchange_strong(seen, seen + 1, std::memory_order_relaxed)) wake(word_);
   }
 
@@ -68,7 +70,7 @@ class change {
   std::atomic<std::uint32_t> word_{};
 };
 
-/// Of the bookkeeping: a thread may lock it again, as handlers of `fork` do that come after ours.
+/// Lock of the bookkeeping. A thread may lock it again, as handlers of `fork` do that run after ours.
 class inner_lock {
  public:
   void lock(std::uint32_t thread) noexcept {

@@ -31,8 +31,8 @@ std::uint32_t this_thread() noexcept {
 
 namespace {
 
-/// How long who finds all slots taken lets them be. Nobody is told when one is free, which would cost each
-/// release.
+/// Pause of a thread that finds all slots taken. No thread is told when one is free, since that would cost
+/// every release.
 constexpr long pause_without_slot_ns = 1'000'000;
 
 [[nodiscard]] bool is_before(const timespec& a, const timespec& b) noexcept {
@@ -46,8 +46,8 @@ constexpr long pause_without_slot_ns = 1'000'000;
 
 }  // namespace
 
-/// All states, those that nobody has, and whose they are. Each member changes with `lock` held only, which
-/// `fork` holds, too.
+/// All states, the unused ones, and those by address. Every member changes only with `lock` held; `fork`
+/// holds it, too.
 struct mutex_state::table {
   inner_lock lock;
   mutex_state* all = nullptr;
@@ -55,7 +55,7 @@ struct mutex_state::table {
   std::array<mutex_state*, std::size_t{1} << 14U> by_address{};
 
   [[nodiscard]] mutex_state*& place_of(const pthread_mutex_t* mutex) noexcept {
-    // Steps of the golden ratio spread addresses that are multiples of anything.
+    // Multiples of the golden ratio spread addresses that are multiples of anything.
     const auto key = reinterpret_cast<std::uintptr_t>(mutex) * std::uintptr_t{0x9e37'79b9'7f4a'7c15U};
     return by_address[key >> (64U - 14U)];
   }
@@ -108,7 +108,7 @@ mutex_state& mutex_state::of(pthread_mutex_t& mutex) noexcept {
   table& states = table::only();
   state = states.find(&mutex);
   if (state != nullptr && pointer_in(mutex).load(std::memory_order_relaxed) != state && !state->is_idle()) {
-    // That of a mutex which was held when its memory went away. Somebody may still be in it.
+    // The state of a mutex that was held when its memory went away. A thread may still be in it.
     states.remove(*state);
     state = nullptr;
   }
@@ -126,7 +126,7 @@ int mutex_state::forget(pthread_mutex_t& mutex) noexcept {
   mutex_state* state = states.find(&mutex);
   if (state == nullptr || pointer_in(mutex).load(std::memory_order_relaxed) != state) return 0;
   if (state->owner_.load(std::memory_order_acquire) != 0) return EBUSY;
-  // Who had it last may not have returned from unlocking it.
+  // The last holder may not have returned from unlocking it.
   while (!state->is_idle()) sched_yield();
   states.remove(*state);
   state->next_ = states.unused;
@@ -194,7 +194,7 @@ int mutex_state::lock_until(int type, clockid_t clock, const timespec& until) no
       released_.sleep(announced, &until, clock);
       continue;
     }
-    // Those that have the slots may all have told of their releases already.
+    // The threads that have the slots may all have told of their releases already.
     now.tv_nsec += pause_without_slot_ns;
     if (now.tv_nsec >= 1'000'000'000) {
       now.tv_nsec -= 1'000'000'000;
@@ -209,10 +209,10 @@ int mutex_state::unlock(int type) noexcept {
     if (owner_.load(std::memory_order_relaxed) != this_thread()) return EPERM;
     if (--depth_ != 0) return 0;
   }
-  // With the C library's, too, nothing comes of this.
+  // The C library ignores this, too.
   if (owner_.load(std::memory_order_relaxed) == 0) [[unlikely]]
     return 0;
-  // Perhaps another thread's, of a mutex that does not mind.
+  // Perhaps another thread's slot, for a mutex whose type permits that.
   slot* mine = slots_[static_cast<std::size_t>(held_by_)].load(std::memory_order_relaxed);
   owner_.store(0, std::memory_order_relaxed);
   chosen().release(mine->lock);
@@ -244,8 +244,8 @@ int mutex_state::claim() noexcept {
     if (const std::optional<int> number = claim_if_any()) return *number;
     constexpr timespec pause{.tv_sec = 0, .tv_nsec = pause_without_slot_ns};
     const int saved = errno;
-    // The C library's nanosleep() is where a thread may be cancelled, which it may not be while it waits for
-    // a mutex.
+    // The C library's nanosleep() is a cancellation point, and a thread must not be cancelled while it waits
+    // for a mutex.
     syscall(SYS_nanosleep, &pause, nullptr);
     errno = saved;
   }
@@ -256,7 +256,7 @@ slot& mutex_state::made(int number) noexcept {
   if (slot* one = slots_[at].load(std::memory_order_acquire); one != nullptr) [[likely]]
     return *one;
   const table::guard hold;
-  // Slot 0 has the words of all.
+  // Slot 0 has the shared words.
   for (const int each : {0, number}) {
     std::atomic<slot*>& place = slots_[static_cast<std::size_t>(each)];
     if (place.load(std::memory_order_relaxed) != nullptr) continue;
@@ -266,7 +266,7 @@ slot& mutex_state::made(int number) noexcept {
     auto* one = ::new (memory) slot(*this, each);
     one->lock = memory + head;
     one->near = memory + head + lock;
-    // The lock finds its memory there while it is made, and nobody else may take it yet.
+    // The lock finds its memory there while it is constructed; until then no other thread may take it.
     one->taken.store(true, std::memory_order_relaxed);
     place.store(one, std::memory_order_release);
     chosen().make(one->lock, one->world);
@@ -291,8 +291,8 @@ void mutex_state::in_child() noexcept {
   in_parent();
 }
 
-/// In the child of a fork, in which no other thread is left: those that waited are forgotten; a mutex that
-/// another thread held stays locked, as with the C library, one that was changing hands is free.
+/// Called in the child of a fork, where no other thread is left. Waiting threads are forgotten. A mutex that
+/// another thread held stays locked, as with the C library; one that was changing hands is free.
 void mutex_state::begin_anew() noexcept {
   const std::uint32_t owner = owner_.load(std::memory_order_relaxed);
   if (owner != 0 && owner != this_thread()) return;

@@ -1,14 +1,14 @@
 /// \file
-/// The mutex that a preloaded program gets: a near lock, and what POSIX wants besides.
+/// The mutex of a preloaded program: a near lock, plus what POSIX requires.
 ///
-/// Of the program's 40 bytes the type stays where the C library has it, so that static initialisers and
-/// mutexes that are left to that library work; a pointer to the mutex' state lies where that library links
-/// robust mutexes. Whose state it is, the state says itself, so that a mutex that was copied, or whose memory
-/// was cleared and is another's now, is found out. States are kept in a table by address: many programs drop
-/// mutexes without `pthread_mutex_destroy`, and what comes to lie there takes over the state.
+/// In the program's 40 bytes, the type stays where the C library has it, so that static initialisers work,
+/// and mutexes that are left to that library. A pointer to the mutex' state lies where that library links
+/// robust mutexes. The state knows its mutex, so that a mutex that was copied, or whose memory was cleared
+/// and now belongs to another, is detected. States are kept in a table by address: many programs drop mutexes
+/// without `pthread_mutex_destroy`, and a mutex that comes to lie there takes over the state.
 ///
-/// Memory: about 0.7 KiB for each address, and about 0.7 KiB for each thread, but 64 at most, that has locked
-/// it. It is kept for other mutexes, never given back.
+/// Memory: about 0.7 KiB for each address, and about 0.7 KiB for each thread that has locked it, 64 at most.
+/// It is kept for other mutexes and never given back.
 #pragma once
 
 #include <pthread.h>
@@ -24,10 +24,10 @@
 
 namespace nearfar::preload {
 
-/// A number that no other thread of the process has, or has had.
+/// A number that no other thread of the process has or has had.
 [[nodiscard]] std::uint32_t this_thread() noexcept;
 
-/// A place in a mutex' lock, which one thread has at a time.
+/// A place in a mutex' lock; one thread has it at a time.
 struct slot {
   std::atomic<bool> taken{};
   slot_world world;
@@ -40,9 +40,9 @@ struct slot {
 /// One mutex. All functions return what the POSIX functions return.
 class mutex_state final : public slot_memory {
  public:
-  /// The state of a mutex that is not left to the C library. The first use makes it.
+  /// The state of a mutex that is not left to the C library. The first use creates it.
   [[nodiscard]] static mutex_state& of(pthread_mutex_t& mutex) noexcept;
-  /// Forgets it, if there is one. EBUSY if it is held.
+  /// Drops the state, if there is one. Returns EBUSY if the mutex is held.
   [[nodiscard]] static int forget(pthread_mutex_t& mutex) noexcept;
 
   [[nodiscard]] int lock(int type) noexcept;
@@ -60,7 +60,8 @@ class mutex_state final : public slot_memory {
  private:
   struct table;
 
-  /// What `lock` and its kind return without waiting, or nothing. Of the mutex that this thread holds.
+  /// The result of `lock` and its variants if no wait is needed, for a mutex that this thread holds; else
+  /// nothing.
   [[nodiscard]] std::optional<int> relocked(int type, int if_checked) noexcept;
   void taken_by_this_thread(int slot) noexcept;
 
@@ -75,11 +76,11 @@ class mutex_state final : public slot_memory {
   void begin_anew() noexcept;
 
   std::atomic<pthread_mutex_t*> mutex_{};
-  std::atomic<std::uint32_t> owner_{};  ///< the number of a thread, or 0
+  std::atomic<std::uint32_t> owner_{};  ///< number of a thread, or 0
   std::uint32_t depth_ = 0;             ///< of a recursive mutex
   int held_by_ = 0;                     ///< the owner's slot
-  change released_;                     ///< for those that wait for a time
-  mutex_state* next_ = nullptr;         ///< of the same place in the table, or of those that nobody has
+  change released_;                     ///< for timed waits
+  mutex_state* next_ = nullptr;         ///< in the same place of the table, or among the unused states
   mutex_state* next_made_ = nullptr;
   std::array<std::atomic<slot*>, slots_per_mutex> slots_{};
 };

@@ -1,6 +1,6 @@
 /// \file
-/// The functions of POSIX threads that programs get with libnearfar_pthread.so preloaded. docs/dropin.md says
-/// what they serve and what they leave to the C library.
+/// The functions of POSIX threads that replace a program's when libnearfar_pthread.so is preloaded.
+/// docs/dropin.md says what they serve and what they leave to the C library.
 #include <pthread.h>
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace {
 using namespace nearfar::preload;
 
 constexpr int type_bits = 3;
-/// Robust, of a priority protocol, process-shared; and what none of these headers knows.
+/// Robust, with a priority protocol, process-shared; and bits that these headers do not know.
 constexpr int others = ~(type_bits | 256 | 512);
 
 [[nodiscard]] bool is_ours(const pthread_mutex_t& mutex) noexcept {
@@ -48,9 +48,8 @@ constexpr int others = ~(type_bits | 256 | 512);
   return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
 }
 
-/// Before all others' handlers are registered: so its lock is taken after they have run, and what it sets
-/// right in the child is so before they run there. They may lock mutexes, and wait for threads that lock
-/// others.
+/// Registered before all other handlers: so its lock is taken after they have run, and in the child it
+/// repairs the state before they run. They may lock mutexes, and wait for threads that lock others.
 void watch_forks() noexcept {
   static std::atomic<bool> watched{};
   if (watched.exchange(true, std::memory_order_acq_rel)) return;
@@ -63,7 +62,7 @@ void watch_forks() noexcept {
       nullptr);
 }
 
-/// Before the program's own code, but after that of libraries which it is linked to.
+/// Runs before the program's own code, but after that of the libraries to which it is linked.
 [[gnu::constructor]] void begin() {
   static_cast<void>(chosen());
   static_cast<void>(c_library());
@@ -75,7 +74,7 @@ void watch_forks() noexcept {
 
 extern "C" {
 
-// The C library's own headers promise that these do not throw.
+// The C library's headers declare these as not throwing.
 #define NEARFAR_EXPORT [[gnu::visibility("default")]]
 
 NEARFAR_EXPORT int pthread_mutex_init(pthread_mutex_t* mutex, const pthread_mutexattr_t* how) noexcept {
@@ -89,7 +88,7 @@ NEARFAR_EXPORT int pthread_mutex_init(pthread_mutex_t* mutex, const pthread_mute
 NEARFAR_EXPORT int pthread_mutex_destroy(pthread_mutex_t* mutex) noexcept {
   if (!is_ours(*mutex)) return c_library().mutex_destroy(mutex);
   const int status = mutex_state::forget(*mutex);
-  if (status == 0) mutex->__data.__kind = -1;  // as the C library does: to use it is EINVAL
+  if (status == 0) mutex->__data.__kind = -1;  // as the C library does: using it is EINVAL
   return status;
 }
 
@@ -135,7 +134,7 @@ NEARFAR_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mut
   return is_known(clock) ? wait(*condition, *mutex, clock, until) : EINVAL;
 }
 
-// Who waits with a mutex that is the C library's waits there.
+// Threads that wait with a mutex of the C library wait there.
 
 NEARFAR_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
   return signal_one(*condition) ? 0 : c_library().cond_signal(condition);
@@ -146,7 +145,7 @@ NEARFAR_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
   return c_library().cond_broadcast(condition);
 }
 
-// By the names that libraries use which were built long ago.
+// Old names, which libraries built long ago use.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 NEARFAR_EXPORT int __pthread_mutex_init(pthread_mutex_t* mutex, const pthread_mutexattr_t* how) {
   return pthread_mutex_init(mutex, how);
@@ -155,7 +154,7 @@ NEARFAR_EXPORT int __pthread_mutex_destroy(pthread_mutex_t* mutex) { return pthr
 NEARFAR_EXPORT int __pthread_mutex_lock(pthread_mutex_t* mutex) { return pthread_mutex_lock(mutex); }
 NEARFAR_EXPORT int __pthread_mutex_trylock(pthread_mutex_t* mutex) { return pthread_mutex_trylock(mutex); }
 NEARFAR_EXPORT int __pthread_mutex_unlock(pthread_mutex_t* mutex) { return pthread_mutex_unlock(mutex); }
-// What pthread_atfork() of each library calls.
+// Called by the pthread_atfork() of each library.
 NEARFAR_EXPORT int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library) {
   watch_forks();
   return c_library().register_atfork(prepare, parent, child, library);

@@ -1,7 +1,7 @@
 /// \file
-/// The world that near locks have inside of a preloaded mutex: its ranks are slots, one of which a thread has
-/// from before it waits for the mutex until it has released it. So any number of threads may use a mutex, and
-/// none has to say that it ends.
+/// The world of the near lock in a preloaded mutex. Its ranks are slots; a thread has one from before it
+/// waits for the mutex until it has released it. So any number of threads may use a mutex, and none has to
+/// announce its end.
 #pragma once
 
 #include <sched.h>
@@ -27,14 +27,14 @@
 
 namespace nearfar::preload {
 
-/// Threads that may wait for one mutex by its lock; more wait until one of them has had it.
+/// The most threads that may wait in the lock of one mutex; further threads wait for a slot.
 inline constexpr int slots_per_mutex = 64;
 
-/// How often who waits looks before it sleeps.
+/// How often a waiting thread polls before it sleeps.
 extern unsigned polls_before_sleep;
 
-/// An atomic cell that threads can sleep on: each write, of whatever order, is sequentially consistent, and
-/// tells those that sleep. That costs a release of a lock what it costs the C library's, an exchange.
+/// An atomic cell on which threads can sleep. Each write, whatever its order, is sequentially consistent and
+/// tells sleeping threads. A release of a lock therefore costs an exchange, as in the C library.
 template <typename T>
 class sleeping_cell : public atomic_cell<T> {
   using base = atomic_cell<T>;
@@ -61,7 +61,7 @@ class sleeping_cell : public atomic_cell<T> {
     return before;
   }
 
-  /// Sleeps until the value satisfies.
+  /// Sleeps until the value satisfies the predicate.
   template <typename Predicate>
   [[nodiscard]] T sleep_until(Predicate predicate) const {
     for (;;) {
@@ -78,7 +78,7 @@ class sleeping_cell : public atomic_cell<T> {
 
 class slot_world;
 
-/// Where the memory of a mutex' slots is.
+/// Provides the memory of a mutex' slots.
 class slot_memory {
  public:
   [[nodiscard]] virtual std::byte* of(int rank) const = 0;
@@ -87,8 +87,8 @@ class slot_memory {
   ~slot_memory() = default;
 };
 
-/// One slot's view. Nothing in it is collective: slots are made one by one, each with the same calls, slot 0
-/// first, as locks have their shared words there.
+/// The view of one slot. Nothing in it is collective: slots are constructed one by one, each with the same
+/// calls. Slot 0 is first, since locks have their shared words there.
 class slot_world : public waiting<slot_world> {
   using base = waiting<slot_world>;
 
@@ -119,23 +119,24 @@ class slot_world : public waiting<slot_world> {
     }
   };
 
-  /// Of each slot.
+  /// Bytes of each slot.
   static constexpr std::size_t bytes = 512;
 
   slot_world(const slot_memory& memory, int rank) noexcept : memory_(&memory), rank_(rank) {
-    // Threads may outnumber processors at any time, so that those that pause yield.
+    // Threads may outnumber processors at any time, so pausing threads yield.
     set_waiting({}, true, std::nullopt);
   }
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] static int size() noexcept { return slots_per_mutex; }
   [[nodiscard]] static const nearfar::locality& locality() {
-    // For ever: mutexes are used until the last thread has ended, after destructors of static objects.
+    // Lives for ever: mutexes are used until the last thread has ended, after the destructors of static
+    // objects.
     static const auto* one_node = new nearfar::locality(nearfar::locality::single_node(slots_per_mutex));
     return *one_node;
   }
 
-  // What the base has, for cells that one can sleep on.
+  // Variants of the base's functions for cells on which threads can sleep.
 
   using base::await_until;
 
@@ -169,7 +170,7 @@ class slot_world : public waiting<slot_world> {
     }
   }
 
-  // What would be collective: all slots do the same.
+  // Collective operations: all slots do the same.
 
   static void progress() noexcept {}
   static void barrier() noexcept {}
