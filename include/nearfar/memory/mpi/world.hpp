@@ -279,8 +279,8 @@ class world::signal_channel {
 };
 
 /// MPI's own lock for a target's memory. It needs a window of its own, since MPI does not allow it inside the
-/// far window's epoch. Making one is collective and synchronises. All ranks destroy the lock epochs of a world
-/// in the same order, and later ones use the windows of those that are gone.
+/// far window's epoch. Making one is collective and synchronises. All ranks destroy the lock epochs of a
+/// world in the same order, and later ones use the windows of those that are gone.
 class world::lock_epoch {
  public:
   lock_epoch(world& w, int home);
