@@ -354,7 +354,7 @@ std::size_t world::take_lock_window() {
 void world::leave_handles() noexcept {
   keep_buffer();
   for (communicator* made : {&node_, &physical_node_, &progress_comm_, &comm_}) made->leak();
-  if (has_stalled()) {
+  if (has_stalled() || !is_active()) {
     for (window* made : {&far_window_, &far_backing_, &near_window_}) made->leak();
     return;
   }
