@@ -44,8 +44,9 @@ struct process {
 struct event {
   process by;
   footprint touched;
-  std::uint64_t read = 0;    ///< value that the step read, stale perhaps
-  event_set happens_before;  ///< earlier events only
+  std::uint64_t read = 0;                           ///< value that the step read, stale perhaps
+  std::size_t behind = checker::touched::no_event;  ///< of an access of a near cell: by whom its value is
+  event_set happens_before;                         ///< earlier events only
 };
 
 /// An RMA operation of a rank that was not flushed yet.
@@ -133,6 +134,9 @@ class execution final : public engine::team, public monitor, public shared_memor
   /// Whether an enabled process waits for a value and only one that was overwritten by now could end that:
   /// C++ lets a rank see such a value, but promises only that it sees the last one.
   [[nodiscard]] bool waits_for_past(const process& one) const;
+  /// Whether it does, and a step that touches none of its words may take the value away: the total order may
+  /// not admit both.
+  [[nodiscard]] bool may_be_prevented(const process& one) const;
   /// Whether others should go on first: it does, or its time is over.
   [[nodiscard]] bool is_last_resort(const process& one) const;
   [[nodiscard]] const std::optional<violation>& found() const noexcept { return found_; }
@@ -284,7 +288,7 @@ class execution final : public engine::team, public monitor, public shared_memor
   /// Who has written the word of an object, when it was delivered.
   void note_writer(rma& one);
   void take_delivery(const process& by);
-  void record(const process& by, const footprint& of, std::uint64_t read, event_set& past);
+  void record(const process& by, const footprint& of, const touched& values, event_set& past);
   void show(std::string operation, const std::uint64_t* cell, int acts_on, touched values, bool writes,
             int issued_after, const std::source_location& at);
 

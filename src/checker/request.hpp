@@ -33,6 +33,8 @@ class execution;
 
 /// Whether a rank has crashed, as a word that its steps read.
 [[nodiscard]] std::uint64_t life_name(int rank);
+/// What the fences of a rank touch.
+[[nodiscard]] std::uint64_t fence_name(int rank);
 
 /// Bytes of a value that an operation writes or reads: those of a word, or of what an object has in it.
 [[nodiscard]] inline std::size_t width_of(const engine::operation& what) noexcept {
@@ -80,8 +82,6 @@ class request {
   /// What else tells it from other requests of this kind.
   [[nodiscard]] virtual std::uint64_t operands() const { return word(); }
 
-  /// Whether fences that are sequentially consistent cannot be exchanged with it either.
-  [[nodiscard]] virtual bool is_before_or_behind_fences() const { return false; }
   /// Whether what its rank knows of near memory matters to it, which heavy fences of others change.
   [[nodiscard]] virtual bool is_near_memory() const { return false; }
 
@@ -137,7 +137,6 @@ class cell_request : public request {
   [[nodiscard]] bool writes() const override { return is_write(what_.what); }
   [[nodiscard]] int acts_on() const override;
   [[nodiscard]] std::uint64_t operands() const override;
-  [[nodiscard]] bool is_before_or_behind_fences() const override { return is_in_total_order(what_); }
   [[nodiscard]] bool is_near_memory() const override { return is_near(what_.what); }
 
  protected:
@@ -253,14 +252,15 @@ class any_wait final : public request {
   std::size_t which_ = 0;
 };
 
-/// A fence that is sequentially consistent. Others are no steps, as they concern their rank alone.
+/// A fence that is sequentially consistent. It can be exchanged with steps of other ranks, as `total_order`
+/// says, and is a step so that schedules show it; other fences are none.
 class fence_request final : public request {
  public:
   /// Heavy: of all ranks.
   fence_request(execution& of, bool is_heavy)
       : request(of, is_heavy ? kind("heavy fence") : kind("fence")), is_heavy_(is_heavy) {}
-  [[nodiscard]] std::uint64_t word() const override { return total_order; }
-  void touch(footprint& into) const override;
+  [[nodiscard]] std::uint64_t word() const override;
+  [[nodiscard]] bool writes() const override { return is_heavy_; }
   touched take(int choice) override;
 
  private:

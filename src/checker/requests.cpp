@@ -156,10 +156,11 @@ void requests::end_epoch(int epoch, int home, engine::epoch_kind how) {
 
 void requests::fence(std::memory_order order) {
   rank_state& me = run_->self();
-  me.observed = mixed(me.observed, mixed(total_order, static_cast<std::uint64_t>(order)));
-  run_->note_asked(mixed(total_order, static_cast<std::uint64_t>(order)));
+  const int rank = run_->running();
+  me.observed = mixed(me.observed, mixed(fence_name(rank), static_cast<std::uint64_t>(order)));
+  run_->note_asked(mixed(fence_name(rank), static_cast<std::uint64_t>(order)));
   if (run_->how().near == near_model::sequential) return;
-  if (order != std::memory_order_seq_cst) return run_->words().fence(me, order);
+  if (order != std::memory_order_seq_cst) return run_->words().fence(rank, me, order);
   fence_request fencing(*run_, false);
   run_->stop_before(fencing);
 }

@@ -133,12 +133,24 @@ TEST(independent_reads, agree_in_the_total_order) {
   EXPECT_TRUE(may_disagree(acquire, false));
 }
 
-TEST(fences, are_no_steps_unless_sequentially_consistent) {
-  const auto executions = [](std::memory_order order) {
-    return check(program_of(3, [=](scene& s) { s.w.fence(order); }), by(weak)).executions;
+TEST(fences, are_exchanged_with_what_other_ranks_do) {
+  const auto executions = [](const body& of) { return check(program_of(3, of), by(weak)).executions; };
+  EXPECT_EQ(executions([](scene& s) { s.w.fence(acq_rel); }), 1U);
+  EXPECT_EQ(executions([](scene& s) { s.w.fence(seq_cst); }), 1U);
+  EXPECT_EQ(executions([](scene& s) { s.w.heavy_fence(); }), 6U);
+  EXPECT_EQ(executions([](scene& s) { (void)s.cells.x.load(seq_cst); }), 1U);
+  EXPECT_EQ(executions([](scene& s) {
+              (s.rank() == 0 ? s.cells.x : s.rank() == 1 ? s.cells.y : s.cells.z).store(1, seq_cst);
+            }),
+            1U);
+}
+
+TEST(fences, are_steps_of_a_schedule_if_sequentially_consistent) {
+  const auto steps = [](std::memory_order order) {
+    return check(program_of(1, [=](scene& s) { s.w.fence(order); }), by(weak)).steps;
   };
-  EXPECT_EQ(executions(acq_rel), 1U);
-  EXPECT_EQ(executions(seq_cst), 6U);
+  EXPECT_EQ(steps(acq_rel), 0U);
+  EXPECT_EQ(steps(seq_cst), 1U);
 }
 
 /// Who sees that the other does not want it enters: half of Dekker's algorithm and of Peterson's.
@@ -174,6 +186,25 @@ TEST(fences, one_less_lets_two_enter) {
       EXPECT_TRUE(finds(if_the_other_does_not(ways), by(weak), fault::exclusion, "is inside together with"));
   // It keeps them apart, but who enters second need not see what was done inside.
   EXPECT_TRUE(finds(if_the_other_does_not({fenced, fenced}), by(weak), fault::order, "need not see"));
+}
+
+TEST(fences, are_needed_where_only_the_total_order_is_relied_on) {
+  // Who sees that the first has left takes the place, and by that learns what was done inside. In the total
+  // order the exchange may still come before the store, since the load is relaxed: the exchange then learns
+  // nothing.
+  const auto second_enters = [](std::memory_order told, std::memory_order seen) {
+    return program_of(2, [=](scene& s) {
+      if (s.rank() == 1 && (s.cells.x.load(seen) == 0 || s.cells.y.exchange(2, seq_cst) > 1)) return;
+      s.watch.ask();
+      s.watch.enter();
+      s.watch.leave();
+      if (s.rank() == 1) return;
+      s.cells.y.store(1, seq_cst);
+      s.cells.x.store(1, told);
+    });
+  };
+  EXPECT_TRUE(finds(second_enters(relaxed, relaxed), by(weak), fault::order, "need not see"));
+  EXPECT_TRUE(is_right(second_enters(release, acquire), by(weak)));
 }
 
 }  // namespace
