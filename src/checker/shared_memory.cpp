@@ -335,6 +335,19 @@ void shared_memory::fence(knowledge& of, std::memory_order order) {
   if (releases(order)) of.released = of.seen;
 }
 
+void shared_memory::light_fence(knowledge& of) {
+  of.shown = of.seen;
+  of.shown.join(of.unacquired);
+  of.seen.join(at(heavy_fences).message);
+}
+
+void shared_memory::heavy_fence(knowledge& of) {
+  fence(of, std::memory_order_seq_cst);
+  at(heavy_fences).message.join(of.seen);
+  of.seen.join(users_->all_shown());
+  of.released = of.seen;
+}
+
 void shared_memory::spread_versions(shared_word& word) {
   std::vector<version_number> old;
   for (shared_word::stored& one : word.history) {

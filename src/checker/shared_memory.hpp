@@ -44,8 +44,9 @@ struct accesses_of_origin {
 /// have seen, and how far accesses of each word have come. The names behind it are the places of each word's
 /// accesses in it.
 inline constexpr std::uint64_t total_order = std::uint64_t{5} << 60U;
-/// What a heavy fence changes, and all that is near depends on.
-inline constexpr std::uint64_t every_rank = (std::uint64_t{5} << 60U) + (std::uint64_t{1} << 59U);
+/// Name of the order of heavy fences among themselves and with each light one: its message is what ranks have
+/// known before their heavy fences.
+inline constexpr std::uint64_t heavy_fences = (std::uint64_t{5} << 60U) + (std::uint64_t{1} << 59U);
 
 [[nodiscard]] inline bool is_in_total_order(const engine::operation& what) noexcept {
   return is_near(what.what) &&
@@ -91,6 +92,7 @@ struct knowledge {
   view seen;
   view released;    // at its last releasing fence: what its relaxed stores make known from then on
   view unacquired;  // what its relaxed loads have read: known from its next acquiring fence on
+  view shown;       // at its last light fence: what heavy fences of others make known
 };
 
 /// Values of a word about a step.
@@ -109,6 +111,8 @@ class shared_memory {
     [[nodiscard]] virtual std::string word_text(const std::uint64_t* cell) const = 0;
     /// Calls `action` with each view that a rank holds, or an operation that is under way.
     virtual void for_each_view(const std::function<void(view&)>& action) = 0;
+    /// What every rank has shown by its last light fence.
+    [[nodiscard]] virtual view all_shown() const = 0;
 
    protected:
     users() = default;
@@ -151,6 +155,10 @@ class shared_memory {
   touched apply_near(knowledge& of, const engine::operation& what, const engine::wait* waiting, int choice,
                      std::size_t event);
   void fence(knowledge& of, std::memory_order order);
+  /// A light fence and a heavy one of another rank are to each other as whole ones; two light ones are
+  /// nothing. What one rank shows by its light fence no heavy one passes on to light ones.
+  void light_fence(knowledge& of);
+  void heavy_fence(knowledge& of);
   touched apply_direct(int rank, const engine::operation& what, view& seen);
   struct far_access {
     touched values;
