@@ -43,6 +43,7 @@ void execution::restart() {
   schedule_.clear();
   found_.reset();
   history_ = {};
+  last_wake_up_.clear();
   last_return_ = 0;
   open_operations_ = 0;
   has_crashed_.assign(has_crashed_.size(), 0);
@@ -109,8 +110,6 @@ footprint execution::next_footprint(const process& one) const {
   } else {
     const request& next = *state(one.rank).next;
     next.touch(result);
-    if (options_->near != near_model::sequential && next.is_near_memory())
-      result.add({every_rank, use::read});
   }
   if (const int server = server_of(one); server >= 0) result.add({library_name(server), use::read});
   if (one.is_rank() && state(one.rank).next->is_outside_library())
@@ -454,9 +453,15 @@ void execution::open_barrier() {
 
 void execution::for_each_view(const std::function<void(view&)>& action) {
   for (rank_state& one : ranks_) {
-    for (view* of : {&one.seen, &one.released, &one.unacquired}) action(*of);
+    for (view* of : {&one.seen, &one.released, &one.unacquired, &one.shown}) action(*of);
     for (rma& operation : one.outstanding) action(operation.seen);
   }
+}
+
+view execution::all_shown() const {
+  view result;
+  for (const rank_state& one : ranks_) result.join(one.shown);
+  return result;
 }
 
 }  // namespace nearfar::checker

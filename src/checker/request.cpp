@@ -111,6 +111,12 @@ void eager_delivery::note_event() const {
   of.outstanding.back().past = of.past;
 }
 
+wait_request::wait_request(execution& of, const engine::wait& what, bool has_deadline)
+    : cell_request(of, "await", what.read),
+      wait_(&what),
+      has_deadline_(has_deadline),
+      first_step_(of.events().size()) {}
+
 std::string wait_request::text(bool in_vain) const {
   return "await " + std::string(engine::name(what().what)) +
          (has_timed_out_ ? ", timed out"
@@ -118,7 +124,14 @@ std::string wait_request::text(bool in_vain) const {
                          : "");
 }
 
+std::string wait_request::sleeping_text(const engine::sleep& how) const {
+  return "fell asleep in step " + std::to_string(first_step_) + " on " + run().word_text(how.word) +
+         ", which held " + std::to_string(how.seen) + " and holds " + std::to_string(*how.word) + " now. " +
+         run().last_waker_text(how.word);
+}
+
 std::string wait_request::waiting_text() const {
+  if (wait_->asleep) return sleeping_text(*wait_->asleep);
   return "waits for " + run().word_text(what().word) + ", which is " + std::to_string(*what().word);
 }
 
@@ -261,11 +274,6 @@ touched any_wait::take(int choice) {
   return run().words().apply_near(rank(), of, read, &any_[which_], choice, run().events().size());
 }
 
-bool any_wait::is_near_memory() const {
-  return std::any_of(any_.begin(), any_.end(),
-                     [](const engine::wait& one) { return is_near(one.read.what); });
-}
-
 std::optional<std::size_t> any_wait::which() const {
   return has_timed_out_ ? std::nullopt : std::optional(which_);
 }
@@ -276,15 +284,24 @@ std::uint64_t any_wait::observed(const touched& values) const {
 
 // ---- fences -----------------------------------------------------------------------------------------------
 
-std::uint64_t fence_request::word() const { return is_heavy_ ? every_rank : fence_name(rank()); }
+fence_request::fence_request(execution& of, fence_kind how)
+    : request(of, how == fence_kind::heavy   ? kind("heavy fence")
+                  : how == fence_kind::light ? kind("light fence")
+                                             : kind("fence")),
+      how_(how) {}
+
+// Two light ones can be exchanged.
+std::uint64_t fence_request::word() const {
+  return how_ == fence_kind::whole ? fence_name(rank()) : heavy_fences;
+}
 touched fence_request::take(int /*choice*/) {
-  if (!is_heavy_) {
-    run().words().fence(rank(), run().state(rank()), std::memory_order_seq_cst);
-    return {};
-  }
-  std::vector<knowledge*> all;
-  for (int each = 0; each < run().size(); ++each) all.push_back(&run().state(each));
-  run().words().heavy_fence(rank(), all);
+  rank_state& of = run().state(rank());
+  if (how_ == fence_kind::light)
+    run().words().light_fence(of);
+  else if (how_ == fence_kind::heavy)
+    run().words().heavy_fence(rank(), of);
+  else
+    run().words().fence(rank(), of, std::memory_order_seq_cst);
   return {};
 }
 

@@ -374,16 +374,17 @@ void shared_memory::fence(int rank, knowledge& of, std::memory_order order) {
   if (is_ordered) order_.note_end_of_step(rank, of.seen);
 }
 
-void shared_memory::heavy_fence(int rank, std::span<knowledge* const> all) {
-  view seen;
-  for (knowledge* each : all) {
-    each->seen.join(each->unacquired);
-    seen.join(each->seen);
-  }
-  in_order().note_fence(rank, order_.all(), seen);
-  for (knowledge* each : all) each->released = seen;
-  order_.note_end_of_step(rank, seen);
-  for (knowledge* each : all) each->seen = seen;
+void shared_memory::light_fence(knowledge& of) {
+  of.shown = of.seen;
+  of.shown.join(of.unacquired);
+  of.seen.join(at(heavy_fences).message);
+}
+
+void shared_memory::heavy_fence(int rank, knowledge& of) {
+  fence(rank, of, std::memory_order_seq_cst);
+  at(heavy_fences).message.join(of.seen);
+  of.seen.join(users_->all_shown());
+  of.released = of.seen;
 }
 
 void shared_memory::spread_versions(shared_word& word) {

@@ -42,8 +42,9 @@ struct accesses_of_origin {
   }
 };
 
-/// What a heavy fence changes, and all that is near depends on.
-inline constexpr std::uint64_t every_rank = std::uint64_t{11} << 60U;
+/// Name of the order of heavy fences among themselves and with each light one: its message is what ranks have
+/// known before their heavy fences.
+inline constexpr std::uint64_t heavy_fences = std::uint64_t{11} << 60U;
 
 /// How a word of memory is used.
 enum class usage : std::uint8_t { none, near, far, plain };
@@ -83,6 +84,7 @@ struct knowledge {
   view seen;
   view released;    // at its last releasing fence: what its relaxed stores make known from then on
   view unacquired;  // what its relaxed loads have read: known from its next acquiring fence on
+  view shown;       // at its last light fence: what heavy fences of others make known
 };
 
 /// Values of a word about a step.
@@ -104,6 +106,8 @@ class shared_memory {
     [[nodiscard]] virtual std::string word_text(const std::uint64_t* cell) const = 0;
     /// Calls `action` with each view that a rank holds, or an operation that is under way.
     virtual void for_each_view(const std::function<void(view&)>& action) = 0;
+    /// What every rank has shown by its last light fence.
+    [[nodiscard]] virtual view all_shown() const = 0;
 
    protected:
     users() = default;
@@ -146,8 +150,10 @@ class shared_memory {
   touched apply_near(int rank, knowledge& of, const engine::operation& what, const engine::wait* waiting,
                      int choice, std::size_t event);
   void fence(int rank, knowledge& of, std::memory_order order);
-  /// A sequentially consistent fence of all ranks at once, which `rank` asks for.
-  void heavy_fence(int rank, std::span<knowledge* const> all);
+  /// A light fence and a heavy one of another rank are to each other as whole ones; two light ones are
+  /// nothing. What one rank shows by its light fence no heavy one passes on to light ones.
+  void light_fence(knowledge& of);
+  void heavy_fence(int rank, knowledge& of);
   /// Whether something sequentially consistent has happened: from then on a step may take choices away from
   /// others that touch other words.
   [[nodiscard]] bool has_total_order() const noexcept { return order_.is_used(); }

@@ -26,12 +26,6 @@ void total_order::join(event_set& to, std::size_t number) const {
   to.insert(number);
 }
 
-event_set total_order::all() const {
-  event_set result;
-  for (std::size_t number = 0; number < all_.size(); ++number) result.insert(number);
-  return result;
-}
-
 event_set total_order::before_next(const view& seen) const {
   event_set result;
   for (std::size_t rank = 0; rank < ranks_; ++rank)

@@ -49,7 +49,6 @@ class total_order {
   /// What strongly happens before the next step of a rank, and comes before that: it is to be asked for
   /// before the step acquires anything.
   [[nodiscard]] event_set before_next(const view& seen) const;
-  [[nodiscard]] event_set all() const;
   /// An access has its place; of a write the rank knows the version by now.
   void note_access(int rank, const place_of_access& at, event_set before, view& seen);
   void note_fence(int rank, event_set before, view& seen);

@@ -47,9 +47,9 @@ TEST(store_buffering, may_miss_both_if_anything_is_missing) {
   EXPECT_TRUE(may_both_miss({in_order, way{.store = seq_cst, .load = acquire}}));
 }
 
-/// A fence of this rank, or a heavy one, which is of all.
-enum class asymmetric : std::uint8_t { none, light, heavy };
+enum class asymmetric : std::uint8_t { none, light, heavy, whole };
 void pass(world& w, asymmetric how) {
+  if (how == asymmetric::whole) w.fence(seq_cst);
   if (how == asymmetric::light) w.light_fence();
   if (how == asymmetric::heavy) w.heavy_fence();
 }
@@ -69,8 +69,12 @@ TEST(asymmetric_fences, order_a_light_one_with_a_heavy_one) {
   EXPECT_FALSE(may_both_miss(asymmetric::light, asymmetric::heavy));
   EXPECT_FALSE(may_both_miss(asymmetric::heavy, asymmetric::light));
   EXPECT_FALSE(may_both_miss(asymmetric::heavy, asymmetric::heavy));
+  EXPECT_FALSE(may_both_miss(asymmetric::whole, asymmetric::heavy));
   EXPECT_TRUE(may_both_miss(asymmetric::light, asymmetric::light));
   EXPECT_TRUE(may_both_miss(asymmetric::none, asymmetric::light));
+  // A compiler may exchange what no light fence keeps apart.
+  EXPECT_TRUE(may_both_miss(asymmetric::none, asymmetric::heavy));
+  EXPECT_TRUE(may_both_miss(asymmetric::whole, asymmetric::light));
 }
 
 /// Who has seen what another did, and then not what the third says, is known to the third by its fence.
@@ -92,6 +96,24 @@ TEST(asymmetric_fences, order_what_a_third_has_done) {
   };
   EXPECT_FALSE(may_be_missed(asymmetric::light, asymmetric::heavy));
   EXPECT_TRUE(may_be_missed(asymmetric::light, asymmetric::light));
+}
+
+/// The system makes the other ranks pass a fence one after the other: rank 2 may be past its own before rank
+/// 0 is at its own, so that the heavy fence of rank 1 makes no order of their light ones.
+TEST(asymmetric_fences, of_a_third_leave_two_light_ones_without_order) {
+  const auto may_all_miss = [](asymmetric of_two) {
+    const outcomes seen = outcomes_in_weak_memory(3, 3, [=](scene& s) {
+      const auto rank = static_cast<std::size_t>(s.rank());
+      const std::array cells{&s.cells.x, &s.cells.z, &s.cells.y};
+      cells.at(rank)->store(1, relaxed);
+      pass(s.w, rank == 1 ? asymmetric::heavy : of_two);
+      // Before the heavy fence, after it, and after what comes after it.
+      s.r[rank] = cells.at((rank + 1) % cells.size())->load(relaxed);
+    });
+    return seen.contains({0, 0, 0});
+  };
+  EXPECT_TRUE(may_all_miss(asymmetric::light));
+  EXPECT_FALSE(may_all_miss(asymmetric::whole));
 }
 
 TEST(message_passing, by_fences_is_fresh_with_both) {

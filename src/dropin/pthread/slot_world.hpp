@@ -18,63 +18,22 @@
 #include "arena.hpp"
 #include "futex.hpp"
 #include "nearfar/core/world.hpp"
-#include "nearfar/memory/atomic_cell.hpp"
 #include "nearfar/memory/near_segment.hpp"
 #include "nearfar/memory/plain_cell.hpp"
 #include "nearfar/memory/threads/far_segment.hpp"
 #include "nearfar/memory/waiting.hpp"
 #include "nearfar/topology/locality.hpp"
+#include "sleeping.hpp"
 
 namespace nearfar::preload {
 
 /// Threads that may wait for one mutex by its lock; more wait until one of them has had it.
 inline constexpr int slots_per_mutex = 64;
 
-/// How often who waits looks before it sleeps.
-extern unsigned polls_before_sleep;
-
-/// An atomic cell that threads can sleep on: each write, of whatever order, is sequentially consistent, and
-/// tells those that sleep. That costs a release of a lock what it costs the C library's, an exchange.
+using change = basic_change<futexes>;
+using inner_lock = basic_inner_lock<futexes>;
 template <typename T>
-class sleeping_cell : public atomic_cell<T> {
-  using base = atomic_cell<T>;
-
- public:
-  void store(T value, std::memory_order /*order*/) noexcept {
-    base::store(value, std::memory_order_seq_cst);
-    changed_.tell();
-  }
-  [[nodiscard]] T exchange(T value, std::memory_order /*order*/) noexcept {
-    const T before = base::exchange(value, std::memory_order_seq_cst);
-    changed_.tell();
-    return before;
-  }
-  [[nodiscard]] bool compare_exchange(T& expected, T desired, std::memory_order /*success*/,
-                                      std::memory_order failure) noexcept {
-    const bool done = base::compare_exchange(expected, desired, std::memory_order_seq_cst, failure);
-    if (done) changed_.tell();
-    return done;
-  }
-  T fetch_add(T value, std::memory_order /*order*/) noexcept {
-    const T before = base::fetch_add(value, std::memory_order_seq_cst);
-    changed_.tell();
-    return before;
-  }
-
-  /// Sleeps until the value satisfies.
-  template <typename Predicate>
-  [[nodiscard]] T sleep_until(Predicate predicate) const {
-    for (;;) {
-      const std::uint32_t announced = changed_.announce();
-      const T value = this->load(std::memory_order_acquire);
-      if (predicate(value)) return value;
-      changed_.sleep(announced);
-    }
-  }
-
- private:
-  mutable change changed_;
-};
+using sleeping_cell = basic_sleeping_cell<futexes, T>;
 
 class slot_world;
 
@@ -89,8 +48,9 @@ class slot_memory {
 
 /// One slot's view. Nothing in it is collective: slots are made one by one, each with the same calls, slot 0
 /// first, as locks have their shared words there.
-class slot_world : public waiting<slot_world> {
+class slot_world : public waiting<slot_world>, public sleeping_waits<slot_world, futexes> {
   using base = waiting<slot_world>;
+  using waits = sleeping_waits<slot_world, futexes>;
 
  public:
   template <typename T>
@@ -135,39 +95,10 @@ class slot_world : public waiting<slot_world> {
     return *one_node;
   }
 
-  // What the base has, for cells that one can sleep on.
-
   using base::await_until;
-
-  template <typename T, typename Predicate>
-  T await(const sleeping_cell<T>& cell, Predicate predicate) {
-    for (unsigned poll = 0; poll < polls_before_sleep; ++poll) {
-      const T value = cell.load(std::memory_order_acquire);
-      if (predicate(value)) return value;
-      relax();
-    }
-    return cell.sleep_until(predicate);
-  }
-  template <typename T, typename Predicate>
-  T await_for_writing(sleeping_cell<T>& cell, Predicate predicate) {
-    for (unsigned poll = 0; poll < polls_before_sleep; ++poll) {
-      const T value = cell.atomic_cell<T>::fetch_add(T{}, std::memory_order_acquire);
-      if (predicate(value)) return value;
-      relax();
-    }
-    return cell.sleep_until(predicate);
-  }
-  template <typename T, typename Predicate>
-  T await_exchange(sleeping_cell<T>& cell, T value, Predicate predicate, backoff pause) {
-    for (auto span = pause.shortest;; span = pause.after(span)) {
-      if (span < pause.longest)
-        delay(span);
-      else
-        static_cast<void>(await(cell, predicate));
-      const T before = cell.exchange(value, std::memory_order_acq_rel);
-      if (predicate(before)) return before;
-    }
-  }
+  using waits::await;
+  using waits::await_exchange;
+  using waits::await_for_writing;
 
   // What would be collective: all slots do the same.
 
