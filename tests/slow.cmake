@@ -31,7 +31,6 @@ if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
     checker/jobs_test.cpp
     checker/near_litmus_test.cpp
     checker/operations_test.cpp
-    checker/parking_test.cpp
     checker/payload_test.cpp
     checker/search_test.cpp
     checker/seq_lock_test.cpp

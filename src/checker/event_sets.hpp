@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -19,10 +20,23 @@ class event_set {
     if (other.more_.size() > more_.size()) more_.resize(other.more_.size());
     for (std::size_t i = 0; i < other.more_.size(); ++i) more_[i] |= other.more_[i];
   }
+  [[nodiscard]] bool intersects(const event_set& other) const noexcept {
+    std::uint64_t both = 0;
+    for (std::size_t i = 0; i < few; ++i) both |= first_[i] & other.first_[i];
+    for (std::size_t i = 0; i < std::min(more_.size(), other.more_.size()); ++i)
+      both |= more_[i] & other.more_[i];
+    return both != 0;
+  }
   [[nodiscard]] bool contains(std::size_t event) const noexcept {
     const std::size_t place = event / bits;
     if (place >= few + more_.size()) return false;
     return ((place < few ? first_[place] : more_[place - few]) >> (event % bits) & 1U) != 0;
+  }
+  template <typename Action>
+  void for_each(Action action) const {
+    for (std::size_t place = 0; place < few + more_.size(); ++place)
+      for (std::uint64_t left = place < few ? first_[place] : more_[place - few]; left != 0; left &= left - 1)
+        action(place * bits + static_cast<std::size_t>(std::countr_zero(left)));
   }
 
  private:

@@ -43,6 +43,7 @@ void execution::restart() {
   schedule_.clear();
   found_.reset();
   history_ = {};
+  last_wake_up_.clear();
   last_return_ = 0;
   open_operations_ = 0;
   has_crashed_.assign(has_crashed_.size(), 0);
@@ -109,13 +110,6 @@ footprint execution::next_footprint(const process& one) const {
   } else {
     const request& next = *state(one.rank).next;
     next.touch(result);
-    if (options_->near != near_model::sequential && next.is_before_or_behind_fences()) {
-      result.add({total_order, use::read});
-      // Loads of one word too: what one has seen is as far as the next goes back.
-      result.add({total_order + 1 + next.word(), use::write});
-    }
-    if (options_->near != near_model::sequential && next.is_near_memory())
-      result.add({every_rank, use::read});
   }
   if (const int server = server_of(one); server >= 0) result.add({library_name(server), use::read});
   if (one.is_rank() && state(one.rank).next->is_outside_library())
@@ -266,6 +260,10 @@ bool execution::waits_for_past(const process& one) const {
   return one.is_rank() && state(one.rank).next->waits_for_past();
 }
 
+bool execution::may_be_prevented(const process& one) const {
+  return words_.has_total_order() && waits_for_past(one);
+}
+
 bool execution::is_last_resort(const process& one) const {
   if (one.is_rank()) return waits_for_past(one) || state(one.rank).next->is_out_of_patience();
   return one.is_crash() || has_crashed(one.rank);
@@ -324,7 +322,7 @@ void execution::take_rank_step(int rank, int choice) {
   const touched values = next.take(choice);
   // Who leaves the library is outside until the wait for which it left returns.
   if (next.is_outside_library()) note_return(touches);
-  record({rank, 0}, touches, values.read, of.past);
+  record({rank, 0}, touches, values, of.past);
   next.note_event();
   const bool is_again = next.is_asked_again(values);
   if (shown_ != nullptr)
@@ -344,7 +342,7 @@ void execution::take_delivery(const process& by) {
   const bool is_again = one.comes_again;
   for (word_access& each : touches) each.before = value_of(each.word);
   const touched values = is_again ? deliver_again(one) : deliver(by.rank, one);
-  record(by, touches, values.read, one.past);
+  record(by, touches, values, one.past);
   if (shown_ != nullptr)
     show("deliver " + std::string(name(one.what.what)) + (is_again ? " again" : ""), one.what.word,
          name_of(one.what.word).rank, values, touches.word().writes(), one.issued_after, one.site);
@@ -354,7 +352,7 @@ void execution::take_delivery(const process& by) {
 void execution::take_crash(int rank) {
   rank_state& of = state(rank);
   event_set past;
-  record({rank, step::crash}, next_footprint({rank, step::crash}), 0, past);
+  record({rank, step::crash}, next_footprint({rank, step::crash}), {}, past);
   if (shown_ != nullptr) show("CRASH", nullptr, rank, {}, false, -1, {});
   has_crash_ = true;
   has_crashed_[static_cast<std::size_t>(rank)] = 1;
@@ -398,8 +396,8 @@ void execution::note_return(const footprint& of) {
     if (is_library_name(each.word) && each.writes()) words_.at(each.word).value = 0;
 }
 
-void execution::record(const process& by, const footprint& of, std::uint64_t read, event_set& past) {
-  event taken{.by = by, .touched = of, .read = read, .happens_before = past};
+void execution::record(const process& by, const footprint& of, const touched& values, event_set& past) {
+  event taken{.by = by, .touched = of, .read = values.read, .behind = values.behind, .happens_before = past};
   const auto follow = [&](int earlier) {
     taken.happens_before.join(events_[static_cast<std::size_t>(earlier)].happens_before);
     taken.happens_before.insert(static_cast<std::size_t>(earlier));
@@ -455,9 +453,15 @@ void execution::open_barrier() {
 
 void execution::for_each_view(const std::function<void(view&)>& action) {
   for (rank_state& one : ranks_) {
-    for (view* of : {&one.seen, &one.released, &one.unacquired}) action(*of);
+    for (view* of : {&one.seen, &one.released, &one.unacquired, &one.shown}) action(*of);
     for (rma& operation : one.outstanding) action(operation.seen);
   }
+}
+
+view execution::all_shown() const {
+  view result;
+  for (const rank_state& one : ranks_) result.join(one.shown);
+  return result;
 }
 
 }  // namespace nearfar::checker

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <source_location>
@@ -44,8 +45,9 @@ struct process {
 struct event {
   process by;
   footprint touched;
-  std::uint64_t read = 0;    ///< value that the step read, stale perhaps
-  event_set happens_before;  ///< earlier events only
+  std::uint64_t read = 0;                           ///< value that the step read, stale perhaps
+  std::size_t behind = checker::touched::no_event;  ///< of an access of a near cell: by whom its value is
+  event_set happens_before;                         ///< earlier events only
 };
 
 /// An RMA operation of a rank that was not flushed yet.
@@ -133,6 +135,9 @@ class execution final : public engine::team, public monitor, public shared_memor
   /// Whether an enabled process waits for a value and only one that was overwritten by now could end that:
   /// C++ lets a rank see such a value, but promises only that it sees the last one.
   [[nodiscard]] bool waits_for_past(const process& one) const;
+  /// Whether it does, and a step that touches none of its words may take the value away: the total order may
+  /// not admit both.
+  [[nodiscard]] bool may_be_prevented(const process& one) const;
   /// Whether others should go on first: it does, or its time is over.
   [[nodiscard]] bool is_last_resort(const process& one) const;
   [[nodiscard]] const std::optional<violation>& found() const noexcept { return found_; }
@@ -177,6 +182,9 @@ class execution final : public engine::team, public monitor, public shared_memor
   }
   [[nodiscard]] int choose(int possibilities) override;
   [[nodiscard]] bool wakes_for_no_reason() override;
+  [[nodiscard]] bool looks_before_sleep() override { return is_unwound() || mutator_.looks_before_sleep(); }
+  [[nodiscard]] int to_wake(int most) override { return is_unwound() ? most : mutator_.to_wake(most); }
+  void note_woken(const std::uint64_t* word, std::uint64_t ranks) override;
   void cleared(const std::byte* from, std::size_t bytes) override { words_.forget(from, bytes); }
   void access(const engine::plain_access& what) override;
   void taken(const std::byte* from, std::size_t bytes) override;
@@ -199,12 +207,15 @@ class execution final : public engine::team, public monitor, public shared_memor
   void report(fault what, std::string text) override;
   [[nodiscard]] std::string word_text(const std::uint64_t* cell) const override;
   void for_each_view(const std::function<void(view&)>& action) override;
+  [[nodiscard]] view all_shown() const override;
 
   // For requests.
   [[nodiscard]] const options& how() const noexcept { return *options_; }
   [[nodiscard]] shared_memory& words() noexcept { return words_; }
   [[nodiscard]] critical_section& section() noexcept { return section_; }
   [[nodiscard]] history& past_operations() noexcept { return history_; }
+  /// Who has woken sleepers of a word last, for people.
+  [[nodiscard]] std::string last_waker_text(const std::uint64_t* word) const;
   /// An operation has been called, or has returned.
   void note_call() {
     if (open_operations_++ == 0) last_return_ = events_.size();
@@ -284,7 +295,7 @@ class execution final : public engine::team, public monitor, public shared_memor
   /// Who has written the word of an object, when it was delivered.
   void note_writer(rma& one);
   void take_delivery(const process& by);
-  void record(const process& by, const footprint& of, std::uint64_t read, event_set& past);
+  void record(const process& by, const footprint& of, const touched& values, event_set& past);
   void show(std::string operation, const std::uint64_t* cell, int acts_on, touched values, bool writes,
             int issued_after, const std::source_location& at);
 
@@ -318,6 +329,12 @@ class execution final : public engine::team, public monitor, public shared_memor
   std::vector<std::uint64_t> asked_;  // the same after each step
   std::vector<std::uint64_t> asked_before_;
   std::set<std::string> reached_;
+  struct wake_up {
+    int by = 0;
+    std::size_t step = 0;
+    std::uint64_t woken = 0;  // a bit for each rank
+  };
+  std::map<const std::uint64_t*, wake_up> last_wake_up_;  // by the word that is slept on
   history history_;
   int open_operations_ = 0;      // of the living
   std::size_t last_return_ = 0;  // how many steps there were, or when the first of these was called

@@ -313,8 +313,8 @@ class search_of_traces {
         return false;
       }
       const process chosen = *first;
-      next->backtrack =
-          how_->reduce == reduction::source_sets ? std::vector{chosen} : in_order(*next, chosen);
+      const bool is_enough = how_->reduce == reduction::source_sets && !run_->may_be_prevented(chosen);
+      next->backtrack = is_enough ? std::vector{chosen} : in_order(*next, chosen);
       next->taken = 1;
       push({.from = std::move(next), .chosen = chosen});
       take(path_->back());

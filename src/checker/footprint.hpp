@@ -29,9 +29,8 @@ struct word_access {
   }
 };
 
-/// The word of the step's operation first, then perhaps others: those of the order of all that is
-/// sequentially consistent, the one that says whether a rank is in the library, the further words of a wait
-/// for several.
+/// The word of the step's operation first, then perhaps others: the one that heavy fences write, the one that
+/// says whether a rank is in the library, the further words of a wait for several.
 class footprint {
  public:
   void add(const word_access& one) {

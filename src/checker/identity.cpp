@@ -95,12 +95,15 @@ bool execution::may_be_exchanged(int a, int b) const {
     image[of_b[i]] = of_a[i];
   }
   const std::uint64_t words = bytes() / sizeof(std::uint64_t);
+  const auto is_image = [&](std::size_t one, std::size_t other) {
+    return one == touched::no_event || other == touched::no_event ? one == other : image[one] == other;
+  };
   for (std::size_t i = 0; i < events_.size(); ++i) {
     const event& mine = events_[i];
     const event& other = events_[image[i]];
     const bool does_the_same =
         mine.by.delivery == other.by.delivery && mine.read == other.read &&
-        schedule_[i].choice == schedule_[image[i]].choice &&
+        schedule_[i].choice == schedule_[image[i]].choice && is_image(mine.behind, other.behind) &&
         std::equal(mine.touched.begin(), mine.touched.end(), other.touched.begin(), other.touched.end(),
                    [&](const word_access& one, const word_access& its_image) {
                      return one.how == its_image.how && renamed(one.word, a, b, words) == its_image.word;

@@ -19,6 +19,10 @@ std::string_view name(change how) noexcept {
       return "replaced by a put";
     case change::relaxed:
       return "relaxed";
+    case change::hasty:
+      return "without a last look";
+    case change::fewer:
+      return "of one instead of all";
     case change::unaware:
       return "without progress";
   }

@@ -204,9 +204,20 @@ void mutator::end_epoch(int epoch, int home, engine::epoch_kind how) {
 void mutator::fence(std::memory_order order) {
   if (!changes(change::dropped, "fence")) next_->fence(order);
 }
-void mutator::light_fence() { next_->light_fence(); }
+void mutator::light_fence() {
+  if (!changes(change::dropped, "light fence")) next_->light_fence();
+}
 void mutator::heavy_fence() {
   if (!changes(change::dropped, "heavy fence")) next_->heavy_fence();
+}
+
+// ---- sleep ------------------------------------------------------------------------------------------------
+
+bool mutator::looks_before_sleep() { return !changes(change::hasty, "sleep"); }
+
+int mutator::to_wake(int most) {
+  if (changes(change::dropped, "wake")) return 0;
+  return most > 1 && changes(change::fewer, "wake") ? 1 : most;
 }
 
 }  // namespace nearfar::checker

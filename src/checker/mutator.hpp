@@ -38,6 +38,10 @@ class mutator final : public engine::operations {
   void light_fence() override;
   void heavy_fence() override;
 
+  // What is no operation: see `engine::team`.
+  [[nodiscard]] bool looks_before_sleep();
+  [[nodiscard]] int to_wake(int most);
+
  private:
   template <typename What>
   struct put_off {

@@ -1,5 +1,7 @@
 // What people read: faults, who waits for what, the steps of a schedule.
 
+#include <algorithm>
+
 #include "execution.hpp"
 
 namespace nearfar::checker {
@@ -48,10 +50,25 @@ void execution::report(fault what, std::string text) {
 
 void execution::report_deadlock() {
   std::string text = "no rank can go on:";
+  const bool is_one = std::count_if(ranks_.begin(), ranks_.end(), [this](const rank_state& one) {
+                        return !is_done(static_cast<int>(&one - ranks_.data()));
+                      }) == 1;
   for (int rank = 0; rank < size(); ++rank)
-    if (!is_done(rank)) text += " rank " + std::to_string(rank) + " " + waiting_text(rank) + ";";
-  text.pop_back();
+    if (!is_done(rank))
+      text += (is_one ? " rank " : "\n  rank ") + std::to_string(rank) + " " + waiting_text(rank);
   report(fault::deadlock, std::move(text));
+}
+
+std::string execution::last_waker_text(const std::uint64_t* word) const {
+  const auto last = last_wake_up_.find(word);
+  if (last == last_wake_up_.end()) return "Nobody has woken sleepers of this word.";
+  const auto& [by, step, woken] = last->second;
+  std::string whom;
+  for (int rank = 0; rank < size(); ++rank)
+    if ((woken >> static_cast<unsigned>(rank) & 1U) != 0)
+      whom += (whom.empty() ? "rank " : " and rank ") + std::to_string(rank);
+  return "Rank " + std::to_string(by) + " woke sleepers of this word last, in step " + std::to_string(step) +
+         (whom.empty() ? ", when nobody slept." : ": " + whom + ".");
 }
 
 void execution::report_livelock() {

@@ -30,6 +30,7 @@ std::uint64_t guard_name() { return std::uint64_t{3} << 60U; }
 bool is_library_name(std::uint64_t name) { return name >> 60U == 4; }
 std::uint64_t library_name(int rank) { return name_of_other(std::uint64_t{4} << 60U, 0, rank); }
 
+std::uint64_t fence_name(int rank) { return name_of_other(std::uint64_t{5} << 60U, 0, rank); }
 std::uint64_t life_name(int rank) { return name_of_other(std::uint64_t{8} << 60U, 0, rank); }
 
 std::uint64_t renamed(std::uint64_t name, int a, int b, std::uint64_t words) {
@@ -46,10 +47,9 @@ std::uint64_t renamed(std::uint64_t name, int a, int b, std::uint64_t words) {
     case 0:
     case 6:  // lifetimes
       return kind + cell(rest);
-    case 5:  // the total order, and each word's place in it
-      return rest == 0 ? name : kind + 1 + cell(rest - 1);
-    case 3:  // the guard
-    case 7:  // objects
+    case 3:   // the guard
+    case 7:   // objects
+    case 11:  // what heavy fences change
       return name;
     default:  // of a rank
       return kind + (rest & ~rank_bits) + other(rest & rank_bits);
@@ -71,7 +71,7 @@ std::uint64_t cell_request::operands() const { return mixed(word(), hash_of_oper
 
 touched cell_request::take_near(int choice, const engine::wait* waiting) const {
   run().words().check_lifetime(rank(), what_.word, run().state(rank()).seen);
-  return run().words().apply_near(run().state(rank()), what_, waiting, choice, run().events().size());
+  return run().words().apply_near(rank(), run().state(rank()), what_, waiting, choice, run().events().size());
 }
 
 int cell_request::choices_of_near(const engine::wait* waiting) const {
@@ -80,9 +80,7 @@ int cell_request::choices_of_near(const engine::wait* waiting) const {
 }
 
 bool cell_request::is_newest_of_cell_elsewhere(int choice, const engine::wait* waiting) const {
-  // What is in the total order has a place among fences as well, and so all is tried.
-  const bool may_be =
-      is_near(what_.what) && !is_in_total_order(what_) && run().how().near != near_model::sequential;
+  const bool may_be = is_near(what_.what) && run().how().near != near_model::sequential;
   const shared_word* word = may_be ? run().words().find(what_.word) : nullptr;
   if (word == nullptr || word->history.size() == 1) return false;
   const rank_state& of = run().state(rank());
@@ -113,6 +111,12 @@ void eager_delivery::note_event() const {
   of.outstanding.back().past = of.past;
 }
 
+wait_request::wait_request(execution& of, const engine::wait& what, bool has_deadline)
+    : cell_request(of, "await", what.read),
+      wait_(&what),
+      has_deadline_(has_deadline),
+      first_step_(of.events().size()) {}
+
 std::string wait_request::text(bool in_vain) const {
   return "await " + std::string(engine::name(what().what)) +
          (has_timed_out_ ? ", timed out"
@@ -120,7 +124,14 @@ std::string wait_request::text(bool in_vain) const {
                          : "");
 }
 
+std::string wait_request::sleeping_text(const engine::sleep& how) const {
+  return "fell asleep in step " + std::to_string(first_step_) + " on " + run().word_text(how.word) +
+         ", which held " + std::to_string(how.seen) + " and holds " + std::to_string(*how.word) + " now. " +
+         run().last_waker_text(how.word);
+}
+
 std::string wait_request::waiting_text() const {
+  if (wait_->asleep) return sleeping_text(*wait_->asleep);
   return "waits for " + run().word_text(what().word) + ", which is " + std::to_string(*what().word);
 }
 
@@ -260,12 +271,7 @@ touched any_wait::take(int choice) {
   rank_state& of = run().state(rank());
   if (!is_near(read.what)) return run().words().apply_direct(rank(), read, of.seen);
   run().words().check_lifetime(rank(), read.word, of.seen);
-  return run().words().apply_near(of, read, &any_[which_], choice, run().events().size());
-}
-
-bool any_wait::is_near_memory() const {
-  return std::any_of(any_.begin(), any_.end(),
-                     [](const engine::wait& one) { return is_near(one.read.what); });
+  return run().words().apply_near(rank(), of, read, &any_[which_], choice, run().events().size());
 }
 
 std::optional<std::size_t> any_wait::which() const {
@@ -278,19 +284,24 @@ std::uint64_t any_wait::observed(const touched& values) const {
 
 // ---- fences -----------------------------------------------------------------------------------------------
 
-void fence_request::touch(footprint& into) const {
-  into.add({total_order, use::write});
-  if (is_heavy_) into.add({every_rank, use::write});
+fence_request::fence_request(execution& of, fence_kind how)
+    : request(of, how == fence_kind::heavy   ? kind("heavy fence")
+                  : how == fence_kind::light ? kind("light fence")
+                                             : kind("fence")),
+      how_(how) {}
+
+// Two light ones can be exchanged.
+std::uint64_t fence_request::word() const {
+  return how_ == fence_kind::whole ? fence_name(rank()) : heavy_fences;
 }
 touched fence_request::take(int /*choice*/) {
-  constexpr auto order = std::memory_order_seq_cst;
-  if (!is_heavy_) {
-    run().words().fence(run().state(rank()), order);
-    return {};
-  }
-  // Twice, so that the first knows what the last does.
-  for (int time = 0; time < 2; ++time)
-    for (int each = 0; each < run().size(); ++each) run().words().fence(run().state(each), order);
+  rank_state& of = run().state(rank());
+  if (how_ == fence_kind::light)
+    run().words().light_fence(of);
+  else if (how_ == fence_kind::heavy)
+    run().words().heavy_fence(rank(), of);
+  else
+    run().words().fence(rank(), of, std::memory_order_seq_cst);
   return {};
 }
 

@@ -33,6 +33,8 @@ class execution;
 
 /// Whether a rank has crashed, as a word that its steps read.
 [[nodiscard]] std::uint64_t life_name(int rank);
+/// What the fences of a rank touch.
+[[nodiscard]] std::uint64_t fence_name(int rank);
 
 /// Bytes of a value that an operation writes or reads: those of a word, or of what an object has in it.
 [[nodiscard]] inline std::size_t width_of(const engine::operation& what) noexcept {
@@ -79,11 +81,6 @@ class request {
   [[nodiscard]] virtual int acts_on() const { return rank_; }
   /// What else tells it from other requests of this kind.
   [[nodiscard]] virtual std::uint64_t operands() const { return word(); }
-
-  /// Whether fences that are sequentially consistent cannot be exchanged with it either.
-  [[nodiscard]] virtual bool is_before_or_behind_fences() const { return false; }
-  /// Whether what its rank knows of near memory matters to it, which heavy fences of others change.
-  [[nodiscard]] virtual bool is_near_memory() const { return false; }
 
   /// Whether it may have to wait for steps of others.
   [[nodiscard]] virtual bool waits() const { return false; }
@@ -137,8 +134,6 @@ class cell_request : public request {
   [[nodiscard]] bool writes() const override { return is_write(what_.what); }
   [[nodiscard]] int acts_on() const override;
   [[nodiscard]] std::uint64_t operands() const override;
-  [[nodiscard]] bool is_before_or_behind_fences() const override { return is_in_total_order(what_); }
-  [[nodiscard]] bool is_near_memory() const override { return is_near(what_.what); }
 
  protected:
   cell_request(execution& of, kind what_kind, const engine::operation& what)
@@ -178,8 +173,7 @@ class eager_delivery final : public cell_request {
 /// over. A far poll is complete when it does: as long as its target keeps it waiting, no deadline helps.
 class wait_request final : public cell_request {
  public:
-  wait_request(execution& of, const engine::wait& what, bool has_deadline)
-      : cell_request(of, "await", what.read), wait_(&what), has_deadline_(has_deadline) {}
+  wait_request(execution& of, const engine::wait& what, bool has_deadline);
   [[nodiscard]] std::string text(bool in_vain) const override;
   [[nodiscard]] std::string waiting_text() const override;
   [[nodiscard]] bool waits() const override { return true; }
@@ -206,10 +200,13 @@ class wait_request final : public cell_request {
   /// Whether a wait that repeats a swap has one more try that fails but changes the word.
   [[nodiscard]] bool can_try_in_vain(std::uint64_t value) const;
 
+  [[nodiscard]] std::string sleeping_text(const engine::sleep& how) const;
+
   const engine::wait* wait_;
   bool has_deadline_;
   bool has_timed_out_ = false;
-  int failed_tries_ = 0;  // each of which wrote the word
+  std::size_t first_step_;  // before which it was asked for
+  int failed_tries_ = 0;    // each of which wrote the word
 };
 
 /// A wait for the first of several words in place.
@@ -225,7 +222,6 @@ class any_wait final : public request {
   void touch(footprint& into) const override;
   [[nodiscard]] int acts_on() const override;
   [[nodiscard]] std::uint64_t operands() const override;
-  [[nodiscard]] bool is_near_memory() const override;
   [[nodiscard]] bool waits() const override { return true; }
   [[nodiscard]] bool can_be_taken() const override { return choices() > 0; }
   [[nodiscard]] std::optional<bool> could_be_taken(std::uint64_t word, std::size_t event,
@@ -253,18 +249,21 @@ class any_wait final : public request {
   std::size_t which_ = 0;
 };
 
-/// A fence that is sequentially consistent. Others are no steps, as they concern their rank alone.
+/// Light and heavy ones are to each other as two whole ones, which are sequentially consistent.
+enum class fence_kind : std::uint8_t { whole, light, heavy };
+
+/// A fence of one of these kinds. A whole one can be exchanged with steps of other ranks, as `total_order`
+/// says, and is a step so that schedules show it. Fences of other orders concern their rank alone and are no
+/// steps.
 class fence_request final : public request {
  public:
-  /// Heavy: of all ranks.
-  fence_request(execution& of, bool is_heavy)
-      : request(of, is_heavy ? kind("heavy fence") : kind("fence")), is_heavy_(is_heavy) {}
-  [[nodiscard]] std::uint64_t word() const override { return total_order; }
-  void touch(footprint& into) const override;
+  fence_request(execution& of, fence_kind how);
+  [[nodiscard]] std::uint64_t word() const override;
+  [[nodiscard]] bool writes() const override { return how_ == fence_kind::heavy; }
   touched take(int choice) override;
 
  private:
-  bool is_heavy_;
+  fence_kind how_;
 };
 
 /// Before a wait without progress, in mode `progress`.

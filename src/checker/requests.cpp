@@ -156,20 +156,22 @@ void requests::end_epoch(int epoch, int home, engine::epoch_kind how) {
 
 void requests::fence(std::memory_order order) {
   rank_state& me = run_->self();
-  me.observed = mixed(me.observed, mixed(total_order, static_cast<std::uint64_t>(order)));
-  run_->note_asked(mixed(total_order, static_cast<std::uint64_t>(order)));
+  const int rank = run_->running();
+  me.observed = mixed(me.observed, mixed(fence_name(rank), static_cast<std::uint64_t>(order)));
+  run_->note_asked(mixed(fence_name(rank), static_cast<std::uint64_t>(order)));
   if (run_->how().near == near_model::sequential) return;
-  if (order != std::memory_order_seq_cst) return run_->words().fence(me, order);
-  fence_request fencing(*run_, false);
+  if (order != std::memory_order_seq_cst) return run_->words().fence(rank, me, order);
+  fence_request fencing(*run_, fence_kind::whole);
   run_->stop_before(fencing);
 }
-void requests::light_fence() {}
-void requests::heavy_fence() {
+void requests::light_fence() { fence_by(fence_kind::light); }
+void requests::heavy_fence() { fence_by(fence_kind::heavy); }
+void requests::fence_by(fence_kind how) {
   rank_state& me = run_->self();
-  me.observed = mixed(me.observed, every_rank);
-  run_->note_asked(every_rank);
+  me.observed = mixed(me.observed, mixed(heavy_fences, static_cast<std::uint64_t>(how)));
+  run_->note_asked(mixed(heavy_fences, static_cast<std::uint64_t>(how)));
   if (run_->how().near == near_model::sequential) return;
-  fence_request fencing(*run_, true);
+  fence_request fencing(*run_, how);
   run_->stop_before(fencing);
 }
 
@@ -255,7 +257,11 @@ void execution::fence(std::memory_order order) {
   self().frame = __builtin_frame_address(0);
   mutator_.fence(order);
 }
-void execution::light_fence() {}
+void execution::light_fence() {
+  if (is_unwound()) return;
+  self().frame = __builtin_frame_address(0);
+  mutator_.light_fence();
+}
 void execution::heavy_fence() {
   if (is_unwound()) return;
   self().frame = __builtin_frame_address(0);
@@ -285,6 +291,11 @@ bool execution::wakes_for_no_reason() {
   if (is_unwound() || self().early_wakes >= options_->most_early_wakes || choose(2) == 0) return false;
   ++self().early_wakes;
   return true;
+}
+
+void execution::note_woken(const std::uint64_t* word, std::uint64_t ranks) {
+  if (is_unwound()) return;
+  last_wake_up_[word] = {.by = running(), .step = events_.size(), .woken = ranks};
 }
 
 void execution::access(const engine::plain_access& what) {

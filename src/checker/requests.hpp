@@ -1,11 +1,14 @@
 // What the ranks of an execution ask for, as requests that the execution takes when a search says so.
 #pragma once
 
+#include <cstdint>
+
 #include "nearfar/engine/team.hpp"
 
 namespace nearfar::checker {
 
 class execution;
+enum class fence_kind : std::uint8_t;
 
 class requests final : public engine::operations {
  public:
@@ -26,6 +29,7 @@ class requests final : public engine::operations {
   void heavy_fence() override;
 
  private:
+  void fence_by(fence_kind how);
   void perform_on_object(const engine::operation& what);
   void issue_word(const engine::operation& what, std::uint64_t writer);
   /// Before a wait for `what`: a far poll flushes its target, and with it whatever is under way to there.

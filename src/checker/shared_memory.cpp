@@ -21,6 +21,17 @@ bool releases(std::memory_order order) {
 /// leaves.
 constexpr version_number stride = version_number{1} << 24U;
 
+/// Whether it is a compare-exchange that fails on this value, and so a load by its failure order.
+bool fails_on(const engine::operation& what, std::uint64_t value) {
+  return what.what == action::compare_exchange && value != what.expected;
+}
+bool writes_on(const engine::operation& what, std::uint64_t value) {
+  return what.what != action::load && !fails_on(what, value);
+}
+std::memory_order order_on(const engine::operation& what, std::uint64_t value) {
+  return fails_on(what, value) ? what.failure : what.order;
+}
+
 /// What MPI calls one operation: atomicity is promised among accumulates of the same.
 std::size_t kind_of_accumulate(action what) {
   switch (what) {
@@ -41,6 +52,11 @@ constexpr std::uint64_t name_of_lifetime = std::uint64_t{6} << 60U;
 /// An access of an object that no promise lets race.
 bool has_to_be_ordered(const engine::operation& what) {
   return what.is_of_object() && !what.is_of_values && what.writers == nullptr;
+}
+
+/// The event of a write, if it is one.
+std::size_t event_of(const shared_word& of, std::size_t place) {
+  return place == 0 ? touched::no_event : of.history[place].by_event;
 }
 
 std::string text_of(usage how) {
@@ -64,12 +80,14 @@ shared_memory::shared_memory(users& of, const options& how, const engine::team& 
       options_(&how),
       first_(reinterpret_cast<std::uint64_t*>(where.memory(0))),
       ranks_(static_cast<std::size_t>(where.size())),
+      order_(ranks_),
       slot_of_cell_(where.bytes() / sizeof(std::uint64_t) * ranks_, -1) {}
 
 void shared_memory::clear() {
   for (const shared_word& word : words_)
     if (word.cell != nullptr) slot_of_cell_[word.name] = -1;
   words_.clear();
+  order_.clear();
   places_in_views_ = 0;
   slot_of_other_.clear();
   slot_of_lifetime_.clear();
@@ -240,18 +258,26 @@ std::vector<std::size_t> shared_memory::places(const view& seen, const engine::o
   if (is_load && fits(history.back().value)) result.push_back(history.size() - 1);
   if (options_->near == near_model::sequential) return result;
   const version_number known = seen.at(word->in_view);
-  const shared_word* in_order = is_in_total_order(what) ? find(total_order) : nullptr;
-  const version_number passed = in_order != nullptr ? in_order->message.at(word->in_view) : 0;
   for (std::size_t place = history.size() - 1; place > 0 && history[place].version > known; --place) {
-    const std::uint64_t earlier = history[place - 1].value;
-    const bool fails = what.what == action::compare_exchange && earlier != what.expected;
-    // Nothing sequentially consistent comes before what others of its order have seen.
-    const bool is_ordered = (fails ? what.failure : what.order) == std::memory_order_seq_cst;
-    if (is_ordered && history[place].version <= passed) continue;
-    if (is_load ? fits(earlier) : fails || !history[place].is_atomic)
+    const shared_word::stored& earlier = history[place - 1];
+    const bool fits_here =
+        is_load ? fits(earlier.value) : fails_on(what, earlier.value) || !history[place].is_atomic;
+    if (fits_here && is_in_order_behind(earlier, seen, what, word->in_view))
       result.push_back(is_load ? place - 1 : place);
   }
   return result;
+}
+
+bool shared_memory::is_in_order_behind(const shared_word::stored& write, const view& seen,
+                                       const engine::operation& what, std::size_t in_view) const {
+  if (!order_.is_used()) return true;
+  const std::memory_order order = order_on(what, write.value);
+  const bool learns = what.what != action::store && acquires(order);
+  return order_.admits({.word = in_view,
+                        .behind = write.version,
+                        .writes = writes_on(what, write.value),
+                        .is_ordered = order == std::memory_order_seq_cst},
+                       seen, learns ? &write.message : nullptr);
 }
 
 bool shared_memory::can_read_other(const view& seen, const engine::wait& waiting) const {
@@ -273,22 +299,34 @@ bool shared_memory::could_satisfy(const view& seen, const engine::wait& waiting,
   });
 }
 
-touched shared_memory::apply_near(knowledge& of, const engine::operation& what, const engine::wait* waiting,
-                                  int choice, std::size_t event) {
-  if (is_in_total_order(what)) at(total_order);  // before there are references to others
+touched shared_memory::apply_near(int rank, knowledge& of, const engine::operation& what,
+                                  const engine::wait* waiting, int choice, std::size_t event) {
   shared_word& word = used_as(what.word, usage::near);
-  const std::uint64_t last = word.history.back().value;
   const std::size_t place = places(of.seen, what, waiting)[static_cast<std::size_t>(choice)];
-  if (what.what == action::store) return store_near(of, what, word, place, event);
+  const std::size_t earlier = what.what == action::load ? place : place - 1;
+  const shared_word::stored& behind = word.history[earlier];
+  const std::memory_order order = order_on(what, behind.value);
+  const place_of_access at{.word = word.in_view,
+                           .behind = behind.version,
+                           .writes = writes_on(what, behind.value),
+                           .is_ordered = order == std::memory_order_seq_cst};
+  if (!at.is_ordered && !order_.is_used()) return access_near(of, what, word, earlier, order, event);
+  const event_set before = at.is_ordered ? in_order().before_next(of.seen) : event_set{};
+  const touched values = access_near(of, what, word, earlier, order, event);
+  order_.note_access(rank, at, before, of.seen);
+  return values;
+}
+
+touched shared_memory::access_near(knowledge& of, const engine::operation& what, shared_word& word,
+                                   std::size_t earlier, std::memory_order order, std::size_t event) {
+  if (what.what == action::store) return store_near(of, what, word, earlier + 1, event);
   // A read-modify-write reads what it comes after.
-  const shared_word::stored& from = word.history[what.what == action::load ? place : place - 1];
-  const bool fails = what.what == action::compare_exchange && from.value != what.expected;
-  const std::memory_order order = fails ? what.failure : what.order;
+  const shared_word::stored& from = word.history[earlier];
   of.seen.raise(word.in_view, from.version);
   (acquires(order) ? of.seen : of.unacquired).join(from.message);
-  note_in_order(order, word, from.version);
-  if (what.what == action::load || fails) return {.before = last, .read = from.value, .after = last};
-  return store_near(of, what, word, place, event);
+  if (writes_on(what, from.value)) return store_near(of, what, word, earlier + 1, event);
+  const std::uint64_t last = word.history.back().value;
+  return {.before = last, .read = from.value, .after = last, .behind = event_of(word, earlier)};
 }
 
 touched shared_memory::store_near(knowledge& of, const engine::operation& what, shared_word& word,
@@ -296,6 +334,7 @@ touched shared_memory::store_near(knowledge& of, const engine::operation& what, 
   const std::uint64_t last = word.history.back().value;
   const std::uint64_t earlier = word.history[place - 1].value;
   const bool is_newest = place == word.history.size();
+  const std::size_t behind = event_of(word, place - 1);
   shared_word::stored stored{.value = result_of(what, earlier), .by_event = event};
   const version_number before = word.history[place - 1].version;
   if (!is_newest && word.history[place].version - before < 2) {
@@ -307,7 +346,6 @@ touched shared_memory::store_near(knowledge& of, const engine::operation& what, 
   stored.is_atomic = what.what != action::store;
   if (stored.is_atomic) stored.message = word.history[place - 1].message;
   of.seen.raise(word.in_view, stored.version);
-  note_in_order(what.order, word, stored.version);
   stored.message.join(releases(what.order) ? of.seen : of.released);
   stored.message.raise(word.in_view, stored.version);
   if (is_newest) {
@@ -316,23 +354,37 @@ touched shared_memory::store_near(knowledge& of, const engine::operation& what, 
   }
   const bool is_atomic = stored.is_atomic;
   word.history.insert(word.history.begin() + static_cast<std::ptrdiff_t>(place), std::move(stored));
-  return {.before = last, .read = is_atomic ? earlier : last, .after = word.history.back().value};
+  return {.before = last,
+          .read = is_atomic ? earlier : last,
+          .after = word.history.back().value,
+          .behind = behind};
 }
 
-void shared_memory::note_in_order(std::memory_order order, const shared_word& word, version_number version) {
-  if (order != std::memory_order_seq_cst) return;
-  const std::size_t in_view = word.in_view;
-  at(total_order).message.raise(in_view, version);
+total_order& shared_memory::in_order() {
+  if (!order_.is_used()) places_in_views_ = order_.begin(places_in_views_);
+  return order_;
 }
 
-void shared_memory::fence(knowledge& of, std::memory_order order) {
+void shared_memory::fence(int rank, knowledge& of, std::memory_order order) {
+  const bool is_ordered = order == std::memory_order_seq_cst;
+  const event_set before = is_ordered ? in_order().before_next(of.seen) : event_set{};
   if (acquires(order)) of.seen.join(of.unacquired);
-  if (order == std::memory_order_seq_cst) {
-    view& passed = at(total_order).message;
-    of.seen.join(passed);
-    passed = of.seen;
-  }
+  if (is_ordered) order_.note_fence(rank, before, of.seen);
   if (releases(order)) of.released = of.seen;
+  if (is_ordered) order_.note_end_of_step(rank, of.seen);
+}
+
+void shared_memory::light_fence(knowledge& of) {
+  of.shown = of.seen;
+  of.shown.join(of.unacquired);
+  of.seen.join(at(heavy_fences).message);
+}
+
+void shared_memory::heavy_fence(int rank, knowledge& of) {
+  fence(rank, of, std::memory_order_seq_cst);
+  at(heavy_fences).message.join(of.seen);
+  of.seen.join(users_->all_shown());
+  of.released = of.seen;
 }
 
 void shared_memory::spread_versions(shared_word& word) {
@@ -343,10 +395,12 @@ void shared_memory::spread_versions(shared_word& word) {
   }
   word.version = word.history.back().version;
   // A view holds the version of a write, or that of the initial value.
-  const auto adapt = [&](view& known) {
-    const auto place = std::lower_bound(old.begin(), old.end(), known.at(word.in_view)) - old.begin();
-    known.replace(word.in_view, stride * static_cast<version_number>(place));
+  const auto renumbered = [&](version_number known) {
+    const auto place = std::lower_bound(old.begin(), old.end(), known) - old.begin();
+    return stride * static_cast<version_number>(place);
   };
+  const auto adapt = [&](view& known) { known.replace(word.in_view, renumbered(known.at(word.in_view))); };
+  order_.renumber(word.in_view, renumbered);
   for (shared_word& other : words_) {
     adapt(other.message);
     for (shared_word::stored& one : other.history) adapt(one.message);

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <source_location>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "footprint.hpp"
 #include "nearfar/checker/checker.hpp"
 #include "nearfar/engine/team.hpp"
+#include "total_order.hpp"
 #include "view.hpp"
 
 namespace nearfar::checker {
@@ -40,18 +42,9 @@ struct accesses_of_origin {
   }
 };
 
-/// Name of what is no cell but the order of all that is sequentially consistent: its message is what fences
-/// have seen, and how far accesses of each word have come. The names behind it are the places of each word's
-/// accesses in it.
-inline constexpr std::uint64_t total_order = std::uint64_t{5} << 60U;
-/// What a heavy fence changes, and all that is near depends on.
-inline constexpr std::uint64_t every_rank = (std::uint64_t{5} << 60U) + (std::uint64_t{1} << 59U);
-
-[[nodiscard]] inline bool is_in_total_order(const engine::operation& what) noexcept {
-  return is_near(what.what) &&
-         (what.order == std::memory_order_seq_cst ||
-          (what.what == engine::action::compare_exchange && what.failure == std::memory_order_seq_cst));
-}
+/// Name of the order of heavy fences among themselves and with each light one: its message is what ranks have
+/// known before their heavy fences.
+inline constexpr std::uint64_t heavy_fences = std::uint64_t{11} << 60U;
 
 /// How a word of memory is used.
 enum class usage : std::uint8_t { none, near, far, plain };
@@ -77,7 +70,7 @@ struct shared_word {
     version_number version = 0;
     bool is_atomic = false;  // nothing may come between it and what it read
   };
-  std::vector<stored> history;  // of a near cell, by version: C++'s modification order
+  std::vector<stored> history;  // of a near cell, by version: C++'s modification order; see `total_order`
   // The last events that touched it, and those before: of each, some that can be exchanged, or one.
   use last_use = use::write;
   std::vector<int> last_events;
@@ -91,13 +84,17 @@ struct knowledge {
   view seen;
   view released;    // at its last releasing fence: what its relaxed stores make known from then on
   view unacquired;  // what its relaxed loads have read: known from its next acquiring fence on
+  view shown;       // at its last light fence: what heavy fences of others make known
 };
 
 /// Values of a word about a step.
 struct touched {
+  static constexpr std::size_t no_event = ~std::size_t{0};
+
   std::uint64_t before = 0;
   std::uint64_t read = 0;
   std::uint64_t after = 0;
+  std::size_t behind = no_event;  ///< of a near cell: the event whose write the step comes behind, if any
 };
 
 class shared_memory {
@@ -109,6 +106,8 @@ class shared_memory {
     [[nodiscard]] virtual std::string word_text(const std::uint64_t* cell) const = 0;
     /// Calls `action` with each view that a rank holds, or an operation that is under way.
     virtual void for_each_view(const std::function<void(view&)>& action) = 0;
+    /// What every rank has shown by its last light fence.
+    [[nodiscard]] virtual view all_shown() const = 0;
 
    protected:
     users() = default;
@@ -148,9 +147,16 @@ class shared_memory {
   }
 
   /// Does what is asked of a near cell, at one of its `places`, by the event of this number.
-  touched apply_near(knowledge& of, const engine::operation& what, const engine::wait* waiting, int choice,
-                     std::size_t event);
-  void fence(knowledge& of, std::memory_order order);
+  touched apply_near(int rank, knowledge& of, const engine::operation& what, const engine::wait* waiting,
+                     int choice, std::size_t event);
+  void fence(int rank, knowledge& of, std::memory_order order);
+  /// A light fence and a heavy one of another rank are to each other as whole ones; two light ones are
+  /// nothing. What one rank shows by its light fence no heavy one passes on to light ones.
+  void light_fence(knowledge& of);
+  void heavy_fence(int rank, knowledge& of);
+  /// Whether something sequentially consistent has happened: from then on a step may take choices away from
+  /// others that touch other words.
+  [[nodiscard]] bool has_total_order() const noexcept { return order_.is_used(); }
   touched apply_direct(int rank, const engine::operation& what, view& seen);
   struct far_access {
     touched values;
@@ -189,10 +195,16 @@ class shared_memory {
   shared_word& used_as(const std::uint64_t* cell, usage how);
   [[nodiscard]] shared_word* lifetime_of(const std::uint64_t* cell);
   void note_lifetime(int owner, const std::byte* from, std::size_t bytes, bool is_lent, view& seen);
+  /// Does it at this place in the history, by this memory order.
+  touched access_near(knowledge& of, const engine::operation& what, shared_word& word, std::size_t place,
+                      std::memory_order order, std::size_t event);
   touched store_near(knowledge& of, const engine::operation& what, shared_word& word, std::size_t place,
                      std::size_t event);
-  /// Notes how far accesses of the total order have come.
-  void note_in_order(std::memory_order order, const shared_word& word, version_number version);
+  /// Whether the total order admits an access of a near cell that comes behind one of its writes.
+  [[nodiscard]] bool is_in_order_behind(const shared_word::stored& write, const view& seen,
+                                        const engine::operation& what, std::size_t in_view) const;
+  /// The total order, with room for it in views.
+  [[nodiscard]] total_order& in_order();
   /// Makes room between the versions of a near cell.
   void spread_versions(shared_word& word);
   /// Reports a conflict unless `seen` holds that all accesses of the word are complete with which MPI lets
@@ -206,6 +218,7 @@ class shared_memory {
   std::uint64_t* first_;
   std::size_t ranks_;
   std::vector<shared_word> words_;
+  total_order order_;
   std::size_t places_in_views_ = 0;
   std::vector<std::int32_t> slot_of_cell_;
   std::vector<std::int32_t> slot_of_lifetime_;  // as many, once a pool lends a word

@@ -41,6 +41,11 @@ inline constexpr std::uint64_t part = nearfar::testing::is_instrumented ? 20 : 1
   how.most_executions = executions;
   return how;
 }
+/// With ranks that may wake once each for no reason. A lost wake-up shows without.
+[[nodiscard]] inline options waking_early(options how) {
+  how.most_early_wakes = 1;
+  return how;
+}
 [[nodiscard]] inline program on_a_node(int ranks, std::function<void(world&, monitor&)> body) {
   return {.where = topology_spec::parse("node:1").place(ranks), .body = std::move(body)};
 }

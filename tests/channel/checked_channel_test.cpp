@@ -1,6 +1,7 @@
 // Channels of every strategy in the model checker: in every order where these are few enough.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,13 @@ namespace {
 class checked_channel : public ::testing::TestWithParam<strategy> {};
 INSTANTIATE_TEST_SUITE_P(every, checked_channel, ::testing::ValuesIn(strategies()),
                          [](const auto& of) { return std::string(of.param.name); });
+
+/// At random, of ranks that sleep: in a third of the executions some wake for no reason.
+void expect_sound_sleep(const program& what, near_model near, std::uint64_t executions) {
+  const std::uint64_t third = std::max<std::uint64_t>(executions / part / 3, 1);
+  expect_nothing_found(what, at_random(near, 2 * third));
+  expect_nothing_found(what, waking_early(at_random(near, third)));
+}
 
 /// A capacity of those, with room for all where full is not told exactly.
 [[nodiscard]] std::vector<std::size_t> capacities(const strategy& of,
@@ -71,8 +79,7 @@ TEST_P(checked_channel, wakes_whoever_waits) {
         for (int receivers = 1; receivers <= most_receivers; ++receivers)
           for (const bool closes : {false, true})
             if (!closes || senders == 1)
-              expect_nothing_found(streams(of, capacity, senders, receivers, 3, closes),
-                                   at_random(near, 1000 / part));
+              expect_sound_sleep(streams(of, capacity, senders, receivers, 3, closes), near, 1000);
 }
 void expect_success(queue_status found) {
   if (found != queue_status::success) throw nearfar::error("nobody closes, and there is room");
@@ -102,8 +109,7 @@ TEST(checked_segments, let_all_send_for_whom_there_is_room) {
 }
 
 TEST_P(checked_channel, loses_nothing_when_it_is_closed) {
-  for (const near_model near : near_models)
-    expect_nothing_found(closing(GetParam()), at_random(near, 2000 / part));
+  for (const near_model near : near_models) expect_sound_sleep(closing(GetParam()), near, 2000);
 }
 TEST_P(checked_channel, wakes_all_for_whom_there_is_something_in_a_range) {
   const strategy& of = GetParam();
@@ -113,13 +119,12 @@ TEST_P(checked_channel, wakes_all_for_whom_there_is_something_in_a_range) {
     for (const std::size_t capacity : {1U, 2U, 3U})
       for (int senders = 1; senders <= most_senders; ++senders)
         for (int receivers = 1; receivers <= most_receivers; ++receivers)
-          expect_nothing_found(range_streams(of, capacity, senders, receivers, 3),
-                               at_random(near, 300 / part));
+          expect_sound_sleep(range_streams(of, capacity, senders, receivers, 3), near, 300);
 }
 TEST_P(checked_channel, loses_nothing_of_a_range_when_it_is_closed) {
   for (const near_model near : near_models)
     for (const std::size_t capacity : {1U, 2U})
-      expect_nothing_found(range_closing(GetParam(), capacity), at_random(near, 300 / part));
+      expect_sound_sleep(range_closing(GetParam(), capacity), near, 300);
 }
 TEST_P(checked_channel, lends_a_frame_to_one_at_a_time) {
   const strategy& of = GetParam();
@@ -132,9 +137,8 @@ TEST_P(checked_channel, lends_a_frame_to_one_at_a_time) {
         for (int receivers = 1; receivers <= most_receivers; ++receivers)
           for (const bool closes : {false, true})
             if (!closes || senders == 1)
-              expect_nothing_found(of.frame_streams(capacity, senders, receivers, 2, closes),
-                                   at_random(near, 300 / part));
-      expect_nothing_found(of.frame_closing(capacity), at_random(near, 300 / part));
+              expect_sound_sleep(of.frame_streams(capacity, senders, receivers, 2, closes), near, 300);
+      expect_sound_sleep(of.frame_closing(capacity), near, 300);
     }
   }
 }
@@ -143,7 +147,7 @@ TEST(checked_channel_locks, of_the_world_do) {
   const strategy& of = strategy_named("ring_of_mcs_mpmc");
   for (const near_model near : near_models) {
     expect_nothing_found(attempts(of, 1, {{1, 2}, {get}, {3, get}}), at_random(near, 1000 / part));
-    expect_nothing_found(streams(of, 1, 1, 2, 3, true), at_random(near, 300 / part));
+    expect_sound_sleep(streams(of, 1, 1, 2, 3, true), near, 300);
   }
 }
 /// flagged_ring.hpp says how.

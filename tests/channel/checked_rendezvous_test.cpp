@@ -12,7 +12,10 @@ namespace {
 const strategy& met = strategy_named("rendezvous");
 
 void expect_sound(const program& what, std::uint64_t executions = 3000) {
-  for (const near_model near : near_models) expect_nothing_found(what, at_random(near, executions / part));
+  for (const near_model near : near_models) {
+    expect_nothing_found(what, at_random(near, executions / part * 2 / 3));
+    expect_nothing_found(what, waking_early(at_random(near, executions / part / 3)));
+  }
 }
 
 TEST(checked_rendezvous, brings_both_together) {

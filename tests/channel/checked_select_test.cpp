@@ -1,7 +1,9 @@
 // Selections among channels in the model checker.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "nearfar/channel/strategies.hpp"
 #include "tests/channel/select_programs.hpp"
@@ -15,7 +17,10 @@ using ring = tested<ring_buffer>;
 using lone = tested<spsc_ring>;  // its sender, and its receiver, are told by a light fence
 
 void expect_sound(const program& what) {
-  for (const near_model near : near_models) expect_nothing_found(what, at_random(near, 2000 / part));
+  for (const near_model near : near_models) {
+    expect_nothing_found(what, at_random(near, 1400 / part));
+    expect_nothing_found(what, waking_early(at_random(near, 600 / part)));
+  }
 }
 
 TEST(checked_selection, receives_what_comes_first) {
@@ -54,6 +59,30 @@ TEST(checked_selection, is_told_when_a_channel_is_closed) {
   expect_sound(choice_among_closed<ring, met>());
   expect_sound(choice_beside_a_receiver<ring, ring>());
   expect_sound(choice_beside_a_receiver<met, met>());
+}
+
+/// Whether a flaw of all selections of a program is found.
+[[nodiscard]] bool is_found(const program& what) {
+  return std::any_of(near_models.begin(), near_models.end(), [&](near_model near) {
+    options how = at_random(near, 5000);
+    how.most_steps = 2000;
+    return check(what, how).found.has_value();
+  });
+}
+template <typename Channel>
+[[nodiscard]] program crossed_with(flaw_of_case wrong) {
+  return choices<Channel, Channel>({{{1, get}, {1, get}}, {{get, 2}, {get, 2}}}, false, wrong);
+}
+
+TEST(broken_selection, is_found) {
+  EXPECT_TRUE(is_found(choice_of_messages<ring, ring>(2, flaw_of_case::stays_watched)));
+  EXPECT_TRUE(is_found(crossed_with<ring>(flaw_of_case::looks_once)));
+  EXPECT_TRUE(is_found(crossed_with<lone>(flaw_of_case::looks_once)));
+  EXPECT_TRUE(is_found(crossed_with<met>(flaw_of_case::stays_watched)));
+  EXPECT_TRUE(is_found(crossed_with<met>(flaw_of_case::sees_nobody)));
+  EXPECT_TRUE(is_found(crossed_with<met>(flaw_of_case::is_not_listed)));
+  EXPECT_FALSE(is_found(crossed_with<ring>(flaw_of_case::none)));
+  EXPECT_FALSE(is_found(crossed_with<met>(flaw_of_case::none)));
 }
 
 }  // namespace

@@ -24,6 +24,51 @@ struct outcome {
   queue_status status = queue_status::timed_out;
 };
 
+/// What is wrong with how a rank waits at one of its channels.
+enum class flaw_of_case : std::uint8_t {
+  none,
+  stays_watched,  ///< it is told of what happens there for ever
+  looks_once,     ///< and not again once it is told of what happens there
+  sees_nobody,    ///< that waits there already
+  is_not_listed   ///< so that nobody finds it there
+};
+
+/// A case with a flaw.
+class flawed_case final : public nearfar::detail::basic_case<model_memory> {
+  using base = nearfar::detail::basic_case<model_memory>;
+
+ public:
+  flawed_case(base& of, flaw_of_case wrong) : of_(&of), wrong_(wrong) {}
+
+  [[nodiscard]] bool is_spent() const noexcept override { return of_->is_spent(); }
+  [[nodiscard]] bool attempt() override {
+    const bool looks = wrong_ != flaw_of_case::looks_once || !is_just_watched_;
+    is_just_watched_ = false;
+    return looks && of_->attempt();
+  }
+  void watch(nearfar::detail::waiter<model_memory>& whom, std::uint32_t number) override {
+    is_just_watched_ = true;
+    of_->watch(whom, number);
+  }
+  void unwatch() override {
+    if (wrong_ != flaw_of_case::stays_watched) of_->unwatch();
+  }
+  [[nodiscard]] const void* meeting_place() const noexcept override { return of_->meeting_place(); }
+  void acquire() override { of_->acquire(); }
+  void release() override { of_->release(); }
+  [[nodiscard]] bool is_ready() override { return wrong_ != flaw_of_case::sees_nobody && of_->is_ready(); }
+  void enlist() override {
+    if (wrong_ != flaw_of_case::is_not_listed) of_->enlist();
+  }
+  void complete() override { of_->complete(); }
+  void report() override { of_->report(); }
+
+ private:
+  base* of_;
+  flaw_of_case wrong_;
+  bool is_just_watched_ = false;
+};
+
 /// One rank's two channels, and the words by which it waits at them.
 template <typename First, typename Second>
 class chooser {
@@ -37,8 +82,13 @@ class chooser {
   };
 
  public:
-  chooser(world& w, First& first, Second& second)
-      : memory_(w), words_(w, 1), mine_(&words_.at({w.rank(), 0})), first_(&first), second_(&second) {}
+  chooser(world& w, First& first, Second& second, flaw_of_case wrong = flaw_of_case::none)
+      : memory_(w),
+        words_(w, 1),
+        mine_(&words_.at({w.rank(), 0})),
+        first_(&first),
+        second_(&second),
+        wrong_(wrong) {}
 
   /// Sends to, or receives from, the first and the second: a message that is not 0 is sent.
   [[nodiscard]] outcome operator()(word to_first, word to_second,
@@ -47,7 +97,11 @@ class chooser {
     with_case(*first_, mine_->first, to_first, result, [&](auto& one) {
       with_case(*second_, mine_->second, to_second, result, [&](auto& other) {
         using all = nearfar::detail::selection<model_memory>;
+        flawed_case flawed_one(one, wrong_);
+        flawed_case flawed_other(other, wrong_);
         std::array<all::numbered, 2> cases{all::numbered{&one, 0}, all::numbered{&other, 1}};
+        if (wrong_ != flaw_of_case::none)
+          cases = {all::numbered{&flawed_one, 0}, all::numbered{&flawed_other, 1}};
         static_cast<void>(
             nearfar::detail::select_among<model_memory>(memory_, mine_->me, cases, deadline, random_));
       });
@@ -80,6 +134,7 @@ class chooser {
   words* mine_;
   First* first_;
   Second* second_;
+  flaw_of_case wrong_;
   std::minstd_rand random_;
 };
 
@@ -101,11 +156,12 @@ void expect_balanced(world& w, First& first, Second& second, std::int64_t balanc
 
 /// All ranks select, or with `soon` until a deadline; then what one has sent another has received.
 template <typename First, typename Second>
-[[nodiscard]] program choices(const std::vector<selections>& of_ranks, bool soon = false) {
+[[nodiscard]] program choices(const std::vector<selections>& of_ranks, bool soon = false,
+                              flaw_of_case wrong = flaw_of_case::none) {
   return on_a_node(static_cast<int>(of_ranks.size()), [=](world& w, monitor&) {
     First first(w, 1);
     Second second(w, 1);
-    chooser<First, Second> choose(w, first, second);
+    chooser<First, Second> choose(w, first, second, wrong);
     channel_deadline deadline;
     if (soon) deadline = w.now() + std::chrono::nanoseconds(1);
     std::int64_t balance = 0;
@@ -145,11 +201,11 @@ template <typename First, typename Second>
 
 /// One selects as often as two send, without selecting.
 template <typename First, typename Second>
-[[nodiscard]] program choice_of_messages(word count) {
+[[nodiscard]] program choice_of_messages(word count, flaw_of_case wrong = flaw_of_case::none) {
   return on_a_node(3, [=](world& w, monitor&) {
     First first(w, 1);
     Second second(w, 1);
-    chooser<First, Second> choose(w, first, second);
+    chooser<First, Second> choose(w, first, second, wrong);
     std::int64_t balance = 0;
     if (w.rank() == 0) {
       for (word i = 0; i < 2 * count; ++i) balance += choose(get, get).balance;

@@ -193,8 +193,8 @@ struct execution {
 
 class enumeration {
  public:
-  enumeration(const random_program& of, delivery_mode mode, near_model near, total_order_of order)
-      : mode_(mode), near_(near), order_(order), in_(of, mode), stopped_(of.size(), none) {
+  enumeration(const random_program& of, delivery_mode mode, near_model near)
+      : mode_(mode), near_(near), in_(of, mode), stopped_(of.size(), none) {
     for (index at = 0; at < in_.events.size(); ++at) {
       const event& each = in_.events[at];
       const bool is_access = each.what == event::kind::access;
@@ -451,7 +451,7 @@ class enumeration {
       return has(next | now.synchronised[a], b) ||
              (next != 0 && earlier != 0 && now.known(first_of(next), last_of(earlier)));
     };
-    partial_order total = order_ == total_order_of::steps ? now.before : partial_order{};
+    partial_order total{};
     const auto put = [&](event_set some, event_set after) {
       return holds_for_all(
           some, [&](index a) { return holds_for_all(after, [&](index b) { return total.add(a, b); }); });
@@ -474,7 +474,6 @@ class enumeration {
 
   delivery_mode mode_;
   near_model near_;
-  total_order_of order_;
   graph in_;
   std::array<event_set, all_words> accesses_{};
   event_set deliveries_ = 0;
@@ -491,9 +490,8 @@ class enumeration {
 
 }  // namespace
 
-permitted outcomes_by_axioms(const random_program& of, delivery_mode mode, near_model near,
-                             total_order_of order) {
-  return enumeration(of, mode, near, order).all();
+permitted outcomes_by_axioms(const random_program& of, delivery_mode mode, near_model near) {
+  return enumeration(of, mode, near).all();
 }
 
 }  // namespace nearfar::checker::testing

@@ -33,8 +33,8 @@
 ///
 /// **Coherence**, of near cells in release_acquire: no access of a cell that is known to another comes behind
 /// it in the history, but that two reads of one write have no order. **Sequential consistency**, there too:
-/// the order S of [atomics.order] in C++20 exists. As the checker has it, S agrees with the order in time as
-/// well; the standard asks that it agree with "strongly happens before" only.
+/// the order S of [atomics.order] in C++20 exists. S agrees with "strongly happens before" and with
+/// coherence; it need not agree with the order in time.
 ///
 /// **Deadlock**: some rank has not ended and no event can be added. A wait cannot go on if the last value of
 /// the word's history is not what it waits for: a load that is repeated reads that in the end. A flush or
@@ -56,11 +56,7 @@ struct permitted {
   bool conflict = false;
 };
 
-/// What the order S of all that is sequentially consistent agrees with.
-enum class total_order_of { steps, the_standard };
-
 /// Throws `error` if the program is too large to be represented.
-[[nodiscard]] permitted outcomes_by_axioms(const random_program& of, delivery_mode mode, near_model near,
-                                           total_order_of order = total_order_of::steps);
+[[nodiscard]] permitted outcomes_by_axioms(const random_program& of, delivery_mode mode, near_model near);
 
 }  // namespace nearfar::checker::testing

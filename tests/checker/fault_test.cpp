@@ -125,9 +125,12 @@ TEST(faults, deadlock_says_who_waits_for_what) {
   };
   for (const options& how : {sequential, weak})
     EXPECT_TRUE(finds(program_of(5, waits), how, fault::deadlock,
-                      "no rank can go on: rank 0 waits for cells.x of rank 0, which is 0; rank 1 waits for "
-                      "words.b of rank 1, which is 0; rank 2 waits for a signal of rank 0; rank 3 waits in a "
-                      "barrier; rank 4 waits for a signal"));
+                      "no rank can go on:\n"
+                      "  rank 0 waits for cells.x of rank 0, which is 0\n"
+                      "  rank 1 waits for words.b of rank 1, which is 0\n"
+                      "  rank 2 waits for a signal of rank 0\n"
+                      "  rank 3 waits in a barrier\n"
+                      "  rank 4 waits for a signal"));
 }
 
 TEST(faults, deadlock_by_a_lost_wake_up) {

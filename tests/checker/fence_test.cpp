@@ -47,9 +47,9 @@ TEST(store_buffering, may_miss_both_if_anything_is_missing) {
   EXPECT_TRUE(may_both_miss({in_order, way{.store = seq_cst, .load = acquire}}));
 }
 
-/// A fence of this rank, or a heavy one, which is of all.
-enum class asymmetric : std::uint8_t { none, light, heavy };
+enum class asymmetric : std::uint8_t { none, light, heavy, whole };
 void pass(world& w, asymmetric how) {
+  if (how == asymmetric::whole) w.fence(seq_cst);
   if (how == asymmetric::light) w.light_fence();
   if (how == asymmetric::heavy) w.heavy_fence();
 }
@@ -69,8 +69,12 @@ TEST(asymmetric_fences, order_a_light_one_with_a_heavy_one) {
   EXPECT_FALSE(may_both_miss(asymmetric::light, asymmetric::heavy));
   EXPECT_FALSE(may_both_miss(asymmetric::heavy, asymmetric::light));
   EXPECT_FALSE(may_both_miss(asymmetric::heavy, asymmetric::heavy));
+  EXPECT_FALSE(may_both_miss(asymmetric::whole, asymmetric::heavy));
   EXPECT_TRUE(may_both_miss(asymmetric::light, asymmetric::light));
   EXPECT_TRUE(may_both_miss(asymmetric::none, asymmetric::light));
+  // A compiler may exchange what no light fence keeps apart.
+  EXPECT_TRUE(may_both_miss(asymmetric::none, asymmetric::heavy));
+  EXPECT_TRUE(may_both_miss(asymmetric::whole, asymmetric::light));
 }
 
 /// Who has seen what another did, and then not what the third says, is known to the third by its fence.
@@ -92,6 +96,24 @@ TEST(asymmetric_fences, order_what_a_third_has_done) {
   };
   EXPECT_FALSE(may_be_missed(asymmetric::light, asymmetric::heavy));
   EXPECT_TRUE(may_be_missed(asymmetric::light, asymmetric::light));
+}
+
+/// The system makes the other ranks pass a fence one after the other: rank 2 may be past its own before rank
+/// 0 is at its own, so that the heavy fence of rank 1 makes no order of their light ones.
+TEST(asymmetric_fences, of_a_third_leave_two_light_ones_without_order) {
+  const auto may_all_miss = [](asymmetric of_two) {
+    const outcomes seen = outcomes_in_weak_memory(3, 3, [=](scene& s) {
+      const auto rank = static_cast<std::size_t>(s.rank());
+      const std::array cells{&s.cells.x, &s.cells.z, &s.cells.y};
+      cells.at(rank)->store(1, relaxed);
+      pass(s.w, rank == 1 ? asymmetric::heavy : of_two);
+      // Before the heavy fence, after it, and after what comes after it.
+      s.r[rank] = cells.at((rank + 1) % cells.size())->load(relaxed);
+    });
+    return seen.contains({0, 0, 0});
+  };
+  EXPECT_TRUE(may_all_miss(asymmetric::light));
+  EXPECT_FALSE(may_all_miss(asymmetric::whole));
 }
 
 TEST(message_passing, by_fences_is_fresh_with_both) {
@@ -133,12 +155,24 @@ TEST(independent_reads, agree_in_the_total_order) {
   EXPECT_TRUE(may_disagree(acquire, false));
 }
 
-TEST(fences, are_no_steps_unless_sequentially_consistent) {
-  const auto executions = [](std::memory_order order) {
-    return check(program_of(3, [=](scene& s) { s.w.fence(order); }), by(weak)).executions;
+TEST(fences, are_exchanged_with_what_other_ranks_do) {
+  const auto executions = [](const body& of) { return check(program_of(3, of), by(weak)).executions; };
+  EXPECT_EQ(executions([](scene& s) { s.w.fence(acq_rel); }), 1U);
+  EXPECT_EQ(executions([](scene& s) { s.w.fence(seq_cst); }), 1U);
+  EXPECT_EQ(executions([](scene& s) { s.w.heavy_fence(); }), 6U);
+  EXPECT_EQ(executions([](scene& s) { (void)s.cells.x.load(seq_cst); }), 1U);
+  EXPECT_EQ(executions([](scene& s) {
+              (s.rank() == 0 ? s.cells.x : s.rank() == 1 ? s.cells.y : s.cells.z).store(1, seq_cst);
+            }),
+            1U);
+}
+
+TEST(fences, are_steps_of_a_schedule_if_sequentially_consistent) {
+  const auto steps = [](std::memory_order order) {
+    return check(program_of(1, [=](scene& s) { s.w.fence(order); }), by(weak)).steps;
   };
-  EXPECT_EQ(executions(acq_rel), 1U);
-  EXPECT_EQ(executions(seq_cst), 6U);
+  EXPECT_EQ(steps(acq_rel), 0U);
+  EXPECT_EQ(steps(seq_cst), 1U);
 }
 
 /// Who sees that the other does not want it enters: half of Dekker's algorithm and of Peterson's.
@@ -174,6 +208,25 @@ TEST(fences, one_less_lets_two_enter) {
       EXPECT_TRUE(finds(if_the_other_does_not(ways), by(weak), fault::exclusion, "is inside together with"));
   // It keeps them apart, but who enters second need not see what was done inside.
   EXPECT_TRUE(finds(if_the_other_does_not({fenced, fenced}), by(weak), fault::order, "need not see"));
+}
+
+TEST(fences, are_needed_where_only_the_total_order_is_relied_on) {
+  // Who sees that the first has left takes the place, and by that learns what was done inside. In the total
+  // order the exchange may still come before the store, since the load is relaxed: the exchange then learns
+  // nothing.
+  const auto second_enters = [](std::memory_order told, std::memory_order seen) {
+    return program_of(2, [=](scene& s) {
+      if (s.rank() == 1 && (s.cells.x.load(seen) == 0 || s.cells.y.exchange(2, seq_cst) > 1)) return;
+      s.watch.ask();
+      s.watch.enter();
+      s.watch.leave();
+      if (s.rank() == 1) return;
+      s.cells.y.store(1, seq_cst);
+      s.cells.x.store(1, told);
+    });
+  };
+  EXPECT_TRUE(finds(second_enters(relaxed, relaxed), by(weak), fault::order, "need not see"));
+  EXPECT_TRUE(is_right(second_enters(release, acquire), by(weak)));
 }
 
 }  // namespace

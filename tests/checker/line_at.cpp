@@ -6,8 +6,19 @@
 
 namespace nearfar::test {
 
+namespace {
+
+/// From the root of the sources: a site's file is below include/, or a whole path.
+std::string path_of(const checker::site& where) {
+  for (const char* folder : {"/src/", "/tests/"})
+    if (const auto at = where.file.rfind(folder); at != std::string::npos) return where.file.substr(at);
+  return "/include/" + where.file;
+}
+
+}  // namespace
+
 std::string line_at(const checker::site& where) {
-  std::ifstream file(std::string(NEARFAR_SOURCE_DIR) + "/include/" + where.file);
+  std::ifstream file(NEARFAR_SOURCE_DIR + path_of(where));
   std::string line;
   for (unsigned i = 0; i < where.line; ++i) std::getline(file, line);
   return line;

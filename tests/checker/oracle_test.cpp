@@ -67,7 +67,7 @@ constexpr std::size_t at_end = 99;
 /// Whether a program may make all these observations.
 bool may(const random_program& of, std::initializer_list<observed> all, near_model near = weak,
          delivery_mode mode = lazy) {
-  const permitted found = outcomes_by_axioms(of, mode, near, total_order_of::the_standard);
+  const permitted found = outcomes_by_axioms(of, mode, near);
   EXPECT_FALSE(found.deadlock || found.conflict);
   return std::any_of(found.seen.begin(), found.seen.end(), [&](const outcome& one_of) {
     return std::all_of(all.begin(), all.end(), [&](const observed& each) {
@@ -511,24 +511,6 @@ TEST_P(the_search, agrees_with_the_axioms) {
 INSTANTIATE_TEST_SUITE_P(of, the_search, ::testing::ValuesIn(families),
                          [](const auto& one_of) { return std::string(one_of.param.name); });
 
-TEST(the_search, has_the_total_order_of_steps_where_the_standard_asks_for_less) {
-  // Rank 1 comes before the store of y in the total order, although a relaxed read shows it that it comes
-  // later.
-  const random_program of{{store(y, 1, seq_cst), exchange(x, 2, release)},
-                          {await(action::load, x, equals, 2), exchange(y, 2, seq_cst)}};
-  const random_program unordered{{store(y, 1, seq_cst), exchange(x, 2)}, {load(x), exchange(y, 2, seq_cst)}};
-  for (const random_program& each : {of, unordered}) {
-    tally count;
-    compare_in_all(each, false, {}, count);
-  }
-  const auto differs_by_standard = [](const random_program& each) {
-    return outcomes_by_axioms(each, lazy, weak).seen !=
-           outcomes_by_axioms(each, lazy, weak, total_order_of::the_standard).seen;
-  };
-  EXPECT_FALSE(differs_by_standard(of)) << "a wait acquires what it reads";
-  EXPECT_TRUE(differs_by_standard(unordered));
-}
-
 // ---- what a search once missed ----------------------------------------------------------------------------
 
 /// Of the search by source sets, of the one that reverses everything, and of the one by states.
@@ -583,6 +565,130 @@ TEST(what_was_missed, is_a_deadlock_that_only_an_older_value_prevents) {
 TEST(what_was_missed, is_served_before_the_target_arrives_at_its_wait) {
   expect_agreement({{rma(action::swap, a, 2)}, {await(action::read_direct, a, is_either, 0, 1, false)}});
   expect_agreement({{rma(action::fetch_add, a, 2)}, {await(action::read_direct, a, differs, 3, 0, false)}});
+}
+
+TEST(what_was_missed, is_a_total_order_that_relaxed_reads_contradict) {
+  // The order of steps lets rank 1 see that the store of y was there. In the total order its exchange comes
+  // first all the same.
+  expect_agreement({{store(y, 1, seq_cst), exchange(x, 2)}, {load(x), exchange(y, 2, seq_cst)}});
+  expect_agreement({{store(y, 1, seq_cst), exchange(x, 2, release)},
+                    {await(action::load, x, equals, 2), exchange(y, 2, seq_cst)}});
+}
+
+TEST(what_was_missed, is_a_wait_that_the_total_order_stops) {
+  // Both waits end by values that are overwritten. The fences admit one of the two, not both.
+  expect_agreement({{store(x, 1), fence(seq_cst), await(action::load, y, equals, 0)},
+                    {store(y, 1), fence(seq_cst), await(action::load, x, equals, 0)}});
+  expect_agreement({{store(x, 1), fence(seq_cst), await(action::load, y, equals, 0), store(z, 1)},
+                    {store(y, 1), fence(seq_cst), load(x), load(z)}});
+}
+
+// ---- the total order, rule by rule ------------------------------------------------------------------------
+
+/// Whether a program may make all these observations, by the axioms and by each search, which agree.
+bool both_allow(const random_program& of, std::initializer_list<observed> all) {
+  expect_agreement(of);
+  return may(of, all);
+}
+
+TEST(total_order, keeps_a_load_behind_a_store_that_it_misses) {  // SB
+  const auto misses = [](const std::vector<instruction>& first, const std::vector<instruction>& second) {
+    const auto last = [](const std::vector<instruction>& of) { return of.size() - 1; };
+    return both_allow({first, second}, {{0, last(first), 0}, {1, last(second), 0}});
+  };
+  const std::vector<instruction> ordered{store(x, 1, seq_cst), load(y, seq_cst)};
+  const std::vector<instruction> fenced{store(x, 1), fence(seq_cst), load(y)};
+  const std::vector<instruction> weaker{store(x, 1, release), fence(acq_rel), load(y, acquire)};
+  const auto other = [](std::vector<instruction> of) {
+    for (instruction& each : of) each.place = 1 - each.place;
+    return of;
+  };
+  EXPECT_FALSE(misses(ordered, other(ordered)));
+  EXPECT_FALSE(misses(fenced, other(fenced)));
+  EXPECT_FALSE(misses(ordered, other(fenced)));
+  EXPECT_TRUE(misses(ordered, other(weaker)));
+  EXPECT_TRUE(misses(fenced, other(weaker)));
+}
+
+TEST(total_order, agrees_with_the_order_of_writes) {  // 2+2W
+  const auto crosswise = [](const std::vector<instruction>& first, const std::vector<instruction>& second) {
+    return both_allow({first, second}, {{at_end, x, 1}, {at_end, y, 1}});
+  };
+  const std::vector<instruction> ordered{store(x, 1, seq_cst), store(y, 2, seq_cst)};
+  const std::vector<instruction> fenced{store(x, 1), fence(seq_cst), store(y, 2)};
+  const std::vector<instruction> ordered_too{store(y, 1, seq_cst), store(x, 2, seq_cst)};
+  const std::vector<instruction> fenced_too{store(y, 1), fence(seq_cst), store(x, 2)};
+  const std::vector<instruction> released{store(y, 1, release), store(x, 2, release)};
+  EXPECT_FALSE(crosswise(ordered, ordered_too));
+  EXPECT_FALSE(crosswise(fenced, fenced_too));
+  EXPECT_FALSE(crosswise(ordered, fenced_too));
+  EXPECT_FALSE(crosswise(fenced, ordered_too));
+  EXPECT_TRUE(crosswise(ordered, released));
+  EXPECT_TRUE(crosswise(fenced, released));
+}
+
+TEST(total_order, goes_over_what_a_third_rank_has_read) {  // RWC
+  const auto misses = [](const instruction& stored, const std::vector<instruction>& reader,
+                         const std::vector<instruction>& last) {
+    return both_allow({{stored}, reader, last},
+                      {{1, 0, 1}, {1, reader.size() - 1, 0}, {2, last.size() - 1, 0}});
+  };
+  const std::vector<instruction> fenced{store(y, 1), fence(seq_cst), load(x)};
+  const std::vector<instruction> ordered{store(y, 1, seq_cst), load(x, seq_cst)};
+  EXPECT_FALSE(misses(store(x, 1), {load(x), fence(seq_cst), load(y)}, fenced));
+  EXPECT_FALSE(misses(store(x, 1, seq_cst), {load(x, seq_cst), load(y, seq_cst)}, ordered));
+  EXPECT_FALSE(misses(store(x, 1, seq_cst), {load(x), fence(seq_cst), load(y)}, ordered));
+  EXPECT_FALSE(misses(store(x, 1), {load(x), fence(seq_cst), load(y)}, ordered));
+  EXPECT_TRUE(misses(store(x, 1, seq_cst), {load(x, acquire), load(y, seq_cst)}, ordered))
+      << "what an acquire learns does not strongly happen before";
+}
+
+TEST(total_order, agrees_with_what_strongly_happens_before) {  // W+RWC
+  const auto misses = [](const instruction& stored, const std::vector<instruction>& reader) {
+    return both_allow({{stored, store(y, 1, release)}, reader, {store(z, 1, seq_cst), load(x, seq_cst)}},
+                      {{1, 0, 1}, {1, reader.size() - 1, 0}, {2, 1, 0}});
+  };
+  EXPECT_FALSE(misses(store(x, 1, seq_cst), {load(y, acquire), fence(seq_cst), load(z)}));
+  EXPECT_FALSE(misses(store(x, 1, seq_cst), {load(y, acquire), load(z, seq_cst)}));
+  EXPECT_TRUE(misses(store(x, 1, seq_cst), {load(y), load(z, seq_cst)})) << "the reader acquires nothing";
+  EXPECT_FALSE(misses(store(x, 1), {load(y), fence(seq_cst), load(z)})) << "the fence acquires";
+  EXPECT_TRUE(misses(store(x, 1), {load(y, acquire), load(z, seq_cst)})) << "the store is not in the order";
+  EXPECT_FALSE(both_allow({{store(x, 1), store(y, 1, release)},
+                           {load(y, acquire), fence(seq_cst), load(z)},
+                           {store(z, 1), fence(seq_cst), load(x)}},
+                          {{1, 0, 1}, {1, 2, 0}, {2, 2, 0}}));
+}
+
+TEST(total_order, may_contradict_what_only_happens_before) {  // Z6.U
+  const auto misses = [](std::memory_order published, const std::vector<instruction>& between) {
+    return both_allow(
+        {{store(x, 1, seq_cst), store(y, 1, published)}, between, {store(y, 3, seq_cst), load(x, seq_cst)}},
+        {{1, 0, 1}, {1, between.size() - 1, 3}, {2, 1, 0}});
+  };
+  EXPECT_TRUE(misses(release, {add(y, 1, seq_cst), load(y)}));
+  EXPECT_TRUE(misses(relaxed, {add(y, 1, seq_cst), load(y)}));
+  EXPECT_FALSE(misses(seq_cst, {add(y, 1, seq_cst), load(y)})) << "both are in the order";
+  EXPECT_FALSE(misses(release, {load(y, acquire), add(y, 1, seq_cst), load(y)})) << "a step lies in between";
+  EXPECT_TRUE(misses(release, {load(y), add(y, 1, seq_cst), load(y)}));
+}
+
+TEST(total_order, lets_readers_of_two_writers_agree) {  // IRIW
+  const auto disagree = [](std::memory_order stored, const std::vector<instruction>& first,
+                           std::vector<instruction> second) {
+    for (instruction& each : second) each.place = 1 - each.place;
+    return both_allow({{store(x, 1, stored)}, {store(y, 1, stored)}, first, second},
+                      {{2, 0, 1}, {2, first.size() - 1, 0}, {3, 0, 1}, {3, second.size() - 1, 0}});
+  };
+  const std::vector<instruction> fenced{load(x), fence(seq_cst), load(y)};
+  const std::vector<instruction> ordered{load(x, seq_cst), load(y, seq_cst)};
+  const std::vector<instruction> acquired{load(x, acquire), load(y, seq_cst)};
+  EXPECT_FALSE(disagree(relaxed, fenced, fenced));
+  EXPECT_FALSE(disagree(seq_cst, ordered, ordered));
+  EXPECT_FALSE(disagree(seq_cst, fenced, ordered));
+  EXPECT_FALSE(disagree(relaxed, fenced, ordered));
+  EXPECT_FALSE(disagree(relaxed, ordered, ordered)) << "the loads are in the order";
+  EXPECT_TRUE(disagree(seq_cst, acquired, acquired)) << "since C++20";
+  EXPECT_TRUE(disagree(seq_cst, fenced, acquired));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "nearfar/channel/rendezvous.hpp"
 #include "tests/channel/channel_programs.hpp"
 #include "tests/checker/expectations.hpp"
 
@@ -138,6 +139,26 @@ TEST(sleepers, are_not_ordered_before_those_that_wake_them) {
   expect_nothing_found(what, by(near_model::release_acquire));
 }
 
+TEST(sleepers, that_nobody_wakes_are_named) {
+  // Rank 0 wakes one of two, which both have seen 0.
+  const report result = check(told(2, 1, 1), by(near_model::sequential));
+  ASSERT_TRUE(result.found);
+  const violation shortest = minimised(told(2, 1, 1), by(near_model::sequential), *result.found);
+  EXPECT_EQ(shortest.text,
+            "no rank can go on:\n"
+            "  rank 0 waits in a barrier\n"
+            "  rank 1 waits in a barrier\n"
+            "  rank 2 fell asleep in step 6 on shared.word of rank 0, which held 0 and holds 1 now. "
+            "Rank 0 woke sleepers of this word last, in step 10: rank 1.");
+  const report untold = check(told(1, 1, 0), by(near_model::sequential));
+  ASSERT_TRUE(untold.found);
+  EXPECT_EQ(untold.found->text,
+            "no rank can go on:\n"
+            "  rank 0 waits in a barrier\n"
+            "  rank 1 fell asleep in step 3 on shared.word of rank 0, which held 0 and holds 1 now. "
+            "Nobody has woken sleepers of this word.");
+}
+
 // ---- a fault that a model which wakes all would miss ------------------------------------------------------
 
 /// Tells one where it is to tell all.
@@ -156,6 +177,34 @@ class forgetful_channel : public basic_channel<forgetful_memory, word, ring_buff
  public:
   explicit forgetful_channel(world& w) : basic_channel(2, w, 0) {}
 };
+
+/// In place of thousands of executions of each strategy (checked_channel_test.cpp), a few of the two ways in
+/// which channels wake.
+TEST(channels, wake_those_that_wait) {
+  const auto stream = [](auto made, int senders, int receivers) {
+    return on_a_node(senders + receivers, [=](world& w, monitor&) {
+      auto channel = made(w);
+      constexpr word count = 2;
+      if (w.rank() < senders) {
+        for (word i = 0; i < count; ++i)
+          if (channel.send(i) != queue_status::success) throw nearfar::error("nobody closes");
+      } else {
+        for (word i = 0; i < count * static_cast<word>(senders); i += static_cast<word>(receivers))
+          if (!channel.receive()) throw nearfar::error("nobody closes");
+      }
+      w.barrier();
+    });
+  };
+  const auto ring = [](world& w) { return node_channel<world, word, ring_buffer>(w, 1); };
+  const auto meeting = [](world& w) { return node_channel<world, word, rendezvous>(w); };
+  for (const near_model near : near_models)
+    for (options how : {at_random(near, 200), waking_early(at_random(near, 200))}) {
+      expect_nothing_found(stream(ring, 1, 2), how);
+      expect_nothing_found(stream(ring, 2, 1), how);
+      expect_nothing_found(stream(meeting, 1, 2), how);
+      expect_nothing_found(stream(meeting, 2, 1), how);
+    }
+}
 
 TEST(channels_that_tell_one_of_all, are_found) {
   const program what = on_a_node(3, [](world& w, monitor&) {

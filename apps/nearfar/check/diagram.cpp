@@ -111,9 +111,11 @@ class drawing {
     for (const std::string& whole : {fmt::format("{}: {}", name(shown_->found->what), shown_->found->text),
                                      fmt::format("That is: {}.", meaning(shown_->found->what))}) {
       std::string rest = whole;
-      while (rest.size() > most) {
-        const std::size_t cut = rest.rfind(' ', most);
-        if (cut == std::string::npos || cut == 0) break;
+      const auto end_of_line = [&rest, most] {
+        const std::size_t end = rest.find('\n');
+        return end <= most || rest.size() <= most ? end : rest.rfind(' ', most);
+      };
+      for (std::size_t cut = end_of_line(); cut != std::string::npos && cut != 0; cut = end_of_line()) {
         explanation_.push_back(rest.substr(0, cut));
         rest.erase(0, cut + 1);
       }

@@ -39,6 +39,18 @@ std::string wrapped(std::string_view text, std::string_view indent, std::size_t 
   return result + current + "\n";
 }
 
+/// The same of each line of a text, as far to the right as it is there.
+std::string wrapped_lines(std::string_view text, std::string_view indent, std::size_t columns) {
+  std::string result;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::size_t deeper = std::min(line.find_first_not_of(' '), line.size());
+    result += wrapped(line.substr(deeper), std::string(indent) + std::string(deeper, ' '), columns);
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return result;
+}
+
 /// A member of an object, or an error that names it.
 template <typename Value>
 Value member(const nlohmann::json& object, const char* name, const std::string& file) {
@@ -150,8 +162,8 @@ std::string violation_text(const check_case& of, const checker::replayed& shown)
                       crashes_text(of));
   text += checker::steps_text(shown);
   if (!shown.found) return text;
-  text +=
-      "\n" + wrapped(fmt::format("{}: {}", name(shown.found->what), shown.found->text), "  ", most_columns);
+  text += "\n" + wrapped_lines(fmt::format("{}: {}", name(shown.found->what), shown.found->text), "  ",
+                               most_columns);
   text += wrapped(fmt::format("That is: {}.", meaning(shown.found->what)), "  ", most_columns);
   return text;
 }

@@ -42,6 +42,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -377,17 +378,24 @@ class node_memory {
     return world_->await(cell, predicate);
   }
   /// Between two sleeps the rank drives MPI's progress.
-  void park(parking_word<node_memory>& word, std::uint32_t seen, const channel_deadline& deadline) {
+  void park(parking_word<node_memory>& word, std::uint32_t seen, const channel_deadline& deadline,
+            const std::source_location& site = std::source_location::current()) {
     if constexpr (is_hardware) {
       for (int look = 0; look < detail::looks_before_sleep; ++look) {
         if (word.value.load(std::memory_order_acquire) != seen) return;
         world_->rest();
       }
     }
-    detail::park(*world_, word, seen, deadline);
+    detail::park(*world_, word, seen, deadline, site);
   }
-  void unpark_one(parking_word<node_memory>& word) { detail::unpark(*world_, word, 1); }
-  void unpark_all(parking_word<node_memory>& word) { detail::unpark(*world_, word, INT_MAX); }
+  void unpark_one(parking_word<node_memory>& word,
+                  const std::source_location& site = std::source_location::current()) {
+    detail::unpark(*world_, word, 1, site);
+  }
+  void unpark_all(parking_word<node_memory>& word,
+                  const std::source_location& site = std::source_location::current()) {
+    detail::unpark(*world_, word, INT_MAX, site);
+  }
 
  private:
   W* world_;

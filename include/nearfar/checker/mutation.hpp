@@ -19,11 +19,13 @@ struct options;
 
 /// What is done to the operation at a site.
 enum class change : std::uint8_t {
-  dropped,    ///< left out; a wait reads once and goes on
+  dropped,    ///< left out; a wait reads once and goes on; nobody is woken
   postponed,  ///< done after the rank's next operation that is no plain write in near memory or place
   split,      ///< an atomic read-modify-write becomes a read and a write
   blind,      ///< a compare-and-swap becomes a put that takes its success for granted
   relaxed,    ///< a near operation loses its memory order
+  hasty,      ///< a rank falls asleep without a last look at the word that it sleeps on
+  fewer,      ///< one rank is woken instead of all
   unaware,    ///< a wait stays outside the library, as one that only calls MPI_Win_sync
 };
 [[nodiscard]] std::string_view name(change how) noexcept;

@@ -136,13 +136,21 @@ struct plain_access {
   bool writes = false;
 };
 
+/// A rank that sleeps on a word, in the model of memory/parking.hpp, and waits for another word to say that
+/// it is woken.
+struct sleep {
+  const std::uint64_t* word = nullptr;
+  std::uint64_t seen = 0;  ///< what the rank read in it before it fell asleep
+};
+
 /// A wait for a word: `read` (which may be a swap, an exchange or a compare-and-swap, too) is repeated until
 /// what it read satisfies the predicate.
 struct wait {
   operation read;
   word_predicate satisfied;
-  bool progresses = true;  ///< whether the waiting rank enters the communication library meanwhile
-  backoff pause{};         ///< before each try that may write
+  bool progresses = true;         ///< whether the waiting rank enters the communication library meanwhile
+  backoff pause{};                ///< before each try that may write
+  std::optional<sleep> asleep{};  ///< of a rank that sleeps meanwhile: for people
 };
 
 /// Which of several waits ended, and by which value; none: the deadline came first.

@@ -113,6 +113,13 @@ class team : public operations {
   [[nodiscard]] virtual int choose(int /*possibilities*/) { return 0; }
   /// Whether the running rank, which is about to sleep, wakes at once and for no reason.
   [[nodiscard]] virtual bool wakes_for_no_reason() { return false; }
+  /// Whether the running rank, which is about to sleep, compares the word with what it has seen: all do but a
+  /// mutant.
+  [[nodiscard]] virtual bool looks_before_sleep() { return true; }
+  /// How many the running rank wakes, which is to wake `most`: fewer in a mutant.
+  [[nodiscard]] virtual int to_wake(int most) { return most; }
+  /// The running rank has woken ranks that slept on a word: bit r of `ranks` stands for rank r.
+  virtual void note_woken(const std::uint64_t* /*word*/, std::uint64_t /*ranks*/) {}
   /// Memory of a rank has been zeroed, for words that have nothing to do with those before.
   virtual void cleared(const std::byte* /*from*/, std::size_t /*bytes*/) {}
   /// The running rank accesses what is not atomic.

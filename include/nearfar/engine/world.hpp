@@ -216,6 +216,25 @@ class world {
   [[nodiscard]] bool wakes_for_no_reason(std::source_location site = std::source_location::current()) {
     return team_->at(site).wakes_for_no_reason();
   }
+  [[nodiscard]] bool looks_before_sleep(std::source_location site = std::source_location::current()) {
+    return team_->at(site).looks_before_sleep();
+  }
+  [[nodiscard]] int to_wake(int most, std::source_location site = std::source_location::current()) {
+    return team_->at(site).to_wake(most);
+  }
+  template <typename T>
+  void note_woken(const near_cell<T>& word, std::uint64_t ranks) {
+    team_->note_woken(word.awaited().word, ranks);
+  }
+  /// As `await`, of a rank that sleeps on `word`, in which it has seen that.
+  template <typename T, std::predicate<T> Predicate, typename V>
+  T await_asleep(const near_cell<T>& cell, Predicate predicate, const near_cell<V>& word, V seen,
+                 std::source_location site = std::source_location::current()) {
+    const auto satisfied = [&](std::uint64_t now) { return predicate(near_cell<T>::decoded(now)); };
+    const sleep asleep{.word = word.awaited().word, .seen = static_cast<std::uint64_t>(seen)};
+    return near_cell<T>::decoded(
+        team_->at(site).await({.read = cell.awaited(), .satisfied = satisfied, .asleep = asleep}));
+  }
   void delay(std::chrono::nanoseconds span) { team_->delay(span); }
   void compute(std::chrono::nanoseconds span) { team_->compute(span); }
   /// A simulated cluster lets time pass and far operations in; the checker explores no loop that waits so.

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <ctime>
 #include <optional>
+#include <source_location>
 
 #include "nearfar/core/world.hpp"
 #include "nearfar/memory/atomic_cell.hpp"
@@ -66,6 +67,8 @@ template <typename W>
 concept exploring_world = requires(W& w) {
   { w.choose(2) } -> std::same_as<int>;
   { w.wakes_for_no_reason() } -> std::same_as<bool>;
+  { w.looks_before_sleep() } -> std::same_as<bool>;
+  { w.to_wake(1) } -> std::same_as<int>;
 };
 
 /// The futex of a model. A rank falls asleep only if the word still holds what the rank has seen. `unpark`
@@ -81,12 +84,15 @@ class modelled_sleep {
 
   template <typename W, typename Memory>
   void park(W& w, parking_word<Memory>& word, std::uint32_t seen,
-            const std::optional<std::chrono::nanoseconds>& deadline) const {
-    if constexpr (exploring_world<W>)
-      if (w.wakes_for_no_reason()) return;
+            const std::optional<std::chrono::nanoseconds>& deadline, const std::source_location& site) const {
+    bool looks = true;
+    if constexpr (exploring_world<W>) {
+      if (w.wakes_for_no_reason(site)) return;
+      looks = w.looks_before_sleep(site);
+    }
     std::uint64_t before = word.sleepers.load(std::memory_order_acquire);
     do {
-      if (word.value.load(std::memory_order_acquire) != seen) return;
+      if (looks && word.value.load(std::memory_order_acquire) != seen) return;
       // If `unpark` was called in between, the word may have changed.
     } while (!word.sleepers.compare_exchange(before, before | me_, std::memory_order_acquire,
                                              std::memory_order_acquire));
@@ -94,15 +100,21 @@ class modelled_sleep {
       return knows_who_ ? (now & me_) == 0 : now != before;
     };
     if (!deadline)
-      w.await(word.sleepers, is_woken);
+      await_told(w, word, seen, is_woken, site);
     else if (!w.await_until(*deadline, word.sleepers, is_woken))
       change(word, [this](std::uint64_t now) { return now & ~me_; });
   }
 
   template <typename W, typename Memory>
-  void unpark(W& w, parking_word<Memory>& word, int most) const {
-    change(word,
-           [&](std::uint64_t now) { return (now & ~all) + told_once + left_asleep(w, now & all, most); });
+  void unpark(W& w, parking_word<Memory>& word, int most, const std::source_location& site) const {
+    if constexpr (exploring_world<W>) most = w.to_wake(most, site);
+    if (most == 0) return;
+    std::uint64_t woken = 0;
+    change(word, [&](std::uint64_t now) {
+      woken = (now & all) & ~left_asleep(w, now & all, most);
+      return (now & ~woken) + told_once;
+    });
+    if constexpr (exploring_world<W>) w.note_woken(word.value, woken);
   }
 
  private:
@@ -128,6 +140,14 @@ class modelled_sleep {
     }
     return asleep;
   }
+  template <typename W, typename Memory, typename Predicate>
+  static void await_told(W& w, parking_word<Memory>& word, [[maybe_unused]] std::uint32_t seen,
+                         const Predicate& is_woken, [[maybe_unused]] const std::source_location& site) {
+    if constexpr (exploring_world<W>)
+      w.await_asleep(word.sleepers, is_woken, word.value, seen, site);
+    else
+      w.await(word.sleepers, is_woken);
+  }
   template <typename Memory, typename Change>
   static void change(parking_word<Memory>& word, const Change& changed) {
     std::uint64_t now = word.sleepers.load(std::memory_order_relaxed);
@@ -140,24 +160,27 @@ class modelled_sleep {
   std::uint64_t me_;
 };
 
-/// Sleeps while the word is `seen`, until somebody unparks, the deadline, or for no reason.
+/// Sleeps while the word is `seen`, until somebody unparks, the deadline, or for no reason. Models know the
+/// place in the program.
 template <world W, typename Memory>
 void park(W& w, parking_word<Memory>& word, std::uint32_t seen,
-          const std::optional<std::chrono::nanoseconds>& deadline = std::nullopt) {
+          const std::optional<std::chrono::nanoseconds>& deadline = std::nullopt,
+          [[maybe_unused]] const std::source_location& site = std::source_location::current()) {
   if constexpr (is_hardware<W>) {
     const std::chrono::nanoseconds end = w.now() + longest_sleep;
     sleep_on(word.value, seen, deadline ? std::min(*deadline, end) : end, false);
   } else {
-    modelled_sleep(w).park(w, word, seen, deadline);
+    modelled_sleep(w).park(w, word, seen, deadline, site);
   }
 }
 /// After a change of the word; `most` of those that sleep.
 template <world W, typename Memory>
-void unpark([[maybe_unused]] W& w, parking_word<Memory>& word, int most) {
+void unpark([[maybe_unused]] W& w, parking_word<Memory>& word, int most,
+            [[maybe_unused]] const std::source_location& site = std::source_location::current()) {
   if constexpr (is_hardware<W>)
     wake(word.value, most, false);
   else
-    modelled_sleep(w).unpark(w, word, most);
+    modelled_sleep(w).unpark(w, word, most, site);
 }
 
 }  // namespace detail

@@ -1,7 +1,6 @@
 /// \file
-/// The futexes on which the preloaded mutexes sleep, and the lock of their bookkeeping. Nothing here
-/// allocates or calls a function of the threads library, since the program may be calling this library from
-/// either.
+/// What the preloaded mutexes sleep on: nothing here allocates, nor calls a function of the threads library,
+/// as both may be what the program calls us from.
 #pragma once
 
 #include <linux/futex.h>
@@ -14,91 +13,57 @@
 #include <cstdint>
 #include <ctime>
 
+#include "nearfar/core/fence.hpp"
+#include "nearfar/memory/atomic_cell.hpp"
+#include "nearfar/memory/plain_cell.hpp"
+
 namespace nearfar::preload {
 
-/// Sleeps while the word is `seen`. Returns when woken, at `until` by that clock, or spuriously.
-inline void sleep_on(const std::atomic<std::uint32_t>& word, std::uint32_t seen,
-                     const timespec* until = nullptr, clockid_t clock = CLOCK_MONOTONIC) noexcept {
-  const int saved = errno;  // no function of the threads library sets it
-  const int what =
-      FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | (clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
-  syscall(SYS_futex, &word, what, seen, until, nullptr, FUTEX_BITSET_MATCH_ANY);
-  errno = saved;
-}
-inline void wake(const std::atomic<std::uint32_t>& word, int most = INT_MAX) noexcept {
-  const int saved = errno;
-  syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, most, nullptr, nullptr, 0);
-  errno = saved;
-}
+/// How often who waits looks before it sleeps.
+extern unsigned polls_before_sleep;
 
-/// Called once per iteration of a polling loop.
-inline void relax() noexcept {
+/// Cells, and how threads sleep on one of them: the system's, which the model checker has a model of
+/// (tests/dropin/modelled_system.hpp).
+class futexes {
+ public:
+  template <typename T>
+  using cell = atomic_cell<T>;
+  template <typename T>
+  using plain = plain_cell<T>;
+  /// That one can sleep on.
+  using word = atomic_cell<std::uint32_t>;
+
+  [[nodiscard]] static cell<std::uint32_t>& value(word& of) noexcept { return of; }
+  static void fence(std::memory_order order) noexcept { nearfar::fence(order); }
+  [[nodiscard]] static unsigned polls() noexcept { return polls_before_sleep; }
+  /// One turn of a loop that looks at a word.
+  static void relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
+    __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  asm volatile("yield");
+    asm volatile("yield");
 #endif
-}
+  }
 
-/// Lets threads sleep until something that they check themselves has changed.
-///
-/// A thread that changes it calls `tell` after a change that is a sequentially consistent operation. A
-/// waiting thread calls `announce`, then checks, then calls `sleep`. Either the check sees the change, or
-/// `tell` sees the announcement: the fence lies between an announcement and a check, and both operations of
-/// the other thread are in the same total order.
-class change {
- public:
-  [[nodiscard]] std::uint32_t announce() noexcept {
-    const std::uint32_t seen = word_.fetch_or(awaited, std::memory_order_relaxed) | awaited;
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    return seen;
+  /// Sleeps while the word is `seen`; returns when it is woken, at `until` by that clock, or for no reason.
+  static void sleep(const word& on, std::uint32_t seen, const timespec* until = nullptr,
+                    clockid_t clock = CLOCK_MONOTONIC) noexcept {
+    static_assert(sizeof on == sizeof seen);
+    const int saved = errno;  // which no function of the threads library sets
+    const int what =
+        FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | (clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
+    syscall(SYS_futex, &on, what, seen, until, nullptr, FUTEX_BITSET_MATCH_ANY);
+    errno = saved;
   }
-  void sleep(std::uint32_t announced, const timespec* until = nullptr,
-             clockid_t clock = CLOCK_MONOTONIC) const noexcept {
-    sleep_on(word_, announced, until, clock);
-  }
-  void tell() noexcept {
-    std::uint32_t seen = word_.load(std::memory_order_seq_cst);
-    if ((seen & awaited) == 0) [[likely]]
-      return;
-    // To the next even number. If this fails, another thread has told already.
-    if (word_.compare_exchange_strong(seen, seen + 1, std::memory_order_relaxed)) wake(word_);
-  }
+  static void wake_one(const word& on) noexcept { wake(on, 1); }
+  static void wake_all(const word& on) noexcept { wake(on, INT_MAX); }
 
  private:
-  static constexpr std::uint32_t awaited = 1;
-  std::atomic<std::uint32_t> word_{};
-};
-
-/// Lock of the bookkeeping. A thread may lock it again, as handlers of `fork` do that run after ours.
-class inner_lock {
- public:
-  void lock(std::uint32_t thread) noexcept {
-    if (holder_.load(std::memory_order_relaxed) == thread) {
-      ++depth_;
-      return;
-    }
-    std::uint32_t expected = is_free;
-    if (!word_.compare_exchange_strong(expected, is_held, std::memory_order_acquire))
-      while (word_.exchange(has_sleepers, std::memory_order_acquire) != is_free)
-        sleep_on(word_, has_sleepers);
-    holder_.store(thread, std::memory_order_relaxed);
-    depth_ = 1;
+  static void wake(const word& on, int most) noexcept {
+    const int saved = errno;
+    syscall(SYS_futex, &on, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, most, nullptr, nullptr, 0);
+    errno = saved;
   }
-  void unlock() noexcept {
-    if (--depth_ != 0) return;
-    holder_.store(nobody, std::memory_order_relaxed);
-    if (word_.exchange(is_free, std::memory_order_release) == has_sleepers) wake(word_, 1);
-  }
-
- private:
-  static constexpr std::uint32_t nobody = 0;
-  static constexpr std::uint32_t is_free = 0;
-  static constexpr std::uint32_t is_held = 1;
-  static constexpr std::uint32_t has_sleepers = 2;
-  std::atomic<std::uint32_t> word_{};
-  std::atomic<std::uint32_t> holder_{};
-  unsigned depth_ = 0;
 };
 
 }  // namespace nearfar::preload

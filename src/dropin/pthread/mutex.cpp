@@ -18,6 +18,7 @@
 
 #include "arena.hpp"
 #include "choice.hpp"
+#include "futex.hpp"
 
 namespace nearfar::preload {
 
@@ -180,7 +181,7 @@ int mutex_state::lock_until(int type, clockid_t clock, const timespec& until) no
   if (const auto result = relocked(type, EDEADLK)) return *result;
   for (unsigned poll = 0; poll < polls_before_sleep; ++poll) {
     if (try_once() == attempt::succeeded) return 0;
-    relax();
+    futexes::relax();
   }
   if (until.tv_nsec < 0 || until.tv_nsec >= 1'000'000'000) return EINVAL;
   for (;;) {

@@ -19,7 +19,6 @@
 #include <ctime>
 
 #include "algorithms.hpp"
-#include "futex.hpp"
 #include "slot_world.hpp"
 
 namespace nearfar::preload {

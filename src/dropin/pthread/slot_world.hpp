@@ -1,7 +1,7 @@
 /// \file
-/// The world of the near lock in a preloaded mutex. Its ranks are slots; a thread has one from before it
-/// waits for the mutex until it has released it. So any number of threads may use a mutex, and none has to
-/// announce its end.
+/// The world that near locks have inside of a preloaded mutex: its ranks are slots, one of which a thread has
+/// from before it waits for the mutex until it has released it. So any number of threads may use a mutex, and
+/// none has to say that it ends.
 #pragma once
 
 #include <sched.h>
@@ -18,67 +18,26 @@
 #include "arena.hpp"
 #include "futex.hpp"
 #include "nearfar/core/world.hpp"
-#include "nearfar/memory/atomic_cell.hpp"
 #include "nearfar/memory/near_segment.hpp"
 #include "nearfar/memory/plain_cell.hpp"
 #include "nearfar/memory/threads/far_segment.hpp"
 #include "nearfar/memory/waiting.hpp"
 #include "nearfar/topology/locality.hpp"
+#include "sleeping.hpp"
 
 namespace nearfar::preload {
 
-/// The most threads that may wait in the lock of one mutex; further threads wait for a slot.
+/// Threads that may wait for one mutex by its lock; more wait until one of them has had it.
 inline constexpr int slots_per_mutex = 64;
 
-/// How often a waiting thread polls before it sleeps.
-extern unsigned polls_before_sleep;
-
-/// An atomic cell on which threads can sleep. Each write, whatever its order, is sequentially consistent and
-/// tells sleeping threads. A release of a lock therefore costs an exchange, as in the C library.
+using change = basic_change<futexes>;
+using inner_lock = basic_inner_lock<futexes>;
 template <typename T>
-class sleeping_cell : public atomic_cell<T> {
-  using base = atomic_cell<T>;
-
- public:
-  void store(T value, std::memory_order /*order*/) noexcept {
-    base::store(value, std::memory_order_seq_cst);
-    changed_.tell();
-  }
-  [[nodiscard]] T exchange(T value, std::memory_order /*order*/) noexcept {
-    const T before = base::exchange(value, std::memory_order_seq_cst);
-    changed_.tell();
-    return before;
-  }
-  [[nodiscard]] bool compare_exchange(T& expected, T desired, std::memory_order /*success*/,
-                                      std::memory_order failure) noexcept {
-    const bool done = base::compare_exchange(expected, desired, std::memory_order_seq_cst, failure);
-    if (done) changed_.tell();
-    return done;
-  }
-  T fetch_add(T value, std::memory_order /*order*/) noexcept {
-    const T before = base::fetch_add(value, std::memory_order_seq_cst);
-    changed_.tell();
-    return before;
-  }
-
-  /// Sleeps until the value satisfies the predicate.
-  template <typename Predicate>
-  [[nodiscard]] T sleep_until(Predicate predicate) const {
-    for (;;) {
-      const std::uint32_t announced = changed_.announce();
-      const T value = this->load(std::memory_order_acquire);
-      if (predicate(value)) return value;
-      changed_.sleep(announced);
-    }
-  }
-
- private:
-  mutable change changed_;
-};
+using sleeping_cell = basic_sleeping_cell<futexes, T>;
 
 class slot_world;
 
-/// Provides the memory of a mutex' slots.
+/// Where the memory of a mutex' slots is.
 class slot_memory {
  public:
   [[nodiscard]] virtual std::byte* of(int rank) const = 0;
@@ -87,10 +46,11 @@ class slot_memory {
   ~slot_memory() = default;
 };
 
-/// The view of one slot. Nothing in it is collective: slots are constructed one by one, each with the same
-/// calls. Slot 0 is first, since locks have their shared words there.
-class slot_world : public waiting<slot_world> {
+/// One slot's view. Nothing in it is collective: slots are made one by one, each with the same calls, slot 0
+/// first, as locks have their shared words there.
+class slot_world : public waiting<slot_world>, public sleeping_waits<slot_world, futexes> {
   using base = waiting<slot_world>;
+  using waits = sleeping_waits<slot_world, futexes>;
 
  public:
   template <typename T>
@@ -119,58 +79,28 @@ class slot_world : public waiting<slot_world> {
     }
   };
 
-  /// Bytes of each slot.
+  /// Of each slot.
   static constexpr std::size_t bytes = 512;
 
   slot_world(const slot_memory& memory, int rank) noexcept : memory_(&memory), rank_(rank) {
-    // Threads may outnumber processors at any time, so pausing threads yield.
+    // Threads may outnumber processors at any time, so that those that pause yield.
     set_waiting({}, true, std::nullopt);
   }
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] static int size() noexcept { return slots_per_mutex; }
   [[nodiscard]] static const nearfar::locality& locality() {
-    // Lives for ever: mutexes are used until the last thread has ended, after the destructors of static
-    // objects.
+    // For ever: mutexes are used until the last thread has ended, after destructors of static objects.
     static const auto* one_node = new nearfar::locality(nearfar::locality::single_node(slots_per_mutex));
     return *one_node;
   }
 
-  // Variants of the base's functions for cells on which threads can sleep.
-
   using base::await_until;
+  using waits::await;
+  using waits::await_exchange;
+  using waits::await_for_writing;
 
-  template <typename T, typename Predicate>
-  T await(const sleeping_cell<T>& cell, Predicate predicate) {
-    for (unsigned poll = 0; poll < polls_before_sleep; ++poll) {
-      const T value = cell.load(std::memory_order_acquire);
-      if (predicate(value)) return value;
-      relax();
-    }
-    return cell.sleep_until(predicate);
-  }
-  template <typename T, typename Predicate>
-  T await_for_writing(sleeping_cell<T>& cell, Predicate predicate) {
-    for (unsigned poll = 0; poll < polls_before_sleep; ++poll) {
-      const T value = cell.atomic_cell<T>::fetch_add(T{}, std::memory_order_acquire);
-      if (predicate(value)) return value;
-      relax();
-    }
-    return cell.sleep_until(predicate);
-  }
-  template <typename T, typename Predicate>
-  T await_exchange(sleeping_cell<T>& cell, T value, Predicate predicate, backoff pause) {
-    for (auto span = pause.shortest;; span = pause.after(span)) {
-      if (span < pause.longest)
-        delay(span);
-      else
-        static_cast<void>(await(cell, predicate));
-      const T before = cell.exchange(value, std::memory_order_acq_rel);
-      if (predicate(before)) return before;
-    }
-  }
-
-  // Collective operations: all slots do the same.
+  // What would be collective: all slots do the same.
 
   static void progress() noexcept {}
   static void barrier() noexcept {}

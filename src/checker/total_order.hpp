@@ -1,0 +1,102 @@
+// C++'s total order S of all sequentially consistent accesses and fences ([atomics.order]). No step chooses
+// S: the memory keeps which of them have to come before which, and admits what leaves no cycle.
+//
+// A comes before B in S if
+// - A strongly happens before B;
+// - an access `a` is coherence-ordered before an access `b` of the same word, A is `a` or a fence that
+// happens
+//   before `a`, and B is `b` or a fence that `b` happens before.
+//
+// What has happened is a part of each execution that it may become, so that a cycle never goes away. The
+// newest place of a word makes none, since everything new then comes last. Nothing here depends on the order
+// of steps that can be exchanged: neither sequentially consistent accesses of different words nor fences
+// depend on each other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "event_sets.hpp"
+#include "view.hpp"
+
+namespace nearfar::checker {
+
+/// A place in the modification order of a near cell, for an access that reads a write or comes right behind
+/// it.
+struct place_of_access {
+  std::size_t word = 0;       ///< where views keep what is known of the cell
+  version_number behind = 0;  ///< the write's version
+  bool writes = false;
+  bool is_ordered = false;  ///< whether it is sequentially consistent itself
+};
+
+class total_order {
+ public:
+  explicit total_order(std::size_t ranks) : ranks_(ranks), fences_(ranks), steps_(ranks) {}
+
+  void clear();
+  /// Whether something is in it.
+  [[nodiscard]] bool is_used() const noexcept { return is_used_; }
+  /// Views keep two numbers of each rank from this place on: how many of its fences happen before what the
+  /// view is of, and how many of its steps in the order strongly do. Returns the place behind them.
+  std::size_t begin(std::size_t place_in_views);
+
+  /// Whether an access of a near cell may be there, by a rank that knows this and what it acquires.
+  [[nodiscard]] bool admits(const place_of_access& at, const view& seen, const view* acquired) const;
+
+  /// What strongly happens before the next step of a rank, and comes before that: it is to be asked for
+  /// before the step acquires anything.
+  [[nodiscard]] event_set before_next(const view& seen) const;
+  /// An access has its place; of a write the rank knows the version by now.
+  void note_access(int rank, const place_of_access& at, event_set before, view& seen);
+  void note_fence(int rank, event_set before, view& seen);
+  /// After a fence has made known what it does.
+  void note_end_of_step(int rank, view& seen) const;
+
+  /// The versions of a word have other numbers.
+  void renumber(std::size_t word, const std::function<version_number(version_number)>& renumbered);
+
+ private:
+  /// A sequentially consistent access or fence.
+  struct member {
+    view seen;         // of a fence
+    event_set before;  // in S
+  };
+  /// The write of one version of a word, or all that read it.
+  struct accesses {
+    version_number place = 0;
+    std::vector<std::size_t> ordered{};  // that are steps of the order themselves
+    event_set sources{};                 // these, and the fences that happen before some of them
+  };
+  using numbers = std::vector<std::size_t>;
+
+  [[nodiscard]] static version_number place_of_write(version_number version) { return 2 * version; }
+  [[nodiscard]] static version_number place_of_reads(version_number version) { return 2 * version + 1; }
+
+  [[nodiscard]] std::size_t fences_in_view(std::size_t rank) const { return first_in_view_ + rank; }
+  [[nodiscard]] std::size_t steps_in_view(std::size_t rank) const { return first_in_view_ + ranks_ + rank; }
+  std::size_t add(int rank, member one);
+  [[nodiscard]] accesses& at_place(std::size_t word, version_number place);
+  /// Adds a step and all that is before it.
+  void join(event_set& to, std::size_t number) const;
+  /// The last fence of each rank that happens before what is known.
+  [[nodiscard]] numbers fences_before(const view& seen, const view* acquired) const;
+  /// Adds what comes before an access or fence that is behind these places in a word.
+  void join_before(event_set& to, std::size_t word, version_number last) const;
+  /// What an access comes before that reads this version of a word, or writes right behind it; of the fences
+  /// of each rank the first.
+  [[nodiscard]] numbers steps_behind(std::size_t word, version_number version) const;
+  void put_before(const event_set& earlier, const numbers& later);
+
+  std::size_t ranks_;
+  bool is_used_ = false;
+  std::size_t first_in_view_ = 0;
+  std::vector<member> all_;
+  std::vector<numbers> fences_;               // of each rank, in the order of its program
+  std::vector<numbers> steps_;                // fences and accesses
+  std::vector<std::vector<accesses>> words_;  // by place
+};
+
+}  // namespace nearfar::checker

@@ -1,0 +1,169 @@
+/// \file
+/// How threads that wait for a mutex sleep and are woken, over any `System` that has what `futexes` has: so
+/// the model checker runs the same text (tests/dropin/checked_dropin_test.cpp).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <ctime>
+
+#include "nearfar/core/backoff.hpp"
+
+namespace nearfar::preload {
+
+/// Lets threads sleep until something has changed that they look at themselves.
+///
+/// Who changes it calls `tell` after a change that is a sequentially consistent operation; who waits calls
+/// `announce`, then looks, then `sleep`s. Either the look sees the change, or `tell` the announcement: the
+/// fence lies between an announcement and a look, and both operations of the other are in the same order.
+template <typename System>
+class basic_change {
+ public:
+  [[nodiscard]] std::uint32_t announce() {
+    auto& word = System::value(word_);
+    std::uint32_t seen = word.load(std::memory_order_relaxed);
+    while (!word.compare_exchange(seen, seen | awaited, std::memory_order_relaxed, std::memory_order_relaxed))
+      ;
+    System::fence(std::memory_order_seq_cst);
+    return seen | awaited;
+  }
+  void sleep(std::uint32_t announced, const timespec* until = nullptr, clockid_t clock = CLOCK_MONOTONIC) {
+    System::sleep(word_, announced, until, clock);
+  }
+  void tell() {
+    auto& word = System::value(word_);
+    std::uint32_t seen = word.load(std::memory_order_seq_cst);
+    if ((seen & awaited) == 0) [[likely]]
+      return;
+    // To the next even number; who fails was told by somebody else.
+    if (word.compare_exchange(seen, seen + 1, std::memory_order_relaxed, std::memory_order_relaxed))
+      System::wake_all(word_);
+  }
+
+ private:
+  static constexpr std::uint32_t awaited = 1;
+  typename System::word word_{};
+};
+
+/// Of the bookkeeping: a thread may lock it again, as handlers of `fork` do that come after ours.
+template <typename System>
+class basic_inner_lock {
+ public:
+  void lock(std::uint32_t thread) {
+    if (holder_.load(std::memory_order_relaxed) == thread) {
+      depth_.store(depth_.load() + 1);
+      return;
+    }
+    auto& word = System::value(word_);
+    std::uint32_t expected = is_free;
+    if (!word.compare_exchange(expected, is_held, std::memory_order_acquire, std::memory_order_relaxed))
+      while (word.exchange(has_sleepers, std::memory_order_acquire) != is_free)
+        System::sleep(word_, has_sleepers);
+    holder_.store(thread, std::memory_order_relaxed);
+    depth_.store(1);
+  }
+  void unlock() {
+    depth_.store(depth_.load() - 1);
+    if (depth_.load() != 0) return;
+    holder_.store(nobody, std::memory_order_relaxed);
+    if (System::value(word_).exchange(is_free, std::memory_order_release) == has_sleepers)
+      System::wake_one(word_);
+  }
+
+ private:
+  static constexpr std::uint32_t nobody = 0;
+  static constexpr std::uint32_t is_free = 0;
+  static constexpr std::uint32_t is_held = 1;
+  static constexpr std::uint32_t has_sleepers = 2;
+  typename System::word word_{};
+  typename System::template cell<std::uint32_t> holder_{};
+  typename System::template plain<unsigned> depth_{};
+};
+
+/// An atomic cell that threads can sleep on: each write, of whatever order, is sequentially consistent, and
+/// tells those that sleep. That costs a release of a lock what it costs the C library's, an exchange.
+template <typename System, typename T>
+class basic_sleeping_cell : public System::template cell<T> {
+  using base = typename System::template cell<T>;
+
+ public:
+  void store(T value, std::memory_order /*order*/) {
+    base::store(value, std::memory_order_seq_cst);
+    changed_.tell();
+  }
+  [[nodiscard]] T exchange(T value, std::memory_order /*order*/) {
+    const T before = base::exchange(value, std::memory_order_seq_cst);
+    changed_.tell();
+    return before;
+  }
+  [[nodiscard]] bool compare_exchange(T& expected, T desired, std::memory_order /*success*/,
+                                      std::memory_order failure) {
+    const bool done = base::compare_exchange(expected, desired, std::memory_order_seq_cst, failure);
+    if (done) changed_.tell();
+    return done;
+  }
+  T fetch_add(T value, std::memory_order /*order*/) {
+    const T before = base::fetch_add(value, std::memory_order_seq_cst);
+    changed_.tell();
+    return before;
+  }
+
+  /// What is there, for who writes next.
+  [[nodiscard]] T load_for_writing() { return base::fetch_add(T{}, std::memory_order_acquire); }
+  /// Sleeps until the value satisfies.
+  template <typename Predicate>
+  [[nodiscard]] T sleep_until(Predicate predicate) const {
+    for (;;) {
+      const std::uint32_t announced = changed_.announce();
+      const T value = this->load(std::memory_order_acquire);
+      if (predicate(value)) return value;
+      changed_.sleep(announced);
+    }
+  }
+
+ private:
+  mutable basic_change<System> changed_;
+};
+
+/// How the ranks of a world wait for such cells: they look for a while, then sleep.
+template <typename World, typename System>
+class sleeping_waits {
+  template <typename T>
+  using cell = basic_sleeping_cell<System, T>;
+
+ public:
+  template <typename T, typename Predicate>
+  static T await(const cell<T>& of, Predicate predicate) {
+    return poll(
+        of, [&] { return of.load(std::memory_order_acquire); }, predicate);
+  }
+  template <typename T, typename Predicate>
+  static T await_for_writing(cell<T>& of, Predicate predicate) {
+    return poll(
+        of, [&] { return of.load_for_writing(); }, predicate);
+  }
+  template <typename T, typename Predicate>
+  T await_exchange(cell<T>& of, T value, Predicate predicate, backoff pause) {
+    for (auto span = pause.shortest;; span = pause.after(span)) {
+      if (span < pause.longest)
+        static_cast<World*>(this)->delay(span);
+      else
+        static_cast<void>(await(of, predicate));
+      const T before = of.exchange(value, std::memory_order_acq_rel);
+      if (predicate(before)) return before;
+    }
+  }
+
+ private:
+  template <typename T, typename Look, typename Predicate>
+  static T poll(const cell<T>& of, const Look& look, const Predicate& predicate) {
+    for (unsigned polls = System::polls(); polls > 0; --polls) {
+      const T value = look();
+      if (predicate(value)) return value;
+      System::relax();
+    }
+    return of.sleep_until(predicate);
+  }
+};
+
+}  // namespace nearfar::preload
