@@ -28,9 +28,21 @@ class event_set {
     return both != 0;
   }
   [[nodiscard]] bool contains(std::size_t event) const noexcept {
-    const std::size_t place = event / bits;
-    if (place >= few + more_.size()) return false;
-    return ((place < few ? first_[place] : more_[place - few]) >> (event % bits) & 1U) != 0;
+    return (word_at(event / bits) >> (event % bits) & 1U) != 0;
+  }
+  /// Calls `action` with those below `end` that are not in it, the last one first: most of a long execution
+  /// is in the past of each of its steps.
+  template <typename Action>
+  void for_each_absent(std::size_t end, Action action) const {
+    for (std::size_t place = (end + bits - 1) / bits; place-- > 0;) {
+      std::uint64_t absent = ~word_at(place);
+      if (end - place * bits < bits) absent &= (std::uint64_t{1} << (end % bits)) - 1;
+      while (absent != 0) {
+        const auto last = static_cast<std::size_t>(std::bit_width(absent)) - 1;
+        absent ^= std::uint64_t{1} << last;
+        action(place * bits + last);
+      }
+    }
   }
   template <typename Action>
   void for_each(Action action) const {
@@ -42,6 +54,11 @@ class event_set {
  private:
   static constexpr std::size_t bits = 64;
   static constexpr std::size_t few = 2;
+
+  [[nodiscard]] std::uint64_t word_at(std::size_t place) const noexcept {
+    if (place < few) return first_[place];
+    return place - few < more_.size() ? more_[place - few] : 0;
+  }
 
   [[nodiscard]] std::uint64_t& word(std::size_t place) {
     if (place < few) return first_[place];

@@ -30,8 +30,8 @@ void execution::restart() {
   abandon();
   ++runs_;
   if (shown_ != nullptr) shown_->clear();
-  schedule_before_ = std::move(schedule_);
-  asked_before_ = std::move(asked_);
+  schedule_before_.swap(schedule_);
+  asked_before_.swap(asked_);
   asked_.clear();
   asked_so_far_ = 0;
   is_as_before_ = true;
@@ -53,7 +53,7 @@ void execution::restart() {
   start([this](engine::world& w) { program_->body(w, *this); });
   const engine::current_team scope(*this);
   for (int rank = 0; rank < size(); ++rank) run_on(rank);
-  collect_enabled();
+  is_collected_ = false;
   note_blocked();
   compare_with_run_before();
 }
@@ -189,7 +189,8 @@ bool execution::has_undelivered(const rank_state& of, int target) const {
   });
 }
 
-void execution::collect_enabled() {
+void execution::collect_enabled() const {
+  is_collected_ = true;
   enabled_.clear();
   for (int rank = 0; rank < size(); ++rank)
     if (can_go_on(rank)) enabled_.push_back({rank, 0});
@@ -208,7 +209,7 @@ bool execution::is_done(int rank) const {
 
 bool execution::is_over() {
   if (found_) return true;
-  const bool nobody_can_go_on = std::all_of(enabled_.begin(), enabled_.end(), [this](const process& one) {
+  const bool nobody_can_go_on = std::all_of(enabled().begin(), enabled().end(), [this](const process& one) {
     // What the dead have issued need never arrive.
     return waits_for_past(one) || (one.is_delivery() && has_crashed(one.rank));
   });
@@ -216,12 +217,12 @@ bool execution::is_over() {
     if (!has_crash_ || program_->is_nonblocking)
       report_deadlock();
     else
-      is_blocked_by_crash_ = enabled_.empty();
-  } else if (!enabled_.empty() && is_livelock()) {
+      is_blocked_by_crash_ = enabled().empty();
+  } else if (!enabled().empty() && is_livelock()) {
     report_livelock();
   }
-  if (enabled_.empty() && !found_) judge_history();
-  return found_ || enabled_.empty();
+  if (enabled().empty() && !found_) judge_history();
+  return found_ || enabled().empty();
 }
 
 bool execution::is_livelock() const {
@@ -284,7 +285,7 @@ std::vector<process> execution::blocked() const {
 }
 
 bool execution::is_enabled(const process& one) const {
-  return std::find(enabled_.begin(), enabled_.end(), one) != enabled_.end();
+  return std::find(enabled().begin(), enabled().end(), one) != enabled().end();
 }
 
 void execution::note_blocked() {
@@ -300,7 +301,7 @@ void execution::note_blocked() {
 void execution::take(const process& one, int choice) {
   // What a rank waits for is known by asking only: a step of the run before may not be there any more.
   const bool waits = one.is_rank() && state(one.rank).next != nullptr && state(one.rank).next->waits();
-  if (is_as_before_ && waits && (!is_enabled(one) || choice >= choices(one))) return report_difference();
+  if (is_as_before_ && waits && (!can_go_on(one.rank) || choice >= choices(one))) return report_difference();
   const engine::current_team scope(*this);
   schedule_.push_back({one.rank, one.delivery, choice});
   if (one.is_crash())
@@ -309,7 +310,7 @@ void execution::take(const process& one, int choice) {
     take_delivery(one);
   else
     take_rank_step(one.rank, choice);
-  collect_enabled();
+  is_collected_ = false;
   note_blocked();
   compare_with_run_before();
 }
@@ -406,7 +407,8 @@ void execution::record(const process& by, const footprint& of, const touched& va
   for (const word_access& each : of) {
     shared_word& word = words_.at(each.word);
     if (each.how != word.last_use || each.writes()) {
-      word.events_before = std::exchange(word.last_events, {});
+      word.events_before.swap(word.last_events);
+      word.last_events.clear();
       word.last_use = each.how;
     }
     for (const int earlier : word.events_before) follow(earlier);

@@ -105,7 +105,10 @@ class execution final : public engine::team, public monitor, public shared_memor
   static constexpr std::size_t different_runs = 4;
 
   /// Processes that can take a step, ranks first.
-  [[nodiscard]] const std::vector<process>& enabled() const noexcept { return enabled_; }
+  [[nodiscard]] const std::vector<process>& enabled() const {
+    if (!is_collected_) collect_enabled();
+    return enabled_;
+  }
   [[nodiscard]] bool is_enabled(const process& one) const;
   /// Processes whose next step waits for a step of another process.
   [[nodiscard]] std::vector<process> blocked() const;
@@ -268,7 +271,7 @@ class execution final : public engine::team, public monitor, public shared_memor
 
   void run_on(int rank);
   void open_barrier();
-  void collect_enabled();
+  void collect_enabled() const;
   void note_blocked();
   [[nodiscard]] bool can_go_on(int rank) const;
   [[nodiscard]] int server_of(int rank, int target) const {
@@ -316,7 +319,9 @@ class execution final : public engine::team, public monitor, public shared_memor
   critical_section section_;
   requests requests_;
   mutator mutator_;
-  std::vector<process> enabled_;
+  // Asked for where a search decides, and not where it takes steps again.
+  mutable std::vector<process> enabled_;
+  mutable bool is_collected_ = false;
   std::vector<event> events_;
   std::vector<step> schedule_;
   std::vector<shown_step>* shown_ = nullptr;

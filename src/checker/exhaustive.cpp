@@ -391,8 +391,8 @@ class search_of_traces {
     const event_set& past = run_->past_of(who);
     const footprint next = run_->next_footprint(who);
     std::vector<std::size_t> conflicts;  // later ones first
-    for (std::size_t i = events.size(); i-- > 0;) {
-      if (events[i].by == who || past.contains(i) || !events[i].touched.conflicts_with(next)) continue;
+    past.for_each_absent(events.size(), [&](std::size_t i) {
+      if (events[i].by == who || !events[i].touched.conflicts_with(next)) return;
       const std::optional<bool> could = run_->could_go_before(who, i);
       if (could) {
         // A wait races with every write before which it could have ended, also where others lie between: a
@@ -405,7 +405,7 @@ class search_of_traces {
         if (is_direct) reverse(i, who, next, past);
       }
       if (could.value_or(true)) conflicts.push_back(i);
-    }
+    });
   }
 
   /// Adds to the node before event `earlier` a process that begins a continuation in which `who`'s step comes
