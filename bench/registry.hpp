@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <ranges>
@@ -31,6 +32,15 @@ template <typename OfMpi, typename Maker>
 inline constexpr bool is_compiled = true;
 #endif
 
+/// Which ranks may change places, their own words included, and nothing changes but names: of schedules that
+/// differ so the checker explores one. Who says it of ranks that are not alike hides faults. Words that are
+/// not a rank's own stay where they are: those of the home and of a node's leader.
+enum class alike_ranks : std::uint8_t {
+  none,
+  of_a_node,     ///< any two of one node
+  of_the_world,  ///< any two: nothing asks on which node a rank is, or all are on one
+};
+
 /// One registered object of a kind: `Kind::any<W>` is it in a world, its type known at run time only,
 /// `Kind::parameters` are those of the kind, `Kind::bypass` says how often it lets who waits be overtaken.
 template <typename Kind>
@@ -55,9 +65,7 @@ struct entry {
   bool can_try = true;
   /// Works only where all ranks share one node.
   bool one_node_only = false;
-  /// Any two ranks of a node may change places, memory included: what only locks can say whose home makes no
-  /// difference but for where words are. Of schedules that differ in names alone the checker explores one.
-  bool treats_ranks_alike = false;
+  alike_ranks alike = alike_ranks::none;
   /// Why it may hang or let two ranks in, where it does: a published form, kept for comparison. Such an
   /// object runs only when it is named. Empty: sound.
   std::string unsound{};

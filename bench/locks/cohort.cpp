@@ -42,6 +42,7 @@ struct ticket_above {
 };
 struct mcs_below {
   static constexpr const char* order = "first come, first served";
+  static constexpr alike_ranks alike = alike_ranks::of_a_node;
   template <world W>
   using lock = mcs_lock<W>;
 };
@@ -54,15 +55,18 @@ struct clh_below : mcs_below {
   using lock = near_clh_lock<W>;
 };
 struct twa_below : mcs_below {
+  static constexpr alike_ranks alike = alike_ranks::none;
   template <world W>
   using lock = near_ticket_lock<W, ticket_waiting::in_array>;
 };
 struct cna_below {
+  static constexpr alike_ranks alike = alike_ranks::none;
   static constexpr const char* order = "max_local_passes for each that was there before";
   template <world W>
   using lock = cna_lock<W>;
 };
 struct fissile_below {
+  static constexpr alike_ranks alike = alike_ranks::of_a_node;
   static constexpr const char* order = "about max_local_passes";
   template <world W>
   using lock = fissile_lock<W>;
@@ -80,6 +84,7 @@ struct published_hemlock_below : mcs_below {
 };
 template <waiters_by Known>
 struct tts_below {
+  static constexpr alike_ranks alike = alike_ranks::of_a_node;
   static constexpr const char* order = "no bound";
   template <world W>
   using lock = near_tts_lock<W, near_tts_policy{.known = Known}>;
@@ -105,6 +110,8 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
           .cost = cost,
           .parameters = {is_timed ? "max_turn_ns" : "max_local_passes"},
           .can_try = !std::is_same_v<Above, ticket_above> && !std::is_same_v<Below, clh_below>,
+          // The checker's clock counts the steps of all ranks.
+          .alike = is_timed ? alike_ranks::none : Below::alike,
           .unsound = is_unsound ? single_next_word : ""},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
            using made =

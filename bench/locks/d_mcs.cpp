@@ -14,6 +14,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary) {
           .bypass = checker::bypass_bound::fifo,
           .cost = "2 at home; 1 at home + 2",
           .parameters = {},
+          .alike = alike_ranks::of_the_world,
           .unsound = Policy.by == handover_by::sum ? "" : reset_status_word},
          []<world W>(W& w, int home, const lock_parameters&) {
            return make_any_lock<d_mcs_lock<W, Policy>>(w, home);

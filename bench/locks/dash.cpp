@@ -14,6 +14,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
           .bypass = checker::bypass_bound::fifo,
           .cost = cost,
           .parameters = {},
+          .alike = alike_ranks::of_the_world,
           .unsound = Policy.words == next_words::in_turn ? "" : single_next_word},
          []<world W>(W& w, int home, const lock_parameters&) {
            return make_any_lock<dash_lock<W, Policy>>(w, home);

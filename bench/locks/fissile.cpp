@@ -12,7 +12,7 @@ void add_fissile(catalogue& to) {
           .cost = "none; none (5 cache-line transfers)",
           .parameters = {"max_local_passes"},
           .one_node_only = true,
-          .treats_ranks_alike = true},
+          .alike = alike_ranks::of_the_world},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
            return make_any_lock<fissile_lock<W>>(w, home, near_scope::world, parameters.max_local_passes);
          });

@@ -21,7 +21,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary) {
           .cost = "none; none (4 cache-line transfers, 3 with CTR)",
           .parameters = {},
           .one_node_only = true,
-          .treats_ranks_alike = true},
+          .alike = alike_ranks::of_the_world},
          []<world W>(W& w, int home, const lock_parameters&) {
            return make_any_lock<hemlock<W, Policy>>(w, home);
          });

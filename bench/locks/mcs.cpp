@@ -12,7 +12,7 @@ void add_mcs(catalogue& to) {
           .cost = "none; none (3 cache-line transfers)",
           .parameters = {},
           .one_node_only = true,
-          .treats_ranks_alike = true},
+          .alike = alike_ranks::of_the_world},
          []<world W>(W& w, int home, const lock_parameters&) { return make_any_lock<mcs_lock<W>>(w, home); });
 }
 

@@ -10,7 +10,8 @@ void add_mpi_win(catalogue& to) {
           .fairness = "as the MPI library has it",
           .cost = "the MPI library's; at least 3 at home",
           .parameters = {},
-          .can_try = false},
+          .can_try = false,
+          .alike = alike_ranks::of_the_world},
          []<has_lock_epochs W>(W& w, int home, const lock_parameters&) {
            return make_any_lock<mpi_win_lock<W>>(w, home);
          });

@@ -13,7 +13,7 @@ void add_near_clh(catalogue& to) {
           .parameters = {},
           .can_try = false,
           .one_node_only = true,
-          .treats_ranks_alike = true},
+          .alike = alike_ranks::of_the_world},
          []<world W>(W& w, int home, const lock_parameters&) {
            return make_any_lock<near_clh_lock<W>>(w, home);
          });

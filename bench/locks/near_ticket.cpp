@@ -18,7 +18,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
           .cost = cost,
           .parameters = {},
           .one_node_only = true,
-          .treats_ranks_alike = Where == ticket_waiting::at_ticket},
+          .alike = Where == ticket_waiting::at_ticket ? alike_ranks::of_the_world : alike_ranks::none},
          []<world W>(W& w, int home, const lock_parameters&) {
            return make_any_lock<near_ticket_lock<W, Where>>(w, home);
          });

@@ -16,7 +16,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
           .cost = cost,
           .parameters = {"local_backoff_min_ns", "local_backoff_max_ns"},
           .one_node_only = true,
-          .treats_ranks_alike = true},
+          .alike = alike_ranks::of_the_world},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
            return make_any_lock<near_tts_lock<W, Policy>>(w, home, near_scope::world, parameters.local_pause);
          });

@@ -14,6 +14,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
           .bypass = checker::bypass_bound::local_passes,
           .cost = cost,
           .parameters = {"max_local_passes"},
+          .alike = alike_ranks::of_a_node,
           .unsound = By == handover_by::sum ? "" : reset_status_word},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
            return make_any_lock<rma_mcs_lock<W, By>>(w, home, parameters.max_local_passes);

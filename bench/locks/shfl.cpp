@@ -19,6 +19,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary) {
           .cost = Policy.looks_first ? "3 at home; 4 at home and 2 elsewhere, 2 for each attempt more"
                                      : "2 at home; 4 at home and 2 elsewhere, 1 for each attempt more",
           .parameters = {"max_local_passes"},
+          .alike = alike_ranks::of_a_node,
           .unsound = Policy.writes == node_writes::put ? put_to_queue_nodes : ""},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
            return make_any_lock<shfl_lock<W, Policy>>(w, home, parameters.max_local_passes);

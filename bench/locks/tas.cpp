@@ -14,7 +14,9 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
           .paper = "Anderson 1990; Uffmann 2022, 5.4.3",
           .fairness = "no bound",
           .cost = cost,
-          .parameters = {"backoff_min_ns", "backoff_max_ns"}},
+          .parameters = {"backoff_min_ns", "backoff_max_ns"},
+          // Who looks first does so in place where it can.
+          .alike = Policy.looks_first ? alike_ranks::of_a_node : alike_ranks::of_the_world},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
            return make_any_lock<tas_lock<W, Policy>>(w, home, parameters.pause);
          });

@@ -16,7 +16,8 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
           .bypass = checker::bypass_bound::fifo,
           .cost = cost,
           .parameters = {},
-          .can_try = false},
+          .can_try = false,
+          .alike = alike_ranks::of_a_node},
          []<world W>(W& w, int home, const lock_parameters&) {
            return make_any_lock<ticket_lock<W, Place>>(w, home);
          });

@@ -12,7 +12,8 @@ void add_near_rw(rw_catalogue& to) {
           .bypass = {.bounds_writers_past_reader = true, .bounds_readers_past_writer = true},
           .cost = "none; none (5 cache-line transfers; 3)",
           .parameters = {},
-          .one_node_only = true},
+          .one_node_only = true,
+          .alike = alike_ranks::of_the_world},
          []<world W>(W& w, int home, const rw_lock_parameters&) {
            return make_any_rw_lock<near_rw_lock<W>>(w, home);
          });
@@ -23,7 +24,8 @@ void add_near_rw(rw_catalogue& to) {
           .bypass = {},
           .cost = "none; none (3 cache-line transfers; 1)",
           .parameters = {},
-          .one_node_only = true},
+          .one_node_only = true,
+          .alike = alike_ranks::of_the_world},
          []<world W>(W& w, int home, const rw_lock_parameters&) {
            return make_any_rw_lock<near_rw_lock<W, fissile_lock<W>>>(w, home);
          });

@@ -10,7 +10,8 @@ void add_rw_spin(rw_catalogue& to) {
           .fairness = "none",
           .bypass = {},
           .cost = "2 at home; 4 at home",
-          .parameters = {"backoff_min_ns", "backoff_max_ns"}},
+          .parameters = {"backoff_min_ns", "backoff_max_ns"},
+          .alike = alike_ranks::of_a_node},
          []<world W>(W& w, int home, const rw_lock_parameters& of) {
            return make_any_rw_lock<rw_spin_lock<W>>(w, home, of.pause);
          });

@@ -12,7 +12,8 @@ void add_rw_ticket(rw_catalogue& to) {
           .bypass = of_turns,
           .cost = "2 and 1 read at home; 2 and 1 read at home",
           .parameters = {},
-          .can_try = false},
+          .can_try = false,
+          .alike = alike_ranks::of_a_node},
          []<world W>(W& w, int home, const rw_lock_parameters&) {
            return make_any_rw_lock<rw_ticket_lock<W>>(w, home);
          });
@@ -23,7 +24,8 @@ void add_rw_ticket(rw_catalogue& to) {
           .bypass = of_turns,
           .cost = "2 and 1 read at home; 2 and 1 read at home",
           .parameters = {"max_local_passes"},
-          .can_try = false},
+          .can_try = false,
+          .alike = alike_ranks::of_a_node},
          []<world W>(W& w, int home, const rw_lock_parameters& of) {
            // Without local passes each writer is for itself.
            if (of.max_local_passes == 0) return make_any_rw_lock<rw_ticket_lock<W>>(w, home);

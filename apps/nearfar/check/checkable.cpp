@@ -43,6 +43,23 @@ checker::program program_of(const check_case& of, const bench::rw_lock_entry& en
   return checker::rw_program(locality_of(of), std::move(scripts), make, limits);
 }
 
+/// The sets of ranks that the checker may exchange: those that write, or acquire a lock that is not shared,
+/// and those that read, of a node or of all. Where operations need their target in the library, the targets
+/// of others' operations differ from the ranks beside them: a lock of one node has no operations that do.
+std::vector<std::vector<int>> alike_in(const check_case& of, bench::alike_ranks alike, bool one_node_only) {
+  const bool needs_targets = of.mode == checker::delivery_mode::progress && !one_node_only;
+  if (alike == bench::alike_ranks::none || needs_targets) return {};
+  const locality where = locality_of(of);
+  const bool by_node = alike == bench::alike_ranks::of_a_node;
+  std::vector<std::vector<int>> sets(2 * static_cast<std::size_t>(by_node ? of.nodes : 1));
+  for (int rank = 0; rank < of.ranks; ++rank) {
+    const int node = by_node ? where.group(level::node, rank) : 0;
+    const int reads = rank < of.ranks - of.readers ? 0 : 1;
+    sets[static_cast<std::size_t>(2 * node + reads)].push_back(rank);
+  }
+  return sets;
+}
+
 /// `entry` is that of a registry, and stays.
 template <typename Entry>
 checkable checkable_of(const Entry& entry, bool is_shared) {
@@ -54,11 +71,7 @@ checkable checkable_of(const Entry& entry, bool is_shared) {
           .can_try = entry.can_try,
           .program = [&entry](const check_case& of) {
             checker::program result = program_of(of, entry);
-            if (!entry.treats_ranks_alike) return result;
-            // Those that write, or acquire a lock that is not shared, and those that read.
-            result.alike.resize(2);
-            for (int rank = 0; rank < of.ranks; ++rank)
-              result.alike[rank < of.ranks - of.readers ? 0 : 1].push_back(rank);
+            result.alike = alike_in(of, entry.alike, entry.one_node_only);
             return result;
           }};
 }
