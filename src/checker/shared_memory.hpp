@@ -154,6 +154,9 @@ class shared_memory {
   /// nothing. What one rank shows by its light fence no heavy one passes on to light ones.
   void light_fence(knowledge& of);
   void heavy_fence(int rank, knowledge& of);
+  /// An operation on an object has been called, or returns: real time is part of the total order.
+  void note_call(std::uint64_t object, view& seen) { order_.put_behind(seen, at(object).message); }
+  void note_return(std::uint64_t object, const view& seen) { order_.put_behind(at(object).message, seen); }
   /// Whether something sequentially consistent has happened: from then on a step may take choices away from
   /// others that touch other words.
   [[nodiscard]] bool has_total_order() const noexcept { return order_.is_used(); }

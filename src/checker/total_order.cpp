@@ -148,6 +148,11 @@ void total_order::note_end_of_step(int rank, view& seen) const {
   seen.raise(steps_in_view(of), steps_[of].size());
 }
 
+void total_order::put_behind(view& to, const view& from) const {
+  for (std::size_t rank = 0; is_used_ && rank < ranks_; ++rank)
+    to.raise(steps_in_view(rank), from.at(steps_in_view(rank)));
+}
+
 void total_order::renumber(std::size_t word,
                            const std::function<version_number(version_number)>& renumbered) {
   for (member& each : all_) each.seen.replace(word, renumbered(each.seen.at(word)));

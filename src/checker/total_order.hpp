@@ -3,6 +3,9 @@
 //
 // A comes before B in S if
 // - A strongly happens before B;
+// - A is of an operation that returns before that of B is called, and histories of these operations are
+// judged: real
+//   time orders them, and C++ has no real time;
 // - an access `a` is coherence-ordered before an access `b` of the same word, A is `a` or a fence that
 // happens
 //   before `a`, and B is `b` or a fence that `b` happens before.
@@ -54,6 +57,9 @@ class total_order {
   void note_fence(int rank, event_set before, view& seen);
   /// After a fence has made known what it does.
   void note_end_of_step(int rank, view& seen) const;
+
+  /// Who knows `to` comes behind what strongly happens before who knows `from`, and learns nothing else.
+  void put_behind(view& to, const view& from) const;
 
   /// The versions of a word have other numbers.
   void renumber(std::size_t word, const std::function<version_number(version_number)>& renumbered);
