@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -56,8 +57,10 @@ class watched_lock final : public bench::any_lock<threads::world> {
   }
   [[nodiscard]] bool try_lock() override {
     last_ = handover::uncontended;
-    if constexpr (requires { lock_.try_lock(); }) return lock_.try_acquire();
-    return false;
+    if constexpr (requires { lock_.try_lock(); })
+      return lock_.try_acquire();
+    else
+      throw std::logic_error("this lock has no try_lock");
   }
   [[nodiscard]] handover last_handover() const override { return is_referee() ? handover::unknown : last_; }
   void lock_and_unlock() override {}

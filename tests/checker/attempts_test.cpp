@@ -1,10 +1,13 @@
 // Locks that are tried first, as the library has them and as the registry wraps them.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
+#include <string>
 
 #include "nearfar/checker/lock_program.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
+#include "nearfar/lock/rw_spin_lock.hpp"
 #include "nearfar/topology/spec.hpp"
 #include "tests/checker/expectations.hpp"
 
@@ -38,10 +41,13 @@ struct waiting_lock {
 };
 
 template <typename Make>
-[[nodiscard]] report checked(Make make) {
+[[nodiscard]] report checked(Make make, search tier = search::exhaustive) {
   const program what = lock_program(topology_spec::parse("node:1").place(2), 1, make, bypass_bound::none, 0,
                                     attempts::try_first);
-  return check(what, by(delivery_mode::progress));
+  options how = by(delivery_mode::progress);
+  how.by = tier;
+  how.most_executions = tier == search::random ? 1 : 0;
+  return check(what, how);
 }
 template <typename Attempt>
 [[nodiscard]] report checked_attempt(Attempt attempt) {
@@ -69,11 +75,72 @@ TEST(attempts, that_never_succeed_are_no_proof) {
   EXPECT_EQ(result.found->what, fault::unreached);
 }
 
-TEST(attempts, of_a_lock_without_any_are_no_proof) {
-  const report result =
-      checked([](world& w) { return std::unique_ptr<waiting_lock>(new waiting_lock{mcs_lock<world>(w)}); });
-  ASSERT_TRUE(result.found);
-  EXPECT_EQ(result.found->what, fault::unreached);
+TEST(attempts, of_a_lock_without_any_are_found_by_every_search) {
+  for (const search tier : {search::exhaustive, search::random}) {
+    const report result = checked(
+        [](world& w) { return std::unique_ptr<waiting_lock>(new waiting_lock{mcs_lock<world>(w)}); }, tier);
+    ASSERT_TRUE(result.found);
+    EXPECT_NE(result.found->text.find("has no try_lock"), std::string::npos) << result.found->text;
+  }
+}
+
+// ---- reader-writer locks ----------------------------------------------------------------------------------
+
+/// With functions by which nobody ever comes in.
+struct refusing_lock : rw_spin_lock<world> {
+  using rw_spin_lock::rw_spin_lock;
+  [[nodiscard]] static bool try_lock() { return false; }
+  [[nodiscard]] static bool try_lock_shared() { return false; }
+  [[nodiscard]] static bool try_lock_until(std::chrono::nanoseconds /*deadline*/) { return false; }
+  [[nodiscard]] static bool try_lock_shared_until(std::chrono::nanoseconds /*deadline*/) { return false; }
+  [[nodiscard]] static bool try_unlock_shared_and_lock() { return false; }
+};
+/// With those that any has.
+struct simple_rw_lock {
+  rw_spin_lock<world> of;
+
+  void lock() { of.lock(); }
+  void unlock() { of.unlock(); }
+  void lock_shared() { of.lock_shared(); }
+  void unlock_shared() { of.unlock_shared(); }
+};
+
+template <typename Make>
+[[nodiscard]] report checked_script(const rw_script& script, Make make, const options& how = {}) {
+  return check(rw_program(topology_spec::parse("node:1").place(1), {script}, make), how);
+}
+
+TEST(letters_of_scripts, come_true) {
+  for (const char letter : std::string("WRTtAadu")) {
+    const report result =
+        checked_script({letter}, [](world& w) { return std::make_unique<rw_spin_lock<world>>(w, 0); });
+    EXPECT_FALSE(result.found) << letter << ": " << result.found->text;
+    EXPECT_TRUE(result.reached.contains(acquired_as(letter))) << letter;
+  }
+}
+
+TEST(letters_of_scripts, that_come_true_in_no_schedule_are_found) {
+  for (const char letter : std::string("WRTtAau")) {
+    const report result =
+        checked_script({letter}, [](world& w) { return std::make_unique<refusing_lock>(w, 0); });
+    ASSERT_TRUE(result.found) << letter;
+    EXPECT_EQ(result.found->what, fault::unreached);
+    EXPECT_NE(result.found->text.find(acquired_as(letter)), std::string::npos) << result.found->text;
+  }
+}
+
+TEST(letters_of_scripts, for_what_a_lock_lacks_are_found_by_every_search) {
+  for (const char letter : std::string("WRTtAadu"))
+    for (const search tier : {search::exhaustive, search::random}) {
+      const report result = checked_script(
+          {letter},
+          [](world& w) {
+            return std::unique_ptr<simple_rw_lock>(new simple_rw_lock{rw_spin_lock<world>(w, 0)});
+          },
+          {.by = tier, .most_executions = 1});
+      ASSERT_TRUE(result.found) << letter;
+      EXPECT_NE(result.found->text.find("the lock has no function"), std::string::npos) << result.found->text;
+    }
 }
 
 }  // namespace

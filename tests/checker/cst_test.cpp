@@ -95,6 +95,14 @@ TEST(sleep_for_a_lock, loses_no_wake_up) {
   expect_nothing_found(with<fault_of_sleep::none>(2), {});
   EXPECT_FALSE(loses_a_wake_up<fault_of_sleep::none>(3));
 }
+TEST(sleep_for_a_lock, may_end_for_no_reason) {
+  const program of_two = lock_program(topology_spec::parse("node:1").place(2), 1,
+                                      [](world& w) { return std::make_unique<parking_lock<world>>(w); });
+  const program of_three = lock_program(topology_spec::parse("node:1").place(3), 2,
+                                        [](world& w) { return std::make_unique<parking_lock<world>>(w); });
+  expect_nothing_found(of_two, {.most_early_wakes = 1});
+  expect_nothing_found(of_three, {.by = search::random, .most_early_wakes = 2, .most_executions = 3000});
+}
 
 TEST(sleep_for_a_lock, loses_one_if_it_is_wrong) {
   EXPECT_TRUE(loses_a_wake_up<fault_of_sleep::counts_not>(2));

@@ -16,24 +16,27 @@ program apart(const random_program& of) {
           }};
 }
 
-void expect_the_same(const program& what, options how, const std::string& text) {
+/// Whether there was anything to compare: one worker has looked at everything.
+bool expect_the_same(const program& what, options how, const std::string& text) {
   how.keep_traces = how.keep_end_states = true;
   const report alone = check(what, how);
   EXPECT_TRUE(!alone.complete || !(alone.traces.empty() || alone.end_states.empty())) << text;
   for (const int jobs : {2, 3, 7}) {
     how.jobs = jobs;
     const report together = check(what, how);
-    ASSERT_EQ(alone.complete, together.complete) << text;
+    EXPECT_EQ(alone.complete, together.complete) << text;
     if (!alone.complete) continue;
     EXPECT_EQ(alone.executions, together.executions) << text;
     EXPECT_EQ(alone.traces, together.traces) << text;
     EXPECT_EQ(alone.end_states, together.end_states) << text;
     EXPECT_EQ(alone.blocked, together.blocked) << text;
   }
+  return alone.complete;
 }
 
 TEST(jobs, explore_each_trace_once) {
   constexpr int programs = 150;
+  int compared = 0;
   for (int seed = 1; seed <= programs; ++seed) {
     const bool is_far = seed % 2 == 0;
     const random_program of = drawn_widely(static_cast<std::uint64_t>(seed), {.ranks = 3,
@@ -46,8 +49,9 @@ TEST(jobs, explore_each_trace_once) {
     options how =
         by(near_model::release_acquire, is_far ? all_modes[static_cast<std::size_t>(seed / 2 % 3)] : lazy);
     how.crashes = seed % 5 == 0 ? 1 : 0;
-    expect_the_same(apart(of), how, testing::text_of(of));
+    compared += expect_the_same(apart(of), how, testing::text_of(of)) ? 1 : 0;
   }
+  EXPECT_GE(compared, 60);
 }
 
 auto mcs_locks() {
@@ -56,7 +60,7 @@ auto mcs_locks() {
 
 TEST(jobs, check_locks) {
   const program what = lock_program(one_node(2), 3, mcs_locks(), bypass_bound::fifo);
-  expect_the_same(what, by(near_model::release_acquire), "mcs");
+  EXPECT_TRUE(expect_the_same(what, by(near_model::release_acquire), "mcs"));
 }
 
 TEST(jobs, say_what_any_of_them_has_reached) {

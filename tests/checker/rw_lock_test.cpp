@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -77,7 +78,10 @@ TEST_P(every_rw_lock, change_hands_without_a_gap) {
     expect_right_in_all_modes(GetParam(), "node:2", all);
 }
 
-TEST_P(every_rw_lock, let_no_writer_in_between_writing_and_reading) {
+/// Those that can.
+class every_downgrading_rw_lock : public testing::TestWithParam<std::string> {};
+
+TEST_P(every_downgrading_rw_lock, lets_no_writer_in_between_writing_and_reading) {
   const bench::rw_lock_entry& entry = *bench::rw_catalogue::instance().find(GetParam());
   const auto& factory = entry.factory<world>();
   const auto make = [&factory](world& w) { return factory(w, 0, reached_by_few()); };
@@ -97,24 +101,85 @@ TEST_P(every_rw_lock, hold_at_random_where_too_many_take_part) {
                               {.by = checker::search::random, .most_executions = 400, .seed = seed});
 }
 
-TEST_P(every_rw_lock, let_no_waiting_reader_be_overtaken_too_often) {
-  const bench::rw_lock_entry& entry = *bench::rw_catalogue::instance().find(GetParam());
-  if (!entry.bypass.bounds_writers_past_reader) return;  // promises nothing
+/// Those that promise it.
+class every_fair_rw_lock : public testing::TestWithParam<std::string> {};
+
+TEST_P(every_fair_rw_lock, lets_no_waiting_reader_be_overtaken_too_often) {
   // Turns of (1 + 1) * (1 + 1) writers, of which the one that the reader found inside asked before it.
   const overtaking_limits limits{.writers_past_reader = 4};
   for (const delivery_mode mode : all_modes)
     expect_nothing_found(rw_program_of(GetParam(), "node:1", {"wwww", "rr", "www"}, limits),
                          {.mode = mode, .by = checker::search::random, .most_executions = 3000}, GetParam());
   expect_nothing_found(rw_program_of(GetParam(), "node:1", {"wwwww", "r"}, limits), {}, GetParam());
-  // That it is no empty promise: where writers come first there is no such limit.
-  if (entry.family() != "cohort_rw") return;
-  const auto reckless = rw_program_of("cohort_rw.writers", "node:3", {"wwwwww", "r", "wwwwww"}, limits);
+}
+
+TEST(rw_locks, that_prefer_writers_let_any_number_overtake_a_reader) {
+  const auto reckless =
+      rw_program_of("cohort_rw.writers", "node:3", {"wwwwww", "r", "wwwwww"}, {.writers_past_reader = 4});
   const checker::report found = check(reckless, {.by = checker::search::random, .most_executions = 100'000});
   ASSERT_TRUE(found.found);
   EXPECT_EQ(found.found->what, fault::bypass);
 }
 
+/// The locks for which that holds.
+template <typename Holds>
+std::vector<std::string> rw_names_where(Holds holds) {
+  std::vector<std::string> names = rw_names_for_every_schedule();
+  std::erase_if(names, [&](const std::string& name) { return !holds(name); });
+  return names;
+}
+bool bounds_overtaking(const std::string& name) {
+  return bench::rw_catalogue::instance().find(name)->bypass.bounds_writers_past_reader;
+}
+bool downgrades(const std::string& name) { return abilities_of(name).downgrades; }
+
+INSTANTIATE_TEST_SUITE_P(of, every_downgrading_rw_lock, testing::ValuesIn(rw_names_where(&downgrades)),
+                         &name_of_case);
+INSTANTIATE_TEST_SUITE_P(of, every_fair_rw_lock, testing::ValuesIn(rw_names_where(&bounds_overtaking)),
+                         &name_of_case);
 INSTANTIATE_TEST_SUITE_P(of, every_rw_lock, testing::ValuesIn(rw_names_for_every_schedule()), &name_of_case);
+
+/// So that no test above asks less of a lock than it seems to.
+TEST(rw_locks, lack_no_function_but_these) {
+  std::set<std::string> lacking;
+  for (const std::string& lock : rw_names_for_every_schedule()) {
+    const auto can = abilities_of(lock);
+    const auto note = [&](bool is_there, const char* function) {
+      if (!is_there) lacking.insert(lock + " has no " + function);
+    };
+    note(can.tries, "try_lock");
+    note(can.tries_shared, "try_lock_shared");
+    note(can.tries_until, "try_lock_until");
+    note(can.tries_shared_until, "try_lock_shared_until");
+    note(can.downgrades, "unlock_and_lock_shared");
+    note(can.upgrades, "try_unlock_shared_and_lock");
+  }
+  const std::set<std::string> expected{"cohort_rw has no try_lock_until",
+                                       "cohort_rw.readers has no try_lock_until",
+                                       "cohort_rw.writers has no try_lock_until",
+                                       "mpi_rw has no try_lock",
+                                       "mpi_rw has no try_lock_shared",
+                                       "mpi_rw has no try_lock_shared_until",
+                                       "mpi_rw has no try_lock_until",
+                                       "mpi_rw has no try_unlock_shared_and_lock",
+                                       "mpi_rw has no unlock_and_lock_shared",
+                                       "near_rw has no try_lock_shared_until",
+                                       "near_rw has no try_lock_until",
+                                       "rma_rw has no try_lock_until",
+                                       "rma_rw.numa has no try_lock_until",
+                                       "rw_ticket has no try_lock",
+                                       "rw_ticket has no try_lock_shared",
+                                       "rw_ticket has no try_lock_shared_until",
+                                       "rw_ticket has no try_lock_until",
+                                       "rw_ticket has no try_unlock_shared_and_lock",
+                                       "rw_ticket.cohort has no try_lock",
+                                       "rw_ticket.cohort has no try_lock_shared",
+                                       "rw_ticket.cohort has no try_lock_shared_until",
+                                       "rw_ticket.cohort has no try_lock_until",
+                                       "rw_ticket.cohort has no try_unlock_shared_and_lock",
+                                       "rw_ticket.cohort has no unlock_and_lock_shared"};
+  EXPECT_EQ(lacking, expected);
+}
 
 /// Lets two in.
 template <typename Gate>

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,22 +31,22 @@ namespace detail {
 /// Whether the rank holds the lock after trying, if it is to try at all.
 template <typename Lock>
 [[nodiscard]] bool tries(Lock& lock, attempts by, monitor& watch) {
-  bool is_held = false;
+  if (by != attempts::try_first) return false;
   if constexpr (requires { lock.try_lock(); }) {
-    if (by == attempts::try_first) {
-      is_held = lock.try_lock();
-      watch.expect_complete("try_lock()");
-      if (is_held) watch.reach(acquired_by_attempt);
-    }
+    const bool is_held = lock.try_lock();
+    watch.expect_complete("try_lock()");
+    if (is_held) watch.reach(acquired_by_attempt);
+    return is_held;
+  } else {
+    throw misuse("a program tries a lock that has no try_lock");
   }
-  return is_held;
 }
 
 }  // namespace detail
 
 /// Each rank makes the lock by `make(world)` (a pointer-like to something with `lock` and `unlock`), then
 /// acquires and releases it `acquisitions` times. Where they try first some schedule must have an attempt
-/// that acquires: none has if the lock has no `try_lock`.
+/// that acquires; a rank throws `misuse` if the lock has no `try_lock`.
 template <typename Make>
 [[nodiscard]] program lock_program(const locality& where, int acquisitions, Make make,
                                    bypass_bound bypass = bypass_bound::none, int max_local_passes = 0,
@@ -72,13 +73,19 @@ template <typename Make>
 
 /// What one rank does with a reader-writer lock, a letter for each, one after the other:
 ///  - w, r: acquires and releases as a writer, as a reader;
-///  - A, a: the same by an attempt, as W and R, and by waiting if that fails or there is none;
+///  - A, a: the same by an attempt, as W and R, and by waiting if that fails;
 ///  - W, R: the same if the attempt succeeds, by `try_lock` and `try_lock_shared`;
 ///  - T, t: the same by `try_lock_until` and `try_lock_shared_until`;
 ///  - d: writes, then reads, by `unlock_and_lock_shared`;
 ///  - u: reads, then writes if `try_unlock_shared_and_lock` succeeds.
-/// Letters for what a lock does not have do nothing.
+/// A rank throws `misuse` at a letter for what its lock lacks.
 using rw_script = std::string;
+
+/// Reached when a rank acquires as that letter of a script says: at an A or an a by the attempt, at a u as a
+/// writer.
+[[nodiscard]] inline std::string acquired_as(char letter) {
+  return std::string("a rank acquires as '") + letter + "' says";
+}
 
 namespace detail {
 
@@ -88,9 +95,8 @@ class rw_acquisitions {
  public:
   rw_acquisitions(Lock& lock, monitor& watch) : lock_(&lock), watch_(&watch) {}
 
-  void take(char what) {
-    constexpr std::chrono::nanoseconds soon{1};
-    switch (what) {
+  void take(char letter) {
+    switch (letter) {
       case 'w':
         watch_->ask();
         lock_->lock();
@@ -104,57 +110,70 @@ class rw_acquisitions {
       case 'A':
         // Asks twice: who comes in by an attempt may overtake who waits, but an attempt is no waiting.
         watch_->ask();
-        return tries() ? write() : take('w');
+        return tries(letter) ? write() : take('w');
       case 'a':
-        return tries_shared() ? read() : take('r');
+        return tries_shared(letter) ? read() : take('r');
       case 'W':
-        if (tries()) write();
+        if (tries(letter)) write();
         return;
       case 'R':
-        if (tries_shared()) read();
+        if (tries_shared(letter)) read();
         return;
       case 'T':
-        if constexpr (requires { lock_->try_lock_until(soon); })
-          if (can([](const auto& all) { return all.tries_until; }) &&
-              has_come(lock_->try_lock_until(soon), "try_lock_until()"))
-            write();
+        if (tries_until(letter)) write();
         return;
       case 't':
-        if constexpr (requires { lock_->try_lock_shared_until(soon); })
-          if (can([](const auto& all) { return all.tries_shared_until; }) &&
-              has_come(lock_->try_lock_shared_until(soon), "try_lock_shared_until()"))
-            read();
+        if (tries_shared_until(letter)) read();
         return;
       case 'd':
-        return downgrade();
+        return downgrade(letter);
       case 'u':
-        return upgrade();
+        return upgrade(letter);
       default:
-        throw misuse(std::string("no rank does '") + what + "' with a reader-writer lock");
+        throw misuse(std::string("no rank does '") + letter + "' with a reader-writer lock");
     }
   }
 
  private:
-  /// Locks whose type is known at run time only say then what they can.
-  template <typename Ability>
-  [[nodiscard]] bool can(Ability ability) const {
-    if constexpr (requires { lock_->can(); }) return ability(lock_->can());
-    return true;
+  static constexpr std::chrono::nanoseconds soon{1};
+
+  /// Throws if the lock lacks what a letter asks for. Locks whose type is known at run time only say then
+  /// what they can.
+  template <bool has_function, typename Ability>
+  void expect([[maybe_unused]] Ability ability, char letter) const {
+    bool is_there = has_function;
+    if constexpr (requires { lock_->can(); }) is_there = is_there && ability(lock_->can());
+    if (!is_there)
+      throw misuse(std::string("a script asks for '") + letter + "', for which the lock has no function");
   }
-  [[nodiscard]] bool tries() {
-    if constexpr (requires { lock_->try_lock(); })
-      return can([](const auto& all) { return all.tries; }) && has_come(lock_->try_lock(), "try_lock()");
+
+  [[nodiscard]] bool tries(char letter) {
+    constexpr bool can = requires(Lock& lock) { lock.try_lock(); };
+    expect<can>([](const auto& all) { return all.tries; }, letter);
+    if constexpr (can) return has_come(lock_->try_lock(), "try_lock()", letter);
     return false;
   }
-  [[nodiscard]] bool tries_shared() {
-    if constexpr (requires { lock_->try_lock_shared(); })
-      return can([](const auto& all) { return all.tries_shared; }) &&
-             has_come(lock_->try_lock_shared(), "try_lock_shared()");
+  [[nodiscard]] bool tries_shared(char letter) {
+    constexpr bool can = requires(Lock& lock) { lock.try_lock_shared(); };
+    expect<can>([](const auto& all) { return all.tries_shared; }, letter);
+    if constexpr (can) return has_come(lock_->try_lock_shared(), "try_lock_shared()", letter);
     return false;
   }
-  [[nodiscard]] bool has_come(bool came, const char* function) {
+  [[nodiscard]] bool tries_until(char letter) {
+    constexpr bool can = requires(Lock& lock) { lock.try_lock_until(soon); };
+    expect<can>([](const auto& all) { return all.tries_until; }, letter);
+    if constexpr (can) return has_come(lock_->try_lock_until(soon), "try_lock_until()", letter);
+    return false;
+  }
+  [[nodiscard]] bool tries_shared_until(char letter) {
+    constexpr bool can = requires(Lock& lock) { lock.try_lock_shared_until(soon); };
+    expect<can>([](const auto& all) { return all.tries_shared_until; }, letter);
+    if constexpr (can) return has_come(lock_->try_lock_shared_until(soon), "try_lock_shared_until()", letter);
+    return false;
+  }
+  [[nodiscard]] bool has_come(bool came, const char* function, char letter) {
     watch_->expect_complete(function);
-    if (came) watch_->reach(acquired_by_attempt);
+    if (came) watch_->reach(acquired_as(letter));
     return came;
   }
   void write() {
@@ -169,26 +188,28 @@ class rw_acquisitions {
     lock_->unlock_shared();
     watch_->expect_complete("unlock_shared()");
   }
-  void downgrade() {
-    if constexpr (requires { lock_->unlock_and_lock_shared(); }) {
-      if (!can([](const auto& all) { return all.downgrades; })) return;
+  void downgrade(char letter) {
+    constexpr bool can = requires(Lock& lock) { lock.unlock_and_lock_shared(); };
+    expect<can>([](const auto& all) { return all.downgrades; }, letter);
+    if constexpr (can) {
       lock_->lock();
       watch_->enter();
       watch_->leave();
       lock_->unlock_and_lock_shared();
       watch_->expect_complete("unlock_and_lock_shared()");
+      watch_->reach(acquired_as(letter));
       read();
     }
   }
-  void upgrade() {
-    if constexpr (requires { lock_->try_unlock_shared_and_lock(); }) {
-      if (!can([](const auto& all) { return all.upgrades; })) return;
+  void upgrade(char letter) {
+    constexpr bool can = requires(Lock& lock) { lock.try_unlock_shared_and_lock(); };
+    expect<can>([](const auto& all) { return all.upgrades; }, letter);
+    if constexpr (can) {
       lock_->lock_shared();
       watch_->enter_shared();
       watch_->leave_shared();
-      const bool is_alone = lock_->try_unlock_shared_and_lock();
-      watch_->expect_complete("try_unlock_shared_and_lock()");
-      if (is_alone) return write();
+      if (has_come(lock_->try_unlock_shared_and_lock(), "try_unlock_shared_and_lock()", letter))
+        return write();
       lock_->unlock_shared();
       watch_->expect_complete("unlock_shared()");
     }
@@ -198,19 +219,27 @@ class rw_acquisitions {
   monitor* watch_;
 };
 
+/// What some schedule has to reach where ranks do that.
+[[nodiscard]] inline std::vector<std::string> demands_of(const std::vector<rw_script>& scripts) {
+  constexpr std::string_view always{"wr"};  // which no lock can refuse
+  const auto reads = [](const rw_script& one) { return one.find_first_of("ra") != rw_script::npos; };
+  std::set<std::string> all;
+  if (std::count_if(scripts.begin(), scripts.end(), reads) > 1) all.emplace(shared_by_two);
+  for (const rw_script& one : scripts)
+    for (const char letter : one)
+      if (always.find(letter) == std::string_view::npos) all.insert(acquired_as(letter));
+  return {all.begin(), all.end()};
+}
+
 }  // namespace detail
 
 /// Each rank makes the lock by `make(world)` (a pointer-like to a *SharedLockable*), then does what its
-/// script says. Some schedule must have two readers inside if two ranks read, and an attempt that acquires if
-/// a script has an A or an a.
+/// script says. Some schedule must have two readers inside if two ranks read, and each letter beside w and r
+/// must come true in one (`acquired_as`).
 template <typename Make>
 [[nodiscard]] program rw_program(const locality& where, std::vector<rw_script> scripts, Make make,
                                  const overtaking_limits& overtaking = {}) {
-  const auto reads = [](const rw_script& one) { return one.find_first_of("ra") != rw_script::npos; };
-  const auto tries = [](const rw_script& one) { return one.find_first_of("Aa") != rw_script::npos; };
-  std::vector<std::string> demands;
-  if (std::count_if(scripts.begin(), scripts.end(), reads) > 1) demands.emplace_back(shared_by_two);
-  if (std::any_of(scripts.begin(), scripts.end(), tries)) demands.emplace_back(acquired_by_attempt);
+  std::vector<std::string> demands = detail::demands_of(scripts);
   return {.where = where,
           .body =
               [make = std::move(make), scripts = std::move(scripts)](engine::world& w, monitor& watch) {
