@@ -205,6 +205,7 @@ class execution final : public engine::team, public monitor, public shared_memor
   [[nodiscard]] shared_memory& words() noexcept { return words_; }
   [[nodiscard]] critical_section& section() noexcept { return section_; }
   [[nodiscard]] history& past_operations() noexcept { return history_; }
+  [[nodiscard]] const std::optional<operation_names>& names() const noexcept { return program_->names; }
   /// An operation has been called, or has returned.
   void note_call() {
     if (open_operations_++ == 0) last_return_ = events_.size();

@@ -61,6 +61,12 @@ inline constexpr bool take_may_make_room_for_several =
 template <typename B>
 inline constexpr bool hands_back = requires { requires B::hands_back; };
 
+/// Whether an end without a lock may tell full and empty late (locked_ring.hpp): such a call knows of those
+/// that have returned only where its caller fences.
+template <typename B>
+inline constexpr bool tells_late =
+    B::put_order == told_after::light_fence || B::take_order == told_after::light_fence;
+
 /// One in which those that send and receive wait for each other: `put_until` and `take_until` are as `put`
 /// and `take`, and wait for a deadline, or for ever.
 template <typename B, typename T>
