@@ -171,6 +171,11 @@ class any_queue {
   virtual ~any_queue() = default;
 
   [[nodiscard]] virtual queue_role role_of(int rank) const = 0;
+  [[nodiscard]] virtual queue_status try_push(std::uint64_t value) = 0;
+  [[nodiscard]] virtual queue_status push(std::uint64_t value) = 0;
+  [[nodiscard]] virtual popped<std::uint64_t> try_pop() = 0;
+  [[nodiscard]] virtual popped<std::uint64_t> pop() = 0;
+  virtual void close() = 0;
   virtual queue_range_result try_push_range(std::span<const std::uint64_t> values) = 0;
   virtual queue_range_result try_pop_range(std::span<std::uint64_t> into) = 0;
   /// The timed loop, virtual as a whole, so that the queue is inlined in it. Collective.
@@ -183,6 +188,11 @@ class any_queue_of final : public any_queue<W> {
   any_queue_of(W& w, const typename Queue::parameters& of) : queue_(w, of) {}
 
   [[nodiscard]] queue_role role_of(int rank) const override { return role_in(queue_, rank); }
+  queue_status try_push(std::uint64_t value) override { return queue_.try_push(value); }
+  queue_status push(std::uint64_t value) override { return queue_.push(value); }
+  popped<std::uint64_t> try_pop() override { return queue_.try_pop(); }
+  popped<std::uint64_t> pop() override { return queue_.pop(); }
+  void close() override { queue_.close(); }
   queue_range_result try_push_range(std::span<const std::uint64_t> values) override {
     return queue_.try_push_range(values);
   }

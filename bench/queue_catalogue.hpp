@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <set>
+#include <string>
 
 #include "bench/any_queue.hpp"
 #include "bench/registry.hpp"
@@ -32,8 +34,14 @@ class queue_catalogue : public registry<queue_entry> {
   /// The one catalogue, made at first use.
   static const queue_catalogue& instance();
 
+  /// Whether home alone pops, and the next rank alone pushes.
+  [[nodiscard]] bool is_one_to_one(const std::string& name) const { return one_to_one_.contains(name); }
+  void set_one_to_one(const std::string& name) { one_to_one_.insert(name); }
+
  private:
   queue_catalogue();
+
+  std::set<std::string> one_to_one_;
 };
 
 /// Collective, like the construction of the queue.

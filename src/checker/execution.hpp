@@ -219,6 +219,7 @@ class execution final : public engine::team, public monitor, public shared_memor
   [[nodiscard]] history& past_operations() noexcept { return history_; }
   /// Who has woken sleepers of a word last, for people.
   [[nodiscard]] std::string last_waker_text(const std::uint64_t* word) const;
+  [[nodiscard]] const std::optional<operation_names>& names() const noexcept { return program_->names; }
   /// An operation has been called, or has returned.
   void note_call() {
     if (open_operations_++ == 0) last_return_ = events_.size();

@@ -97,6 +97,12 @@ void history::append(const history& other) {
   last_stamp_ = std::max(last_stamp_, other.last_stamp_);
 }
 
+const operation& history::last_of(int process) const {
+  const auto known = processes_.find(process);
+  if (known == processes_.end()) throw misuse("process " + std::to_string(process) + " has called nothing");
+  return operations_[known->second.last_operation];
+}
+
 history history::of_object(std::uint64_t object) const {
   history result;
   for (const operation& one : operations_) {
@@ -109,8 +115,16 @@ history history::of_object(std::uint64_t object) const {
 
 // ---- for people -------------------------------------------------------------------------------------------
 
+std::string operation_names::text(int which, const value_list& arguments) const {
+  return std::string(method(which)) + "(" + arguments.text() + ")";
+}
+std::string operation_names::text_of_result(int which, const value_list& returned) const {
+  if (result != nullptr) return result(which, returned);
+  return returned.empty() ? "nothing" : returned.text();
+}
+
 std::string text_of(std::span<const operation> operations, std::span<const std::size_t> chosen,
-                    method_namer name) {
+                    operation_names names) {
   constexpr std::size_t columns = 4;
   std::vector<std::array<std::string, columns>> rows;
   std::array<std::size_t, columns> widths{};
@@ -130,23 +144,21 @@ std::string text_of(std::span<const operation> operations, std::span<const std::
       result += cell + "  ";
     }
     const operation& one = operations[chosen[i]];
-    result += std::string(name(one.method)) + "(" + one.arguments.text() + ")";
-    if (!one.returned)
-      result += " is pending";
-    else
-      result += " -> " + (one.returned->result.empty() ? "nothing" : one.returned->result.text());
-    result += "\n";
+    result +=
+        names.text(one.method, one.arguments) +
+        (one.returned ? " -> " + names.text_of_result(one.method, one.returned->result) : " is pending") +
+        "\n";
   }
   return result;
 }
 
-std::string history::text(method_namer name) const {
+std::string history::text(operation_names names) const {
   std::vector<std::size_t> by_call(operations_.size());
   std::iota(by_call.begin(), by_call.end(), std::size_t{0});
   std::stable_sort(by_call.begin(), by_call.end(), [this](std::size_t a, std::size_t b) {
     return operations_[a].called < operations_[b].called;
   });
-  return text_of(operations_, by_call, name);
+  return text_of(operations_, by_call, names);
 }
 
 std::string_view name(linearizability what) noexcept {
@@ -406,6 +418,12 @@ bool map_specification::apply(const operation& what) {
   }
 }
 
+std::string map_specification::result_text(int method, const value_list& result) {
+  if (result.empty()) return "nothing";
+  if (method == find) return result.text();
+  return result[0] == done ? "done" : "refused";
+}
+
 std::size_t map_specification::hash() const {
   std::size_t result = 0;
   for (const auto& [key, value] : values_) result = hash_of(std::array{key, value}, result);
@@ -533,16 +551,16 @@ std::string object_text(const object_part& on) {
 }  // namespace
 
 std::string refutation_text(const history& what, const object_part& on, std::size_t operations,
-                            const verdict& found, const std::string& state, method_namer name) {
+                            const verdict& found, const std::string& state, operation_names names) {
   constexpr std::size_t most_shown = 20;
   const std::span<const std::size_t> order = found.order;
   const std::size_t left_out = order.size() - std::min(order.size(), most_shown);
   std::string result = object_text(on) + " is not linearizable: of " + std::to_string(operations) +
                        " operations " + std::to_string(order.size()) + " can be ordered at most\n";
   if (left_out != 0) result += "... (" + std::to_string(left_out) + " operations)\n";
-  result += text_of(what.operations(), order.subspan(left_out), name);
+  result += text_of(what.operations(), order.subspan(left_out), names);
   result += (state.empty() ? "" : "then its state is " + state + ", ") + "and none of these can come next\n";
-  return result + text_of(what.operations(), found.impossible, name);
+  return result + text_of(what.operations(), found.impossible, names);
 }
 
 std::string given_up_text(const object_part& on, std::size_t operations, std::size_t ordered) {

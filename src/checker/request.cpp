@@ -476,6 +476,7 @@ std::uint64_t object_name(std::uint64_t object) { return (std::uint64_t{7} << 60
 }  // namespace
 
 std::string operation_call::text(bool /*in_vain*/) const {
+  if (const auto& names = run().names()) return "CALL " + names->text(method_, *arguments_);
   return "CALL " + std::to_string(method_) + " of " + std::to_string(object_) + " (" + arguments_->text() +
          ")";
 }
@@ -493,6 +494,10 @@ touched operation_call::take(int /*choice*/) {
 }
 
 std::string operation_return::text(bool /*in_vain*/) const {
+  if (const auto& names = run().names()) {
+    const int method = run().past_operations().last_of(rank()).method;
+    return "RETURN " + std::string(names->method(method)) + " -> " + names->text_of_result(method, *result_);
+  }
   return "RETURN" + (result_->empty() ? "" : " " + result_->text());
 }
 std::uint64_t operation_return::word() const { return object_name(object_); }

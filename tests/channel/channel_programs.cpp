@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nearfar/checker/closable_queue.hpp"
 #include "nearfar/checker/linearizability.hpp"
 #include "nearfar/checker/specification.hpp"
 #include "nearfar/core/error.hpp"
@@ -10,52 +11,6 @@ namespace nearfar::checker::testing {
 namespace {
 
 using queue_model = queue_specification;
-
-/// A queue that can be closed, in which all say what came of it, and `pop` also the value.
-class closable_queue {
- public:
-  enum method : int { push, pop, close, reopen };
-
-  explicit closable_queue(std::size_t capacity) : capacity_(capacity) {}
-
-  [[nodiscard]] static std::string_view name(int method) noexcept {
-    constexpr std::array<std::string_view, 4> names{"push", "pop", "close", "reopen"};
-    return names.at(static_cast<std::size_t>(method));
-  }
-  [[nodiscard]] bool apply(const operation& what) {
-    const queue_status end = is_closed_ ? queue_status::closed : queue_status::empty;
-    const queue_status room = is_closed_                    ? queue_status::closed
-                              : values_.size() == capacity_ ? queue_status::full
-                                                            : queue_status::success;
-    switch (what.method) {
-      case push:
-        if (!what.may_return({static_cast<word>(room)})) return false;
-        if (room == queue_status::success) values_.push_back(what.argument(0));
-        return true;
-      case pop:
-        if (values_.empty()) return what.may_return({static_cast<word>(end)});
-        if (!what.may_return({static_cast<word>(queue_status::success), values_.front()})) return false;
-        values_.erase(values_.begin());
-        return true;
-      default:
-        if (!what.may_return({is_closed_ == (what.method == close) ? word{0} : word{1}})) return false;
-        is_closed_ = what.method == close;
-        return true;
-    }
-  }
-  [[nodiscard]] std::size_t hash() const { return hash_of(values_, is_closed_ ? 1 : 0); }
-  [[nodiscard]] std::string text() const {
-    std::string result = is_closed_ ? "closed:" : "open:";
-    for (const word value : values_) result += " " + std::to_string(value);
-    return result;
-  }
-  [[nodiscard]] friend bool operator==(const closable_queue&, const closable_queue&) = default;
-
- private:
-  std::vector<word> values_;
-  std::size_t capacity_;
-  bool is_closed_ = false;
-};
 
 }  // namespace
 
@@ -120,17 +75,16 @@ program closings(const strategy& of, std::size_t capacity, const plan& of_ranks)
       } else if (one == open) {
         noted(closable_queue::reopen, {}, [&] { return value_list{buffer.reopen() ? word{1} : word{0}}; });
       } else if (one == get) {
-        noted(closable_queue::pop, {}, [&] {
+        noted(closable_queue::try_pop, {}, [&] {
           const auto value = buffer.take();
-          const auto status = static_cast<word>(value.status());
           balance -= value ? 1 : 0;
-          return value ? value_list{status, *value} : value_list{status};
+          return value ? closable_queue::result_of_pop(*value) : closable_queue::result_of(value.status());
         });
       } else {
-        noted(closable_queue::push, {one}, [&] {
+        noted(closable_queue::try_push, {one}, [&] {
           const queue_status status = buffer.put(one);
           balance += status == queue_status::success ? 1 : 0;
-          return value_list{static_cast<word>(status)};
+          return closable_queue::result_of(status);
         });
       }
     }

@@ -183,11 +183,6 @@ template <typename Channel>
   });
 }
 
-/// A side without a lock does not fence.
-template <typename Buffer>
-inline constexpr bool is_late = Buffer::put_order == nearfar::detail::told_after::light_fence ||
-                                Buffer::take_order == nearfar::detail::told_after::light_fence;
-
 template <template <typename, typename> typename Buffer>
 [[nodiscard]] constexpr strategy channels_of(std::string_view name) {
   using channel = tested<Buffer>;
@@ -196,7 +191,7 @@ template <template <typename, typename> typename Buffer>
           .places = 0,
           .has_one_sender = channel::has_one_sender,
           .has_one_receiver = channel::has_one_receiver,
-          .is_late = is_late<typename channel::buffer>,
+          .is_late = nearfar::detail::tells_late<typename channel::buffer>,
           .make = [](world& w,
                      std::size_t capacity) { return made_channel(new channel_behind<Buffer>(w, capacity)); },
           .make_buffer = nullptr,

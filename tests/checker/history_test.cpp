@@ -361,9 +361,9 @@ TEST(refutations, say_what_cannot_come_next) {
   EXPECT_EQ(found.impossible, (std::vector<std::size_t>{3}));
   EXPECT_EQ(found.text,
             "object 0, part 7 is not linearizable: of 4 operations 3 can be ordered at most\n"
-            "#0  process 0  object 0  [1, 2]  insert(7, 1) -> 1\n"
+            "#0  process 0  object 0  [1, 2]  insert(7, 1) -> done\n"
             "#2  process 2  object 0  [4, 5]  find(7) -> 1\n"
-            "#1  process 1  object 0  [3, 6]  update(7, 2) -> 1\n"
+            "#1  process 1  object 0  [3, 6]  update(7, 2) -> done\n"
             "then its state is {7: 2}, and none of these can come next\n"
             "#3  process 2  object 0  [8, 9]  find(7) -> 1\n");
 }

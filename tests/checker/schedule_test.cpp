@@ -42,7 +42,7 @@ struct example {
 };
 
 template <flaw Flaw>
-example example_of(check_case of = {.lock = "broken"}) {
+example example_of(check_case of = {.object = "broken"}) {
   example made{.of = of, .what = broken<Flaw>(of), .recorded = {}, .shown = {}};
   const checker::report result = check(made.what, options_of(of));
   EXPECT_TRUE(result.found) << "the flaw was not found";
@@ -140,7 +140,7 @@ TEST(schedule, deliveries_say_after_which_step_they_were_issued) {
 }
 
 TEST(schedule, a_file_keeps_all_that_replay_needs) {
-  const check_case unusual{.lock = "broken",
+  const check_case unusual{.object = "broken",
                            .ranks = 3,
                            .nodes = 1,
                            .acquisitions = 1,
@@ -169,7 +169,7 @@ TEST(schedule, a_file_keeps_all_that_replay_needs) {
 }
 
 TEST(schedule, a_file_from_before_there_were_readers_has_none) {
-  const recorded_schedule before{.of = {.lock = "broken", .ranks = 3, .step_limit = 9},
+  const recorded_schedule before{.of = {.object = "broken", .ranks = 3, .step_limit = 9},
                                  .found = {.what = fault::bypass, .text = "x", .schedule = {{0, 0, 0}}}};
   EXPECT_EQ(parse_schedule(replaced(to_text(before, {}), ",\n \"readers\": 0", ""), "x.json"), before);
 }
@@ -190,7 +190,7 @@ TEST(schedule, replaying_a_file_shows_the_same_violation) {
 
 TEST(schedule, replaying_it_on_a_mended_lock_finds_nothing) {
   // Once, since the mended lock resets words that may be written again.
-  const example of = example_of<flaw::torn_swap>({.lock = "broken", .acquisitions = 1});
+  const example of = example_of<flaw::torn_swap>({.object = "broken", .acquisitions = 1});
   const checker::replayed again =
       replay(broken<flaw::none>(of.of), options_of(of.of), of.recorded.found.schedule);
   EXPECT_FALSE(again.found);
@@ -236,7 +236,7 @@ TEST(schedule, files_that_are_none_are_refused_by_name) {
 }
 
 TEST(schedule, a_picture_shows_all_ranks_and_steps_and_is_well_formed) {
-  check_case three{.lock = "broken <&> \"lock\"", .ranks = 3, .acquisitions = 1};
+  check_case three{.object = "broken <&> \"lock\"", .ranks = 3, .acquisitions = 1};
   for (const example& of : {example_of<flaw::torn_swap>(), example_of<flaw::torn_swap>(three),
                             example_of<flaw::successor_forgotten>(three)}) {
     const std::string picture = diagram(of.of, of.shown);
@@ -257,7 +257,7 @@ TEST(schedule, a_picture_shows_all_ranks_and_steps_and_is_well_formed) {
 }
 
 TEST(schedule, a_picture_of_many_ranks_or_of_no_fault_is_well_formed_too) {
-  const check_case many{.lock = "broken", .ranks = 12, .acquisitions = 1, .tier = checker::search::random};
+  const check_case many{.object = "broken", .ranks = 12, .acquisitions = 1, .tier = checker::search::random};
   checker::options how = options_of(many);
   how.most_executions = 200;
   const checker::program what = broken<flaw::torn_swap>(many);
@@ -266,24 +266,24 @@ TEST(schedule, a_picture_of_many_ranks_or_of_no_fault_is_well_formed_too) {
   const std::string picture = diagram(many, replay(what, how, result.found->schedule));
   EXPECT_EQ(xml_problem(picture), std::nullopt);
   EXPECT_EQ(count_of("class=\"lane\"", picture), 12U);
-  const check_case right{.lock = "right"};
+  const check_case right{.object = "right"};
   const checker::replayed quiet = replay(broken<flaw::none>(right), options_of(right), {});
   EXPECT_EQ(xml_problem(diagram(right, quiet)), std::nullopt);
   EXPECT_EQ(count_of("class=\"bad\"", diagram(right, quiet)), 0U);
 }
 
 TEST(schedule, the_command_line_names_what_is_not_usual) {
-  const check_case of{.lock = "dash", .ranks = 8, .home = 3, .tier = checker::search::random, .seed = 9};
+  const check_case of{.object = "dash", .ranks = 8, .home = 3, .tier = checker::search::random, .seed = 9};
   EXPECT_EQ(arguments_of(of),
             "--locks dash --ranks 8 --nodes 2 --acquisitions 2 --mode lazy --tier random --home 3 --seed 9");
   const std::string usual = " --ranks 2 --nodes 2 --acquisitions 2 --mode lazy --tier exhaustive";
-  EXPECT_EQ(arguments_of({.lock = "rma_rw", .readers = 1}), "--locks rma_rw" + usual + " --readers 1");
-  EXPECT_EQ(arguments_of({.lock = "rma_rw"}), "--locks rma_rw" + usual + " --readers 0") << "some is usual";
-  EXPECT_EQ(arguments_of({.lock = "mcs"}), "--locks mcs" + usual);
+  EXPECT_EQ(arguments_of({.object = "rma_rw", .readers = 1}), "--locks rma_rw" + usual + " --readers 1");
+  EXPECT_EQ(arguments_of({.object = "rma_rw"}), "--locks rma_rw" + usual + " --readers 0") << "some is usual";
+  EXPECT_EQ(arguments_of({.object = "mcs"}), "--locks mcs" + usual);
 }
 
 TEST(schedule, the_shape_says_who_reads) {
-  check_case of{.lock = "rma_rw", .ranks = 3, .readers = 1};
+  check_case of{.object = "rma_rw", .ranks = 3, .readers = 1};
   EXPECT_EQ(shape_text(of), "3 ranks on 2 nodes, 1 of them a reader, 2 acquisitions each");
   of.readers = 2;
   EXPECT_EQ(shape_text(of), "3 ranks on 2 nodes, 2 of them readers, 2 acquisitions each");
@@ -295,7 +295,7 @@ TEST(schedule, the_shape_says_who_reads) {
 
 TEST(checkable, locks_of_both_kinds_do_what_a_case_says) {
   for (const checkable& lock : checkables()) {
-    check_case of{.lock = lock.name, .ranks = 3, .nodes = lock.one_node_only ? 1 : 2, .acquisitions = 1};
+    check_case of{.object = lock.name, .ranks = 3, .nodes = lock.one_node_only ? 1 : 2, .acquisitions = 1};
     for (const int readers : {0, 2}) {
       if (readers != 0 && !lock.is_shared) continue;
       of.readers = readers;

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import tempfile
 import unittest
@@ -278,6 +279,132 @@ class Violations(Check):
         self.assertIn("Violation 2 of 2: dash.published", ended.stdout)
 
 
+class Plans(Check):
+    """Queues, maps and channels, by what their operations return."""
+
+    LOST = ["--channels", "flagged.published", "--near", "sequential", "--tier", "random", "--executions", "200000", "--plan",
+            "try_send 1, try_send 2 | try_send 3, try_send 4 | try_receive, try_receive | try_receive, try_receive"]  # fmt: skip
+
+    def test_a_plan_of_each_kind(self):
+        for kind, name, plan in [
+            ("queue", "ticket_queue", "push 1, try_pop | push 2, try_pop"),
+            ("map", "map", "insert 1 10; erase 1 | find 1"),
+            ("channel", "ring", "send 1, send 2 | receive, receive"),
+        ]:
+            text = self.assert_right(f"--{kind}s", name, "--plan", plan)
+            self.assertIn(f"plan '{plan}'", text)
+            self.assertRegex(text, rf"(?m)^# {kind} ")
+            self.assertRegex(text, rf"(?m)^{name} +lazy +[0-9]+ .* nothing found, complete$")
+
+    def test_usual_plans_of_several_kinds_at_once(self):
+        text = self.assert_right("--queues", "ticket_queue,spsc_queue", "--maps", "map", "--channels", "ring", "--locks", "tas")
+        self.assertEqual(re.findall(r"(?m)^# (lock|queue|map|channel) +mode", text), ["lock", "queue", "map", "channel"])
+        self.assertRegex(text, r"(?m)^spsc_queue .*; plan 'try_pop, try_pop \| try_push 2, try_push 102'$")
+        self.assertRegex(text, r"(?m)^ring .* nothing found, complete$")
+
+    def test_all_name_what_they_leave_out(self):
+        text = self.assert_right("--channels", "all", "--executions", "20")
+        self.assertRegex(text, r"(?m)^# left out, as the checker cannot run them: .*mutex, .*segments")
+        self.assertRegex(text, r"(?m)^rendezvous .*plan 'send 1 \| receive'$")
+        self.assertNotIn("flagged.published ", text)
+        for kinds, name in [("--queues", "central_queue.mpi_win"), ("--maps", "map.bucket")]:
+            self.assertIn(f"{name} ", self.assert_right(kinds, "all", "--executions", "20", "--mode", "progress"))
+
+    def test_the_options_of_searches(self):
+        bounds = ["--queues", "ticket_queue", "--plan", "push 1; try_pop | try_pop | push 2"]
+        self.assert_right(*bounds, "--nodes", "3", "--executions", "100", "--mode", "all", "--conflicts", "enact")
+        self.assertIn("capacity 1", self.assert_right(*bounds, "--capacity", "1", "--executions", "100"))
+        self.assert_right(*bounds, "--ranks", "3", "--tier", "random", "--executions", "100", "--home", "2")
+        self.assert_right(*bounds, "--crashes", "1", "--executions", "100")
+        self.assert_right("--maps", "map", "--jobs", "2", "--promises", "all")
+
+    def test_records_say_kind_and_plan(self):
+        ended = self.check("--maps", "map", "--plan", "insert 1 2 | find 1", "--json")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        result = records(ended.stdout)[1]
+        self.assertEqual((result["map"], result["plan"], result["ranks"]), ("map", "insert 1 2 | find 1", 2))
+        self.assertNotIn("acquisitions", result)
+
+    def test_a_violation_shows_operations_and_can_be_seen_again(self):
+        ended = self.check(*self.LOST, "--trace", "t.json", "--svg", "t.svg")
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertIn("VIOLATION: history", ended.stdout)
+        self.assertRegex(ended.stdout, r"(?m)^ +[0-9]+ +[0-9] +CALL try_send\(1\)")
+        self.assertRegex(ended.stdout, r"(?m)^ +rank [0-9] +\[ *[0-9]+, +[0-9]+\] +try_receive\(\) -> ")
+        self.assertIn("is not linearizable", ended.stdout)
+        found = self.schedule_of(ended.stdout)
+        again = next(line for line in ended.stdout.splitlines() if "Again: " in line).split("nearfar check ")[1]
+        self.assertIn(found, self.check(*shlex.split(again)).stdout)
+        replayed = self.check("--replay", "t.json", "--svg", "again.svg")
+        self.assertEqual(replayed.returncode, 1, replayed.stderr)
+        self.assertIn("The violation happens again.", replayed.stdout)
+        self.assertIn(found, replayed.stdout)
+        self.assertEqual(*((self.folder / name).read_text() for name in ["t.svg", "again.svg"]))
+        for change, saying in [
+            (("try_send 1,", "try_sent 1,"), "no operation 'try_sent'"),
+            (("flagged.published", "mutex"), "lock of the system"),
+            (('"ranks": 4', '"ranks": 3'), "plan of 4 ranks"),
+        ]:
+            (self.folder / "bad.json").write_text((self.folder / "t.json").read_text().replace(*change))
+            self.assert_refused("--replay", "bad.json", saying=saying)
+
+    def test_a_rank_that_waits_for_ever(self):
+        ended = self.check("--queues", "ticket_queue", "--plan", "push 1 | pop | try_pop")
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertIn("VIOLATION: deadlock", ended.stdout)
+        self.assertRegex(ended.stdout, r"pop\(\) has not returned")
+
+    def test_a_plan_that_does_nothing(self):
+        for arguments in [
+            ["--queues", "ticket_queue", "--plan", "try_pop | try_pop"],
+            ["--maps", "map", "--plan", "find 1 | erase 1"],
+            ["--channels", "ring", "--plan", "|"],
+        ]:
+            ended = self.check(*arguments)
+            self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+            self.assertIn("VIOLATION: unreached", ended.stdout)
+
+    def test_plans_that_are_none(self):
+        queue = ["--queues", "ticket_queue", "--plan"]
+        self.assert_refused(*queue, "psh 1 | pop", saying=["'psh', did you mean 'push'", "try_push V", "close"])
+        self.assert_refused(*queue, "push | pop", saying="'push' is not 'push V'")
+        self.assert_refused(*queue, "push 4294967296 | pop", saying=["4294967295", "4294967296"])
+        self.assert_refused(*queue, "push 1,, pop", saying="empty")
+        self.assert_refused(*queue, "push 1 | pop", "--ranks", "3", saying=["2 ranks", "--ranks is 3"])
+        self.assert_refused(*queue, "push 1 | push 1", saying="value 1 comes twice")
+        self.assert_refused(*queue, "push 1 | pop, pop", saying="wait for ever")
+        self.assert_refused(*queue, "send 1 | pop", saying="a queue has no operation 'send'")
+        self.assert_refused("--maps", "map", "--plan", "get 1", saying="insert K V, update K V, find K, erase K")
+        self.assert_refused("--queues", "spsc_queue", "--plan", "push 1 | pop", saying=["'spsc_queue'", "only rank 1 pushes"])
+        self.assert_refused("--channels", "spin.mpsc", "--plan", "receive | receive | send 1, send 2", saying="only one rank receives")
+
+    def test_names(self):
+        self.assert_refused("--queues", "tickt_queue", saying="did you mean 'ticket_queue'")
+        self.assert_refused("--queues", "ring", saying="give it to --channels")
+        self.assert_refused("--channels", "segments", saying=["heap of one process", "'segments.fixed'"])
+        self.assert_refused("--channels", "mutex", saying="lock of the system")
+
+    def test_options_of_other_kinds(self):
+        for option, value, owner in [
+            ("--acquisitions", "2", "--locks"),
+            ("--readers", "1", "--locks"),
+            ("--max-local-passes", "2", "--locks"),
+        ]:
+            self.assert_refused("--maps", "map", option, value, saying=f"{option} belongs to {owner}")
+        self.assert_refused("--maps", "map", "--try-first", saying="--try-first belongs to --locks")
+        self.assert_refused("--maps", "map", "--home", "1", saying="--home belongs to --locks and --queues")
+        self.assert_refused("--maps", "map", "--capacity", "1", saying="--capacity belongs to --queues and --channels")
+        self.assert_refused("--locks", "tas", "--plan", "push 1", saying="--plan belongs to --queues and --maps and --channels")
+        self.assert_refused("--queues", "all", "--maps", "all", "--plan", "push 1", saying="--plan is of one kind")
+        self.assert_refused("--queues", "all", "--tier", "hash", saying="--tier hash belongs to --locks")
+        self.assert_refused("--channels", "ring", "--nodes", "2", saying="one node only")
+        self.assert_refused("--channels", "rendezvous", "--capacity", "2", saying="it has none")
+        self.assert_refused("--channels", "ring", "--capacity", "0", saying="--capacity")
+        self.assert_refused("--queues", "ticket_queue", "--ranks", "65", saying="--ranks")
+        self.assert_refused("--all", "--queues", "all", saying="--queues")
+        self.assert_refused("--replay", "t.json", "--plan", "push 1", saying="--plan")
+
+
 class Undecided(Check):
     """What is cut off at the limit of steps is no violation, and not right either."""
 
@@ -304,7 +431,7 @@ class Undecided(Check):
 class BadInput(Check):
     def test_names(self):
         self.assert_refused("--locks", "cohrt", saying=["'cohrt'", "did you mean 'cohort'"])
-        self.assert_refused("--locks", "map", saying=["cannot check map 'map'", "knows locks only: ", "cohort, "])
+        self.assert_refused("--locks", "map", saying="'map' is a map, not a lock: give it to --maps")
         self.assert_refused("--mode", "lasy", saying=["--mode", "did you mean 'lazy'"])
         self.assert_refused("--tier", "exhaustiv", saying=["--tier", "did you mean 'exhaustive'"])
         self.assert_refused("--near", "weak", saying=["--near", "sequential, release_acquire"])
@@ -390,7 +517,8 @@ class Help(Check):
         for option in ["--locks", "--ranks", "--acquisitions", "--nodes", "--mode", "--tier", "--near", "--seed",
                        "--executions", "--time-limit", "--depth", "--step-limit", "--max-local-passes", "--home",
                        "--json", "--output", "--trace", "--replay", "--svg", "--all", "--quick", "--markdown",
-                       "--try-first", "--readers", "--crashes", "--promises", "--conflicts", "--jobs"]:  # fmt: skip
+                       "--try-first", "--readers", "--crashes", "--promises", "--conflicts", "--jobs", "--queues", "--maps",
+                       "--channels", "--plan", "--capacity", "push V", "insert K V", "try_send V"]:  # fmt: skip
             self.assertIn(option, ended.stdout)
 
 

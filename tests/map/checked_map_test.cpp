@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,7 +13,9 @@
 
 #include "nearfar/checker/checker.hpp"
 #include "nearfar/checker/linearizability.hpp"
+#include "nearfar/checker/map_calls.hpp"
 #include "nearfar/checker/mutation.hpp"
+#include "nearfar/checker/object_plan.hpp"
 #include "nearfar/checker/specification.hpp"
 #include "nearfar/lock/rma_rw_lock.hpp"
 #include "nearfar/map/distributed_map.hpp"
@@ -43,40 +46,11 @@ template <typename Policy, typename Hash = at_first,
 using map_of = distributed_map<world, std::uint32_t, value, Policy, Hash, equal_keys, Faults>;
 
 /// One operation on the table.
-struct step_of {
-  int method = specification::find;
-  word key = 0;
-  word argument = 0;
-};
-step_of insert(word key, word argument) { return {specification::insert, key, argument}; }
-step_of update(word key, word argument) { return {specification::update, key, argument}; }
-step_of erase(word key) { return {specification::erase, key}; }
-step_of find(word key) { return {specification::find, key}; }
-
-template <typename Map>
-value_list result_of(Map& table, const step_of& what) {
-  const auto key = static_cast<std::uint32_t>(what.key);
-  const value given{static_cast<std::uint32_t>(what.argument)};
-  const auto done = [](bool was) { return value_list{was ? specification::done : specification::refused}; };
-  switch (what.method) {
-    case specification::insert: {
-      const insert_result result = table.insert(key, given);
-      if (result == insert_result::full) throw error("full");
-      return done(result == insert_result::inserted);
-    }
-    case specification::update: {
-      const update_result result = table.update(key, given);
-      if (result == update_result::full) throw error("full");
-      return done(result == update_result::updated);
-    }
-    case specification::erase:
-      return done(table.erase(key).has_value());
-    default: {
-      const std::optional<value> found = table.find(key);
-      return found ? value_list{found->front()} : value_list{};
-    }
-  }
-}
+using step_of = planned_operation;
+step_of insert(word key, word argument) { return {specification::insert, {key, argument}}; }
+step_of update(word key, word argument) { return {specification::update, {key, argument}}; }
+step_of erase(word key) { return {specification::erase, {key}}; }
+step_of find(word key) { return {specification::find, {key}}; }
 
 /// What each rank does, after rank 0 has done some before all others.
 struct plan {
@@ -89,24 +63,18 @@ struct plan {
 
 template <typename Map>
 program program_of(const plan& what) {
-  const auto body = [what](world& w, monitor& watch) {
-    Map table(w, {.cells = what.cells, .buckets = 1, .cells_at_once = what.lease});
-    const auto all = [&](const std::vector<step_of>& steps) {
-      for (const step_of& one : steps) {
-        const bool has_value = one.method == specification::insert || one.method == specification::update;
-        watch.call(0, one.method, has_value ? value_list{one.key, one.argument} : value_list{one.key});
-        watch.returned(result_of(table, one));
-        watch.expect_complete(specification::name(one.method).data());
-      }
-    };
-    if (w.rank() == 0) all(what.before);
-    w.barrier();
-    all(what.of_ranks[static_cast<std::size_t>(w.rank())]);
-    w.barrier();
-  };
-  return {.where = topology_spec::parse(what.topology).place(static_cast<int>(what.of_ranks.size())),
-          .body = body,
-          .judge = linearizable_by(specification())};
+  const map_capacity size{.cells = what.cells, .buckets = 1, .cells_at_once = what.lease};
+  program result = plan_program(
+      topology_spec::parse(what.topology).place(static_cast<int>(what.of_ranks.size())),
+      {.before = what.before, .of_ranks = what.of_ranks}, specification::name,
+      [size](world& w) { return std::make_unique<Map>(w, size); },
+      [](Map& table, const planned_operation& one, monitor&) {
+        return call_map<std::uint32_t>(
+            table, one, [](word of) { return value{static_cast<std::uint32_t>(of)}; },
+            [](const value& of) { return word{of.front()}; });
+      });
+  result.judge = linearizable_by(specification());
+  return result;
 }
 
 /// In every mode of delivery, with operations that MPI leaves undefined as faults, and with what comes of

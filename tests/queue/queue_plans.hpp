@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "nearfar/checker/checker.hpp"
 #include "nearfar/checker/linearizability.hpp"
+#include "nearfar/checker/object_plan.hpp"
 #include "nearfar/checker/specification.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/engine/world.hpp"
@@ -58,34 +60,37 @@ typename Queue::parameters parameters_of(const plan& what) {
   return result;
 }
 
+[[nodiscard]] inline object_plan planned(const plan& what) {
+  const auto operations_of = [](const std::vector<step_of>& steps) {
+    std::vector<planned_operation> result;
+    for (const step_of one : steps)
+      result.push_back(one == pop ? planned_operation{specification::pop}
+                                  : planned_operation{specification::push, {one}});
+    return result;
+  };
+  object_plan result{.before = operations_of(what.before)};
+  for (const std::vector<step_of>& steps : what.of_ranks) result.of_ranks.push_back(operations_of(steps));
+  return result;
+}
+
 /// Values of two words in far memory, so that they can be torn.
 template <typename Queue>
 [[nodiscard]] program program_of(const plan& what) {
-  const auto body = [what](world& w, monitor& watch) {
-    Queue queue(w, parameters_of<Queue>(what));
-    const auto all = [&](const std::vector<step_of>& steps) {
-      for (const step_of one : steps) {
-        if (one == pop) {
-          watch.call(0, specification::pop, {});
-          const auto value = what.waits ? queue.pop() : queue.try_pop();
-          watch.returned(value ? value_list{*value} : value_list{});
-        } else {
-          watch.call(0, specification::push, {one});
-          const queue_status status = queue.try_push(one);
-          if (status != queue_status::success) throw nearfar::error("there is room, and nobody closes");
-          watch.returned({specification::done});
-        }
-        watch.expect_complete(one == pop ? "pop" : "push");
-      }
-    };
-    if (w.rank() == 0) all(what.before);
-    w.barrier();
-    all(what.of_ranks[static_cast<std::size_t>(w.rank())]);
-    w.barrier();
+  const auto carry_out = [waits = what.waits](Queue& queue, const planned_operation& one, monitor&) {
+    if (one.method == specification::pop) {
+      const auto value = waits ? queue.pop() : queue.try_pop();
+      return value ? value_list{*value} : value_list{};
+    }
+    if (queue.try_push(one.arguments[0]) != queue_status::success)
+      throw nearfar::error("there is room, and nobody closes");
+    return value_list{specification::done};
   };
-  return {.where = topology_spec::parse(what.topology).place(static_cast<int>(what.of_ranks.size())),
-          .body = body,
-          .judge = linearizable_by(specification())};
+  program result = plan_program(
+      topology_spec::parse(what.topology).place(static_cast<int>(what.of_ranks.size())), planned(what),
+      specification::name,
+      [what](world& w) { return std::make_unique<Queue>(w, parameters_of<Queue>(what)); }, carry_out);
+  result.judge = linearizable_by(specification());
+  return result;
 }
 
 }  // namespace nearfar::checker::testing

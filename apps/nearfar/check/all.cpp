@@ -12,6 +12,7 @@
 #include <sstream>
 #include <vector>
 
+#include "apps/nearfar/check/plan.hpp"
 #include "apps/nearfar/shared/command.hpp"
 #include "nearfar/core/checks.hpp"
 #include "version.hpp"
@@ -38,7 +39,7 @@ constexpr std::array rw_shapes{case_size{3, 1, 1}, case_size{3, 1, 2}, case_size
                                writers_on_two_nodes, case_size{2, 2, 1}};
 
 check_case case_of(const checkable& lock, const case_size& of) {
-  return {.lock = lock.name,
+  return {.object = lock.name,
           .ranks = of.ranks,
           .nodes = lock.one_node_only ? 1 : 2,
           .acquisitions = of.acquisitions,
@@ -86,6 +87,10 @@ struct row {
 
 /// Of one search of the quick part: ranks that try again and again have millions.
 constexpr std::uint64_t most_executions_if_quick = 2'000;
+/// Of one search of a plan, where locks make too many orders for all of them.
+constexpr std::uint64_t most_executions_of_a_plan = 20'000;
+/// In which the fault of an unsound channel shows.
+constexpr std::uint64_t most_executions_until_told = 200'000;
 /// In which most faults show that are there at all, also where all orders are too many.
 constexpr std::uint64_t random_executions = 2'000;
 
@@ -129,11 +134,35 @@ struct unsound_row {
   [[nodiscard]] bool is_caught() const { return !reported.empty() && !enacted.empty(); }
 };
 
+/// A queue, a map or a channel with its usual plan under all modes; or, if it is unsound, with the one that
+/// tells.
+struct plan_row {
+  check_case of;
+  cell sum{};
+  std::string violations{};
+  bool is_sound = true;
+  bool is_whole = true;
+
+  [[nodiscard]] bool is_right() const { return violations.empty() == is_sound; }
+  [[nodiscard]] std::string result() const {
+    if (!is_sound) return violations.empty() ? "unsound, and NOTHING found" : "unsound, found: " + violations;
+    if (!violations.empty()) return "VIOLATION: " + violations;
+    return is_whole ? "nothing found" : "nothing found in part";
+  }
+};
+
 /// A sound lock, and whether it is so without each of the promises beyond the standard.
 struct reliance_row {
   const checkable* lock;
   std::array<bool, promise_names.size()> relies{};
 };
+
+/// A plan where '|' separates cells.
+std::string in_a_cell(const std::string& plan) {
+  std::string text;
+  for (const char c : plan) text += c == '|' ? std::string("\\|") : std::string(1, c);
+  return text;
+}
 
 class matrix {
  public:
@@ -155,11 +184,15 @@ class matrix {
         unsound_.push_back(faults_of(lock));
     print_unsound();
     print_reliances();
+    run_plans();
     const int status = results_.finish();
     if (!options_->markdown.empty()) write_page();
     const bool all_caught =
-        std::all_of(unsound_.begin(), unsound_.end(), [](const auto& row) { return row.is_caught(); });
-    if (!all_caught) fmt::print(stderr, "nearfar: the checker does not find the fault of an unsound lock\n");
+        std::all_of(unsound_.begin(), unsound_.end(), [](const auto& row) { return row.is_caught(); }) &&
+        std::all_of(plans_.begin(), plans_.end(),
+                    [](const plan_row& row) { return row.is_sound || row.is_right(); });
+    if (!all_caught)
+      fmt::print(stderr, "nearfar: the checker does not find the fault of an unsound lock or channel\n");
     return all_caught ? status : failure;
   }
 
@@ -233,6 +266,53 @@ class matrix {
     rows_.push_back(std::move(done));
   }
 
+  // ---- queues, maps and channels
+
+  void run_plans() {
+    print_head_of_plans();
+    for (const checked_kind kind : {checked_kind::queue, checked_kind::map, checked_kind::channel})
+      for (const checkable& object : checkables(kind))
+        if (object.plans) {
+          plans_.push_back(object.is_sound ? usual_row(object) : telling_row(object));
+          print_row(plans_.back());
+        }
+  }
+
+  [[nodiscard]] plan_row usual_row(const checkable& object) {
+    plan_row row{.of = usual_case(object)};
+    for (const auto& [mode, mode_name] : mode_names) {
+      // Nothing is far in a channel, so that modes do not differ.
+      if (object.kind == checked_kind::channel && mode != checker::delivery_mode::lazy) continue;
+      check_case of = row.of;
+      of.mode = mode;
+      const checked one = run_check(
+          of, object, {.executions = options_->quick ? most_executions_if_quick : most_executions_of_a_plan});
+      row.sum.add(one.result);
+      row.is_whole = row.is_whole && one.result.complete;
+      results_.add(one);
+      if (one.result.found || one.is_undecided)
+        row.violations +=
+            fmt::format("{}{} ({})", row.violations.empty() ? "" : ", ",
+                        one.is_undecided ? "undecided" : name(one.result.found->what), mode_name);
+    }
+    return row;
+  }
+
+  /// Of what is found nothing goes to the results, which are of those that are to be right.
+  [[nodiscard]] static plan_row telling_row(const checkable& object) {
+    plan_row row{.of = usual_case(object), .is_sound = false};
+    row.of.plan = object.plans->telling_plan;
+    row.of.ranks = parse_plan(row.of.plan, object.plans->language).ranks();
+    row.of.tier = checker::search::random;
+    row.of.near = checker::near_model::sequential;
+    checker::options how = options_of(row.of);
+    how.most_executions = most_executions_until_told;
+    const checker::report result = check(object.program(row.of), how);
+    row.sum.add(result);
+    if (result.found) row.violations = name(result.found->what);
+    return row;
+  }
+
   static std::string counted(const cell& of) { return of.was_run ? fmt::format("{}", of.executions) : "-"; }
   static std::string timed(const cell& of) { return of.was_run ? fmt::format("{:.2f}", of.seconds) : "-"; }
 
@@ -251,9 +331,22 @@ class matrix {
 
   void print_row(const row& of) const {
     if (options_->prints_json) return;
-    fmt::print("{:<24}{:>9}", of.of.lock, shape_name(of.of));
+    fmt::print("{:<24}{:>9}", of.of.object, shape_name(of.of));
     for (const cell& each : of.cells) fmt::print("{:>11}{:>7}", counted(each), timed(each));
     fmt::print("  {}\n", of.result());
+    std::fflush(stdout);
+  }
+
+  void print_head_of_plans() const {
+    if (options_->prints_json) return;
+    fmt::print("#\n# queues, maps and channels, 2 ranks, a plan of each, under all modes\n");
+    fmt::print("{:<8}{:<24}{:>12}{:>9}  {}\n", "# kind", "name", "traces", "s", "result");
+  }
+
+  void print_row(const plan_row& of) const {
+    if (options_->prints_json) return;
+    fmt::print("{:<8}{:<24}{:>12}{:>9}  {}\n", name(of.of.kind), of.of.object, counted(of.sum), timed(of.sum),
+               of.result());
     std::fflush(stdout);
   }
 
@@ -322,7 +415,7 @@ class matrix {
     for (std::size_t i = 0; i < columns; ++i) table += "---:|---:|";
     table += "---|\n";
     for (const row& one : rows_) {
-      table += fmt::format("| `{}` | {} |", one.of.lock, shape_name(one.of));
+      table += fmt::format("| `{}` | {} |", one.of.object, shape_name(one.of));
       for (const cell& each : one.cells) table += fmt::format(" {} | {} |", counted(each), timed(each));
       table += fmt::format(" {} |\n", one.result());
     }
@@ -345,6 +438,10 @@ class matrix {
       for (const bool relies : row.relies) table += relies ? " relies |" : " |";
       table += "\n";
     }
+    table += "\n| kind | name | plan | traces | s | result |\n|---|---|---|---:|---:|---|\n";
+    for (const plan_row& row : plans_)
+      table += fmt::format("| {} | `{}` | `{}` | {} | {} | {} |\n", name(row.of.kind), row.of.object,
+                           in_a_cell(row.of.plan), counted(row.sum), timed(row.sum), row.result());
     std::string page = page_;
     page.replace(begin_, end_ - begin_, table + "\n");
     bench::output_file file(options_->markdown, "", "page");
@@ -357,6 +454,7 @@ class matrix {
   std::vector<row> rows_;
   std::vector<unsound_row> unsound_;
   std::vector<reliance_row> reliances_;
+  std::vector<plan_row> plans_;
   std::string page_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "apps/nearfar/check/checkable.hpp"
@@ -17,7 +18,34 @@ std::string counted(int count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+std::string text_of_plan(const check_case& of) {
+  const std::string room = of.capacity == 0 ? "" : fmt::format(", capacity {}", of.capacity);
+  return fmt::format(", plan '{}'{}", of.plan, room);
+}
+
+/// Those that say what ranks do.
+std::string arguments_of_program(const check_case& of) {
+  if (of.kind == checked_kind::lock)
+    return fmt::format(" --ranks {} --nodes {} --acquisitions {}", of.ranks, of.nodes, of.acquisitions);
+  const std::string room = of.capacity == 0 ? "" : fmt::format(" --capacity {}", of.capacity);
+  return fmt::format(" --plan '{}'{} --nodes {}", of.plan, room, of.nodes);
+}
+
 }  // namespace
+
+std::string_view name(checked_kind kind) noexcept {
+  constexpr std::array<std::string_view, checked_kinds.size()> names{"lock", "queue", "map", "channel"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
+std::string plural(checked_kind kind) { return fmt::format("{}s", name(kind)); }
+
+std::size_t operations_of(const check_case& of) {
+  if (of.kind == checked_kind::lock)
+    return static_cast<std::size_t>(of.ranks) * static_cast<std::size_t>(of.acquisitions);
+  return 1 + static_cast<std::size_t>(std::count_if(of.plan.begin(), of.plan.end(),
+                                                    [](char c) { return c == ',' || c == '|' || c == ';'; }));
+}
 
 std::string promises_text(const checker::promises& of) {
   std::vector<std::string_view> kept;
@@ -72,8 +100,7 @@ std::string crashes_text(const check_case& of) {
 
 std::size_t usual_step_limit(const check_case& of) {
   constexpr std::size_t for_each = 200;
-  return std::max(checker::options{}.most_steps,
-                  for_each * static_cast<std::size_t>(of.ranks) * static_cast<std::size_t>(of.acquisitions));
+  return std::max(checker::options{}.most_steps, for_each * operations_of(of));
 }
 
 locality locality_of(const check_case& of) {
@@ -96,11 +123,11 @@ checker::options options_of(const check_case& of) {
 
 std::string arguments_of(const check_case& of) {
   std::string text =
-      fmt::format("--locks {} --ranks {} --nodes {} --acquisitions {} --mode {} --tier {}", of.lock, of.ranks,
-                  of.nodes, of.acquisitions, name_in(mode_names, of.mode), name_in(tier_names, of.tier));
+      fmt::format("--{} {}{} --mode {} --tier {}", plural(of.kind), of.object, arguments_of_program(of),
+                  name_in(mode_names, of.mode), name_in(tier_names, of.tier));
   const check_case usual;
-  const checkable* const lock = find_checkable(of.lock);
-  if (of.readers != 0 || (lock != nullptr && lock->is_shared))
+  const checkable* const object = find_checkable(of.object, of.kind);
+  if (of.readers != 0 || (object != nullptr && object->is_shared))
     text += fmt::format(" --readers {}", of.readers);
   if (of.tier != checker::search::hash && of.near != usual.near)
     text += fmt::format(" --near {}", name_in(near_names, of.near));
@@ -121,8 +148,9 @@ std::string arguments_of(const check_case& of) {
 }
 
 std::string shape_text(const check_case& of) {
-  return fmt::format("{} on {}{}, {} each{}", counted(of.ranks, "rank"), counted(of.nodes, "node"),
-                     readers_text(of), counted(of.acquisitions, "acquisition"),
+  const std::string where = fmt::format("{} on {}", counted(of.ranks, "rank"), counted(of.nodes, "node"));
+  if (of.kind != checked_kind::lock) return where + text_of_plan(of);
+  return fmt::format("{}{}, {} each{}", where, readers_text(of), counted(of.acquisitions, "acquisition"),
                      of.try_first ? " by try_lock first" : "");
 }
 

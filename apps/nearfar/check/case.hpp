@@ -17,9 +17,18 @@ namespace nearfar::command {
 /// More are neither explored nor drawn.
 inline constexpr int most_checked_ranks = 64;
 
-/// One lock under one memory model.
+/// What is checked. Locks of either kind are acquired and released; the others carry out plans.
+enum class checked_kind : std::uint8_t { lock, queue, map, channel };
+inline constexpr std::array checked_kinds{checked_kind::lock, checked_kind::queue, checked_kind::map,
+                                          checked_kind::channel};
+/// "queue", and "queues", of which the option --queues is made.
+[[nodiscard]] std::string_view name(checked_kind kind) noexcept;
+[[nodiscard]] std::string plural(checked_kind kind);
+
+/// One object under one memory model.
 struct check_case {
-  std::string lock;
+  checked_kind kind = checked_kind::lock;
+  std::string object;  ///< its name
   int ranks = 2;
   int nodes = 2;
   int acquisitions = 2;  ///< of each rank
@@ -28,6 +37,9 @@ struct check_case {
   bool try_first = false;  ///< `try_lock`, and `lock` only if that fails; the same for readers
   /// 1, so that a few ranks reach the limit.
   int max_local_passes = 1;
+  // Of queues, maps and channels.
+  std::string plan{};        ///< as `plan_text` writes it; the number of ranks follows from it
+  std::size_t capacity = 0;  ///< of each rank's part of a queue, or of a channel; 0: the usual one
   checker::delivery_mode mode = checker::delivery_mode::lazy;
   checker::near_model near = checker::near_model::release_acquire;
   checker::conflicts conflict = checker::conflicts::reported;
@@ -41,6 +53,9 @@ struct check_case {
 
   [[nodiscard]] friend bool operator==(const check_case&, const check_case&) = default;
 };
+
+/// Operations of all ranks.
+[[nodiscard]] std::size_t operations_of(const check_case& of);
 
 /// More steps than any correct run takes that was seen, by a factor of ten and more: a cohort lock with RMA
 /// counters takes 18 for each acquisition.
@@ -111,7 +126,8 @@ template <typename Value, std::size_t Count>
 /// The options of `nearfar check` that ask for it.
 [[nodiscard]] std::string arguments_of(const check_case& of);
 
-/// "3 ranks on 2 nodes, 1 of them a reader, 2 acquisitions each", and whether by try_lock.
+/// "3 ranks on 2 nodes, 1 of them a reader, 2 acquisitions each", and whether by try_lock; or "2 ranks on 2
+/// nodes, plan 'push 1 | pop'".
 [[nodiscard]] std::string shape_text(const check_case& of);
 
 }  // namespace nearfar::command

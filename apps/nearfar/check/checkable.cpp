@@ -63,7 +63,8 @@ std::vector<std::vector<int>> alike_in(const check_case& of, bench::alike_ranks 
 /// `entry` is that of a registry, and stays.
 template <typename Entry>
 checkable checkable_of(const Entry& entry, bool is_shared) {
-  return {.name = entry.name,
+  return {.kind = checked_kind::lock,
+          .name = entry.name,
           .family = entry.family(),
           .one_node_only = entry.one_node_only,
           .is_sound = entry.is_sound(),
@@ -76,7 +77,7 @@ checkable checkable_of(const Entry& entry, bool is_shared) {
           }};
 }
 
-std::vector<checkable> make_checkables() {
+std::vector<checkable> make_locks() {
   std::vector<checkable> all;
   for (const bench::lock_entry& entry : bench::catalogue::instance().entries())
     if (entry.exists_in<engine::world>()) all.push_back(checkable_of(entry, false));
@@ -87,15 +88,37 @@ std::vector<checkable> make_checkables() {
 
 }  // namespace
 
-const std::vector<checkable>& checkables() {
-  static const std::vector<checkable> all = make_checkables();
-  return all;
+const std::vector<checkable>& checkables(checked_kind kind) {
+  static const std::vector<checkable> locks = make_locks();
+  static const std::vector<checkable> queues = make_queues();
+  static const std::vector<checkable> maps = make_maps();
+  static const std::vector<checkable> channels = make_channels();
+  switch (kind) {
+    case checked_kind::queue:
+      return queues;
+    case checked_kind::map:
+      return maps;
+    case checked_kind::channel:
+      return channels;
+    default:
+      return locks;
+  }
 }
 
-const checkable* find_checkable(std::string_view name) {
-  const auto found = std::find_if(checkables().begin(), checkables().end(),
-                                  [&](const checkable& one) { return one.name == name; });
-  return found == checkables().end() ? nullptr : &*found;
+const checkable* find_checkable(std::string_view name, checked_kind kind) {
+  const std::vector<checkable>& all = checkables(kind);
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const checkable& one) { return one.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+check_case usual_case(const checkable& object, int ranks) {
+  const planned_object& plans = *object.plans;
+  return {.kind = object.kind,
+          .object = object.name,
+          .ranks = ranks,
+          .nodes = object.one_node_only ? 1 : std::min(ranks, 2),
+          .plan = plan_text(plans.usual_plan(ranks, 0), plans.language)};
 }
 
 }  // namespace nearfar::command

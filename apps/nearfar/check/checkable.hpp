@@ -1,36 +1,64 @@
 /// \file
-/// What `nearfar check` can check: the registered locks of either kind.
+/// What `nearfar check` can check: the registered locks of either kind, queues, maps and channels.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "apps/nearfar/check/case.hpp"
+#include "apps/nearfar/check/plan.hpp"
 #include "nearfar/checker/checker.hpp"
 
 namespace nearfar::command {
 
-/// A registered lock, exclusive or of readers and writers.
+/// What the checker has to know of a registered object that carries out plans.
+struct planned_object {
+  plan_language language;
+  bool takes_capacity = false;
+  /// What ranks do unless the user says it.
+  std::function<checker::object_plan(int ranks, int home)> usual_plan;
+  /// One that shows why an unsound object is so, soon under random schedules.
+  std::string telling_plan{};
+  /// Why this object cannot carry out the plan of a case, in a sentence, or nothing.
+  std::function<std::string(const checker::object_plan&, const check_case&)> obstacle;
+};
+
+/// A registered lock, exclusive or of readers and writers, or a queue, a map or a channel.
 struct checkable {
+  checked_kind kind = checked_kind::lock;
   std::string name;
   std::string family;
   bool one_node_only = false;
   bool is_sound = true;
   bool is_shared = false;  ///< for readers and writers
   bool can_try = true;     ///< has a `try_lock`
-  /// What the ranks of a case do: make the lock at home, acquire it and release it.
-  std::function<checker::program(const check_case&)> program;
+  /// What the ranks of a case do: make the object, acquire and release it or carry out the plan.
+  std::function<checker::program(const check_case&)> program{};
+  /// Of all but locks.
+  std::optional<planned_object> plans{};
+  /// Why the checker's world has none, in a sentence; empty: it has, and `program` and `plans` are there.
+  std::string absent{};
 
   /// What stands for its family where not all are asked for.
   [[nodiscard]] bool is_recommended() const { return name == family; }
 };
 
-/// All that exist in the checked world: exclusive ones first, in the order of the registries.
-[[nodiscard]] const std::vector<checkable>& checkables();
+/// In the order of the registries, of locks exclusive ones first. Locks that do not exist in the checked
+/// world are left out; others say why they are absent.
+[[nodiscard]] const std::vector<checkable>& checkables(checked_kind kind = checked_kind::lock);
 
 /// Null if there is none of that name.
-[[nodiscard]] const checkable* find_checkable(std::string_view name);
+[[nodiscard]] const checkable* find_checkable(std::string_view name, checked_kind kind = checked_kind::lock);
+
+/// What ranks do unless the user says it, of an object that has plans.
+[[nodiscard]] check_case usual_case(const checkable& object, int ranks = 2);
+
+// Each in a file of its own, since these take longest to compile.
+[[nodiscard]] std::vector<checkable> make_queues();
+[[nodiscard]] std::vector<checkable> make_maps();
+[[nodiscard]] std::vector<checkable> make_channels();
 
 }  // namespace nearfar::command

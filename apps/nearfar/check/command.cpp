@@ -1,4 +1,5 @@
-// nearfar check: locks under every schedule that MPI and C++ allow, or under many random ones.
+// nearfar check: locks, queues, maps and channels under every schedule that MPI and C++ allow, or under many
+// random ones.
 
 #include "apps/nearfar/shared/command.hpp"
 
@@ -6,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -16,14 +18,13 @@
 #include "apps/nearfar/check/case.hpp"
 #include "apps/nearfar/check/checkable.hpp"
 #include "apps/nearfar/check/diagram.hpp"
+#include "apps/nearfar/check/plan.hpp"
 #include "apps/nearfar/check/run.hpp"
 #include "apps/nearfar/check/schedule.hpp"
 #include "apps/nearfar/shared/kept_work.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
-#include "bench/catalogue.hpp"
 #include "bench/object.hpp"
-#include "bench/rw_catalogue.hpp"
 
 namespace nearfar::command {
 
@@ -31,10 +32,13 @@ namespace {
 
 /// Of random schedules, unless a limit is given.
 constexpr std::uint64_t default_executions = 10000;
+/// Of the usual plan of a queue, a map or a channel, unless a limit is given: some have millions.
+constexpr std::uint64_t executions_of_usual_plan = 20000;
 
 struct check_command_options {
-  std::vector<std::string> locks;
+  std::array<std::vector<std::string>, checked_kinds.size()> names;  ///< of each kind
   check_case of;
+  std::string plan;
   std::vector<std::string> modes{"lazy"};
   std::string tier = "exhaustive";
   std::string near;
@@ -45,12 +49,17 @@ struct check_command_options {
   int jobs = 1;
   bool has_readers = false;
   bool has_nodes = false;
+  bool has_ranks = false;
   bool prints_json = false;
   check_files files;
   bool all = false;
   bool quick = false;
   std::string markdown;
   std::string replay;
+
+  [[nodiscard]] const std::vector<std::string>& names_of(checked_kind kind) const {
+    return names.at(static_cast<std::size_t>(kind));
+  }
 };
 
 template <typename Value, std::size_t Count>
@@ -92,7 +101,9 @@ void complete(check_command_options& options) {
   // Two nodes unless there is one rank only.
   if (!options.has_nodes) options.of.nodes = std::clamp(options.of.ranks, 1, 2);
   if (!options.has_readers) options.of.readers = usual_readers(options.of.ranks);
-  if (const std::string why = obstacle(options.of); !why.empty()) throw usage_error(why);
+  // A plan says itself how many ranks there are.
+  if (const std::string why = options.plan.empty() ? obstacle(options.of) : ""; !why.empty())
+    throw usage_error(why);
   constexpr double longest = 30 * 86400.0;
   // Written so that NaN is refused too.
   const bool fits = options.time_limit >= 0 && options.time_limit <= longest;
@@ -107,70 +118,130 @@ void complete(check_command_options& options) {
     options.executions = default_executions;
 }
 
-check_limits limits_of(const check_command_options& options) {
+check_limits limits_of(const check_command_options& options, const check_case& of) {
   check_limits within{.executions = options.executions, .jobs = options.jobs};
+  const bool is_usual_plan = of.kind != checked_kind::lock && options.plan.empty();
+  if (is_usual_plan && options.executions == 0 && options.time_limit == 0)
+    within.executions = executions_of_usual_plan;
   if (options.time_limit > 0)
     within.time = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(options.time_limit));
   return within;
 }
 
-const checkable& find_lock(const std::string& name) {
-  if (const checkable* lock = find_checkable(name)) return *lock;
-  if (bench::catalogue::instance().find(name) != nullptr ||
-      bench::rw_catalogue::instance().find(name) != nullptr)
-    throw usage_error(fmt::format("cannot check lock '{}': it does not exist in the checked world", name));
+std::string option_of(checked_kind kind) { return fmt::format("--{}", plural(kind)); }
+
+/// Throws `usage_error` that names the kind of which there is one of that name, if there is.
+[[noreturn]] void refuse_unknown(const std::string& name, checked_kind kind) {
+  const std::string_view title = nearfar::command::name(kind);
+  for (const checked_kind other : checked_kinds)
+    if (find_checkable(name, other) != nullptr)
+      throw usage_error(fmt::format("'{}' is a {}, not a {}: give it to {}", name,
+                                    nearfar::command::name(other), title, option_of(other)));
   std::vector<std::string> names;
-  std::vector<std::string> families;
-  for (const checkable& one : checkables()) {
-    names.push_back(one.name);
-    if (one.is_recommended()) families.push_back(one.name);
-  }
-  for (const bench::object_kind* kind : bench::object_kinds())
-    if (kind->find(name) != nullptr)
+  for (const checkable& one : checkables(kind)) names.push_back(one.name);
+  for (const bench::object_kind* known : bench::object_kinds())
+    if (known->find(name) != nullptr)
       throw usage_error(
-          fmt::format("cannot check {} '{}': 'nearfar check' knows locks only: {}, and variants", kind->title,
-                      name, fmt::join(families, ", ")));
+          fmt::format("cannot check {} '{}': it does not exist in the checked world", known->title, name));
   throw usage_error(
-      fmt::format("unknown lock '{}'{}; 'nearfar list' shows all", name, suggestion(name, names)));
+      fmt::format("unknown {} '{}'{}; 'nearfar list' shows all", title, name, suggestion(name, names)));
 }
 
-std::vector<const checkable*> choose_locks(const check_command_options& options) {
+const checkable& find_object(const std::string& name, checked_kind kind) {
+  const checkable* const object = find_checkable(name, kind);
+  if (object == nullptr) refuse_unknown(name, kind);
+  if (!object->absent.empty())
+    throw usage_error(
+        fmt::format("cannot check {} '{}': {}", nearfar::command::name(kind), name, object->absent));
+  return *object;
+}
+
+/// What an object lacks of what is asked of all, in a sentence, or nothing.
+std::string lacking(const checkable& object, const check_command_options& options) {
+  if (object.one_node_only && options.has_nodes && options.of.nodes > 1)
+    return fmt::format("cannot check {} '{}': it works on one node only, not on --nodes {}",
+                       name(object.kind), object.name, options.of.nodes);
+  if (object.plans && !object.plans->takes_capacity && options.of.capacity != 0)
+    return fmt::format("cannot check {} '{}' with --capacity: it has none", name(object.kind), object.name);
+  if (object.kind != checked_kind::lock) return "";
+  if (!object.is_shared && options.has_readers)
+    return fmt::format("cannot check lock '{}' with --readers: it is exclusive, not a reader-writer lock",
+                       object.name);
+  if (!object.can_try && options.of.try_first)
+    return fmt::format("cannot check lock '{}' with --try-first: it has no try_lock", object.name);
+  return "";
+}
+
+/// Those that stand for all: of locks with what is asked of all, of the others whatever the checker has.
+bool is_among_all(const checkable& object, const check_command_options& options) {
+  if (!object.is_sound || !object.absent.empty()) return false;
+  if (object.kind != checked_kind::lock) return true;
+  return (!options.has_readers || object.is_shared) && (!options.of.try_first || object.can_try);
+}
+
+std::vector<const checkable*> choose(checked_kind kind, const check_command_options& options) {
   std::vector<const checkable*> chosen;
-  if (options.locks.empty() || options.locks == std::vector<std::string>{"all"}) {
-    for (const checkable& lock : checkables())
-      if (lock.is_sound && (!options.locks.empty() || lock.is_recommended()) &&
-          (!options.has_readers || lock.is_shared) && (!options.of.try_first || lock.can_try))
-        chosen.push_back(&lock);
+  const std::vector<std::string>& names = options.names_of(kind);
+  if (names.empty() || names == std::vector<std::string>{"all"}) {
+    for (const checkable& object : checkables(kind))
+      if (is_among_all(object, options) && (!names.empty() || object.is_recommended()))
+        chosen.push_back(&object);
     return chosen;
   }
-  for (const std::string& name : options.locks) {
-    const checkable& lock = find_lock(name);
-    if (lock.one_node_only && options.has_nodes && options.of.nodes > 1)
-      throw usage_error(fmt::format("cannot check lock '{}': it works on one node only, not on --nodes {}",
-                                    name, options.of.nodes));
-    if (!lock.is_shared && options.has_readers)
-      throw usage_error(fmt::format(
-          "cannot check lock '{}' with --readers: it is exclusive, not a reader-writer lock", name));
-    if (!lock.can_try && options.of.try_first)
-      throw usage_error(fmt::format("cannot check lock '{}' with --try-first: it has no try_lock", name));
-    if (std::find(chosen.begin(), chosen.end(), &lock) == chosen.end()) chosen.push_back(&lock);
+  for (const std::string& name : names) {
+    const checkable& object = find_object(name, kind);
+    if (const std::string why = lacking(object, options); !why.empty()) throw usage_error(why);
+    if (std::find(chosen.begin(), chosen.end(), &object) == chosen.end()) chosen.push_back(&object);
   }
   return chosen;
 }
 
-/// What is asked of that lock: `all`, but for what does not concern it.
-check_case case_of(const check_case& all, const checkable& lock) {
-  check_case of = all;
-  of.lock = lock.name;
-  if (lock.one_node_only) of.nodes = 1;
-  if (!lock.is_shared) of.readers = 0;
-  if (const std::string why = obstacle(of); !why.empty())
-    throw usage_error(fmt::format("cannot check lock '{}': {}", lock.name, why));
+[[noreturn]] void refuse_case(const checkable& object, const std::string& why) {
+  throw usage_error(fmt::format("cannot check {} '{}': {}", name(object.kind), object.name, why));
+}
+
+/// Throws `usage_error` for a plan that the object cannot carry out.
+void set_plan(check_case& of, const checkable& object, const check_command_options& options) {
+  const planned_object& plans = *object.plans;
+  const checker::object_plan plan =
+      options.plan.empty() ? plans.usual_plan(of.ranks, of.home) : parse_plan(options.plan, plans.language);
+  if (options.has_ranks && plan.ranks() != of.ranks)
+    throw usage_error(
+        fmt::format("--plan is of {} ranks, and --ranks is {}: leave --ranks out", plan.ranks(), of.ranks));
+  of.ranks = plan.ranks();
+  of.plan = plan_text(plan, plans.language);
+  if (!plans.takes_capacity) of.capacity = 0;
+  if (!options.has_nodes) of.nodes = std::min(of.ranks, 2);
+  if (object.one_node_only) of.nodes = 1;
+  if (const std::string why = obstacle(of); !why.empty()) refuse_case(object, why);
+  if (const std::string why = plans.obstacle(plan, of); !why.empty()) refuse_case(object, why);
+}
+
+/// What is asked of that object: what is asked of all, but for what does not concern it.
+check_case case_of(const check_command_options& options, const checkable& object) {
+  check_case of = options.of;
+  of.kind = object.kind;
+  of.object = object.name;
+  if (object.one_node_only) of.nodes = 1;
+  if (!object.is_shared) of.readers = 0;
+  if (object.plans)
+    set_plan(of, object, options);
+  else if (const std::string why = obstacle(of); !why.empty())
+    refuse_case(object, why);
   return of;
 }
 
-/// `common`: where a lock's case differs, its line says so.
+/// Names what `all` leaves out of a kind because the checker has none of it.
+void print_absent(checked_kind kind, const check_command_options& options) {
+  std::vector<std::string> absent;
+  for (const checkable& object : checkables(kind))
+    if (!object.absent.empty()) absent.push_back(object.name);
+  if (options.names_of(kind) == std::vector<std::string>{"all"} && !absent.empty())
+    fmt::print("# left out, as the checker cannot run them: {}\n", fmt::join(absent, ", "));
+}
+
+/// `common`: where an object's case differs, its line says so.
 void print_head(const check_command_options& options, const check_case& common) {
   const bool is_random = options.of.tier == checker::search::random;
   fmt::print("# nearfar check, {}: {}, near cells {}{}\n", options.tier, shape_text(common),
@@ -186,8 +257,9 @@ void print_head(const check_command_options& options, const check_case& common) 
   else
     fmt::print("# executions: {} explored to their end; pruned: found to lead to nothing new\n",
                options.of.tier == checker::search::hash ? "states" : "traces");
-  fmt::print("{:<24}{:<10}{:>12}{:>12}{:>14}{:>9}  {}\n", "# lock", "mode", "executions", "pruned", "steps",
-             "s", "result");
+  print_absent(common.kind, options);
+  fmt::print("{:<24}{:<10}{:>12}{:>12}{:>14}{:>9}  {}\n", fmt::format("# {}", name(common.kind)), "mode",
+             "executions", "pruned", "steps", "s", "result");
 }
 
 std::string result_text(const checked& one, const check_case& common) {
@@ -202,59 +274,98 @@ std::string result_text(const checked& one, const check_case& common) {
     text += " before the limit";
   if (one.result.blocked != 0) text += fmt::format("; {} end blocked by a crash", one.result.blocked);
   if (one.of.nodes != common.nodes) text += "; on one node";
+  if (one.of.plan != common.plan) text += fmt::format("; plan '{}'", one.of.plan);
   if (one.of.readers != common.readers)
     text += fmt::format("; {} {}", one.of.readers, one.of.readers == 1 ? "reads" : "read");
   return text;
 }
 
-int run_locks(check_command_options options) {
+/// The objects of one kind, what is asked of each, and what they have in common.
+struct chosen_kind {
+  std::vector<const checkable*> objects;
+  std::vector<check_case> cases;
+  check_case common;
+};
+
+chosen_kind choose_cases(checked_kind kind, const check_command_options& options) {
+  chosen_kind chosen{.objects = choose(kind, options), .cases = {}, .common = options.of};
+  for (const checkable* object : chosen.objects) chosen.cases.push_back(case_of(options, *object));
+  if (kind != checked_kind::lock)
+    chosen.common = chosen.cases.front();
+  else if (!std::all_of(chosen.objects.begin(), chosen.objects.end(),
+                        [](const checkable* lock) { return lock->is_shared; }))
+    chosen.common.readers = 0;
+  return chosen;
+}
+
+void print_result(const checked& one, const check_case& common) {
+  fmt::print("{:<24}{:<10}{:>12}{:>12}{:>14}{:>9.2f}  {}\n", one.of.object, name_in(mode_names, one.of.mode),
+             one.result.executions, one.result.pruned, one.result.steps,
+             std::chrono::duration<double>(one.result.time).count(), result_text(one, common));
+  std::fflush(stdout);
+}
+
+/// Those that are named, or locks.
+std::vector<checked_kind> kinds_of(const check_command_options& options) {
+  std::vector<checked_kind> kinds;
+  for (const checked_kind kind : checked_kinds)
+    if (!options.names_of(kind).empty()) kinds.push_back(kind);
+  return kinds.empty() ? std::vector{checked_kind::lock} : kinds;
+}
+
+int run_searches(check_command_options options) {
   complete(options);
   const std::vector<checker::delivery_mode> modes = parse_modes(options.modes);
-  const std::vector<const checkable*> locks = choose_locks(options);
-  std::vector<check_case> cases;
-  for (const checkable* lock : locks) cases.push_back(case_of(options.of, *lock));
-  check_case common = options.of;
-  if (!std::all_of(locks.begin(), locks.end(), [](const checkable* lock) { return lock->is_shared; }))
-    common.readers = 0;
+  std::vector<chosen_kind> kinds;
+  for (const checked_kind kind : kinds_of(options)) kinds.push_back(choose_cases(kind, options));
   std::optional<check_results> results;
   kept_work work([&](const std::string&) { return results ? results->keep() : std::string(); });
   {
     const auto hold = work.hold();
     results.emplace(options.files, options.prints_json);
   }
-  if (!options.prints_json) print_head(options, common);
-  for (std::size_t i = 0; i < locks.size(); ++i)
-    for (const checker::delivery_mode mode : modes) {
-      check_case& of = cases[i];
-      of.mode = mode;
-      const checked one = run_check(of, *locks[i], limits_of(options));
-      const auto hold = work.hold();
-      results->add(one);
-      if (options.prints_json) continue;
-      fmt::print("{:<24}{:<10}{:>12}{:>12}{:>14}{:>9.2f}  {}\n", of.lock, name_in(mode_names, mode),
-                 one.result.executions, one.result.pruned, one.result.steps,
-                 std::chrono::duration<double>(one.result.time).count(), result_text(one, common));
-      std::fflush(stdout);
-    }
+  for (const chosen_kind& kind : kinds) {
+    if (!options.prints_json) print_head(options, kind.common);
+    for (std::size_t i = 0; i < kind.objects.size(); ++i)
+      for (const checker::delivery_mode mode : modes) {
+        check_case of = kind.cases[i];
+        of.mode = mode;
+        const checked one = run_check(of, *kind.objects[i], limits_of(options, of));
+        const auto hold = work.hold();
+        results->add(one);
+        if (!options.prints_json) print_result(one, kind.common);
+      }
+  }
   return work.finish([&] { return results->finish(); });
+}
+
+/// Throws `usage_error` for what the file asks of an object that this one is not.
+void expect_replayable(const recorded_schedule& recorded, const checkable& object, const std::string& file) {
+  const check_case& of = recorded.of;
+  if (object.one_node_only && of.nodes > 1)
+    throw usage_error(fmt::format("'{}' wants {} '{}' on {} nodes; it works on one node only", file,
+                                  name(object.kind), object.name, of.nodes));
+  if (!object.is_shared && of.readers != 0)
+    throw usage_error(fmt::format("'{}' wants readers of lock '{}', which is exclusive", file, object.name));
+  if (!object.can_try && of.try_first)
+    throw usage_error(
+        fmt::format("'{}' wants attempts of lock '{}', which has no try_lock", file, object.name));
+  if (!object.plans) return;
+  const checker::object_plan plan = parse_plan(of.plan, object.plans->language);
+  if (plan.ranks() != of.ranks)
+    throw usage_error(fmt::format("'{}' has a plan of {} ranks for {}", file, plan.ranks(), of.ranks));
+  if (const std::string why = object.plans->obstacle(plan, of); !why.empty())
+    throw usage_error(fmt::format("'{}' cannot be replayed: {}", file, why));
 }
 
 int run_replay(const check_command_options& options) {
   const recorded_schedule recorded = read_schedule(options.replay);
-  const checkable& lock = find_lock(recorded.of.lock);
-  if (lock.one_node_only && recorded.of.nodes > 1)
-    throw usage_error(fmt::format("'{}' wants lock '{}' on {} nodes; it works on one node only",
-                                  options.replay, lock.name, recorded.of.nodes));
-  if (!lock.is_shared && recorded.of.readers != 0)
-    throw usage_error(
-        fmt::format("'{}' wants readers of lock '{}', which is exclusive", options.replay, lock.name));
-  if (!lock.can_try && recorded.of.try_first)
-    throw usage_error(
-        fmt::format("'{}' wants attempts of lock '{}', which has no try_lock", options.replay, lock.name));
+  const checkable& object = find_object(recorded.of.object, recorded.of.kind);
+  expect_replayable(recorded, object, options.replay);
   std::optional<bench::output_file> svg;
   open_svg(svg, options.files.svg);
   const checker::replayed shown =
-      replay(lock.program(recorded.of), options_of(recorded.of), recorded.found.schedule);
+      replay(object.program(recorded.of), options_of(recorded.of), recorded.found.schedule);
   fmt::print("# nearfar check --replay {}: recorded {}\n{}", options.replay, name(recorded.found.what),
              violation_text(recorded.of, shown));
   if (svg) {
@@ -262,8 +373,8 @@ int run_replay(const check_command_options& options) {
     svg->commit();
   }
   if (shown.refused != 0)
-    fmt::print("\n  {} of the {} recorded steps could not be taken: the lock has changed since.\n",
-               shown.refused, recorded.found.schedule.size());
+    fmt::print("\n  {} of the {} recorded steps could not be taken: the {} has changed since.\n",
+               shown.refused, recorded.found.schedule.size(), name(object.kind));
   if (!shown.found) {
     fmt::print("\n  The violation does not happen again: nothing found under this schedule.\n");
     return success;
@@ -281,19 +392,69 @@ void refuse_beside(const CLI::App& command, const char* option, const std::vecto
     if (command.count(other) != 0) throw usage_error(fmt::format("{} {}: leave out {}", option, why, other));
 }
 
+/// Options that belong to some kinds of objects only.
+struct option_of_kinds {
+  const char* option;
+  std::vector<checked_kind> kinds;
+};
+
+/// "--queues and --channels".
+std::string options_text(const std::vector<checked_kind>& kinds) {
+  std::vector<std::string> texts;
+  for (const checked_kind kind : kinds) texts.push_back(option_of(kind));
+  return fmt::format("{}", fmt::join(texts, " and "));
+}
+
+/// Throws `usage_error` for an option that means nothing to any of these kinds, or not the same to all of
+/// them.
+void refuse_of_other_kinds(const CLI::App& command, const std::vector<checked_kind>& kinds,
+                           const check_command_options& options) {
+  using enum checked_kind;
+  const std::vector<option_of_kinds> all{{"--acquisitions", {lock}},       {"--readers", {lock}},
+                                         {"--try-first", {lock}},          {"--max-local-passes", {lock}},
+                                         {"--home", {lock, queue}},        {"--capacity", {queue, channel}},
+                                         {"--plan", {queue, map, channel}}};
+  const auto is_chosen = [&](checked_kind kind) {
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+  };
+  for (const option_of_kinds& one : all)
+    if (command.count(one.option) != 0 && std::none_of(one.kinds.begin(), one.kinds.end(), is_chosen))
+      throw usage_error(fmt::format("{} belongs to {}", one.option, options_text(one.kinds)));
+  if (!options.plan.empty() && kinds.size() > 1)
+    throw usage_error(fmt::format("--plan is of one kind of objects, not of {}", options_text(kinds)));
+  if (options.tier == name_in(tier_names, checker::search::hash) && kinds != std::vector{lock})
+    throw usage_error("--tier hash belongs to --locks: it does not know in which order operations return");
+}
+
 int run_check_command(const CLI::App& command, check_command_options options) {
-  const std::vector<std::string> bounds{"--locks",        "--ranks",
-                                        "--acquisitions", "--nodes",
-                                        "--mode",         "--tier",
-                                        "--near",         "--seed",
-                                        "--home",         "--executions",
-                                        "--time-limit",   "--depth",
-                                        "--step-limit",   "--max-local-passes",
-                                        "--try-first",    "--conflicts",
-                                        "--promises",     "--crashes",
-                                        "--jobs",         "--readers"};
+  const std::vector<std::string> bounds{"--locks",
+                                        "--queues",
+                                        "--maps",
+                                        "--channels",
+                                        "--plan",
+                                        "--capacity",
+                                        "--ranks",
+                                        "--acquisitions",
+                                        "--nodes",
+                                        "--mode",
+                                        "--tier",
+                                        "--near",
+                                        "--seed",
+                                        "--home",
+                                        "--executions",
+                                        "--time-limit",
+                                        "--depth",
+                                        "--step-limit",
+                                        "--max-local-passes",
+                                        "--try-first",
+                                        "--conflicts",
+                                        "--promises",
+                                        "--crashes",
+                                        "--jobs",
+                                        "--readers"};
   options.has_nodes = command.count("--nodes") != 0;
   options.has_readers = command.count("--readers") != 0;
+  options.has_ranks = command.count("--ranks") != 0;
   if (!options.replay.empty()) {
     refuse_beside(command, "--replay", bounds, "takes everything from the file");
     refuse_beside(command, "--replay", {"--all", "--json", "--output", "--trace"}, "prints one schedule");
@@ -302,6 +463,7 @@ int run_check_command(const CLI::App& command, check_command_options options) {
   if (!options.all)
     for (const char* part : {"--quick", "--markdown"})
       if (command.count(part) != 0) throw usage_error(fmt::format("{} belongs to --all", part));
+  refuse_of_other_kinds(command, kinds_of(options), options);
   if (launch::from_environment().rank != 0) return success;
   if (!options.replay.empty()) return run_replay(options);
   if (options.all)
@@ -309,16 +471,32 @@ int run_check_command(const CLI::App& command, check_command_options options) {
                       .prints_json = options.prints_json,
                       .files = options.files,
                       .markdown = options.markdown});
-  return run_locks(std::move(options));
+  return run_searches(std::move(options));
+}
+
+std::string operations_of_kind(checked_kind kind) {
+  for (const checkable& object : checkables(kind))
+    if (object.plans) return words_text(object.plans->language);
+  return "";
 }
 
 void add_bounds(CLI::App& command, check_command_options& options) {
+  const auto add_names = [&](checked_kind kind, const char* help) {
+    command.add_option(option_of(kind), options.names.at(static_cast<std::size_t>(kind)), help)
+        ->delimiter(',');
+  };
+  add_names(checked_kind::lock,
+            "Names of locks and reader-writer locks as 'nearfar list' shows, separated by commas, or 'all' "
+            "that are sound; default, unless others are named: each family's recommended setting");
+  add_names(checked_kind::queue, "Names of queues, or 'all'; by their histories, as maps and channels");
+  add_names(checked_kind::map, "Names of maps, or 'all'");
+  add_names(checked_kind::channel, "Names of channels, or 'all' that the checker can run; on one node");
+  command.add_option("--plan", options.plan,
+                     "Operations of each rank of a queue, map or channel; default: a few that meet");
   command
-      .add_option("--locks", options.locks,
-                  "Names of locks and reader-writer locks as 'nearfar list' shows, separated by commas, or "
-                  "'all' that are sound; "
-                  "default: each family's recommended setting")
-      ->delimiter(',');
+      .add_option("--capacity", options.of.capacity,
+                  "Room in a queue, for each rank, or in a channel; default: for all values, and 1")
+      ->check(at_least_one());
   command.add_option("--ranks", options.of.ranks, "Ranks, at most 64; exhaustively 4 at most in practice")
       ->capture_default_str();
   command.add_option("--acquisitions", options.of.acquisitions, "Times that each rank acquires and releases")
@@ -394,8 +572,9 @@ void add_bounds(CLI::App& command, check_command_options& options) {
 }  // namespace
 
 void add_check(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand(
-      "check", "Check locks under every schedule and delivery of RMA that MPI and C++ allow");
+  CLI::App* command = app.add_subcommand("check",
+                                         "Check locks, queues, maps and channels under every schedule and "
+                                         "delivery of RMA that MPI and C++ allow");
   auto options = std::make_shared<check_command_options>();
   options->promises = promises_text(options->of.promised);
   add_bounds(*command, *options);
@@ -408,13 +587,22 @@ void add_check(CLI::App& app, int& status) {
   command->add_flag(
       "--all", options->all,
       "Every lock with 2 x 2, 2 x 4, 3 x 2 and 4 x 1 ranks x acquisitions under every mode, and "
-      "reader-writer locks with 2w+1r x 1, 1w+2r x 1, 2w+2r x 1, 3w+1r x 1 and 1w+1r x 2");
+      "reader-writer locks with 2w+1r x 1, 1w+2r x 1, 2w+2r x 1, 3w+1r x 1 and 1w+1r x 2; then every queue, "
+      "map and channel with its usual plan");
   command->add_flag("--quick", options->quick, "With --all: the part for continuous integration");
   command->add_option("--markdown", options->markdown,
                       "With --all: put the table into this file, between its markers");
-  command->footer(
-      "Exit status: 0 nothing found, 1 a violation, 2 bad input, 3 undecided. docs/verification.md "
-      "explains.");
+  command->footer([] {
+    return fmt::format(
+        "A plan: '|' separates ranks, ',' their operations. Rank 0 carries out what ends with ';' "
+        "before all others.\n  nearfar check --queues ticket_queue --plan 'push 1; try_pop | push 2, "
+        "try_pop'\nOperations of queues: {}.\nOperations of maps: {}.\nOperations of channels: {}.\n"
+        "In the end one rank empties the queue or channel, or finds every key.\n\n"
+        "Exit status: 0 nothing found, 1 a violation, 2 bad input, 3 undecided. "
+        "docs/verification.md explains.",
+        operations_of_kind(checked_kind::queue), operations_of_kind(checked_kind::map),
+        operations_of_kind(checked_kind::channel));
+  });
   command->callback([command, options, &status] { status = run_check_command(*command, *options); });
 }
 

@@ -101,7 +101,7 @@ class drawing {
 
   /// Title and the lines under it, as wide as the picture.
   void explain() {
-    title_ = fmt::format("{}: {}, mode {}, near cells {}", of_->lock, shape_text(*of_),
+    title_ = fmt::format("{}: {}, mode {}, near cells {}", of_->object, shape_text(*of_),
                          name_in(mode_names, of_->mode), name_in(near_names, of_->near));
     if (!shown_->found) {
       explanation_.emplace_back("No fault under this schedule.");

@@ -70,9 +70,9 @@ void open_svg(std::optional<bench::output_file>& file, const std::string& path) 
   if (!path.empty()) file.emplace(path, diagram_mark, "picture of a schedule");
 }
 
-checked run_check(const check_case& of, const checkable& lock, const check_limits& within) {
+checked run_check(const check_case& of, const checkable& object, const check_limits& within) {
   const status_line shown;
-  const std::string label = fmt::format("{}, {}", of.lock, name_in(mode_names, of.mode));
+  const std::string label = fmt::format("{}, {}", of.object, name_in(mode_names, of.mode));
   checker::options how = options_of(of);
   how.most_executions = within.executions;
   how.most_time = within.time;
@@ -80,8 +80,8 @@ checked run_check(const check_case& of, const checkable& lock, const check_limit
   how.on_progress = [&](std::uint64_t executions) {
     shown.show(fmt::format("{}: {} executions", label, executions));
   };
-  const checker::program what = lock.program(of);
-  checked done{.of = of, .lock = &lock, .within = within, .result = check(what, how)};
+  const checker::program what = object.program(of);
+  checked done{.of = of, .object = &object, .within = within, .result = check(what, how)};
   // Either it repeats without waiting through its world, or the limit is too low: nobody can tell which.
   done.is_undecided = done.result.found && done.result.found->what == checker::fault::livelock;
   if (done.is_undecided) {
@@ -147,7 +147,7 @@ int check_results::finish() {
     const checked& one = violations_[i];
     const checker::violation& found = *one.result.found;
     const checker::replayed shown =
-        has_schedule(found) ? replay(one.lock->program(one.of), options_of(one.of), found.schedule)
+        has_schedule(found) ? replay(one.object->program(one.of), options_of(one.of), found.schedule)
                             : checker::replayed{.steps = {}, .found = found};
     if (!prints_json_) print(i, shown);
     if (i != 0 || !has_schedule(found)) continue;
@@ -163,8 +163,8 @@ int check_results::finish() {
   if (output_) output_->commit();
   if (is_undecided_ && !prints_json_)
     fmt::print(
-        "\nUndecided: a schedule was cut off. A lock that repeats without waiting through its world does not "
-        "end;\none that has much to do needs a higher --step-limit.\n");
+        "\nUndecided: a schedule was cut off. What repeats without waiting through its world does not "
+        "end;\nwhat has much to do needs a higher --step-limit.\n");
   if (!violations_.empty()) return failure;
   return is_undecided_ ? undecided : success;
 }

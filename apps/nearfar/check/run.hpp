@@ -37,7 +37,7 @@ struct check_files {
 /// One search and its result.
 struct checked {
   check_case of;
-  const checkable* lock = nullptr;
+  const checkable* object = nullptr;
   check_limits within;
   checker::report result;
   /// A schedule was cut off at the limit of steps, and the search ended with it.
@@ -45,7 +45,7 @@ struct checked {
 };
 
 /// Searches, with a count on stderr while that is a terminal. A violation comes back as short as possible.
-[[nodiscard]] checked run_check(const check_case& of, const checkable& lock, const check_limits& within);
+[[nodiscard]] checked run_check(const check_case& of, const checkable& object, const check_limits& within);
 
 /// Collects results: records, violations, their files.
 class check_results {

@@ -39,16 +39,58 @@ std::string wrapped(std::string_view text, std::string_view indent, std::size_t 
   return result + current + "\n";
 }
 
-/// The same of each line of a text, as far to the right as it is there.
+/// The same of each line of a text that is too long, as far to the right as it is there; others stay, and so
+/// do columns.
 std::string wrapped_lines(std::string_view text, std::string_view indent, std::size_t columns) {
   std::string result;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     const std::size_t deeper = std::min(line.find_first_not_of(' '), line.size());
-    result += wrapped(line.substr(deeper), std::string(indent) + std::string(deeper, ' '), columns);
+    if (indent.size() + line.size() <= columns)
+      result += fmt::format("{}{}\n", indent, line);
+    else
+      result += wrapped(line.substr(deeper), std::string(indent) + std::string(deeper, ' '), columns);
     text.remove_prefix(std::min(line.size() + 1, text.size()));
   }
   return result;
+}
+
+/// An operation of a plan, from the step that calls it to the one that returns.
+struct shown_operation {
+  int rank = 0;
+  std::size_t called = 0;
+  std::size_t returned = 0;  ///< 0: it is pending
+  std::string call{};
+  std::string result{};
+};
+
+std::vector<shown_operation> operations_in(const checker::replayed& shown) {
+  constexpr std::string_view call = "CALL ";
+  constexpr std::string_view result = " -> ";
+  std::vector<shown_operation> all;
+  for (std::size_t i = 0; i < shown.steps.size(); ++i) {
+    const checker::shown_step& step = shown.steps[i];
+    if (step.operation.starts_with(call))
+      all.push_back({.rank = step.taken.rank, .called = i + 1, .call = step.operation.substr(call.size())});
+    if (!step.operation.starts_with("RETURN ")) continue;
+    const auto last = std::find_if(all.rbegin(), all.rend(),
+                                   [&](const shown_operation& one) { return one.rank == step.taken.rank; });
+    if (last == all.rend()) continue;
+    last->returned = i + 1;
+    last->result = step.operation.substr(step.operation.find(result) + result.size());
+  }
+  return all;
+}
+
+/// The operations of all ranks in order of call, with what they returned.
+std::string operations_text(const checker::replayed& shown) {
+  std::string text = "\n  Operations, from one step to another:\n";
+  for (const shown_operation& one : operations_in(shown))
+    text += one.returned == 0 ? fmt::format("  rank {}  [{:>3}, ...]  {} has not returned\n", one.rank,
+                                            one.called, one.call)
+                              : fmt::format("  rank {}  [{:>3}, {:>3}]  {} -> {}\n", one.rank, one.called,
+                                            one.returned, one.call, one.result);
+  return text;
 }
 
 /// A member of an object, or an error that names it.
@@ -78,17 +120,32 @@ Value named_member(const nlohmann::json& object, const char* name, const value_n
   throw error(fmt::format("'{}' is no schedule: '{}' cannot be '{}'", file, name, text));
 }
 
+void parse_acquisitions(const nlohmann::json& object, const std::string& file, check_case& to) {
+  to.acquisitions = member<int>(object, "acquisitions", file);
+  // What older files lack.
+  if (object.contains("readers")) to.readers = member<int>(object, "readers", file);
+  to.try_first = member<bool>(object, "try_first", file);
+  to.max_local_passes = member<int>(object, "max_local_passes", file);
+}
+
+void parse_plan_members(const nlohmann::json& object, const std::string& file, check_case& to) {
+  to.plan = member<std::string>(object, "plan", file);
+  to.capacity = member<std::size_t>(object, "capacity", file);
+}
+
 check_case parse_case(const nlohmann::json& object, const std::string& file) {
   check_case of;
-  of.lock = member<std::string>(object, "lock", file);
+  // A file of a lock is what is neither of the others.
+  for (const checked_kind kind : checked_kinds)
+    if (object.contains(name(kind))) of.kind = kind;
+  of.object = member<std::string>(object, std::string(name(of.kind)).c_str(), file);
   of.ranks = member<int>(object, "ranks", file);
   of.nodes = member<int>(object, "nodes", file);
-  of.acquisitions = member<int>(object, "acquisitions", file);
-  // What older files lack.
-  if (object.contains("readers")) of.readers = member<int>(object, "readers", file);
-  of.try_first = member<bool>(object, "try_first", file);
   of.home = member<int>(object, "home", file);
-  of.max_local_passes = member<int>(object, "max_local_passes", file);
+  if (of.kind == checked_kind::lock)
+    parse_acquisitions(object, file, of);
+  else
+    parse_plan_members(object, file, of);
   of.mode = named_member(object, "mode", mode_names, file);
   of.near = named_member(object, "near", near_names, file);
   of.conflict = named_member(object, "conflicts", conflict_names, file);
@@ -156,12 +213,13 @@ std::string_view meaning(fault what) noexcept {
 
 std::string violation_text(const check_case& of, const checker::replayed& shown) {
   std::string text =
-      fmt::format("{}, {}, mode {}, near cells {}{}:\n\n", of.lock, shape_text(of),
+      fmt::format("{}, {}, mode {}, near cells {}{}:\n\n", of.object, shape_text(of),
                   name_in(mode_names, of.mode), name_in(near_names, of.near),
                   std::string(of.conflict == checker::conflicts::enacted ? ", conflicts enacted" : "") +
                       crashes_text(of));
   text += checker::steps_text(shown);
   if (!shown.found) return text;
+  if (of.kind != checked_kind::lock) text += operations_text(shown);
   text += "\n" + wrapped_lines(fmt::format("{}: {}", name(shown.found->what), shown.found->text), "  ",
                                most_columns);
   text += wrapped(fmt::format("That is: {}.", meaning(shown.found->what)), "  ", most_columns);
@@ -175,23 +233,26 @@ nlohmann::ordered_json to_json(const std::vector<checker::step>& schedule) {
 }
 
 nlohmann::ordered_json to_json(const check_case& of) {
-  return {{"lock", of.lock},
-          {"ranks", of.ranks},
-          {"nodes", of.nodes},
-          {"acquisitions", of.acquisitions},
-          {"readers", of.readers},
-          {"try_first", of.try_first},
-          {"home", of.home},
-          {"max_local_passes", of.max_local_passes},
-          {"mode", name_in(mode_names, of.mode)},
-          {"near", name_in(near_names, of.near)},
-          {"conflicts", name_in(conflict_names, of.conflict)},
-          {"promises", promises_text(of.promised)},
-          {"crashes", of.crashes},
-          {"tier", name_in(tier_names, of.tier)},
-          {"step_limit", of.step_limit != 0 ? of.step_limit : usual_step_limit(of)},
-          {"seed", of.seed},
-          {"depth", of.depth}};
+  nlohmann::ordered_json result = {
+      {std::string(name(of.kind)), of.object}, {"ranks", of.ranks}, {"nodes", of.nodes}};
+  if (of.kind == checked_kind::lock)
+    result.update({{"acquisitions", of.acquisitions},
+                   {"readers", of.readers},
+                   {"try_first", of.try_first},
+                   {"home", of.home},
+                   {"max_local_passes", of.max_local_passes}});
+  else
+    result.update({{"plan", of.plan}, {"capacity", of.capacity}, {"home", of.home}});
+  result.update({{"mode", name_in(mode_names, of.mode)},
+                 {"near", name_in(near_names, of.near)},
+                 {"conflicts", name_in(conflict_names, of.conflict)},
+                 {"promises", promises_text(of.promised)},
+                 {"crashes", of.crashes},
+                 {"tier", name_in(tier_names, of.tier)},
+                 {"step_limit", of.step_limit != 0 ? of.step_limit : usual_step_limit(of)},
+                 {"seed", of.seed},
+                 {"depth", of.depth}});
+  return result;
 }
 
 std::string to_text(const recorded_schedule& schedule, const std::vector<checker::shown_step>& shown) {

@@ -64,6 +64,12 @@ inline constexpr bool take_may_make_room_for_several =
 template <typename B>
 inline constexpr bool hands_back = requires { requires B::hands_back; };
 
+/// Whether an end without a lock may tell full and empty late (locked_ring.hpp): such a call knows of those
+/// that have returned only where its caller fences.
+template <typename B>
+inline constexpr bool tells_late =
+    B::put_order == told_after::light_fence || B::take_order == told_after::light_fence;
+
 /// A buffer in which senders and receivers wait for each other. `put_until` and `take_until` do what `put`
 /// and `take` do, and wait until a deadline, or without limit if there is none.
 template <typename B, typename T>

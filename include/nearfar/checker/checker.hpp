@@ -137,6 +137,8 @@ struct program {
   bool is_nonblocking = false;
   /// What is wrong with the history of a run, if anything; `linearizable_by` (linearizability.hpp) makes one.
   std::function<std::optional<std::string>(const history&)> judge{};
+  /// How schedules show its operations; without, as numbers.
+  std::optional<operation_names> names{};
   /// Steps of all ranks, without an operation that returns while some are called, after which it is a
   /// livelock: what lock-free operations promise is that there is such a number. 0: no limit.
   std::size_t most_steps_between_returns = 0;

@@ -83,10 +83,28 @@ struct operation {
 /// The name of an operation of an object, for people.
 using method_namer = std::string_view (*)(int method);
 
+/// What it returned, for people.
+using result_namer = std::string (*)(int method, const value_list& result);
+
+/// How people read the operations of an object.
+struct operation_names {
+  // NOLINTNEXTLINE(google-explicit-constructor): results are numbers unless more is said
+  operation_names(method_namer of_methods, result_namer of_results = nullptr)
+      : method(of_methods), result(of_results) {}
+
+  /// "push(1)".
+  [[nodiscard]] std::string text(int which, const value_list& arguments) const;
+  /// "nothing", numbers, or what `result` says of them.
+  [[nodiscard]] std::string text_of_result(int which, const value_list& returned) const;
+
+  method_namer method;
+  result_namer result;
+};
+
 /// One line for each of the chosen operations, aligned: its number, process, object, interval, arguments and
 /// result.
 [[nodiscard]] std::string text_of(std::span<const operation> operations, std::span<const std::size_t> chosen,
-                                  method_namer name);
+                                  operation_names names);
 
 /// The operations of some processes on some shared objects. Not to be shared by threads: each records its
 /// own, and `append` merges them.
@@ -110,11 +128,13 @@ class history {
   /// its own specification.
   [[nodiscard]] history of_object(std::uint64_t object) const;
 
+  /// What the process called last. Throws `misuse` if it has called nothing.
+  [[nodiscard]] const operation& last_of(int process) const;
   /// In the order in which the calls were recorded; an operation's place here is its number.
   [[nodiscard]] std::span<const operation> operations() const noexcept { return operations_; }
   [[nodiscard]] std::size_t size() const noexcept { return operations_.size(); }
   /// All of them in order of call, as `text_of` shows them.
-  [[nodiscard]] std::string text(method_namer name) const;
+  [[nodiscard]] std::string text(operation_names names) const;
   [[nodiscard]] friend bool operator==(const history&, const history&) = default;
 
  private:

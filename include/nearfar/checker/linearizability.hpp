@@ -346,7 +346,8 @@ template <sequential_specification S>
 
 /// `operations`: how many were to be ordered.
 [[nodiscard]] std::string refutation_text(const history& what, const object_part& on, std::size_t operations,
-                                          const verdict& found, const std::string& state, method_namer name);
+                                          const verdict& found, const std::string& state,
+                                          operation_names names);
 [[nodiscard]] std::string given_up_text(const object_part& on, std::size_t operations, std::size_t ordered);
 
 /// Judges the operations on one object, or some of them.
@@ -364,8 +365,8 @@ template <sequential_specification S>
   } else {
     result.order = search.longest_order();
     result.impossible = search.impossible();
-    result.text =
-        refutation_text(what, on, numbers.size(), result, state_text(what, initial, result.order), S::name);
+    result.text = refutation_text(what, on, numbers.size(), result, state_text(what, initial, result.order),
+                                  names_of<S>());
   }
   return result;
 }

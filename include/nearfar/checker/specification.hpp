@@ -66,6 +66,20 @@ concept printable_specification = sequential_specification<S> && requires(const 
   { seen.text() } -> std::convertible_to<std::string>;
 };
 
+/// A specification whose results have names, such as "full".
+template <typename S>
+concept specification_with_named_results =
+    sequential_specification<S> && requires(int method, const value_list& result) {
+      { S::result_text(method, result) } -> std::same_as<std::string>;
+    };
+
+/// How people read its operations.
+template <sequential_specification S>
+[[nodiscard]] operation_names names_of() {
+  if constexpr (specification_with_named_results<S>) return {S::name, S::result_text};
+  return S::name;
+}
+
 /// What can be told from all operations on an object before they are ordered. Operations are named by their
 /// number in the history.
 struct foresight {
@@ -187,6 +201,7 @@ class map_specification {
   static constexpr std::uint64_t done = 1;
 
   [[nodiscard]] static std::string_view name(int method) noexcept;
+  [[nodiscard]] static std::string result_text(int method, const value_list& result);
   /// The key: each is an object of its own.
   [[nodiscard]] static std::uint64_t part(const operation& what) { return what.argument(0); }
   [[nodiscard]] bool apply(const operation& what);

@@ -1,0 +1,284 @@
+// The queues, maps and channels of `nearfar check`: all of the registry, and what is found in those that are
+// broken.
+#include "apps/nearfar/check/checkable.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/nearfar/check/schedule.hpp"
+#include "bench/channel_catalogue.hpp"
+#include "bench/map_catalogue.hpp"
+#include "bench/queue_catalogue.hpp"
+#include "nearfar/checker/closable_queue.hpp"
+#include "nearfar/checker/linearizability.hpp"
+#include "nearfar/checker/mutation.hpp"
+
+namespace nearfar::command {
+
+namespace {
+
+using checker::closable_queue;
+using checker::fault;
+
+constexpr std::uint64_t few = 300;
+
+checker::report checked_in_part(const check_case& of, std::uint64_t executions = few) {
+  checker::options how = options_of(of);
+  how.most_executions = executions;
+  return check(find_checkable(of.object, of.kind)->program(of), how);
+}
+
+void expect_all_of(checked_kind kind, const std::vector<std::string>& registered) {
+  std::vector<std::string> names;
+  for (const checkable& object : checkables(kind)) names.push_back(object.name);
+  EXPECT_EQ(names, registered);
+}
+
+check_case with_plan(checked_kind kind, const std::string& name, const std::string& plan) {
+  const checkable& object = *find_checkable(name, kind);
+  check_case of = usual_case(object);
+  const checker::object_plan parsed = parse_plan(plan, object.plans->language);
+  of.plan = plan_text(parsed, object.plans->language);
+  of.ranks = parsed.ranks();
+  of.nodes = object.one_node_only ? 1 : std::min(of.ranks, 2);
+  return of;
+}
+
+std::string refusal_of(checked_kind kind, const std::string& name, const std::string& plan) {
+  const check_case of = with_plan(kind, name, plan);
+  const planned_object& plans = *find_checkable(name, kind)->plans;
+  return plans.obstacle(parse_plan(of.plan, plans.language), of);
+}
+
+/// The operations of that kind's files whose mutants are found with the program that the command makes.
+std::set<std::string> operations_caught(const check_case& of, std::string_view within) {
+  const checker::program what = find_checkable(of.object, of.kind)->program(of);
+  checker::options how = options_of(of);
+  std::set<std::string> caught;
+  for (const checker::mutation& one : mutations_of(what, how, within, 20)) {
+    if (one.how != checker::change::dropped) continue;
+    how.broken = one;
+    how.most_executions = few;
+    how.most_steps = 2000;
+    if (check(what, how).found) caught.insert(one.operation);
+  }
+  return caught;
+}
+
+}  // namespace
+
+TEST(checkable, are_all_queues_maps_and_channels_of_the_registry) {
+  expect_all_of(checked_kind::queue, bench::queue_catalogue::instance().names());
+  expect_all_of(checked_kind::map, bench::map_catalogue::instance().names());
+  expect_all_of(checked_kind::channel, bench::channel_catalogue::instance().names());
+}
+
+TEST(checkable, say_why_the_checker_has_none_of_them) {
+  int absent = 0;
+  for (const checked_kind kind : {checked_kind::queue, checked_kind::map, checked_kind::channel})
+    for (const checkable& object : checkables(kind)) {
+      EXPECT_EQ(object.absent.empty(), object.plans.has_value()) << object.name;
+      EXPECT_EQ(object.absent.empty(), static_cast<bool>(object.program)) << object.name;
+      absent += object.absent.empty() ? 0 : 1;
+      const std::size_t form = object.absent.find("check '");
+      if (form == std::string::npos) continue;
+      const std::string other = object.absent.substr(form + 7, object.absent.find('\'', form + 7) - form - 7);
+      ASSERT_NE(find_checkable(other, kind), nullptr) << object.absent;
+      EXPECT_TRUE(find_checkable(other, kind)->absent.empty()) << object.absent;
+    }
+  EXPECT_LT(absent, 20);
+}
+
+TEST(checkable, are_right_with_their_usual_plans) {
+  for (const checked_kind kind : {checked_kind::queue, checked_kind::map, checked_kind::channel})
+    for (const checkable& object : checkables(kind)) {
+      if (!object.plans || !object.is_sound) continue;
+      for (const int ranks : {1, 2, 3}) {
+        const check_case of = usual_case(object, ranks);
+        const planned_object& plans = *object.plans;
+        EXPECT_EQ(plans.obstacle(parse_plan(of.plan, plans.language), of), "") << object.name << of.plan;
+        const bool meets_nobody = ranks == 1 && object.name == "rendezvous";
+        if (meets_nobody) continue;
+        const checker::report result = checked_in_part(of);
+        EXPECT_FALSE(result.found) << object.name << ", " << shape_text(of) << ": " << result.found->text;
+        EXPECT_FALSE(result.reached.empty()) << object.name << ", " << shape_text(of);
+      }
+    }
+}
+
+TEST(checkable, wait_and_are_closed) {
+  for (const checkable& object : checkables(checked_kind::queue))
+    if (object.name != "spsc_queue")
+      EXPECT_FALSE(
+          checked_in_part(with_plan(checked_kind::queue, object.name, "push 1, close | pop, pop")).found)
+          << object.name;
+  EXPECT_FALSE(
+      checked_in_part(with_plan(checked_kind::queue, "spsc_queue", "pop, pop | push 1, close")).found);
+  for (const checkable& object : checkables(checked_kind::channel))
+    if (object.plans && object.is_sound)
+      EXPECT_FALSE(
+          checked_in_part(with_plan(checked_kind::channel, object.name, "send 1, close | receive, receive"))
+              .found)
+          << object.name;
+}
+
+TEST(checkable, that_are_broken_in_one_operation_are_found) {
+  const check_case queue =
+      with_plan(checked_kind::queue, "ticket_queue", "push 1; try_pop, push 2 | push 3, try_pop");
+  EXPECT_TRUE(operations_caught(queue, "nearfar/queue/").contains("put"));
+  const check_case map =
+      with_plan(checked_kind::map, "map", "insert 1 10; erase 1, insert 2 20 | insert 1 11, find 1");
+  EXPECT_TRUE(operations_caught(map, "nearfar/map/").contains("compare_and_swap"));
+  const check_case channel = with_plan(checked_kind::channel, "ring", "send 1, send 2 | receive, receive");
+  EXPECT_TRUE(operations_caught(channel, "nearfar/channel/").contains("store"));
+}
+
+TEST(checkable, that_are_published_though_unsound_are_found) {
+  const checkable& published = *find_checkable("flagged.published", checked_kind::channel);
+  ASSERT_FALSE(published.is_sound);
+  check_case of = with_plan(checked_kind::channel, published.name, published.plans->telling_plan);
+  of.tier = checker::search::random;
+  of.near = checker::near_model::sequential;
+  const checker::report result = checked_in_part(of, 200'000);
+  ASSERT_TRUE(result.found);
+  EXPECT_EQ(result.found->what, fault::history);
+  const std::string text =
+      violation_text(of, replay(published.program(of), options_of(of), result.found->schedule));
+  EXPECT_NE(text.find("CALL try_send(1)"), std::string::npos) << text;
+  EXPECT_NE(text.find("RETURN try_send -> success"), std::string::npos) << text;
+  EXPECT_NE(text.find("Operations, from one step to another"), std::string::npos) << text;
+  EXPECT_NE(text.find("is not linearizable"), std::string::npos) << text;
+}
+
+TEST(checkable, tell_a_plan_that_does_nothing) {
+  for (const auto& [kind, name, plan] : {std::tuple{checked_kind::queue, "ticket_queue", "try_pop | try_pop"},
+                                         {checked_kind::map, "map", "find 1 | erase 1"},
+                                         {checked_kind::channel, "ring", "close | try_receive"}}) {
+    const checker::report result = checked_in_part(with_plan(kind, name, plan), 0);
+    ASSERT_TRUE(result.found) << name;
+    EXPECT_EQ(result.found->what, fault::unreached) << result.found->text;
+  }
+}
+
+TEST(checkable, refuse_what_an_object_cannot_carry_out) {
+  EXPECT_EQ(refusal_of(checked_kind::queue, "ticket_queue", "push 1 | try_pop"), "");
+  EXPECT_NE(refusal_of(checked_kind::queue, "spsc_queue", "push 1 | try_pop").find("only rank 1 pushes"),
+            std::string::npos);
+  EXPECT_NE(refusal_of(checked_kind::queue, "spsc_queue", "close | push 1").find("only rank 1 closes"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal_of(checked_kind::channel, "spsc_ring", "send 1 | send 2 | receive").find("only one rank sends"),
+      std::string::npos);
+  EXPECT_NE(refusal_of(checked_kind::channel, "ticket.mpsc", "send 1 | receive | try_receive")
+                .find("only one rank receives, and in this plan ranks 1 and 2"),
+            std::string::npos);
+  EXPECT_EQ(refusal_of(checked_kind::channel, "ticket.mpsc", "send 1 | send 2 | receive"), "");
+  EXPECT_NE(refusal_of(checked_kind::queue, "ticket_queue", "push 1 | push 1").find("value 1 comes twice"),
+            std::string::npos);
+  EXPECT_NE(refusal_of(checked_kind::queue, "ticket_queue", "push 1 | pop, pop").find("would wait for ever"),
+            std::string::npos);
+  EXPECT_EQ(refusal_of(checked_kind::queue, "ticket_queue", "push 1, close | pop, pop"), "");
+}
+
+/// A send and its receive meet, whatever a queue of one place would permit.
+TEST(checkable, judge_a_rendezvous_by_who_has_come) {
+  const check_case of = with_plan(checked_kind::channel, "rendezvous", "send 1 | receive");
+  const checker::program what = find_checkable(of.object, of.kind)->program(of);
+  checker::history apart;
+  apart.call(0, 0, closable_queue::push, {1});
+  apart.returned(0, closable_queue::result_of(queue_status::success));
+  apart.call(1, 0, closable_queue::pop, {});
+  apart.returned(1, closable_queue::result_of_pop(1));
+  ASSERT_TRUE(what.judge(apart));
+  EXPECT_NE(what.judge(apart)->find("before its receiver had come"), std::string::npos);
+  checker::history together;
+  together.call(0, 0, closable_queue::push, {1});
+  together.call(1, 0, closable_queue::pop, {});
+  together.returned(1, closable_queue::result_of_pop(1));
+  together.returned(0, closable_queue::result_of(queue_status::success));
+  EXPECT_FALSE(what.judge(together));
+}
+
+TEST(checkable, files_and_arguments_keep_plans) {
+  check_case of = with_plan(checked_kind::queue, "ticket_queue", "push 1; try_pop | try_pop, push 2");
+  of.capacity = 3;
+  const recorded_schedule before{.of = of,
+                                 .found = {.what = fault::history, .text = "x", .schedule = {{0, 0, 0}}}};
+  EXPECT_EQ(parse_schedule(to_text(before, {}), "x.json").of.plan, of.plan);
+  check_case expected = of;
+  expected.step_limit = usual_step_limit(of);
+  EXPECT_EQ(parse_schedule(to_text(before, {}), "x.json").of, expected);
+  EXPECT_EQ(
+      arguments_of(of),
+      "--queues ticket_queue --plan 'push 1; try_pop | try_pop, push 2' --capacity 3 --nodes 2 --mode lazy "
+      "--tier exhaustive");
+  EXPECT_EQ(shape_text(of), "2 ranks on 2 nodes, plan 'push 1; try_pop | try_pop, push 2', capacity 3");
+}
+
+// ---- the judge of queues that can be closed
+// ----------------------------------------------------------------
+
+namespace {
+
+checker::linearizability judged(const std::vector<checker::operation>& operations,
+                                const closable_queue& initial) {
+  checker::history what;
+  for (const checker::operation& one : operations) {
+    what.call(one.process, 0, one.method, one.arguments, one.called);
+    if (one.returned) what.returned(one.process, one.returned->result, one.returned->at);
+  }
+  return checker::linearizable(what, initial).is_linearizable;
+}
+
+checker::operation done(int method, checker::value_list arguments, checker::value_list result,
+                        std::uint64_t at) {
+  return {
+      .method = method, .arguments = arguments, .called = at, .returned = checker::response{result, at + 1}};
+}
+
+}  // namespace
+
+TEST(closable_queues, are_fifo_and_lose_nothing) {
+  using enum queue_status;
+  const auto push = [](std::uint64_t value, std::uint64_t at) {
+    return done(closable_queue::push, {value}, closable_queue::result_of(success), at);
+  };
+  const auto pop = [](std::uint64_t value, std::uint64_t at) {
+    return done(closable_queue::try_pop, {}, closable_queue::result_of_pop(value), at);
+  };
+  const auto says = [](queue_status what, int method, std::uint64_t at) {
+    return done(method, method <= closable_queue::push ? checker::value_list{9} : checker::value_list{},
+                closable_queue::result_of(what), at);
+  };
+  const closable_queue one(1);
+  const closable_queue two(2);
+  const closable_queue early(2, closable_queue::fullness::said_early);
+  using checker::linearizability;
+  EXPECT_EQ(judged({push(1, 1), push(2, 3), pop(1, 5), pop(2, 7)}, two), linearizability::yes);
+  EXPECT_EQ(judged({push(1, 1), push(2, 3), pop(2, 5)}, two), linearizability::no) << "not FIFO";
+  EXPECT_EQ(judged({push(1, 1), pop(1, 3), pop(1, 5)}, two), linearizability::no) << "doubled";
+  EXPECT_EQ(judged({push(1, 1), says(empty, closable_queue::try_pop, 3)}, two), linearizability::no)
+      << "lost";
+  EXPECT_EQ(judged({push(1, 1), push(2, 3)}, one), linearizability::no) << "no room";
+  EXPECT_EQ(judged({push(1, 1), says(full, closable_queue::try_push, 3)}, one), linearizability::yes);
+  EXPECT_EQ(judged({push(1, 1), says(full, closable_queue::try_push, 3)}, two), linearizability::no);
+  EXPECT_EQ(judged({push(1, 1), says(full, closable_queue::try_push, 3)}, early), linearizability::yes);
+  EXPECT_EQ(judged({push(1, 1), says(full, closable_queue::push, 3)}, early), linearizability::no) << "waits";
+  EXPECT_EQ(judged({says(empty, closable_queue::pop, 3)}, two), linearizability::no) << "waits";
+  const auto close = [](std::uint64_t at) { return done(closable_queue::close, {}, {}, at); };
+  EXPECT_EQ(judged({push(1, 1), close(3), says(closed, closable_queue::push, 5), pop(1, 7),
+                    says(closed, closable_queue::pop, 9)},
+                   two),
+            linearizability::yes);
+  EXPECT_EQ(judged({push(1, 1), close(3), says(closed, closable_queue::pop, 5)}, two), linearizability::no)
+      << "what was pushed comes first";
+  EXPECT_EQ(judged({close(1), push(1, 3)}, two), linearizability::no);
+}
+
+}  // namespace nearfar::command
