@@ -19,10 +19,10 @@ namespace nearfar::c {
 
 namespace {
 
-/// Not a string, so that noting an error never needs memory.
+/// An array instead of a string, so that noting an error never allocates memory.
 thread_local std::array<char, 1024> last_message{};
 
-/// Where options are named, as who calls C knows them.
+/// Replaces the C++ names of options by the names that callers of C know.
 std::string in_words_of_c(std::string text) {
   constexpr std::string_view of_cpp = "nearfar::mpi::options::";
   for (std::size_t at = 0; (at = text.find(of_cpp, at)) != std::string::npos;)

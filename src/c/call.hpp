@@ -1,5 +1,5 @@
 /// \file
-/// How a call of C becomes one of C++: handles are looked at, exceptions become statuses and texts.
+/// Turns calls of C into calls of C++: checks handles, and turns exceptions into statuses and messages.
 #pragma once
 
 #include <atomic>
@@ -12,13 +12,13 @@
 
 namespace nearfar::c {
 
-/// Notes what went wrong for `nearfar_last_message()`, and returns the status.
+/// Stores the message for `nearfar_last_message()` and returns the status.
 nearfar_status fail(nearfar_status status, const char* function, const std::string& what) noexcept;
 
-/// The status of the exception that is being handled, of which it takes note.
+/// Stores the message of the exception being handled and returns its status.
 nearfar_status fail_by_exception(const char* function) noexcept;
 
-/// That a pointer is NULL, which is what an argument called `name` may not be.
+/// Reports that the argument `name` is NULL, which is not allowed.
 nearfar_status fail_by_null(const char* function, const char* name) noexcept;
 
 /// Set when MPI_Finalize begins.
@@ -26,7 +26,7 @@ extern std::atomic<bool> mpi_is_over;
 
 nearfar_status fail_by_no_mpi(const char* function) noexcept;
 
-/// What `run` returns, or the status of what it throws.
+/// Returns what `run` returns, or the status of the exception that it throws.
 template <typename Run>
 nearfar_status guarded(const char* function, const Run& run) noexcept {
   try {
@@ -36,7 +36,7 @@ nearfar_status guarded(const char* function, const Run& run) noexcept {
   }
 }
 
-/// `run(handle)`; none of these arguments may be NULL, and no exception gets out.
+/// Returns `run(handle)`. None of these arguments may be NULL, and no exception leaves this function.
 template <typename Handle, typename Run>
 nearfar_status with(const char* function, Handle* handle, const Run& run) noexcept {
   if (handle == nullptr) [[unlikely]]
@@ -44,7 +44,7 @@ nearfar_status with(const char* function, Handle* handle, const Run& run) noexce
   return guarded(function, [&] { return run(*handle); });
 }
 
-/// The same for what lives in a world, and so as long as MPI.
+/// The same for an object that lives in a world, and so at most as long as MPI.
 template <typename Handle, typename Run>
 nearfar_status with_mpi(const char* function, Handle* handle, const Run& run) noexcept {
   if (mpi_is_over.load(std::memory_order_relaxed)) [[unlikely]]
@@ -52,7 +52,7 @@ nearfar_status with_mpi(const char* function, Handle* handle, const Run& run) no
   return with(function, handle, run);
 }
 
-/// Stores what a function without a failure of its own returns.
+/// Stores the result of a function that cannot fail by itself.
 template <typename Handle, typename Result, typename Get>
 nearfar_status get(const char* function, Handle* handle, Result* result, const Get& value) noexcept {
   if (result == nullptr) [[unlikely]]
@@ -63,7 +63,8 @@ nearfar_status get(const char* function, Handle* handle, Result* result, const G
   });
 }
 
-/// Destroys `**handle` and takes it from its owner. `check(**handle)` throws if it may not be.
+/// Destroys `**handle` and sets the owner's pointer to NULL. `check(**handle)` throws if the object may not
+/// be destroyed.
 template <typename Handle, typename Check>
 nearfar_status destroy(const char* function, Handle** handle, const Check& check) noexcept {
   if (handle == nullptr || *handle == nullptr) [[unlikely]]
@@ -83,14 +84,14 @@ nearfar_status destroy(const char* function, Handle** handle) noexcept {
 /// Throws `misuse` for a negative time.
 [[nodiscard]] std::chrono::nanoseconds checked_timeout(std::int64_t timeout_ns);
 
-/// How long a call waits: not at all, for so long, for ever.
+/// How long a call waits: not at all, for a limited time, or for ever.
 class patience {
  public:
   static constexpr patience none() { return {kind::none, 0}; }
   static constexpr patience for_ever() { return {kind::for_ever, 0}; }
   static constexpr patience of(std::int64_t timeout_ns) { return {kind::limited, timeout_ns}; }
 
-  /// What the operation in one of its three forms returns. Throws `misuse` for a negative time.
+  /// Calls the operation in the form that fits and returns its result. Throws `misuse` for a negative time.
   template <typename Try, typename Wait, typename WaitFor>
   auto run(const Try& at_once, const Wait& wait, const WaitFor& wait_for) const {
     switch (kind_) {

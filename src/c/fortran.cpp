@@ -7,8 +7,8 @@
 
 namespace {
 
-/// How the descriptor of a variable begins in every compiler (Fortran 2018, 18.5.3): the order of what
-/// follows is the compiler's own.
+/// The beginning of a variable's descriptor, the same in every compiler (Fortran 2018, 18.5.3). Each compiler
+/// orders the rest as it likes.
 struct descriptor {
   void* base_addr;
   std::size_t elem_len;

@@ -21,10 +21,10 @@ class owned : nearfar::c::resident, public Lock {
   owned(nearfar_world& w, int home) : resident(w), Lock(w.of, home) {}
   ~owned() noexcept(false) = default;
 
-  /// Throws if this rank holds it.
+  /// Throws if this rank holds the lock.
   using Lock::expect_not_held;
 
-  /// The algorithms of nearfar's default locks have no exclusive form that leaves the queue.
+  /// Polls `try_lock`, because an exclusive acquire of nearfar's default locks cannot leave the queue.
   nearfar_status acquire_for(std::int64_t timeout_ns) {
     const std::chrono::nanoseconds end =
         nearfar::later(world().now(), nearfar::c::checked_timeout(timeout_ns));

@@ -17,7 +17,7 @@
 
 using nearfar::c::with_mpi;
 
-/// A map of keys and values whose sizes were not known when this was compiled.
+/// A map of keys and values whose sizes are known only at run time.
 struct nearfar_map {
   using visitor = std::function<void(const void* key, const void* value)>;
 
@@ -41,7 +41,7 @@ namespace {
 template <std::size_t Bytes>
 using bytes = std::array<std::byte, Bytes>;
 
-/// Keys and values are in the first bytes of those of the table, whose other bytes are zero.
+/// Keys and values occupy the first bytes of the table's keys and values. The remaining bytes are zero.
 template <std::size_t KeyBytes, std::size_t ValueBytes>
 class map_of final : public nearfar_map {
  public:
@@ -86,7 +86,7 @@ class map_of final : public nearfar_map {
   nearfar::distributed_map<nearfar::mpi::world, bytes<KeyBytes>, bytes<ValueBytes>> map_;
 };
 
-/// With the smallest values that hold these.
+/// Makes a map with the smallest value type that holds `value_bytes`.
 template <std::size_t KeyBytes>
 std::unique_ptr<nearfar_map> make_of_key(nearfar_world& w, std::size_t key_bytes, std::size_t value_bytes,
                                          std::size_t entries) {
@@ -97,7 +97,7 @@ std::unique_ptr<nearfar_map> make_of_key(nearfar_world& w, std::size_t key_bytes
 
 std::unique_ptr<nearfar_map> make(nearfar_world& w, std::size_t key_bytes, std::size_t value_bytes,
                                   std::size_t entries) {
-  // Before what only some ranks might refuse.
+  // Compares arguments before any check that only some ranks might fail.
   nearfar::expect_alike(w.of, "a nearfar_map",
                         {{"key_bytes", static_cast<std::int64_t>(key_bytes)},
                          {"value_bytes", static_cast<std::int64_t>(value_bytes)}});
@@ -181,7 +181,7 @@ nearfar_status nearfar_map_visit_local(nearfar_map* map, void (*visit)(const voi
 
 nearfar_status nearfar_map_size(nearfar_map* map, size_t* size) {
   return with_mpi(__func__, map, [&](nearfar_map& of) {
-    // Without a place, too: the others wait for this rank's share.
+    // Calls size() even without a place for the result, because the other ranks wait for this rank's share.
     const std::size_t all = of.size();
     if (size == nullptr) return nearfar::c::fail_by_null("nearfar_map_size", "the place for the size");
     *size = all;

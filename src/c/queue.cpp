@@ -20,7 +20,7 @@
 using nearfar::c::patience;
 using nearfar::c::with_mpi;
 
-/// A queue of items whose size was not known when this was compiled.
+/// A queue of items whose size is known only at run time.
 struct nearfar_queue {
   nearfar_queue() = default;
   nearfar_queue(const nearfar_queue&) = delete;
@@ -42,7 +42,7 @@ using ticket_queue = nearfar::ticket_queue<nearfar::mpi::world, bytes<Bytes>>;
 template <std::size_t Bytes>
 using lockfree_queue = nearfar::lockfree_queue<nearfar::mpi::world, bytes<Bytes>>;
 
-/// Items are in the first bytes of the queue's values.
+/// Items occupy the first bytes of the queue's values.
 template <typename Queue>
 class queue_of final : public nearfar_queue {
   using value_type = typename Queue::value_type;
@@ -73,7 +73,7 @@ class queue_of final : public nearfar_queue {
   Queue queue_;
 };
 
-/// With the smallest values that hold the items.
+/// Makes a queue with the smallest value type that holds the items.
 template <template <std::size_t> typename Queue, std::size_t... Sizes>
 std::unique_ptr<nearfar_queue> make(nearfar_world& w, std::size_t item_bytes, std::size_t capacity,
                                     std::index_sequence<Sizes...> /*ascending*/) {
@@ -87,7 +87,7 @@ std::unique_ptr<nearfar_queue> make(nearfar_world& w, std::size_t item_bytes, st
 std::unique_ptr<nearfar_queue> make(nearfar_world& w, int kind, std::size_t item_bytes,
                                     std::size_t capacity) {
   using sizes = std::index_sequence<8, 16, 64, 256, NEARFAR_QUEUE_MAX_ITEM_BYTES>;
-  // Before what only some ranks might refuse.
+  // Compares arguments before any check that only some ranks might fail.
   nearfar::expect_alike(w.of, "a nearfar_queue",
                         {{"kind", kind}, {"item_bytes", static_cast<std::int64_t>(item_bytes)}});
   if (item_bytes < 1 || item_bytes > NEARFAR_QUEUE_MAX_ITEM_BYTES)

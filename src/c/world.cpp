@@ -25,7 +25,7 @@ namespace {
 
 using namespace nearfar;
 
-/// MPI_Finalize lasts as long as it lasts, which only classes derived from a world can say.
+/// MPI_Finalize takes as long as it takes. Only a class derived from a world may wait without a limit.
 struct without_limit : private mpi::world {
   static void wait(mpi::world& w) noexcept { (w.*&without_limit::wait_without_limit)(); }
 };
@@ -35,14 +35,14 @@ struct answer {
   std::int64_t left;  ///< locks, queues and maps of all ranks
 };
 
-/// Whether a world may be closed, asked of all ranks, so that none waits in vain for one that may not go on:
-/// if nothing is left in it, or MPI ends on all of them. Collective, and the first thing of either end.
+/// Asks all ranks whether a world may be closed, so that no rank waits in vain for one that may not go on. It
+/// may if nothing is left in it, or if MPI ends on all of them. Collective, and the first step of either end.
 answer ask_all_to_close(nearfar_world& w, bool at_end_of_mpi) {
   const std::vector<std::int64_t> sums = w.of.sum_over_ranks({w.objects, at_end_of_mpi ? 1 : 0});
   return {sums[0] == 0 || sums[1] == w.of.size(), sums[0]};
 }
 
-/// Those of this process, in the order in which they were made.
+/// The open worlds of this process, in the order in which they were made.
 class open_worlds {
  public:
   void add(nearfar_world& w) {
@@ -53,8 +53,8 @@ class open_worlds {
     const std::lock_guard hold(mutex_);
     std::erase(worlds_, &w);
   }
-  /// The last first, as all ranks do. Another rank may still be about to destroy one, and be refused, until
-  /// it is here, too.
+  /// Closes the last world first, as all ranks do. Another rank may still be about to destroy a world; its
+  /// call is refused until this rank is here too.
   void close_all() {
     const std::lock_guard hold(mutex_);
     for (; !worlds_.empty(); worlds_.pop_back()) {
@@ -75,8 +75,8 @@ open_worlds& worlds() {
   return all;
 }
 
-/// Whoever forgot a world has all ranks in MPI_Finalize here, where MPI still works; some libraries crash
-/// later in it if windows are left. What is in the worlds can still be destroyed.
+/// A program that forgot a world has all ranks in MPI_Finalize here, where MPI still works. Some libraries
+/// crash later in MPI_Finalize if windows are left. The objects in the worlds can still be destroyed.
 extern "C" int end_with_mpi(MPI_Comm, int, void*, void*) {
   c::mpi_is_over = true;
   const nearfar_status status = c::guarded("MPI_Finalize", [] {
@@ -86,7 +86,7 @@ extern "C" int end_with_mpi(MPI_Comm, int, void*, void*) {
   return status == NEARFAR_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-/// So that the end of MPI is seen without a call of MPI in each operation.
+/// Detects the end of MPI without an MPI call in each operation.
 void watch_for_end_of_mpi() {
   static const bool is_watching = [] {
     mpi::call_at_end_of_mpi(end_with_mpi);
@@ -113,10 +113,10 @@ mpi::options options_of(const nearfar_world_options* given) {
   return chosen;
 }
 
-/// What `chosen()` returns, if it throws on no rank: nobody may wait for one that makes no world. Collective.
+/// Returns `chosen()` if it throws on no rank, so that no rank waits for one that makes no world. Collective.
 template <typename Choose>
 mpi::options chosen_by_all(MPI_Comm comm, const Choose& chosen) {
-  // What this is no communicator for, the world refuses on every rank.
+  // The world refuses an intercommunicator or MPI_COMM_NULL on every rank.
   int is_inter = 1;
   if (comm != MPI_COMM_NULL) mpi::check(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");
   if (is_inter != 0) return chosen();
@@ -142,7 +142,7 @@ mpi::options chosen_by_all(MPI_Comm comm, const Choose& chosen) {
   return result;
 }
 
-/// `comm()` where there is MPI.
+/// Makes a world of the ranks of `comm()`, which is called only while MPI is active.
 template <typename Comm>
 nearfar_status make(const char* function, const Comm& comm, const nearfar_world_options* options,
                     nearfar_world** world) {

@@ -1,5 +1,5 @@
 /// \file
-/// The world behind its handle, and what is in it.
+/// The world behind its handle, and the objects in it.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ struct nearfar_world {
   ~nearfar_world() noexcept(false) = default;
 
   nearfar::mpi::world of;
-  std::int64_t objects = 0;  ///< of this rank, which must go before the world
+  std::int64_t objects = 0;  ///< of this rank; they must be destroyed before the world
 };
 
 namespace nearfar::c {
 
-/// Counts what lives in a world: first member, or base, of each.
+/// Counts an object that lives in a world. The first member, or base, of each such class.
 class resident {
  public:
   explicit resident(nearfar_world& w) : world_(&w) { ++w.objects; }
@@ -36,17 +36,17 @@ class resident {
   nearfar_world* world_;
 };
 
-/// What a rank does that cannot take part in what the others make: they get MISMATCH instead of waiting for
-/// it. Collective with any creation.
+/// Called by a rank that cannot take part in a creation. The other ranks get MISMATCH instead of waiting for
+/// this one. Collective with any creation.
 inline void make_nothing(nearfar_world& w) {
   try {
     expect_alike(w.of, "nothing, because of an argument that cannot be, of which its error says more", {});
   } catch (const collective_mismatch&) {
-    // Which is what the others are to get: this rank has an error of its own.
+    // The other ranks are to get this exception; this rank has an error of its own.
   }
 }
 
-/// Stores what `make(world)` returns, a handle, where `place` points.
+/// Stores the handle that `make(world)` returns where `place` points.
 template <typename Handle, typename Make>
 nearfar_status create(const char* function, nearfar_world* world, Handle** place, const char* name_of_place,
                       const Make& make) noexcept {

@@ -21,7 +21,7 @@ namespace {
 
 thread_local std::shared_ptr<const detail::pin_plan> current_plan;
 
-// The plan and the member of it that this thread is bound as.
+// The plan by which this thread is bound, and the member as which it is bound.
 thread_local std::uint64_t bound_by = 0;
 thread_local int bound_as = 0;
 
@@ -48,9 +48,9 @@ void detail::keep_pinned(const pin_plan* plan, int index) noexcept {
     if (plan != nullptr)
       bind_as(*plan, index);
     else
-      unbind();  // LLVM's OpenMP hands over threads that a caller's plan bound to another caller
+      unbind();  // LLVM's OpenMP passes on threads that another caller's plan has bound
   } catch (const std::exception&) {
-    // CPUs that pin_team() found have gone since: the thread works where the system lets it.
+    // CPUs that pin_team() found have gone since. The thread runs where the system lets it.
   }
 }
 
@@ -83,7 +83,7 @@ std::vector<std::string> pin_team(const team& threads, const pinning& how) {
         else
           unbind();
       } catch (const topology_error&) {
-        // What could not be bound is where it was.
+        // A thread that could not be bound has not moved.
       }
     });
     throw;

@@ -18,7 +18,7 @@
 #endif
 
 // ThreadSanitizer cannot see into the OpenMP runtime. So this file is compiled without it, and tells it that
-// threads begin after what the caller did before, and that the caller goes on after what all threads did.
+// the threads begin after what the caller did before, and that the caller goes on after what all threads did.
 #ifdef NEARFAR_TSAN
 #include <sanitizer/tsan_interface.h>
 #define NEARFAR_ORDER_BEFORE(object) __tsan_release(object)
@@ -34,8 +34,9 @@ namespace nearfar {
 
 namespace {
 
-/// A child of a process that had threads has the calling one only, but GCC's OpenMP still counts on its pool
-/// and waits for it for ever. Whether there was a pool cannot be asked, only whether there were threads.
+/// The child of a process that had threads has only the calling one, but GCC's OpenMP still counts on its
+/// thread pool and waits for it for ever. The program cannot ask whether a pool existed, only whether threads
+/// did.
 class forks {
  public:
   forks() noexcept { pthread_atfork(before, nullptr, in_child); }
@@ -49,7 +50,7 @@ class forks {
     for (std::filesystem::directory_iterator task("/proc/self/task", error), none; !error && task != none;
          task.increment(error))
       ++threads;
-    // Where it cannot be seen it is safe to be alone.
+    // If the number of threads cannot be read, running alone is safe.
     had_threads_ = error || threads != 1;
   }
   static void in_child() noexcept {
@@ -63,13 +64,15 @@ const forks watched_forks;
 
 [[nodiscard]] bool must_be_alone() noexcept { return omp_get_level() != 0 || forks::lost_threads(); }
 
-/// What OpenMP gives to who asks for so many, 0 for as many as it likes, if it may not give fewer.
+/// Number of threads that OpenMP gives to a caller that asks for `asked` threads, if it may not give fewer.
+/// `asked` is 0 for as many as OpenMP likes.
 [[nodiscard]] int threads_given(int asked) noexcept {
   if (omp_get_max_active_levels() < 1) return 1;
   return std::clamp(asked == 0 ? omp_get_max_threads() : asked, 1, std::max(omp_get_thread_limit(), 1));
 }
 
-/// OpenMP gives as many threads as are asked for while one lives, so that a schedule can be known before.
+/// While an object of this class lives, OpenMP gives as many threads as are asked for, so that a schedule can
+/// be computed before the region starts.
 class all_threads {
  public:
   all_threads() noexcept : was_dynamic_(omp_get_dynamic() != 0) {
@@ -85,10 +88,10 @@ class all_threads {
   bool was_dynamic_;
 };
 
-/// What the member with the lowest index threw, if any did.
+/// The exception of the member with the lowest index that threw.
 class first_exception {
  public:
-  /// To be called where an exception was caught.
+  /// Call this inside a handler.
   void keep(int member) noexcept {
     const std::lock_guard lock(mutex_);
     if (thrown_ && member > thrower_) return;
@@ -108,7 +111,7 @@ class first_exception {
 /// What the threads of a region share.
 struct region {
   first_exception thrown{};
-  // For ThreadSanitizer: the start and the end.
+  // ThreadSanitizer orders the start and the end by these addresses.
   char begun = 0;
   char ended = 0;
 };
@@ -128,8 +131,9 @@ void detail::run_on_team(int threads, const team_task& task) {
   region here;
   region* const shared = &here;
   NEARFAR_ORDER_BEFORE(&shared->begun);
-  // All by value, for each address that a thread had to follow would cost it the transfer of a cache line,
-  // and so much that it is two lines. Of an array or a class GCC hands over the address, even so.
+  // Everything is passed by value, because each address that a thread had to follow would cost it the
+  // transfer of a cache line. The values fill two lines. They are vectors, because GCC passes an array or a
+  // class by its address even here.
   constexpr std::size_t third = sizeof(task.held) / 3;
   using vector [[gnu::vector_size(third)]] = team_task::word;
   vector x;

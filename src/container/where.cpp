@@ -104,7 +104,7 @@ page_report detail::where_scheduled(const void* data, std::size_t element_bytes,
 }
 
 std::vector<int> domains_of(const team& threads) {
-  // The first member throws what can be thrown before anybody else tries.
+  // The first member throws any exception before the other members try.
   (void)this_thread_domain();
   std::vector<int> domains(static_cast<std::size_t>(threads.size()), unknown_domain);
   int members = 1;

@@ -28,7 +28,7 @@ class hash {
       value_ = (value_ ^ *at) * 0x100000001b3U;
   }
   void add(std::string_view text) noexcept {
-    const std::size_t length = text.size();  // or "ab" and "c" would be "a" and "bc"
+    const std::size_t length = text.size();  // without the length "ab" and "c" would equal "a" and "bc"
     add(&length, sizeof length);
     add(text.data(), length);
   }
@@ -38,7 +38,7 @@ class hash {
   std::uint64_t value_ = 0xcbf29ce484222325U;
 };
 
-/// `text` of every rank, in rank order, by no more than every world has. Collective.
+/// Gathers `text` of every rank in rank order, using only what every world has. Collective.
 std::vector<std::string> gather_texts(const ranks_of_a_world& ranks, const std::string& text) {
   const std::vector<std::int64_t> lengths =
       ranks.gather_to_all(ranks.world, static_cast<std::int64_t>(text.size()));
@@ -56,7 +56,7 @@ std::vector<std::string> gather_texts(const ranks_of_a_world& ranks, const std::
   return result;
 }
 
-/// A type as people write it inside namespace nearfar.
+/// The name of a type as people write it inside namespace nearfar.
 std::string readable(const std::type_info& type) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name(
@@ -68,7 +68,7 @@ std::string readable(const std::type_info& type) {
   return result;
 }
 
-/// 64 bits that tell a construction from others, the same in every program of a job.
+/// 64 bits that identify a construction, the same in every program of a job.
 std::int64_t digest(std::string_view made, std::initializer_list<named_value> arguments) noexcept {
   hash all;
   all.add(made);
@@ -79,8 +79,8 @@ std::int64_t digest(std::string_view made, std::initializer_list<named_value> ar
   return all.value();
 }
 
-/// Throws `collective_mismatch`, on every rank, to be called if their digests differ. `made` names for people
-/// what this rank makes. Collective.
+/// Throws `collective_mismatch` on every rank. All ranks call it if their digests differ. `made` names what
+/// this rank makes, for the message. Collective.
 [[noreturn]] void tell_difference(const ranks_of_a_world& ranks, std::int64_t digest, std::string_view made,
                                   std::initializer_list<named_value> arguments) {
   std::string text(made);
@@ -109,7 +109,7 @@ void expect_alike(const ranks_of_a_world& ranks, std::string_view what,
 
 void expect_alike(const ranks_of_a_world& ranks, const std::type_info& made,
                   std::initializer_list<named_value> arguments) {
-  // The compilers agree on the mangled name only.
+  // Compilers agree on the mangled name only.
   const std::int64_t mine = digest(made.name(), arguments);
   if (!ranks.all_alike(ranks.world, mine)) tell_difference(ranks, mine, readable(made), arguments);
 }

@@ -1,5 +1,5 @@
 /// \file
-/// Phrases of error messages that several sources share.
+/// Phrases of error messages that several source files share.
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-// GCC's way to tell, and Clang's.
+// GCC announces AddressSanitizer by a macro, Clang by a feature.
 #if defined(__SANITIZE_ADDRESS__)
 #define NEARFAR_ADDRESS_SANITIZER 1
 #elif defined(__has_feature)
@@ -27,7 +27,8 @@ namespace nearfar::engine {
 
 namespace {
 
-/// Hands a fibre the stack that was taken for it and takes it back when the fibre is gone.
+/// Hands a fibre the stack that the pool took for it, and returns the stack to the pool when the fibre is
+/// gone.
 class pooled_stack {
  public:
   explicit pooled_stack(stack_pool& from) : pool_(&from) {}
@@ -61,7 +62,7 @@ boost::context::stack_context stack_pool::take() {
   mapped_.push_back(memory);
   if (mapped_.size() <= most_guarded)
     mprotect(memory, guard, PROT_NONE);
-  else  // or neighbours, each of which is used a little, would become one page of 2 MiB
+  else  // else neighbouring stacks, each of which is used a little, would become one page of 2 MiB
     madvise(memory, bytes_ + guard, MADV_NOHUGEPAGE);
   free_.reserve(mapped_.size());
   boost::context::stack_context stack;
@@ -140,7 +141,8 @@ namespace {
 
 thread_local fibre* to_be_unwound = nullptr;
 
-/// A guard that waits in its destructor cannot be left by an exception: what ends there is not unwound.
+/// An exception cannot leave a guard that waits in its destructor. A fibre that ends there is dropped without
+/// unwinding.
 void install_terminate_handler() {
   static const std::terminate_handler before = std::get_terminate();
   static const bool is_installed = [] {
@@ -161,11 +163,11 @@ void fibre::cancel() noexcept {
   install_terminate_handler();
   cancelled_ = true;
   to_be_unwound = this;
-  // One that was never resumed sees at its beginning that it is to end.
+  // A fibre that was never resumed sees at its beginning that it is to end.
   while (!ended_) resume();
   to_be_unwound = nullptr;
   if (!is_dropped_) return;
-  // Its destructor would unwind. Nothing will run on the stack any more.
+  // Leaks the context deliberately: its destructor would unwind. Nothing runs on the stack any more.
   (void)new (std::nothrow) boost::context::fiber(std::move(inside_));
   stacks_->give_back(stack_);
 }
@@ -176,7 +178,7 @@ void fibre::drop() noexcept {
   __sanitizer_start_switch_fiber(nullptr, outside_stack_, outside_stack_bytes_);
 #endif
   outside_ = std::move(outside_).resume();
-  std::abort();  // nobody resumes what has ended
+  std::abort();  // nobody resumes a fibre that has ended
 }
 
 bool fibre::is_dangling(const void* object, const void* frame) const noexcept {

@@ -78,7 +78,7 @@ void team::start(const rank_body& body) {
 }
 
 void team::abandon() noexcept {
-  const current_team here(*this);  // destructors of ranks use it
+  const current_team here(*this);  // destructors of the ranks use the current team
   for (std::size_t rank = 0; rank < fibres_.size(); ++rank) {
     if (!fibres_[rank]) continue;
     running_ = static_cast<int>(rank);
@@ -115,7 +115,7 @@ std::vector<std::int64_t> team::gather_to_first(std::int64_t mine) {
 std::vector<std::int64_t> team::sum_over_ranks(std::vector<std::int64_t> mine) {
   if (in_sums_ == 0) sums_.assign(mine.size(), 0);
   for (std::size_t i = 0; i < mine.size(); ++i) {
-    // Without the sign, an overflow is defined.
+    // Unsigned addition makes an overflow defined.
     const std::uint64_t sum = static_cast<std::uint64_t>(sums_.at(i)) + static_cast<std::uint64_t>(mine[i]);
     sums_.at(i) = static_cast<std::int64_t>(sum);
   }
@@ -133,7 +133,7 @@ bool team::all_alike(std::int64_t mine) {
   if (mine != exchanged_[0]) ++disagreements_;
   barrier();
   const bool alike = disagreements_ == before;
-  // No rank starts another comparison before all have seen this one's outcome.
+  // No rank starts another comparison before all ranks have seen the outcome of this one.
   barrier();
   return alike;
 }
@@ -165,7 +165,7 @@ word_name team::name_of(const void* word) const {
   if (owner->ordinal > 0) result.text += "#" + std::to_string(owner->ordinal + 1);
   if (owner->count > 1) result.text += "[" + std::to_string(index) + "]";
   result.text += "." + std::string(within->name);
-  // Of what has several words all but the first have a number.
+  // A word after the first of a field of several words gets a number.
   if (const std::size_t number = (in_element - within->offset) / sizeof(std::uint64_t); number > 0)
     result.text += "+" + std::to_string(number);
   return result;

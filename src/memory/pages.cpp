@@ -54,7 +54,8 @@ void note(std::string text) {
 
 // --- mapping ----------------------------------------------------------------------------------------------
 
-/// `bytes` up to a whole number of units, a power of two; nothing if that is no size.
+/// Rounds `bytes` up to a whole number of units; `unit` is a power of two. Returns nothing if the result
+/// exceeds the range of sizes.
 std::optional<std::size_t> rounded_up(std::size_t bytes, std::size_t unit) noexcept {
   if (bytes > std::numeric_limits<std::size_t>::max() - (unit - 1)) return std::nullopt;
   return (bytes + unit - 1) & ~(unit - 1);
@@ -66,7 +67,7 @@ std::byte* map(std::size_t bytes) {
   return static_cast<std::byte*>(pages);
 }
 
-/// `bytes`, a multiple of the page size, at a multiple of `alignment`, a power of two.
+/// Maps `bytes`, a multiple of the page size, at a multiple of `alignment`, a power of two.
 std::byte* map_aligned(std::size_t bytes, std::size_t alignment) {
   if (alignment <= page_size()) return map(bytes);
   if (bytes > std::numeric_limits<std::size_t>::max() - alignment) throw std::bad_alloc();
@@ -77,7 +78,7 @@ std::byte* map_aligned(std::size_t bytes, std::size_t alignment) {
   return all + before;
 }
 
-/// The domains a placement means. Throws `topology_error` for those that are not there.
+/// The NUMA domains that a placement names. Throws `topology_error` for domains that do not exist.
 std::vector<int> domains_of(const page_placement& placement) {
   if (placement.policy == page_policy::first_touch) return {};
   const int count = this_machine().numa_domains();
@@ -93,7 +94,7 @@ std::vector<int> domains_of(const page_placement& placement) {
   return all;
 }
 
-/// Whether the system gives huge pages to nobody, which madvise() does not say.
+/// Whether the system gives huge pages to no process; madvise() does not report that.
 bool huge_pages_are_off() {
   std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string modes;
@@ -182,7 +183,7 @@ std::optional<page_locations> locate_pages(const void* data, std::size_t bytes) 
   if (bytes == 0) return found;
 
   const std::size_t before = reinterpret_cast<std::uintptr_t>(data) % page;  // in the first page
-  // As a number, since the pages may be none of any object: at a null pointer, for instance.
+  // A number instead of a pointer, because the pages may belong to no object, for instance at a null pointer.
   std::uintptr_t next = reinterpret_cast<std::uintptr_t>(data) - before;
   const std::size_t count = (bytes - 1 + before) / page + 1;
   found.domains.reserve(count);
@@ -193,13 +194,13 @@ std::optional<page_locations> locate_pages(const void* data, std::size_t bytes) 
     const std::size_t now = std::min(batch, count - found.domains.size());
     for (std::size_t i = 0; i < now; ++i, next += page)
       addresses[i] = reinterpret_cast<void*>(next);  // NOLINT(performance-no-int-to-ptr)
-    // Without target nodes this moves nothing and only tells.
+    // Without target nodes this call moves nothing and only reports.
     if (syscall(SYS_move_pages, 0, now, addresses.data(), nullptr, nodes.data(), 0) < 0) {
       note("the kernel does not say where pages are: move_pages: " + system_text(errno));
       return std::nullopt;
     }
     for (std::size_t i = 0; i < now; ++i) {
-      // EFAULT stands for the page of zeros that all share that were only read.
+      // EFAULT stands for the zero page, which all pages share that were only read.
       if (nodes[i] == -ENOENT || nodes[i] == -EFAULT)
         found.domains.push_back(untouched_page);
       else

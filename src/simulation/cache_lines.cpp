@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::size_t bits = 64;
 
-/// How many words the copies of one line take: a bit for each rank of the largest node.
+/// Number of words for the copies of one line: one bit for each rank of the largest node.
 std::size_t copy_words(const locality& where) {
   std::size_t most = 1;
   for (int node = 0; node < where.groups(level::node); ++node)
@@ -14,7 +14,8 @@ std::size_t copy_words(const locality& where) {
   return (most + bits - 1) / bits;
 }
 
-/// The group of `rank` at a level, or one of its own where it is not known, which nobody shares.
+/// The group of `rank` at a level. Where the group is not known, a group of the rank's own that no other rank
+/// shares.
 int known_group(const locality& where, level at, int rank) {
   return where.known(at, rank) ? where.group(at, rank) : -1 - rank;
 }
@@ -42,7 +43,7 @@ cache_lines::cache_lines(const locality& where, const costs& of, std::size_t byt
       its.core = known_group(where, level::core, rank);
       its.cache = known_group(where, level::cache, rank);
       its.numa = known_group(where, level::numa, rank);
-      // A package whose NUMA domains are not known is taken for one.
+      // A package whose NUMA domains are not known counts as one domain.
       if (!where.known(level::numa, rank) && where.known(level::package, rank))
         its.numa = -1 - where.size() - where.group(level::package, rank);
     }

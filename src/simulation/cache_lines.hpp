@@ -1,5 +1,5 @@
 /// \file
-/// Where the cache lines of the simulated memory are, and what it takes to move them.
+/// Where the cache lines of the simulated memory are, and what moving them costs.
 #pragma once
 
 #include <algorithm>
@@ -15,18 +15,18 @@
 namespace nearfar::simulation {
 
 /// Ownership of every 64-byte line, as in an invalidation protocol: one last writer, any number of ranks of
-/// its node that have a copy, and the time until which the line is on its way. A line that nobody has touched
-/// is with the rank whose memory it is in. Copies of a line that has been copied since it was written last
-/// come from a cache that several cores share, which serves a number of them at once.
+/// its node that have a copy, and the time until which the line is on its way. An untouched line is with the
+/// rank whose memory it is in. Once a line has been copied after its last write, further copies come from a
+/// cache that several cores share, which serves a number of them at once.
 ///
-/// A line that a network interface has written is in no core; fetching it takes at least what fetching it
-/// within a NUMA domain does.
+/// A line that a network interface has written is in no core. Fetching it costs at least as much as fetching
+/// it within a NUMA domain.
 class cache_lines {
  public:
-  /// `bytes` of memory for each rank, a multiple of the line's length.
+  /// `bytes` of memory for each rank must be a multiple of the line's length.
   cache_lines(const locality& where, const costs& of, std::size_t bytes);
 
-  /// When `rank`, which begins at `at`, has read the line.
+  /// Returns when `rank`, which begins at `at`, has read the line.
   picoseconds read(std::size_t line, int rank, picoseconds at) {
     state& it = touched(line);
     std::uint64_t& copies = copies_of(line, rank);
@@ -47,17 +47,17 @@ class cache_lines {
   }
   /// When the line was written last.
   [[nodiscard]] picoseconds written_at(std::size_t line) { return lines_[line].written_at; }
-  /// Until when nobody who polls it comes to the line, as far as `set_unread` has said since it was written.
+  /// Until when no polling rank comes to the line, according to `set_unread` since the last write.
   [[nodiscard]] picoseconds unread_until(std::size_t line) { return lines_[line].unread_until; }
   void set_unread(std::size_t line, picoseconds until) { lines_[line].unread_until = until; }
 
-  /// Whether the line is here and nowhere else.
+  /// Whether `rank` has the line and no other core has a copy.
   [[nodiscard]] bool is_owned(std::size_t line, int rank) {
     const state& it = touched(line);
     return it.writer == static_cast<std::uint32_t>(rank) + 1 && !it.shared && !it.in_memory;
   }
 
-  /// When `rank`, which begins at `at`, may write the line, which nobody else has any more.
+  /// Returns when `rank`, which begins at `at`, may write the line. No other core has a copy then.
   picoseconds own(std::size_t line, int rank, picoseconds at) {
     if (is_owned(line, rank)) return at + hit_;
     state& it = lines_[line];
@@ -68,7 +68,7 @@ class cache_lines {
     return it.busy_until;
   }
 
-  /// Its owner writes the line at `at`, before which nobody gets it.
+  /// The owner writes the line at `at`. No other core gets the line before.
   void hold(std::size_t line, picoseconds at) {
     state& it = lines_[line];
     it.busy_until = std::max(it.busy_until, at);
@@ -106,7 +106,7 @@ class cache_lines {
     bool shared;                // others may have copies
     bool in_memory;             // written by no core
   };
-  /// Groups that mean the same only to ranks that are known to share them.
+  /// Numbers of a rank's groups. Equal numbers mean a shared group only for ranks that are known to share it.
   struct groups {
     int core;
     int cache;

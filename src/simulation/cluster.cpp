@@ -12,7 +12,7 @@ namespace nearfar::simulation {
 
 namespace {
 
-/// Whole cache lines, so that no two ranks share one.
+/// Rounds up to whole cache lines, so that no two ranks share one.
 std::size_t whole_lines(std::size_t bytes) {
   return std::max<std::size_t>(1, (bytes + cache_line - 1) / cache_line) * cache_line;
 }
@@ -43,7 +43,7 @@ cluster::cluster(const machine& on, const nearfar::locality& where, const option
       stop_after_(std::numeric_limits<picoseconds>::max()),
       most_fruitless_(chosen.most_fruitless) {
   for (int rank = 0; rank < where.size(); ++rank) node_of_[index(rank)] = where.group(level::node, rank);
-  // As for the simulation's own arrays.
+  // As for the simulation's own arrays; see `sparse_array`.
   madvise(memory(0), bytes() * index(where.size()), MADV_NOHUGEPAGE);
   distance widest = distance::node;
   for (int rank = 1; rank < where.size(); ++rank) widest = std::max(widest, distance_between(0, rank));
@@ -59,7 +59,7 @@ run_statistics cluster::run(const rank_body& body) {
   while (gave_up_.empty() && (is_handed_ || !queue_.empty())) {
     const event next = is_handed_ ? handed_ : queue_.pop();
     is_handed_ = false;
-    // Others that throw at the same time still get to, so that the lowest rank's exception is found.
+    // Ranks that throw at the same time still run, so that the lowest rank's exception is found.
     if (next.at > stop_after_) break;
     dispatch(next);
   }
@@ -86,7 +86,7 @@ void cluster::dispatch(const event& next) {
       rank_state& it = state_of(rank);
       if (it.progress_at != next.at) return;
       it.progress_at = rank_state::no_time;
-      // Its wait may have ended since.
+      // The rank's wait may have ended since.
       if (it.doing != activity::polling) return;
       drain(rank, next.at, costs_.served_per_call);
       if (!it.pending.empty()) schedule_progress(rank, next.at + 1);
@@ -110,7 +110,7 @@ void cluster::go_on(int rank, picoseconds at) {
 }
 
 void cluster::give_way(rank_state& me) {
-  // What destructors still do while the ranks are ended happens at once.
+  // While the ranks are ended, the operations of their destructors take effect at once.
   if (abandoning_) return;
   handed_ =
       queue_.exchange(me.clock, event_kind::resume, static_cast<std::uint32_t>(running()), me.polls_far);
@@ -123,7 +123,7 @@ void cluster::block(rank_state& me, activity doing, picoseconds until) {
   me.doing = doing;
   me.until = until;
   if (until != never) queue_deadline(running());
-  // What arrived since it entered the library, when others had their turn.
+  // Carries out what arrived after this rank entered the library, while other ranks had their turn.
   if (is_inside(doing) && !me.pending.empty()) drain(running(), me.clock);
   suspend();
   me.doing = activity::computing;
@@ -132,11 +132,11 @@ void cluster::block(rank_state& me, activity doing, picoseconds until) {
 
 void cluster::queue_deadline(int rank) {
   rank_state& it = state_of(rank);
-  // An earlier one, of a wait that has ended since, queues this one when it comes: so a rank that waits and
-  // waits with late deadlines has one event in the queue, and not one for each wait.
+  // An earlier event, of a wait that has ended since, queues this deadline when it comes. So a rank that
+  // waits repeatedly with late deadlines has one event in the queue instead of one for each wait.
   if (!it.deadlines.empty() && it.deadlines.back() <= it.until) return;
   it.deadlines.push_back(it.until);
-  // That it is queued promises nothing: the wait may have ended long before.
+  // A queued deadline promises no progress: the wait may have ended long before.
   constexpr bool is_poll = true;
   queue_.push(it.until, event_kind::deadline, static_cast<std::uint32_t>(rank), is_poll);
 }
@@ -194,7 +194,7 @@ void cluster::barrier() {
 
 std::chrono::nanoseconds cluster::now() {
   rank_state& me = state_of(running());
-  // A loop that looks at nothing but the time would be a hang, as no time passes between its questions.
+  // A loop that looks only at the time would hang, because no time passes between its questions.
   constexpr std::uint32_t most_questions = 1U << 20U;
   me.asked = me.clock == me.asked_at ? me.asked + 1 : 0;
   me.asked_at = me.clock;

@@ -40,12 +40,12 @@ costs costs_of(const machine& on) {
                                      span_of(on, field + "latency", given.latency),
                                      span_of(on, field + "service", given.service),
                                      span_of(on, field + "completion", given.completion), given.by};
-      // A message is received by whom it is for, whatever is said here.
+      // The receiver always executes a message, whatever the machine says here.
       if (static_cast<distance>(far) == distance::remote &&
           static_cast<transfer>(kind) != transfer::message && given.by == executor::origin)
         refuse(on, field + "by: the origin's processor cannot reach the memory of another node");
     }
-    // MPI orders them among each other, which needs one way for both.
+    // MPI orders atomics and accumulates among each other, so both must be executed the same way.
     const auto in_place = [&](transfer kind) {
       return on.cost(static_cast<distance>(far), kind).by == executor::origin;
     };
@@ -91,7 +91,7 @@ costs costs_of(const machine& on) {
   between_islands = result.transfers[static_cast<std::size_t>(distance::remote)];
   for (std::size_t kind = 0; kind < transfer_count; ++kind) {
     between_islands[kind].latency += further;
-    // The answer takes the same way; nobody waits for one to a message.
+    // The answer takes the same way. No rank waits for an answer to a message.
     if (static_cast<transfer>(kind) != transfer::message) between_islands[kind].completion += further;
   }
 

@@ -1,5 +1,5 @@
 /// \file
-/// A machine's costs as the simulation computes with them: whole picoseconds, checked.
+/// A machine's costs as the simulation computes with them: checked, in whole picoseconds.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace nearfar::simulation {
 
-/// Virtual time or a span of it. Integers, so that sums do not depend on their order.
+/// Virtual time or a span of it. Integers make sums independent of the order of addition.
 using picoseconds = std::int64_t;
 inline constexpr picoseconds picoseconds_per_nanosecond = 1000;
 
@@ -19,7 +19,7 @@ inline constexpr picoseconds picoseconds_per_nanosecond = 1000;
 enum class line_source : std::uint8_t { same_core, same_cache, same_numa, same_node };
 inline constexpr std::size_t line_source_count = 4;
 
-/// Whether a network is between the two.
+/// Whether a network lies between the two ranks.
 [[nodiscard]] constexpr bool is_remote(distance how_far) noexcept { return how_far >= distance::remote; }
 
 struct transfer_times {
@@ -41,7 +41,7 @@ struct costs {
   picoseconds flush = 0;
   picoseconds exclusive = 0;
   picoseconds lock_handover = 0;
-  /// Of a request for a window's lock by another rank of the home's node, if the home carries it out.
+  /// A request for a window's lock by another rank of the home's node, if the home carries it out.
   transfer_times request;
   bool is_requested = false;
   unsigned served_per_call = 1;
@@ -49,9 +49,9 @@ struct costs {
   picoseconds per_byte = 0;
   double jitter = 0;
   int nodes_per_island = 0;  ///< 0: all
-  /// From one poll of a waiting rank to its next, on average over those that also drive progress.
+  /// From one poll of a waiting rank to its next, averaged over polls with and without a progress call.
   picoseconds poll_period = 1;
-  /// The same for a wait without progress.
+  /// The same for a wait without progress calls.
   picoseconds bare_poll_period = 1;
   /// From one progress call of a waiting rank to its next.
   picoseconds progress_period = 1;
@@ -59,16 +59,16 @@ struct costs {
   [[nodiscard]] const transfer_times& of(distance how_far, transfer what) const noexcept {
     return transfers[static_cast<std::size_t>(how_far)][static_cast<std::size_t>(what)];
   }
-  /// What the wire takes for an object beyond what it takes for a word.
+  /// Additional time on the wire for an object, compared with one word.
   [[nodiscard]] picoseconds on_the_wire(std::size_t bytes) const noexcept {
     return bytes > sizeof(std::uint64_t) ? static_cast<picoseconds>(bytes - sizeof(std::uint64_t)) * per_byte
                                          : 0;
   }
 };
 
-/// Throws `nearfar::error`, which names the machine and the field, for costs that cannot be: negative, not
+/// Throws `nearfar::error`, which names the machine and the field, for impossible costs: negative, not
 /// finite, longer than an hour, remote transfers that the origin's processor carries out, or atomics and
-/// accumulates of which only one is carried out there.
+/// accumulates of which the origin's processor carries out only one kind.
 [[nodiscard]] costs costs_of(const machine& on);
 
 [[nodiscard]] constexpr transfer transfer_of(engine::action what) noexcept {

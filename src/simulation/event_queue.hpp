@@ -1,5 +1,5 @@
 /// \file
-/// What is going to happen, in the order of virtual time.
+/// Future events in the order of virtual time.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ enum class event_kind : std::uint8_t {
   arrival,   ///< a transfer reaches its target
   effect,    ///< a transfer is carried out
   progress,  ///< a polling rank looks into the library
-  deadline,  ///< a rank has waited long enough, if it still waits
+  deadline,  ///< a rank's deadline, if it still waits
 };
 
-/// Sixteen bytes, as the queue's speed is that of moving events: below the time lie sequence number, kind,
-/// whether a repeated far poll caused it, and the rank or the transfer, so that one comparison orders events
-/// of the same time by sequence number.
+/// Sixteen bytes, because the queue is as fast as it moves events. Below the time lie sequence number, kind,
+/// whether a repeated far poll caused the event, and the rank or the transfer. So one comparison orders
+/// events of the same time by sequence number.
 struct event {
   picoseconds at = 0;
   std::uint64_t packed = 0;
@@ -42,11 +42,11 @@ struct event {
   }
 };
 
-/// Binary heap of events. Those of one time come out in the order in which they went in.
+/// Binary heap of events. Events of the same time come out in the order in which they went in.
 class event_queue {
  public:
   [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
-  /// Time of the first event; of a queue that is not empty.
+  /// Time of the first event. The queue must not be empty.
   [[nodiscard]] picoseconds first() const noexcept { return heap_.front().at; }
   /// Whether repeated far polls caused all events that are queued.
   [[nodiscard]] bool only_polls() const noexcept { return others_ == 0; }
@@ -74,7 +74,7 @@ class event_queue {
     return first;
   }
 
-  /// `push` and then `pop` at the cost of one, where the new event is not the first.
+  /// `push` followed by `pop`, at the cost of one of them if the new event is not the first.
   event exchange(picoseconds at, event_kind kind, std::uint32_t subject, bool is_poll) {
     const event first = heap_.front();
     sink(make(at, kind, subject, is_poll));
@@ -85,7 +85,7 @@ class event_queue {
  private:
   [[nodiscard]] event make(picoseconds at, event_kind kind, std::uint32_t subject, bool is_poll) noexcept {
     if (!is_poll) ++others_;
-    // 2^36 events are days of a run.
+    // A run of 2^36 events takes days.
     return {at, ++sequence_ << event::sequence_shift |
                     static_cast<std::uint64_t>(is_poll) << (event::subject_bits + 3) |
                     static_cast<std::uint64_t>(kind) << event::subject_bits | subject};

@@ -15,7 +15,7 @@ std::uint64_t cluster::perform(const engine::operation& what) {
   count_operation(me);
   const std::size_t line = line_of(checked_word(what.word));
   const std::uint64_t old = *what.word;
-  // Processors make it an exchange.
+  // Processors execute a sequentially consistent store as an exchange.
   const bool is_atomic_store = what.what == action::store && what.order == std::memory_order_seq_cst;
   switch (is_atomic_store ? action::exchange : what.what) {
     case action::read_direct:
@@ -54,7 +54,7 @@ void cluster::heavy_fence() { fence(std::memory_order_seq_cst); }
 picoseconds cluster::store(rank_state& me, int rank, std::size_t line) {
   if (lines_.is_owned(line, rank)) {
     me.clock += costs_.hit;
-    // It leaves the store buffer after those before it.
+    // The store becomes visible after those before it in the store buffer.
     const picoseconds visible = std::max(me.clock, me.stores.all_done);
     lines_.hold(line, visible);
     return visible;
@@ -75,14 +75,14 @@ void cluster::let_poll(std::size_t line, picoseconds before) {
     const int rank = static_cast<int>(watching_[which].rank);
     if (lines_.has_copy(line, rank)) continue;
     rank_state& it = state_of(rank);
-    // Its polls before that one are of no interest any more, and the next question is answered sooner.
+    // The rank's polls before the write no longer matter, and skipping them makes the next call cheaper.
     it.polls_from = next_instant(it.polls_from, it.poll_period, lines_.written_at(line));
     if (it.polls_from < before)
       polls_.emplace_back(it.polls_from, rank);
     else
       next = std::min(next, it.polls_from);
   }
-  // Who begins to wait later has just read it.
+  // A rank that begins to wait later has just read the line.
   lines_.set_unread(line, next);
   if (polls_.size() > 1) std::ranges::sort(polls_);
   for (const auto& [polls, rank] : polls_) lines_.read(line, rank, polls);
@@ -96,14 +96,15 @@ void cluster::notify(std::span<const std::uint64_t> written, std::size_t line, p
     const std::uint64_t* word = one.wait->read.word;
     const bool is_written = word >= written.data() && word < written.data() + written.size();
     if (is_written && one.wait->satisfied(*word)) {
-      // If its next poll is behind its deadline it looks at that time, for the last time.
+      // A rank whose next poll would come after its deadline looks once more at the deadline.
       const picoseconds notices = next_instant(it.polls_from, it.poll_period, visible);
       which = it.waits.size() > 1 ? watching_.next_rank(which) : one.next;
       if (notices > it.until) continue;
       end_wait(rank);
       wake(rank, notices);
     } else {
-      // It polls on and pulls the line to itself when it does, though what has changed is nothing to it.
+      // The rank polls on. Its next poll moves the line to its core, although the change does not end its
+      // wait.
       which = one.next;
     }
   }

@@ -1,5 +1,5 @@
-// Objects of several words and plain cells: the cache lines that they cover, and their values, each of which
-// is read or written at one moment.
+// Objects of several words and plain cells: the cache lines that they cover, and their values. Each value is
+// read or written at one moment.
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +13,7 @@ picoseconds cluster::read_lines(const rank_state& me, const line_range& of) {
   picoseconds all_here = me.clock;
   std::fill_n(fills_.begin(), std::min(fills_.size(), of.count()), me.clock);
   for (std::size_t line = of.first; line <= of.last; ++line) {
-    // The buffer of the line that is so many before this one.
+    // The fill buffer of the line that is `fills_.size()` lines before this one.
     picoseconds& buffer = fills_[(line - of.first) % fills_.size()];
     begins = std::max(begins, buffer);
     all_here = std::max(all_here, read_line(line, running(), begins));
@@ -68,7 +68,7 @@ void cluster::access(const engine::plain_access& what) {
              store_lines(me, lines));
 }
 
-/// Makes room for the value that a put carries, which it takes with it, or a get is going to have.
+/// Makes room for the value of a put or a get. A put copies its value at once.
 void cluster::carry_value(std::uint32_t which) {
   const engine::operation& what = flights_[which].what;
   if (values_.size() < flights_.size()) values_.resize(flights_.size());
@@ -93,7 +93,7 @@ void cluster::move_object(std::uint32_t which, picoseconds at) {
   finish_flight(which, at);
 }
 
-/// The same in place, by the origin. Returns when others can see it.
+/// The origin carries out a put or a get in place. Returns when other ranks can see it.
 picoseconds cluster::move_object_in_place(rank_state& me, std::uint32_t which) {
   const flight& it = flights_[which];
   const line_range lines = checked_lines(it.what.word, it.what.bytes);
@@ -109,18 +109,19 @@ picoseconds cluster::move_object_in_place(rank_state& me, std::uint32_t which) {
   return visible;
 }
 
-/// A get is complete: its result is the program's.
+/// A get is complete: copies its result to the program.
 void cluster::hand_over_value(std::uint32_t which) {
   const engine::operation& what = flights_[which].what;
   if (what.result != nullptr) std::memcpy(what.result, values_[which].data(), what.bytes);
 }
 
-/// What the target's processor takes for lines beyond the one that is in its service.
+/// Time that the target's processor takes for the lines after the first. The transfer's service time covers
+/// the first.
 picoseconds cluster::copying(const engine::operation& what) const {
   return static_cast<picoseconds>(checked_lines(what.word, what.bytes).count() - 1) * costs_.hit;
 }
 
-/// When what a get has read at `at` has left its target.
+/// Returns when the value that a get has read at `at` has left its target.
 picoseconds cluster::sent_back(const flight& it, picoseconds at) {
   const picoseconds takes = costs_.on_the_wire(it.what.bytes);
   if (!it.remote) return it.times->by == executor::nic ? at + takes : at;

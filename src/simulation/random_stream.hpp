@@ -1,5 +1,5 @@
 /// \file
-/// Random numbers that are the same everywhere, which the standard library's distributions are not.
+/// Random numbers that are the same on every platform, unlike the distributions of the standard library.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,14 @@ class random_stream {
     return mixed ^ mixed >> 31U;
   }
 
-  /// From 0 to `span` - 1; 0 for an empty span.
+  /// A number from 0 to `span` - 1; 0 for an empty span.
   [[nodiscard]] picoseconds below(picoseconds span) noexcept {
     if (span <= 1) return 0;
     return static_cast<picoseconds>(next() % static_cast<std::uint64_t>(span));
   }
 
-  /// Mean 0, standard deviation 1, never beyond 6: the sum of twelve uniform numbers, in integers.
+  /// A number with mean 0 and standard deviation 1, never beyond 6: the sum of twelve uniform numbers, in
+  /// integers.
   [[nodiscard]] double normal() noexcept {
     std::uint64_t sum = 0;
     for (int draw = 0; draw < 3; ++draw) {
@@ -35,7 +36,7 @@ class random_stream {
       for (unsigned shift = 0; shift < 64; shift += 16) sum += four >> shift & 0xffffU;
     }
     constexpr double steps = 65536;
-    // Half a step for each of the twelve, as each stands for the middle of its interval.
+    // Adds half a step for each of the twelve, because each stands for the middle of its interval.
     return (static_cast<double>(sum) + 6) / steps - 6;
   }
 

@@ -1,5 +1,5 @@
 /// \file
-/// What the simulation knows of each rank and of each operation under way.
+/// The state of each rank and of each operation under way.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 
 namespace nearfar::simulation {
 
-/// What a rank does, as far as others or the text about a deadlock care.
+/// What a rank does, as far as other ranks or the text about a deadlock depend on it.
 enum class activity : std::uint8_t {
   computing,     ///< outside the library, between operations
-  bare_polling,  ///< outside the library, for as long as it waits
-  polling,       ///< waits, and looks into the library now and then
+  bare_polling,  ///< outside the library, for the whole wait
+  polling,       ///< waits, and enters the library now and then
   // Inside the library from here on.
   far_polling,
   flushing,
@@ -33,17 +33,17 @@ enum class activity : std::uint8_t {
 
 [[nodiscard]] constexpr bool is_inside(activity doing) noexcept { return doing >= activity::far_polling; }
 
-/// A deadline that does not come.
+/// A deadline that never comes.
 inline constexpr picoseconds never = std::numeric_limits<picoseconds>::max();
 
-/// A deadline by the ranks' clocks; `never` if it is beyond what they can show, which is 106 days.
+/// A deadline by the ranks' clocks; `never` if it is beyond their range of 106 days.
 [[nodiscard]] constexpr picoseconds instant_of(std::chrono::nanoseconds since_start) noexcept {
   constexpr picoseconds last = never / picoseconds_per_nanosecond;
   if (since_start.count() >= last) return never;
   return std::max<picoseconds>(0, since_start.count()) * picoseconds_per_nanosecond;
 }
 
-/// The end of a pause; pauses without end are cut off where no clock overflows, after 53 days.
+/// The end of a pause. Longer pauses end after 53 days, so that no clock overflows.
 [[nodiscard]] constexpr picoseconds later(picoseconds from, std::chrono::nanoseconds span) noexcept {
   constexpr picoseconds last = never / 2;
   const picoseconds pause = instant_of(span);
@@ -58,7 +58,7 @@ struct flight {
 
   engine::operation what;
   const transfer_times* times = nullptr;
-  picoseconds known_at = 0;  ///< when the origin can know that it is done
+  picoseconds known_at = 0;  ///< when the origin can know that the operation is done
   std::uint64_t old = 0;     ///< what the word held before
   int origin = 0;
   int id = 0;  ///< of the channel or the epoch
@@ -68,13 +68,13 @@ struct flight {
   bool done = false;
   bool awaited = false;              ///< its origin is suspended until it is done
   bool is_poll = false;              ///< of a far wait
-  bool held_back = false;            ///< arrived before the one that it has to follow
-  std::uint32_t behind = no_flight;  ///< the one that has to take effect before
+  bool held_back = false;            ///< arrived before the operation that it has to follow
+  std::uint32_t behind = no_flight;  ///< the operation that has to take effect before this one
   std::uint32_t follower = no_flight;
   std::uint32_t next = no_flight;  ///< in a queue
 };
 
-/// Flights in order, linked through their `next`.
+/// A queue of flights, linked through their `next`.
 struct flight_queue {
   std::uint32_t first = no_flight;
   std::uint32_t last = no_flight;
@@ -82,15 +82,14 @@ struct flight_queue {
   [[nodiscard]] bool empty() const noexcept { return first == no_flight; }
 };
 
-/// The lock of an epoch at its home, which grants requests in the order in which they arrive, those to share
-/// it together.
+/// The lock of an epoch at its home. It grants requests in the order of arrival, and shared ones together.
 struct epoch_state {
   picoseconds free_at = 0;
   flight_queue waiting;
   bool is_exclusive = false;
   int sharers = 0;
 
-  /// Whether a request can be granted that none waits before.
+  /// Whether the first request in the queue can be granted.
   [[nodiscard]] bool admits(engine::epoch_kind how) const noexcept {
     return !is_exclusive && (how == engine::epoch_kind::shared || sharers == 0);
   }
@@ -108,14 +107,14 @@ struct epoch_state {
   }
 };
 
-/// A message that nobody has received.
+/// A message that has arrived and that its receiver has not received yet.
 struct delivered {
   int channel;
   int from;
   picoseconds service;
 };
 
-/// Stores that have left a processor in program order while their lines are on the way.
+/// Stores that a processor has issued in program order while their lines are on the way.
 struct store_buffer {
   static constexpr std::size_t entries = 32;
 
@@ -123,11 +122,11 @@ struct store_buffer {
   std::size_t oldest = 0;
   picoseconds all_done = 0;
 
-  /// When there is room for one more, asked at `at`.
+  /// Returns when the buffer has room for one more store, if asked at `at`.
   [[nodiscard]] picoseconds room(picoseconds at) const noexcept {
     return at > done_at[oldest] ? at : done_at[oldest];
   }
-  /// Returns when a store whose line is here at `at` becomes visible: after those before it.
+  /// Returns when a store whose line arrives at `at` becomes visible, which is after the stores before it.
   picoseconds add(picoseconds at) noexcept {
     if (at > all_done) all_done = at;
     done_at[oldest] = all_done;
@@ -138,19 +137,19 @@ struct store_buffer {
 
 struct rank_state {
   picoseconds clock = 0;
-  /// Until when its processor is busy with what others asked of it.
+  /// Until when the rank's processor is busy with requests of other ranks.
   picoseconds handler_free = 0;
-  /// When it entered the library, in which it is or is about to be.
+  /// When the rank entered the library, or will enter it.
   picoseconds inside_from = 0;
   store_buffer stores;
   activity doing = activity::computing;
   bool polls_far = false;
-  bool watches = false;   ///< is in the lists of the lines of what it waits for
-  bool is_timed = false;  ///< waits, and has a deadline
+  bool watches = false;   ///< is in the lists of the lines that it waits for
+  bool is_timed = false;  ///< waits with a deadline
 
-  flight_queue pending;                    ///< arrived, and to be carried out by this rank
+  flight_queue pending;                    ///< arrived requests that this rank has to carry out
   std::vector<std::uint32_t> outstanding;  ///< issued and not flushed
-  // While it is suspended until flights are done:
+  // While the rank is suspended until flights are done:
   std::uint32_t awaited = 0;
   picoseconds latest_known = 0;
   int waits_at = 0;   ///< target of a flush, sender of a signal, or home of an epoch
@@ -159,18 +158,18 @@ struct rank_state {
   std::vector<delivered> mailbox;
   picoseconds received_service = 0;
 
-  // While it waits for words:
+  // While the rank waits for words:
   std::span<const engine::wait> waits;
   picoseconds polls_from = 0;
   picoseconds poll_period = 1;
-  picoseconds until = never;  ///< when it goes on in any case, while it is suspended
+  picoseconds until = never;  ///< when it goes on in any case while suspended
   picoseconds progresses_from = 0;
-  picoseconds progress_at = no_time;  ///< when its next look into the library matters
+  picoseconds progress_at = no_time;  ///< when its next progress call matters
   std::uint32_t begins_with = 0;      ///< which of several words the next wait looks at first, as a fraction
-  /// Times of its queued deadlines: each is earlier than the one queued before it.
+  /// Times of its queued deadlines. Each is earlier than the one queued before it.
   std::vector<picoseconds> deadlines;
 
-  // Questions for the time between which none passed.
+  // Calls of `now` in a row between which no time passed.
   picoseconds asked_at = no_time;
   std::uint32_t asked = 0;
 

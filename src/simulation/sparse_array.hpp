@@ -1,5 +1,5 @@
 /// \file
-/// An array as long as the simulated memory is large, of which only touched pages exist.
+/// An array as long as the simulated memory is large. Only its touched pages exist.
 #pragma once
 
 #include <sys/mman.h>
@@ -11,8 +11,8 @@
 
 namespace nearfar::simulation {
 
-/// Zero-initialised elements, found by index alone: what makes the state of a word or a cache line one load
-/// away without a hash table. Throws `out_of_memory` if the system has no address space left.
+/// Zero-initialised elements found by index alone: the state of a word or a cache line is one load away,
+/// without a hash table. Throws `out_of_memory` if the system has no address space left.
 template <typename T>
 class sparse_array {
   static_assert(std::is_trivial_v<T>, "pages appear zeroed, without constructors");
@@ -23,7 +23,7 @@ class sparse_array {
         mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED)
       throw out_of_memory("the system has no address space for what is simulated: take fewer ranks");
-    // A huge page for each rank's few touched words would cost gigabytes with thousands of ranks.
+    // Huge pages would cost gigabytes with thousands of ranks that each touch a few words.
     madvise(mapped, bytes_, MADV_NOHUGEPAGE);
     elements_ = static_cast<T*>(mapped);
   }

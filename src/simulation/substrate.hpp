@@ -22,9 +22,9 @@
 
 namespace nearfar::simulation {
 
-/// Each rank has a clock of its own. An operation takes effect in the order of virtual time: a rank whose
-/// clock is beyond the next event queues itself and is suspended; one that is not goes on at once, without a
-/// switch, which is what makes the simulation fast.
+/// Each rank has its own clock. Operations take effect in the order of virtual time. A rank whose clock is
+/// beyond the next event queues itself and is suspended. Any other rank goes on at once without a switch,
+/// which makes the simulation fast.
 class cluster final : public engine::team {
  public:
   cluster(const machine& on, const nearfar::locality& where, const options& chosen,
@@ -52,7 +52,7 @@ class cluster final : public engine::team {
   void access(const engine::plain_access& what) override;
 
  private:
-  /// Those that an object covers.
+  /// The lines that an object covers.
   struct line_range {
     std::size_t first;
     std::size_t last;
@@ -73,41 +73,42 @@ class cluster final : public engine::team {
 
   void dispatch(const event& next);
   void go_on(int rank, picoseconds at);
-  /// Lets everything happen that happens before the running rank's next operation.
+  /// Lets every event happen that comes before the running rank's next operation.
   void turn(rank_state& me) {
     if (queue_.empty() || queue_.first() > me.clock) return;
     give_way(me);
   }
   void give_way(rank_state& me);
-  /// Suspends the running rank until an event resumes it, or its deadline comes.
+  /// Suspends the running rank until an event resumes it or its deadline comes.
   void block(rank_state& me, activity doing, picoseconds until = never);
   void queue_deadline(int rank);
   void reach_deadline(int rank, picoseconds at);
   void wake(int rank, picoseconds at) {
     queue_.push(at, event_kind::resume, static_cast<std::uint32_t>(rank), state_of(rank).polls_far);
   }
-  /// The beginning of every call of the library: does what others have asked of this rank. What arrives
-  /// while it is suspended inside is done then, so that a call that only waits needs no turn of its own.
+  /// Begins every call of the library: carries out the requests of other ranks that have arrived. Requests
+  /// that arrive while the rank is suspended inside are carried out on arrival, so a call that only waits
+  /// needs no turn of its own.
   void serve(rank_state& me);
   void enter(rank_state& me) {
     turn(me);
     serve(me);
   }
-  /// Lets time pass inside the library, until `until` at least.
+  /// Lets time pass inside the library, at least to the time `until`.
   void stay_inside(rank_state& me, activity doing, picoseconds until);
   void pause(rank_state& me, picoseconds until) {
     serve(me);
     stay_inside(me, activity::delaying, until);
   }
-  /// Ends the run, since the ranks would go on for ever; says so in the exception.
+  /// Ends the run, because the ranks would go on for ever. The exception says why.
   void give_up(rank_state& me, const std::string& why);
   [[nodiscard]] std::string stuck_text() const;
   [[nodiscard]] std::string waits_text(int rank) const;
 
   // Near memory.
 
-  // When the running rank, or `rank`, which begins at `at`, has read the line, or may write it. First read it
-  // those who poll it and had come to it again by then.
+  // Return when the running rank, or `rank`, which begins at `at`, has read the line or may write it. Polling
+  // ranks whose next poll comes earlier read the line first.
   picoseconds read_line(std::size_t line, int rank, picoseconds at) {
     if (watching_.is_watched(line)) let_poll(line, at);
     return lines_.read(line, rank, at);
@@ -117,19 +118,20 @@ class cluster final : public engine::team {
     return lines_.own(line, rank, at);
   }
   void let_poll(std::size_t line, picoseconds before);
-  /// A store of the running rank, which does not wait for the line. Returns when others can see it.
+  /// A store of the running rank, which does not wait for the line. Returns when other ranks can see the
+  /// store.
   picoseconds store(rank_state& me, int rank, std::size_t line);
   void write(std::uint64_t* word, std::size_t line, std::uint64_t value, picoseconds visible) {
     if (*word != value) unchanged_ = 0;
     *word = value;
     if (watching_.is_watched(line)) notify({word, 1}, line, visible);
   }
-  /// Tells who watches the line that some of its words have been written.
+  /// Tells the ranks that watch the line that these words have been written.
   void notify(std::span<const std::uint64_t> written, std::size_t line, picoseconds visible);
 
   // Objects and plain cells.
 
-  // In place; what they return is what `perform` does, of an object nothing.
+  // Objects in place. Return what `perform` returns.
   std::uint64_t read_object(rank_state& me, const engine::operation& what);
   std::uint64_t write_object(rank_state& me, const engine::operation& what);
   void carry_value(std::uint32_t which);
@@ -138,16 +140,16 @@ class cluster final : public engine::team {
   picoseconds move_object_in_place(rank_state& me, std::uint32_t which);
   [[nodiscard]] picoseconds copying(const engine::operation& what) const;
   [[nodiscard]] picoseconds sent_back(const flight& it, picoseconds at);
-  /// When the running rank, which begins now, has read them all.
+  /// Returns when the running rank, which begins now, has read all these lines.
   [[nodiscard]] picoseconds read_lines(const rank_state& me, const line_range& of);
-  /// As `store` of each.
+  /// As `store` for each line.
   picoseconds store_lines(rank_state& me, const line_range& of);
   void set_object(const engine::operation& what, const void* value, picoseconds visible);
   void notify_all(std::span<const std::uint64_t> written, picoseconds visible);
 
   // Waits.
 
-  /// As `engine::waited`, in two registers: most waits are short.
+  /// As `engine::waited`, but returned in two registers, because most waits are short.
   struct outcome {
     std::size_t which = none;
     std::uint64_t value = 0;
@@ -156,7 +158,7 @@ class cluster final : public engine::team {
     [[nodiscard]] bool is_satisfied() const noexcept { return which != none; }
   };
   outcome await_one(rank_state& me, const engine::wait& what, picoseconds until);
-  // `count` is 1, of which the compiler makes no loops, or `std::dynamic_extent`.
+  // `count` is 1, for which the compiler makes no loops, or `std::dynamic_extent`.
   template <std::size_t count>
   outcome await_in_place(rank_state& me, std::span<const engine::wait, count> any, picoseconds until);
   outcome await_far(rank_state& me, const engine::wait& what, picoseconds until);
@@ -167,7 +169,7 @@ class cluster final : public engine::team {
   template <std::size_t count>
   void watch(rank_state& me, std::span<const engine::wait, count> any, picoseconds period, activity doing,
              picoseconds until);
-  /// A suspended rank's wait is over: nothing that happens to its words or at its deadline wakes it any more.
+  /// Ends a suspended rank's wait: neither its words nor its deadline wake it any more.
   void end_wait(int rank) {
     rank_state& it = state_of(rank);
     if (std::exchange(it.watches, false)) watching_.remove(rank);
@@ -175,7 +177,8 @@ class cluster final : public engine::team {
   }
   [[nodiscard]] bool receive(int channel, int from, picoseconds until);
   void count_wait(rank_state& me, picoseconds until) {
-    // One with a deadline is over some time, and a loop of such waits may wait for ever.
+    // A wait with a deadline ends, but a loop of such waits may wait for ever, so each counts as an
+    // operation.
     if (until == never)
       ++statistics_.operations;
     else
@@ -198,11 +201,11 @@ class cluster final : public engine::team {
   std::uint32_t take_first(flight_queue& from);
   void keep_order(const rank_state& me, std::uint32_t which);
   void do_in_place(rank_state& me, std::uint32_t which);
-  /// Whether it excludes others by its node's lock, where there is one.
+  /// Whether the operation takes its node's lock of atomics in place, on a machine that has one.
   [[nodiscard]] bool is_locked(const engine::operation& what) const noexcept {
     return costs_.lock_handover > 0 && transfer_of(what.what) >= transfer::atomic;
   }
-  /// When whoever asks at `at` for the lock of a rank's node has it.
+  /// Returns when a rank that asks at `at` for its node's lock of atomics has it.
   [[nodiscard]] picoseconds locked(int rank, picoseconds at) const noexcept {
     const picoseconds free = locks_[index(node_of_[index(rank)])];
     return free > at ? free + costs_.lock_handover : at;
@@ -216,7 +219,7 @@ class cluster final : public engine::team {
   void take_effect(std::uint32_t which, picoseconds at);
   void finish_flight(std::uint32_t which, picoseconds at);
   void deliver(std::uint32_t which, picoseconds at);
-  /// Carries out what others have asked of a rank, that much at most.
+  /// Carries out at most `most` requests of other ranks at a rank.
   void drain(int rank, picoseconds at, unsigned most = std::numeric_limits<unsigned>::max());
   void schedule_progress(int rank, picoseconds at);
   void change_epoch(int epoch, int home, flight::role is, engine::epoch_kind how);
@@ -228,18 +231,18 @@ class cluster final : public engine::team {
   std::vector<rank_state> ranks_;
   std::vector<int> node_of_;
   event_queue queue_;
-  /// An event that `give_way` has taken out already.
+  /// An event that `give_way` has already taken out of the queue.
   event handed_;
   bool is_handed_ = false;
   cache_lines lines_;
   watch_lists watching_;
-  std::vector<std::pair<picoseconds, int>> polls_;  // scratch: who polls a line when
-  std::vector<picoseconds> fills_;   // scratch: when the lines that are on their way to one core are there
-  sparse_array<picoseconds> units_;  // by word: until when the network interface is busy with it
+  std::vector<std::pair<picoseconds, int>> polls_;  // scratch: the ranks that poll a line, and when
+  std::vector<picoseconds> fills_;                  // scratch: when the lines on their way to one core arrive
+  sparse_array<picoseconds> units_;      // by word: until when the network interface is busy with it
   std::vector<picoseconds> interfaces_;  // by node: when the next message may leave
   std::vector<picoseconds> locks_;       // by node: when the lock of atomics in place is free
   std::vector<flight> flights_;
-  std::vector<std::vector<std::byte>> values_;  // by flight: of the object that it puts or has got
+  std::vector<std::vector<std::byte>> values_;  // by flight: the value of the object that it puts or has got
   std::vector<std::uint32_t> free_flights_;
   std::vector<epoch_state> epochs_;
   std::size_t words_;

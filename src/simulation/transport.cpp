@@ -1,4 +1,5 @@
-// Operations and messages between ranks: their ways, who carries them out, and when their origin knows.
+// Operations and messages between ranks: how they travel, which rank or device carries them out, and when
+// their origin knows.
 
 #include <algorithm>
 #include <cstring>
@@ -62,7 +63,7 @@ picoseconds cluster::jittered(picoseconds latency) {
 void cluster::issue(const engine::operation& what) {
   const int rank = running();
   rank_state& me = state_of(rank);
-  // What a wait with a deadline repeats is repeated until then only.
+  // A wait with a deadline repeats its operation only until then, so the repetitions are no hang.
   if (me.is_timed)
     ++statistics_.operations;
   else
@@ -71,7 +72,7 @@ void cluster::issue(const engine::operation& what) {
   if (what.is_of_object()) (void)checked_lines(what.word, what.bytes);
   const distance how_far = distance_between(rank, what.target);
   const transfer_times& times = costs_.of(how_far, transfer_of(what.what));
-  // What is done in place takes its turn when it gets to the word.
+  // An operation in place takes its turn when it reaches the word.
   if (times.by == executor::origin)
     serve(me);
   else
@@ -90,7 +91,7 @@ void cluster::issue(const engine::operation& what) {
   me.outstanding.push_back(which);
 }
 
-/// MPI orders the accumulates of one origin to one word, however their latencies turn out.
+/// MPI orders the accumulates of one origin to one word, whatever their latencies.
 void cluster::keep_order(const rank_state& me, std::uint32_t which) {
   flight& added = flights_[which];
   if (!engine::is_accumulate(added.what.what)) return;
@@ -112,7 +113,7 @@ void cluster::do_in_place(rank_state& me, std::uint32_t which) {
   const bool takes_turns = is_locked(flights_[which].what);
   if (takes_turns) {
     me.clock = locked(rank, me.clock);
-    // Who comes meanwhile is behind this one.
+    // A rank that asks meanwhile queues behind this one.
     unlock(rank, me.clock + flights_[which].times->service);
     turn(me);
   }
@@ -389,7 +390,7 @@ bool cluster::await_signal_until(int channel, int from, std::chrono::nanoseconds
 
 bool cluster::receive(int channel, int from, picoseconds until) {
   rank_state& me = state_of(running());
-  // What has arrived by now is there, however long ago the deadline was.
+  // Messages that have arrived by now count, even if the deadline is long past.
   if (until != never) turn(me);
   serve(me);
   count_wait(me, until);

@@ -22,7 +22,7 @@ void cluster::watch(rank_state& me, std::span<const engine::wait, count> any, pi
   block(me, doing, until);
 }
 
-/// Reads the words one after the other, as far as the first that satisfies.
+/// Reads the words one after the other, up to the first that satisfies its predicate.
 template <std::size_t count>
 cluster::outcome cluster::poll(rank_state& me, std::span<const engine::wait, count> any,
                                std::size_t begins_with) {
@@ -43,8 +43,8 @@ cluster::outcome cluster::poll(rank_state& me, std::span<const engine::wait, cou
 
 namespace {
 
-/// Which of `count` words a wait looks at first: otherwise the same one would come before the others for
-/// ever. Steps of the golden ratio, so that it does not in every second of a rank's waits either.
+/// Returns which of `count` words a wait looks at first, so that no word always precedes the others. Steps of
+/// the golden ratio avoid a fixed period over a rank's waits as well.
 std::size_t next_start(rank_state& me, std::size_t count) {
   me.begins_with += 0x9e3779b9U;
   return static_cast<std::size_t>(std::uint64_t{me.begins_with} * count >> 32U);
@@ -71,7 +71,7 @@ cluster::outcome cluster::await_in_place(rank_state& me, std::span<const engine:
     if (is_first) me.progresses_from = me.clock + random_.below(costs_.progress_period);
     const bool is_over = me.clock >= until;
     if (is_over) turn(me);
-    // While it read, a word that it had read already was written.
+    // While the rank read one word, a word that it had read before may have been written.
     if ((is_over || any.size() > 1) && is_satisfied()) continue;
     if (is_over) break;
     if (progresses && !me.pending.empty() && me.progress_at == rank_state::no_time)
@@ -114,7 +114,7 @@ cluster::outcome cluster::await_far(rank_state& me, const engine::wait& what, pi
     if (times.by != executor::origin) {
       count_fruitless(me);
     } else {
-      // Polls in place disturb nobody, so those of an unchanged word need not be played.
+      // Polls in place disturb no other rank, so polls of an unchanged word need not be simulated.
       turn(me);
       if (what.satisfied(*what.read.word)) continue;
       if (is_last) break;
@@ -181,7 +181,7 @@ engine::waited cluster::await_any(std::span<const engine::wait> any, engine::dea
   rank_state& me = state_of(running());
   const picoseconds at = until ? instant_of(*until) : never;
   count_wait(me, at);
-  // A predicate may throw.
+  // A predicate may throw, so a destructor resets the flag.
   struct timed {
     rank_state* of;
     timed(rank_state& whose, bool is_timed) : of(&whose) { whose.is_timed = is_timed; }
@@ -195,14 +195,14 @@ engine::waited cluster::await_any(std::span<const engine::wait> any, engine::dea
 }
 
 void cluster::count_fruitless(rank_state& me) {
-  // While another event is queued, what is waited for may still happen.
+  // While another event is queued, the awaited change may still happen.
   if (!queue_.only_polls()) {
     fruitless_ = 0;
     return;
   }
   const std::uint64_t most = 10000 + 100 * static_cast<std::uint64_t>(size());
   if (++fruitless_ <= most) return;
-  // So it may when somebody has waited long enough.
+  // The awaited change may also happen after a rank's deadline.
   if (std::ranges::any_of(ranks_, &rank_state::is_timed)) {
     fruitless_ = 0;
     return;

@@ -1,5 +1,5 @@
 /// \file
-/// Who waits for a word of which cache line.
+/// Which ranks wait for a word of which cache line.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace nearfar::simulation {
 
-/// A list for each line, the latest watcher first. A rank that watches several words is in several places,
-/// from all of which it goes in as many steps, however many others wait there. Each rank has an entry for its
-/// first word, since most wait for no more.
+/// A list of watchers for each line, the latest first. A rank that watches several words is in several
+/// places. Leaving them takes one step for each, however many others wait there. Each rank has an entry for
+/// its first word, because most ranks wait for one word.
 class watch_lists {
  public:
-  /// An entry; `none` is not one.
+  /// The number of an entry; `none` is no entry.
   using handle = std::uint32_t;
   static constexpr handle none = 0;
 
@@ -37,18 +37,19 @@ class watch_lists {
   [[nodiscard]] bool is_watched(std::size_t line) const noexcept { return first_[line] != none; }
   [[nodiscard]] handle first(std::size_t line) const noexcept { return first_[line]; }
   [[nodiscard]] const watcher& operator[](handle which) const noexcept { return watchers_[which]; }
-  /// Who comes behind `which` in its line's list and stays there when the rank of `which` leaves.
+  /// The next watcher in the line's list after `which` that belongs to another rank, and so stays when the
+  /// rank of `which` leaves.
   [[nodiscard]] handle next_rank(handle which) const noexcept {
     handle next = watchers_[which].next;
     while (next != none && watchers_[next].rank == watchers_[which].rank) next = watchers_[next].next;
     return next;
   }
 
-  /// `rank`, which waits for nothing else, waits at `line` from now on.
+  /// `rank`, which waits for nothing else, waits for a word of `line` from now on.
   void add(std::size_t line, int rank, const engine::wait& wait) noexcept {
     link(first_of(rank), line, wait);
   }
-  /// It waits for another word, too.
+  /// `rank` also waits for a word of another line.
   void add_also(std::size_t line, int rank, const engine::wait& wait) {
     const handle added = new_entry();
     handle& also = watchers_[first_of(rank)].also;
@@ -58,7 +59,7 @@ class watch_lists {
     link(added, line, wait);
   }
 
-  /// `rank`, which waits, does not any more.
+  /// `rank` no longer waits.
   void remove(int rank) {
     watcher& own = watchers_[first_of(rank)];
     unlink(own);

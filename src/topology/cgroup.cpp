@@ -30,7 +30,7 @@ std::vector<std::string> fields_of(const std::string& line) {
   return fields;
 }
 
-/// Whether a comma-separated list has this entry.
+/// Whether a comma-separated list contains this entry.
 bool lists(std::string_view list, std::string_view entry) {
   while (true) {
     const std::size_t comma = list.find(',');
@@ -44,7 +44,7 @@ bool lists(std::string_view list, std::string_view entry) {
   }
 }
 
-/// The words of a file's first line; none if it cannot be read.
+/// The words of a file's first line; empty if the file cannot be read.
 std::vector<std::string> words_of_file(const std::filesystem::path& file) {
   std::ifstream stream(file);
   std::string line;
@@ -52,7 +52,8 @@ std::vector<std::string> words_of_file(const std::filesystem::path& file) {
   return fields_of(line);
 }
 
-/// A limit of `quota` microseconds of CPU time in each `period`; nothing for "max", -1 or nonsense.
+/// A limit of `quota` microseconds of CPU time in each `period`. Nothing for "max", -1 or text that is no
+/// number.
 std::optional<double> cpus_of(const std::string& quota, const std::string& period) {
   const auto number = [](const std::string& text) {
     std::int64_t value = 0;
@@ -108,8 +109,8 @@ std::optional<std::string> cgroup_path(const std::filesystem::path& root, bool u
   return std::nullopt;
 }
 
-/// `path` as seen below `mount_root`. A container without a cgroup namespace sees its host's path, but has
-/// only its own group mounted: then the mount point is the group.
+/// `path` as seen below `mount_root`. A container without a cgroup namespace sees its host's path, but only
+/// its own group is mounted: then the mount point is the group.
 std::string path_below(const std::string& path, const std::string& mount_root) {
   if (mount_root == "/") {
     return path;
@@ -141,7 +142,7 @@ std::optional<int> cgroup_cpu_quota(const std::filesystem::path& root) {
     }
     const std::filesystem::path top = root / std::filesystem::path(mount.point).relative_path();
     std::filesystem::path below = std::filesystem::path(path_below(*path, mount.root)).relative_path();
-    // A group cannot get more than the groups around it, so all of them count.
+    // A group gets no more than each of the groups around it, so all of them count.
     while (true) {
       if (const std::optional<double> quota = group_quota(below.empty() ? top : top / below, mount.unified)) {
         least = std::min(least.value_or(*quota), *quota);

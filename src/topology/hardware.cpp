@@ -29,7 +29,7 @@ namespace nearfar {
 using detail::counted;
 using detail::system_text;
 
-// Types with linkage, since `hardware::impl` has fields of them and sources are joined.
+// These types need linkage, because `hardware::impl` has fields of them and unity builds join sources.
 namespace detail {
 
 struct bitmap_free {
@@ -68,10 +68,11 @@ std::string numbered(std::string_view noun, hwloc_const_bitmap_t set) {
   return std::string(noun) + (hwloc_bitmap_weight(set) == 1 ? " " : "s ") + list_text(set);
 }
 
-/// The CPUs the calling thread may run on. Asked of the system, not of hwloc, which answers for the machine
-/// it describes.
+/// The CPUs on which the calling thread may run. This asks the system instead of hwloc, which answers for the
+/// machine that it describes.
 bitmap thread_cpus() {
-  // The kernel refuses masks smaller than its own, whose size it does not tell: try larger ones.
+  // The kernel refuses masks smaller than its own and does not tell their size, so the loop tries larger
+  // ones.
   constexpr std::size_t most_cpus = std::size_t{1} << 20;
   for (std::size_t cpus = CPU_SETSIZE; cpus <= most_cpus; cpus *= 2) {
     const auto release = [](cpu_set_t* mask) { CPU_FREE(mask); };
@@ -99,8 +100,8 @@ topology_handle load_topology() {
     throw topology_error("hwloc cannot start: " + system_text(errno));
   }
   topology_handle topology(raw);
-  // hwloc silently shows the real machine if it cannot use these variables, so they are passed on by hand. If
-  // both are set the file wins, as in hwloc.
+  // If hwloc cannot use these variables, it silently shows the real machine, so they are passed on by hand.
+  // If both are set, the file wins, as in hwloc.
   const auto variable = [](const char* name) {
     const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets it
     return std::string(value == nullptr ? "" : value);
@@ -137,7 +138,7 @@ struct hardware::impl {
   int cpu_limit = 1;
   std::vector<hwloc_obj_t> cores;  // allowed ones, by logical id
 
-  // Machines may show no L3, and virtual ones no cores: the next best thing stands in.
+  // Some machines show no L3 cache, and some virtual ones no cores. The next best object stands in.
   hwloc_obj_type_t cache_type = objects(HWLOC_OBJ_L3CACHE) > 0 ? HWLOC_OBJ_L3CACHE : HWLOC_OBJ_L2CACHE;
   hwloc_obj_type_t core_type = objects(HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
 
@@ -166,7 +167,7 @@ hardware::impl::impl() {
   }
 }
 
-/// Throws that the machine described cannot be acted on.
+/// Throws if the described machine is not the real one, on which alone the program can act.
 void hardware::impl::require_real(const std::string& failure) const {
   if (!real()) {
     throw topology_error(
@@ -186,8 +187,8 @@ hwloc_obj_t hardware::impl::object(hwloc_obj_type_t type, int index) const noexc
   return hwloc_get_obj_by_type(topology.get(), type, static_cast<unsigned>(index));
 }
 
-/// Logical id of the object of a type that holds all of `cpus`; `unknown_id` if none does. Where several do,
-/// as with fast and ordinary memory in one NUMA domain, the one nearest to the CPUs, then the first.
+/// Logical id of the object of a type that holds all of `cpus`; `unknown_id` if none does. If several do, as
+/// with fast and ordinary memory in one NUMA domain, the one nearest to the CPUs, then the first.
 int hardware::impl::id_around(hwloc_obj_type_t type, hwloc_const_bitmap_t cpus) const {
   int nearest = unknown_id;
   int fewest = std::numeric_limits<int>::max();
@@ -248,7 +249,7 @@ std::string hardware::impl::cache_summary() const {
   return text;
 }
 
-/// What the tree says of an object; empty for objects that are no level of ours.
+/// What the tree says of an object. Empty for objects that correspond to no level.
 std::string hardware::impl::line_of(hwloc_obj_t object) const {
   const std::string id = " " + std::to_string(object->logical_index);
   if (object->type == HWLOC_OBJ_PACKAGE) {
@@ -269,8 +270,8 @@ std::string hardware::impl::line_of(hwloc_obj_t object) const {
   return {};
 }
 
-/// Adds an object and all inside it to the tree. hwloc hangs memory beside the cores it is near to; here
-/// cores are inside their NUMA domain, as in the levels.
+/// Adds an object and all objects inside it to the tree. hwloc attaches memory beside the cores that it is
+/// near to; this tree puts the cores inside their NUMA domain, as the levels do.
 void hardware::impl::print(std::string& text, hwloc_obj_t object, std::size_t depth) const {
   if (const std::string line = line_of(object); !line.empty()) {
     text.append(2 * depth, ' ').append(line).append("\n");
@@ -416,7 +417,8 @@ void hardware::bind_memory(void* pages, std::size_t bytes, std::span<const int> 
   if (domains.empty()) {
     throw topology_error(failure + "name at least one");
   }
-  // Not HWLOC_MEMBIND_STRICT: with it, the kernel ends processes for want of memory while others have some.
+  // HWLOC_MEMBIND_STRICT would make the kernel end processes for lack of memory while other domains have
+  // some.
   if (hwloc_set_area_membind(impl_->topology.get(), pages, bytes, nodes.get(),
                              interleaved ? HWLOC_MEMBIND_INTERLEAVE : HWLOC_MEMBIND_BIND,
                              HWLOC_MEMBIND_BYNODESET) != 0) {

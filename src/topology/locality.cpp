@@ -62,9 +62,9 @@ locality::locality(const std::vector<place>& places) {
     check_place(places[rank], rank);
   }
 
-  // A group is told by its enclosing group and its raw id inside that, so going from the outermost level
-  // inwards one pair identifies the whole path. Ranks come in ascending order, which numbers the groups by
-  // their lowest rank and sorts their members.
+  // The enclosing group and the raw id inside it identify a group. So one pair identifies the whole path if
+  // the loop goes from the outermost level inwards. Ranks come in ascending order, which numbers the groups
+  // by their lowest rank and sorts their members.
   std::vector<int> enclosing(places.size(), 0);
   for (const level at : all_levels) {
     tier& here = tiers_[index(at)];
@@ -131,7 +131,7 @@ std::optional<level> locality::nearest_common(int a, int b) const {
   std::optional<level> nearest;
   for (const level at : all_levels) {
     if (!same(at, a, b)) {
-      break;  // groups nest: nothing further in is shared
+      break;  // groups nest: the ranks share no group further in
     }
     if (known(at, a)) {
       nearest = at;

@@ -19,7 +19,7 @@ namespace nearfar {
 
 namespace {
 
-// In the order of pinning::rule; a list has no name.
+// In the order of pinning::rule. A list of CPUs has no name.
 constexpr std::array<std::string_view, 5> rule_names{"none", "compact", "scatter", "cache", "numa"};
 
 constexpr int most_cpus = 1 << 20;  // more than any kernel knows, few enough to write out
@@ -38,7 +38,7 @@ std::vector<std::vector<usable_cpu>> groups_of(std::span<const usable_cpu> cpus,
   return groups;
 }
 
-/// One of each row in turn, rows that have ended left out.
+/// Takes one element of each row in turn and skips rows that have ended.
 template <typename T>
 std::vector<T> in_turn(const std::vector<std::vector<T>>& rows) {
   std::vector<T> merged;
@@ -50,7 +50,8 @@ std::vector<T> in_turn(const std::vector<std::vector<T>>& rows) {
   return merged;
 }
 
-/// The CPUs in turn over the groups of the first level, within these over those of the next, and so on.
+/// Takes the CPUs in turn from the groups of the first level, within these in turn from the groups of the
+/// next, and so on.
 std::vector<usable_cpu> spread(std::span<const usable_cpu> cpus, std::span<const level> levels) {
   if (levels.empty()) return {cpus.begin(), cpus.end()};
   std::vector<std::vector<usable_cpu>> rows;
@@ -61,7 +62,7 @@ std::vector<usable_cpu> spread(std::span<const usable_cpu> cpus, std::span<const
 
 std::vector<usable_cpu> scattered(std::span<const usable_cpu> cpus) {
   constexpr std::array levels{level::package, level::numa, level::cache};
-  // All first hardware threads of cores, then all second ones: cores of unequal size must not mix them.
+  // All first hardware threads of cores come before all second ones, also if cores differ in size.
   std::vector<std::vector<usable_cpu>> ranks;
   for (const std::vector<usable_cpu>& core : groups_of(cpus, level::core)) {
     ranks.resize(std::max(ranks.size(), core.size()));
@@ -95,7 +96,7 @@ std::vector<std::vector<int>> whole_groups(std::span<const usable_cpu> cpus, lev
   throw topology_error("no pinning '" + std::string(text) + "': " + why);
 }
 
-/// The number that `text` is, all of it.
+/// Parses all of `text` as the number of a CPU; `all` is for the error message.
 int number_of(std::string_view text, std::string_view all) {
   int number = 0;
   const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), number);

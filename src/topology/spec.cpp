@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view separators = " \t\r\n,";
 constexpr std::string_view example = "write it like \"node:2 numa:2 core:4\"";
 
-/// User text fit for a one-line message: quoted, shortened, without control characters.
+/// User text for a one-line message: quoted, shortened, without control characters.
 std::string quoted(std::string_view text) {
   constexpr std::size_t longest = 60;
   std::string shown(text.substr(0, longest));
@@ -36,7 +36,7 @@ std::string quoted(std::string_view text) {
   return "'" + shown + (text.size() > longest ? "...'" : "'");
 }
 
-/// Number of characters to insert, delete or replace to make `b` of `a`.
+/// Number of characters to insert, delete or replace to turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -52,7 +52,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// The level name a misspelt word most likely meant; nothing if none is close.
+/// The level name that a misspelt word most likely meant; nothing if no name is close.
 std::optional<level> nearest_level(std::string_view word) {
   constexpr std::size_t longest_guessed = 32;
   if (word.size() > longest_guessed) {
@@ -66,7 +66,7 @@ std::optional<level> nearest_level(std::string_view word) {
   std::size_t best = std::numeric_limits<std::size_t>::max();
   for (const level at : all_levels) {
     const std::size_t distance = edit_distance(lower, name(at));
-    // Half of the name wrong is no misspelling any more.
+    // A word with more than half of the name wrong is no misspelling.
     if (distance < best && distance <= name(at).size() / 2) {
       best = distance;
       nearest = at;
@@ -176,7 +176,7 @@ locality topology_spec::place(int ranks) const {
   nearfar::place somewhere;
   somewhere.fill(unknown_id);
   std::vector<nearfar::place> places(static_cast<std::size_t>(ranks), somewhere);
-  // Ends of the groups of the enclosing level, as ranks; a group starts where the one before it ends.
+  // Ends of the groups of the enclosing level, as ranks. A group starts where the previous one ends.
   std::vector<std::size_t> outer_ends{places.size()};
   for (const level at : all_levels) {
     if (at > innermost()) {

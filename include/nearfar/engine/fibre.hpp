@@ -1,5 +1,5 @@
 /// \file
-/// Stackful fibres: what a simulated rank runs in.
+/// Stackful fibres. Each simulated rank runs in one.
 #pragma once
 
 #include <boost/context/fiber.hpp>
@@ -13,9 +13,9 @@
 
 namespace nearfar::engine {
 
-/// Stacks of one size, kept for reuse, since a model checker starts fibres by the million. Pages are used as
-/// they are touched; below each stack lies one that faults, as long as there are not more than
-/// `most_guarded`.
+/// Stacks of one size. The pool keeps them for reuse, because a model checker starts fibres by the million.
+/// The system provides a page when the fibre touches it. Below each of the first `most_guarded` stacks lies a
+/// guard page that faults.
 class stack_pool {
  public:
   explicit stack_pool(std::size_t bytes = default_bytes);
@@ -24,8 +24,9 @@ class stack_pool {
   ~stack_pool();
 
   static constexpr std::size_t default_bytes = std::size_t{256} << 10U;
-  /// A stack with a page that faults is two mappings, without it is one with its neighbours. Linux gives a
-  /// process 65,530 by default, and memory of other kinds cannot be had any more once these are used up.
+  /// A stack with a guard page takes two mappings; a stack without one shares a mapping with its neighbours.
+  /// Linux gives a process 65,530 mappings by default, and once they are used up no memory of any kind can be
+  /// mapped.
   static constexpr std::size_t most_guarded = 16384;
 
   [[nodiscard]] boost::context::stack_context take();
@@ -37,38 +38,38 @@ class stack_pool {
   std::vector<void*> mapped_;
 };
 
-/// A function with a stack of its own that runs when resumed, until it suspends itself or ends. All fibres of
-/// a program are run by one thread.
+/// A function with a stack of its own. It runs when resumed, until it suspends itself or ends. One thread
+/// runs all fibres of a program.
 class fibre {
  public:
-  /// Starts nothing yet: the first `resume` does.
+  /// Does not start the function; the first `resume` does.
   fibre(stack_pool& stacks, std::function<void()> body);
   fibre(const fibre&) = delete;
   fibre& operator=(const fibre&) = delete;
   /// Ends the function by `cancel` if it has not ended.
   ~fibre() { cancel(); }
 
-  /// Runs the function until it suspends or ends. From outside.
+  /// Runs the function until it suspends or ends. Called from outside the fibre.
   void resume();
-  /// Returns to whoever resumed. From inside; throws `cancelled` when the fibre is to end.
+  /// Returns to the caller of `resume`. Called from inside; throws `cancelled` when the fibre is to end.
   void suspend();
-  /// Ends the function by an exception where it is suspended, so that its objects are destroyed. Where that
-  /// cannot pass, in a destructor that waits, the function is dropped.
+  /// Ends the function by an exception where it is suspended, which destroys its objects. Where that
+  /// exception cannot pass, as in a destructor that waits, the function is dropped.
   void cancel() noexcept;
-  /// Returns to whoever resumed, for good, without unwinding: what is on the stack is not destroyed. From
-  /// inside.
+  /// Returns to the caller of `resume` for good and without unwinding: the objects on the stack are not
+  /// destroyed. Called from inside.
   [[noreturn]] void drop() noexcept;
 
   [[nodiscard]] bool ended() const noexcept { return ended_; }
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_; }
-  /// What the function threw, other than by being cancelled.
+  /// What the function threw, except `cancelled`.
   [[nodiscard]] std::exception_ptr thrown() const noexcept { return thrown_; }
-  /// Whether `object` lies in the part of this fibre's stack that no function uses any more, as seen from a
-  /// function whose frame is at `frame`.
+  /// Whether `object` lies in the unused part of this fibre's stack, as seen from a function whose frame is
+  /// at `frame`.
   [[nodiscard]] bool is_dangling(const void* object, const void* frame) const noexcept;
 
-  /// What `suspend` throws in a fibre that is to end. Deliberately no `std::exception`, so that no handler of
-  /// the program under test takes it for an error.
+  /// What `suspend` throws in a fibre that is to end. Deliberately not derived from `std::exception`, so that
+  /// no handler of the program under test takes it for an error.
   struct cancelled {};
 
  private:
@@ -84,7 +85,7 @@ class fibre {
   boost::context::fiber inside_;
   boost::context::fiber outside_;
   exception_state exceptions_;
-  // What AddressSanitizer wants to know of a change of stacks.
+  // What AddressSanitizer needs to know when stacks change.
   [[maybe_unused]] void* fake_stack_ = nullptr;
   [[maybe_unused]] const void* outside_stack_ = nullptr;
   [[maybe_unused]] std::size_t outside_stack_bytes_ = 0;

@@ -1,7 +1,8 @@
 /// \file
-/// The names of a struct's fields, as its author wrote them, for schedules that people read.
+/// The names of a struct's fields as its author wrote them, for schedules that people read.
 ///
-/// C++20 has no reflection; the compiler's own name for a pointer to a member of a prototype object says it.
+/// C++20 has no reflection. The names come from the text that the compiler prints for a pointer to a member
+/// of a prototype object.
 #pragma once
 
 #include <array>
@@ -22,10 +23,10 @@ struct field_name {
   std::string_view name;
 };
 
-/// A struct that ranks share: "mcs_lock" of `mcs_lock<W>::node`, and its fields.
+/// A struct that ranks share and its fields. `owner` is "mcs_lock" for `mcs_lock<W>::node`.
 struct layout_names {
   std::string owner;
-  std::size_t bytes = 0;  ///< of one
+  std::size_t bytes = 0;  ///< of one element
   std::vector<field_name> fields;
 };
 
@@ -93,7 +94,7 @@ constexpr auto field_pointers() {
   }
 }
 
-/// A pointer as a template argument: Clang 16 takes one to a subobject only inside a class.
+/// A pointer as a template argument. Clang 16 takes a pointer to a subobject only inside a class.
 template <typename Pointer>
 struct boxed {
   Pointer pointer;
@@ -104,7 +105,7 @@ boxed(Pointer) -> boxed<Pointer>;
 template <boxed Box>
 [[nodiscard]] constexpr std::string_view last_name() {
   const std::string_view text = __PRETTY_FUNCTION__;
-  // From the address to the bracket that closes it; those in between are template arguments.
+  // From the address to the bracket that closes it; the brackets in between belong to template arguments.
   std::size_t end = text.find('&') + 1;
   for (int depth = 0; end < text.size() && depth >= 0; ++end) {
     if (text[end] == '(' || text[end] == '{') ++depth;
@@ -118,7 +119,8 @@ template <typename T>
 [[nodiscard]] std::string owner_name() {
   std::string_view text = __PRETTY_FUNCTION__;
   text = text.substr(text.find("T = ") + 4);
-  // The enclosing class template without namespaces and arguments; a struct that is in none by its own name.
+  // The enclosing class template without namespaces and arguments. A struct outside any template keeps its
+  // own name.
   std::vector<std::string> parts(1);
   std::string enclosing;
   int depth = 0;
@@ -138,7 +140,7 @@ template <typename T>
 
 }  // namespace detail
 
-/// The names of the fields of `T`, an aggregate of up to eight.
+/// The names of the fields of `T`, an aggregate with at most eight fields.
 template <typename T>
 [[nodiscard]] const layout_names& names_of() {
   static const layout_names names = [] {

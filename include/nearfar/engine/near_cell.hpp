@@ -1,5 +1,5 @@
 /// \file
-/// Near cells of the engine's world: every operation on an atomic one is a scheduling point.
+/// Near cells of the engine's world. Every operation on an atomic cell is a scheduling point.
 #pragma once
 
 #include <atomic>
@@ -46,11 +46,11 @@ class near_cell {
         team::current().at(site).perform(operation_of(action::add, encoded(value), 0, order, order)));
   }
 
-  /// The load that a wait repeats.
+  /// The load that a waiting rank repeats.
   [[nodiscard]] operation awaited() const {
     return operation_of(action::load, 0, 0, std::memory_order_acquire, std::memory_order_acquire);
   }
-  /// The read-modify-write that a wait repeats.
+  /// The read-modify-write that a waiting rank repeats.
   [[nodiscard]] operation awaited_for_writing() const {
     return operation_of(action::add, 0, 0, std::memory_order_acquire, std::memory_order_acquire);
   }
@@ -82,8 +82,8 @@ class near_cell {
   mutable std::uint64_t word_ = 0;
 };
 
-/// A value that is not atomic. Accesses are no scheduling points: of two that are not ordered the checker
-/// knows whichever comes first.
+/// A value that is not atomic. Its accesses are not scheduling points: the checker detects two unordered
+/// accesses whichever of them comes first.
 template <plain_value T>
 class plain_cell {
  public:

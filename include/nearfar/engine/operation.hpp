@@ -1,5 +1,5 @@
 /// \file
-/// Memory operations as data: what a simulated rank asks of the engine.
+/// Memory operations as data, as a simulated rank passes them to the engine.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace nearfar::engine {
 
-/// What is done to one word.
+/// The kind of an operation on one word.
 enum class action : std::uint8_t {
   // On a near cell.
   load,
@@ -41,7 +41,7 @@ enum class action : std::uint8_t {
   return what == action::read_direct || what == action::write_direct;
 }
 [[nodiscard]] constexpr bool is_rma(action what) noexcept { return what >= action::put; }
-/// Whether MPI orders it among those of the same origin, target and location.
+/// Whether MPI orders this operation among the accumulates of the same origin, target and location.
 [[nodiscard]] constexpr bool is_accumulate(action what) noexcept { return what >= action::fetch; }
 [[nodiscard]] constexpr bool is_write(action what) noexcept {
   return what != action::load && what != action::read_direct && what != action::get && what != action::fetch;
@@ -51,10 +51,10 @@ enum class action : std::uint8_t {
          what != action::replace && what != action::sum;
 }
 
-/// As schedules show it.
+/// The name that schedules show.
 [[nodiscard]] std::string_view name(action what) noexcept;
 
-/// How a rank holds a lock epoch: alone, or together with all that share it.
+/// How a rank holds a lock epoch: alone, or together with all ranks that share it.
 enum class epoch_kind : std::uint8_t { exclusive, shared };
 
 [[nodiscard]] constexpr std::string_view name(epoch_kind how) noexcept {
@@ -64,30 +64,31 @@ enum class epoch_kind : std::uint8_t { exclusive, shared };
 /// One operation on one word, or on an object of several. Values are the word's bits, zero-extended.
 struct operation {
   action what = action::load;
-  int target = 0;                          ///< in whose memory the word is
+  int target = 0;                          ///< the rank whose memory holds the word
   std::uint64_t* word = nullptr;           ///< the word itself
-  std::uint64_t operand = 0;               ///< what is stored, swapped in, added
-  std::uint64_t expected = 0;              ///< what a compare compares with
-  std::uint64_t mask = ~std::uint64_t{0};  ///< the bits that the word has
+  std::uint64_t operand = 0;               ///< the value to store, swap in or add
+  std::uint64_t expected = 0;              ///< the value that a comparison expects
+  std::uint64_t mask = ~std::uint64_t{0};  ///< the bits that belong to the word
   std::memory_order order = std::memory_order_seq_cst;
   std::memory_order failure = std::memory_order_seq_cst;
-  // Of RMA only: buffers that belong to the operation until its flush.
+  // RMA only: buffers that belong to the operation until its flush.
   const void* origin = nullptr;
   const void* compare = nullptr;
   void* result = nullptr;
-  // Of a far object, put, got, or accessed in place: `word` is its first, `origin` or `result` the value.
-  std::size_t bytes = 0;             ///< of the value; 0: a word and no object
-  std::uint64_t* writers = nullptr;  ///< of a read that may race: room for a name of who wrote each word
-  bool is_of_values = false;         ///< each word is a value by itself, and may race as any word
+  // For a put, a get or an access in place of a far object. `word` is the object's first word, and `origin`
+  // or `result` points to the value.
+  std::size_t bytes = 0;             ///< size of the value; 0 for a word instead of an object
+  std::uint64_t* writers = nullptr;  ///< for a read that may race: room to name the writer of each word
+  bool is_of_values = false;         ///< each word is a value by itself and may race as any word may
 
   [[nodiscard]] bool is_of_object() const noexcept { return bytes != 0; }
-  /// Words that it is about.
+  /// Number of words that the operation covers.
   [[nodiscard]] std::size_t words() const noexcept {
     return is_of_object() ? (bytes + sizeof *word - 1) / sizeof *word : 1;
   }
 };
 
-/// What the word holds after `of`, when it held `old`.
+/// What the word holds after the operation `of`, if it held `old` before.
 [[nodiscard]] constexpr std::uint64_t result_of(const operation& of, std::uint64_t old) noexcept {
   switch (of.what) {
     case action::load:
@@ -113,7 +114,7 @@ struct operation {
   return old;
 }
 
-/// A reference to a predicate over a word, which must outlive it.
+/// A reference to a predicate over a word. The predicate must outlive it.
 class word_predicate {
  public:
   template <typename Predicate>
@@ -129,31 +130,31 @@ class word_predicate {
   bool (*call_)(const void*, std::uint64_t);
 };
 
-/// An access of what is not atomic.
+/// An access to data that is not atomic.
 struct plain_access {
   const std::uint64_t* first = nullptr;
   std::size_t bytes = 0;
   bool writes = false;
 };
 
-/// A rank that sleeps on a word, in the model of memory/parking.hpp, and waits for another word to say that
-/// it is woken.
+/// A rank that sleeps on a word, in the model of memory/parking.hpp. It waits for another word to say that it
+/// is awake.
 struct sleep {
   const std::uint64_t* word = nullptr;
-  std::uint64_t seen = 0;  ///< what the rank read in it before it fell asleep
+  std::uint64_t seen = 0;  ///< what the rank read in the word before it fell asleep
 };
 
-/// A wait for a word: `read` (which may be a swap, an exchange or a compare-and-swap, too) is repeated until
-/// what it read satisfies the predicate.
+/// A wait for a word. The engine repeats `read`, which may also be a swap, an exchange or a compare-and-swap,
+/// until the value it read satisfies the predicate.
 struct wait {
   operation read;
   word_predicate satisfied;
   bool progresses = true;         ///< whether the waiting rank enters the communication library meanwhile
-  backoff pause{};                ///< before each try that may write
-  std::optional<sleep> asleep{};  ///< of a rank that sleeps meanwhile: for people
+  backoff pause{};                ///< before each attempt that may write
+  std::optional<sleep> asleep{};  ///< the sleep of a rank that sleeps meanwhile; for messages only
 };
 
-/// Which of several waits ended, and by which value; none: the deadline came first.
+/// Which of several waits ended, and with which value. `which` is empty if the deadline came first.
 struct waited {
   std::optional<std::size_t> which;
   std::uint64_t value = 0;

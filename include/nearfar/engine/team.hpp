@@ -1,5 +1,6 @@
 /// \file
-/// The ranks of an engine's world: their fibres, the memory they share, and what a substrate must decide.
+/// The ranks of an engine's world: their fibres, the memory that they share, and the decisions that a
+/// substrate makes.
 #pragma once
 
 #include <atomic>
@@ -24,44 +25,46 @@ namespace nearfar::engine {
 
 class world;
 
-/// No rank can go on although some have not ended; the text says who waits for what.
+/// No rank can go on although some have not ended. The text says which rank waits for what.
 struct deadlock : error {
   using error::error;
 };
 
-/// Where a word is, for people: "far_queue.tail" of a rank.
+/// The place of a word, for messages: "far_queue.tail" of a rank.
 struct word_name {
   std::string text;
   int rank = 0;
 };
 
-/// By the clock of the world; none: a wait without end.
+/// A time by the clock of the world; empty for a wait without end.
 using deadline = std::optional<std::chrono::nanoseconds>;
 
 /// What worlds ask for, from the fibre of the rank that asks.
 class operations {
  public:
-  /// Does a near or direct operation; returns what the word held before. Of an object the value is read from
-  /// `origin` or written to `result`, and nothing is returned.
+  /// Performs a near or direct operation and returns what the word held before. For an object, reads the
+  /// value from `origin` or writes it to `result`, and returns no meaningful value.
   virtual std::uint64_t perform(const operation& what) = 0;
   /// Starts an RMA operation.
   virtual void issue(const operation& what) = 0;
   /// Completes this rank's RMA operations at `target`.
   virtual void flush(int target) = 0;
-  /// Waits; returns the value that satisfied.
+  /// Waits and returns the value that satisfied the predicate.
   virtual std::uint64_t await(const wait& what) = 0;
-  /// Waits for one of several, at the latest until the deadline. Several are for words in place.
+  /// Waits for one of several words, at the latest until the deadline. Several words must be words in place.
   [[nodiscard]] virtual waited await_any(std::span<const wait> any, deadline until) = 0;
   virtual void signal(int channel, int to) = 0;
   virtual void await_signal(int channel, int from) = 0;
-  /// Whether there was one before the deadline.
+  /// Returns whether a signal came before the deadline.
   [[nodiscard]] virtual bool await_signal_until(int channel, int from, std::chrono::nanoseconds until) = 0;
-  /// Waits until the rank holds the epoch of `home`. It ends it as it began it.
+  /// Waits until the rank holds the epoch of `home`. The rank ends an epoch with the kind with which it began
+  /// it.
   virtual void begin_epoch(int epoch, int home, epoch_kind how) = 0;
   virtual void end_epoch(int epoch, int home, epoch_kind how) = 0;
-  /// As `std::atomic_thread_fence`, among near cells.
+  /// As `std::atomic_thread_fence`, for near cells.
   virtual void fence(std::memory_order order) = 0;
-  /// As two fences to each other that are sequentially consistent; two light ones are nothing.
+  /// A light and a heavy fence order each other as two sequentially consistent fences do. Two light fences
+  /// order nothing.
   virtual void light_fence() = 0;
   virtual void heavy_fence() = 0;
 
@@ -70,16 +73,16 @@ class operations {
   ~operations() = default;
 };
 
-/// The ranks of one world, run by one thread. A substrate (the simulated cluster, the model checker) derives
-/// from it and decides when each operation happens and which rank goes on.
+/// The ranks of one world, which one thread runs. A substrate (the simulated cluster, the model checker)
+/// derives from this class and decides when each operation happens and which rank goes on.
 ///
-/// A run is a function of the substrate's parameters and the body alone: nothing here looks at a real clock
-/// or address.
+/// A run depends on the substrate's parameters and the body alone: nothing here looks at a real clock or
+/// address.
 class team : public operations {
  public:
   using rank_body = std::function<void(world&)>;
 
-  /// `bytes` of memory for each rank, used as they are touched.
+  /// Gives each rank `bytes` of memory. The system provides a page when a rank touches it.
   team(nearfar::locality where, std::size_t bytes, stack_pool& stacks);
   team(const team&) = delete;
   team& operator=(const team&) = delete;
@@ -88,46 +91,47 @@ class team : public operations {
   [[nodiscard]] int size() const noexcept { return locality_.size(); }
   [[nodiscard]] const nearfar::locality& locality() const noexcept { return locality_; }
 
-  /// The team whose rank runs now: a near cell knows no world.
+  /// The team whose rank runs now, for near cells, which do not know their world.
   [[nodiscard]] static team& current() noexcept { return *current_; }
   /// The rank that runs now.
   [[nodiscard]] int running() const noexcept { return running_; }
 
   // What worlds ask for besides `operations`.
 
-  /// Where in the program the operation stands that is asked for next: algorithms are told apart by their
-  /// lines in schedules, and broken by them in tests.
+  /// Sets the source location of the next operation. Schedules show it, and tests use it to break one line of
+  /// an algorithm.
   team& at(const std::source_location& site) noexcept {
     site_ = site;
     return *this;
   }
 
-  /// That place.
+  /// The location that `at` set.
   [[nodiscard]] const std::source_location& current_site() const noexcept { return site_; }
 
   virtual void delay(std::chrono::nanoseconds span) = 0;
   virtual void compute(std::chrono::nanoseconds span) = 0;
   virtual void barrier() = 0;
   [[nodiscard]] virtual std::chrono::nanoseconds now() = 0;
-  /// One of these possibilities, counted from 0, where nothing in the program decides which comes true.
+  /// Returns one of the given number of possibilities, counted from 0. Called where nothing in the program
+  /// decides between them.
   [[nodiscard]] virtual int choose(int /*possibilities*/) { return 0; }
-  /// Whether the running rank, which is about to sleep, wakes at once and for no reason.
+  /// Whether the running rank, which is about to sleep, wakes up spuriously at once.
   [[nodiscard]] virtual bool wakes_for_no_reason() { return false; }
-  /// Whether the running rank, which is about to sleep, compares the word with what it has seen: all do but a
-  /// mutant.
+  /// Whether the running rank, which is about to sleep, compares the word with the value that it has seen.
+  /// Only a mutant does not.
   [[nodiscard]] virtual bool looks_before_sleep() { return true; }
-  /// How many the running rank wakes, which is to wake `most`: fewer in a mutant.
+  /// How many ranks the running rank wakes when the algorithm asks for `most`. A mutant wakes fewer.
   [[nodiscard]] virtual int to_wake(int most) { return most; }
-  /// The running rank has woken ranks that slept on a word: bit r of `ranks` stands for rank r.
+  /// The running rank has woken ranks that slept on a word. Bit r of `ranks` stands for rank r.
   virtual void note_woken(const std::uint64_t* /*word*/, std::uint64_t /*ranks*/) {}
-  /// Memory of a rank has been zeroed, for words that have nothing to do with those before.
+  /// The memory of a rank has been zeroed, for new words that have nothing to do with the old ones.
   virtual void cleared(const std::byte* /*from*/, std::size_t /*bytes*/) {}
-  /// The running rank accesses what is not atomic.
+  /// The running rank accesses data that is not atomic.
   virtual void access(const plain_access& /*what*/) {}
   /// The running rank takes memory of its own out of a pool, or gives it back.
   virtual void taken(const std::byte* /*from*/, std::size_t /*bytes*/) {}
   virtual void given_back(const std::byte* /*from*/, std::size_t /*bytes*/) {}
-  /// The running rank takes for whole what consists of words that these have written.
+  /// The running rank treats as whole a value whose words came from these writers.
   virtual void confirmed(const std::uint64_t* /*writers*/, std::size_t /*words*/) {}
 
   // Collective helpers over `barrier`.
@@ -138,18 +142,18 @@ class team : public operations {
   /// Whether every rank passes the same value.
   [[nodiscard]] bool all_alike(std::int64_t mine);
 
-  /// Memory of a rank.
+  /// The memory of a rank.
   [[nodiscard]] std::byte* memory(int rank) const noexcept {
     return memory_ + static_cast<std::size_t>(rank) * bytes_;
   }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  /// Remembers what is at `offset` in every rank's memory: `count` elements.
+  /// Records what lies at `offset` in every rank's memory: `count` elements of `layout`.
   void describe(std::size_t offset, const layout_names& layout, std::size_t count = 1);
-  /// Name of a word in the ranks' memory.
+  /// The name of a word in the ranks' memory.
   [[nodiscard]] word_name name_of(const void* word) const;
 
  protected:
-  /// A fibre for each rank, suspended at its beginning.
+  /// Makes a fibre for each rank, suspended at its beginning.
   void start(const rank_body& body);
   /// Runs a rank until it suspends or ends.
   void resume(int rank) {
@@ -157,17 +161,17 @@ class team : public operations {
     fibres_[static_cast<std::size_t>(rank)]->resume();
     running_ = nobody_runs;
   }
-  /// Back to whoever resumed the running rank.
+  /// Returns to the code that resumed the running rank.
   void suspend() {
     const int rank = running_;
     fibres_[static_cast<std::size_t>(rank)]->suspend();
   }
-  /// Ends the running rank where it is, without unwinding: for one that is being unwound, and whose
-  /// destructors wait for what will not happen. What they hold is lost.
+  /// Ends the running rank where it is, without unwinding. For a rank that is being unwound while its
+  /// destructors wait for something that will not happen. What those objects hold is lost.
   [[noreturn]] void drop() { fibres_[static_cast<std::size_t>(running_)]->drop(); }
   [[nodiscard]] const fibre& fibre_of(int rank) const { return *fibres_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool has_ended(int rank) const { return fibre_of(rank).ended(); }
-  /// Ends all ranks; then rethrows what the lowest rank threw, if one did.
+  /// Ends all ranks, then rethrows the exception of the lowest rank that threw one.
   void finish();
   /// Ends all ranks where they are.
   void abandon() noexcept;

@@ -1,7 +1,7 @@
 /// \file
-/// The engine's world: the ranks of a simulated cluster, or of a program in the model checker. One world for
-/// both, since what an algorithm sees is the same; a substrate behind `team` decides what each operation
-/// costs, or in which orders it may happen.
+/// The engine's world: the ranks of a simulated cluster, or of a program in the model checker. Both use this
+/// one world, because an algorithm sees the same interface in both. A substrate behind `team` decides what
+/// each operation costs, or in which orders operations may happen.
 #pragma once
 
 #include <algorithm>
@@ -35,12 +35,12 @@
 
 namespace nearfar::engine {
 
-/// Elements of far words for each rank, reached by operations that take effect when the substrate says so.
+/// Far words of each rank. Operations on them take effect when the substrate says so.
 template <far_element T>
 class far_array;
 template <far_layout T>
 class far_segment;
-/// As those of `nearfar`, known by name to schedules.
+/// As those of `nearfar`; schedules show them by name.
 template <near_element T>
 class named_near_array;
 template <near_layout T>
@@ -48,7 +48,7 @@ class named_near_segment;
 template <far_object_value T>
 class maybe_torn;
 
-/// One rank's view of its team; lives in that rank's fibre.
+/// One rank's view of its team. It lives in that rank's fibre.
 class world {
  public:
   template <typename T>
@@ -83,7 +83,7 @@ class world {
   [[nodiscard]] const class locality& locality() const noexcept { return team_->locality(); }
   [[nodiscard]] static bool oversubscribed() noexcept { return false; }
 
-  // Waiting.
+  // Waiting without a deadline.
 
   template <typename T, std::predicate<T> Predicate>
   T await(const near_cell<T>& cell, Predicate predicate,
@@ -132,8 +132,8 @@ class world {
     return await_far<V>(site, array.compare_and_swap_of(where, field, expected, desired), predicate, true,
                         pause);
   }
-  /// As `await_direct` in a library whose `MPI_Win_sync` makes no progress: the fault that the published
-  /// locks had. For the study of faults; no lock waits so.
+  /// As `await_direct` in a library whose `MPI_Win_sync` makes no progress, the fault that the published
+  /// locks had. Exists to study that fault; no lock waits this way.
   template <typename T, typename V, std::predicate<V> Predicate>
   V await_direct_without_progress(const far_array<T>& array, element where, far<V> T::*field,
                                   Predicate predicate,
@@ -141,7 +141,7 @@ class world {
     return await_far<V>(site, array.operation_of(action::read_direct, where, field), predicate, false);
   }
 
-  // Waiting until a deadline at the latest. In the checker that may come at any step.
+  // Waiting with a deadline. In the checker the deadline may come at any step.
 
   template <typename T, std::predicate<T> Predicate>
   [[nodiscard]] std::optional<T> await_until(std::chrono::nanoseconds until, const near_cell<T>& cell,
@@ -200,16 +200,17 @@ class world {
   void fence(std::memory_order order, std::source_location site = std::source_location::current()) {
     team_->at(site).fence(order);
   }
-  /// Where one of a process' threads makes all others pass a fence, who fences often need not: a light fence
-  /// and a heavy one are to each other as two that are sequentially consistent, two light ones are nothing. A
-  /// simulated cluster has ranks that are processes, and light fences that are whole ones.
+  /// Asymmetric fences. A heavy fence makes all other threads of the process pass a fence, so that the
+  /// frequent side needs only a light one. A light and a heavy fence order each other as two sequentially
+  /// consistent fences do; two light fences order nothing. The ranks of a simulated cluster are processes,
+  /// and there both are full fences.
   void light_fence(std::source_location site = std::source_location::current()) {
     team_->at(site).light_fence();
   }
   void heavy_fence(std::source_location site = std::source_location::current()) {
     team_->at(site).heavy_fence();
   }
-  /// See `team`.
+  /// See `team` for this and the next functions.
   [[nodiscard]] int choose(int possibilities, std::source_location site = std::source_location::current()) {
     return team_->at(site).choose(possibilities);
   }
@@ -226,7 +227,7 @@ class world {
   void note_woken(const near_cell<T>& word, std::uint64_t ranks) {
     team_->note_woken(word.awaited().word, ranks);
   }
-  /// As `await`, of a rank that sleeps on `word`, in which it has seen that.
+  /// As `await`, for a rank that sleeps on `word`, in which it has seen the value `seen`.
   template <typename T, std::predicate<T> Predicate, typename V>
   T await_asleep(const near_cell<T>& cell, Predicate predicate, const near_cell<V>& word, V seen,
                  std::source_location site = std::source_location::current()) {
@@ -237,7 +238,8 @@ class world {
   }
   void delay(std::chrono::nanoseconds span) { team_->delay(span); }
   void compute(std::chrono::nanoseconds span) { team_->compute(span); }
-  /// A simulated cluster lets time pass and far operations in; the checker explores no loop that waits so.
+  /// Lets a moment of virtual time pass in a simulated cluster, and far operations with it. The checker
+  /// explores no loop that waits this way.
   void rest() { delay(backoff{}.shortest); }
   using release_scope = plain_release_scope;
   void barrier() { team_->barrier(); }
@@ -254,11 +256,11 @@ class world {
     return team_->sum_over_ranks(std::move(mine));
   }
 
-  // What segments are made of.
+  // Memory for segments.
 
   [[nodiscard]] lent_memory allocate_near(std::size_t bytes) { return allocate(bytes, "near memory"); }
   [[nodiscard]] lent_memory allocate_far(std::size_t bytes) { return allocate(bytes, "far memory"); }
-  /// Memory of this rank that a pool lends, or has got back.
+  /// Memory of this rank that a pool lends, or gets back.
   void taken(const std::byte* from, std::size_t bytes) { team_->taken(from, bytes); }
   void given_back(const std::byte* from, std::size_t bytes,
                   std::source_location site = std::source_location::current()) {
@@ -356,7 +358,7 @@ class named_near_segment : public named_near_array<T> {
   explicit named_near_segment(world& w) : named_near_array<T>(w, 1) {}
 };
 
-/// As `nearfar::maybe_torn`, but known to consist of words by different writers.
+/// As `nearfar::maybe_torn`, but also names the writer of each word.
 template <far_object_value T>
 class maybe_torn {
  public:
@@ -481,15 +483,15 @@ class far_array {
     world_->substrate().at(site).flush(checked_rank(*world_, target));
   }
 
-  /// The word of a rank of this node, read in place.
+  /// Reads in place a word of a rank of this node.
   template <typename V>
   [[nodiscard]] V read_direct(element where, far<V> T::*field,
                               std::source_location site = std::source_location::current()) const {
     return static_cast<V>(
         world_->substrate().at(site).perform(operation_of(action::read_direct, where, field)));
   }
-  /// The word of a rank of this node, written in place; only when every far write to it is known to be
-  /// complete.
+  /// Writes in place a word of a rank of this node. Allowed only when every far write to the word is known to
+  /// be complete.
   template <typename V>
   void write_direct(element where, far<V> T::*field, V value,
                     std::source_location site = std::source_location::current()) {
@@ -547,7 +549,7 @@ class far_array {
             .word = (object(what, where).*field).words.data(),
             .bytes = sizeof(V)};
   }
-  /// On a word of each of as many elements as there are words.
+  /// An operation on one word of each of `words.size()` elements in a row.
   template <typename V>
   [[nodiscard]] operation range_of(action what, element first, far<V> T::*field,
                                    std::span<const V> words) const {
@@ -608,7 +610,7 @@ class far_segment : public far_array<T> {
   explicit far_segment(world& w) : far_array<T>(w, 1) {}
 };
 
-/// Undelivered signals belong to the substrate; a channel has an id that all ranks agree on.
+/// The substrate holds undelivered signals. All ranks agree on the channel's id.
 class world::signal_channel {
  public:
   explicit signal_channel(world& w) : world_(&w), id_(w.allocate_id("a signal channel")) {}
@@ -633,8 +635,8 @@ class world::signal_channel {
   std::size_t id_;
 };
 
-/// The lock that an MPI library has for a target's memory. As over MPI, a completed read behind the request
-/// makes sure that it is held.
+/// The lock that an MPI library keeps for a target's memory. As over MPI, a read that completes behind the
+/// request ensures that the rank holds the lock.
 class world::lock_epoch {
  public:
   lock_epoch(world& w, int home) : world_(&w), home_(agreed(w, home)), window_(w) {}
@@ -645,7 +647,7 @@ class world::lock_epoch {
   void begin(std::source_location site = std::source_location::current()) {
     begin_as(epoch_kind::exclusive, site);
   }
-  /// Together with others that do so.
+  /// Begins an epoch that other ranks may share.
   void begin_shared(std::source_location site = std::source_location::current()) {
     begin_as(epoch_kind::shared, site);
   }
@@ -658,7 +660,7 @@ class world::lock_epoch {
     far<std::uint64_t> word;
   };
 
-  /// `home`, if it is the same on every rank and one of them.
+  /// Returns `home` if it is a rank and the same on every rank; else throws.
   [[nodiscard]] static int agreed(world& w, int home) {
     expect_alike(w, "a lock epoch", {{"home", home}});
     return checked_rank(w, home);

@@ -1,5 +1,5 @@
 /// \file
-/// A cluster as the simulation knows it: physical costs only, nothing of any lock.
+/// A cluster as the simulation knows it: physical costs only, and no property of any lock.
 #pragma once
 
 #include <array>
@@ -16,9 +16,9 @@ enum class distance : std::uint8_t {
   self,
   node,
   remote,  ///< another node
-  island,  ///< a node of another island: as `remote`, and `network_costs::island_latency` more each way
+  island,  ///< a node of another island: as `remote`, plus `network_costs::island_latency` each way
 };
-/// Distances whose costs are given each for itself: up to `remote`.
+/// Number of distances with costs of their own: up to `remote`.
 inline constexpr std::size_t distance_count = 3;
 
 /// Kinds of communication with costs of their own. `atomic` returns a value (fetch-and-op, swap,
@@ -26,67 +26,67 @@ inline constexpr std::size_t distance_count = 3;
 enum class transfer : std::uint8_t { put, get, atomic, accumulate, message };
 inline constexpr std::size_t transfer_count = 5;
 
-/// Who carries an operation out.
+/// Which processor or device carries an operation out.
 enum class executor : std::uint8_t {
   origin,  ///< the origin's own processor, through shared memory
-  nic,     ///< the target's network interface; concurrent ones on one word take turns
+  nic,     ///< the target's network interface; concurrent operations on one word take turns
   target,  ///< the target's processor, while that rank is inside the library
 };
 
-/// What one kind of transfer over one distance costs, in nanoseconds.
+/// The costs of one kind of transfer over one distance, in nanoseconds.
 struct transfer_cost {
-  double overhead = 0;    ///< of the origin's processor, to start it
-  double latency = 0;     ///< from then to its arrival
-  double service = 0;     ///< of whoever carries it out, from its arrival or the end of the one before
+  double overhead = 0;    ///< the origin's processor is busy starting the transfer
+  double latency = 0;     ///< from then until the transfer arrives
+  double service = 0;     ///< at the executor, from the arrival or the end of the previous transfer
   double completion = 0;  ///< from then until the origin can know
   executor by = executor::origin;
 };
 
-/// Moving a cache line into this core, in nanoseconds, by where it was written last.
+/// Costs of moving a cache line into this core, in nanoseconds, by the place of its last writer.
 struct near_costs {
-  double hit = 1;     ///< it is here already
-  double atomic = 5;  ///< what an atomic read-modify-write takes beside the line
+  double hit = 1;     ///< the line is in this core already
+  double atomic = 5;  ///< an atomic read-modify-write, in addition to the line
   double same_core = 5;
   double same_cache = 30;
   double same_numa = 50;
   double same_node = 100;  ///< another NUMA domain or package
-  /// Lines of one object that are on their way to a core at once: the line fill buffers of its cache.
+  /// Lines of one object that can be on their way to a core at once: the line fill buffers of its cache.
   unsigned lines_at_once = 10;
-  /// Copies of one line that the cache in which it is shared hands out at once.
+  /// Copies of one line that the shared cache hands out at once.
   unsigned readers_at_once = 1;
 };
 
 /// The communication library's own costs, in nanoseconds.
 struct library_costs {
   double progress = 50;              ///< a call that only drives progress (MPI_Iprobe) and finds nothing
-  unsigned polls_per_progress = 64;  ///< polls of a waiting rank for each such call
-  double flush = 20;                 ///< a flush, beside what it waits for
-  double exclusive = 50;             ///< service of a request for, or the release of, a window's lock
-  /// Of the lock under which atomics and accumulates in place exclude each other in a node: from its release
-  /// until a rank that found it taken has it. 0: they need no lock.
+  unsigned polls_per_progress = 64;  ///< polls of a waiting rank per such call
+  double flush = 20;                 ///< a flush, in addition to what it waits for
+  double exclusive = 50;             ///< service of a request for a window's lock, or of its release
+  /// For the lock under which atomics and accumulates in place exclude each other in a node: the time from
+  /// its release until a rank that found it taken holds it. 0: they need no lock.
   double lock_handover = 0;
-  /// One way of a request for a window's lock, or of its release, to a home in the same node that carries it
-  /// out, and of the answer. 0: the origin carries it out in place.
+  /// One way of a request for a window's lock, of its release, or of the answer, if a home in the same node
+  /// carries the request out. 0: the origin carries it out in place.
   double request = 0;
-  /// Requests of others that one call carries out, unless it waits inside.
+  /// Requests of other ranks that one call carries out, unless the call waits inside the library.
   unsigned served_per_call = 65536;
 };
 
 struct network_costs {
   double injection_gap = 0;  ///< between two messages that leave one node
-  double per_byte = 0.08;    ///< of an object beyond its first word, on the wire
+  double per_byte = 0.08;    ///< on the wire, for each byte of an object beyond its first word
   double jitter = 0;         ///< standard deviation of a remote latency, as a share of it
-  /// Nodes that one switch joins, in the order of their numbers; 0: all.
+  /// Nodes that one switch joins, in the order of their numbers. 0: all.
   unsigned nodes_per_island = 0;
-  double island_latency = 0;  ///< one way more between islands, in nanoseconds
+  double island_latency = 0;  ///< additional one-way latency between islands, in nanoseconds
 };
 
-/// Groups in one node, for `topology_spec`; 0 where a level is not modelled.
+/// Groups in one node, for `topology_spec`. 0: the level is not modelled.
 struct node_shape {
   int package = 0;
   int numa = 0;
   int cache = 0;
-  int core = 1;  ///< in one group of the level around it
+  int core = 1;  ///< in one group of the enclosing level
 };
 
 struct machine {

@@ -28,8 +28,8 @@ constexpr const char* condition_version = nullptr;
 }  // namespace
 
 const original_functions& c_library() noexcept {
-  // Several threads find the same functions, each in its own copy. `dlsym` may allocate, and so lock a mutex
-  // of the program, which needs nothing from here.
+  // Several threads may look the functions up at once, each into its own copy. `dlsym` may allocate and so
+  // lock a mutex of the program; that lock needs none of these functions.
   static original_functions all{};
   static std::atomic<bool> found{};
   if (found.load(std::memory_order_acquire)) [[likely]]

@@ -16,14 +16,14 @@ namespace nearfar::preload {
 
 namespace {
 
-/// Mutexes and condition variables of the C library, for the lines of those that wait.
+/// Mutexes and condition variables of the C library, for the waiting lines.
 struct c_library_line {
   template <typename T>
   using cell = atomic_cell<T>;
   template <typename T>
   using plain = plain_cell<T>;
   using mutex = pthread_mutex_t;
-  /// Made where the thread waits.
+  /// On the waiting thread's own stack.
   struct condition {
     pthread_cond_t of = PTHREAD_COND_INITIALIZER;
   };
@@ -44,7 +44,7 @@ struct c_library_line {
   }
 };
 
-/// The program's.
+/// The program's mutex.
 struct mutex_of_program {
   pthread_mutex_t* of;
 

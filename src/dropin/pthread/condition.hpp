@@ -13,14 +13,14 @@
 
 namespace nearfar::preload {
 
-/// Waits, until the clock's time if one is given. Returns what the POSIX functions return. It is a
-/// cancellation point, at which the mutex is locked again and no signal is lost.
+/// Waits for a signal, or until time `until` of `clock` if `until` is not null. Returns what the POSIX
+/// functions return. A cancellation point: a cancelled thread holds the mutex again, and no signal is lost.
 int wait(pthread_cond_t& condition, pthread_mutex_t& mutex, clockid_t clock, const timespec* until);
-/// Returns whether a thread of this library waited.
+/// Wakes one waiting thread. Returns whether a thread waited with a mutex of this library.
 bool signal_one(pthread_cond_t& condition) noexcept;
 void signal_all(pthread_cond_t& condition) noexcept;
 
-/// Called in the child of a fork, where no thread waits.
+/// Empties all lists. Called in the child of a fork, where no thread waits.
 void forget_who_waits() noexcept;
 
 }  // namespace nearfar::preload

@@ -1,6 +1,6 @@
 /// \file
-/// What the preloaded mutexes sleep on: nothing here allocates, nor calls a function of the threads library,
-/// as both may be what the program calls us from.
+/// What threads sleep on while they wait for a preloaded mutex. Nothing here allocates or calls a function of
+/// the threads library, because the program may have called this library from inside such a function.
 #pragma once
 
 #include <linux/futex.h>
@@ -19,10 +19,10 @@
 
 namespace nearfar::preload {
 
-/// How often who waits looks before it sleeps.
+/// How often a waiting thread polls before it sleeps; NEARFAR_PTHREAD_SPIN sets it.
 extern unsigned polls_before_sleep;
 
-/// Cells, and how threads sleep on one of them: the system's, which the model checker has a model of
+/// The cells and futexes of the operating system. The model checker replaces this class by a model
 /// (tests/dropin/modelled_system.hpp).
 class futexes {
  public:
@@ -30,13 +30,13 @@ class futexes {
   using cell = atomic_cell<T>;
   template <typename T>
   using plain = plain_cell<T>;
-  /// That one can sleep on.
+  /// A word that threads can sleep on.
   using word = atomic_cell<std::uint32_t>;
 
   [[nodiscard]] static cell<std::uint32_t>& value(word& of) noexcept { return of; }
   static void fence(std::memory_order order) noexcept { nearfar::fence(order); }
   [[nodiscard]] static unsigned polls() noexcept { return polls_before_sleep; }
-  /// One turn of a loop that looks at a word.
+  /// One turn of a polling loop.
   static void relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -45,11 +45,12 @@ class futexes {
 #endif
   }
 
-  /// Sleeps while the word is `seen`; returns when it is woken, at `until` by that clock, or for no reason.
+  /// Sleeps while the word is `seen`. Returns when another thread wakes this one, at time `until` of `clock`,
+  /// or spuriously.
   static void sleep(const word& on, std::uint32_t seen, const timespec* until = nullptr,
                     clockid_t clock = CLOCK_MONOTONIC) noexcept {
     static_assert(sizeof on == sizeof seen);
-    const int saved = errno;  // which no function of the threads library sets
+    const int saved = errno;  // no function of the threads library sets errno
     const int what =
         FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | (clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
     syscall(SYS_futex, &on, what, seen, until, nullptr, FUTEX_BITSET_MATCH_ANY);

@@ -2,13 +2,10 @@
 /// The mutex of a preloaded program: a near lock, plus what POSIX requires.
 ///
 /// In the program's 40 bytes, the type stays where the C library has it, so that static initialisers work,
-/// and mutexes that are left to that library. A pointer to the mutex' state lies where that library links
-/// robust mutexes. The state knows its mutex, so that a mutex that was copied, or whose memory was cleared
-/// and now belongs to another, is detected. States are kept in a table by address: many programs drop mutexes
-/// without `pthread_mutex_destroy`, and a mutex that comes to lie there takes over the state.
-///
-/// Memory: about 0.7 KiB for each address, and about 0.7 KiB for each thread that has locked it, 64 at most.
-/// It is kept for other mutexes and never given back.
+/// and so do mutexes that are left to that library. A pointer to the mutex's state lies where that library
+/// links robust mutexes. The state holds the address of its mutex, which detects a mutex that was copied, or
+/// whose memory was cleared and now belongs to another. A table keeps the states by address: many programs
+/// drop mutexes without `pthread_mutex_destroy`, and the next mutex at that address takes over the state.
 #pragma once
 
 #include <pthread.h>
@@ -59,7 +56,7 @@ class mutex_state final : public slot_memory {
  private:
   struct table;
 
-  /// The result of `lock` and its variants if no wait is needed, for a mutex that this thread holds; else
+  /// What `lock` and its variants return without waiting, for a mutex that this thread holds already; else
   /// nothing.
   [[nodiscard]] std::optional<int> relocked(int type, int if_checked) noexcept;
   void taken_by_this_thread(int slot) noexcept;

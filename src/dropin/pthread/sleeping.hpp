@@ -1,6 +1,6 @@
 /// \file
-/// How threads that wait for a mutex sleep and are woken, over any `System` that has what `futexes` has: so
-/// the model checker runs the same text (tests/dropin/checked_dropin_test.cpp).
+/// How threads that wait for a mutex sleep and are woken. `System` is any class with the members of
+/// `futexes`, so the model checker runs the same code (tests/dropin/checked_dropin_test.cpp).
 #pragma once
 
 #include <atomic>
@@ -11,11 +11,12 @@
 
 namespace nearfar::preload {
 
-/// Lets threads sleep until something has changed that they look at themselves.
+/// Lets threads sleep until a shared state has changed. The threads look at that state themselves.
 ///
-/// Who changes it calls `tell` after a change that is a sequentially consistent operation; who waits calls
-/// `announce`, then looks, then `sleep`s. Either the look sees the change, or `tell` the announcement: the
-/// fence lies between an announcement and a look, and both operations of the other are in the same order.
+/// A changing thread makes its change by a sequentially consistent operation and then calls `tell`. A waiting
+/// thread calls `announce`, then looks at the state, then calls `sleep`. Either its look sees the change, or
+/// `tell` sees its announcement: the fence orders the announcement before the look, and the change and the
+/// load of `tell` are both sequentially consistent.
 template <typename System>
 class basic_change {
  public:
@@ -35,7 +36,7 @@ class basic_change {
     std::uint32_t seen = word.load(std::memory_order_seq_cst);
     if ((seen & awaited) == 0) [[likely]]
       return;
-    // To the next even number; who fails was told by somebody else.
+    // Advances to the next even number. If the exchange fails, another thread has told the sleepers.
     if (word.compare_exchange(seen, seen + 1, std::memory_order_relaxed, std::memory_order_relaxed))
       System::wake_all(word_);
   }
@@ -45,7 +46,8 @@ class basic_change {
   typename System::word word_{};
 };
 
-/// Of the bookkeeping: a thread may lock it again, as handlers of `fork` do that come after ours.
+/// The lock of this library's own bookkeeping. A thread may lock it again, as `fork` handlers do that run
+/// after ours has locked it.
 template <typename System>
 class basic_inner_lock {
  public:
@@ -80,8 +82,9 @@ class basic_inner_lock {
   typename System::template plain<unsigned> depth_{};
 };
 
-/// An atomic cell that threads can sleep on: each write, of whatever order, is sequentially consistent, and
-/// tells those that sleep. That costs a release of a lock what it costs the C library's, an exchange.
+/// An atomic cell that threads can sleep on. Each write is sequentially consistent, whatever order the caller
+/// asks for, and wakes the sleeping threads. A release of a lock thus costs what the C library's release
+/// costs, one exchange.
 template <typename System, typename T>
 class basic_sleeping_cell : public System::template cell<T> {
   using base = typename System::template cell<T>;
@@ -108,9 +111,9 @@ class basic_sleeping_cell : public System::template cell<T> {
     return before;
   }
 
-  /// What is there, for who writes next.
+  /// Returns the value and fetches the cache line for writing, because the caller writes the cell next.
   [[nodiscard]] T load_for_writing() { return base::fetch_add(T{}, std::memory_order_acquire); }
-  /// Sleeps until the value satisfies.
+  /// Sleeps until the value satisfies the predicate.
   template <typename Predicate>
   [[nodiscard]] T sleep_until(Predicate predicate) const {
     for (;;) {
@@ -125,7 +128,7 @@ class basic_sleeping_cell : public System::template cell<T> {
   mutable basic_change<System> changed_;
 };
 
-/// How the ranks of a world wait for such cells: they look for a while, then sleep.
+/// How the ranks of a world wait for such cells: they poll for a while and then sleep.
 template <typename World, typename System>
 class sleeping_waits {
   template <typename T>

@@ -1,7 +1,7 @@
 /// \file
-/// The world that near locks have inside of a preloaded mutex: its ranks are slots, one of which a thread has
-/// from before it waits for the mutex until it has released it. So any number of threads may use a mutex, and
-/// none has to say that it ends.
+/// The world of the near lock inside a preloaded mutex. Its ranks are slots. A thread takes a slot before it
+/// waits for the mutex, and gives it back after it has released the mutex. So any number of threads may use a
+/// mutex, and no thread has to report its end.
 #pragma once
 
 #include <sched.h>
@@ -27,7 +27,7 @@
 
 namespace nearfar::preload {
 
-/// Threads that may wait for one mutex by its lock; more wait until one of them has had it.
+/// How many threads can hold a slot of one mutex. Further threads wait until a slot is free.
 inline constexpr int slots_per_mutex = 64;
 
 using change = basic_change<futexes>;
@@ -37,7 +37,7 @@ using sleeping_cell = basic_sleeping_cell<futexes, T>;
 
 class slot_world;
 
-/// Where the memory of a mutex' slots is.
+/// Where the memory of a mutex's slots is.
 class slot_memory {
  public:
   [[nodiscard]] virtual std::byte* of(int rank) const = 0;
@@ -46,8 +46,8 @@ class slot_memory {
   ~slot_memory() = default;
 };
 
-/// One slot's view. Nothing in it is collective: slots are made one by one, each with the same calls, slot 0
-/// first, as locks have their shared words there.
+/// The world as one slot sees it. No function is collective: slots are made one by one, each by the same
+/// calls. Slot 0 is made first, because locks keep their shared words there.
 class slot_world : public waiting<slot_world>, public sleeping_waits<slot_world, futexes> {
   using base = waiting<slot_world>;
   using waits = sleeping_waits<slot_world, futexes>;
@@ -61,7 +61,7 @@ class slot_world : public waiting<slot_world>, public sleeping_waits<slot_world,
   using near_array = nearfar::near_array<slot_world, T>;
   template <typename T>
   using near_segment = nearfar::near_segment<slot_world, T>;
-  // Near locks have no far words; the concept asks for their types.
+  // Near locks have no far words, but the concept requires these types.
   template <typename T>
   using far_array = threads::far_array<slot_world, T>;
   template <typename T>
@@ -79,18 +79,19 @@ class slot_world : public waiting<slot_world>, public sleeping_waits<slot_world,
     }
   };
 
-  /// Of each slot.
+  /// Near memory of each slot.
   static constexpr std::size_t bytes = 512;
 
   slot_world(const slot_memory& memory, int rank) noexcept : memory_(&memory), rank_(rank) {
-    // Threads may outnumber processors at any time, so that those that pause yield.
+    // Threads may outnumber processors at any time, so pausing threads yield.
     set_waiting({}, true, std::nullopt);
   }
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] static int size() noexcept { return slots_per_mutex; }
   [[nodiscard]] static const nearfar::locality& locality() {
-    // For ever: mutexes are used until the last thread has ended, after destructors of static objects.
+    // Never deleted: threads use mutexes until the last one has ended, even after the destructors of static
+    // objects.
     static const auto* one_node = new nearfar::locality(nearfar::locality::single_node(slots_per_mutex));
     return *one_node;
   }
@@ -100,7 +101,8 @@ class slot_world : public waiting<slot_world>, public sleeping_waits<slot_world,
   using waits::await_exchange;
   using waits::await_for_writing;
 
-  // What would be collective: all slots do the same.
+  // These functions are collective in other worlds. Here each slot answers for all, since all slots do the
+  // same.
 
   static void progress() noexcept {}
   static void barrier() noexcept {}

@@ -1,13 +1,14 @@
 /// \file
-/// How threads wait in a line for condition variables, over any `System` that has what `c_library_line` has:
-/// so the model checker runs the same text (tests/dropin/checked_dropin_test.cpp).
+/// How threads wait in a line for condition variables. `System` is any class with the members of
+/// `c_library_line`, so the model checker runs the same code (tests/dropin/checked_dropin_test.cpp).
 #pragma once
 
 #include <atomic>
 
 namespace nearfar::preload {
 
-/// One thread that waits for a condition variable, whose address tells it from others of the line.
+/// One thread that waits for a condition variable. The variable's address tells the thread from others in the
+/// same line.
 template <typename System>
 struct waiter {
   typename System::template plain<const void*> condition{};
@@ -16,8 +17,8 @@ struct waiter {
   typename System::condition own{};
 };
 
-/// Those that wait for any of several condition variables, in the order in which they came; by a mutex of the
-/// system.
+/// The threads that wait for any of several condition variables, in the order of arrival. A mutex of the
+/// system protects the line.
 template <typename System>
 class waiting_line {
   using waiter = preload::waiter<System>;
@@ -28,17 +29,17 @@ class waiting_line {
   void unlock() { System::unlock(mutex_); }
   [[nodiscard]] typename System::mutex& mutex() { return mutex_; }
 
-  /// Whether somebody may wait. Who signals while it holds the mutex of those that wait, or after that, sees
-  /// that they do.
+  /// Returns false if a thread may wait. A thread that signals while it holds the mutex of a waiting thread,
+  /// or after that, gets false.
   [[nodiscard]] bool is_empty() const { return length_.load(std::memory_order_relaxed) == 0; }
-  /// In the child of a fork nobody waits.
+  /// Empties the line in the child of a fork, where no thread waits.
   void forget_all() {
     System::make(mutex_);
     first_.store(nullptr);
     length_.store(0, std::memory_order_relaxed);
   }
 
-  // With the mutex held.
+  // The caller of these functions holds the line's mutex.
 
   void append(waiter& one) {
     link* at = &first_;
@@ -52,7 +53,8 @@ class waiting_line {
     while (at->load() != &one) at = &at->load()->next;
     remove_at(*at);
   }
-  /// Those of one variable, at most so many. Returns how many there were.
+  /// Removes and wakes the threads that wait for one condition variable, at most `most` of them. Returns
+  /// their number.
   unsigned tell(const void* condition, unsigned most) {
     unsigned count = 0;
     for (link* at = &first_; at->load() != nullptr && count < most;) {
@@ -80,8 +82,8 @@ class waiting_line {
   typename System::template cell<unsigned> length_{};
 };
 
-/// From the start of a wait to its end, whatever ends it: the line is locked in between. `User` locks and
-/// unlocks the mutex of the program.
+/// One wait, from its start to its end, however it ends. The line's mutex is held throughout, except while
+/// the thread sleeps. `User` locks and unlocks the program's mutex.
 template <typename System, typename User>
 class waiting_in_line {
   using waiter = preload::waiter<System>;
@@ -94,21 +96,22 @@ class waiting_in_line {
     one.told.store(false);
     at.lock();
     at.append(one);
-    // Only now may anybody signal who waits for that.
+    // Only after this unlock can another thread hold the mutex and signal, so no signal precedes the append.
     status_ = user.unlock();  // NOLINT(cppcoreguidelines-prefer-member-initializer)
   }
   waiting_in_line(const waiting_in_line&) = delete;
   waiting_in_line& operator=(const waiting_in_line&) = delete;
-  /// Also when the thread is cancelled, which unwinds it.
+  /// Runs also if the thread is cancelled, because cancellation unwinds its stack.
   ~waiting_in_line() {
     if (!is_told()) at_->remove(*one_);
-    // A signal that this thread cannot use any more is for another.
+    // A cancelled thread that was signalled passes the signal on to another waiting thread.
     if (is_told() && !ended_) at_->tell(one_->condition.load(), 1);
     at_->unlock();
     if (status_ == 0) user_->lock();
   }
 
-  /// Until the thread is told, or the deadline. Returns 0, or what else ended it.
+  /// Waits until another thread signals, or until the deadline. Returns 0 if this thread was signalled, else
+  /// the error that ended the wait.
   [[nodiscard]] int wait(const typename System::deadline& until) {
     int status = status_;
     while (status == 0 && !is_told()) status = System::wait(one_->own, at_->mutex(), until);
@@ -126,7 +129,7 @@ class waiting_in_line {
   bool ended_ = false;
 };
 
-/// Of at most so many that wait for that. Returns how many there were.
+/// Wakes at most `most` threads that wait for `condition`. Returns their number.
 template <typename System>
 unsigned tell_of_signal(waiting_line<System>& at, const void* condition, unsigned most) {
   if (at.is_empty()) return 0;

@@ -22,8 +22,8 @@ int misalignment(const std::byte* address) noexcept {
   return static_cast<int>(-reinterpret_cast<std::uintptr_t>(address) % slot_bytes);
 }
 
-/// Of worlds that ranks have left, in the order in which all ranks made them: ranks that free windows in
-/// different orders wait for each other for ever.
+/// Windows of worlds that ranks have left, in the order in which all ranks made the worlds. Ranks that freed
+/// windows in different orders would wait for each other for ever.
 struct left_windows {
   std::mutex mutex;
   std::map<std::uint64_t, std::vector<window>> of;
@@ -64,7 +64,8 @@ communicator::~communicator() {
 
 communicator communicator::duplicate(MPI_Comm original) {
   communicator result;
-  // MPI_Comm_dup would call what the program has for attributes to be copied, and deleted who knows when.
+  // MPI_Comm_dup would call the program's callbacks that copy attributes, and those that delete them at an
+  // unknown time.
   MPI_Group ranks = MPI_GROUP_NULL;
   check(MPI_Comm_group(original, &ranks), "MPI_Comm_group");
   const int status = MPI_Comm_create(original, ranks, &result.handle_);

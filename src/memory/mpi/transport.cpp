@@ -43,8 +43,8 @@ std::string library_version() {
 
 namespace {
 
-/// The value of a string-valued control variable, while MPI_T is initialised; empty where the library has
-/// none.
+/// The value of a string-valued control variable, while MPI_T is initialised. Empty if the library has no
+/// such variable.
 std::string control_variable(const char* name) {
   std::string value;
   int index = 0;
@@ -72,7 +72,7 @@ components read_components() {
   int level = MPI_THREAD_SINGLE;
   check(MPI_Query_thread(&level), "MPI_Query_thread");
   int provided = 0;
-  // Asking for less than MPI has makes Open MPI 4.1 forget what it has.
+  // Asking for a lower thread level than MPI has makes Open MPI 4.1 forget its level.
   if (MPI_T_init_thread(level, &provided) != MPI_SUCCESS) return {};
   components chosen{control_variable("pml"), control_variable("osc"), control_variable("btl"),
                     control_variable("btl_vader_single_copy_mechanism")};
@@ -80,8 +80,8 @@ components read_components() {
   return chosen;
 }
 
-/// Read once: they stay as they are after MPI_Init, and Open MPI 4.1 loads every component for it, which
-/// takes 0.2 s where one of them is libinfinipath.
+/// Read once, because the values do not change after MPI_Init. Open MPI 4.1 loads every component to answer,
+/// which takes 0.2 s if one of them is libinfinipath.
 const components& chosen_components() {
   static const components chosen = read_components();
   return chosen;

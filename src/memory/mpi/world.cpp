@@ -67,8 +67,8 @@ int largest_tag(MPI_Comm comm) {
   return found != 0 ? *bound : 32767;
 }
 
-/// Runs `checks`; if they throw on any rank, throws on every one of `ranks`, so that none waits for the
-/// others in what follows. Collective.
+/// Runs `checks`. If they throw on any rank, throws on every one of `ranks`, so that no rank waits for the
+/// others afterwards. Collective.
 template <typename Checks>
 void agree(const communicator& ranks, Checks checks) {
   enum kind : char { of_transport, of_topology, of_memory };
@@ -109,7 +109,7 @@ int index_of_physical_node(const communicator& ranks, const communicator& node) 
   return static_cast<int>(std::distance(nodes.begin(), nodes.find(lowest)));
 }
 
-/// The localities of ranks on `topology`, where they are on these `physical` places.
+/// The localities of ranks on `topology`, given their `physical` places.
 locality virtual_locality(const topology_spec& topology, const std::vector<place>& physical) {
   const auto node_of = [&physical](int rank) {
     return physical[static_cast<std::size_t>(rank)][index(level::node)];
@@ -124,7 +124,7 @@ locality virtual_locality(const topology_spec& topology, const std::vector<place
   return result;
 }
 
-/// `home`, if it is the same on every rank and one of them.
+/// Returns `home` if it is a rank and the same on every rank; else throws.
 int agreed_home(world& w, int home) {
   expect_alike(w, "a lock epoch", {{"home", home}});
   return checked_rank(w, home);
@@ -145,9 +145,9 @@ world::world(MPI_Comm comm, const options& chosen)
     make_windows();
     if (options_.self_test) quick_self_test(*this);
   } catch (const mpi_error&) {
-    throw;  // perhaps by this rank alone
+    throw;  // perhaps only this rank throws
   } catch (const error&) {
-    free_handles();  // which all ranks do, and while no exception is on its way
+    free_handles();  // all ranks do so, and no stack is being unwound
     throw;
   }
 }
@@ -160,7 +160,7 @@ world::~world() noexcept(false) {
     return;
   }
   try {
-    close();  // before the exception, during which nothing collective is done
+    close();  // before the exception: a rank performs no collective operation during one
   } catch (const rank_left&) {
     leave_handles();
   }
@@ -181,7 +181,7 @@ void world::tell_of_leaving() noexcept {
     if (rank == rank_ || MPI_Isend(nullptr, 0, MPI_BYTE, rank, static_cast<int>(tag_of_leaving_), comm_.get(),
                                    &request) != MPI_SUCCESS)
       continue;
-    MPI_Request_free(&request);  // it has no buffer that would have to live until it is done
+    MPI_Request_free(&request);  // the message has no buffer that would have to outlive the request
   }
 }
 
@@ -370,7 +370,7 @@ void world::free_handles() {
 }
 
 void world::complete(MPI_Request& request, awaited what) {
-  // Seldom, as it takes as long as the test itself.
+  // Looks rarely, because a look takes as long as the test itself.
   constexpr unsigned tests_per_look = 16;
   const auto test = [this, &request, tests = 0U]() mutable {
     int done = 0;
