@@ -40,7 +40,7 @@ void expect_alike(const checkable& lock, const check_case& of) {
 }
 
 check_case case_of(const checkable& lock, int ranks, int acquisitions, int readers = 0) {
-  return {.lock = lock.name,
+  return {.object = lock.name,
           .ranks = ranks,
           .nodes = lock.one_node_only ? 1 : 2,
           .acquisitions = acquisitions,

@@ -113,19 +113,18 @@ TEST(checkable, are_right_with_their_usual_plans) {
 }
 
 TEST(checkable, wait_and_are_closed) {
-  for (const checkable& object : checkables(checked_kind::queue))
+  const auto expect_sound = [](checked_kind kind, const std::string& name, const std::string& plan) {
+    EXPECT_FALSE(checked_in_part(with_plan(kind, name, plan)).found) << name;
+  };
+  for (const checkable& object : checkables(checked_kind::queue)) {
     if (object.name != "spsc_queue")
-      EXPECT_FALSE(
-          checked_in_part(with_plan(checked_kind::queue, object.name, "push 1, close | pop, pop")).found)
-          << object.name;
-  EXPECT_FALSE(
-      checked_in_part(with_plan(checked_kind::queue, "spsc_queue", "pop, pop | push 1, close")).found);
-  for (const checkable& object : checkables(checked_kind::channel))
+      expect_sound(checked_kind::queue, object.name, "push 1, close | pop, pop");
+  }
+  expect_sound(checked_kind::queue, "spsc_queue", "pop, pop | push 1, close");
+  for (const checkable& object : checkables(checked_kind::channel)) {
     if (object.plans && object.is_sound)
-      EXPECT_FALSE(
-          checked_in_part(with_plan(checked_kind::channel, object.name, "send 1, close | receive, receive"))
-              .found)
-          << object.name;
+      expect_sound(checked_kind::channel, object.name, "send 1, close | receive, receive");
+  }
 }
 
 TEST(checkable, that_are_broken_in_one_operation_are_found) {
