@@ -1,5 +1,5 @@
 /// \file
-/// A channel whose strategy is known at run time only, and the stress test that drives it.
+/// A channel whose strategy is known only at run time, and the stress test that drives it.
 ///
 /// Source: Laubert 2021, chapter 4.
 #pragma once
@@ -22,11 +22,11 @@
 
 namespace nearfar::bench {
 
-/// A message of `bytes` bytes: its sender, its number, when it was sent, and marks by which a receiver sees a
-/// torn one.
+/// A message of `bytes` bytes: its sender, its number, its send time, and marks by which a receiver detects a
+/// torn message.
 ///
-/// The last word is a mark. In a longer message another mark moves from word to word with the number, so that
-/// each word is looked at once in a while, at the cost of one word a message.
+/// The last word is a mark. In a longer message another mark moves from word to word with the number. So each
+/// word is checked once in a while, at the cost of one word per message.
 template <std::size_t bytes>
 struct stamped_message {
   static_assert(bytes >= sizeof(std::uint32_t) && bytes % sizeof(std::uint32_t) == 0);
@@ -49,7 +49,7 @@ struct stamped_message {
   }
   [[nodiscard]] int sender() const noexcept { return static_cast<int>(words.front() >> number_bits); }
   [[nodiscard]] std::uint32_t number() const noexcept { return words.front() & ((1U << number_bits) - 1); }
-  /// 0: not noted.
+  /// 0 means no time.
   void set_time(std::chrono::nanoseconds time) noexcept {
     if constexpr (has_time) {
       words[1] = static_cast<std::uint32_t>(time.count() >> 32U);
@@ -64,7 +64,7 @@ struct stamped_message {
   }
 
  private:
-  static constexpr std::size_t first_free = 3;  ///< behind the number and the time
+  static constexpr std::size_t first_free = 3;  ///< after the number and the time
   static constexpr bool has_moving_mark = bytes > (first_free + 1) * sizeof(std::uint32_t);
 
   [[nodiscard]] std::size_t moving_mark() const noexcept
@@ -74,21 +74,22 @@ struct stamped_message {
   }
 };
 
-/// Sender numbers that a message has room for.
+/// Number of senders that a message can distinguish.
 inline constexpr int most_senders = 1 << (32 - stamped_message<4>::number_bits);
 
-/// How many at most send, and receive, at a time.
+/// The most ranks that may send, and receive, at a time.
 struct channel_roles {
   int senders = most_senders;
   int receivers = most_senders;
-  bool meet = false;  ///< attempts alone never find each other
+  bool meet = false;  ///< sends and receives must meet: attempts alone never find each other
 };
 
-/// What the ranks of a stress test do. The first `receivers` receive, the others send; each its share.
+/// What the ranks of a stress test do. The first `receivers` ranks receive and the others send; each does its
+/// share.
 struct channel_plan {
   std::int64_t messages = 0;
   int receivers = 1;
-  bool sleeps = true;         ///< who waits; otherwise it tries again and again
+  bool sleeps = true;         ///< waiting ranks sleep; otherwise they try again and again
   bool is_ping_pong = false;  ///< rank 0 sends each message and waits until it comes back from rank 1
   std::function<void()> beat{};
 };
@@ -97,15 +98,15 @@ struct channel_plan {
 struct channel_counts {
   std::int64_t sent = 0;
   std::int64_t got = 0;
-  std::int64_t in_vain = 0;  ///< attempts
-  std::int64_t faults = 0;   ///< messages that were torn, or that a rank got out of their sender's order
-  std::uint64_t sum = 0;     ///< of the first words of what was sent, less those of what was received
+  std::int64_t in_vain = 0;  ///< failed attempts
+  std::int64_t faults = 0;   ///< messages that were torn or received out of their sender's order
+  std::uint64_t sum = 0;     ///< of the first words of sent messages, minus those of received messages
   std::chrono::nanoseconds span{};
-  latency_histogram latency{};  ///< of one message in 64, from before it is sent until it has been received
+  latency_histogram latency{};  ///< of one message in 64, from before its send until after its receive
 };
 
-/// A channel of messages of one type, type-erased: each call costs one more indirect call. A benchmark's loop
-/// is compiled for each type of message, and not for each strategy besides.
+/// A type-erased channel of messages of one type. Each call costs one more indirect call. A benchmark
+/// compiles its loop for each type of message, but not for each strategy.
 template <typename T>
 class message_port {
  public:
@@ -132,13 +133,13 @@ class whole_port : public message_port<std::array<std::uint64_t, 3>> {
   virtual void reopen() = 0;
 };
 
-/// Makes a channel with room for `capacity` messages, where its strategy takes a capacity. Collective, except
+/// Makes a channel with room for `capacity` messages, if its strategy takes a capacity. Collective, except
 /// among threads.
 template <world W, typename Port>
 using port_maker = std::unique_ptr<Port> (*)(W& w, std::size_t capacity);
 
-/// The channel of all ranks: among threads one object, which rank 0 makes and destroys; in other worlds each
-/// rank has an object for it.
+/// The channel of all ranks. Among threads it is one object, which rank 0 makes and destroys. In other worlds
+/// each rank has an object for it.
 template <world W, typename Port>
 class shared_port {
  public:
@@ -170,9 +171,9 @@ class any_channel {
   any_channel& operator=(const any_channel&) = delete;
   virtual ~any_channel() = default;
 
-  /// Makes a channel, or one each way for ping-pong, and runs the test. Collective.
+  /// Makes a channel, or one in each direction for ping-pong, and runs the test. Collective.
   virtual channel_counts run(W& w, const channel_plan& plan) = 0;
-  /// Makes one for other uses. Collective, as is the end of it.
+  /// Makes a channel for other uses. Collective, as is its destruction.
   [[nodiscard]] virtual shared_port<W, whole_port> open(W& w) = 0;
 };
 
@@ -187,7 +188,7 @@ struct channel_in<threads::world, T, Buffer> {
   using type = channel<T, Buffer>;
 };
 
-/// A channel as one of the two ports.
+/// Adapts a channel to one of the two ports.
 template <typename Channel, typename Port>
 class port_of : public Port {
  public:
@@ -227,7 +228,7 @@ template <world W, typename Port, template <typename, typename> typename Buffer>
   using channel_type = typename channel_in<W, typename Port::value_type, Buffer>::type;
   using made = std::conditional_t<std::same_as<Port, whole_port>, whole_port_of<channel_type>,
                                   port_of<channel_type, Port>>;
-  // Without std::make_unique, whose types take longer to compile than the port.
+  // Without std::make_unique, because its types take longer to compile than the port.
   if constexpr (std::same_as<W, threads::world> && channel_type::takes_capacity)
     return std::unique_ptr<Port>(new made(capacity));
   else if constexpr (std::same_as<W, threads::world>)

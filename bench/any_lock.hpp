@@ -1,5 +1,5 @@
 /// \file
-/// A lock whose type is known at run time only.
+/// A lock whose type is known only at run time.
 #pragma once
 
 #include <concepts>
@@ -14,8 +14,8 @@
 
 namespace nearfar::bench {
 
-/// One rank's object of a lock, type-erased for tests and benchmarks. Loops that are timed are virtual as a
-/// whole, so that the lock is inlined in them.
+/// One rank's object of a lock, type-erased for tests and benchmarks. A timed loop is one virtual function,
+/// so that the compiler inlines the lock into it.
 template <world W>
 class any_lock {
  public:
@@ -35,8 +35,8 @@ class any_lock {
   virtual lock_counts run_ecsb(W& w, exclusion_check<W>& check, const lock_plan& plan) = 0;
 };
 
-/// The ECSB's loop for every lock of the engine: an indirect call takes no virtual time, so that one loop
-/// serves them all. Defined in bench/engine_loops.cpp.
+/// The ECSB's loop for every lock of the engine. An indirect call takes no virtual time, so one loop serves
+/// all locks. Defined in bench/engine_loops.cpp.
 [[nodiscard]] lock_counts lock_loop_in_engine(engine::world& w, any_lock<engine::world>& lock,
                                               exclusion_check<engine::world>& check, const lock_plan& plan);
 

@@ -1,5 +1,5 @@
 /// \file
-/// A distributed map whose type is known at run time only, and the timed loop that drives it.
+/// A distributed map whose type is known only at run time, and the timed loop that drives it.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,8 @@
 
 namespace nearfar::bench {
 
-/// Numbers 0 to n - 1 of which the k-th is drawn in proportion to 1 / (k + 1)^skew; 0: all alike.
+/// Draws numbers from 0 to n - 1, number k in proportion to 1 / (k + 1)^skew. With a skew of 0 all are
+/// equally likely.
 ///
 /// Source: J. Gray, P. Sundaresan, S. Englert, K. Baclawski, P. Weinberger, "Quickly generating
 /// billion-record synthetic databases", SIGMOD 1994, doi 10.1145/191839.191886.
@@ -53,12 +54,12 @@ class zipf_draws {
   double eta_ = 0;
 };
 
-/// What each rank does, from the common start.
+/// What each rank does from the common start.
 struct map_plan {
   run_times times{};
-  double writer_share = 0;  ///< 0 to 1, drawn for each operation: an entry is erased, or inserted anew
-  double skew = 0;          ///< of keys
-  std::uint64_t keys = 0;   ///< that there are, of which half are in the table at the beginning
+  double writer_share = 0;  ///< 0 to 1, drawn for each operation: erases an entry, or inserts an absent one
+  double skew = 0;          ///< of the drawn keys
+  std::uint64_t keys = 0;   ///< number of keys, half of which are in the table at the beginning
   std::uint64_t seed = 1;
 };
 
@@ -67,19 +68,19 @@ struct map_counts : loop_counts {
   std::int64_t reads = 0;
   std::int64_t writes = 0;
   std::int64_t found = 0;
-  std::int64_t wrong = 0;    ///< values that no rank has written for that key, of the warm-up too
-  std::int64_t refused = 0;  ///< inserts for which there was no place, of the warm-up too
-  std::int64_t balance = 0;  ///< entries inserted less those erased, from the beginning on
+  std::int64_t wrong = 0;    ///< values that no rank has written for that key, including the warm-up
+  std::int64_t refused = 0;  ///< inserts that found no room, including the warm-up
+  std::int64_t balance = 0;  ///< entries inserted minus entries erased, from the beginning on
   latency_histogram read_latency{};
   latency_histogram write_latency{};
 };
 
-/// A value says which key it is of.
+/// A value that names its key.
 [[nodiscard]] constexpr std::uint64_t value_of_key(std::uint64_t key, std::uint64_t version) noexcept {
   return key << 20U | (version & 0xfffffU);
 }
 
-/// Fills half of the keys in, then finds, and erases or inserts, until the time is over. Collective.
+/// Inserts half of the keys. Then finds, and erases or inserts, until the time is over. Collective.
 template <world W, typename Map>
 map_counts map_loop(W& w, Map& map, const map_plan& plan) {
   using std::chrono::nanoseconds;
@@ -141,16 +142,17 @@ class any_map {
   [[nodiscard]] virtual update_result update(std::uint64_t key, std::uint64_t value) = 0;
   [[nodiscard]] virtual std::optional<std::uint64_t> erase(std::uint64_t key) = 0;
   virtual void find(std::span<const std::uint64_t> keys, std::span<std::optional<std::uint64_t>> results) = 0;
-  /// The timed loop, virtual as a whole, so that the map is inlined in it. Collective.
+  /// Runs the timed loop. The loop is one virtual function, so that the compiler inlines the map into it.
+  /// Collective.
   virtual map_counts run(W& w, const map_plan& plan) = 0;
   /// Collective.
   [[nodiscard]] virtual std::size_t size() = 0;
-  /// Entries of this rank's memory whose value is of another key.
+  /// Entries in this rank's memory whose value belongs to another key.
   [[nodiscard]] virtual std::int64_t wrong_here() = 0;
 };
 
-/// The timed loop for every map of the engine: an indirect call takes no virtual time, so that one loop
-/// serves them all. Defined in bench/engine_loops.cpp.
+/// The timed loop for every map of the engine. An indirect call takes no virtual time, so one loop serves all
+/// maps. Defined in bench/engine_loops.cpp.
 [[nodiscard]] map_counts map_loop_in_engine(engine::world& w, any_map<engine::world>& map,
                                             const map_plan& plan);
 

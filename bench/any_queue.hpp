@@ -1,5 +1,5 @@
 /// \file
-/// A distributed queue whose type is known at run time only, and the timed loop that drives it.
+/// A distributed queue whose type is known only at run time, and the timed loop that drives it.
 #pragma once
 
 #include <chrono>
@@ -21,25 +21,26 @@
 
 namespace nearfar::bench {
 
-/// What each rank does, from the common start.
+/// What each rank does from the common start.
 struct queue_plan {
   run_times times{};
   double push_share = 0.5;  ///< 0 to 1, drawn for each operation
-  std::size_t batch = 1;    ///< values that an operation moves at most
-  bool counts_vain = true;  ///< operations that move none count as one
+  std::size_t batch = 1;    ///< most values that one operation moves
+  bool counts_vain = true;  ///< an operation that moves no value counts as one
   std::uint64_t seed = 1;
 };
 
-/// What a rank knows of the values that it has pushed and popped.
+/// A rank's record of the values that it has pushed and popped.
 class queue_check {
  public:
   explicit queue_check(int rank) : mine_(static_cast<std::uint64_t>(rank)) {}
 
-  /// A value that says who pushes it, and as which of its values: the next one, or one of those after it.
+  /// A value that names its rank and its number among that rank's values: the next one if `earlier` is 0, or
+  /// one of those after it.
   [[nodiscard]] std::uint64_t value_after(std::size_t earlier) const noexcept {
     return mine_ << number_bits | (next_ + earlier);
   }
-  /// That many of them.
+  /// Counts `count` values as pushed.
   void pushed(std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
       sum_ += value_after(0);
@@ -47,7 +48,7 @@ class queue_check {
       ++balance_;
     }
   }
-  /// Those of each rank must come in the order in which it pushed them.
+  /// Checks that the values of each rank come in the order in which it pushed them.
   void popped(std::uint64_t value) {
     const std::uint64_t number = value & ((std::uint64_t{1} << number_bits) - 1);
     std::uint64_t& least = least_[value >> number_bits];
@@ -57,8 +58,9 @@ class queue_check {
     --balance_;
   }
 
-  /// Over all ranks, when the queue is empty: values that were lost, came twice or out of order; if the
-  /// numbers are right, but not the values, 1. Collective.
+  /// Number of values, over all ranks and after the queue is empty, that were lost, came twice or came out of
+  /// order. One more if the number of values is right but their sum is not. Collective; ranks other than 0
+  /// get 0.
   template <world W>
   [[nodiscard]] std::int64_t faults(W& w) const {
     const auto sums = w.sum_over_ranks({balance_, static_cast<std::int64_t>(sum_), out_of_order_});
@@ -81,15 +83,15 @@ class queue_check {
 struct queue_counts : loop_counts {
   std::int64_t pushes = 0;  ///< values that were pushed
   std::int64_t pops = 0;    ///< values that were popped
-  std::int64_t empty = 0;   ///< pops that brought none
-  std::int64_t full = 0;    ///< pushes that brought none in
-  std::int64_t faults = 0;  ///< of the warm-up too; rank 0's count is that of all
+  std::int64_t empty = 0;   ///< pops that brought no value
+  std::int64_t full = 0;    ///< pushes that found no room
+  std::int64_t faults = 0;  ///< including the warm-up; rank 0 has the count of all ranks
   std::optional<linked_queue_phases> phases{};
   latency_histogram pop_latency{};
   latency_histogram push_latency{};
 };
 
-/// What a rank may do with a queue, which may be for one producer or consumer.
+/// What a rank may do with a queue that may be for one producer or one consumer.
 struct queue_role {
   bool pushes = true;
   bool pops = true;
@@ -116,7 +118,7 @@ queue_counts queue_loop(W& w, Queue& queue, const queue_plan& plan) {
     const bool drawn = random.share() < plan.push_share;
     return role.pushes && (drawn || !role.pops);
   };
-  // How many, of those that there are or that there is room for.
+  // Return how many values they moved.
   const auto push = [&]() -> std::int64_t {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = check.value_after(i);
     const std::size_t count = queue.try_push_range(values).count;
@@ -153,7 +155,7 @@ queue_counts queue_loop(W& w, Queue& queue, const queue_plan& plan) {
         return {now, moved == 0 ? vain : moved};
       });
   if constexpr (requires { queue.measure(nullptr); }) queue.measure(nullptr);
-  // Those who push have all done so.
+  // All pushes are complete from here on.
   w.barrier();
   while (role.pops && pop() != 0) continue;
   w.barrier();
@@ -178,7 +180,8 @@ class any_queue {
   virtual void close() = 0;
   virtual queue_range_result try_push_range(std::span<const std::uint64_t> values) = 0;
   virtual queue_range_result try_pop_range(std::span<std::uint64_t> into) = 0;
-  /// The timed loop, virtual as a whole, so that the queue is inlined in it. Collective.
+  /// Runs the timed loop. The loop is one virtual function, so that the compiler inlines the queue into it.
+  /// Collective.
   virtual queue_counts run(W& w, const queue_plan& plan) = 0;
 };
 

@@ -1,5 +1,5 @@
 /// \file
-/// A reader-writer lock whose type is known at run time only.
+/// A reader-writer lock whose type is known only at run time.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@
 
 namespace nearfar::bench {
 
-/// One rank's object of a reader-writer lock, type-erased for tests and benchmarks. Loops that are timed are
-/// virtual as a whole, so that the lock is inlined in them.
+/// One rank's object of a reader-writer lock, type-erased for tests and benchmarks. A timed loop is one
+/// virtual function, so that the compiler inlines the lock into it.
 template <world W>
 class any_rw_lock {
  public:
@@ -30,7 +30,7 @@ class any_rw_lock {
   virtual void lock_shared() = 0;
   virtual void unlock_shared() = 0;
 
-  /// Which of the following there are; those that are not throw `std::logic_error`.
+  /// Which of these functions the lock has. The others throw `std::logic_error`.
   struct abilities {
     bool tries = false;               ///< `try_lock`
     bool tries_shared = false;        ///< `try_lock_shared`

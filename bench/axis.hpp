@@ -1,5 +1,5 @@
 /// \file
-/// What a study may vary: axes with their values, and the points that these span.
+/// The parameters that a study may vary: axes with their values, and the points that these span.
 #pragma once
 
 #include <cstdint>
@@ -14,36 +14,38 @@
 
 namespace nearfar::bench {
 
-/// A whole number, a real one, a name, or whether something is so.
+/// A whole number, a real number, a name, or a flag.
 using axis_value = std::variant<std::int64_t, double, std::string, bool>;
 
-/// As short as it can be and still be read back: "48", "0.5", "fair".
+/// The shortest text that reads back as the same value: "48", "0.5", "fair".
 [[nodiscard]] std::string text_of(const axis_value& of);
 [[nodiscard]] nlohmann::ordered_json json_of(const axis_value& of);
 
-/// Something that a benchmark lets its user choose, or a parameter of the objects that it drives.
+/// A choice that a benchmark offers its user, or a parameter of the objects that it drives.
 struct axis {
   std::string name;                    ///< words joined by underscores: "lock_count"
   std::string unit{};                  ///< "s", "ns", "B"; empty for a number of things, or a name
   std::string meaning;                 ///< a sentence for the help
-  axis_value standard;                 ///< default, which also says what kind of value it takes
-  double least = 0;                    ///< smallest number that is allowed ...
-  double most = 0;                     ///< ... and largest
-  std::vector<std::string> choices{};  ///< names that are allowed
-  /// Other texts that are allowed, in words, and why a text is none of them; empty: it is one.
+  axis_value standard;                 ///< default; also determines the kind of value
+  double least = 0;                    ///< smallest allowed number
+  double most = 0;                     ///< largest allowed number
+  std::vector<std::string> choices{};  ///< allowed names
+  /// Other allowed texts, in words. The function says why a text is none of them; an empty string accepts the
+  /// text.
   std::string others{};
   std::string (*refuse_other)(std::string_view text) = nullptr;
-  std::optional<axis_value> simulated{};  ///< default in virtual time, where it differs
-  /// How much effort is spent, as by a duration: figures of different efforts are of the same thing.
+  std::optional<axis_value> simulated{};  ///< default in virtual time, if it differs
+  /// Whether the axis says how much effort is spent, such as a duration. Figures of different efforts measure
+  /// the same thing.
   bool is_effort = false;
 
-  /// Whether it has no values but true and false.
+  /// Whether its only values are true and false.
   [[nodiscard]] bool is_flag() const noexcept { return std::holds_alternative<bool>(standard); }
   /// "--lock-count"
   [[nodiscard]] std::string option() const;
-  /// Of a flag: "--no-progress"
+  /// For a flag: "--no-progress"
   [[nodiscard]] std::string negated_option() const;
-  /// What is, in words: "a whole number from 1 to 10".
+  /// The allowed values in words: "a whole number from 1 to 10".
   [[nodiscard]] std::string allowed() const;
   /// Throws `nearfar::error`, which names the option and what is allowed.
   [[nodiscard]] axis_value parse(std::string_view text) const;
@@ -51,20 +53,20 @@ struct axis {
 
 void to_json(nlohmann::ordered_json& to, const axis& from);
 
-/// A value on each of some axes.
+/// One value for each of some axes.
 class point {
  public:
   void set(const std::string& name, axis_value value);
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
 
-  // The value on an axis. Throw `std::logic_error` if there is none of that name and type.
+  // The value on an axis. Throw `std::logic_error` if the point has no value of that name and type.
   [[nodiscard]] std::int64_t whole(std::string_view name) const;
   [[nodiscard]] double real(std::string_view name) const;
   [[nodiscard]] const std::string& text(std::string_view name) const;
   [[nodiscard]] bool flag(std::string_view name) const;
   [[nodiscard]] const axis_value& at(std::string_view name) const;
 
-  /// In the order in which they were set.
+  /// The values in the order in which they were set.
   [[nodiscard]] const std::vector<std::pair<std::string, axis_value>>& values() const noexcept {
     return values_;
   }
@@ -76,13 +78,13 @@ class point {
   std::vector<std::pair<std::string, axis_value>> values_;
 };
 
-/// An axis with the values that are asked for on it.
+/// An axis and the values requested on it.
 struct values_on_axis {
   const axis* of;
   std::vector<axis_value> values;
 };
 
-/// Every combination, the last axis fastest; one empty point for no axes.
+/// Every combination of values; the last axis varies fastest. Without axes, one empty point.
 [[nodiscard]] std::vector<point> points_of(std::span<const values_on_axis> axes);
 
 }  // namespace nearfar::bench

@@ -1,7 +1,7 @@
 /// \file
-/// What a benchmark states of itself, and the registry of all benchmarks that drive objects. The command
-/// line, `list`, tables, records, sweeps, the report and the simulation come from the statement, so that a
-/// benchmark is one header and one line in `benchmarks.cpp`; docs/adding-a-benchmark.md shows it.
+/// The description of a benchmark, and the registry of all benchmarks that drive objects. The command line,
+/// `list`, tables, records, sweeps, the report and the simulation use this description. So a benchmark is one
+/// header and one line in `benchmarks.cpp`; docs/adding-a-benchmark.md shows how.
 #pragma once
 
 #include <cstdint>
@@ -23,30 +23,30 @@
 
 namespace nearfar::bench {
 
-/// Where a column is seen, besides the records.
+/// Where a column appears, besides the records.
 enum class standing : std::uint8_t {
   judged,   ///< in tables and pages; `nearfar compare` judges by it
   shown,    ///< in tables and pages
-  recorded  ///< in pages' details
+  recorded  ///< in the details of pages
 };
 
 [[nodiscard]] const char* name_of(standing how) noexcept;
 
 /// A measured quantity: a column of the table, and a field of `measured` in each record.
 struct column {
-  std::string name;           ///< of the field: "throughput"
-  std::string head;           ///< of the column of the table: "Mio/s"
-  std::string title;          ///< of an axis of a figure: "Throughput"
+  std::string name;           ///< of the field of records: "throughput"
+  std::string head;           ///< of the table's column: "Mio/s"
+  std::string title;          ///< of a figure's axis: "Throughput"
   std::string unit;           ///< "ns", "million/s", "%"; empty for a ratio
-  std::string meaning;        ///< what follows the head in the table's legend
+  std::string meaning;        ///< follows the head in the table's legend
   int digits = 1;             ///< after the point
-  bool has_interval = false;  ///< the table shows how sure its median is
+  bool has_interval = false;  ///< the table shows an interval around its median
   standing how = standing::judged;
-  /// Nothing where the object cannot tell.
+  /// Returns nothing if the object cannot tell.
   std::function<std::optional<double>(const sample&)> of{};
 };
 
-// The columns that all benchmarks of acquisitions have.
+// The columns of all benchmarks of acquisitions.
 inline const column time_per_acquisition{
     .name = "time",
     .head = "ns",
@@ -55,7 +55,7 @@ inline const column time_per_acquisition{
     .meaning = "median time from one acquisition to the next over all ranks",
     .has_interval = true,
     .of = [](const sample& s) { return std::optional(s.ns_per_acquisition()); }};
-/// Its median is not the inverse of the median time where that is a mean of two.
+/// Its median differs from the inverse of the median time if the latter is the mean of two values.
 inline const column throughput{.name = "throughput",
                                .head = "Mio/s",
                                .title = "Throughput",
@@ -67,26 +67,27 @@ inline const column throughput{.name = "throughput",
                                  return std::optional(time > 0 ? 1000 / time : 0);
                                }};
 
-/// A benchmark of which one repetition gives several samples says here what they are.
+/// The samples of a benchmark in which one repetition gives several.
 struct scenario_set {
   std::string meaning;             ///< the table's legend
-  std::vector<std::string> names;  ///< all that there are
-  std::string needs;               ///< what all of them take: "two nodes of two ranks"
-  /// Those that can be played there.
+  std::vector<std::string> names;  ///< of all scenarios
+  std::string needs;               ///< what all scenarios together need: "two nodes of two ranks"
+  /// Scenarios that the ranks of a locality can play.
   std::vector<std::string> (*playable)(const locality&) = nullptr;
 };
 
-/// What readers must know of figures where it happened.
+/// An event that readers of the figures must know about if it happened.
 struct remark {
-  std::string name;     ///< of what the samples count: "refused"
-  std::string meaning;  ///< of the count, in the table's notes: "inserts found no room"
+  std::string name;     ///< of a count in the samples: "refused"
+  std::string meaning;  ///< in the table's notes: "inserts found no room"
 };
 
-/// Called, outside of what is timed, whenever all ranks have got on: a stalled run is told from a long one.
+/// Called outside the timed part whenever all ranks have made progress. It distinguishes a stalled run from a
+/// long one.
 using heartbeat = std::function<void()>;
 
-/// Runs one repetition in a world. Collective; the samples of rank 0 count. Names of the object and of
-/// its parameters, and all else that the command knows, are filled in by the caller.
+/// Runs one repetition in a world. Collective; rank 0's samples count. The caller fills in the names of the
+/// object and its parameters, and everything else that the command knows.
 template <world W>
 using runner = std::function<std::vector<sample>(W&, const object&, const point&, const heartbeat&)>;
 
@@ -94,21 +95,22 @@ using runner = std::function<std::vector<sample>(W&, const object&, const point&
 struct benchmark {
   std::string name;     ///< "ecsb"
   std::string title;    ///< "Empty critical section (ECSB)"
-  std::string summary;  ///< a line of the help
+  std::string summary;  ///< one line of the help
   std::string source;   ///< paper, section
   const object_kind* kind = nullptr;
   std::vector<axis> axes;
-  std::vector<column> columns;  ///< the one that objects are judged by first
+  std::vector<column> columns;  ///< the first is the one that objects are compared by
   std::optional<scenario_set> scenarios{};
   std::vector<remark> remarks{};
-  /// Seconds that a repetition takes by itself, if it goes on for a time and not until some work is done.
+  /// Seconds that a repetition takes by itself, if it runs for a time instead of until some work is done.
   double (*seconds)(const point&) = nullptr;
-  /// Seconds for which ranks may wait because it has others pause: no stall, however soon one is to be told.
-  /// None: 0.
+  /// Seconds for which ranks may wait because the benchmark makes others pause. Such a wait is no stall,
+  /// however soon stalls are to be reported. Null: 0.
   double (*pauses)(const point&) = nullptr;
-  /// Objects that exist at once, for the memory that they take; none: 1.
+  /// Number of objects that exist at once, for the memory that they take. Null: 1.
   std::int64_t (*objects)(const point&) = nullptr;
-  /// Why that object cannot be played there, at that point; empty: it can. None: all can be.
+  /// Why the benchmark cannot run with that object, at that point and place; empty if it can. Null: it always
+  /// can.
   std::string (*refuse)(const object&, const point&, const locality&) = nullptr;
   std::tuple<runner<mpi::world>, runner<threads::world>, runner<engine::world>> runners{};
 
@@ -119,10 +121,10 @@ struct benchmark {
   [[nodiscard]] std::size_t samples_per_repetition(const locality& where) const;
 };
 
-/// What a record of provenance says of a benchmark, for readers that know it not.
+/// What the provenance record says of a benchmark, for readers that do not know it.
 void to_json(nlohmann::ordered_json& to, const benchmark& from);
 
-/// A benchmark that is a class: `B::statement()`, and `B::run<W>` as a `runner<W>`.
+/// Registers a benchmark that is a class with `B::statement()`, and `B::run<W>` as a `runner<W>`.
 template <typename B>
 [[nodiscard]] benchmark registered() {
   benchmark result = B::statement();
@@ -135,10 +137,10 @@ template <typename B>
   return result;
 }
 
-/// All that this program has, in the order of the help.
+/// All benchmarks of this program, in the order of the help.
 [[nodiscard]] const std::vector<benchmark>& benchmarks();
 
-/// Null if there is none of that name.
+/// Null if no benchmark has that name.
 [[nodiscard]] const benchmark* find_benchmark(std::string_view name);
 
 }  // namespace nearfar::bench

@@ -1,5 +1,5 @@
 /// \file
-/// The registry of all locks: what tests, benchmarks, the checker and the documentation's table go through.
+/// The registry of all locks, used by tests, benchmarks, the checker and the documentation's table.
 #pragma once
 
 #include "bench/any_lock.hpp"
@@ -9,7 +9,7 @@
 
 namespace nearfar::bench {
 
-/// Exclusive locks, as a kind of what is registered.
+/// Exclusive locks, as a kind of registered objects.
 struct exclusive_locks {
   template <typename W>
   using any = any_lock<W>;
@@ -30,10 +30,10 @@ class catalogue : public registry<lock_entry> {
   catalogue();
 };
 
-/// What is wrong with the published queues, and ...
+/// The fault of the published queues.
 inline constexpr const char* single_next_word =
     "a rank resets the word in which it has seen its successor's name before that write is complete";
-/// ... besides, with their hand-over.
+/// The same fault, together with that of their hand-over.
 inline constexpr const char* reset_status_word =
     "a rank resets the words in which it has seen its successor's name and its grant before those writes are "
     "complete";

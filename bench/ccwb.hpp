@@ -1,13 +1,13 @@
 /// \file
-/// CCWB, the changing critical work benchmark: all ranks acquire and release one lock; of the work of each
-/// round, drawn anew, so much is done inside the critical section and the rest outside.
+/// CCWB, the changing critical work benchmark. All ranks acquire and release one lock. The work of each round
+/// is drawn anew. A fixed number of its pieces is done inside the critical section and the rest outside.
 ///
 /// Source: A. Uffmann, master thesis, LMU Munich, 2022, section 4.2.3 and figure 4.2.
 ///
-/// A piece of work gets, increments and puts a word of the rank half of all ranks further on, which is on
-/// another node where there are several. Each rank draws `least` to twice that many pieces a round, where
-/// `least` is chosen so that a program with `equilibrium` of them inside could just be run by all ranks at
-/// once without any of them having to wait.
+/// A piece of work gets, increments and puts a word of the rank that is half of all ranks further on, and so
+/// on another node if there are several. Each rank draws from `least` to twice `least` pieces a round.
+/// `least` is chosen so that with `equilibrium` pieces inside all ranks could just run at once without
+/// waiting.
 #pragma once
 
 #include <algorithm>
@@ -28,13 +28,13 @@ struct ccwb_work {
   std::uint64_t seed = 1;
 
   static constexpr std::int64_t equilibrium = 3;
-  /// The least that a round takes; the mean is half as much again.
+  /// The fewest pieces of a round. The mean is 1.5 times that.
   [[nodiscard]] static constexpr std::int64_t least(int ranks) noexcept {
     return 2 * equilibrium * ranks / 3;
   }
 };
 
-/// The work of one rank, and how long what was outside took.
+/// The work of one rank, and the time that it spent outside the critical section.
 template <world W>
 class partner_work {
  public:
@@ -60,11 +60,11 @@ class partner_work {
     outside_ += outside;
   }
 
-  /// Pieces outside, and the time that they took together.
+  /// Pieces done outside the critical section, and their total time.
   [[nodiscard]] std::int64_t outside() const noexcept { return outside_; }
   [[nodiscard]] std::chrono::nanoseconds time_outside() const noexcept { return time_outside_; }
 
-  /// How many pieces left nothing behind. Collective, when all work is done.
+  /// Number of pieces that left no trace. Collective, after all work is done.
   [[nodiscard]] std::int64_t lost() {
     world_->barrier();
     std::int64_t found = 0;
@@ -77,7 +77,7 @@ class partner_work {
   struct piece {
     far<std::uint64_t> value;
   };
-  /// More pieces than that come round to the same words, each complete before the next begins.
+  /// Further pieces use the same words again. Each piece is complete before the next begins.
   static constexpr std::int64_t most_words = 4096;
 
   void increment(std::int64_t from, std::int64_t count) {
@@ -104,8 +104,8 @@ class partner_work {
   std::chrono::nanoseconds time_outside_{};
 };
 
-/// Runs one repetition for `duration`, warm-up included. Collective; rank 0 gets the sample, the others one
-/// without durations and without what each rank did.
+/// Runs one repetition for `duration`, warm-up included. Collective. Rank 0 gets the whole sample; the other
+/// ranks' samples lack durations and counts per rank.
 template <world W>
 [[nodiscard]] sample run_ccwb(W& w, const lock_entry& entry, const lock_parameters& parameters,
                               std::chrono::duration<double> duration, const ccwb_work& what,
@@ -118,7 +118,7 @@ template <world W>
       lock_loop(w, *lock, check, {.times = times_of(duration), .latency_interval = latency_interval}, work);
   sample result = sample_of_locking(w, "ccwb", entry, check, mine);
   const auto sums = w.sum_over_ranks({work.outside(), work.time_outside().count()});
-  // Where all work is inside there is no piece by which to judge it.
+  // If all work is inside, no piece outside tells how long a piece takes.
   const std::optional<double> piece =
       sums[0] > 0 ? std::optional(static_cast<double>(sums[1]) / static_cast<double>(sums[0])) : std::nullopt;
   constexpr double mean_of_least = 1.5;
@@ -131,7 +131,7 @@ template <world W>
   return result;
 }
 
-/// The statement.
+/// The benchmark's description.
 struct ccwb {
   static benchmark statement() {
     constexpr double much = 1e6;

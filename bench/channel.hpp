@@ -1,8 +1,9 @@
 /// \file
-/// The channel benchmark: some send so many messages, the others receive them, without doing anything else.
+/// The channel benchmark: some ranks send a number of messages and the others receive them. They do no other
+/// work.
 ///
 /// Source: Laubert 2021, chapter 4: p, c, s, n, b, from a common start until the last message has been
-/// received. What is nearfar's: ping-pong, and latencies.
+/// received. Ping-pong and latencies are nearfar's additions.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,7 +27,7 @@
 
 namespace nearfar::bench {
 
-/// The statement.
+/// The benchmark's description.
 struct channel_benchmark {
   static benchmark statement() {
     constexpr double most_messages = 1e12;
@@ -101,8 +102,8 @@ struct channel_benchmark {
     result.iterations = sums[1];
     result.counts = {{"bytes", bytes}, {"in_vain", sums[4]}};
     note_latencies(w, result, "latency", mine.latency);
-    // Every message was received, once, its first and last word whole, and each receiver had those of each
-    // sender in order.
+    // Every message was received once, with its first and last word whole, and each receiver got the messages
+    // of each sender in order.
     result.verified = sums[0] == plan.messages && sums[1] == plan.messages && sums[2] == 0 && sums[3] == 0;
     return {result};
   }

@@ -1,5 +1,5 @@
 /// \file
-/// The registry of channels' strategies.
+/// The registry of channel strategies.
 #pragma once
 
 #include <array>
@@ -20,19 +20,19 @@ namespace nearfar::bench {
 
 /// One set of values for all channels.
 struct channel_parameters {
-  std::size_t capacity = 0;  ///< messages that there is room for; 0: the strategy's form without a buffer
+  std::size_t capacity = 0;  ///< messages that have room; 0: the strategy's form without a buffer
   std::size_t bytes = 4;     ///< of a message, one of `message_sizes`
 };
 
-/// The sizes of messages that there are, in bytes, as far as the source goes. Each is compiled for each
-/// strategy, which takes minutes; builds for tests have few.
+/// The available message sizes in bytes, up to the largest in the source. Each size is compiled for each
+/// strategy, which takes minutes, so builds for tests have few.
 #ifdef NEARFAR_FEW_MESSAGE_SIZES
 inline constexpr std::array<std::size_t, 2> message_sizes{4, 64};
 #else
 inline constexpr std::array<std::size_t, 6> message_sizes{4, 16, 64, 256, 1024, 4096};
 #endif
 
-/// Strategies of channels, as a kind of what is registered.
+/// Channel strategies, as a kind of registered objects.
 struct registered_channels {
   template <typename W>
   using any = any_channel<W>;
@@ -49,7 +49,7 @@ class channel_catalogue : public registry<channel_entry> {
   /// The one catalogue, made at first use.
   static const channel_catalogue& instance();
 
-  /// Of a registered strategy.
+  /// The roles of a registered strategy.
   [[nodiscard]] const channel_roles& roles_of(const std::string& name) const { return roles_.at(name); }
   void set_roles(const std::string& name, const channel_roles& of) { roles_[name] = of; }
 
@@ -59,7 +59,7 @@ class channel_catalogue : public registry<channel_entry> {
   std::map<std::string, channel_roles> roles_;
 };
 
-/// How a strategy makes its channels: of messages of each size, and of wide ones.
+/// How a strategy makes its channels: of messages of each size, and of wide messages.
 template <world W>
 struct channel_makers {
   template <std::size_t... index>
@@ -70,7 +70,7 @@ struct channel_makers {
   port_maker<W, whole_port> whole;
 };
 
-/// Throws `misuse` where there are no messages of that size.
+/// Throws `misuse` if no messages of that size are compiled.
 template <world W>
 [[nodiscard]] std::unique_ptr<any_channel<W>> make_any_channel(const channel_makers<W>& makers,
                                                                const channel_parameters& of);
@@ -89,10 +89,10 @@ template <world W, template <typename, typename> typename Buffer>
 
 }  // namespace detail
 
-/// Where a strategy runs: in the threads of one process, or between those of a node, too.
+/// Where a strategy runs: only among the threads of one process, or also between the processes of a node.
 enum class channel_reach : std::uint8_t { process, node };
 
-/// `Unbuffered` is its form for a capacity of 0.
+/// `Unbuffered` is the strategy's form for a capacity of 0.
 template <template <typename, typename> typename Buffer, template <typename, typename> typename Unbuffered,
           channel_reach reach = channel_reach::node>
 void add_channel(channel_catalogue& to, channel_entry of) {

@@ -1,12 +1,12 @@
 /// \file
-/// Whether a channel loses, doubles, tears or turns round messages: rounds in which ranks send, receive,
-/// close and open it again at random, and count what they sent and got.
+/// Tests whether a channel loses, duplicates, tears or reorders messages. In each round ranks send, receive,
+/// close and reopen the channel at random, and count what they sent and received.
 ///
-/// In each round some ranks send and some receive, drawn anew, a rank perhaps both, or neither, by attempts,
-/// by waits, or by a mixture of these and waits for a time. There are two kinds: of a number of messages each
-/// who sends and each who receives has its share, while any of them, those who do neither, too, closes the
-/// channel now and then and opens it again; or all go on until one of them closes it. Whoever waits must be
-/// told, so that what is lost mostly is a round that does not end.
+/// Each round draws anew which ranks send and which receive; a rank may do both or neither. They do so by
+/// attempts, by waits, or by a mixture of these and timed waits. In the first kind of round each sender and
+/// each receiver has its share of a number of messages, while any rank, also one that does neither, closes
+/// and reopens the channel now and then. In the second kind all go on until one of them closes the channel. A
+/// waiting rank must be woken, so a lost wake-up mostly shows as a round that does not end.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 
 namespace nearfar::bench {
 
-/// What a rank knows of the messages that it has sent and received. They are of three words.
+/// A rank's record of the messages that it has sent and received. Messages have three words.
 class traffic_check {
  public:
   using message = std::array<std::uint64_t, 3>;
@@ -34,7 +34,7 @@ class traffic_check {
   traffic_check(int rank, int ranks)
       : mine_(static_cast<std::uint64_t>(rank)), of_(static_cast<std::size_t>(ranks)) {}
 
-  /// The next one of this rank: who sends it, as which, and a mark by which a torn one is told.
+  /// This rank's next message: its sender, its number, and a mark that detects a torn message.
   [[nodiscard]] message next() const noexcept {
     return {mine_, of_[mine_].next, mark_of(mine_, of_[mine_].next)};
   }
@@ -43,7 +43,7 @@ class traffic_check {
     ++me.balance;
     me.marks += mark_of(mine_, me.next++);
   }
-  /// Those of each rank must come in the order in which it sent them.
+  /// Checks that the messages of each rank come in the order in which it sent them.
   void got(const message& what) noexcept {
     const auto [from, number, mark] = what;
     if (from >= of_.size() || mark != mark_of(from, number)) return fault();
@@ -55,7 +55,7 @@ class traffic_check {
   }
   void fault() noexcept { ++faults_; }
 
-  /// For `faults_in`, summed over all ranks while nobody sends and the channel is empty.
+  /// Counts for `faults_in`, which adds them up over all ranks while no rank sends and the channel is empty.
   [[nodiscard]] std::vector<std::int64_t> counts() const {
     std::vector<std::int64_t> result{faults_};
     for (const sender& each : of_) {
@@ -64,7 +64,8 @@ class traffic_check {
     }
     return result;
   }
-  /// Messages that were torn, lost, came twice or out of order, and calls that brought what they cannot.
+  /// Number of messages that were torn, lost, came twice or came out of order, and of calls with an
+  /// impossible result.
   [[nodiscard]] static std::int64_t faults_in(const std::vector<std::int64_t>& sums) {
     std::int64_t result = sums[0];
     for (std::size_t i = 1; i + 1 < sums.size(); i += 2) {
@@ -75,14 +76,15 @@ class traffic_check {
   }
 
  private:
-  /// What is known of a rank's messages: less those that were received here are those that were sent.
+  /// What a rank knows of one sender's messages: numbers and marks of those sent here, minus those received
+  /// here.
   struct sender {
     std::uint64_t next = 0;
     std::uint64_t least = 0;
     std::int64_t balance = 0;
     std::uint64_t marks = 0;
   };
-  /// So that no few wrong messages make up for each other (the finaliser of splitmix64).
+  /// Spreads the marks, so that a few wrong messages do not cancel out (the finaliser of splitmix64).
   [[nodiscard]] static std::uint64_t mark_of(std::uint64_t from, std::uint64_t number) noexcept {
     std::uint64_t x = from << 48U ^ number;
     x = (x ^ x >> 30U) * 0xbf58476d1ce4e5b9U;
@@ -95,7 +97,7 @@ class traffic_check {
   std::int64_t faults_ = 0;
 };
 
-/// Rounds between all ranks of a world, on channels of three words.
+/// Rounds between all ranks of a world, on channels of three-word messages.
 template <world W>
 class channel_rounds {
  public:
@@ -109,13 +111,13 @@ class channel_rounds {
         random_(seed * 7919U + static_cast<std::uint32_t>(w.rank()) + 2U),
         check_(w.rank(), w.size()) {}
 
-  /// What all ranks draw alike.
+  /// Draws a number, the same on all ranks.
   [[nodiscard]] std::uint32_t draw_alike(std::uint32_t bound) {
     return static_cast<std::uint32_t>(all_()) % bound;
   }
 
-  /// One round of so many messages at most, which leaves the channel open and empty. `moved()` is called for
-  /// each message that this rank sent or received. Returns how many it received. Collective.
+  /// One round of at most `at_once` messages, which leaves the channel open and empty. `moved()` is called
+  /// for each message that this rank sent or received. Returns how many it received. Collective.
   template <typename Channel, typename Moved>
   std::uint64_t run(Channel& channel, std::uint64_t at_once, const Moved& moved) {
     W& w = *world_;
@@ -132,7 +134,7 @@ class channel_rounds {
     return got;
   }
 
-  /// Of all rounds so far. Collective.
+  /// Faults of all rounds so far. Collective.
   [[nodiscard]] std::int64_t faults() {
     return traffic_check::faults_in(world_->sum_over_ranks(check_.counts()));
   }
@@ -140,8 +142,8 @@ class channel_rounds {
  private:
   /// How messages are sent and received in a round.
   enum class manner : std::uint8_t {
-    mixed,     ///< one so, the next otherwise
-    attempts,  ///< again and again
+    mixed,     ///< each call draws its own form
+    attempts,  ///< repeated attempts
     waits,     ///< by attempts where a rank would wait for itself
   };
   struct round {
@@ -149,7 +151,7 @@ class channel_rounds {
     [[nodiscard]] bool receives() const { return index >= ranks - receivers; }
 
     int ranks;
-    int index;  ///< of this rank, from where the round's first one is
+    int index;  ///< this rank's position, counted from the first rank of the round
     int senders;
     int receivers;
     int opener;
@@ -173,17 +175,18 @@ class channel_rounds {
     result.until_closed = draw_alike(4) == 0;
     constexpr std::array<manner, 4> manners{manner::mixed, manner::mixed, manner::attempts, manner::waits};
     result.by = manners[draw_alike(manners.size())];
-    // Who waits for a time sleeps often, and each time takes as long as hundreds of messages.
+    // A timed wait sleeps often, and each sleep takes as long as hundreds of messages.
     constexpr std::uint64_t most_mixed = 4096;
     if (result.by == manner::mixed) at_once = std::min(at_once, most_mixed);
-    // Often few: who sleeps at the end of a round is not woken by what comes after.
+    // Rounds often have few messages, because no later message wakes a rank that sleeps at the end of a
+    // round.
     std::uint64_t most = 1;
     for (auto doublings = draw_alike(static_cast<std::uint32_t>(std::bit_width(at_once))); doublings != 0;
          --doublings)
       most *= 2;
     result.messages = std::min(most + draw_alike(static_cast<std::uint32_t>(most)), at_once);
     if (most_.meet) {
-      // Where all only try, nobody ever waits for another. And nobody meets itself.
+      // With attempts alone no rank ever waits for another, so none would meet. And no rank meets itself.
       if (result.by == manner::attempts) result.by = manner::waits;
       result.senders = std::min(result.senders, std::max(ranks_ - 1, 1));
       result.receivers = std::min(result.receivers, ranks_ - result.senders);
@@ -201,7 +204,7 @@ class channel_rounds {
   void expect(bool holds) {
     if (!holds) check_.fault();
   }
-  /// Between nothing and a few microseconds.
+  /// Pauses for up to a few microseconds.
   void pause() {
     for (auto turns = below(4) == 0 ? below(4096) : below(64); turns != 0; --turns)
       std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -218,7 +221,7 @@ class channel_rounds {
   }
 
   enum class form : std::uint8_t { attempt, for_a_time, wait };
-  /// Who may not wait does not, or not for long.
+  /// A rank that may not wait makes attempts or timed waits.
   [[nodiscard]] form some_form(manner by, bool may_wait) {
     constexpr std::array<form, 4> forms{form::attempt, form::for_a_time, form::wait, form::wait};
     switch (by) {
@@ -276,7 +279,7 @@ class channel_rounds {
         return note(channel.receive(), queue_status::closed);
     }
   }
-  /// Some have passed.
+  /// A deadline up to 30 us ahead. Some deadlines have passed already.
   [[nodiscard]] std::chrono::nanoseconds some_deadline() {
     return world_->now() + std::chrono::nanoseconds(below(8) == 0 ? 0 : below(30'000));
   }
@@ -286,7 +289,7 @@ class channel_rounds {
     std::uint64_t to_send = now.sends() ? share_of(now.messages, now.index, now.senders) : 0;
     const std::uint64_t mine =
         now.receives() ? share_of(now.messages, now.index - (now.ranks - now.receivers), now.receivers) : 0;
-    // Who both sends and receives must not wait for what it would do itself.
+    // A rank that both sends and receives must not wait for what it would do itself.
     const bool may_wait = !(now.sends() && now.receives());
     constexpr std::uint32_t closes_every = 1024;
     if (!now.sends() && !now.receives())
@@ -312,8 +315,8 @@ class channel_rounds {
     bool sends = now.sends();
     bool receives = now.receives();
     std::uint64_t until_close = world_->rank() == now.closer ? now.messages : 0;
-    // Where nothing bounds a channel, and those who receive are slow as they want the same lock, one that
-    // sends would fill all memory, and the others take minutes to empty it.
+    // An unbounded channel whose receivers are slow, because they need the same lock, would fill all memory
+    // from one sender, and its receivers would take minutes to empty it.
     constexpr std::chrono::milliseconds longest(20);
     const std::chrono::nanoseconds end = world_->now() + longest;
     const bool may_wait = !(sends && receives);

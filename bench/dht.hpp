@@ -1,6 +1,6 @@
 /// \file
-/// DHT, the distributed hash table benchmark: every rank finds entries of a table in the memory of all, and
-/// erases or inserts some.
+/// DHT, the distributed hash table benchmark: every rank finds entries of a table in the memory of all ranks,
+/// and erases or inserts some.
 ///
 /// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
 /// 10.1145/2907294.2907323, evaluation.
@@ -23,10 +23,10 @@
 
 namespace nearfar::bench {
 
-/// The statement.
+/// The benchmark's description.
 struct dht {
   static benchmark statement() {
-    constexpr double most_keys = 1e5;  // what the worlds have memory for
+    constexpr double most_keys = 1e5;  // for which the worlds have memory
     return {.name = "dht",
             .title = "Distributed hash table (DHT)",
             .summary = "hash table in the memory of all ranks: finds, and erasures or inserts",
@@ -58,7 +58,7 @@ struct dht {
             .seconds = [](const point& at) { return at.real("duration"); },
             .objects =
                 [](const point& at) {
-                  // In the kilobytes that a lock is reckoned with: 8 buckets and an entry of 5 words for each
+                  // In units of one lock's memory, a kilobyte: 8 buckets and an entry of 5 words for each
                   // cell.
                   constexpr std::int64_t keys_of_a_kilobyte = 12;
                   return at.whole("keys") / keys_of_a_kilobyte + 1;
@@ -69,7 +69,7 @@ struct dht {
   [[nodiscard]] static std::vector<sample> run(W& w, const object& of, const point& at, const heartbeat&) {
     constexpr double percent = 100;
     const auto keys = static_cast<std::uint64_t>(at.whole("keys")) * static_cast<std::uint64_t>(w.size());
-    // Half of the keys are there: a load of three quarters, but for how they fall on the ranks.
+    // Half of the keys are present: a load of three quarters on average, which varies between ranks.
     const map_parameters parameters{.capacity = {.cells = cells_for(at.whole("keys"))}};
     const std::unique_ptr<any_map<W>> map =
         map_catalogue::instance().find(of.name)->factory<W>()(w, 0, parameters);
@@ -87,7 +87,7 @@ struct dht {
     result.counts = {{"reads", sums[0]}, {"writes", sums[1]}, {"found", sums[2]}, {"refused", sums[3]}};
     note_latencies(w, result, "read", mine.read_latency);
     note_latencies(w, result, "write", mine.write_latency);
-    // What is there is what was inserted and not erased, and each entry is of its key.
+    // The table holds what was inserted and not erased, and each entry belongs to its key.
     result.verified = sums[5] == 0 && (w.rank() != 0 || sums[4] == size);
     return {result};
   }

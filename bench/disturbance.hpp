@@ -1,10 +1,10 @@
 /// \file
-/// Takes a rank's processor away at random, without permissions and from inside: what containers let every
+/// Takes a rank's processor away at random, from inside and without permissions, as containers let every
 /// program do.
 ///
-/// At some moments, the same of all ranks of a machine, all are put on one processor, so that each runs only
-/// while the others do not; and at moments of its own a rank stops wherever it is, in the handler of a
-/// signal, for up to a few milliseconds, while the others go on.
+/// At some moments, the same for all ranks of a machine, all ranks are put on one processor, so that only one
+/// of them runs at a time. And at moments of its own a rank stops wherever it is, in a signal handler, for up
+/// to a few milliseconds, while the others go on.
 #pragma once
 
 #include <sched.h>
@@ -28,7 +28,7 @@
 
 namespace nearfar::bench {
 
-/// Disturbs the thread that makes it until it is destroyed. Its own thread calls no MPI.
+/// Disturbs the constructing thread until the object is destroyed. The object's own thread calls no MPI.
 class disturbance {
  public:
   explicit disturbance(std::uint32_t seed)
@@ -41,10 +41,10 @@ class disturbance {
 
  private:
   using clock = std::chrono::steady_clock;
-  /// Of those moments.
+  /// Length of one moment.
   static constexpr std::chrono::milliseconds span{4};
   static constexpr long longest_stop = 3'000'000;  // ns
-  /// Ignored by who does not ask for it, so that one that comes late does no harm.
+  /// Ignored by default, so that a late signal does no harm.
   static constexpr int signal_number = SIGURG;
 
   static void stop(int /*signal*/) {
@@ -75,7 +75,7 @@ class disturbance {
     std::optional<std::size_t> where;
     while (!stopped.stop_requested()) {
       const auto moment = clock::now().time_since_epoch() / span;
-      // The same of all ranks.
+      // All ranks draw the same numbers here.
       std::minstd_rand alike(seed_ + static_cast<std::uint32_t>(moment));
       alike.discard(4);
       std::optional<std::size_t> chosen;
@@ -91,14 +91,14 @@ class disturbance {
     }
     if (where && is_known) place(std::nullopt, before);
   }
-  /// Where the system does not let it, it stays where it is.
+  /// Moves the disturbed thread, or leaves it where it is if the system refuses.
   void place(const std::optional<std::size_t>& where, const cpu_set_t& otherwise) const {
     cpu_set_t one;
     CPU_ZERO(&one);
     if (where) CPU_SET(*where, &one);
     sched_setaffinity(disturbed_, sizeof one, where ? &one : &otherwise);
   }
-  /// Those that the system lets this thread have, where the rank may be bound to fewer.
+  /// The processors that the system lets this thread use. The rank may be bound to fewer.
   [[nodiscard]] static std::vector<std::size_t> all_processors() {
     cpu_set_t all;
     CPU_ZERO(&all);

@@ -1,13 +1,13 @@
 /// \file
-/// Random numbers by which the ranks of a benchmark draw what to do.
+/// Random numbers by which the ranks of a benchmark choose operations.
 #pragma once
 
 #include <cstdint>
 
 namespace nearfar::bench {
 
-/// Numbers that a rank draws: by a counter, so that the same seed gives each rank the same, and every rank
-/// others (S. Vigna, SplitMix64).
+/// The numbers that one rank draws, by a counter (S. Vigna, SplitMix64). The same seed gives a rank the same
+/// numbers, and each rank different ones.
 class draws {
  public:
   draws(std::uint64_t seed, int rank) noexcept
@@ -19,7 +19,7 @@ class draws {
     z = (z ^ (z >> 27U)) * 0x94d0'49bb'1331'11ebU;
     return z ^ (z >> 31U);
   }
-  /// 0 to 1, without 1.
+  /// A number from 0 to 1, excluding 1.
   [[nodiscard]] double share() noexcept { return static_cast<double>(next() >> 11U) * 0x1p-53; }
 
  private:

@@ -13,8 +13,8 @@
 
 namespace nearfar::bench {
 
-/// Runs one repetition for `duration`, warm-up included. Collective; rank 0 gets the sample, the others one
-/// without durations and without what each rank did.
+/// Runs one repetition for `duration`, warm-up included. Collective. Rank 0 gets the whole sample; the other
+/// ranks' samples lack durations and counts per rank.
 template <world W>
 [[nodiscard]] sample run_ecsb(W& w, const lock_entry& entry, const lock_parameters& parameters,
                               std::chrono::duration<double> duration, std::int64_t latency_interval = 0) {
@@ -26,7 +26,7 @@ template <world W>
   return sample_of_locking(w, "ecsb", entry, check, mine);
 }
 
-/// The statement.
+/// The benchmark's description.
 struct ecsb {
   static benchmark statement() {
     return {.name = "ecsb",
@@ -34,7 +34,7 @@ struct ecsb {
             .summary = "empty critical section: every rank acquires and releases one lock without pause",
             .source = "Uffmann 2022, 4.2.2",
             .kind = &locks(),
-            .axes = {duration_axis(0.02),  // in which the slower locks are acquired some ten thousand times
+            .axes = {duration_axis(0.02),  // some ten thousand acquisitions of the slower locks
                      latency_interval_axis()},
             .columns = with_acquisitions({time_per_acquisition, throughput, progress_variation, waited,
                                           handed_over_locally, followed_other}),

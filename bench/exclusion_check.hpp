@@ -1,5 +1,5 @@
 /// \file
-/// Whether a lock excluded: counters that only exclusion keeps right.
+/// Tests mutual exclusion by counters that are right only if the lock excludes.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,17 @@
 
 namespace nearfar::bench {
 
-/// Two counters that are read, incremented and written back without atomic read-modify-write, to be touched
-/// only by the holder of the lock under test; an increment that is lost proves that two ranks held it at
+/// Two counters that are read, incremented and written back without an atomic read-modify-write. Only the
+/// holder of the lock under test may touch them. A lost increment proves that two ranks held the lock at
 /// once.
 ///
-/// One is in the home rank's memory, reached by far operations where the world has several nodes, and
-/// remembers the last holder; the other is in each node's near memory and costs one cache-line transfer.
+/// One counter is in the home rank's memory, which far operations reach if the world has several nodes; it
+/// comes with the name of the last holder. The other is in each node's near memory and costs one cache-line
+/// transfer.
 template <world W>
 class exclusion_check {
  public:
-  /// Collective. `home` keeps the counter of all ranks.
+  /// Collective. `home` is the rank that stores the counter of all ranks.
   explicit exclusion_check(W& w, int home = 0)
       : world_(&w),
         far_(w),
@@ -26,8 +27,8 @@ class exclusion_check {
         one_node_(w.locality().groups(level::node) == 1),
         node_(&near_.at(one_node_ ? home : w.locality().leader(level::node, w.rank()))) {}
 
-  /// Counts one acquisition among all ranks. Returns whether another rank held the lock before. While holding
-  /// the lock.
+  /// Counts one acquisition among all ranks. Returns whether another rank held the lock before. The caller
+  /// must hold the lock.
   bool count_everywhere() {
     ++counted_everywhere_;
     const rank_word me = to_word(world_->rank());
@@ -50,16 +51,16 @@ class exclusion_check {
     return last != nobody && last != me;
   }
 
-  /// Counts one acquisition among the ranks of this node. While holding the lock.
+  /// Counts one acquisition among the ranks of this node. The caller must hold the lock.
   void count_in_node() {
     ++counted_in_node_;
     node_->in_node.store(node_->in_node.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
-  /// Whether both counters are what they must be, over all calls so far. Collective; the lock must be free.
+  /// Whether both counters are right, over all calls so far. Collective; the lock must be free.
   [[nodiscard]] bool holds() { return lost() == 0; }
 
-  /// How many increments both counters lack. Collective; the lock must be free.
+  /// Number of increments that both counters lack. Collective; the lock must be free.
   [[nodiscard]] std::int64_t lost() {
     world_->barrier();
     const bool is_leader = one_node_
@@ -82,7 +83,7 @@ class exclusion_check {
     far<std::uint64_t> count;
     far<rank_word> last;
   };
-  // One line, so that a check costs one transfer.
+  // On one line, so that a check costs one transfer.
   struct alignas(cache_line) near_words {
     typename W::template near<std::uint64_t> everywhere{};
     typename W::template near<rank_word> last{};

@@ -1,5 +1,5 @@
 /// \file
-/// The farm benchmark: uneven tasks that beget others, shared out to all ranks until nothing is left.
+/// The farm benchmark: uneven tasks that create further tasks, distributed over all ranks until none is left.
 ///
 /// Source: nearfar's; the tasks after Olivier et al. 2006 (bench/farms/task_tree.hpp).
 #pragma once
@@ -22,7 +22,7 @@
 
 namespace nearfar::bench {
 
-/// The statement.
+/// The benchmark's description.
 struct farm {
   static benchmark statement() {
     constexpr double most_trees = 1e5;
@@ -83,7 +83,7 @@ struct farm {
     result.counts = {
         {"efficiency", or_null(all > 0 ? std::optional(static_cast<double>(sums[1]) / all) : std::nullopt)},
         {"work", sums[1]}};
-    // Each task was done, once.
+    // Each task ran exactly once.
     result.verified = sums[0] == sums[2] && sums[3] == 0 && sums[0] > 0;
     return {result};
   }

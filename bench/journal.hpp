@@ -1,5 +1,5 @@
 /// \file
-/// A results file that grows over several runs: what is in it stays, whatever ends the process.
+/// A results file that grows over several runs. Its records stay, however the process ends.
 #pragma once
 
 #include <filesystem>
@@ -9,29 +9,30 @@
 
 namespace nearfar::bench {
 
-/// JSON Lines that are appended to, the first of which says what they are about. One process at a time.
+/// A JSON Lines file that is only appended to. The first record says what the others are about. One process
+/// at a time may use it.
 class journal {
  public:
-  /// Opens the file, or makes it with `header` as its first record. What is there is kept if its header has
-  /// the same `study`; a last line that was cut off, as by a kill, is removed. Throws `nearfar::error` for
-  /// another file, one that another process has open, and one that cannot be written.
+  /// Opens the file, or makes it with `header` as its first record. Keeps the existing records if their
+  /// header has the same `study`. Removes a last line that was cut off, as by a kill. Throws `nearfar::error`
+  /// for another file, for one that another process has open, and for one that cannot be written.
   journal(const std::filesystem::path& path, const nlohmann::ordered_json& header);
   journal(const journal&) = delete;
   journal& operator=(const journal&) = delete;
   ~journal();
 
-  /// The records that were there, without the header.
+  /// The records found at opening, without the header.
   [[nodiscard]] const std::vector<nlohmann::ordered_json>& found() const noexcept { return found_; }
   [[nodiscard]] bool is_new() const noexcept { return is_new_; }
-  /// Whether a last line was removed.
+  /// Whether a cut-off last line was removed.
   [[nodiscard]] bool was_torn() const noexcept { return was_torn_; }
   /// The header in the file, which another run may have written.
   [[nodiscard]] const nlohmann::ordered_json& header() const noexcept { return header_; }
 
-  /// Removes the last `count` of those that were found.
+  /// Removes the last `count` records of `found`.
   void drop_last(std::size_t count);
-  /// Appends all of them or none, and waits until the disk has them. Throws `nearfar::error`, also if the
-  /// file was deleted or changed by somebody else.
+  /// Appends all records or none, and waits until the disk has them. Throws `nearfar::error`, also if another
+  /// program has deleted or changed the file.
   void append(std::span<const nlohmann::ordered_json> records);
 
  private:
@@ -42,7 +43,7 @@ class journal {
   std::filesystem::path path_;
   int file_ = -1;
   std::vector<nlohmann::ordered_json> found_;
-  std::vector<std::size_t> ends_;  // of the header and of each record found, in bytes
+  std::vector<std::size_t> ends_;  // of the header and of each found record, in bytes
   std::size_t size_ = 0;
   nlohmann::ordered_json header_;
   bool is_new_ = false;

@@ -17,11 +17,11 @@
 
 namespace nearfar::bench {
 
-/// Of which operations the latency is measured, where the clock would cost too much of each. So many are
-/// from one to the next; prime, so that it falls in with no lock's rounds.
+/// Number of operations from one measured latency to the next, where the clock would cost too much to measure
+/// each. Prime, so that it does not coincide with a lock's rounds.
 inline constexpr std::int64_t standard_latency_interval = 251;
 
-/// The axis "latency_interval". In virtual time the clock costs nothing.
+/// The axis "latency_interval". In virtual time the clock costs nothing, so there the default is different.
 [[nodiscard]] inline axis latency_interval_axis() {
   constexpr double much = 1e9;
   return {.name = "latency_interval",
@@ -32,13 +32,13 @@ inline constexpr std::int64_t standard_latency_interval = 251;
           .is_effort = true};
 }
 
-/// The shares of `quantile` that are recorded, by what their fields' names end with.
+/// The recorded quantiles, with the endings of their fields' names.
 inline constexpr std::array<std::pair<const char*, double>, 4> latency_quantiles{
     {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}}};
 
-/// Adds up what all ranks measured and adds it to the sample's counts: "WHAT_timed", of how many operations,
-/// and in ns "WHAT_mean", "WHAT_min", "WHAT_p50" and so on, "WHAT_max", null where nothing was measured.
-/// Collective; rank 0's count.
+/// Adds up the latencies of all ranks and adds them to the sample's counts: "WHAT_timed", the number of
+/// measured operations, and in ns "WHAT_mean", "WHAT_min", "WHAT_p50" and so on, "WHAT_max", which are null
+/// if nothing was measured. Collective; rank 0's counts are valid.
 template <world W>
 void note_latencies(W& w, sample& of, const std::string& what, const latency_histogram& mine) {
   const std::vector<std::int64_t> all = w.sum_over_ranks(mine.counts());
@@ -55,13 +55,13 @@ void note_latencies(W& w, sample& of, const std::string& what, const latency_his
   const double most = is_known ? static_cast<double>(*std::ranges::max_element(longest)) : 0;
   note("mean", is_known ? static_cast<double>(sum) / static_cast<double>(count) : 0);
   note("min", least);
-  // The middle of a class may be beyond all that is in it.
+  // The middle of a class may lie beyond all values in it.
   for (const auto& [name, share] : latency_quantiles)
     note(name, std::clamp(latency_histogram::quantile(all, share), least, std::max(least, most)));
   note("max", most);
 }
 
-/// The column of what `note_latencies` has noted as "WHAT_PART", such as "p99".
+/// The column of a value that `note_latencies` stores as "WHAT_PART", such as "p99".
 [[nodiscard]] inline column latency_column(const std::string& what, const std::string& part, std::string head,
                                            std::string title, std::string meaning,
                                            standing how = standing::judged) {
@@ -74,8 +74,8 @@ void note_latencies(W& w, sample& of, const std::string& what, const latency_his
           .of = [name = what + "_" + part](const sample& s) { return s.count(name); }};
 }
 
-/// Adds those columns of `what`, whose operations are called `operations`, that are not there yet. What is
-/// shown of them is the quantiles.
+/// Adds the missing latency columns of `what`, whose operations are called `operations`. Only the quantiles
+/// are shown.
 [[nodiscard]] inline std::vector<column> with_latencies(std::vector<column> columns, const std::string& what,
                                                         const std::string& operations,
                                                         standing of_quantiles) {

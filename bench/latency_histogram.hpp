@@ -1,5 +1,6 @@
 /// \file
-/// How long operations took: counts by length, which ranks can add up; and which operations are timed.
+/// How long operations took: counts by length, which can be added up over ranks. And which operations are
+/// timed.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +16,8 @@
 
 namespace nearfar::bench {
 
-/// Counts of spans of time in classes whose width is a 16th of an octave, so that a quantile is exact within
-/// 3 %, from 1 ns to an hour; shortest, longest and sum are exact.
+/// Counts time spans in classes whose width is a 16th of an octave, from 1 ns to an hour. So a quantile is
+/// exact within 3 %. Shortest, longest and sum are exact.
 class latency_histogram {
  public:
   void add(std::chrono::nanoseconds span) noexcept {
@@ -27,7 +28,8 @@ class latency_histogram {
   }
 
   [[nodiscard]] const std::vector<std::int64_t>& counts() const noexcept { return counts_; }
-  /// The largest of its type where there was none, so that the shortest of several is that of one.
+  /// The largest value of its type if no span was added, so that the minimum over several histograms is
+  /// right.
   [[nodiscard]] std::chrono::nanoseconds shortest() const noexcept { return shortest_; }
   [[nodiscard]] std::chrono::nanoseconds longest() const noexcept { return longest_; }
   [[nodiscard]] std::chrono::nanoseconds sum() const noexcept { return sum_; }
@@ -36,10 +38,11 @@ class latency_histogram {
     return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   }
 
-  /// The shortest span that at least a share of all, 0 to 1, do not exceed, in ns; 0 for no spans.
+  /// The shortest span that at least `share` (0 to 1) of all spans do not exceed, in ns. 0 if no span was
+  /// added.
   [[nodiscard]] static double quantile(std::span<const std::int64_t> counts, double share) {
     const std::int64_t all = count(counts);
-    // That 0.07 is a little more than 7 hundredths must not ask for one more of a hundred.
+    // The double 0.07 is a little more than 7 hundredths, and must not ask for the eighth of a hundred spans.
     constexpr double rounding = 1e-12;
     const double least = std::ceil(share * static_cast<double>(all) * (1 - rounding));
     const auto wanted = std::max<std::int64_t>(1, static_cast<std::int64_t>(least));
@@ -77,10 +80,10 @@ class latency_histogram {
   std::chrono::nanoseconds sum_{};
 };
 
-/// Tells which operations of a rank are timed: the first, and then one of each interval.
+/// Selects which operations of a rank are timed: the first, and then one of each interval.
 class latency_turns {
  public:
-  /// 0: none is.
+  /// An interval of 0 selects none.
   explicit latency_turns(std::int64_t interval) noexcept : interval_(interval) {}
 
   [[nodiscard]] bool is_next() noexcept {

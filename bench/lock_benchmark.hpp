@@ -1,5 +1,5 @@
 /// \file
-/// What the benchmarks of exclusive locks have in common whose ranks all acquire one: samples and columns.
+/// Samples and columns shared by the benchmarks of exclusive locks in which all ranks acquire one lock.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace nearfar::bench {
 
-/// What the ranks counted in a sample. Collective; rank 0 gets it.
+/// The counts of all ranks as a sample. Collective; rank 0 gets the sample.
 template <world W>
 [[nodiscard]] sample sample_of_locking(W& w, const std::string& benchmark, const lock_entry& entry,
                                        exclusion_check<W>& check, const lock_counts& mine) {
@@ -35,7 +35,8 @@ template <world W>
   return result;
 }
 
-/// Of locks, whose time over all ranks says nothing of a rank's.
+/// Adds columns of acquisition latencies, because the time per acquisition over all ranks says nothing about
+/// one rank's wait.
 [[nodiscard]] inline std::vector<column> with_acquisitions(std::vector<column> columns) {
   return with_latencies(std::move(columns), "acquire", "acquisitions", standing::shown);
 }

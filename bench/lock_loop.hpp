@@ -15,38 +15,38 @@
 
 namespace nearfar::bench {
 
-/// What one rank counted. Only `checked` and `followed_other` are of the warm-up.
+/// What one rank counted. Only `checked` and `followed_other` include the warm-up.
 struct lock_counts : loop_counts {
   std::int64_t iterations = 0;
   std::int64_t contended = 0;
   std::int64_t local_handovers = 0;
-  std::int64_t checked = 0;         ///< acquisitions of the warm-up, each of which counted
-  std::int64_t followed_other = 0;  ///< of those, how many followed another rank's acquisition
+  std::int64_t checked = 0;         ///< acquisitions of the warm-up, each of which was checked
+  std::int64_t followed_other = 0;  ///< how many of those followed another rank's acquisition
   bool knows_contention = true;
   latency_histogram latency{};  ///< from before the acquisition until the rank holds the lock
 };
 
-/// What each rank does, from the common start.
+/// What each rank does from the common start.
 struct lock_plan {
   run_times times{};
-  std::int64_t latency_interval = 0;  ///< of so many acquisitions one is timed; 0: none
+  std::int64_t latency_interval = 0;  ///< one acquisition in this many is timed; 0: none
 };
 
 /// When a rank checks exclusion in the measured part. A check costs cache-line transfers, or far operations,
-/// and all ranks wait for it: it comes so seldom that the checks of all of them take about a hundredth of
-/// the time, whatever one costs, so that what is measured is the lock. Where the lock takes no time at all,
-/// as a broken one may in virtual time, it would never be time for the next: there one of few is checked.
+/// and all ranks wait for it. So the ranks' checks are spaced to take together about a hundredth of the time,
+/// whatever one costs, and the benchmark measures the lock. A lock that takes no time at all, as a broken one
+/// may in virtual time, would never be checked again. There one acquisition of a few is checked.
 class check_schedule {
  public:
-  /// `rank` of `ranks`, which check in turn.
+  /// `rank` of `ranks` ranks, which check in turn.
   check_schedule(int rank, int ranks) : pauses_(hundredths * ranks), first_(hundredths * (rank + 1)) {}
 
-  /// What one check in the warm-up took.
+  /// Stores what one check in the warm-up took.
   void measured(std::chrono::nanoseconds cost) noexcept { cost_ = cost; }
-  /// From when on it counts.
+  /// Starts the schedule at `now`.
   void begin(std::chrono::nanoseconds now) noexcept { next_ = now + first_ * cost_; }
 
-  /// Checks if it is time to, which `now` need not tell exactly.
+  /// Runs `check` if it is due. `now` need not be exact.
   template <world W, typename Check>
   void check_if_due(W& w, std::chrono::nanoseconds now, Check&& check) {
     if (now != seen_) at_once_ = 0;
@@ -71,7 +71,7 @@ class check_schedule {
   int at_once_ = 0;
 };
 
-/// What the ranks do besides: nothing.
+/// No work besides locking.
 struct no_work {
   void begin() const noexcept {}
   void before() const noexcept {}
@@ -79,10 +79,9 @@ struct no_work {
   void after() const noexcept {}
 };
 
-/// Acquires and releases until the time is over, with `work.before()`, `work.inside()` while it holds the
-/// lock, and `work.after()`; `work.begin()` comes once, after the warm-up. The time is looked at after each
-/// round; the warm-up does not count, but is where every acquisition is checked, by both counters.
-/// Collective.
+/// Acquires and releases until the time is over. Calls `work.begin()` once after the warm-up, and in each
+/// round `work.before()`, `work.inside()` while holding the lock, and `work.after()`. Reads the clock after
+/// each round. The warm-up is not measured, and there both counters check every acquisition. Collective.
 template <world W, typename Lock, typename Work>
 lock_counts lock_loop(W& w, Lock& lock, exclusion_check<W>& check, const lock_plan& plan, Work&& work) {
   lock_counts counts;

@@ -14,32 +14,34 @@
 
 namespace nearfar::bench {
 
-// Names for levels inside a node: all on which the topology says something, and no level.
+// Names for sets of levels inside a node: all levels that the topology knows, and none.
 inline constexpr const char* every_level = "all";
 inline constexpr const char* no_level = "none";
 
-/// One set of values for all locks; each takes those it has.
+/// One set of values for all locks. Each lock takes the values that it uses.
 struct lock_parameters {
   int max_local_passes = default_max_local_passes;
   backoff pause{};
   backoff local_pause{std::chrono::nanoseconds(1024), std::chrono::nanoseconds(16384)};
-  /// A lock that prefers a node's ranks lets others have it once in so many releases at random.
+  /// A lock that prefers its node's ranks lets other nodes have it at random in one of this many releases.
   int fairness_factor = 1;
-  /// For which a node may keep a lock whose turns are limited by time.
+  /// Longest time for which a node keeps a lock whose turns are limited by time.
   std::chrono::nanoseconds max_turn = default_max_turn;
-  /// For which a rank looks before it sleeps, where it may.
+  /// How long a waiting rank polls before it sleeps, if it may sleep.
   std::chrono::nanoseconds spin = default_spin;
-  /// Of queues inside a node: `every_level`, `no_level`, or what `lock_tree::parse_inside_nodes` takes.
+  /// Levels of queues inside a node: `every_level`, `no_level`, or what `lock_tree::parse_inside_nodes`
+  /// accepts.
   std::string levels = every_level;
 
-  /// Those that the point names, and the defaults of the others.
+  /// The values of the point, and defaults for the others.
   [[nodiscard]] static lock_parameters at(const point& where);
 
-  /// `levels`, each with its threshold, or else `max_local_passes`.
+  /// `levels`, each with its own threshold, or else with `max_local_passes`.
   [[nodiscard]] lock_tree levels_inside(const locality& of) const;
 };
 
-/// Why the pauses of a lock that tries again, or those of a local one, do not go together; or nothing.
+/// Why the pauses of a lock that retries, or those of its local lock, contradict each other; empty if they do
+/// not.
 [[nodiscard]] std::string refuse_pauses(const point& at);
 
 }  // namespace nearfar::bench

@@ -1,5 +1,5 @@
 /// \file
-/// Samples of the benchmarks of loops over containers, and how their figures come about.
+/// Samples of the benchmarks of loops over containers, and how their figures are computed.
 ///
 /// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, section 1.6.
 #pragma once
@@ -13,17 +13,17 @@
 
 namespace nearfar::bench {
 
-/// Version of the format; a reader refuses any other.
+/// Version of the format. A reader refuses any other.
 inline constexpr const char* loops_schema = "nearfar.loops/1";
 
-/// What one pass of a loop does for each element, or a sweep for each point of the grid.
+/// The work of one pass of a loop per element, or of a sweep per point of the grid.
 struct loop_work {
   double flops = 0;
   double bytes = 0;           ///< read and written by the program
-  double bytes_with_rfo = 0;  ///< and what the cache reads because it is going to be overwritten
+  double bytes_with_rfo = 0;  ///< plus what the cache reads before the program overwrites it
 };
 
-/// One repetition of one case. What does not apply to its benchmark has no value.
+/// One repetition of one case. A field that does not apply to its benchmark has no value.
 struct loop_sample {
   std::string benchmark;
   std::string container;
@@ -59,7 +59,7 @@ struct loop_sample {
   [[nodiscard]] std::optional<double> mlups() const;
 
  private:
-  // Nothing for what the work has none of: a copy computes nothing.
+  // Returns nothing for an amount that the work lacks: a copy computes nothing.
   [[nodiscard]] std::optional<double> rate(double loop_work::*amount, double unit) const;
 };
 

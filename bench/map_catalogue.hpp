@@ -1,5 +1,5 @@
 /// \file
-/// The registry of distributed maps, by how their operations are kept apart.
+/// The registry of distributed maps, by how they synchronise their operations.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct map_parameters {
   map_capacity capacity{};
 };
 
-/// Maps, as a kind of what is registered.
+/// Maps, as a kind of registered objects.
 struct registered_maps {
   template <typename W>
   using any = any_map<W>;

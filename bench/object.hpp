@@ -1,5 +1,5 @@
 /// \file
-/// The kinds of objects that benchmarks drive, and what is registered of each kind.
+/// The kinds of objects that benchmarks drive, and the registered objects of each kind.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace nearfar::bench {
 
-/// The worlds that something can run in.
+/// The worlds in which an object can run.
 enum class world_kind : std::uint8_t { mpi, threads, engine };
 
-/// What every registered object says of itself, whatever its kind.
+/// The description of every registered object, whatever its kind.
 struct object {
   /// "family" for the recommended setting, "family.policy" for a variant.
   std::string name;
   std::string summary;
   std::string paper;
-  /// What else is to be known, as 'nearfar list' shows it: ("fairness", "first come, first served").
+  /// Further facts that 'nearfar list' shows: ("fairness", "first come, first served").
   std::vector<std::pair<std::string, std::string>> facts;
-  /// Names of the kind's parameters that it takes.
+  /// Names of the kind's parameters that the object takes.
   std::vector<std::string> parameters;
   std::vector<world_kind> worlds;
-  /// Works only where all ranks share one node.
+  /// Whether it works only if all ranks share one node.
   bool one_node_only = false;
-  /// Why it may hang or give wrong results, where it does; empty: sound.
+  /// Why it may hang or give wrong results; empty if it is sound.
   std::string unsound{};
 
   [[nodiscard]] bool is_sound() const noexcept { return unsound.empty(); }
@@ -40,22 +40,22 @@ struct object {
 
 /// A kind of objects.
 struct object_kind {
-  std::string name;    ///< "lock": also the field of a record that names the object
-  std::string plural;  ///< "locks": also the option --locks
+  std::string name;    ///< "lock"; also the field of a record that names the object
+  std::string plural;  ///< "locks"; also the option --locks
   std::string title;   ///< in words: "reader-writer lock"
-  /// What users read of all of them in 'nearfar list': before, and after.
+  /// Texts of 'nearfar list' for the whole kind: before the objects, and after them.
   std::string introduction;
   std::string remarks;
   std::vector<axis> parameters;
-  /// Why these parameters do not go together, or nothing.
+  /// Why these parameters do not go together; empty if they do.
   std::string (*refuse)(const point& parameters);
-  /// Families together, each family's recommended setting first.
+  /// Families are together, each family's recommended setting first.
   std::vector<object> objects;
-  /// What these parameters of an object name and that place has not, in a sentence, or nothing. None: all
-  /// places have all.
+  /// What these parameters of an object name that the place lacks, in a sentence; empty if it lacks nothing.
+  /// Null: no place lacks anything.
   std::string (*lacking)(const object&, const point& parameters, const locality&) = nullptr;
 
-  /// Null if there is none of that name.
+  /// Null if no object has that name.
   [[nodiscard]] const object* find(std::string_view named) const;
   [[nodiscard]] std::vector<std::string> names() const;
 };
@@ -75,10 +75,10 @@ struct object_kind {
 /// The strategies of channels.
 [[nodiscard]] const object_kind& channels();
 
-/// The ways of sharing out tasks.
+/// The ways of distributing tasks.
 [[nodiscard]] const object_kind& farms();
 
-/// All kinds that this program has: each in the command, locks alone in that of `make bench`.
+/// All kinds of this program. The command has all of them, `make bench` only locks.
 [[nodiscard]] const std::vector<const object_kind*>& object_kinds();
 
 }  // namespace nearfar::bench

@@ -1,5 +1,6 @@
 /// \file
-/// Files that users name as output: they appear complete or not at all, and replace nothing else.
+/// Output files that users name. They appear complete or not at all, and replace only empty files or older
+/// output of the same kind.
 #pragma once
 
 #include <filesystem>
@@ -12,28 +13,28 @@ namespace nearfar::bench {
 /// A file that appears under its name only when it is complete.
 class output_file {
  public:
-  /// Opened at once, so that what cannot be written is known before the work is done. An existing file is
-  /// replaced only if it is empty or `mark` is in its first line: `kind` ("nearfar results") says what that
-  /// makes it. Throws `nearfar::error`, also while another process writes a file of that name.
+  /// Opens the file at once, so that an unwritable path is reported before the work starts. An existing file
+  /// is replaced only if it is empty or its first line contains `mark`. `kind` ("nearfar results") describes
+  /// such files in the error. Throws `nearfar::error`, also while another process writes a file of that name.
   output_file(std::filesystem::path path, std::string_view mark, std::string_view kind);
   output_file(const output_file&) = delete;
   output_file& operator=(const output_file&) = delete;
-  /// Leaves what was there before, unless committed.
+  /// Leaves the previous file in place, unless committed.
   ~output_file();
 
-  /// Where the file is until it is complete, of process `process`.
+  /// The name of the file until it is complete, for process `process`.
   [[nodiscard]] static std::string partial_name(const std::string& path, std::string_view process);
 
   /// Appends. Throws `nearfar::error` on a full disk.
   void write(std::string_view text);
-  /// Puts the file in its place.
+  /// Moves the complete file to its place.
   void commit();
-  /// Leaves the file for whoever ends before it is complete: in its place if nothing is there, else where it
-  /// is. Returns its name.
+  /// For a process that ends before the file is complete. Moves the file to its place if no file is there,
+  /// else leaves it under its partial name. Returns its name.
   std::string keep();
-  /// Leaves it where it is, whatever state it is in. Returns its name.
+  /// Leaves the file where it is, in whatever state. Returns its name.
   std::string leave();
-  /// Takes it away, and leaves what was there before.
+  /// Removes the file and leaves the previous one in place.
   void discard();
 
  private:
@@ -43,7 +44,7 @@ class output_file {
 
   std::filesystem::path path_;
   std::filesystem::path written_;
-  int lock_ = -1;  // on what is written, if that is not `path_` itself
+  int lock_ = -1;  // on the file being written, unless that is `path_` itself
   std::ofstream stream_;
 };
 

@@ -1,9 +1,9 @@
 /// \file
-/// The queue benchmark: every rank pushes and pops, at random, or some push and the others pop.
+/// The queue benchmark: every rank pushes and pops at random, or some ranks push and the others pop.
 ///
 /// Source: A. Paznikov, A. Burachenko, D. Derzhavin, "A distributed lock-free queue in the remote memory
-/// access model" (in Russian), 2023, with the phases that are timed there. There each rank does 10,000
-/// operations; here ranks go on for a time, so that none of them runs alone at the end.
+/// access model" (in Russian), 2023, with the phases that are timed there. There each rank performs 10,000
+/// operations. Here the ranks run for a time, so that no rank runs alone at the end.
 #pragma once
 
 #include <algorithm>
@@ -23,11 +23,11 @@
 
 namespace nearfar::bench {
 
-/// The statement.
+/// The benchmark's description.
 struct queue_benchmark {
   static benchmark statement() {
     constexpr double most_batch = 1000;
-    constexpr double most_capacity = 6e4;  // what the worlds have memory for
+    constexpr double most_capacity = 6e4;  // for which the worlds have memory
     return {
         .name = "queue",
         .title = "Distributed queue",
@@ -73,7 +73,7 @@ struct queue_benchmark {
         .seconds = [](const point& at) { return at.real("duration"); },
         .objects =
             [](const point& at) {
-              // In the kilobytes that a lock is reckoned with; at most 64 bytes for each element.
+              // In units of one lock's memory, a kilobyte; an element takes at most 64 bytes.
               constexpr std::int64_t elements_of_a_kilobyte = 16;
               return at.whole("capacity") / elements_of_a_kilobyte + 1;
             }};
@@ -83,7 +83,7 @@ struct queue_benchmark {
   [[nodiscard]] static std::vector<sample> run(W& w, const object& of, const point& at, const heartbeat&) {
     const std::unique_ptr<any_queue<W>> queue = queue_catalogue::instance().find(of.name)->factory<W>()(
         w, 0, {.capacity = static_cast<std::size_t>(at.whole("capacity"))});
-    // Who only pushes, or only pops, does nothing but try again and again.
+    // A rank that only pushes, or only pops, does nothing else than try again.
     const queue_role role = queue->role_of(w.rank());
     const bool does_both = (at.real("producers") == 0 || w.size() == 1) && role.pushes && role.pops;
     const queue_counts mine =
@@ -114,7 +114,7 @@ struct queue_benchmark {
     result.counts["announce_time"] = mean(sums[8], sums[0] + sums[1]);
     note_latencies(w, result, "read", mine.pop_latency);
     note_latencies(w, result, "write", mine.push_latency);
-    // Every value came out once, and those of each rank in order.
+    // Every value came out once, and the values of each rank came in order.
     result.verified = mine.faults == 0 && result.iterations != 0;
     return {result};
   }

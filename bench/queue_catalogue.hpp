@@ -14,10 +14,10 @@ namespace nearfar::bench {
 
 /// One set of values for all queues.
 struct queue_parameters {
-  std::size_t capacity = 0;  ///< of each rank
+  std::size_t capacity = 0;  ///< elements per rank
 };
 
-/// Queues, as a kind of what is registered.
+/// Queues, as a kind of registered objects.
 struct registered_queues {
   template <typename W>
   using any = any_queue<W>;

@@ -1,5 +1,5 @@
 /// \file
-/// What is registered of a kind of objects that are made in worlds, and the list of all of them.
+/// The registered objects of a kind that are made in worlds, and the list of all of them.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,9 @@
 
 namespace nearfar::bench {
 
-/// Whether this build has objects in the world of `Maker`, a factory or the like, where `OfMpi` is that of
-/// MPI: a build to test one more MPI library leaves the other worlds out, in which the library makes no
-/// difference.
+/// Whether this build has objects in the world of `Maker`, a factory or the like; `OfMpi` is the one of the
+/// MPI world. A build that tests a further MPI library leaves out the other worlds, for which the library
+/// makes no difference.
 #ifdef NEARFAR_MPI_ONLY
 template <typename OfMpi, typename Maker>
 inline constexpr bool is_compiled = std::same_as<OfMpi, Maker>;
@@ -32,17 +32,19 @@ template <typename OfMpi, typename Maker>
 inline constexpr bool is_compiled = true;
 #endif
 
-/// Which ranks may change places, their own words included, and nothing changes but names: of schedules that
-/// differ so the checker explores one. Who says it of ranks that are not alike hides faults. Words that are
-/// not a rank's own stay where they are: those of the home and of a node's leader.
+/// Which ranks may be exchanged, together with their own words, so that nothing changes but names. Of
+/// schedules that differ only by such an exchange the checker explores one. An entry that claims this of
+/// ranks that are not alike hides faults. Words that are not a rank's own keep their place: those of the home
+/// and of a node's leader.
 enum class alike_ranks : std::uint8_t {
   none,
-  of_a_node,     ///< any two of one node
-  of_the_world,  ///< any two: nothing asks on which node a rank is, or all are on one
+  of_a_node,     ///< any two ranks of one node
+  of_the_world,  ///< any two ranks: no code depends on a rank's node, or all ranks are on one node
 };
 
-/// One registered object of a kind: `Kind::any<W>` is it in a world, its type known at run time only,
-/// `Kind::parameters` are those of the kind, `Kind::bypass` says how often it lets who waits be overtaken.
+/// One registered object of a kind. `Kind::any<W>` is the object in a world, with its type known only at run
+/// time. `Kind::parameters` are the kind's parameters. `Kind::bypass` says how often waiting ranks may be
+/// overtaken.
 template <typename Kind>
 struct entry {
   template <typename W>
@@ -53,28 +55,28 @@ struct entry {
   std::string name;
   std::string summary;
   std::string paper;
-  /// How often a waiting rank can be overtaken, in words ...
+  /// How often a waiting rank can be overtaken, in words.
   std::string fairness;
-  /// ... and as far as the model checker holds it to that.
+  /// The part of it that the model checker enforces.
   typename Kind::bypass bypass{};
   /// Far operations: uncontended; contended.
   std::string cost;
-  /// Names of the kind's parameters that it takes.
+  /// Names of the kind's parameters that the object takes.
   std::vector<std::string> parameters;
-  /// Whether there is an attempt that does not wait, where the kind has them.
+  /// Whether it has an attempt that does not wait, for kinds that have attempts.
   bool can_try = true;
-  /// Works only where all ranks share one node.
+  /// Whether it works only if all ranks share one node.
   bool one_node_only = false;
   alike_ranks alike = alike_ranks::none;
-  /// Why it may hang or let two ranks in, where it does: a published form, kept for comparison. Such an
-  /// object runs only when it is named. Empty: sound.
+  /// Why it may hang or let two ranks in, for a published form that is kept for comparison. Such an object
+  /// runs only when it is named. Empty: sound.
   std::string unsound{};
 
   std::tuple<factory_in<mpi::world>, factory_in<threads::world>, factory_in<engine::world>> factories{};
 
   [[nodiscard]] bool is_sound() const noexcept { return unsound.empty(); }
 
-  /// Makes it in that world; empty where it does not exist.
+  /// Makes the object in that world; empty if the object does not exist there.
   template <world W>
   [[nodiscard]] const factory_in<W>& factory() const {
     return std::get<factory_in<W>>(factories);
@@ -85,7 +87,7 @@ struct entry {
   }
   [[nodiscard]] std::string family() const { return name.substr(0, name.find('.')); }
 
-  /// As all kinds of objects are listed.
+  /// The description that all kinds of objects share.
   [[nodiscard]] object listed() const {
     object result{.name = name,
                   .summary = summary,
@@ -106,7 +108,8 @@ struct entry {
 template <typename Entry>
 class registry {
  public:
-  /// `make` is called as make(world, home, parameters) in every world in which it can be.
+  /// `make` is called as make(world, home, parameters). It is registered for every world in which that call
+  /// compiles.
   template <typename Make>
   void add(Entry entry, Make make) {
     std::apply([&](auto&... factory) { (set_factory(factory, make), ...); }, entry.factories);
@@ -114,9 +117,9 @@ class registry {
   }
 
   [[nodiscard]] const std::vector<Entry>& entries() const noexcept { return entries_; }
-  /// Those that are sound, for whoever wants every one that works.
+  /// The sound entries, for callers that want every working object.
   [[nodiscard]] auto sound_entries() const { return entries_ | std::views::filter(&Entry::is_sound); }
-  /// Null if there is none of that name.
+  /// Null if no entry has that name.
   [[nodiscard]] const Entry* find(std::string_view name) const {
     const auto found =
         std::find_if(entries_.begin(), entries_.end(), [&](const auto& each) { return each.name == name; });

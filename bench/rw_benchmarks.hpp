@@ -1,6 +1,6 @@
 /// \file
-/// The benchmarks of reader-writer locks: LB, ECSB, SOB, WCSB and WARB, each one loop in which every rank
-/// acquires as a reader or as a writer, drawn for each acquisition.
+/// The benchmarks of reader-writer locks: LB, ECSB, SOB, WCSB and WARB. Each is one loop in which every rank
+/// draws for each acquisition whether it reads or writes.
 ///
 /// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
 /// 10.1145/2907294.2907323, evaluation.
@@ -26,8 +26,8 @@
 
 namespace nearfar::bench {
 
-/// Runs one repetition for `duration`, warm-up included. Collective; rank 0 gets the sample, the others one
-/// without durations, quantiles and what each rank did.
+/// Runs one repetition for `duration`, warm-up included. Collective. Rank 0 gets the whole sample; the other
+/// ranks' samples lack durations, quantiles and counts per rank.
 template <world W>
 [[nodiscard]] sample run_rw(W& w, const std::string& benchmark, const rw_lock_entry& of,
                             const rw_lock_parameters& parameters, std::chrono::duration<double> duration,
@@ -48,7 +48,7 @@ template <world W>
   return result;
 }
 
-/// What the five have in common.
+/// What the five benchmarks have in common.
 template <typename Of>
 struct rw_benchmark {
   static benchmark statement() {
@@ -56,7 +56,7 @@ struct rw_benchmark {
                                 late_read_latency,    median_write_latency, late_write_latency};
     if (Of::is_of_latency) {
       std::rotate(columns.begin(), columns.begin() + 2, columns.end());
-      columns.front().has_interval = true;  // what locks are judged by here
+      columns.front().has_interval = true;  // locks are compared by this column here
     }
     for (const auto& [what, who] : {std::pair("read", "readers"), {"write", "writers"}})
       columns = with_latencies(std::move(columns), what, who, standing::recorded);

@@ -11,27 +11,27 @@
 
 namespace nearfar::bench {
 
-/// One set of values for all reader-writer locks; each takes those it has.
+/// One set of values for all reader-writer locks. Each lock takes the values that it uses.
 struct rw_lock_parameters {
   int max_local_passes = published_local_passes;
   rw_thresholds turns{};
   int nodes_per_counter = 1;
   backoff pause{};
 
-  /// Those that the point names, and the defaults of the others.
+  /// The values of the point, and defaults for the others.
   [[nodiscard]] static rw_lock_parameters at(const point& where);
 };
 
-/// What the model checker holds a lock to.
+/// The bounds that the model checker enforces for a lock.
 struct rw_bypass {
-  /// Writers queue, and one that waits is overtaken by no more writers than its queues allow, which is
-  /// checked for exclusive locks; a reader that waits by one turn of the writers at most.
+  /// Writers queue. A waiting writer is overtaken by no more writers than the queues allow, which the checker
+  /// tests on exclusive locks. A waiting reader is overtaken by at most one turn of the writers.
   bool bounds_writers_past_reader = false;
-  /// A writer that waits is overtaken by no more than the readers of the turns before its own.
+  /// A waiting writer is overtaken only by the readers of the turns before its own.
   bool bounds_readers_past_writer = false;
 };
 
-/// Reader-writer locks, as a kind of what is registered.
+/// Reader-writer locks, as a kind of registered objects.
 struct shared_locks {
   template <typename W>
   using any = any_rw_lock<W>;

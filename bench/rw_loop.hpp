@@ -15,7 +15,7 @@
 
 namespace nearfar::bench {
 
-/// What is done inside, and after.
+/// What a rank does inside the critical section, and after it.
 enum class rw_work : std::uint8_t {
   none,
   one_access,   ///< a reader gets a word at home, a writer puts it
@@ -23,41 +23,42 @@ enum class rw_work : std::uint8_t {
   wait_after,   ///< 1 to 4 us, at random
 };
 
-/// What each rank does, from the common start.
+/// What each rank does from the common start.
 struct rw_plan {
   run_times times{};
-  double writer_share = 0;  ///< 0 to 1: which of the two an acquisition is is drawn for each
+  double writer_share = 0;  ///< 0 to 1; each acquisition draws whether it reads or writes
   rw_work work = rw_work::none;
   std::uint64_t seed = 1;
 };
 
-/// Whether writers excluded everybody, and readers found no value that a writer was changing: two words at
-/// home that are equal when no writer is in. A writer increments both, one after the other, by get and put.
+/// Tests whether writers excluded all other ranks, and whether readers saw no half-done write. Two words at
+/// home are equal when no writer is in the critical section. A writer increments both, one after the other,
+/// by get and put.
 template <world W>
 class rw_check {
  public:
   /// Collective.
   explicit rw_check(W& w, int home = 0) : world_(&w), words_(w), home_(home) {}
 
-  /// While holding the lock exclusively.
+  /// The caller must hold the lock exclusively.
   void write() {
     const std::uint64_t count = read_word(&pair::first) + 1;
     write_word(&pair::first, count);
     write_word(&pair::second, count);
     ++writes_;
   }
-  /// While sharing it.
+  /// The caller must share the lock.
   void read() {
     const std::uint64_t second = read_word(&pair::second);
     if (read_word(&pair::first) != second) ++torn_;
     ++reads_;
   }
-  /// One access of a word that is not checked.
+  /// One access to a word that is not checked.
   void put(const std::uint64_t& value) { write_word(&pair::accessed, value); }
   void get() { static_cast<void>(read_word(&pair::accessed)); }
 
-  /// Of all ranks, so far: writes that were lost, and reads that found two different words. Collective;
-  /// nobody may be in.
+  /// Faults of all ranks so far: lost writes, and reads that found two different words. Collective; no rank
+  /// may be in the critical section.
   [[nodiscard]] std::int64_t faults() {
     world_->barrier();
     const auto at_home = world_->rank() == home_
@@ -98,16 +99,16 @@ class rw_check {
 struct rw_counts : loop_counts {
   std::int64_t reads = 0;
   std::int64_t writes = 0;
-  latency_histogram read_latency{};  ///< from before lock to after unlock, what is inside included
+  latency_histogram read_latency{};  ///< from before lock to after unlock, including the work inside
   latency_histogram write_latency{};
 };
 
-/// Every how many acquisitions of the measured part are checked, which costs far operations at home. Odd, so
-/// that it falls in with nothing.
+/// One acquisition in this many is checked in the measured part, which costs far operations at home. Odd, so
+/// that it coincides with no pattern.
 inline constexpr std::int64_t rw_check_interval = 255;
 
-/// Acquires and releases until the time is over; in the warm-up, which does not count, every acquisition is
-/// checked. Collective.
+/// Acquires and releases until the time is over. Every acquisition is checked in the warm-up, which is not
+/// measured. Collective.
 template <world W, typename Lock>
 rw_counts rw_loop(W& w, Lock& lock, rw_check<W>& check, const rw_plan& plan) {
   using std::chrono::nanoseconds;

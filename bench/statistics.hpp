@@ -15,13 +15,13 @@ struct median_interval {
   double median = 0;
   double low = 0;
   double high = 0;
-  /// False where the sample is too small for 95 % (fewer than 6 values): then the interval is minimum to
+  /// False if the sample is too small for 95 % (fewer than 6 values). Then the interval is from minimum to
   /// maximum.
   bool is_confidence = false;
 };
 
 /// Median and the tightest symmetric non-parametric interval that covers it with at least 95 % probability,
-/// by order statistics: no distribution is assumed. Throws `std::invalid_argument` for no values.
+/// by order statistics and without assuming a distribution. Throws `std::invalid_argument` for no values.
 [[nodiscard]] median_interval median_of(std::vector<double> values);
 
 /// Coefficient of variation with Bessel's correction: sample standard deviation over mean. 0 for fewer than

@@ -1,5 +1,5 @@
 /// \file
-/// What benchmarks that go on for a time have in common: samples, axes, columns.
+/// Samples, axes and columns shared by the benchmarks that run for a time.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace nearfar::bench {
 
-/// What ranks that did `iterations` rounds each have in a sample, whatever they did. Collective; rank 0 gets
-/// the sample, the others one without durations and without what each rank did.
+/// A sample of ranks that did `iterations` rounds each, of whatever kind. Collective. Rank 0 gets the whole
+/// sample; the other ranks' samples lack durations and counts per rank.
 template <world W>
 [[nodiscard]] sample sample_of_loop(W& w, std::string benchmark, std::string kind, std::string object,
                                     std::int64_t iterations, const loop_counts& mine) {
@@ -54,7 +54,7 @@ template <world W>
   return {.name = "draw", .meaning = std::move(meaning), .standard = std::int64_t{1}, .most = most_seed};
 }
 
-// The columns of those whose rounds are operations, not acquisitions.
+// The columns of benchmarks whose rounds are operations instead of acquisitions.
 [[nodiscard]] inline column with_meaning(column of, std::string meaning) {
   of.meaning = std::move(meaning);
   return of;

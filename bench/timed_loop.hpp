@@ -1,5 +1,5 @@
 /// \file
-/// The loop of benchmarks that go on for a time.
+/// The loop of benchmarks that run for a time.
 ///
 /// Source: A. Uffmann, master thesis, LMU Munich, 2022, sections 4 and 4.2.2.
 #pragma once
@@ -18,34 +18,34 @@ struct run_times {
   std::chrono::nanoseconds total{};
 };
 
-/// What one rank did of a loop's time, whatever it does there.
+/// One rank's share of a timed loop, whatever it does there.
 struct loop_counts {
-  std::int64_t in_first_half = 0;  ///< of what was measured, what was done in the first half of the time
+  std::int64_t in_first_half = 0;  ///< iterations in the first half of the measured time
   std::chrono::nanoseconds measured{};
 };
 
-/// Share of a run's time that warms up and is not measured.
+/// Share of a run's time that is warm-up and not measured.
 inline constexpr double warm_up_share = 0.1;
 
-/// With the warm-up within `duration`.
+/// Splits `duration` into warm-up and measured time.
 [[nodiscard]] inline run_times times_of(std::chrono::duration<double> duration) {
   using std::chrono::nanoseconds;
   return {.warm_up = std::chrono::duration_cast<nanoseconds>(duration * warm_up_share),
           .total = std::chrono::duration_cast<nanoseconds>(duration)};
 }
 
-/// What a round returns that is not always one operation.
+/// The result of a round that may perform any number of operations.
 struct counted_round {
   std::chrono::nanoseconds now{};
   std::int64_t operations = 1;
 
-  // NOLINTNEXTLINE(google-explicit-constructor): of most rounds only the time is to be told
+  // NOLINTNEXTLINE(google-explicit-constructor): most rounds report only the time
   counted_round(std::chrono::nanoseconds time) : now(time) {}
   counted_round(std::chrono::nanoseconds time, std::int64_t count) : now(time), operations(count) {}
 };
 
-/// Calls `warm_up()`, then `begin()` once, then `round(now)`, which returns the time after it, or that and
-/// how much it did, until the time is over, which is looked at after each round. Collective.
+/// Calls `warm_up()` repeatedly, then `begin()` once, then `round(now)` until the time is over. `round`
+/// returns the time after it, or a `counted_round`. The clock is read after each round. Collective.
 template <world W, typename WarmUp, typename Round, typename Begin>
 void timed_loop(W& w, const run_times& times, loop_counts& counts, WarmUp&& warm_up, Begin&& begin,
                 Round&& round) {
@@ -66,8 +66,8 @@ void timed_loop(W& w, const run_times& times, loop_counts& counts, WarmUp&& warm
     counts.in_first_half += now <= half ? done.operations : 0;
   } while (now - start < times.total);
   counts.measured = now - measured_from;
-  // A rank that has finished may be the home of words that others still use: it progresses here until all
-  // have.
+  // A rank that has finished may be the home of words that others still use. It drives progress here until
+  // all ranks have finished.
   w.barrier();
 }
 template <world W, typename WarmUp, typename Round>

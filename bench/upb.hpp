@@ -1,5 +1,5 @@
 /// \file
-/// UPB, the uncontested performance benchmark: many free locks, each acquired and released once, by a rank at
+/// UPB, the uncontested performance benchmark: many free locks, each acquired and released once by a rank at
 /// a known distance from the locks' home and from their last holder.
 ///
 /// Source: A. Uffmann, master thesis, LMU Munich, 2022, section 4.2.1, table 4.1 and figure 4.1.
@@ -25,18 +25,19 @@
 
 namespace nearfar::bench {
 
-/// The ranks that play in the UPB. With fewer than two nodes of two ranks some are missing.
+/// The roles of ranks in the UPB. With fewer than two nodes of two ranks some roles are vacant.
 enum class upb_role : std::uint8_t { home, home_node, other_node, other_node_second };
 
-/// The digit names the last holder as the acquiring rank sees it (1 the same rank, 2 same node, 3 other
-/// node), the letter where the acquiring rank is (a at home, b on the home's node, c on another).
+/// The digit gives the last holder relative to the acquiring rank: 1 the same rank, 2 the same node, 3
+/// another node. The letter gives the place of the acquiring rank: a at home, b on the home's node, c on
+/// another node.
 struct upb_scenario {
   const char* name;
   upb_role acquirer;
   upb_role predecessor;
 };
 
-/// In the order of the thesis, in which each scenario leaves the locks as the next one needs them.
+/// In the order of the thesis: each scenario leaves the locks as the next one needs them.
 inline constexpr std::array<upb_scenario, 9> upb_scenarios{{
     {"3a", upb_role::home, upb_role::other_node_second},
     {"1a", upb_role::home, upb_role::home},
@@ -49,7 +50,7 @@ inline constexpr std::array<upb_scenario, 9> upb_scenarios{{
     {"3b", upb_role::home_node, upb_role::other_node_second},
 }};
 
-/// Who plays which role in a world; the home is rank 0.
+/// Which rank plays which role in a world. The home is rank 0.
 class upb_cast {
  public:
   explicit upb_cast(const locality& where) {
@@ -73,7 +74,7 @@ class upb_cast {
   [[nodiscard]] bool can_play(const upb_scenario& scenario) const {
     return rank(scenario.acquirer).has_value() && rank(scenario.predecessor).has_value();
   }
-  /// The scenarios that this world has the ranks for.
+  /// The scenarios for which this world has the ranks.
   [[nodiscard]] std::vector<upb_scenario> scenarios() const {
     std::vector<upb_scenario> result;
     for (const upb_scenario& scenario : upb_scenarios)
@@ -87,13 +88,13 @@ class upb_cast {
   std::array<std::optional<int>, 4> ranks_;
 };
 
-/// The locks of one kind, all with home rank 0, and one repetition after another.
+/// The locks of one kind, all with home rank 0. Runs one repetition after another.
 template <world W>
 class upb_locks {
  public:
-  /// Collective; makes `count` locks, which are timed together, and `latency_count` that are timed one by
-  /// one, so that the clock is no part of the others' time. `beat` is called, outside of what is timed,
-  /// whenever all ranks have got on.
+  /// Makes `count` locks, which are timed together, and `latency_count` locks that are timed one by one. So
+  /// the clock is no part of the time of the former. Calls `beat`, outside the timed part, whenever all ranks
+  /// have made progress. Collective.
   upb_locks(
       W& w, const lock_entry& entry, const lock_parameters& parameters, int count, int latency_count = 0,
       std::function<void()> beat = [] {})
@@ -110,7 +111,7 @@ class upb_locks {
     }
   }
 
-  /// One sample for each scenario that this world can play. Collective; rank 0 gets all of them.
+  /// One sample for each scenario that this world can play. Collective; rank 0 gets all samples.
   [[nodiscard]] std::vector<sample> run() {
     for (int rank = 0; rank < world_->size(); ++rank) acquire_all(rank);
     std::vector<sample> samples;
@@ -127,8 +128,8 @@ class upb_locks {
   }
 
  private:
-  /// `rank` acquires and releases every lock once; the others wait, progressing. Returns the time of those
-  /// that are timed together on that rank.
+  /// `rank` acquires and releases every lock once; the other ranks wait and drive progress. Returns on `rank`
+  /// the time of the locks that are timed together.
   std::chrono::nanoseconds acquire_all(int rank) {
     std::chrono::nanoseconds span{};
     uncontended_ = 0;
@@ -170,7 +171,7 @@ class upb_locks {
     }
     result.counts = {{"contended", all - sums[1]}, {"local_handovers", 0}};
     note_latencies(*world_, result, "acquire", latency_);
-    // Every lock was free, as the scenario says; a lock that had to wait was not.
+    // Every lock was free, as the scenario says: no acquisition had to wait.
     result.verified = sums[1] == all;
     return result;
   }
@@ -185,7 +186,7 @@ class upb_locks {
   latency_histogram latency_;  ///< of the last pass, on the rank that acquired
 };
 
-/// The statement.
+/// The benchmark's description.
 struct upb {
   static benchmark statement() {
     constexpr double many = 1e6;

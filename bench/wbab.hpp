@@ -1,7 +1,7 @@
 /// \file
-/// WBAB, the wait before acquire benchmark: all ranks acquire and release one lock, and wait before, each
-/// time for a time drawn anew. The critical section is empty, so that what a round takes beyond the wait is
-/// the lock's.
+/// WBAB, the wait before acquire benchmark: all ranks acquire and release one lock, and before each
+/// acquisition wait for a time drawn anew. The critical section is empty, so the time of a round beyond the
+/// wait belongs to the lock.
 ///
 /// Source: A. Uffmann, master thesis, LMU Munich, 2022, section 4.2.4.
 #pragma once
@@ -19,8 +19,8 @@ namespace nearfar::bench {
 
 /// How long the ranks of a WBAB wait.
 struct wbab_waits {
-  std::chrono::nanoseconds shortest{};  ///< the longest is twice that, all between are as likely
-  bool progress = true;                 ///< whether what waits drives the library's progress
+  std::chrono::nanoseconds shortest{};  ///< the longest is twice that; uniform in between
+  bool progress = true;                 ///< whether a waiting rank drives the library's progress
   std::uint64_t seed = 1;
 };
 
@@ -44,7 +44,7 @@ class waiting_before {
   void inside() const noexcept {}
   void after() const noexcept {}
 
-  /// All waits since the beginning, as they were drawn.
+  /// The sum of all waits since the beginning, as drawn.
   [[nodiscard]] std::chrono::nanoseconds drawn() const noexcept { return drawn_; }
 
  private:
@@ -54,8 +54,8 @@ class waiting_before {
   std::chrono::nanoseconds drawn_{};
 };
 
-/// Runs one repetition for `duration`, warm-up included. Collective; rank 0 gets the sample, the others one
-/// without durations and without what each rank did.
+/// Runs one repetition for `duration`, warm-up included. Collective. Rank 0 gets the whole sample; the other
+/// ranks' samples lack durations and counts per rank.
 template <world W>
 [[nodiscard]] sample run_wbab(W& w, const lock_entry& entry, const lock_parameters& parameters,
                               std::chrono::duration<double> duration, const wbab_waits& waits,
@@ -67,8 +67,8 @@ template <world W>
   const lock_counts mine =
       lock_loop(w, *lock, check, {.times = times_of(duration), .latency_interval = latency_interval}, work);
   sample result = sample_of_locking(w, "wbab", entry, check, mine);
-  // From each rank's own time and waits. What was drawn differs from the mean of what may be drawn, and the
-  // time of the last rank from that of the others, by more than a lock takes where waits are long.
+  // Computed from each rank's own time and waits. If waits are long, the drawn waits differ from their
+  // expected mean, and the last rank's time from that of the others, by more than a lock takes.
   const std::int64_t beyond = w.sum_over_ranks({(mine.measured - work.drawn()).count()})[0];
   constexpr double mean_of_shortest = 1.5;
   result.counts["wait_ns"] = waits.shortest.count();
@@ -81,7 +81,7 @@ template <world W>
   return result;
 }
 
-/// The statement.
+/// The benchmark's description.
 struct wbab {
   static benchmark statement() {
     constexpr double one_minute = 6e10;
@@ -120,15 +120,15 @@ struct wbab {
   }
 
  private:
-  /// Beyond the duration: each rank waits once at least in the warm-up and once after that, and looks at the
-  /// clock after that only.
+  /// Waits beyond the duration: each rank waits at least once in the warm-up and once after it, and reads the
+  /// clock only after a wait.
   static constexpr int most_waits = 2;
 
   [[nodiscard]] static double longest_wait_in_seconds(const point& at) {
     return 2e-9 * static_cast<double>(at.whole("wait_ns"));
   }
-  /// Who has done waits for those that still wait, and without progress for the words of these, again and
-  /// again until the last has ended.
+  /// A rank that has finished waits for the others until they have finished their waits. Without progress it
+  /// also waits for their words, again and again until the last rank has ended.
   [[nodiscard]] static double pauses_of(const point& at) {
     const double longest = longest_wait_in_seconds(at);
     if (longest == 0 || at.flag("progress")) return longest;

@@ -20,7 +20,7 @@ channel_entry list_entry(std::string name, std::string summary, const char* pape
           .parameters = {}};
 }
 
-/// Nodes of those three kinds, for several receivers and for one.
+/// Lists with nodes of the three kinds, for several receivers and for one.
 template <template <typename> typename Lock>
 void add_lists(channel_catalogue& to, const char* name, const char* lock, const char* paper,
                const char* fairness) {

@@ -7,7 +7,7 @@ namespace nearfar::bench {
 
 namespace {
 
-/// A ring with that lock at each end, the same for one receiver, and one place under one lock.
+/// A ring with this lock at each end, the same for one receiver, and a single place under one lock.
 template <template <typename> typename Lock>
 void add_rings(channel_catalogue& to, const char* name, const char* lock, const char* paper,
                const char* fairness) {

@@ -15,7 +15,7 @@ void add(std::vector<figure_case>& cases, std::string series, const loop_case& w
   cases.push_back({std::move(series), what});
 }
 
-/// Vector lengths from cache to memory, so many in each decade.
+/// Vector lengths from cache to memory, the given number in each decade.
 std::vector<std::size_t> lengths(const figure_machine& on, std::initializer_list<std::size_t> in_decade) {
   if (on.quick) return {100, 10'000, 100'000};
   constexpr std::size_t longest = 10'000'000;
@@ -28,7 +28,7 @@ std::vector<std::size_t> lengths(const figure_machine& on, std::initializer_list
 
 std::vector<std::size_t> lengths(const figure_machine& on) { return lengths(on, {1, 3}); }
 
-/// The thesis' length, which is in memory for every cache of its time and most of today's.
+/// The thesis' length, whose vectors exceed every cache of its time and most of today's.
 std::size_t length_in_memory(const figure_machine& on, std::size_t of_thesis) {
   return on.quick ? 100'000 : of_thesis;
 }
@@ -45,7 +45,7 @@ triad_case triad(loop_container container, int threads, std::size_t length,
   return result;
 }
 
-/// With the initialisation that suits the container.
+/// A triad with the initialisation that suits the container.
 triad_case best_triad(loop_container container, int threads, std::size_t length) {
   triad_case result = triad(container, threads, length);
   result.initialisation = best_initialisation(result);
@@ -98,7 +98,7 @@ std::vector<figure_case> figure_2_4(const figure_machine& on) {
   return cases;
 }
 
-/// Some of many, evenly spread, the first and the last among them.
+/// At most `count` of `all`, evenly spread, including the first and the last.
 std::vector<int> some_of(const std::vector<int>& all, std::size_t count) {
   if (all.size() <= count) return all;
   std::vector<int> result;
@@ -107,7 +107,7 @@ std::vector<int> some_of(const std::vector<int>& all, std::size_t count) {
 }
 
 std::vector<figure_case> figure_2_6(const figure_machine& on) {
-  // All ordered pairs of up to six CPUs are 30 points; with one CPU there is one, and one thread.
+  // All ordered pairs of up to six CPUs are 30 points. One CPU gives one point, with one thread.
   constexpr std::size_t most_cpus = 6;
   constexpr std::size_t of_thesis = 9'000'000;
   const int threads = std::min(2, on.threads.back());
@@ -125,7 +125,7 @@ std::vector<figure_case> figure_2_6(const figure_machine& on) {
   return cases;
 }
 
-/// The largest number of threads that is at most the thesis'.
+/// The largest number of threads that does not exceed the thesis'.
 int threads_up_to(const figure_machine& on, int of_thesis) {
   int result = on.threads.front();
   for (const int threads : on.threads)
@@ -152,8 +152,8 @@ std::vector<figure_case> figure_2_7(const figure_machine& on) {
   return cases;
 }
 
-/// One curve for each number of threads and each of the containers, which are initialised as is best for
-/// them.
+/// One curve for each number of threads and each container, with the initialisation that is best for the
+/// container.
 std::vector<figure_case> over_lengths(const figure_machine& on,
                                       std::initializer_list<loop_container> containers) {
   std::vector<figure_case> cases;
@@ -194,7 +194,8 @@ std::vector<figure_case> figure_3_8(const figure_machine& on) {
   constexpr std::size_t quick = 59'049;          // 3^10
   const std::size_t length = on.quick ? quick : of_thesis;
   const int threads = on.threads.back();
-  // Segments on pages of their own are at least a page long; else they would take more memory than there is.
+  // A segment on pages of its own is at least a page long. Shorter segments would take more memory than there
+  // is.
   constexpr std::size_t page_of_elements = 512;
   constexpr std::size_t shortest = 27;
   constexpr std::size_t line = 64;
@@ -212,7 +213,7 @@ std::vector<figure_case> figure_3_8(const figure_machine& on) {
 }
 
 std::vector<figure_case> relaxation(const figure_machine& on, loop_decomposition decomposition) {
-  // The thesis has 8000; two grids of this take 64 MB, beyond the caches of most machines too.
+  // The thesis uses 8000. Two grids of side 2000 take 64 MB, which also exceeds the caches of most machines.
   constexpr std::size_t side = 2000;
   constexpr std::size_t quick = 200;
   std::vector<figure_case> cases;

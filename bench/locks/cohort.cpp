@@ -18,7 +18,7 @@ namespace nearfar::bench {
 
 namespace {
 
-/// Type constructors, since a template over a world cannot be a template argument together with its policy.
+/// Type constructors, because a template over a world cannot be a template argument together with its policy.
 template <dash_policy Policy>
 struct dash_above {
   template <world W>
@@ -110,7 +110,8 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
           .cost = cost,
           .parameters = {is_timed ? "max_turn_ns" : "max_local_passes"},
           .can_try = !std::is_same_v<Above, ticket_above> && !std::is_same_v<Below, clh_below>,
-          // The checker's clock counts the steps of all ranks.
+          // A lock that limits turns by time reads the clock, and the checker's clock counts the steps of all
+          // ranks.
           .alike = is_timed ? alike_ranks::none : Below::alike,
           .unsound = is_unsound ? single_next_word : ""},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
@@ -162,7 +163,7 @@ void add_cohort(catalogue& to) {
   add<tas_above, cohort_policy{}>(to, "cohort.tas", "tas between nodes, mcs within",
                                   "2 at home; none within a node");
 
-  // The other pairs that the thesis evaluates, above_below.
+  // The other pairs that the thesis evaluates, named above_below.
   const std::string cost = "2 at home; none within a node";
   add<tas_above, cohort_policy{}, tts_below<waiters_by::flag>>(
       to, "cohort.tas_tts", "tas between nodes, near_tts with the published flag within", cost);
@@ -192,7 +193,7 @@ void add_cohort(catalogue& to) {
   add<direct_node, cohort_policy{}, published_hemlock_below<hemlock_release::in_turn, false>>(
       to, "cohort.mcs_hemlock_base", "dash between nodes, hemlock.base within", cost);
 
-  // With local locks that came later.
+  // Pairs with local locks that came later.
   add<direct_node, cohort_policy{}, twa_below>(to, "cohort.mcs_twa", "dash between nodes, twa within", cost);
   add<direct_node, cohort_policy{}, cna_below>(to, "cohort.mcs_cna", "dash between nodes, cna within", cost);
   add<direct_node, cohort_policy{}, fissile_below>(to, "cohort.mcs_fissile",

@@ -15,7 +15,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary, con
           .fairness = "no bound",
           .cost = cost,
           .parameters = {"backoff_min_ns", "backoff_max_ns"},
-          // Who looks first does so in place where it can.
+          // A rank that looks first does so in place where it can.
           .alike = Policy.looks_first ? alike_ranks::of_a_node : alike_ranks::of_the_world},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
            return make_any_lock<tas_lock<W, Policy>>(w, home, parameters.pause);

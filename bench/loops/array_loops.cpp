@@ -14,7 +14,7 @@ namespace nearfar::bench {
 
 namespace {
 
-/// Memory from where numa_allocator has it, so that only the container differs; nobody has touched it.
+/// Untouched memory from the same source as numa_allocator's, so that only the container differs.
 class raw_array {
  public:
   explicit raw_array(const triad_case& of) : chunked_(of.chunk != 0), size_(of.length), data_(allocate(of)) {}
@@ -31,7 +31,7 @@ class raw_array {
   [[nodiscard]] double* data() const noexcept { return data_; }
 
  private:
-  // With any chunk arrays begin with a page.
+  // With a chunk of any size, arrays begin with a page.
   using page_aligned = numa_allocator<double, 8>;
   using plain = numa_allocator<double>;
 
@@ -46,7 +46,7 @@ class raw_array {
   double* data_;
 };
 
-/// The loop with streaming stores as one writes it by hand.
+/// The loop with streaming stores, as written by hand.
 template <typename Kernel, typename... In>
 void streaming_loop(double* out, std::size_t first, std::size_t last, const In*... in) {
   std::size_t i = first;
@@ -93,7 +93,7 @@ struct array_vectors {
     raw_for(of.threads, of.chunk == 0 ? 0 : 1, (of.length + block - 1) / block, block_of);
   }
 
-  // Blocks as the static schedule of the elements has them, up to one element.
+  // Blocks as in the static schedule of the elements, up to one element.
   static std::size_t streaming_block_size(const triad_case& of) {
     if (of.chunk != 0) return of.chunk;
     const auto threads = static_cast<std::size_t>(of.threads);

@@ -60,11 +60,11 @@ std::string text_of(initialisation value) { return name_of(loop_initialisations,
 
 constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
 
-// Sums and products that end at the largest number.
+// Sums and products, capped at the largest number.
 std::size_t sum_of(std::size_t a, std::size_t b) { return b > largest - a ? largest : a + b; }
 std::size_t product_of(std::size_t a, std::size_t b) { return a != 0 && b > largest / a ? largest : a * b; }
 
-/// `ways` are the case's initialisations; `circumstance`, if there is one, is what they depend on.
+/// `ways` are the case's initialisations. `circumstance`, if it is not empty, says what they depend on.
 std::string common_obstacle(const loop_setting& to, const std::vector<initialisation>& ways,
                             const std::string& circumstance = "") {
   if (to.threads < 1) return "there must be at least 1 thread";
@@ -85,7 +85,7 @@ std::vector<initialisation> initialisations_of(const triad_case& of) {
       return {initialisation::parallel, initialisation::serial};
     case container::vector:
       return {initialisation::serial};
-    case container::numa_expression:  // works by its owners, who are those who initialise
+    case container::numa_expression:  // its owners, who initialise the elements, also do the work
       return {initialisation::allocator};
     default:
       return {initialisation::allocator, initialisation::serial};
@@ -167,7 +167,8 @@ std::string text_of(const page_placement& placement) {
   return text;
 }
 
-/// Teams without a number of threads, such as those of numa_new, are of this size while it lives.
+/// While an object of this class lives, teams without a number of threads, such as those of numa_new, have
+/// this size.
 class default_team_size {
  public:
 #ifdef _OPENMP
@@ -185,8 +186,8 @@ class default_team_size {
 #endif
 };
 
-/// What every repetition begins with: pinned threads, and no page left that malloc would hand out again with
-/// the place it has.
+/// Begins every repetition: pins the threads, and returns free pages to the system, which malloc would
+/// otherwise hand out again in their old place.
 void prepare(const loop_setting& of) {
   pin_all(of.threads, pinning_used(of));
 #ifdef __GLIBC__
@@ -194,7 +195,7 @@ void prepare(const loop_setting& of) {
 #endif
 }
 
-/// Doubles the number of iterations until they last long enough.
+/// Doubles the number of iterations until the loop runs long enough.
 template <typename Loop>
 void measure(Loop& loop, const loop_times& times, loop_sample& into) {
   std::int64_t iterations = std::max<std::int64_t>(times.first_guess, 1);
@@ -262,7 +263,7 @@ std::string obstacle(const loop_case& to) {
 pinning pinning_used(const loop_setting& of) { return this_machine().is_this_system() ? of.pin : pinning(); }
 
 std::size_t bytes_of(const loop_case& of) {
-  if (const auto* grid = std::get_if<relax_case>(&of))  // two grids; as many to verify
+  if (const auto* grid = std::get_if<relax_case>(&of))  // two grids, and as many to verify
     return product_of(product_of(4 * sizeof(double), grid->rows), grid->columns);
   const auto& loop = std::get<triad_case>(of);
   return product_of(inputs_of(loop.kernel) + 1, bytes_of_vector(loop));

@@ -1,4 +1,4 @@
-// Loops over numa_vector: by nearfar's algorithms, and by its arithmetic.
+// Loops over numa_vector: by nearfar's algorithms, and by numa_vector's arithmetic.
 
 #include "bench/loops/vector_loop.hpp"
 #include "nearfar/container/algorithm.hpp"
@@ -33,7 +33,7 @@ struct numa_vectors {
   static auto first(const container& in) { return in.begin(); }
 };
 
-/// Whole vectors at a time.
+/// Expressions of whole vectors.
 template <std::size_t Chunk>
 struct numa_expressions : numa_vectors<Chunk> {
   using container = typename numa_vectors<Chunk>::container;
@@ -57,7 +57,7 @@ struct numa_expressions : numa_vectors<Chunk> {
 
 template <template <std::size_t> typename Vectors>
 std::unique_ptr<vector_loop> loop_with_chunk(const triad_case& of) {
-  // One thread has no use for the allocator's chunk.
+  // A single thread does not need the allocator's chunk.
   if (of.chunk == 0 || of.initialisation == loop_initialisation::serial) return make_loop_of<Vectors<0>>(of);
   return with_chunk(of, [&](auto chunk) -> std::unique_ptr<vector_loop> {
     return std::make_unique<vector_loop_of<Vectors<chunk>, triad_kernel>>(of);

@@ -10,7 +10,7 @@ namespace nearfar::bench {
 
 namespace {
 
-/// A number as a class, which new[] initialises: so it places it too.
+/// A number as a class. new[] initialises it, and thereby also places its page.
 template <typename Derived>
 struct boxed {
   double value = 0;

@@ -26,7 +26,7 @@ void relax_row(Row&& to, const ConstRow& above, const ConstRow& here, const Cons
   for (std::size_t j = first; j < last; ++j) to[j] = (above[j] + here[j - 1] + here[j + 1] + below[j]) * 0.25;
 }
 
-/// Sweeps as one writes them with OpenMP, over whatever has rows.
+/// Sweeps as written with OpenMP, over any grid with rows.
 struct raw_sweeps {
   template <typename Grid>
   static void horizontal(const relax_case& of, Grid& to, const Grid& from) {
@@ -38,7 +38,7 @@ struct raw_sweeps {
   template <typename Grid>
   static void vertical(const relax_case& of, Grid& to, const Grid& from) {
     if (of.threads == 1) return horizontal(of, to, from);
-      // Rows do not wait for each other: a sweep reads one grid and writes the other.
+      // Rows are independent: a sweep reads one grid and writes the other.
 #pragma omp parallel num_threads(of.threads)
     for (std::size_t i = 1; i < of.rows - 1; ++i) {
       auto&& row = to[i];
@@ -72,8 +72,8 @@ struct team_sweeps {
   }
 };
 
-/// A row of a C array, where `new` has it: aligned to 16 bytes. Containers whose rows begin with a cache line
-/// come out up to 6 % faster than it.
+/// A row of a C array, placed by `new`: aligned to 16 bytes. Containers whose rows begin with a cache line
+/// are up to 6 % faster.
 class raw_row {
  public:
   raw_row() = default;
@@ -87,7 +87,7 @@ class raw_row {
   std::unique_ptr<double[]> data_;
 };
 
-/// Rows that are containers of their own.
+/// A grid whose rows are containers of their own.
 template <typename Row>
 class grid_of_rows {
  public:
@@ -131,7 +131,7 @@ class grid_of_rows {
   std::vector<Row> rows_;
 };
 
-/// A segment for each row.
+/// A segmented_array with one segment for each row.
 class segmented_grid {
  public:
   using sweeps = team_sweeps;

@@ -43,7 +43,7 @@ struct segmented_vectors {
   static auto first(const container& in) { return in.begin(); }
 };
 
-/// As if the elements lay in one piece: every thread goes over its share of them.
+/// As if the elements lay in one piece: every thread iterates over its share of them.
 template <typename Layout>
 struct segmented_elements : segmented_vectors<Layout> {
   template <typename Kernel, typename... In>
@@ -62,7 +62,7 @@ struct segmented_elements : segmented_vectors<Layout> {
   }
 };
 
-/// A loop over pointers for each piece that the vectors have in common.
+/// A loop over pointers for each piece that all vectors have in common.
 struct padded_pieces : segmented_vectors<padded_layout> {
   template <typename Kernel, typename... In>
   static void pass(const triad_case& of, container& out, const In&... in) {

@@ -46,7 +46,7 @@ struct std_vectors {
 
 std::unique_ptr<vector_loop> make_std_vector_loop(const triad_case& of) {
   if (of.container == loop_container::vector) return make_loop_of<std_vectors<std::allocator<double>>>(of);
-  // One thread has no use for the allocator's chunk.
+  // A single thread does not need the allocator's chunk.
   if (of.chunk == 0 || of.initialisation == loop_initialisation::serial)
     return make_loop_of<std_vectors<numa_allocator<double>>>(of);
   return with_chunk(of, [&](auto chunk) -> std::unique_ptr<vector_loop> {

@@ -9,7 +9,7 @@ namespace nearfar::bench {
 
 template <world W>
 using spin_lock = tas_lock<W>;
-/// Takes any world, as a policy asks; made only in those that have epochs.
+/// Accepts any world, as a policy must, but is constructed only in worlds with epochs.
 template <world W>
 class window_lock : public mpi_win_lock<W> {
  public:
@@ -18,7 +18,7 @@ class window_lock : public mpi_win_lock<W> {
 
 namespace {
 
-/// With one of the locks between which its source leaves the choice.
+/// Adds the queue with one of the locks that its source allows.
 template <typename Locks, bool needs_epochs = false>
 void add(queue_catalogue& to, const char* name, const char* lock) {
   to.add(

@@ -8,7 +8,7 @@ namespace nearfar::bench {
 
 namespace {
 
-/// With other settings than the capacity.
+/// Adds the queue with settings other than the capacity.
 void add(queue_catalogue& to, const char* name, const char* summary, const ticket_queue_parameters& set) {
   to.add({.name = name,
           .summary = summary,
@@ -20,7 +20,8 @@ void add(queue_catalogue& to, const char* name, const char* summary, const ticke
          [set]<world W>(W& w, int home, const queue_parameters& of) {
            ticket_queue_parameters all = set;
            all.capacity = of.capacity;
-           // One rank has the memory of all, which here is to be no more than what each has otherwise.
+           // One rank has the memory of all. Its share for this queue must not exceed what each rank has
+           // otherwise.
            if (set.cells == ticket_cells::at_home)
              all.capacity = std::max<std::size_t>(1, of.capacity / static_cast<std::size_t>(w.size()));
            all.home = home;

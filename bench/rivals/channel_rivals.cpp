@@ -1,5 +1,5 @@
-// The project's channels beside the queues that Debian packages: one loop for all, pinned threads, and what
-// arrives is verified. Built with -DNEARFAR_RIVALS=ON, see docs/channels.md.
+// The project's channels beside the queues that Debian packages. All run in one loop with pinned threads,
+// which verifies the received messages. Built with -DNEARFAR_RIVALS=ON, see docs/channels.md.
 #include <atomic_queue/atomic_queue.h>
 #include <concurrentqueue/concurrentqueue.h>
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ namespace nearfar::bench {
 namespace {
 
 using message = std::uint64_t;
-/// Of a message: who sent it, above; below the how manieth, from 1.
+/// A message holds its sender in the upper bits and its number, from 1, in the lower bits.
 constexpr unsigned number_bits = 40;
 
 struct setting {
@@ -60,7 +60,7 @@ void pin(int index) {
     }
 }
 
-/// Until it succeeds; gives the core away where there may be more threads than cores.
+/// Repeats the attempt until it succeeds, and yields the core where there may be more threads than cores.
 template <typename Attempt>
 void persist(const Attempt& attempt) {
   for (int look = 0; !attempt(); ++look)
@@ -72,8 +72,8 @@ void persist(const Attempt& attempt) {
     }
 }
 
-/// Nanoseconds for each message, from when the first thread begins until the last ends. Throws if one was
-/// lost, doubled, or out of its producer's order.
+/// Nanoseconds per message, from the start of the first thread to the end of the last. Throws if a message
+/// was lost, duplicated, or out of its producer's order.
 template <typename Push, typename Pop>
 double time_of(const Push& push, const Pop& pop, const setting& of) {
   using clock = std::chrono::steady_clock;
@@ -101,7 +101,7 @@ double time_of(const Push& push, const Pop& pop, const setting& of) {
         }
       } else {
         std::vector<message> last(static_cast<std::size_t>(of.producers), 0);
-        // A share of its own, so that the loop has no word that all change.
+        // Each consumer has a share of its own, so that no word of the loop is written by all of them.
         const int consumer = thread - of.producers;
         const std::int64_t own_share =
             of.messages / of.consumers + (consumer < of.messages % of.consumers ? 1 : 0);
@@ -132,7 +132,7 @@ struct contender {
   bool is_fifo = true;
 };
 
-/// What `make(capacity)` brings, by attempts, `push(queue, value)` and `pop(queue, to)`.
+/// Drives the queue that `make(capacity)` returns, by attempts `push(queue, value)` and `pop(queue, to)`.
 template <typename Make, typename Push, typename Pop>
 contender adapted(const char* name, Make make, Push push, Pop pop, bool is_fifo = true) {
   const auto run = [=](const setting& of) {
@@ -166,8 +166,9 @@ contender ours(const char* name) {
       });
 }
 
-/// A message goes from one thread to another by a word that says whether there is one: each sleeps on it at
-/// once when there is nothing to do, and the sender until the other has it.
+/// Passes a message from one thread to another by a word that says whether a message is present. Each thread
+/// sleeps on the word as soon as it has nothing to do; the sender also sleeps until the receiver has the
+/// message.
 class bare_futex {
  public:
   void give(message value) {
@@ -208,7 +209,7 @@ constexpr auto try_dequeue = [](auto& queue, message& to) { return queue.try_deq
 
 template <bool IsSpsc>
 contender with_atomic_queue(const char* name) {
-  // 0 is what it knows an empty place by; maximal throughput, not total order.
+  // The value 0 marks an empty place; maximal throughput instead of total order.
   using queue = atomic_queue::AtomicQueueB<message, std::allocator<message>, 0, true, false, IsSpsc>;
   return adapted(
       name, [](std::size_t capacity) { return queue(static_cast<unsigned>(capacity)); }, try_push, try_pop);
@@ -264,7 +265,7 @@ double quantile(std::vector<double> of, double part) {
 int compare(const std::string& kind, const setting& of, int runs, bool as_json) {
   const std::vector<contender> all = contenders(kind);
   std::vector<std::vector<double>> times(all.size());
-  // Alternating, so that what else the machine does is shared; the first round warms up.
+  // The contenders alternate, so that other load on the machine affects all alike. The first round warms up.
   for (int round = -1; round < runs; ++round)
     for (std::size_t i = 0; i < all.size(); ++i) {
       const double time = all[i].run(of);

@@ -1,6 +1,6 @@
 // The loops and algorithms of nearfar beside OpenMP's, the standard's parallel ones over oneTBB, and those of
-// GCC's parallel mode: one call for all, on the same memory, in turn, and what comes out is verified. Built
-// with -DNEARFAR_RIVALS=ON, see docs/numa-measured.md.
+// GCC's parallel mode. All run by one call, on the same memory and in turn, and the results are verified.
+// Built with -DNEARFAR_RIVALS=ON, see docs/numa-measured.md.
 #include <fmt/format.h>
 #include <omp.h>
 #include <oneapi/tbb/global_control.h>
@@ -37,13 +37,13 @@ namespace {
 using numbers = numa_vector<double>;
 constexpr auto parallel = std::execution::par_unseq;
 
-/// Someone's way to write a loop; what it finds is a number that is verified.
+/// One way to write a loop. It returns a number that is verified.
 struct way {
   std::string name;
   std::function<double()> run;
 };
 
-/// A loop in all ways, the one first that the others are compared with.
+/// A loop in all ways. The others are compared with the first.
 struct loop {
   std::string name;
   std::vector<way> ways;
@@ -51,7 +51,7 @@ struct loop {
   std::function<bool(double, int)> is_right;  ///< what the last of so many calls gave and left
 };
 
-/// What all loops work on.
+/// The data of all loops.
 struct arrays {
   explicit arrays(std::size_t n)
       : a(n, 0.0), b(n, 1.0), c(n, 2.0), d(n, 3.0), keys(n), pool(std::max(n, least_pool)) {
@@ -60,11 +60,11 @@ struct arrays {
   }
   [[nodiscard]] std::size_t size() const { return a.size(); }
 
-  /// The keys of the last call of `take_keys`.
+  /// The unsorted keys that the last call of `take_keys` copied.
   [[nodiscard]] auto unsorted() {
     return std::ranges::subrange(pool.data() + next, pool.data() + next + size());
   }
-  /// Other keys each time, so that no branch predictor learns the order of a few thousand by heart.
+  /// Takes other keys each time, so that no branch predictor learns the order of a few thousand keys.
   void take_keys() {
     next = next + 2 * size() <= pool.size() ? next + size() : 0;
     copy(unsorted(), keys.begin());
@@ -102,7 +102,8 @@ loop triad(arrays& on) {
                   on.a = on.b + hadamard(on.c, on.d);
                   return 0.0;
                 }},
-               // Transformations of the standard have two inputs at most: two passes, as its users write it.
+               // The standard's transformations have at most two inputs, so this takes two passes, as its
+               // users would write it.
                {"std::execution",
                 [&on, function] {
                   std::transform(parallel, on.c.begin(), on.c.end(), on.d.begin(), on.a.begin(), function);
@@ -172,7 +173,7 @@ loop dot_product(arrays& on) {
                       return __gnu_parallel::inner_product(on.c.begin(), on.c.end(), on.d.begin(), 0.0);
                     }}},
           .prepare = [] {},
-          // Sums of so few and so small whole numbers are exact in any order.
+          // Sums of so few and such small whole numbers are exact in any order.
           .is_right = [&on](double sum, int) { return sum == 6.0 * static_cast<double>(on.size()); }};
 }
 
@@ -208,7 +209,7 @@ loop scan(arrays& on) {
               }};
 }
 
-/// Of the last element.
+/// Finds the last element.
 loop search(arrays& on) {
   return {.name = "find, of the last",
           .ways = {{"serial",
@@ -234,7 +235,7 @@ loop search(arrays& on) {
           .is_right = [&on](double where, int) { return where == static_cast<double>(on.size() - 1); }};
 }
 
-/// Of numbers at random, copied in each call, in all ways alike.
+/// Sorts random numbers, which each way copies in each call.
 loop order(arrays& on) {
   return {.name = "sort",
           .ways = {{"serial",
@@ -264,7 +265,7 @@ loop order(arrays& on) {
           .prepare = [] {},
           .is_right =
               [&on](double, int) {
-                // Of numbers that are not whole the sum depends on the order; that of their bits does not.
+                // The sum of fractions depends on the order of addition; the sum of their bits does not.
                 const auto sum = [](const auto& of) {
                   std::uint64_t all = 0;
                   for (const double each : of) all += std::bit_cast<std::uint64_t>(each);
@@ -276,7 +277,7 @@ loop order(arrays& on) {
 
 using seconds = std::chrono::duration<double>;
 
-/// Of one call, by so many.
+/// Time of one call, measured over `calls` calls.
 double time_of(const loop& of, const way& by, int calls) {
   of.prepare();
   double found = 0;
@@ -288,7 +289,7 @@ double time_of(const loop& of, const way& by, int calls) {
   return span.count() / calls;
 }
 
-/// Middle, and what half of the runs lie between.
+/// The median, and the bounds of the middle half of the runs.
 struct middle {
   double low;
   double median;
@@ -299,7 +300,7 @@ middle middle_of(std::vector<double> of) {
   return {of[of.size() / 4], of[of.size() / 2], of[of.size() * 3 / 4]};
 }
 
-/// In turn, each run beginning with another way.
+/// Runs the ways in turn. Each run begins with another way.
 void compare(const loop& of, std::size_t length, int threads, int runs, bool as_json) {
   constexpr seconds long_enough(0.002);
   const double once = time_of(of, of.ways.front(), 1);

@@ -27,7 +27,7 @@ void add_rw_ticket(rw_catalogue& to) {
           .can_try = false,
           .alike = alike_ranks::of_a_node},
          []<world W>(W& w, int home, const rw_lock_parameters& of) {
-           // Without local passes each writer is for itself.
+           // Without local passes each writer queues for itself.
            if (of.max_local_passes == 0) return make_any_rw_lock<rw_ticket_lock<W>>(w, home);
            return make_any_rw_lock<cohort_rw_ticket_lock<W>>(w, home, of.max_local_passes);
          });
