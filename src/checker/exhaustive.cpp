@@ -75,7 +75,9 @@ struct node {
   }
   /// Whether what begins with one is what begins with the other, under other names.
   [[nodiscard]] bool are_images(const process& a, const process& b) const {
-    if (!a.is_rank() || !b.is_rank()) return false;
+    // Ranks that have done the same have issued as many operations, so that the numbers of these are the
+    // same.
+    if (a.delivery != b.delivery || a.is_crash()) return false;
     return contains(exchanges, std::pair(std::min(a.rank, b.rank), std::max(a.rank, b.rank)));
   }
 
