@@ -63,6 +63,15 @@ std::string axis::allowed() const {
   return fmt::format("one of {}{}{}", fmt::join(choices, ", "), others.empty() ? "" : ", or ", others);
 }
 
+std::string axis::range() const {
+  const std::string in_unit = unit.empty() ? "" : " " + unit;
+  if (std::holds_alternative<std::int64_t>(standard))
+    return fmt::format("{:.0f} to {:.0f}{}", least, most, in_unit);
+  if (std::holds_alternative<double>(standard)) return fmt::format("{} to {}{}", least, most, in_unit);
+  if (is_flag()) return fmt::format("{} or {}", true, false);
+  return fmt::format("{}{}{}", fmt::join(choices, ", "), others.empty() ? "" : ", or ", others);
+}
+
 axis_value axis::parse(std::string_view text) const {
   // Written so that NaN is refused too.
   const auto fits = [&](auto value) {

@@ -47,6 +47,8 @@ struct axis {
   [[nodiscard]] std::string negated_option() const;
   /// The allowed values in words: "a whole number from 1 to 10".
   [[nodiscard]] std::string allowed() const;
+  /// The same for a help text, as short as it can be: "1 to 10 ns"; "sleep, retry".
+  [[nodiscard]] std::string range() const;
   /// Throws `nearfar::error`, which names the option and what is allowed.
   [[nodiscard]] axis_value parse(std::string_view text) const;
 };

@@ -36,43 +36,42 @@ struct channel_benchmark {
     return {
         .name = "channel",
         .title = "Channel",
-        .summary = "channel between threads, or ranks of a node: messages from senders to receivers",
+        .summary = "messages through a channel, between threads or between ranks of one node",
         .source = "Laubert 2021, chapter 4",
         .kind = &channels(),
         .axes = {{.name = "receivers",
-                  .meaning = "Threads or ranks that receive, the first ones; the others send, at least one",
+                  .meaning = "Number of receivers, which are the first threads or ranks; all others send",
                   .standard = std::int64_t{1},
                   .least = 1,
                   .most = most_receivers},
                  {.name = "size",
                   .unit = "B",
-                  .meaning = "Bytes of a message: 4, 16, 64, 256, 1024 or 4096",
+                  .meaning = "Size of a message: 4, 16, 64, 256, 1024 or 4096 bytes",
                   .standard = std::int64_t{4},
                   .least = 4,
                   .most = 4096},
                  {.name = "messages",
-                  .meaning = "Messages in all",
+                  .meaning = "Total number of messages",
                   .standard = std::int64_t{100'000},
                   .least = 1,
                   .most = most_messages},
                  {.name = "capacity",
-                  .meaning = "Messages that there is room for, of strategies that have such; 0: unbuffered",
+                  .meaning = "Capacity in messages, for strategies with a buffer; 0 is unbuffered",
                   .standard = std::int64_t{10},
                   .most = most_capacity},
                  {.name = "wait",
-                  .meaning = "Who cannot send, or receive: sleeps, or tries again and again",
+                  .meaning = "Action of a thread or rank that cannot send or receive",
                   .standard = std::string("sleep"),
                   .choices = {"sleep", "retry"}},
                  {.name = "pattern",
-                  .meaning = "All messages one way, or each there and back, between the first two",
+                  .meaning = "Direction of messages: one way, or there and back between the first two",
                   .standard = std::string("stream"),
                   .choices = {"stream", "ping_pong"}}},
         .columns = with_latencies(
             {time_per_message, messages, rate,
-             latency_column("latency", "p50", "p50", "Median latency",
-                            "half of the messages are there in that time"),
-             latency_column("latency", "p99", "p99", "99th percentile of latency", "99 % are"),
-             latency_column("latency", "p999", "p999", "99.9th percentile of latency", "99.9 % are")},
+             latency_column("latency", "p50", "p50", "Median latency", "median latency of messages"),
+             latency_column("latency", "p99", "p99", "99th percentile of latency", "99th percentile"),
+             latency_column("latency", "p999", "p999", "99.9th percentile of latency", "99.9th percentile")},
             "latency", "messages", standing::recorded),
         .refuse = refuse};
   }
@@ -114,20 +113,22 @@ struct channel_benchmark {
     const std::int64_t size = at.whole("size");
     if (std::none_of(message_sizes.begin(), message_sizes.end(),
                      [&](std::size_t each) { return std::cmp_equal(each, size); }))
-      return fmt::format("messages have {} bytes, not {}", fmt::join(message_sizes, ", "), size);
-    if (where.groups(level::node) > 1) return "channels are within a node";
-    if (ranks < 2) return "it takes one who sends and one who receives: 2 ranks or more";
+      return fmt::format("--size must be one of {}, not {}", fmt::join(message_sizes, ", "), size);
+    if (where.groups(level::node) > 1) return "a channel connects the ranks of one node: use one node";
+    if (ranks < 2) return "a channel needs a sender and a receiver: use 2 ranks or more";
     const auto& most = channel_catalogue::instance().roles_of(of.name);
     if (most.meet && at.text("wait") == "retry")
-      return "where all only try, nobody ever waits for another: use --wait sleep";
+      return "sender and receiver meet only while one of them waits: use --wait sleep";
     if (at.text("pattern") == "ping_pong") return "";
     const std::int64_t receivers = at.whole("receivers");
     const std::int64_t senders = ranks - receivers;
-    if (senders < 1) return fmt::format("if {} of {} ranks receive none is left to send", receivers, ranks);
+    if (senders < 1)
+      return fmt::format("{} of {} ranks receive and none is left to send: lower --receivers", receivers,
+                         ranks);
     if (receivers > most.receivers)
-      return fmt::format("it has {} receiver, not {}", most.receivers, receivers);
+      return fmt::format("it takes {} receiver, not {}", most.receivers, receivers);
     if (senders > most.senders)
-      return fmt::format("it has at most {} sender{}, not {}", most.senders, most.senders > 1 ? "s" : "",
+      return fmt::format("it takes at most {} sender{}, not {}", most.senders, most.senders > 1 ? "s" : "",
                          senders);
     return "";
   }

@@ -25,10 +25,10 @@ object_kind make_channels() {
   object_kind result{.name = "channel",
                      .plural = "channels",
                      .title = "channel",
-                     .introduction = "Channels between the threads of a process, or the ranks of a node.",
+                     .introduction = "Channels between the threads of a process or the ranks of a node.",
                      .remarks =
-                         "Lines: those of cache that move for a message, between one who sends and one "
-                         "who receives, without those of the message itself beyond the first.",
+                         "'Lines' counts the cache lines that move for a message from one sender to one "
+                         "receiver; of the message itself\nonly the first line counts.",
                      .parameters = {},
                      .refuse = [](const point&) { return std::string(); },
                      .objects = {}};

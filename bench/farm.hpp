@@ -28,30 +28,28 @@ struct farm {
     constexpr double most_trees = 1e5;
     constexpr double most_work = 1e9;
     constexpr double most_begets = 499;
-    return {
-        .name = "farm",
-        .title = "Task farm",
-        .summary = "uneven tasks that beget others, shared out to all ranks until nothing is left",
-        .source = "tasks after Olivier et al. 2006 (UTS)",
-        .kind = &farms(),
-        .axes = {{.name = "work",
-                  .unit = "us",
-                  .meaning = "Mean time that a task takes, in microseconds",
-                  .standard = 10.0,
-                  .most = most_work},
-                 {.name = "begets",
-                  .meaning = "Of 1000 tasks, those that beget two others; the nearer to 500, the larger the "
-                             "largest of the trees that tasks make",
-                  .standard = std::int64_t{490},
-                  .most = most_begets},
-                 draw_axis("Seed of the trees"),
-                 {.name = "trees",
-                  .meaning = "Trees for each rank, with which it begins",
-                  .standard = std::int64_t{20},
-                  .least = 1,
-                  .most = most_trees,
-                  .is_effort = true}},
-        .columns = {time_per_task, efficiency}};
+    return {.name = "farm",
+            .title = "Task farm",
+            .summary = "uneven tasks that create subtasks, shared by all ranks until none is left",
+            .source = "tasks after Olivier et al. 2006 (UTS)",
+            .kind = &farms(),
+            .axes = {{.name = "work",
+                      .unit = "us",
+                      .meaning = "Mean duration of a task",
+                      .standard = 10.0,
+                      .most = most_work},
+                     {.name = "begets",
+                      .meaning = "Tasks of 1000 that create two subtasks each; near 500 some trees are huge",
+                      .standard = std::int64_t{490},
+                      .most = most_begets},
+                     draw_axis("Seed of the task trees"),
+                     {.name = "trees",
+                      .meaning = "Task trees that each rank starts with",
+                      .standard = std::int64_t{20},
+                      .least = 1,
+                      .most = most_trees,
+                      .is_effort = true}},
+            .columns = {time_per_task, efficiency}};
   }
 
   template <world W>
@@ -91,17 +89,16 @@ struct farm {
  private:
   inline static const column time_per_task =
       with_meaning(time_per_acquisition, "median time from one task to the next over all ranks");
-  inline static const column efficiency{
-      .name = "efficiency",
-      .head = "eff. %",
-      .title = "Efficiency",
-      .unit = "%",
-      .meaning = "share of all ranks' time that went into tasks, in percent",
-      .of = [](const sample& s) -> std::optional<double> {
-        constexpr double percent = 100;
-        const auto share = s.count("efficiency");
-        return share ? std::optional(*share * percent) : std::nullopt;
-      }};
+  inline static const column efficiency{.name = "efficiency",
+                                        .head = "eff. %",
+                                        .title = "Efficiency",
+                                        .unit = "%",
+                                        .meaning = "percentage of all ranks' time spent in tasks",
+                                        .of = [](const sample& s) -> std::optional<double> {
+                                          constexpr double percent = 100;
+                                          const auto share = s.count("efficiency");
+                                          return share ? std::optional(*share * percent) : std::nullopt;
+                                        }};
 };
 
 }  // namespace nearfar::bench

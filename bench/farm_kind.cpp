@@ -26,15 +26,16 @@ const object_kind& farms() {
       .plural = "farms",
       .title = "task farm",
       .introduction =
-          "Ways of sharing out uneven tasks that beget others to all ranks, until nothing is left.",
+          "Ways of sharing uneven tasks, which create subtasks, among all ranks until none is left.",
       .remarks =
-          "Given away, taken: what a rank does to give away tasks that it has too many of, and to take one.",
+          "'Given away' and 'taken' name the operations by which a rank hands out surplus tasks and takes a "
+          "task.",
       .parameters = {},
       .refuse = [](const point&) { return std::string(); },
       .objects = {
           way("queue", "a ticket_queue of tasks", "3 far operations and 1 put each", "2 far operations"),
           way("counter", "a counter of whole trees at rank 0", "never", "1 far operation a tree"),
-          way("master", "rank 0 has all tasks and does none", "a message", "two messages")}};
+          way("master", "rank 0 hands out all tasks and does none", "a message", "two messages")}};
   return all;
 }
 

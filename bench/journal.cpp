@@ -138,7 +138,7 @@ void journal::append(std::span<const nlohmann::ordered_json> records) {
   struct stat now {};
   if (::fstat(file_, &now) != 0) refuse(std::strerror(errno));
   if (now.st_nlink == 0) refuse("it was deleted or replaced meanwhile");
-  if (static_cast<std::size_t>(now.st_size) != size_) refuse("somebody else has changed it meanwhile");
+  if (static_cast<std::size_t>(now.st_size) != size_) refuse("another process has changed it meanwhile");
   const off_t before = ::lseek(file_, 0, SEEK_END);
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t written = ::write(file_, text.data() + done, text.size() - done);

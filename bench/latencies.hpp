@@ -25,7 +25,7 @@ inline constexpr std::int64_t standard_latency_interval = 251;
 [[nodiscard]] inline axis latency_interval_axis() {
   constexpr double much = 1e9;
   return {.name = "latency_interval",
-          .meaning = "Of so many acquisitions of a rank the latency of one is measured; 0: of none",
+          .meaning = "Measure the latency of every N-th acquisition of each rank; 0 disables it",
           .standard = standard_latency_interval,
           .most = much,
           .simulated = std::int64_t{1},
@@ -97,14 +97,13 @@ void note_latencies(W& w, sample& of, const std::string& what, const latency_his
   return columns;
 }
 
-inline const column median_read_latency = latency_column("read", "p50", "r p50", "Median latency of readers",
-                                                         "median of a reader's operation, in ns");
+inline const column median_read_latency =
+    latency_column("read", "p50", "r p50", "Median latency of readers", "median latency of readers");
 inline const column late_read_latency = latency_column(
-    "read", "p99", "r p99", "99th percentile of readers' latency", "99 % of readers' operations are shorter");
-inline const column median_write_latency = latency_column(
-    "write", "p50", "w p50", "Median latency of writers", "median of a writer's operation, in ns");
-inline const column late_write_latency =
-    latency_column("write", "p99", "w p99", "99th percentile of writers' latency",
-                   "99 % of writers' operations are shorter");
+    "read", "p99", "r p99", "99th percentile of readers' latency", "99th percentile of readers' latency");
+inline const column median_write_latency =
+    latency_column("write", "p50", "w p50", "Median latency of writers", "median latency of writers");
+inline const column late_write_latency = latency_column(
+    "write", "p99", "w p99", "99th percentile of writers' latency", "99th percentile of writers' latency");
 
 }  // namespace nearfar::bench

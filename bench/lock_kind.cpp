@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,9 +19,22 @@ namespace nearfar::bench {
 
 namespace {
 
-/// Why that says nothing of levels inside a node, or nothing.
+/// The first of these levels that does not exist, or nothing.
+std::optional<std::string> unknown_level(std::string_view levels) {
+  for (;;) {
+    const std::size_t end = std::min(levels.find('/'), levels.size());
+    const std::string_view named = levels.substr(0, std::min(levels.find('='), end));
+    if (!level_from_name(named)) return std::string(named);
+    if (end == levels.size()) return std::nullopt;
+    levels.remove_prefix(end + 1);
+  }
+}
+
+/// Why the text names no levels inside a node, or nothing.
 std::string refuse_levels(std::string_view text) {
-  if (text.empty()) return fmt::format("no level is '{}'", no_level);
+  if (text.empty()) return fmt::format("'{}' stands for no level", no_level);
+  // The error around this lists the names already; the library's would list other ones.
+  if (const auto wrong = unknown_level(text)) return fmt::format("'{}' is no level", *wrong);
   try {
     static_cast<void>(lock_tree::parse_inside_nodes(std::string(text)));
   } catch (const misuse& why) {
@@ -42,35 +57,33 @@ std::vector<axis> parameters_of_locks() {
                 .most = one_minute};
   };
   return {{.name = "max_local_passes",
-           .meaning = "Passes within a node before another node's turn (cohort, rma_mcs, hmcs); as many in "
-                      "shfl, cna, cst, fissile",
+           .meaning = "Consecutive hand-overs within a node before another node gets the lock",
            .standard = std::int64_t{standard.max_local_passes},
            .least = 1,
            .most = most_passes},
-          pause("backoff_min_ns", "First pause of tas", standard.pause.shortest),
-          pause("backoff_max_ns", "Longest pause of tas", standard.pause.longest),
-          pause("local_backoff_min_ns", "First pause of near_tts, and of rh within a node",
+          pause("backoff_min_ns", "Initial back-off pause of tas", standard.pause.shortest),
+          pause("backoff_max_ns", "Longest back-off pause of tas", standard.pause.longest),
+          pause("local_backoff_min_ns", "Initial back-off pause of near_tts, and of rh within a node",
                 standard.local_pause.shortest),
-          pause("local_backoff_max_ns", "Longest pause of near_tts, and of rh within a node",
+          pause("local_backoff_max_ns", "Longest back-off pause of near_tts, and of rh within a node",
                 standard.local_pause.longest),
           {.name = "fairness_factor",
-           .meaning = "rh lets ranks of other nodes have the lock at one release in so many, at random",
+           .meaning = "One release of rh in N, chosen at random, offers the lock to other nodes",
            .standard = std::int64_t{standard.fairness_factor},
            .least = 1,
            .most = most_unfair},
           {.name = "max_turn_ns",
            .unit = "ns",
-           .meaning = "For so long a node keeps cohort.timed while others wait",
+           .meaning = "Longest time that a node keeps cohort.timed while others wait",
            .standard = std::int64_t{standard.max_turn.count()},
            .most = one_minute},
           {.name = "spin_ns",
            .unit = "ns",
-           .meaning = "For so long a rank looks before it sleeps (cst, near_cst)",
+           .meaning = "Polling time before a waiting rank sleeps (cst, near_cst)",
            .standard = std::int64_t{standard.spin.count()},
            .most = one_minute},
           {.name = "levels",
-           .meaning = "Levels inside a node on which hmcs has queues; all that the topology knows, or some, "
-                      "each handed on in as often as is said there, or by max_local_passes",
+           .meaning = "Levels inside a node on which hmcs has queues, each with its own pass limit",
            .standard = standard.levels,
            .choices = {every_level, no_level, "package", "numa", "cache", "core"},
            .others = "levels from the outside in, such as package=100/numa=20/core",
@@ -90,12 +103,12 @@ std::string lacking_level(const object& of, const point& at, const locality& whe
         return fmt::format("the topology does not say which ranks share a '{}'", named);
     const int inside = where.groups(each.at);
     if (inside == where.groups(level::node))
-      return fmt::format("each node is one '{}' here, so that there is no such level inside", named);
+      return fmt::format("each node is a single '{}' here: no such level divides it", named);
     if (inside == outside)
-      return fmt::format("each '{}' is all of the level before it here, so that it is a queue for nothing",
+      return fmt::format("each '{}' here is all of the level before it: a queue of its own is useless",
                          named);
     if (inside == where.size())
-      return fmt::format("no two ranks share a '{}' here, so that none would wait on that level", named);
+      return fmt::format("no two ranks share a '{}' here: no rank would wait on that level", named);
     outside = inside;
   }
   return "";
@@ -107,12 +120,12 @@ object_kind make_locks() {
       .plural = "locks",
       .title = "lock",
       .introduction =
-          "Locks. 'family' is the recommended setting, 'family.variant' another policy. Unsound ones are "
-          "published forms that\nmay hang or let two ranks in: they run only when named.",
+          "Locks. 'family' names the recommended setting, 'family.variant' another policy. An unsound lock "
+          "is a published\nform that may hang or admit two ranks; it runs only when it is named.",
       .remarks =
-          "Far operations: uncontended lock and unlock; contended, each with its flush. 'At home' means to "
-          "the "
-          "lock's\nhome rank, 'in the node' to a rank of the same node by RMA.",
+          "Far operations, each with its flush: those of an uncontended lock and unlock; those of a "
+          "contended pair. 'At home'\nmeans to the lock's home rank, 'in the node' to a rank of the same "
+          "node by RMA.",
       .parameters = parameters_of_locks(),
       .refuse = refuse_pauses,
       .objects = {},

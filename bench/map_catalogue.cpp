@@ -19,17 +19,18 @@ map_catalogue::map_catalogue() {
 namespace {
 
 object_kind make_maps() {
-  object_kind result{
-      .name = "map",
-      .plural = "maps",
-      .title = "map",
-      .introduction =
-          "Distributed maps, by how operations that meet are kept apart: not at all, by a lock for each "
-          "rank's volume,\nor by one for each bucket.",
-      .remarks = "Far operations: find; insert into an empty bucket. A lock's own come to each.",
-      .parameters = {},
-      .refuse = [](const point&) { return std::string(); },
-      .objects = {}};
+  object_kind result{.name = "map",
+                     .plural = "maps",
+                     .title = "map",
+                     .introduction =
+                         "Distributed maps. Concurrent operations are lock-free, or excluded by a lock for "
+                         "each rank's volume or each bucket.",
+                     .remarks =
+                         "Far operations: those of a find; those of an insert into an empty bucket. The "
+                         "lock's own are extra.",
+                     .parameters = {},
+                     .refuse = [](const point&) { return std::string(); },
+                     .objects = {}};
   for (const map_entry& each : map_catalogue::instance().entries()) result.objects.push_back(each.listed());
   return result;
 }

@@ -27,56 +27,54 @@ namespace nearfar::bench {
 struct queue_benchmark {
   static benchmark statement() {
     constexpr double most_batch = 1000;
-    constexpr double most_capacity = 6e4;  // for which the worlds have memory
-    return {
-        .name = "queue",
-        .title = "Distributed queue",
-        .summary = "FIFO queue in the memory of all ranks: pushes and pops",
-        .source = "Paznikov, Burachenko, Derzhavin 2023",
-        .kind = &queues(),
-        .axes = {{.name = "pushes",
-                  .unit = "%",
-                  .meaning = "Share of operations that push, in percent, of ranks that do both",
-                  .standard = 50.0,
-                  .most = 100},
-                 {.name = "producers",
-                  .unit = "%",
-                  .meaning = "Share of ranks, the last ones, that only push while the others only pop, in "
-                             "percent, at least one each; attempts in vain do not count; 0: all do both",
-                  .standard = 0.0,
-                  .most = 99},
-                 {.name = "capacity",
-                  .meaning = "Elements for each rank; spsc_queue and ticket_queue.at_home: in all",
-                  .standard = std::int64_t{1000},
-                  .least = 2,
-                  .most = most_capacity},
-                 {.name = "batch",
-                  .meaning = "Values that an operation moves, at most; each counts",
-                  .standard = std::int64_t{1},
-                  .least = 1,
-                  .most = most_batch},
-                 draw_axis("Seed by which each rank draws its operations"),
-                 duration_axis(0.002)},
-        .columns = with_latencies(
-            with_latencies(
-                {time_per_operation, operations,
-                 phase("push_time", "push", "Push", [](const sample& s) { return s.count("push_time"); }),
-                 phase("find_tail_time", "tail", "Search of the tail",
-                       [](const sample& s) { return s.count("find_tail_time"); }),
-                 phase("pop_time", "pop", "Pop", [](const sample& s) { return s.count("pop_time"); }),
-                 phase("find_head_time", "head", "Search of the head",
-                       [](const sample& s) { return s.count("find_head_time"); }),
-                 phase("announce_time", "tell", "Announcement",
-                       [](const sample& s) { return s.count("announce_time"); })},
-                "read", "pops", standing::recorded),
-            "write", "pushes", standing::recorded),
-        .seconds = [](const point& at) { return at.real("duration"); },
-        .objects =
-            [](const point& at) {
-              // In units of one lock's memory, a kilobyte; an element takes at most 64 bytes.
-              constexpr std::int64_t elements_of_a_kilobyte = 16;
-              return at.whole("capacity") / elements_of_a_kilobyte + 1;
-            }};
+    constexpr double most_capacity = 6e4;  // what the worlds have memory for
+    return {.name = "queue",
+            .title = "Distributed queue",
+            .summary = "FIFO queue over the memory of all ranks: pushes and pops",
+            .source = "Paznikov, Burachenko, Derzhavin 2023",
+            .kind = &queues(),
+            .axes = {{.name = "pushes",
+                      .unit = "%",
+                      .meaning = "Percentage of pushes among the operations of ranks that push and pop",
+                      .standard = 50.0,
+                      .most = 100},
+                     {.name = "producers",
+                      .unit = "%",
+                      .meaning = "Percentage of ranks that only push while the rest only pop; 0: all do both",
+                      .standard = 0.0,
+                      .most = 99},
+                     {.name = "capacity",
+                      .meaning = "Capacity per rank; total capacity of spsc_queue and ticket_queue.at_home",
+                      .standard = std::int64_t{1000},
+                      .least = 2,
+                      .most = most_capacity},
+                     {.name = "batch",
+                      .meaning = "Largest number of values that an operation moves; each value counts",
+                      .standard = std::int64_t{1},
+                      .least = 1,
+                      .most = most_batch},
+                     draw_axis("Seed of the operations that each rank draws"),
+                     duration_axis(0.002)},
+            .columns = with_latencies(
+                with_latencies(
+                    {time_per_operation, operations,
+                     phase("push_time", "push", "Push", [](const sample& s) { return s.count("push_time"); }),
+                     phase("find_tail_time", "tail", "Search of the tail",
+                           [](const sample& s) { return s.count("find_tail_time"); }),
+                     phase("pop_time", "pop", "Pop", [](const sample& s) { return s.count("pop_time"); }),
+                     phase("find_head_time", "head", "Search of the head",
+                           [](const sample& s) { return s.count("find_head_time"); }),
+                     phase("announce_time", "tell", "Announcement",
+                           [](const sample& s) { return s.count("announce_time"); })},
+                    "read", "pops", standing::recorded),
+                "write", "pushes", standing::recorded),
+            .seconds = [](const point& at) { return at.real("duration"); },
+            .objects =
+                [](const point& at) {
+                  // In the kilobytes that a lock is reckoned with; at most 64 bytes for each element.
+                  constexpr std::int64_t elements_of_a_kilobyte = 16;
+                  return at.whole("capacity") / elements_of_a_kilobyte + 1;
+                }};
   }
 
   template <world W>

@@ -25,8 +25,9 @@ object_kind make_queues() {
       .name = "queue",
       .plural = "queues",
       .title = "queue",
-      .introduction = "Distributed FIFO queues of all ranks, bounded.",
-      .remarks = "Far operations: a push; a pop of an element that is there. A lock's own come to each.",
+      .introduction = "Bounded FIFO queues, distributed over all ranks.",
+      .remarks =
+          "Far operations: those of a push; those of a pop that finds an element. The lock's own are extra.",
       .parameters = {},
       .refuse = [](const point&) { return std::string(); },
       .objects = {}};

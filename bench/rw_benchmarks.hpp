@@ -67,10 +67,10 @@ struct rw_benchmark {
             .kind = &rw_locks(),
             .axes = {{.name = "writers",
                       .unit = "%",
-                      .meaning = "Share of acquisitions that are a writer's, in percent",
+                      .meaning = "Percentage of acquisitions by writers",
                       .standard = 2.0,
                       .most = 100},
-                     draw_axis("Seed by which each rank draws which of its acquisitions are"),
+                     draw_axis("Seed of each rank's draws between reading and writing"),
                      duration_axis(0.005)},
             .columns = std::move(columns),
             .seconds = [](const point& at) { return at.real("duration"); }};
@@ -104,14 +104,15 @@ struct rw_sob : rw_benchmark<rw_sob> {
   static constexpr const char* name = "rw_sob";
   static constexpr const char* title = "Single operation of readers and writers (SOB)";
   static constexpr const char* summary =
-      "one access of a word at home inside: get by readers, put by writers";
+      "critical section with one access to a word at home: readers get, writers put";
   static constexpr rw_work work = rw_work::one_access;
   static constexpr bool is_of_latency = false;
 };
 struct rw_wcsb : rw_benchmark<rw_wcsb> {
   static constexpr const char* name = "rw_wcsb";
   static constexpr const char* title = "Work inside of readers and writers (WCSB)";
-  static constexpr const char* summary = "work of 1 to 4 us inside, at random, by readers and writers";
+  static constexpr const char* summary =
+      "critical sections of readers and writers with random work of 1 to 4 us";
   static constexpr rw_work work = rw_work::work_inside;
   static constexpr bool is_of_latency = false;
 };
@@ -119,7 +120,7 @@ struct rw_warb : rw_benchmark<rw_warb> {
   static constexpr const char* name = "rw_warb";
   static constexpr const char* title = "Wait after release of readers and writers (WARB)";
   static constexpr const char* summary =
-      "wait of 1 to 4 us after each release, at random, by readers and writers";
+      "random wait of 1 to 4 us after each release, by readers and writers";
   static constexpr rw_work work = rw_work::wait_after;
   static constexpr bool is_of_latency = false;
 };

@@ -47,34 +47,33 @@ std::vector<axis> parameters_of_rw_locks() {
   constexpr double one_minute = 6e10;
   const rw_lock_parameters usual;
   return {{.name = "max_local_passes",
-           .meaning = "Writers in a row within a node (T_L of nodes)",
+           .meaning = "Consecutive writers within a node (T_L of nodes)",
            .standard = std::int64_t{usual.max_local_passes},
            .most = most_passes},
           {.name = "max_writer_passes",
-           .meaning = "Hand-overs in a row between nodes before readers get a turn (T_L of the root); -1: as "
-                      "many as nodes",
+           .meaning = "Hand-overs between nodes before a turn of readers (T_L of the root); -1: nodes",
            .standard = std::int64_t{usual.turns.max_writer_passes},
            .least = rw_thresholds::each_node_once,
            .most = many},
           {.name = "max_readers",
-           .meaning = "Readers of one counter in a turn that begins while writers wait (T_R)",
+           .meaning = "Readers per counter in a turn that begins while writers wait (T_R)",
            .standard = std::int64_t{usual.turns.max_readers},
            .least = 1,
            .most = many},
           {.name = "nodes_per_counter",
-           .meaning = "Every how many nodes there is a counter of readers (T_DC; rma_rw)",
+           .meaning = "Nodes that share a counter of readers (T_DC; rma_rw)",
            .standard = std::int64_t{usual.nodes_per_counter},
            .least = 1,
            .most = many},
           {.name = "backoff_min_ns",
            .unit = "ns",
-           .meaning = "First pause of writers of rw_spin",
+           .meaning = "Initial back-off pause of writers of rw_spin",
            .standard = std::int64_t{usual.pause.shortest.count()},
            .least = 1,
            .most = one_minute},
           {.name = "backoff_max_ns",
            .unit = "ns",
-           .meaning = "Longest pause of writers of rw_spin",
+           .meaning = "Longest back-off pause of writers of rw_spin",
            .standard = std::int64_t{usual.pause.longest.count()},
            .least = 1,
            .most = one_minute}};
@@ -86,11 +85,10 @@ object_kind make_rw_locks() {
       .plural = "locks",
       .title = "reader-writer lock",
       .introduction =
-          "Reader-writer locks. 'family' is the recommended setting, 'family.variant' another policy.",
+          "Reader-writer locks. 'family' names the recommended setting, 'family.variant' another policy.",
       .remarks =
-          "Far operations: a reader that enters and leaves; a writer that enters and leaves, uncontended. "
-          "'At "
-          "each\nnode' and 'at each counter': all at once.",
+          "Far operations: those of a reader that enters and leaves; those of an uncontended writer that "
+          "enters and leaves.\nThose 'at each node' and 'at each counter' are issued together.",
       .parameters = parameters_of_rw_locks(),
       .refuse = refuse_pauses,
       .objects = {}};

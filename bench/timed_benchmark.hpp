@@ -40,7 +40,7 @@ template <world W>
   constexpr double one_day = 86400;
   return {.name = "duration",
           .unit = "s",
-          .meaning = "Seconds of one repetition, of which 10 % warm up",
+          .meaning = "Duration of one repetition; its first 10 % are warm-up",
           .standard = 1.0,
           .least = 1e-6,
           .most = one_day,

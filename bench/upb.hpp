@@ -192,18 +192,18 @@ struct upb {
     constexpr double many = 1e6;
     return {.name = "upb",
             .title = "Uncontested performance (UPB)",
-            .summary = "uncontested performance: free locks, by distance from home and from the last holder",
+            .summary = "uncontended locks, by distance from the home rank and from the last holder",
             .source = "Uffmann 2022, 4.2.1",
             .kind = &locks(),
             .axes = {{.name = "lock_count",
-                      .meaning = "Locks that are acquired one after the other",
+                      .meaning = "Number of locks, acquired one after the other",
                       .standard = std::int64_t{1000},
                       .least = 1,
                       .most = many,
                       .simulated = std::int64_t{50},  // in virtual time every lock costs the same
                       .is_effort = true},
                      {.name = "latency_count",
-                      .meaning = "Locks besides, of which each acquisition is timed alone, for percentiles",
+                      .meaning = "Further locks whose acquisitions are timed one by one, for percentiles",
                       .standard = std::int64_t{100},
                       .most = many,
                       .simulated = std::int64_t{10},
@@ -211,8 +211,8 @@ struct upb {
             .columns = with_acquisitions({time_per_acquisition, throughput}),
             .scenarios =
                 scenario_set{
-                    .meaning = "last holder was 1 the same rank, 2 on the same node, 3 on "
-                               "another; the lock's home is a here, b on this node, c on another",
+                    .meaning = "last holder: 1 the same rank, 2 the same node, 3 another node; home of the "
+                               "lock: a this rank, b this node, c another node",
                     .names = names_of({upb_scenarios.begin(), upb_scenarios.end()}),
                     .needs = "two nodes of two ranks",
                     .playable = [](const locality& where) { return names_of(upb_cast(where).scenarios()); }},

@@ -88,7 +88,7 @@ struct wbab {
     return {
         .name = "wbab",
         .title = "Wait before acquire (WBAB)",
-        .summary = "wait before acquire: every rank waits for 1 to 2 times so long, then acquires one lock",
+        .summary = "random wait (1 to 2 times --wait-ns) of each rank before it acquires one lock",
         .source = "Uffmann 2022, 4.2.4",
         .kind = &locks(),
         .axes = {{.name = "wait_ns",
@@ -97,9 +97,9 @@ struct wbab {
                   .standard = std::int64_t{0},
                   .most = one_minute},
                  {.name = "progress",
-                  .meaning = "Whether a rank drives the library's progress while it waits",
+                  .meaning = "Drive the library's progress during each wait",
                   .standard = true},
-                 draw_axis("Seed by which each rank draws its waits"),
+                 draw_axis("Seed of the waits that each rank draws"),
                  duration_axis(0.02),
                  latency_interval_axis()},
         .columns = with_acquisitions(

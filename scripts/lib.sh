@@ -105,7 +105,7 @@ parse_launch() {
       --mpi=*) mpi=${1#*=} ;;
       --ranks=*) ranks=${1#*=} ;;
       --bind)
-        [[ $knows_bind == bind ]] || misuse "unknown option: --bind"
+        [[ $knows_bind == bind ]] || misuse "option '--bind' is unknown"
         bind=1
         ;;
       -h | --help)
@@ -116,19 +116,19 @@ parse_launch() {
         shift
         break
         ;;
-      -*) misuse "unknown option: $1" ;;
+      -*) misuse "option '$1' is unknown" ;;
       *) break ;;
     esac
     shift
   done
   program=("$@")
-  [[ -n $mpi ]] || misuse "--mpi is missing: one of ${mpi_libraries[*]}"
-  is_mpi_library "$mpi" || misuse "unknown MPI: $mpi (${mpi_libraries[*]} are known)"
+  [[ -n $mpi ]] || misuse "--mpi LIBRARY is missing; choose one of: ${mpi_libraries[*]}"
+  is_mpi_library "$mpi" || misuse "MPI library '$mpi' is unknown; choose one of: ${mpi_libraries[*]}"
   [[ -n $ranks ]] || misuse "--ranks N is missing"
   is_count "$ranks" || misuse "--ranks must be a positive whole number, not '$ranks'"
-  ((${#program[@]})) || misuse "no program to run"
+  ((${#program[@]})) || misuse "the program to run is missing"
   command -v -- "${program[0]}" >/dev/null || {
-    say "cannot run ${program[0]}: no such program (scripts/build builds the project's)"
+    say "program '${program[0]}' does not exist; scripts/build builds those of the project"
     exit 127
   }
 }
@@ -139,7 +139,7 @@ launcher_of() {
   local name
   if is_from_pypi "$1"; then
     command -v "$(pypi_folder "$1")/bin/mpirun" ||
-      die "no launcher for $1 found: scripts/mpi-from-pypi $1 installs it"
+      die "no launcher of $1 is installed; run scripts/mpi-from-pypi $1"
     return
   fi
   if command -v "mpirun.$1" >/dev/null; then
@@ -155,7 +155,7 @@ launcher_of() {
         ;;
     esac
   done
-  die "no launcher for $1 found: scripts/setup build installs it"
+  die "no launcher of $1 is installed; run scripts/setup build"
 }
 
 # The path of a program that is in PATH, without links but for its own name: Open MPI takes /bin/mpirun for one that was
@@ -263,7 +263,7 @@ build_preload() {
   local source=$nearfar_scripts/$1
   # The list of libraries to load first is divided by blanks and colons, and the loader ignores what it lacks.
   if [[ $nearfar_root == *[[:space:]:]* ]]; then
-    die "'$nearfar_root' has a blank or a colon, with which nothing can be loaded before a program: move it"
+    die "the path '$nearfar_root' has a blank or a colon, which LD_PRELOAD cannot hold; move the project"
   fi
   built=$nearfar_root/build/two-nodes/${1%.c}.so
   if [[ -s $built && ! $source -nt $built ]]; then return 0; fi
@@ -284,7 +284,7 @@ preload_two_stores() {
     *) misuse "NEARFAR_TWO_STORES must be 0 or 1, not '$NEARFAR_TWO_STORES'" ;;
   esac
   build_preload two_stores.c ||
-    die "no C compiler ${CC:-cc} for NEARFAR_TWO_STORES: scripts/setup build installs one"
+    die "NEARFAR_TWO_STORES needs the C compiler ${CC:-cc}, which is missing; run scripts/setup build"
   preload "$built"
 }
 
@@ -325,9 +325,9 @@ find_python() {
     fi
   done
   if [[ -n ${NEARFAR_PYTHON-} ]]; then
-    die "'$NEARFAR_PYTHON', which NEARFAR_PYTHON names, is no Python 3 with the modules $*: unset it, or name one that has them"
+    die "'$NEARFAR_PYTHON', which NEARFAR_PYTHON names, is no Python 3 with the modules $*; unset it, or name one that has them"
   fi
-  die "no Python 3 with the modules $*: scripts/setup test installs them (NEARFAR_PYTHON names another)"
+  die "no Python 3 with the modules $* is installed; run scripts/setup test, or name one in NEARFAR_PYTHON"
 }
 
 # Configures the CMake preset $1 if it has never been or its presets changed (CMake itself sees to
@@ -411,9 +411,9 @@ print_times() {
   fi
   if [[ ${NEARFAR_KEEP_TIMES:-0} != 1 ]]; then return 0; fi
   if [[ -z $1 ]] || ((!is_good)); then
-    say "the seconds are not kept: only those of a whole usual run are, when all its stages went well"
+    say "the seconds are not kept: only a whole usual run keeps them, if all its stages succeed"
   else
-    keep_times "$1" || say "the seconds cannot be kept in scripts/stage-times.txt"
+    keep_times "$1" || say "cannot write the seconds to scripts/stage-times.txt"
   fi
 }
 
@@ -433,10 +433,10 @@ keep_times() {
 # Ends the script at once if another one measures or tests in this checkout: each would bend the other's times, or
 # replace its files. Whatever this script starts and leaves behind counts as it.
 be_alone() {
-  mkdir -p -- "$nearfar_root/build" || die "'$nearfar_root/build' cannot be made"
-  exec {nearfar_lock}>"$nearfar_root/build/.alone" || die "'$nearfar_root/build' cannot be written"
+  mkdir -p -- "$nearfar_root/build" || die "cannot make the folder '$nearfar_root/build'"
+  exec {nearfar_lock}>"$nearfar_root/build/.alone" || die "cannot write to the folder '$nearfar_root/build'"
   flock --nonblock "$nearfar_lock" ||
-    die "another make bench or make test runs in this checkout, or has left a process that does: wait for it"
+    die "another make bench or make test runs in this checkout, or a process that it left; wait until it ends"
 }
 
 # run_job COMMAND... : runs it in a process group of its own, which ends with this script (end_jobs_on_signals).

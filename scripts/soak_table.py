@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The table of what scripts/soak ran.
+"""soak_table: prints the table of the runs of scripts/soak.
 
 usage: scripts/soak_table.py [--into DOCUMENT] RESULTS...
 
-RESULTS are the JSON lines of nearfar_soak; runs of the same object on the same library and nodes add up.
-With --into the table goes between the marks in DOCUMENT, where rows of what was not run now stay as they are; else it
-is printed.
+RESULTS are files of the JSON lines of nearfar_soak. The table adds up runs of one object on one library and one number of
+nodes. With --into the script writes the table between the marks in DOCUMENT and keeps the rows of objects that did not run
+now; without it the script prints the table.
 """
 
 import json
@@ -79,15 +79,15 @@ def main(arguments: list[str]) -> int:
             except json.JSONDecodeError as problem:
                 sys.exit(f"{name}:{number}: the record is cut off or mixed with other text: {problem}")
     if not records:
-        sys.exit(f"no record of nearfar_soak in {' '.join(arguments)}: nothing is known of any object")
+        sys.exit(f"{' '.join(arguments)}: no record of nearfar_soak; run scripts/soak again")
     rows, faults = rows_of(records), faults_in(records)
     if document is None:
         print(table(rows, faults))
         return 0
     if faults:
-        sys.exit(f"nothing is written to {document}: {'; '.join(faults)}")
+        sys.exit(f"{document} is left alone, as there were faults: {'; '.join(faults)}")
     if not document.is_file():
-        sys.exit(f"there is no document {document}")
+        sys.exit(f"document {document} does not exist")
     before, begin, rest = document.read_text().partition(BEGIN)
     if not begin:
         sys.exit(f"{document} lacks the line {BEGIN}")

@@ -11,6 +11,7 @@
 
 #include "apps/nearfar/shared/benchmarks.hpp"
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/help.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "bench/benchmark.hpp"
 #include "version.hpp"
@@ -101,9 +102,8 @@ void print_markdown(const bench::object_kind& kind) {
 
 void print_catalogue() {
   fmt::print(
-      "# Catalogue\n\nAll that is registered, as `nearfar list --markdown` writes it. What is marked as "
-      "unsound is a published form,\n"
-      "kept for comparison, and runs only when it is named.\n");
+      "# Catalogue\n\nEverything that is registered, as `nearfar list --markdown` writes it. An object "
+      "marked as unsound is a published form,\nkept for comparison; it runs only when it is named.\n");
   for (const bench::object_kind* kind : bench::object_kinds()) print_markdown(*kind);
   fmt::print("\n## Benchmarks\n\n| name | of | what it does |\n| --- | --- | --- |\n");
   for (const bench::benchmark& each : bench::benchmarks())
@@ -188,7 +188,8 @@ void print_json() {
 
 void add_list(CLI::App& app, int& status) {
   CLI::App* command =
-      app.add_subcommand("list", "Every lock with paper, fairness bound, cost and parameters");
+      app.add_subcommand("list", fmt::format("List {}, and all benchmarks", kinds_text(naming::all)));
+  command->footer("docs/catalogue.md holds what --markdown prints.");
   auto print = std::make_shared<void (*)()>(print_table);
   std::vector<CLI::Option*> forms;
   const auto add_form = [&](const char* flag, void (*form)(), const char* meaning) {
@@ -197,9 +198,9 @@ void add_list(CLI::App& app, int& status) {
     for (CLI::Option* other : forms) added->excludes(other);
     forms.push_back(added);
   };
-  add_form("--plain", print_plain, "One line for each entry: its kind and its name");
-  add_form("--json", print_json, "All of it as one JSON object; docs/results-format.md describes it");
-  add_form("--markdown", print_catalogue, "A table for each kind: docs/catalogue.md");
+  add_form("--plain", print_plain, "Print kind and name of each entry, one entry per line");
+  add_form("--json", print_json, "Print everything as one JSON object (docs/results-format.md)");
+  add_form("--markdown", print_catalogue, "Print one table per kind, as in docs/catalogue.md");
   command->callback([print, &status] {
     status = success;
     if (launch::from_environment().rank == 0) (*print)();

@@ -1,6 +1,7 @@
 // nearfar: measures, checks and plots synchronisation on near and far memory.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
@@ -14,10 +15,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "apps/nearfar/completion/candidates.hpp"
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/help.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "nearfar/memory/mpi/call.hpp"
@@ -29,6 +32,12 @@ namespace {
 
 /// Without an exception where there is no stderr.
 void say(const std::string& line) { std::fputs(line.c_str(), stderr); }
+
+/// That stdout takes no more, with the reason if one is known.
+std::string lost_output(const std::string& why) {
+  return fmt::format("cannot write standard output{}{}; free space or send it elsewhere",
+                     why.empty() ? "" : ": ", why);
+}
 
 /// On one line, whatever a user's words hold.
 std::string printable(std::string_view text) {
@@ -76,35 +85,94 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
   return names;
 }
 
+/// The subcommand that words of the command line lead to.
+struct place {
+  const CLI::App* at;
+  std::string path;  ///< "nearfar bench ecsb"
+
+  /// Goes on to the subcommand of that name, if there is one.
+  bool enter(const std::string& word) {
+    const auto named = at->get_subcommands([&](const CLI::App* each) { return each->get_name() == word; });
+    if (named.empty()) return false;
+    at = named.front();
+    path += " " + word;
+    return true;
+  }
+};
+
+place start_of(const CLI::App& app) { return {&app, std::string(program_name())}; }
+
+/// Where all words lead that name subcommands.
+place place_of(const CLI::App& app, const std::vector<std::string>& words) {
+  place result = start_of(app);
+  for (const std::string& word : words) result.enter(word);
+  return result;
+}
+
 /// What is wrong with the subcommands that `words` begin with, or nothing.
 std::string unknown_subcommand(const CLI::App& app, const std::vector<std::string>& words) {
-  const CLI::App* within = &app;
-  std::string path(program_name());
+  place within = start_of(app);
   const char* const elsewhere =
-      program_name() == "nearfar" ? "" : ", and the whole command, nearfar, has more: make build";
+      program_name() == "nearfar" ? "" : "; 'make build' builds the whole command, which has more";
   for (const std::string& word : words) {
-    const std::vector<std::string> known = subcommand_names(*within);
+    const std::vector<std::string> known = subcommand_names(*within.at);
     if (known.empty() || word.empty() || word[0] == '-') break;
-    if (std::find(known.begin(), known.end(), word) == known.end())
-      return fmt::format("unknown subcommand '{}'{}; '{} --help' lists them{}", word, suggestion(word, known),
-                         path, elsewhere);
-    within = within->get_subcommand(word);
-    path += " " + word;
+    if (!within.enter(word))
+      return unknown_name("subcommand", word, known,
+                          fmt::format("'{} --help' lists all{}", within.path, elsewhere));
   }
   return "";
 }
 
+/// The first of `words` that looks like an option and is none where it stands, in a sentence, or nothing.
+std::string unknown_option(const CLI::App& app, const std::vector<std::string>& words) {
+  place within = start_of(app);
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    if (within.enter(word) || !word.starts_with("--")) continue;
+    const std::string name = word.substr(0, word.find('='));
+    if (within.at->get_option_no_throw(name) == nullptr)
+      return unknown_name("option", name, option_names(*within.at),
+                          fmt::format("'{} --help' lists all", within.path));
+  }
+  return "";
+}
+
+/// What the parser found wrong, in one sentence.
+std::string text_of(const CLI::App& app, const CLI::ParseError& error) {
+  std::string text = error.what();
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    const std::vector<std::string> left = app.remaining(true);
+    text = fmt::format("unexpected argument{} {}", left.size() == 1 ? "" : "s", fmt::join(left, " "));
+  }
+  if (text.starts_with("A ")) text.front() = 'a';
+  return text;
+}
+
+/// "help bench ecsb" asks for the same as "bench ecsb --help".
+std::vector<std::string> with_help_as_option(std::vector<std::string> words) {
+  if (words.empty() || words.front() != "help") return words;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
+}
+
 int parse_and_run(const launch& how, int argc, char** argv) {
-  CLI::App app("Measures, checks and plots synchronisation on near and far memory.",
-               std::string(program_name()));
-  app.set_version_flag("--version", fmt::format("{} {} ({})", program_name(), version, commit));
+  CLI::App app(
+      fmt::format("Measure synchronisation on near and far memory: {}.", kinds_text(naming::with_containers)),
+      std::string(program_name()));
+  app.formatter(help_formatter());
+  app.set_version_flag("-V,--version", fmt::format("{} {} ({})", program_name(), version, commit),
+                       "Print the version and the commit, and exit");
+  app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(1);
-  app.set_help_all_flag("--help-all", "Help of all subcommands");
+  app.set_help_all_flag("--help-all", "Print the help of every subcommand and exit");
+  app.footer("README.md shows examples; docs/catalogue.md lists all objects.");
   int status = success;
   add_subcommands(app, status);
   refuse_careless_values(app);
 
-  const std::vector<std::string> words(argv + 1, argv + argc);
+  const std::vector<std::string> words = with_help_as_option(std::vector<std::string>(argv + 1, argv + argc));
   // What shells call (nearfar completion): words that need not be complete, nor right.
   if (!words.empty() && words.front() == "complete") {
     for (const std::string& each : completion_candidates(app, {words.begin() + 1, words.end()}))
@@ -115,17 +183,19 @@ int parse_and_run(const launch& how, int argc, char** argv) {
     say(fmt::format("nearfar: {} is ignored, as the launcher that set it is gone\n",
                     printable(how.left_behind)));
   std::string wrong = unknown_subcommand(app, words);
+  if (wrong.empty()) wrong = unknown_option(app, words);
   if (wrong.empty()) wrong = empty_item(app, words);
   if (!wrong.empty()) return report_arguments(how, wrong);
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> last_first(words.rbegin(), words.rend());
+    app.parse(last_first);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
       if (how.rank == 0) app.exit(error);
       return success;
     }
     return report_arguments(
-        how, fmt::format("{}; see 'nearfar --help' or 'nearfar SUBCOMMAND --help'", error.what()));
+        how, fmt::format("{}; see '{} --help'", text_of(app, error), place_of(app, words).path));
   }
   return status;
 }
@@ -142,7 +212,7 @@ using namespace nearfar;
 std::string without_options_of_cpp(std::string_view text) {
   for (const std::string_view cure : {": raise nearfar::", ": lower nearfar::"})
     if (const std::size_t at = text.find(cure); at != std::string_view::npos)
-      return fmt::format("{}: take fewer ranks, or a smaller --lock-count, --keys, --capacity or the like",
+      return fmt::format("{}; use fewer ranks, or a smaller --lock-count, --keys or --capacity",
                          text.substr(0, at));
   return std::string(text);
 }
@@ -165,7 +235,11 @@ int run(const command::launch& how, int argc, char** argv) {
   } catch (const error& error) {
     return command::report(how, error.what(), command::bad_input);
   } catch (const std::bad_alloc&) {
-    return command::report_alone(how, "out of memory: ask for less, of what there are many, or large ones");
+    return command::report_alone(
+        how, "out of memory; use fewer or smaller objects, such as a smaller --ranks, --keys or --lengths");
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout) == 0) return command::report_alone(how, error.what());
+    return command::report_alone(how, command::lost_output(error.code().message()));
   } catch (const std::exception& error) {
     return command::report_alone(how, error.what());
   }
@@ -178,7 +252,6 @@ int main(int argc, char** argv) {
   errno = 0;
   if (status != command::success || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return status;
   // What failed before has left no reason any more.
-  std::fprintf(stderr, "nearfar: the output could not be written%s%s\n", errno != 0 ? ": " : "",
-               errno != 0 ? std::strerror(errno) : "");
+  command::say(fmt::format("nearfar: {}\n", command::lost_output(errno != 0 ? std::strerror(errno) : "")));
   return command::failure;
 }

@@ -31,7 +31,7 @@ void add_flagged_channels(channel_catalogue& to) {
       to, flagged_entry("flagged.single", "one flag of several states", "Laubert 2021, 6"));
   add_channel<published::mpmc, mailbox>(
       to, flagged_entry("flagged.published", "the flags clear or set", paper,
-                        "of two that wait for a place the later may be let in first: not FIFO"));
+                        "of two threads that wait for a place the later may enter first: not FIFO"));
 }
 
 }  // namespace nearfar::bench

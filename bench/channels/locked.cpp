@@ -22,7 +22,7 @@ void add_rings(channel_catalogue& to, const char* name, const char* lock, const 
            .parameters = {}});
   add_channel<rings::template mpsc, rings::template mailbox>(
       to, {.name = fmt::format("{}.mpsc", name),
-           .summary = "the same for one receiver, who has no lock",
+           .summary = "the same for one receiver, which takes no lock",
            .paper = paper,
            .fairness = fairness,
            .bypass = {},

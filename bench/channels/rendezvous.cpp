@@ -5,7 +5,7 @@ namespace nearfar::bench {
 
 void add_rendezvous_channel(channel_catalogue& to) {
   add_channel<rendezvous, rendezvous>(to, {.name = "rendezvous",
-                                           .summary = "no buffer: who sends and who receives meet",
+                                           .summary = "no buffer: sender and receiver meet",
                                            .paper = "Hoare 1978; Scherer, Lea, Scott 2006",
                                            .fairness = "first come, first served",
                                            .bypass = {},

@@ -132,16 +132,17 @@ constexpr cohort_policy strict(pass_counter counts) {
 
 void add_cohort(catalogue& to) {
   add<biased_above, cohort_policy{}>(
-      to, "cohort", "a queue of nodes, the last of which keeps the lock until another asks, and mcs within",
+      to, "cohort", "a queue of nodes, mcs within; the last node keeps the lock until another node asks",
       "none by the node that had it last, else 1 at home + 3 at that node; none within a node");
   add<biased_above, cohort_policy{.turn = turn_limit::time}>(
       to, "cohort.timed", "as cohort, but a time limits how long a node keeps the lock while others wait",
       "as cohort");
-  add<direct_node, cohort_policy{}>(to, "cohort.unbiased",
-                                    "dash between nodes, which a node leaves when none of its ranks wants it",
-                                    "2 at home; none within a node");
+  add<direct_node, cohort_policy{}>(
+      to, "cohort.unbiased", "dash between nodes; a node releases it when none of its ranks wants the lock",
+      "2 at home; none within a node");
   add<direct_node, strict(pass_counter::inlined)>(
-      to, "cohort.strict", "gives the lock up after max_local_passes even if no node wants it, as published",
+      to, "cohort.strict",
+      "releases the lock after max_local_passes even if no other node wants it, as published",
       "2 at home; none within a node");
   add<published_node, strict(pass_counter::inlined)>(
       to, "cohort.published", "as cohort.strict, with the queue as published (optimisation 4)",
@@ -177,7 +178,7 @@ void add_cohort(catalogue& to) {
   add<direct_node, cohort_policy{}, tts_below<waiters_by::flag>>(
       to, "cohort.mcs_tts", "dash between nodes, near_tts with the published flag within", cost);
   add<direct_node, cohort_policy{}, tts_below<waiters_by::count>>(
-      to, "cohort.mcs_tts_count", "dash between nodes, near_tts that counts who waits within", cost);
+      to, "cohort.mcs_tts_count", "dash between nodes, near_tts that counts its waiting ranks within", cost);
   add<direct_node, cohort_policy{}, ticket_below>(to, "cohort.mcs_ticket",
                                                   "dash between nodes, near_ticket within", cost);
   add<direct_node, cohort_policy{}, clh_below>(to, "cohort.mcs_clh", "dash between nodes, near_clh within",

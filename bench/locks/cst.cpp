@@ -5,7 +5,7 @@ namespace nearfar::bench {
 
 void add_cst(catalogue& to) {
   to.add({.name = "near_cst",
-          .summary = "MCS whose ranks sleep when they have waited for spin_ns, for ranks of one node",
+          .summary = "MCS whose waiting ranks sleep after spin_ns, for ranks of one node",
           .paper = "Kashyap, Min, Kim 2017",
           .fairness = "max_local_passes for each that sleeps before it",
           .cost = "none; none (3 cache-line transfers, and 1 for each rank looked at)",

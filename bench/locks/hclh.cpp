@@ -29,7 +29,7 @@ void add_hclh(catalogue& to) {
   add<clh_waiting::at_predecessor>(
       to, "hclh", "CLH whose ranks of one node queue together",
       "1 at home + 1 at another rank; that, and a get for each look, for each batch");
-  add<clh_waiting::at_home>(to, "hclh.craig", "the same, waiting at a word of one's own",
+  add<clh_waiting::at_home>(to, "hclh.craig", "the same, waiting at a word of the rank's own",
                             "1 at home + 1 at another rank + 2 in the node; 1 more for each batch");
 }
 

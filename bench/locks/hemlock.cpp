@@ -15,8 +15,9 @@ void add(catalogue& to, const std::string& name, const std::string& summary) {
           .summary = summary,
           .paper = "Dice, Kogan 2021; Uffmann 2022, 5.4.4",
           .fairness =
-              is_late ? "as hemlock, but who has just released it may be overtaken before it is in the queue"
-                      : "first come, first served",
+              is_late
+                  ? "as hemlock, but a rank that has just released may be overtaken before it is in the queue"
+                  : "first come, first served",
           .bypass = is_late ? checker::bypass_bound::none : checker::bypass_bound::fifo,
           .cost = "none; none (4 cache-line transfers, 3 with CTR)",
           .parameters = {},
@@ -40,9 +41,9 @@ void add_hemlock(catalogue& to) {
       "pass count in the word");
   add<of(hemlock_release::in_turn, false)>(to, "hemlock.base", "the paper's algorithm without its variants");
   add<of(hemlock_release::overlapped, false)>(to, "hemlock.overlap",
-                                              "who releases waits later, as corrected (Overlap)");
+                                              "the releasing rank waits later, as corrected (Overlap)");
   add<of(hemlock_release::in_turn, true)>(to, "hemlock.ctr",
-                                          "waits by reads that make the line one's own (CTR)");
+                                          "waits by reads that take the cache line exclusively (CTR)");
   add<of(hemlock_release::aggressive, false)>(to, "hemlock.ah",
                                               "hands over before it looks for a successor (AH)");
   add<of(hemlock_release::aggressive, true)>(to, "hemlock.ctr_ah",

@@ -5,7 +5,7 @@ namespace nearfar::bench {
 
 void add_rh(catalogue& to) {
   to.add({.name = "rh",
-          .summary = "test-and-test-and-set in each node, which leave word where the lock has gone",
+          .summary = "a test-and-test-and-set word in each node, which tells where the lock has gone",
           .paper = "Radovic, Hagersten 2002; Uffmann 2022, 5.2",
           .fairness = "no bound",
           .cost = "2 in the node, if another had it 1 at each on the way there more; 1 for each attempt + 1",

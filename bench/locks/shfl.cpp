@@ -29,8 +29,7 @@ void add(catalogue& to, const std::string& name, const std::string& summary) {
 }  // namespace
 
 void add_shfl(catalogue& to) {
-  add<shfl_policy{}>(to, "shfl",
-                     "test-and-set before an MCS queue that those who wait put in order by nodes");
+  add<shfl_policy{}>(to, "shfl", "test-and-set before an MCS queue that its waiting ranks sort by node");
   add<shfl_policy{.looks_first = true}>(to, "shfl.tts", "the same with test-and-test-and-set");
   add<shfl_policy{.shuffles = false}>(to, "shfl.steal", "test-and-set before an MCS queue");
   add<shfl_policy{.looks_first = true, .shuffles = false}>(to, "shfl.steal_tts",

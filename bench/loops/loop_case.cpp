@@ -117,7 +117,7 @@ std::string obstacle_of(const triad_case& to) {
                        to.container == container::numa_expression || to.is_segmented_by_hand();
   if (to.stores != store_kind::regular && by_hand) return name + " has regular stores only";
   if (!to.is_segmented() && to.segments != 0) return name + " has no segments";
-  if (!to.is_padded() && to.padding != 0) return name + " has no padding: the padded containers have";
+  if (!to.is_padded() && to.padding != 0) return name + " has no padding: only padded containers have";
   if (to.padding % sizeof(double) != 0) return "padding must be a multiple of 8 bytes";
   if (to.chunk == 0) return "";
   if (to.is_segmented()) return name + " has segments in place of chunks";

@@ -78,7 +78,7 @@ inline constexpr std::array<named<vector_kernel>, 5> vector_kernels{{
 
 inline constexpr std::array<named<loop_container>, 11> loop_containers{{
     {loop_container::array, "array",
-     "double*, a plain loop with an OpenMP pragma: what the others are held to"},
+     "double*, a plain loop with an OpenMP pragma: the reference of all others"},
     {loop_container::object_array, "object-array", "objects that hold a double, from new[] (numa_new)"},
     {loop_container::vector, "vector", "std::vector<double>"},
     {loop_container::vector_numa, "vector-numa", "std::vector<double, numa_allocator<double, chunk>>"},

@@ -6,7 +6,7 @@ namespace nearfar::bench {
 void add_spsc_queue(queue_catalogue& to) {
   to.set_one_to_one("spsc_queue");
   to.add({.name = "spsc_queue",
-          .summary = "a ring at rank 0, to which rank 1 pushes, and from which rank 0 pops; others rest",
+          .summary = "a ring at rank 0: rank 1 pushes and rank 0 pops; other ranks are idle",
           .paper = "nearfar's, after Lamport 1983; Giacomoni, Moseley, Vachharajani 2008",
           .fairness = "wait-free",
           .bypass = {},

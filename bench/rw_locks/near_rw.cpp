@@ -6,7 +6,7 @@ namespace nearfar::bench {
 
 void add_near_rw(rw_catalogue& to) {
   to.add({.name = "near_rw",
-          .summary = "an mcs lock that all pass, and a count of the readers, for ranks of one node",
+          .summary = "an mcs lock that every rank passes, and a count of readers, for ranks of one node",
           .paper = "Courtois, Heymans, Parnas 1971",
           .fairness = "first come, first served",
           .bypass = {.bounds_writers_past_reader = true, .bounds_readers_past_writer = true},
@@ -18,7 +18,7 @@ void add_near_rw(rw_catalogue& to) {
            return make_any_rw_lock<near_rw_lock<W>>(w, home);
          });
   to.add({.name = "near_rw.fissile",
-          .summary = "the same with a fissile lock, which who comes may pass before those who wait",
+          .summary = "the same with a fissile lock, in which a new rank may overtake waiting ranks",
           .paper = "Courtois, Heymans, Parnas 1971; Dice, Kogan 2020",
           .fairness = "that of fissile",
           .bypass = {},

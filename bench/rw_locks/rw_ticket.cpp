@@ -6,7 +6,7 @@ namespace nearfar::bench {
 void add_rw_ticket(rw_catalogue& to) {
   const rw_bypass of_turns{.bounds_writers_past_reader = true, .bounds_readers_past_writer = true};
   to.add({.name = "rw_ticket",
-          .summary = "who has asked and who has left, in two words at home",
+          .summary = "counts of arrivals and of departures, in two words at home",
           .paper = "Mellor-Crummey, Scott 1991",
           .fairness = "first come, first served",
           .bypass = of_turns,
@@ -18,7 +18,7 @@ void add_rw_ticket(rw_catalogue& to) {
            return make_any_rw_lock<rw_ticket_lock<W>>(w, home);
          });
   to.add({.name = "rw_ticket.cohort",
-          .summary = "the same, and the writers of a node one behind the other in shared memory",
+          .summary = "the same; the writers of a node queue in shared memory",
           .paper = "Mellor-Crummey, Scott 1991; Dice, Marathe, Shavit 2012",
           .fairness = "first come, first served; writers of a node up to max_local_passes + 1 together",
           .bypass = of_turns,

@@ -24,28 +24,29 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = Parser(
         prog=PROGRAM,
         allow_abbrev=False,
-        description="Makes PNG and SVG figures and one self-contained HTML page from results of nearfar bench.",
-        epilog="The last line of output is the path of the page, unless --text or --csv is given. Exit status: 0 done; 1 done,"
-        " but void samples (wrong count under the lock, no acquisition, or a wrong result of a loop) were left out;"
-        " 2 nothing written. A file whose run ended early counts with what it holds; a line on stderr says so.",
+        description="Draws PNG and SVG figures and one self-contained HTML page from results of nearfar bench.",
+        epilog="Without --text and --csv the last line of output is the path of the page. Exit status: 0 success; 1 success,"
+        " but the figures leave out void samples (a wrong count under the lock, no acquisition, or a wrong loop result);"
+        " 2 nothing was written. If a run ended early, the report uses what its file holds and says so on stderr."
+        " docs/results-format.md describes the files.",
     )
     parser.add_argument("files", nargs="*", metavar="FILE", help="results file written by nearfar bench --output")
     parser.add_argument(
         "--output", default="nearfar-report", metavar="DIR", help="directory to write to (default: %(default)s)"
     )
-    parser.add_argument("--title", default="nearfar benchmark report", help="heading of the page")
+    parser.add_argument("--title", default="nearfar benchmark report", help="heading of the page (default: %(default)s)")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--text", action="store_true", help="print the tables as Markdown instead, and write nothing")
-    form.add_argument("--csv", action="store_true", help="print all samples as CSV instead, and write nothing")
+    form.add_argument("--text", action="store_true", help="print the tables as Markdown and write nothing")
+    form.add_argument("--csv", action="store_true", help="print all samples as CSV and write nothing")
     parser.add_argument("--claims", metavar="FILE", help=argparse.SUPPRESS)  # of nearfar figures
     parser.add_argument("--published", metavar="FILE", help=argparse.SUPPRESS)  # of nearfar figures
     parser.add_argument("--section", action="append", metavar="TITLE", help=argparse.SUPPRESS)  # one for each file
     parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)  # whether a report could be written
     arguments = parser.parse_args(argv)
     if not arguments.files and not arguments.check:
-        parser.error("name a results file")
+        parser.error("no results file is given; name one or more")
     if arguments.section and len(arguments.section) != len(arguments.files):
-        parser.error("--section is given for each file, or for none")
+        parser.error("--section must be given once for each file, or never")
     if not arguments.output:
         parser.error("--output needs the name of a directory")
     return arguments

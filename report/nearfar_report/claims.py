@@ -24,6 +24,6 @@ def section(path: str) -> Section:
     except OSError as error:
         raise ReportError(f"{printable(path)}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):
-        raise ReportError(f"{printable(path)}: no file of claims") from None
+        raise ReportError(f"{printable(path)}: holds no claims; remove it and run nearfar figures again") from None
     counts = [f"{verdicts.count(verdict)} {_VERDICTS[verdict]}" for verdict in _VERDICTS if verdict in verdicts]
     return Section("Claims", [], [table], f"Of {len(verdicts)} claims: {', '.join(counts)}.")

@@ -1,4 +1,4 @@
-"""What the commands of this package have in common: errors that take one line, and statuses."""
+"""Common code of this package's commands: errors that take one line, and exit statuses."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def run(program: str, action: Callable[[], int]) -> int:
         problem = "out of memory: raise the limit if there is one (ulimit -v), or name fewer results files"
     except OSError as error:
         sys.stdout = None  # what is left in its buffer must not fail once more
-        problem = f"the output could not be written: {error.strerror}"
+        problem = f"cannot write standard output: {error.strerror}; free space or send it elsewhere"
     except KeyboardInterrupt:
         return 130
     except Exception as error:  # a user has no use for a traceback
         if os.environ.get("NEARFAR_TRACEBACK"):
             traceback.print_exc()
             return 2
-        problem = f"a fault of {program} itself: {error!r}; NEARFAR_TRACEBACK=1 shows where, please report it"
+        problem = f"a fault of {program} itself: {error!r}; please report it with what NEARFAR_TRACEBACK=1 shows"
     print(f"{program}: {printable(problem)}", file=sys.stderr)
     return 2
 

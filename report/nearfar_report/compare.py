@@ -148,18 +148,19 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         prog=PROGRAM,
         allow_abbrev=False,
         description="Compares the times of two results files, configuration by configuration: the ratio of the medians"
-        " (after / before), its 95 % interval by bootstrap, and whether Mann and Whitney's test tells them apart.",
-        epilog="Exit status: 0 no regression; 1 a configuration became slower by more than the bound; 2 not compared.",
+        " (after / before), its 95 % interval by bootstrap, and the verdict of Mann and Whitney's test.",
+        epilog="Exit status: 0 no regression; 1 a configuration became slower by more than the bound; 2 nothing was compared."
+        " docs/results-format.md describes the verdicts.",
     )
-    parser.add_argument("before", metavar="BEFORE", help="results file written by --output")
-    parser.add_argument("after", metavar="AFTER", help="the same of what is judged")
+    parser.add_argument("before", metavar="BEFORE", help="results file of the reference")
+    parser.add_argument("after", metavar="AFTER", help="results file to judge")
     parser.add_argument(
-        "--bound", type=float, default=5.0, metavar="PERCENT", help="slower by more is a regression (default: 5)"
+        "--bound", type=float, default=5.0, metavar="PERCENT", help="slowdown above which a change is a regression (default: 5)"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object a line instead of a table")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line instead of a table")
     arguments = parser.parse_args(argv)
     if not 0 <= arguments.bound <= 1000:
-        parser.error(f"--bound must be a number of percent from 0 to 1000, not {arguments.bound:g}")
+        parser.error(f"--bound must be 0 to 1000 percent, not {arguments.bound:g}")
     return arguments
 
 
@@ -169,13 +170,14 @@ def _warn_of_differences(before: ResultsFile, after: ResultsFile) -> None:
         one, other = (file.provenance.get(field) for file in (before, after))
         if one != other:
             shown = printable(f"{one!s} and {other!s}")
-            print(f"{PROGRAM}: these are of different {meaning}: {shown}", file=sys.stderr)
+            print(f"{PROGRAM}: the files come from different {meaning}: {shown}", file=sys.stderr)
 
 
 def _compare(arguments: argparse.Namespace) -> int:
     before, after = read_all([arguments.before, arguments.after])
     if before.schema != after.schema:
-        raise ReportError(f"{printable(arguments.before)} and {printable(arguments.after)} hold different kinds of results")
+        both = f"{printable(arguments.before)} and {printable(arguments.after)}"
+        raise ReportError(f"{both} hold different kinds of results; name two runs of the same benchmark")
     for file in (before, after):
         for notice in file.notices:
             print(f"{PROGRAM}: {printable(file.path)}: {notice}", file=sys.stderr)

@@ -72,7 +72,7 @@ def _check_sample(path: str, line: int, record: Record, _: Statement) -> None:
 
 
 def _void_reason(record: Record, _: Statement) -> str | None:
-    return None if record["verified"] else "verified is false: the loop computed something else"
+    return None if record["verified"] else "verified is false: the loop computed a wrong result"
 
 
 def _describe(record: Record, _: Statement) -> str:

@@ -27,7 +27,7 @@ def read(path: str) -> Published:
     except OSError as error:
         raise ReportError(f"{printable(path)}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):
-        raise ReportError(f"{printable(path)}: no file of published points") from None
+        raise ReportError(f"{printable(path)}: holds no published points; remove it and run nearfar figures again") from None
     return points
 
 

@@ -45,6 +45,16 @@ TEST(axis, refuses_what_is_not_allowed) {
   }
 }
 
+TEST(axis, says_its_range_briefly) {
+  EXPECT_EQ(whole(1, 60'000'000'000).range(), "1 to 60000000000");
+  EXPECT_EQ(real(0, 1).range(), "0 to 1 s");
+  axis name{.name = "levels", .meaning = "", .standard = std::string("all")};
+  name.choices = {"all", "none"};
+  EXPECT_EQ(name.range(), "all, none");
+  name.others = "a list";
+  EXPECT_EQ(name.range(), "all, none, or a list");
+}
+
 TEST(axis, values_can_be_read_back) {
   for (const double value : {0.1, 1e-6, 86400.0, 1.0 / 3})
     EXPECT_EQ(real(0, 1e9).parse(text_of(value)), axis_value(value));

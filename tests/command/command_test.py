@@ -74,6 +74,29 @@ class BadInput(InEmptyFolder):
         self.assert_refused("bnch", "ecsb", saying=["'bnch'", "did you mean 'bench'"])
         self.assert_refused("bench", "ecsb", "--world", "thread", saying="did you mean 'threads'")
 
+    def test_unknown_options_suggest_the_nearest(self):
+        self.assert_refused("--halp", saying=["option '--halp' is unknown; did you mean '--help'?", "'nearfar --help' lists all"])
+        self.assert_refused("bench", "ecsb", "--rank", "1", saying=["'--rank'", "did you mean '--ranks'?", "'nearfar bench ecsb --help'"])
+        self.assert_refused("bench", "ecsb", "--rank=1", saying=["option '--rank' is unknown; did you mean '--ranks'?"])
+        self.assert_refused("bench", "ecsb", "a", "b", saying=["unexpected arguments a b;", "'nearfar bench ecsb --help'"])
+
+    def test_limits_are_the_same_at_both_ends(self):
+        for ranks in ["0", "4097"]:
+            self.assert_refused("bench", "ecsb", "--world", "threads", "--ranks", ranks, saying="from 1 to 4096")
+            self.assert_refused("topo", "--world", "threads", "--ranks", ranks, saying="1 to 4096")
+
+    def test_levels_are_listed_once(self):
+        before = self.left_behind()
+        ended = nearfar("bench", "ecsb", "--levels", "bogus")
+        self.assertEqual((ended.returncode, self.left_behind()), (2, before))
+        self.assertEqual(ended.stderr.count("numa, cache, core"), 1, ended.stderr)
+        self.assertIn("'bogus' is no level", ended.stderr)
+
+    def test_files_of_another_kind(self):
+        (self.folder / "r.jsonl").write_text('{"schema":"nearfar.results/1","binding":[]}\n')
+        self.assert_refused("sim", "ecsb", "--machine", "r.jsonl", saying=["r.jsonl:1:", "'nearfar.results/1'", "'nearfar.machine/1'"])
+        self.assert_refused("sweep", "missing", "--list", saying=["'missing'", "No such file or directory"])
+
     def test_results_are_no_csv(self):
         for words in [["bench", "ecsb"], ["bench", "triad"], ["sim", "ecsb"]]:
             self.assert_refused(*words, "--output", "a.csv", saying=["a.csv", "JSON Lines", "nearfar report --csv"])
@@ -144,8 +167,8 @@ class BadInput(InEmptyFolder):
         self.assert_refused("figures", "schmid2016", "--machine", "nosuch", saying=["'nosuch'", "coolmuc2"])
 
     def test_channels_that_cannot_be(self):
-        self.assert_refused("bench", "channel", "--ranks", "1", saying="one who sends and one who receives")
-        self.assert_refused("bench", "channel", "--ranks", "2", "--size", "5", saying="messages have 4, ")
+        self.assert_refused("bench", "channel", "--ranks", "1", saying="a sender and a receiver")
+        self.assert_refused("bench", "channel", "--ranks", "2", "--size", "5", saying="--size must be one of 4, ")
         self.assert_refused("bench", "channel", "--ranks", "3", "--receivers", "3", saying="none is left to send")
         self.assert_refused("bench", "channel", "--ranks", "3", "--channels", "spsc_ring", saying="at most 1 sender")
         self.assert_refused("bench", "channel", "--ranks", "3", "--channels", "spin.mpsc", "--receivers", "2",
@@ -212,8 +235,8 @@ class Documented(InEmptyFolder):
 
     def test_help_says_what_axes_allow(self):
         text = " ".join(nearfar("bench", "dht", "--help").stdout.split())
-        self.assertIn("insert it anew, in percent; a number of % from 0 to 100", text)
-        self.assertIn("half of which are in the table; a whole number from 16 to 100000", text)
+        self.assertIn("insert it again (0 to 100 %; default: 2)", text)
+        self.assertIn("half of them are in the table (16 to 100000; default: 1000)", text)
 
 
 class Channels(InEmptyFolder):
@@ -342,18 +365,97 @@ class Unfinished(InEmptyFolder):
             self.assertIn(f"{name}.jsonl: the run ended after 1 of 2 samples", ended.stderr)
 
 
-class Help(unittest.TestCase):
-    def test_every_subcommand_has_help(self):
-        self.assertEqual(nearfar("--help").returncode, 0)
-        for subcommand in ["bench", "compare", "doctor", "list", "report", "topo"]:
-            ended = nearfar(subcommand, "--help")
-            self.assertEqual(ended.returncode, 0, subcommand)
-            self.assertIn("--help", ended.stdout, subcommand)
+class Help(InEmptyFolder):
+    """docs/ holds what needs more than a line."""
+
+    LONGEST = 80
+    NOT_YET = {"check"}  # whose texts do not follow these rules
+    # How no description begins: it names a thing, or tells what to do.
+    NO_BEGINNING = re.compile(r"(who|what|that|those|whether|which|where|how|of so many|for so long|on which)\b", re.IGNORECASE)
+    SUFFIX = re.compile(r" \((?:default|[^()]*\bdefault: .*)\)(?=:?$)")
+
+    @staticmethod
+    def help_of(*words, columns=10000):
+        ended = subprocess.run([COMMAND, *words, "--help"], capture_output=True, text=True, check=False,
+                               env={**os.environ, "COLUMNS": str(columns)})  # fmt: skip
+        assert (ended.returncode, ended.stderr) == (0, ""), ended.stderr
+        return ended.stdout
+
+    @classmethod
+    def subcommands(cls, *within):
+        """The words of each subcommand, those of the command itself first."""
+        found = [within]
+        listed = cls.help_of(*within).partition("\nSubcommands:\n")[2].partition("\n\n")[0]
+        for name in re.findall(r"^  (\S+)", listed, re.MULTILINE):
+            found += cls.subcommands(*within, name)
+        return found
+
+    @staticmethod
+    def described(text):
+        """Options and arguments with the lines of their descriptions."""
+        found = {}
+        for line in text.split("Subcommands:")[0].splitlines():
+            if begin := re.match(r"  (\S.*?)(?:  +(.*))?$", line):
+                name = begin[1]
+                found[name] = [begin[2]] if begin[2] else []
+            elif line.startswith("   ") and found:
+                found[name].append(line.strip())
+        return found
+
+    def test_descriptions_are_short(self):
+        commands = self.subcommands()
+        self.assertIn(("bench", "ecsb"), commands)
+        self.assertIn(("figures", "stengel2007"), commands)
+        for words in commands:
+            if words and words[0] in self.NOT_YET:
+                continue
+            options = self.described(self.help_of(*words))
+            self.assertTrue(any("--help" in name for name in options), words)
+            for name, (first, *others) in options.items():
+                said = f"{' '.join(words)} {name}: {first}"
+                self.assertLessEqual(len(self.SUFFIX.sub("", first)), self.LONGEST, said)
+                self.assertIsNone(self.NO_BEGINNING.match(first), said)
+                for other in others:
+                    self.assertLessEqual(len(other), self.LONGEST + 20, other)  # of a name and its meaning
+
+    def test_first_lines_name_what_there_is(self):
+        listed = json.loads(nearfar("list", "--json").stdout)
+        kinds = {f"{kind['title']}s": {world for each in kind["objects"] for world in each["worlds"]} for kind in listed["kinds"]}
+        self.assertGreater(len(kinds), 5)
+        simulated = {kind for kind, worlds in kinds.items() if "simulated" in worlds}
+        for words, expected in [
+            ([], {*kinds, "containers"}),
+            (["bench"], {*kinds, "containers"}),
+            (["list"], set(kinds)),
+            (["sweep"], set(kinds)),
+            (["sim"], simulated),
+        ]:
+            first = self.help_of(*words).splitlines()[0]
+            self.assertEqual({kind for kind in [*kinds, "containers"] if re.search(rf"(?<!reader-writer ){kind}\b", first)}, expected, first)
+
+    def test_wraps_at_the_width_that_is_told(self):
+        for columns in [60, 80, 120]:
+            for words in [[], ["bench", "upb"], ["bench", "triad"], ["figures", "stengel2007"]]:
+                for line in self.help_of(*words, columns=columns).splitlines():
+                    # What is longer has no blank where it could be broken.
+                    self.assertTrue(len(line) <= columns or " " not in line.strip() or line.startswith("Usage"), line)
+
+    def test_documents_that_are_named_are_there(self):
+        for words in self.subcommands():
+            for document in re.findall(r"\b(?:docs/[\w-]+\.md|README\.md)", self.help_of(*words)):
+                self.assertTrue((SOURCE / document).exists(), f"{words} name {document}")
+
+    def test_help_as_a_word(self):
+        for words in [[], ["bench"], ["bench", "ecsb"]]:
+            asked = nearfar("help", *words)
+            self.assertEqual((asked.returncode, asked.stdout), (0, nearfar(*words, "--help").stdout))
+        self.assertEqual(nearfar("help", "bnch").returncode, 2)
 
     def test_version(self):
-        ended = nearfar("--version")
-        self.assertEqual(ended.returncode, 0)
-        self.assertRegex(ended.stdout, r"^nearfar \d+\.\d+\.\d+")
+        for option in ["--version", "-V"]:
+            ended = nearfar(option)
+            self.assertEqual(ended.returncode, 0)
+            self.assertRegex(ended.stdout, r"^nearfar \d+\.\d+\.\d+")
 
 
 class RankPicture(unittest.TestCase):
@@ -721,7 +823,7 @@ class Bench(InEmptyFolder):
                 text=True,
                 check=False,
             )
-            said = "nearfar: the ranks were not given the same arguments"
+            said = "nearfar: the ranks have different arguments"
             self.assertEqual(ended.returncode, 2, script + ended.stderr)
             self.assertEqual(ended.stderr.count("nearfar: "), 1, script + ended.stderr)
             self.assertEqual(ended.stderr.count(said), 1, script + ended.stderr)
@@ -757,7 +859,7 @@ class Bench(InEmptyFolder):
                 ended = subprocess.run([COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
                 self.assertEqual(ended.returncode, 1, ended.stderr)
                 self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
-                self.assertIn("No space left on device", ended.stderr)
+                self.assertIn("cannot write standard output: No space left on device", ended.stderr)
 
     def test_a_full_disk_loses_the_file_and_not_the_table(self):
         ended = subprocess.run(
@@ -951,7 +1053,7 @@ class Stall(InEmptyFolder):
         self.assertEqual(kinds, ["provenance", *["sample"] * (len(kinds) - 2), "stall"])
         self.assertGreater(len(kinds), 3)
         self.assertIn(f"nearfar: {records[-1]['what']} stalls: {records[-1]['why']}", line)
-        self.assertTrue(line.endswith("; the repetitions that had ended are in 'r.jsonl'"), line)
+        self.assertTrue(line.endswith("; the completed repetitions are in 'r.jsonl'"), line)
         self.assertEqual(records[-1]["what"], "lock 'dash'")
         self.assertIn("\ndash ", self.out)
 
@@ -1076,7 +1178,7 @@ class Interruption(InEmptyFolder):
         run.terminate()
         errors = run.communicate()[1]
         self.assertEqual(run.returncode, 128 + signal.SIGTERM, errors)
-        self.assertIn("; the repetitions that had ended are in 'r.jsonl'\n", errors)
+        self.assertIn("; the completed repetitions are in 'r.jsonl'\n", errors)
         self.assertEqual(self.left_behind(), ["r.jsonl"])
         self.assert_kept(self.folder / "r.jsonl")
 
@@ -1089,7 +1191,7 @@ class Interruption(InEmptyFolder):
             ended = subprocess.run(["prlimit", "--as=600000000", COMMAND, *words, "--repetitions", "5", "--output", "r.jsonl"],
                                    cwd=self.folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)  # fmt: skip
             self.assertIn(ended.returncode, [1, 2], ended.stderr)
-            self.assertIn("the repetitions that had ended are in 'r.jsonl'\n", ended.stderr)
+            self.assertIn("the completed repetitions are in 'r.jsonl'\n", ended.stderr)
             self.assertIn("sample", self.kinds(self.folder / "r.jsonl"))
             (self.folder / "r.jsonl").unlink()
 
@@ -1492,12 +1594,12 @@ class Sweep(InEmptyFolder):
         self.assert_refused("out of range", study={"benchmark": "ecsb", "repetitions": -4294967295})
         self.assert_refused("'repetitions' is 1.5", study={"benchmark": "ecsb", "repetitions": 1.5})
         self.assert_refused("--ranks must be", study={"benchmark": "ecsb", "ranks": 0})
-        self.assert_refused("unknown lock 'cohrt'", study={"benchmark": "ecsb", "locks": "cohrt"})
-        self.assert_refused("unknown world 'moon'", study={"benchmark": "ecsb", "world": "moon"})
+        self.assert_refused("lock 'cohrt' is unknown; did you mean 'cohort'?", study={"benchmark": "ecsb", "locks": "cohrt"})
+        self.assert_refused("world 'moon' is unknown", study={"benchmark": "ecsb", "world": "moon"})
         self.assert_refused("cannot run lock 'mpi_win'", study={"benchmark": "ecsb", "locks": "mpi_win"})
         self.assert_refused("must be a number, a name", study={"benchmark": "ecsb", "locks": "tas,,mcs"})
-        self.assert_refused("'locks' is there twice", text='{"benchmark": "ecsb", "locks": "tas", "locks": "mcs"}')
-        self.assert_refused("it is no object", text="[]")
+        self.assert_refused("'locks' occurs twice", text='{"benchmark": "ecsb", "locks": "tas", "locks": "mcs"}')
+        self.assert_refused("must hold a JSON object", text="[]")
         self.assert_refused("too large", text='{"benchmark": "ecsb", "duration": 1e999}')
         self.assert_refused("too long", text=" " * (1 << 20))
         self.assert_refused("--duration takes one value", study={"benchmark": "ecsb", "duration": [0.1, 0.2]})

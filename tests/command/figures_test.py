@@ -133,13 +133,13 @@ class Figures(unittest.TestCase):
         self.assertEqual(head["seed"], 7)
 
     def test_bad_input(self):
-        self.assert_refused("--only", "2.77", saying=["no figure '2.77'; there are: 1.7, 1.8, 2.2"])
+        self.assert_refused("--only", "2.77", saying=["figure '2.77' is unknown; did you mean '2.7'? choose one of: 1.7, 1.8, 2.2"])
         self.assert_refused("--only", "1.7,7.1.1.1", saying="1.7, 1.8, 2.2")
         self.assert_refused("--threads", "0", saying="--threads")
         self.assert_refused("--threads", "100000", saying=["--threads", "1 to 4096"])
         self.assert_refused("--repetitions", "0", saying="--repetitions")
         self.assert_refused("--min-time", "0", saying="--min-time")
-        self.assert_refused("--quik", saying="--quik")
+        self.assert_refused("--quik", saying=["'--quik' is unknown", "did you mean '--quick'?"])
         self.assert_refused("--quick", "--only", "2.2", "--emulate", "nonsense", saying="nonsense")
 
     def test_unknown_publications_suggest_the_nearest(self):

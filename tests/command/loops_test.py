@@ -240,9 +240,9 @@ class BadInput(Loops):
         for option in ["--rows", "--columns"]:
             for count in ["0", "-1", "1.5", "2e9", "4294967296"]:
                 self.assert_refused("relax", option, count, saying=[option, f"'{count}'"])
-        for option, most in [("--segments", "1e9"), ("--padding", "1e9"), ("--chunk", "1e12")]:
+        for option, allowed in [("--segments", "1 to 1e9"), ("--padding", "0 to 1e9"), ("--chunk", "0 to 1e12")]:
             for count in ["-5", "1.5", "ten", "18446744073709551608"]:
-                self.assert_refused("triad", option, count, saying=[option, f"from 0 to {most}", f"'{count}'"])
+                self.assert_refused("triad", option, count, saying=[option, f"from {allowed}", f"'{count}'"])
         self.assert_refused("triad", "--placement", "bind:99", saying="'99'")
         self.assert_refused("triad", "--placement", "bind", saying="bind:0")
         self.assert_refused("triad", "--placement", "first-touch:0", saying=["first-touch:0", "bind and interleave"])
@@ -267,7 +267,7 @@ class BadInput(Loops):
             ["relax", "--rows", "2"],
             ["relax", "--rows", "1e9", "--columns", "1e9"],
         ]:
-            self.assert_refused(*arguments, saying="none of the asked-for combinations exists")
+            self.assert_refused(*arguments, saying="no combination of the given values exists")
 
     def test_output_replaces_only_results_of_loops(self):
         other = self.folder / "locks.jsonl"

@@ -117,7 +117,8 @@ class Where(Commands):
         self.assert_refused("where", "--length", "0", saying=["--length"])
         self.assert_refused("where", "--length", "1e12", saying=["needs", "MiB are free"])
         self.assert_refused("where", "--chunk", "-5", saying=["--chunk", "'-5'"])
-        self.assert_refused("where", "--segments", "-1", saying=["--segments", "'-1'"])
+        for segments in ["-1", "0"]:
+            self.assert_refused("where", "--segments", segments, saying=["--segments", f"'{segments}'"])
         for threads in ["0", "100000"]:
             self.assert_refused("where", "--threads", threads, saying=["--threads", "1 to 4096"])
         self.assert_refused("where", "--placement", "first-touch:0", saying=["first-touch:0", "bind and interleave"])

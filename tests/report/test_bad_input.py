@@ -258,7 +258,9 @@ def test_lost_output_is_an_error(write: Write, tmp_path: Path) -> None:
     with open("/dev/full", "w", encoding="ascii") as full:
         ended = run_report(tmp_path, str(write("a.jsonl", [ecsb()])), "--text", stdout=full)
     assert ended.returncode == 2
-    assert ended.stderr == "nearfar report: the output could not be written: No space left on device\n"
+    assert ended.stderr == (
+        "nearfar report: cannot write standard output: No space left on device; free space or send it elsewhere\n"
+    )
 
 
 def run_report(before: Path, *arguments: str, stdout: Any = subprocess.PIPE) -> subprocess.CompletedProcess[str]:

@@ -100,7 +100,7 @@ def test_void_loops_are_left_out_and_announced(report: Report, write: Write) -> 
     path = write("t.jsonl", samples)
     outcome = report(path)
     assert outcome.status == 1
-    assert outcome.err.startswith(f"nearfar report: {path}:4: verified is false: the loop computed something else")
+    assert outcome.err.startswith(f"nearfar report: {path}:4: verified is false: the loop computed a wrong result")
     assert "triad array, initialisation parallel, threads 2, length 1000, stores regular, repetition 2" in outcome.err
     row = next(row for row in table_rows(outcome.page) if row[0] == "array")
     assert row[4] == "7" and row[-1] == "507.0"

@@ -61,4 +61,4 @@ def test_curves_have_them_at_their_ranks(write: Write) -> None:
 def test_other_files_are_refused(report: Report, write: Write, tmp_path: Path, text: str) -> None:
     (tmp_path / "other").write_text(text)
     outcome = report("--published", tmp_path / "other", write("e.jsonl", eight("cohort")))
-    assert (outcome.status, "no file of published points" in outcome.err) == (2, True)
+    assert (outcome.status, "holds no published points" in outcome.err) == (2, True)

@@ -122,12 +122,12 @@ class Handled(InFolder):
     def test_no_python_with_the_modules(self):
         # Neither that of PATH nor Debian's has such a module.
         self.ends("python=$(find_python nothing_has_this) || exit", 1,
-                  "trial: no Python 3 with the modules nothing_has_this: scripts/setup test installs them"
-                  " (NEARFAR_PYTHON names another)", NEARFAR_PYTHON="")  # fmt: skip
+                  "trial: no Python 3 with the modules nothing_has_this is installed; run scripts/setup test, or name"
+                  " one in NEARFAR_PYTHON", NEARFAR_PYTHON="")  # fmt: skip
 
     def test_a_python_that_was_named_and_is_none(self):
         self.ends("python=$(find_python sys) || exit", 1,
-                  "trial: '/none', which NEARFAR_PYTHON names, is no Python 3 with the modules sys: unset it, or name"
+                  "trial: '/none', which NEARFAR_PYTHON names, is no Python 3 with the modules sys; unset it, or name"
                   " one that has them", NEARFAR_PYTHON="/none")  # fmt: skip
 
     def test_run_mpi_passes_on_the_status_of_a_program(self):

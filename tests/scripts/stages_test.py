@@ -152,8 +152,8 @@ class Words(InFolder):
         results.mkdir(parents=True)
         (results / "old.jsonl").write_text("of the run before\n")
         for arguments, environment, said in [
-            (["--full", "more"], {}, "unknown argument: 'more'"),
-            ([""], {}, "unknown argument: ''"),
+            (["--full", "more"], {}, "argument 'more' is unknown"),
+            ([""], {}, "argument '' is unknown"),
             ([], {"NEARFAR_BENCH_COMMAND": "/nonexist"}, "'/nonexist' is no program"),
             ([], {"NEARFAR_BENCH_COMMAND": "/tmp"}, "'/tmp' is no program"),
             ([], {"NEARFAR_TWO_STORES": "1"}, "NEARFAR_TWO_STORES"),

@@ -2,10 +2,13 @@
 
 #include "apps/nearfar/shared/command.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "apps/nearfar/shared/benchmarks.hpp"
+#include "apps/nearfar/shared/help.hpp"
 #include "apps/nearfar/study/options.hpp"
 #include "apps/nearfar/study/plan.hpp"
 
@@ -21,8 +24,10 @@ struct bench_options {
 
 int run_bench(bench_options options) {
   if (options.what.world.empty()) options.what.world = default_world();
-  if (options.what.world == "simulated") throw usage_error("world 'simulated' is that of 'nearfar sim'");
-  options.asked.shapes = options.shapes.on_hardware();
+  if (options.what.world == "simulated")
+    throw usage_error(
+        "world 'simulated' belongs to 'nearfar sim': use 'nearfar sim' instead of 'nearfar bench'");
+  options.asked.shapes = options.shapes.on_hardware(options.what.world);
   options.what.requests = {options.asked};
   return run(options.what);
 }
@@ -33,32 +38,30 @@ void add_benchmark(CLI::App& bench, int& status, const bench::benchmark& benchma
   options->what.title = benchmark.name;
   options->asked.benchmark = &benchmark;
   command->add_option("--world", options->what.world,
-                      "mpi or threads; default: mpi under mpirun, else threads");
+                      "World: mpi or threads (default: mpi under mpirun, else threads)");
   add_list(*command, "--ranks", options->shapes.ranks,
-           "Threads, up to 4096, or how many of the ranks that MPI started take part; several numbers are "
-           "measured one after the other; default: one for each allowed processor, or all ranks");
+           "Number of ranks that take part, or of threads, at most 4096 (default: all ranks, or one thread "
+           "per allowed processor)")
+      ->type_name("N");
   add_request_options(*command, options->asked, false);
-  add_plan_options(*command, options->what, "Seed of the order in which points take turns");
+  add_plan_options(*command, options->what, "Seed of the random order of points");
   add_hardware_options(*command, options->what);
   command->footer(
-      "Options of axes and parameters take lists, as --ranks 1,2,4: every combination is measured.");
+      "Lists such as --ranks 1,2,4 measure every combination. docs/sweeps.md explains the options.");
   command->callback([options, &status] { status = run_bench(*options); });
 }
 
 }  // namespace
 
 void add_bench(CLI::App& app, int& status) {
-  CLI::App* bench = app.add_subcommand(
-      "bench",
-      loop_benchmarks().empty()
-          ? "Measure exclusive locks, in threads, or on MPI under mpirun"
-          : "Measure locks (in threads, or on MPI under mpirun) and loops over containers (in threads)");
+  CLI::App* bench = app.add_subcommand("bench", fmt::format("Measure {}, in threads or on MPI under mpirun",
+                                                            kinds_text(naming::with_containers)));
   for (const bench::benchmark& benchmark : bench::benchmarks()) add_benchmark(*bench, status, benchmark);
   add_loop_benchmarks(*bench, status);
   bench->require_subcommand(0, 1);
   bench->callback([bench] {
     if (bench->get_subcommands().empty())
-      throw usage_error("'nearfar bench' needs the name of a benchmark; 'nearfar bench --help' lists them");
+      throw usage_error("'nearfar bench' needs the name of a benchmark; 'nearfar bench --help' lists all");
   });
 }
 

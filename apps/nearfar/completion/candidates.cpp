@@ -69,14 +69,14 @@ std::vector<std::string> fitting(std::vector<std::string> values, std::string_vi
   return result;
 }
 
+}  // namespace
+
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> result;
   for (const CLI::Option* option : app.get_options())
     for (const std::string& name : option->get_lnames()) result.push_back("--" + name);
   return result;
 }
-
-}  // namespace
 
 std::vector<std::string> completion_candidates(const CLI::App& app, const std::vector<std::string>& words) {
   const std::vector<std::string> typed = without_equal_signs(words);

@@ -13,4 +13,7 @@ namespace nearfar::command {
 [[nodiscard]] std::vector<std::string> completion_candidates(const CLI::App& app,
                                                              const std::vector<std::string>& words);
 
+/// The long options of a subcommand, each with its dashes.
+[[nodiscard]] std::vector<std::string> option_names(const CLI::App& app);
+
 }  // namespace nearfar::command

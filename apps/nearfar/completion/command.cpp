@@ -68,10 +68,9 @@ end
 void add_completion(CLI::App& app, int& status) {
   const std::map<std::string, const char*> shells{{"bash", for_bash}, {"zsh", for_zsh}, {"fish", for_fish}};
   CLI::App* command = app.add_subcommand(
-      "completion",
-      "What makes a shell complete subcommands, options and names: source <(nearfar completion bash)");
+      "completion", "Print a shell's completion script: source <(nearfar completion bash)");
   auto shell = std::make_shared<std::string>();
-  command->add_option("shell", *shell, "The shell")
+  command->add_option("shell", *shell, "Shell that completes subcommands, options and names")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->callback([shells, shell, &status] {

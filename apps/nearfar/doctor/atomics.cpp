@@ -61,7 +61,7 @@ finding conserves(const examination& e, Step step, outcome if_lost = outcome::fa
 /// Nothing if compare-and-swap can be tried.
 std::optional<finding> unless_it_crashes(const examination& e) {
   if (!refusal(e, e.one_node())) return std::nullopt;
-  return finding{outcome::skip, "not tried, because it would crash", "see 'known faults'"};
+  return finding{outcome::skip, "not tried, as it would crash", "see 'known faults'"};
 }
 
 }  // namespace

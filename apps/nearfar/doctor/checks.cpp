@@ -11,61 +11,54 @@ namespace nearfar::command::doctor {
 namespace {
 
 constexpr const char* choose_another_osc =
-    "the transport is broken: choose another, on Open MPI 4 '--mca osc sm,pt2pt', on MPICH a newer release "
-    "or "
-    "'UCX_TLS=tcp,self'";
+    "the transport is broken: choose another, on Open MPI 4 by '--mca osc sm,pt2pt', on MPICH by a newer "
+    "release or 'UCX_TLS=tcp,self'";
 
 constexpr std::array checks{
     check{"thread level", 1, thread_level, "ask MPI_Init_thread for MPI_THREAD_FUNNELED or more"},
     check{"known faults", 1, known_faults, "change the setting as said, or install a newer MPI"},
     check{"shared memory", 1, shared_memory,
           "enlarge /dev/shm: mount -o remount,size=..., or docker run --shm-size=..."},
-    check{
-        "processors", 1, processors,
-        "waiting costs scheduling: start no more ranks than processors; if you must, set on Open MPI '--mca "
-        "mpi_yield_when_idle 1', and expect MPICH to be slow, whose flush never yields"},
+    check{"processors", 1, processors,
+          "start at most one rank per processor, as waiting ranks need the scheduler; else set '--mca "
+          "mpi_yield_when_idle 1' on Open MPI, and expect MPICH to be slow: its flush never yields"},
     check{"environment", 1, environment,
-          "unset those that your measurements do not need: programs with OpenMP have their first thread "
-          "bound by those "
-          "that nearfar ignores; docs/performance.md says what each one does"},
+          "unset those that your measurements do not need; those that nearfar ignores bind the first thread "
+          "of programs with OpenMP; docs/performance.md explains each"},
     check{"memory model", 1, memory_model,
           "nearfar needs unified windows: use a cache-coherent machine and transport"},
     check{"signals", 2, signals, choose_another_osc},
     check{"progress while computing", 2, progress_computing,
-          "a rank must enter MPI for others to proceed: nearfar's waiting ranks do, long computations should "
-          "now and then "
-          "(MPI_Iprobe); on MPICH, MPIR_CVAR_ASYNC_PROGRESS=1 starts a thread for it"},
+          "a rank must enter MPI for others to proceed: waiting ranks of nearfar do; call MPI_Iprobe in long "
+          "computations, or on MPICH set MPIR_CVAR_ASYNC_PROGRESS=1, which starts a thread for it"},
     check{"progress while waiting", 2, progress_waiting,
           "nearfar waits with MPI_Iprobe, which does not drive progress here: choose another transport"},
     check{"swap", 2, atomic_swap, choose_another_osc},
     check{"fetch-and-add", 2, atomic_fetch_add, choose_another_osc},
     check{"compare-and-swap", 2, atomic_compare_and_swap, choose_another_osc},
     check{"swap with compare-and-swap", 2, atomic_tail,
-          "queue locks rely on it, though MPI promises it only of one operation on a word "
+          "queue locks rely on it, and MPI promises it only for one kind of operation on a word "
           "(accumulate_ops=same_op_no_op): choose another transport, on Open MPI 4 '--mca osc sm,pt2pt'"},
     check{"swap, sum, compare-and-swap", 2, atomic_mixture,
-          "nearfar uses no sum on a word that is swapped, and MPI does not promise it "
-          "(accumulate_ops=same_op_no_op): your own windows must not either"},
+          "MPI does not promise it (accumulate_ops=same_op_no_op), and nearfar never adds to a word that it "
+          "swaps: do the same in your own windows"},
     check{"words delivered whole", 2, whole_words, choose_another_osc},
     check{"gets that race with puts", 2, racing_gets, choose_another_osc},
     check{"reappearing writes", 2, reappearing_writes,
-          "a write that was seen was not over. The locks of nearfar do not mind, but for those that 'nearfar "
-          "list' marks unsound; "
-          "these, and programs that write a word anew, in place or by put, once they have seen it change, "
-          "can hang: "
-          "wait until you know that the writer's flush has returned"},
+          "a rank saw a write before that write was complete. Locks that 'nearfar list' marks unsound can "
+          "hang, and so can programs that overwrite a word once they have seen it change: wait until the "
+          "writer's flush has returned"},
     check{"near atomics", 2, near_atomics,
-          "ranks of a node must share memory coherently: do not force one osc component, Open MPI needs 'sm' "
+          "ranks of a node must share memory coherently: let Open MPI choose the osc component, or name 'sm' "
           "among them"},
     check{"near and far atomics mixed", 2, mixed_atomics,
-          "nearfar never mixes them on one word; your own windows must not either"},
+          "nearfar never mixes them on one word: do the same in your own windows"},
     check{"put, nearfar's windows", 2, put_address, choose_another_osc},
     check{"put, awkward windows", 2, put_awkward,
-          "nearfar avoids these, all its windows are multiples of 64 bytes; your own windows must too: round "
-          "sizes up to "
-          "a multiple of 16 and align bases of MPI_Win_create to 16"},
+          "nearfar avoids these, as the size of each of its windows is a multiple of 64 bytes: in your own, "
+          "round sizes up to a multiple of 16 and align bases of MPI_Win_create to 16"},
     check{"windows", 1, windows,
-          "share windows: nearfar takes three for each world, and one for each mpi_win lock"},
+          "share windows: nearfar needs three for each world, and one for each mpi_win lock"},
     check{"world", 1, whole_world, "see the failures above"},
 };
 

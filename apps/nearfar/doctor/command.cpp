@@ -65,9 +65,8 @@ std::string line_of(outcome result, std::string_view name, std::string_view seen
 std::string advice_line(std::string_view advice) { return fmt::format("      {}\n", advice); }
 
 constexpr const char* no_answer_cure =
-    "MPI, or another rank, does not answer: see that no rank is stopped or starved; if none is, choose "
-    "another transport, "
-    "on Open MPI 4 '--mca osc sm,pt2pt'";
+    "MPI or another rank does not answer: make sure that no rank is stopped or starved, or choose another "
+    "transport, on Open MPI 4 '--mca osc sm,pt2pt'";
 
 // ---- what is printed --------------------------------------------------------------------------------------
 
@@ -196,9 +195,8 @@ finding run_check(const check& of, const mpi::communicator& ranks, const mpi::pr
     return {outcome::no_answer, silence.what()};
   } catch (const mpi::mpi_error& fault) {
     return {outcome::fail, fault.what(),
-            "MPI refuses the call with these settings: on Open MPI 4, '--mca osc sm,pt2pt' (Debian switches "
-            "pt2pt off); "
-            "otherwise take the library's defaults"};
+            "MPI refuses the call with these settings: on Open MPI 4 use '--mca osc sm,pt2pt' (Debian "
+            "switches pt2pt off), otherwise the library's defaults"};
   } catch (const std::exception& fault) {
     return {outcome::fail, fault.what()};
   }
@@ -250,8 +248,7 @@ int count_nodes(const mpi::communicator& ranks) {
 void skip_after(report& out, const check& last) {
   const auto all = all_checks();
   for (const check* each = &last + 1; each != all.data() + all.size(); ++each)
-    out.add(*each,
-            {outcome::skip, "not tried, because a check before had no answer", "see the failure above"});
+    out.add(*each, {outcome::skip, "not tried, as an earlier check had no answer", "see the failure above"});
 }
 
 int examine(bool quick, bool as_json) {
@@ -265,7 +262,9 @@ int examine(bool quick, bool as_json) {
   watchdog guard([&] {
     const check* hung = running;
     if (hung == nullptr) {
-      fmt::print(stderr, "nearfar: MPI_Init or MPI_Finalize does not end\n");
+      fmt::print(
+          stderr,
+          "nearfar: MPI_Init or MPI_Finalize does not end; check that mpirun belongs to this MPI library\n");
       std::_Exit(failure);
     }
     out.add(*hung, {outcome::no_answer, "did not end: an MPI call hangs"});
@@ -300,19 +299,20 @@ int examine(bool quick, bool as_json) {
 
 void add_doctor(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
-      "doctor",
-      "Whether this MPI installation does what nearfar relies on; start it with mpirun, on 2 ranks or more");
+      "doctor", "Test this MPI installation for nearfar; run it under mpirun with 2 or more ranks");
+  command->footer(
+      "docs/mpi-libraries.md tells what the checks find; docs/simulation.md describes --machine, which "
+      "measures "
+      "the MPI library too if mpirun starts 2 or more ranks.");
   auto quick = std::make_shared<bool>(false);
   auto as_json = std::make_shared<bool>(false);
-  command->add_flag("--quick", *quick, "Shorter and fewer tries");
-  command->add_flag("--json", *as_json, "Machine-readable output");
+  command->add_flag("--quick", *quick, "Make fewer and shorter tries");
+  command->add_flag("--json", *as_json, "Print JSON");
   auto measures = std::make_shared<bool>(false);
   auto output = std::make_shared<std::string>("this-machine.json");
-  command->add_flag(
-      "--machine", *measures,
-      "Measure what this machine costs instead, for 'nearfar sim': its memory, and under mpirun on "
-      "2 ranks or more the MPI library");
-  command->add_option("--output", *output, "Machine description file to write")
+  command->add_flag("--machine", *measures,
+                    "Measure this machine's costs for 'nearfar sim' instead of testing");
+  command->add_option("--output", *output, "Machine description file that --machine writes")
       ->needs("--machine")
       ->capture_default_str();
   command->callback(

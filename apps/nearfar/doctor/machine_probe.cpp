@@ -49,7 +49,8 @@ class deadline {
 
  private:
   static void say_and_exit(int /*signal*/) {
-    constexpr const char* text = "nearfar: measuring takes too long; try 'nearfar doctor' first\n";
+    constexpr const char* text =
+        "nearfar: the measurement takes too long; run 'nearfar doctor' to find out why\n";
     static_cast<void>(!write(STDERR_FILENO, text, std::strlen(text)));
     _exit(failure);
   }

@@ -124,7 +124,9 @@ class case_maker {
   [[nodiscard]] std::vector<loop_case> make() {
     options_->is_relax() ? make_relax() : make_vectors();
     for (const std::string& reason : left_out_) fmt::print(stderr, "nearfar: leaving out: {}\n", reason);
-    if (cases_.empty()) throw usage_error("none of the asked-for combinations exists");
+    if (cases_.empty())
+      throw usage_error(
+          "no combination of the given values exists; leave out an option, or give other values");
     return std::move(cases_);
   }
 
@@ -245,7 +247,7 @@ int run_loops(const loop_options& options) {
     }
     try {
       file->write({{"schema", bench::loops_schema}, {"record", "interrupted"}, {"why", why}});
-      return fmt::format("the repetitions that had ended are in '{}'", file->keep());
+      return fmt::format("the completed repetitions are in '{}'", file->keep());
     } catch (const error&) {  // a full disk, most likely what has ended it
       return fmt::format("what could be written is in '{}'", file->leave());
     }
@@ -280,51 +282,50 @@ int run_loops(const loop_options& options) {
   print_loop_table(results, {options.benchmark, options.pin, options.min_time});
   report_placement_problems();
   if (results.all_verified()) return success;
-  fmt::print(stderr, "nearfar: a loop computed something else: its results are void (marked in the table)\n");
+  fmt::print(stderr, "nearfar: a loop computed a wrong result; the table marks its results VOID\n");
   return failure;
 }
 
 void add_common_options(CLI::App& command, loop_options& options) {
   command
       .add_option("--containers", options.containers,
-                  "Names separated by commas, or 'all':" + help_of(bench::loop_containers))
+                  "Containers, or 'all':" + help_of(bench::loop_containers))
       ->delimiter(',')
       ->capture_default_str();
   command
       .add_option("--init", options.initialisations,
-                  "Who writes to the pages first; 'best' for what suits each container, 'all', or:" +
+                  "First writers of the pages, 'best' for each container, or 'all':" +
                       help_of(bench::loop_initialisations))
       ->delimiter(',')
       ->capture_default_str();
   command
-      .add_option("--threads", options.threads, "Numbers of threads; default: 1 and one for each allowed CPU")
+      .add_option("--threads", options.threads, "Numbers of threads (default: 1, and one per allowed CPU)")
       ->delimiter(',');
   command.add_option("--pin", options.pin, pin_help)->capture_default_str();
   command.add_option("--placement", options.placement, placement_help)->capture_default_str();
-  command.add_flag("--huge-pages", options.huge_pages, "Ask for pages of 2 MiB");
-  command.add_option("--repetitions", options.repetitions, "Repetitions of each case, in turns")
-      ->capture_default_str();
+  command.add_flag("--huge-pages", options.huge_pages, "Request pages of 2 MiB");
+  command.add_option("--repetitions", options.repetitions, "Repetitions of each case")->capture_default_str();
   command
       .add_option("--min-time", options.min_time,
-                  "Seconds that a repetition lasts at least; iterations double until")
+                  "Shortest duration of a repetition, in seconds; iterations double until then")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Seed of the order in which cases take turns")
-      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Seed of the random order of cases")->capture_default_str();
   command.add_option("--output", options.output, "Results file (JSON Lines) for 'nearfar report'");
 }
 
 void add_vector_options(CLI::App& command, loop_options& options) {
   command
       .add_option("--lengths", options.lengths,
-                  "Elements of each vector, such as 1000 or 2e7; 'all': 10 to 1e8 in steps of 1, 2, 5")
+                  "Elements per vector, such as 2e7; 'all': 10 to 1e8 in steps of 1, 2, 5")
       ->delimiter(',')
       ->capture_default_str();
   command
       .add_option("--stores", options.stores,
-                  "How results are written; 'all', or:" + help_of(bench::store_kinds))
+                  "Stores of the results, or 'all':" + help_of(bench::store_kinds))
       ->delimiter(',')
       ->capture_default_str();
-  command.add_option("--segments", options.segments, "Of segmented arrays; default: one for each thread");
+  command.add_option("--segments", options.segments,
+                     "Number of segments of segmented arrays (default: one per thread)");
   command.add_option("--padding", options.padding,
                      "Bytes between segments of padded arrays, which then share pages");
 }
@@ -334,10 +335,10 @@ void add_triad(CLI::App& command, loop_options& options) {
   options.lengths = {"1000", "10000", "100000", "1000000", "10000000"};
   add_vector_options(command, options);
   command
-      .add_option(
-          "--chunk", options.chunks,
-          fmt::format("Elements that a thread takes at a time, 0 for one block a thread; allocators know: {}",
-                      fmt::join(bench::allocator_chunks, ", ")))
+      .add_option("--chunk", options.chunks,
+                  fmt::format("Elements that a thread takes at a time, 0 for one block per thread:\n"
+                              "  allocators take one of {}",
+                              fmt::join(bench::allocator_chunks, ", ")))
       ->delimiter(',')
       ->capture_default_str();
 }
@@ -348,9 +349,10 @@ void add_stream(CLI::App& command, loop_options& options) {
   options.containers = {"array", "vector-numa", "numa_vector", "numa_vector-expression", "segmented"};
   add_vector_options(command, options);
   command.footer(
-      "Bytes are counted as STREAM does: what the loop reads and writes, without reads for ownership. "
-      "STREAM's "
-      "triad\na = b + s * c has two input vectors; that of 'nearfar bench triad' has three.");
+      "Bytes count as in STREAM: those that the loop reads and writes, without reads for ownership. The "
+      "triad "
+      "a = b + s * c has two input vectors; that of 'nearfar bench triad' has three. docs/numa.md explains "
+      "the options.");
 }
 
 void add_relax(CLI::App& command, loop_options& options) {
@@ -359,7 +361,7 @@ void add_relax(CLI::App& command, loop_options& options) {
   command.add_option("--columns", options.columns, "Columns of the grid")->capture_default_str();
   command
       .add_option("--decomposition", options.decompositions,
-                  "How the grid is divided among threads; 'all', or:" + help_of(bench::loop_decompositions))
+                  "Division of the grid among threads, or 'all':" + help_of(bench::loop_decompositions))
       ->delimiter(',')
       ->capture_default_str();
 }
@@ -404,8 +406,8 @@ void leave_out_what_does_not_fit(std::vector<loop_case>& cases) {
     return true;
   });
   for (const std::size_t needed : left_out)
-    fmt::print(stderr, "nearfar: leaving out what needs {}\n", memory->text_for(needed));
-  if (cases.empty()) throw usage_error("no case fits into the memory that is free");
+    fmt::print(stderr, "nearfar: leaving out a case that needs {}\n", memory->text_for(needed));
+  if (cases.empty()) throw usage_error("no case fits into the free memory; choose smaller ones");
 }
 
 std::string text_of(const loop_case& of) {
@@ -432,6 +434,7 @@ void add_loop_benchmarks(CLI::App& bench, int& status) {
     CLI::App* command = bench.add_subcommand(benchmark.name, benchmark.summary);
     auto options = std::make_shared<loop_options>();
     options->benchmark = benchmark.name;
+    command->footer("docs/numa.md explains the options.");
     if (options->benchmark == "triad") add_triad(*command, *options);
     if (options->benchmark == "stream") add_stream(*command, *options);
     if (options->benchmark == "relax") add_relax(*command, *options);

@@ -62,8 +62,7 @@ std::vector<figure_definition> chosen_figures(const figures_options& options) {
   for (const figure_definition& figure : bench::stengel2007()) known.emplace_back(figure.number);
   for (const std::string& number : options.only)
     if (std::find(known.begin(), known.end(), number) == known.end())
-      throw usage_error(
-          fmt::format("there is no figure '{}'; there are: {}", number, fmt::join(known, ", ")));
+      throw usage_error(unknown_name("figure", number, known));
   std::vector<figure_definition> chosen;
   for (const figure_definition& figure : bench::stengel2007())
     if (options.only.empty() ||
@@ -266,7 +265,7 @@ int measure_apart(const figure_definition& figure, const figures_options& option
   }
   constexpr int of_signals = 128;
   if (!WIFEXITED(ended) || WEXITSTATUS(ended) > of_signals)
-    throw error(fmt::format("measuring figure {} was stopped by a signal", figure.number));
+    throw error(fmt::format("a signal ended the measurement of figure {}", figure.number));
   return WEXITSTATUS(ended);
 }
 
@@ -284,7 +283,8 @@ int run_figures(const figures_options& options) {
     return status;
   std::error_code failed;
   const bool created = std::filesystem::create_directories(options.output, failed);
-  if (failed) throw usage_error(fmt::format("{}: {}", options.output, failed.message()));
+  if (failed)
+    throw usage_error(fmt::format("cannot make directory '{}': {}", options.output, failed.message()));
 
   const hardware here;
   if (!openmp_available()) fmt::print(stderr, "nearfar: built without OpenMP: all loops run on one thread\n");
@@ -305,7 +305,7 @@ int run_figures(const figures_options& options) {
     std::fflush(stdout);
   }
   if (status != success)
-    fmt::print(stderr, "nearfar: a loop computed something else: its results are void\n");
+    fmt::print(stderr, "nearfar: a loop computed a wrong result; its results are void\n");
 
   // Figures that were measured before are on the page too.
   std::vector<std::string> report{"--output=" + options.output, fmt::format("--title={}", title), "--"};
@@ -319,34 +319,31 @@ int run_figures(const figures_options& options) {
 
 void add_figures(CLI::App& app, int& status) {
   CLI::App* figures =
-      app.add_subcommand("figures", "Measure the figures of a publication anew, and draw them");
+      app.add_subcommand("figures", "Measure or simulate the figures of a publication, and draw them");
   figures->require_subcommand(1);
   CLI::App* command = figures->add_subcommand("stengel2007", title);
   auto options = std::make_shared<figures_options>();
   command->add_option("--output", options->output, "Directory for results, pictures and index.html")
       ->capture_default_str();
-  command->add_option("--only", options->only, "Numbers of figures, separated by commas; default: all")
-      ->delimiter(',');
-  command->add_flag("--list", options->list, "Print these figures and measure nothing");
-  command->add_flag("--quick", options->quick, "A few short vectors, to see that it works: seconds");
+  command->add_option("--only", options->only, "Numbers of figures (default: all)")->delimiter(',');
+  command->add_flag("--list", options->list, "Print the figures and measure nothing");
+  command->add_flag("--quick", options->quick, "Measure a few short vectors only, as a trial of seconds");
   command
-      ->add_option("--threads", options->threads, "Numbers of threads; default: 1, 2, 4, 8 as far as CPUs go")
+      ->add_option("--threads", options->threads,
+                   "Numbers of threads (default: 1, 2, 4, 8 up to the allowed CPUs)")
       ->delimiter(',');
   command->add_option("--repetitions", options->repetitions,
-                      "Repetitions of each point; default: 6, with --quick 2");
+                      "Repetitions of each point (default: 6, with --quick 2)");
   command->add_option("--min-time", options->min_time,
-                      "Seconds that a repetition lasts at least; default: 0.01, with --quick 0.0005");
-  command->add_option(
-      "--emulate", options->emulate,
-      "Shape, as hwloc reads it, of the machine that figures which need several NUMA domains are run "
-      "on; default: two domains, if this machine has one");
-  command->add_option("--seed", options->seed, "Seed of the order in which points take turns")
-      ->capture_default_str();
+                      "Shortest duration of a repetition, in seconds (default: 0.01, with --quick 0.0005)");
+  command->add_option("--emulate", options->emulate,
+                      "Emulated machine, as hwloc reads it, for figures of several NUMA domains (default: "
+                      "two domains, if this machine has one)");
+  command->add_option("--seed", options->seed, "Seed of the random order of points")->capture_default_str();
   command->footer(
-      "Takes minutes; --quick takes seconds. What a machine with one NUMA domain cannot show is said in the "
-      "figures.\n"
-      "The last line of output is the path of the page. 'nearfar report --text DIR/figure-*.jsonl' prints "
-      "the tables.");
+      "Takes minutes; --quick takes seconds. Each figure says what a machine with one NUMA domain cannot "
+      "show. The last line of output is the path of the page. 'nearfar report --text DIR/figure-*.jsonl' "
+      "prints the tables. docs/numa.md tells what was found.");
   command->callback([options, &status] { status = run_figures(*options); });
   for (const paper& each : {uffmann2022(), schmid2016(), paznikov2023(), laubert2021()})
     add_paper(*figures, each, status);

@@ -16,7 +16,7 @@ std::size_t parse_length(const char* option, const std::string& text, const leng
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool in_range = value >= static_cast<double>(range.least) && value <= most;  // which NaN is not
   if (problem != std::errc() || end != text.data() + text.size() || !in_range || value != std::floor(value))
-    throw usage_error(fmt::format("{} needs whole numbers from {} to 1e{}, such as 10000 or 2e7, not '{}'",
+    throw usage_error(fmt::format("{} must be a whole number from {} to 1e{}, such as 10000 or 2e7, not '{}'",
                                   option, range.least, range.digits, text));
   return static_cast<std::size_t>(value);
 }
@@ -39,8 +39,7 @@ page_placement parse_placement(const std::string& text, bool huge_pages) {
   } else if (name == "interleave") {
     placement.policy = page_policy::interleave;
   } else if (name != "first-touch") {
-    throw usage_error(fmt::format("unknown placement '{}'{}; there are: {}", name, suggestion(name, known),
-                                  fmt::join(known, ", ")));
+    throw usage_error(unknown_name("placement", name, known));
   }
   const std::string list = colon == std::string::npos ? "" : text.substr(colon + 1);
   for (std::size_t begin = 0; begin < list.size();) {
@@ -49,18 +48,18 @@ page_placement parse_placement(const std::string& text, bool huge_pages) {
     const auto parsed = std::from_chars(list.data() + begin, list.data() + end, domain);
     const int domains = this_machine().numa_domains();
     if (parsed.ec != std::errc() || parsed.ptr != list.data() + end || domain < 0 || domain >= domains)
-      throw usage_error(fmt::format("--placement {}: '{}' is no NUMA domain of this machine, which has {}",
+      throw usage_error(fmt::format("--placement {}: '{}' is no NUMA domain; this machine has {}, from 0 on",
                                     text, list.substr(begin, end - begin), domains));
     placement.domains.push_back(domain);
     begin = end + 1;
   }
   if (placement.policy == page_policy::bind && placement.domains.empty())
-    throw usage_error("--placement bind needs NUMA domains: bind:0 or bind:0,1");
+    throw usage_error("--placement bind needs NUMA domains; write bind:0 or bind:0,1");
   if (placement.policy == page_policy::first_touch && colon != std::string::npos)
-    throw usage_error(fmt::format(
-        "--placement {}: with first-touch pages go to the domain of the thread that touches them; "
-        "domains are for bind and interleave",
-        text));
+    throw usage_error(
+        fmt::format("--placement {}: first-touch takes no domains, as the touching thread decides; give them "
+                    "to bind and interleave",
+                    text));
   return placement;
 }
 

@@ -20,9 +20,9 @@ namespace nearfar::command {
 
 // Help of --pin and --placement.
 inline constexpr const char* pin_help =
-    "Where threads run: none, compact, scatter, cache, numa, or CPUs: 0,2,4-7";
+    "Pinning of threads: none, compact, scatter, cache, numa, or CPUs 0,2,4-7";
 inline constexpr const char* placement_help =
-    "Where pages are to be: first-touch, interleave, interleave:0,1, bind:0 (NUMA domains)";
+    "Placement of pages: first-touch, interleave, or bind:0 to NUMA domains";
 
 /// Each value once, where it comes first.
 template <typename Value>
@@ -49,10 +49,7 @@ std::vector<Value> values_of(const std::vector<std::string>& names,
       continue;
     }
     const std::optional<Value> value = bench::value_of(all, name);
-    if (!value)
-      throw usage_error(fmt::format("unknown {} '{}'{}; there are: {}", what, name,
-                                    suggestion(name, bench::names_of(all)),
-                                    fmt::join(bench::names_of(all), ", ")));
+    if (!value) throw usage_error(unknown_name(what, name, bench::names_of(all)));
     values.push_back(*value);
   }
   return without_repeats(values);
@@ -62,7 +59,7 @@ std::vector<Value> values_of(const std::vector<std::string>& names,
 template <typename Value, std::size_t Count>
 std::string help_of(const std::array<bench::named<Value>, Count>& all) {
   std::string text;
-  for (const auto& each : all) text += fmt::format("\n  {:<19} {}", each.name, each.meaning);
+  for (const auto& each : all) text += fmt::format("\n  {:<23} {}", each.name, each.meaning);
   return text;
 }
 
@@ -76,7 +73,7 @@ struct length_range {
 inline constexpr length_range lengths_of_vectors{};
 inline constexpr length_range chunks_of_loops{.least = 0};
 inline constexpr length_range lengths_of_grids{.digits = 9};
-inline constexpr length_range counts_of_segments{.least = 0, .digits = 9};
+inline constexpr length_range counts_of_segments{.digits = 9};
 inline constexpr length_range bytes_of_padding{.least = 0, .digits = 9};
 
 /// A number of elements, which may be written 2e7. Throws `usage_error`, which names the option.

@@ -35,17 +35,18 @@ int run_report(const report_options& options) {
 }  // namespace
 
 void add_report(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("report", "Figures and one self-contained page from results files");
+  CLI::App* command =
+      app.add_subcommand("report", "Draw figures and one self-contained page from results files");
+  command->footer("docs/results-format.md describes the files.");
   auto options = std::make_shared<report_options>();
-  command->add_option("files", options->files, "Results files, as written by --output of the benchmarks")
+  command->add_option("files", options->files, "Results files that benchmarks wrote with --output")
       ->required();
   command->add_option("--output", options->output, "Directory for the figures and index.html")
       ->capture_default_str();
   command->add_option("--title", options->title, "Title of the page");
   CLI::Option* text =
-      command->add_flag("--text", options->text, "Print the tables as Markdown instead, and write nothing");
-  command->add_flag("--csv", options->csv, "Print all samples as CSV instead, and write nothing")
-      ->excludes(text);
+      command->add_flag("--text", options->text, "Print the tables as Markdown and write nothing");
+  command->add_flag("--csv", options->csv, "Print all samples as CSV and write nothing")->excludes(text);
   command->callback(
       [options, &status] { status = launch::from_environment().rank == 0 ? run_report(*options) : success; });
 }

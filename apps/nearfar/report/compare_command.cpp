@@ -31,15 +31,16 @@ int run_compare(const compare_options& options) {
 }  // namespace
 
 void add_compare(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand(
-      "compare", "Whether one results file is slower or faster than another; 1 for a regression");
+  CLI::App* command =
+      app.add_subcommand("compare", "Compare the times of two results files; exit status 1 for a regression");
+  command->footer("docs/results-format.md describes the verdicts.");
   auto options = std::make_shared<compare_options>();
-  command->add_option("before", options->before, "Results file, as written by --output")->required();
-  command->add_option("after", options->after, "The same of what is judged")->required();
-  command->add_option("--bound", options->bound, "Percent by which slower is a regression")
+  command->add_option("before", options->before, "Results file of the reference")->required();
+  command->add_option("after", options->after, "Results file to judge")->required();
+  command->add_option("--bound", options->bound, "Slowdown in percent above which a change is a regression")
       ->check(CLI::Range(0.0, 1000.0))
       ->capture_default_str();
-  command->add_flag("--json", options->as_json, "One JSON object a line instead of a table");
+  command->add_flag("--json", options->as_json, "Print one JSON object per line instead of a table");
   command->callback([options, &status] {
     status = launch::from_environment().rank == 0 ? run_compare(*options) : success;
   });

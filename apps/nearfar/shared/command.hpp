@@ -50,4 +50,9 @@ void add_subcommands(CLI::App& app, int& status);
 /// ", did you mean 'x'?" with the nearest of `known`, or nothing if none is near.
 [[nodiscard]] std::string suggestion(std::string_view wrong, const std::vector<std::string>& known);
 
+/// "lock 'cohrt' is unknown; did you mean 'cohort'? 'nearfar list' shows all": what happened, and what to do.
+/// Without a remedy it lists what is known.
+[[nodiscard]] std::string unknown_name(std::string_view what, std::string_view wrong,
+                                       const std::vector<std::string>& known, std::string_view remedy = "");
+
 }  // namespace nearfar::command

@@ -148,8 +148,8 @@ void say_ignored_variables() {
     if (each.is_ignored) names.push_back(each.name);
   if (names.empty()) return;
   fmt::print(stderr,
-             "nearfar: {} ignored, as OpenMP would bind the first thread before the program begins; --pin "
-             "and mpirun's options bind\n",
+             "nearfar: {} ignored: OpenMP would bind the first thread before the program begins; bind "
+             "threads with --pin, ranks by mpirun's options\n",
              fmt::join(names, ", "));
 }
 

@@ -67,10 +67,10 @@ launch read_environment() {
 }
 
 [[noreturn]] void refuse_launcher(int started, const std::string& library) {
-  throw ranks_apart(fmt::format(
-      "started as {} ranks that do not find each other: the launcher is not that of {}, which this "
-      "program was built with; use its mpirun, or scripts/run-mpi",
-      started, library.substr(0, library.find(','))));
+  throw ranks_apart(
+      fmt::format("started as {} ranks that do not find each other: the launcher is not that of {}, the "
+                  "library of this program; use its mpirun, or scripts/run-mpi",
+                  started, library.substr(0, library.find(','))));
 }
 
 /// Hydra, MPICH's launcher, leaves each process of Open MPI alone. To be called before MPI_Init, in which
@@ -115,7 +115,8 @@ void refuse_different_arguments() {
   mpi::check(MPI_Bcast(of_first.data(), static_cast<int>(length), MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
   int same = of_first == mine ? 1 : 0;
   mpi::check(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce");
-  if (same == 0) throw usage_error("the ranks were not given the same arguments");
+  if (same == 0)
+    throw usage_error("the ranks have different arguments; give all ranks the same command line");
 }
 
 }  // namespace

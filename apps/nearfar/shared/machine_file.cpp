@@ -71,11 +71,19 @@ class field_collector : public nlohmann::json_sax<nlohmann::json> {
   bool number_integer(number_integer_t number) override { return value(static_cast<double>(number)); }
   bool number_unsigned(number_unsigned_t number) override { return value(static_cast<double>(number)); }
   bool number_float(number_float_t number, const string_t& /*text*/) override { return value(number); }
-  bool string(string_t& text) override { return value(text); }
+  bool string(string_t& text) override {
+    // At once: whatever else a file of another kind holds is no fault of it.
+    if (name() == "schema" && text != machine_schema)
+      refuse(
+          fmt::format("the file is of schema '{}', but a machine description is of '{}'; 'nearfar sim "
+                      "machines coolmuc2' prints one",
+                      text, machine_schema));
+    return value(text);
+  }
   bool binary(binary_t& /*bytes*/) override { return value(other_type{"binary"}); }
   bool start_array(std::size_t /*elements*/) override {
     if (path_.empty()) refuse("the file holds a list, not an object");
-    refuse(fmt::format("'{}' is a list", name()), key_line_);
+    refuse(fmt::format("'{}' is a list, but must be one value", name()), key_line_);
   }
   bool end_array() override { return true; }
   bool start_object(std::size_t /*elements*/) override {
@@ -91,7 +99,7 @@ class field_collector : public nlohmann::json_sax<nlohmann::json> {
     path_.back() = text;
     key_line_ = *line_;
     if (fields_.contains(name()) || groups_.contains(name()))
-      refuse(fmt::format("'{}' is there twice", name()), key_line_);
+      refuse(fmt::format("'{}' occurs twice; keep one", name()), key_line_);
     return true;
   }
   bool parse_error(std::size_t /*position*/, const std::string& token,
@@ -176,14 +184,8 @@ class field_reader {
       from_->refuse(fmt::format("'{}' is 'origin', but nodes share no memory", name), found.line);
   }
 
-  /// The next field must be this text.
-  void expect_schema() {
-    const found_field& found = find("schema");
-    const std::string& text = text_of("schema", found);
-    if (text != machine_schema)
-      from_->refuse(fmt::format("'schema' is '{}', but this nearfar reads '{}'", text, machine_schema),
-                    found.line);
-  }
+  /// Of a schema that is there it is known already that it is the right one.
+  void expect_schema() { static_cast<void>(text_of("schema", find("schema"))); }
 
   /// Refuses what nobody asked for.
   void expect_no_other() const {
@@ -191,12 +193,11 @@ class field_reader {
     for (const auto& [name, found] : from_->fields())
       if (found.known) known.push_back(name);
     for (const auto& [name, found] : from_->fields())
-      if (!found.known)
-        from_->refuse(fmt::format("unknown field '{}'{}", name, suggestion(name, known)), found.line);
+      if (!found.known) from_->refuse(unknown_name("field", name, known, "remove it"), found.line);
     for (const auto& [name, line] : from_->groups())
       if (std::none_of(known.begin(), known.end(),
                        [&](const std::string& field) { return field.starts_with(name + "."); }))
-        from_->refuse(fmt::format("unknown field '{}'", name), line);
+        from_->refuse(fmt::format("field '{}' is unknown; remove it", name), line);
   }
 
  private:
@@ -306,7 +307,7 @@ simulation::machine parse_machine(std::string_view text, const std::string& file
       no_time)
     throw usage_error(
         fmt::format("{}: near.hit, near.atomic, library.progress and library.flush are all below {}: time "
-                    "would stand still",
+                    "would stand still; raise one",
                     file, no_time));
   return result;
 }
@@ -362,11 +363,10 @@ simulation::machine find_machine(const std::string& name_or_file) {
   if (looks_like_a_file || std::filesystem::exists(name_or_file, ignored)) return read_machine(name_or_file);
   if (name_or_file == "this-machine")
     throw usage_error(
-        "'this-machine' has not been measured here: 'nearfar doctor --machine' writes this-machine.json, "
-        "which "
-        "is looked for in the current folder");
-  throw usage_error(fmt::format("unknown machine '{}'{}; there are: {}, or name a file", name_or_file,
-                                suggestion(name_or_file, names), fmt::join(names, ", ")));
+        "there is no this-machine.json in the current folder; 'nearfar doctor --machine' measures this "
+        "machine and writes it");
+  throw usage_error(unknown_name("machine", name_or_file, names,
+                                 fmt::format("choose one of: {}, or a file", fmt::join(names, ", "))));
 }
 
 }  // namespace nearfar::command

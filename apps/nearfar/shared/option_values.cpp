@@ -90,9 +90,8 @@ std::string empty_item(const CLI::App& app, const std::vector<std::string>& word
     }
     if (option == nullptr || option->get_delimiter() != ',' || values.empty()) continue;
     if (values.front() == ',' || values.back() == ',' || values.find(",,") != std::string::npos)
-      return fmt::format(
-          "{} {}: an item of the list is empty; write one comma between two of them, and no blank",
-          option->get_name(), values);
+      return fmt::format("{} {}: an item of the list is empty; separate items by one comma and no blank",
+                         option->get_name(), values);
   }
   return nothing_wrong();
 }
@@ -109,9 +108,8 @@ CLI::Validator at_least_one() {
 }
 
 void check_threads(int threads, const char* option) {
-  constexpr int most = 4096;
-  if (threads < 1 || threads > most)
-    throw usage_error(fmt::format("{} must be 1 to {}, not {}", option, most, threads));
+  if (threads < 1 || threads > most_threads)
+    throw usage_error(fmt::format("{} must be 1 to {}, not {}", option, most_threads, threads));
 }
 
 }  // namespace nearfar::command

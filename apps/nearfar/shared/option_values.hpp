@@ -19,6 +19,8 @@ void refuse_careless_values(CLI::App& app);
 /// For whole numbers of 1 or more. The parser's own check names the limits of `double`.
 [[nodiscard]] CLI::Validator at_least_one();
 
+inline constexpr int most_threads = 4096;
+
 /// Throws `usage_error` unless so many threads can be asked for with `option`.
 void check_threads(int threads, const char* option = "--threads");
 

@@ -34,18 +34,17 @@ bool holds_package(const std::filesystem::path& folder) {
 std::filesystem::path find_package() {
   if (const char* chosen = std::getenv("NEARFAR_REPORT_DIR")) {
     if (holds_package(chosen)) return chosen;
-    throw error(fmt::format(
-        "there is no nearfar_report/__main__.py in '{}', which NEARFAR_REPORT_DIR names: it is to "
-        "name the directory that holds the Python package that draws reports; unset it to use "
-        "the package beside the command",
-        chosen));
+    throw error(
+        fmt::format("no nearfar_report/__main__.py in '{}', which NEARFAR_REPORT_DIR names; unset it, or let "
+                    "it name the directory of the Python package nearfar_report",
+                    chosen));
   }
   const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   for (std::filesystem::path base = here; base != base.root_path(); base = base.parent_path())
     for (const char* relative : {"report", "share/nearfar/report"})
       if (holds_package(base / relative)) return base / relative;
   throw error(
-      "the Python package nearfar_report is not beside the command: set NEARFAR_REPORT_DIR to the directory "
+      "the Python package nearfar_report is not beside the command; set NEARFAR_REPORT_DIR to the directory "
       "that holds it");
 }
 
@@ -79,14 +78,15 @@ int status_of_package(int ended, const interpreter& python, const std::string& m
   constexpr int of_signals = 128;
   if (status >= status_base && status <= status_base + bad_input) return status - status_base;
   if (status == 127 && python.chosen)
-    throw error(fmt::format("'{}' cannot be started, which NEARFAR_PYTHON names", python.path));
+    throw error(fmt::format(
+        "'{}' cannot be started; NEARFAR_PYTHON names it: unset it, or let it name a Python 3", python.path));
   if (status == 127)
     throw error(
-        "python3 cannot be started: install it with pandas, matplotlib and scipy, or "
-        "name one that has them in NEARFAR_PYTHON");
+        "python3 cannot be started; install it with pandas, matplotlib and scipy, or name a Python that has "
+        "them in NEARFAR_PYTHON");
   if (status > of_signals && status < status_base) throw error("the report was stopped by a signal");
   throw error(
-      fmt::format("'{}'{} has not run {} to its end (status {}): name a Python 3 with pandas, matplotlib and "
+      fmt::format("'{}'{} has not run {} to its end (status {}); name a Python 3 with pandas, matplotlib and "
                   "scipy in NEARFAR_PYTHON",
                   python.path, python.chosen ? ", which NEARFAR_PYTHON names," : "", module, status));
 }

@@ -14,10 +14,10 @@ namespace nearfar::command {
 /// Throws `usage_error` for a name that promises another format than is written.
 inline void check_results_name(const std::string& name) {
   if (std::filesystem::path(name).extension() == ".csv")
-    throw usage_error(fmt::format(
-        "--output {}: results are JSON Lines, which say where they come from: name a file .jsonl, of which "
-        "'nearfar report --csv FILE' prints CSV",
-        name));
+    throw usage_error(
+        fmt::format("--output {}: results are JSON Lines; name a file .jsonl, whose samples 'nearfar report "
+                    "--csv FILE' prints as CSV",
+                    name));
 }
 
 }  // namespace nearfar::command

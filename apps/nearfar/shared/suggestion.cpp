@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -37,6 +38,14 @@ std::string suggestion(std::string_view wrong, const std::vector<std::string>& k
   if (nearest == known.end() || edit_distance(wrong, *nearest) > std::max<std::size_t>(2, wrong.size() / 2))
     return "";
   return fmt::format(", did you mean '{}'?", *nearest);
+}
+
+std::string unknown_name(std::string_view what, std::string_view wrong, const std::vector<std::string>& known,
+                         std::string_view remedy) {
+  const std::string nearest = suggestion(wrong, known);
+  const std::string all = fmt::format("choose one of: {}", fmt::join(known, ", "));
+  return fmt::format("{} '{}' is unknown;{} {}", what, wrong, nearest.empty() ? "" : nearest.substr(1),
+                     remedy.empty() ? all : remedy);
 }
 
 }  // namespace nearfar::command

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/nearfar/shared/help.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/machine_file.hpp"
 #include "apps/nearfar/sim/subcommands.hpp"
@@ -44,18 +45,20 @@ void add_benchmark(CLI::App& sim, int& status, const bench::benchmark& benchmark
   options->asked.benchmark = &benchmark;
   command
       ->add_option("--machine", options->what.machine,
-                   "Name as 'nearfar sim machines' shows, or a machine description file")
+                   "Name from 'nearfar sim machines', or a machine description file")
       ->capture_default_str();
-  add_list(*command, "--nodes", options->shapes.nodes, "Nodes of the cluster")->capture_default_str();
+  add_list(*command, "--nodes", options->shapes.nodes, "Number of nodes")
+      ->type_name("N")
+      ->capture_default_str();
   add_list(*command, "--ranks-per-node", options->shapes.ranks_per_node,
-           "Ranks on each node, at most one on each of the machine's cores")
+           "Number of ranks per node, at most the cores of a node")
+      ->type_name("N")
       ->capture_default_str();
   add_request_options(*command, options->asked, true);
   add_plan_options(*command, options->what, "Seed of the simulation; the same seed gives the same samples");
   command->footer(
-      "Options of axes and parameters take lists, as --nodes 1,2,4: every combination is simulated. "
-      "Durations "
-      "are virtual time; docs/simulation.md describes the model.");
+      "Lists such as --nodes 1,2,4 simulate every combination. Durations are virtual time. docs/sweeps.md "
+      "explains the options, docs/simulation.md the model.");
   command->callback([options, &status] { status = run_sim(*options); });
 }
 
@@ -68,9 +71,11 @@ int list_machines() {
 }
 
 void add_machines(CLI::App& sim, int& status) {
-  CLI::App* command = sim.add_subcommand("machines", "The machines that nearfar knows; or one as a file");
+  CLI::App* command =
+      sim.add_subcommand("machines", "Print the machines that nearfar knows, or the description file of one");
   auto shown = std::make_shared<std::string>();
-  command->add_option("machine", *shown, "Print this machine's description file, to start one's own from");
+  command->add_option("machine", *shown,
+                      "Machine whose description file is printed, as a start for another one");
   command->callback([shown, &status] {
     if (shown->empty())
       status = list_machines();
@@ -83,7 +88,8 @@ void add_machines(CLI::App& sim, int& status) {
 
 void add_sim(CLI::App& app, int& status) {
   CLI::App* sim = app.add_subcommand(
-      "sim", "Measure locks on a simulated cluster, in virtual time; fit its description to measurements");
+      "sim", fmt::format("Simulate {} on a cluster, in virtual time", kinds_text(naming::simulated)));
+  sim->footer("docs/simulation.md describes the model and its machines.");
   sim->require_subcommand(1);
   for (const bench::benchmark& benchmark : bench::benchmarks()) add_benchmark(*sim, status, benchmark);
   add_machines(*sim, status);

@@ -47,9 +47,9 @@ void validate(const fit_options& options) {
   require(options.effort.simulation.iterations_per_rank > 0, "--iterations must be 1 or more");
   constexpr int most_jobs = 1024;
   require(options.effort.simulation.jobs > 0 && options.effort.simulation.jobs <= most_jobs,
-          "--jobs must be from 1 to 1024");
+          "--jobs must be 1 to 1024");
   require(options.upb.empty() == options.ecsb.empty(),
-          "--upb and --ecsb belong together: give both or neither");
+          "--upb and --ecsb belong together; give both or neither");
 }
 
 fit_plan plan_of(const fit_options& options) {
@@ -61,7 +61,7 @@ published_data data_of(const fit_options& options, const fit_plan& plan) {
   published_data data = read_published(read_source(options.upb, "coolmuc2/upb.csv"),
                                        read_source(options.ecsb, "coolmuc2/ecsb.csv"), plan);
   if (data.ecsb.empty() && data.upb.empty())
-    throw usage_error("none of the measured locks is in the plan: there is nothing to compare");
+    throw usage_error("the plan names none of the measured locks; add one to compare");
   return data;
 }
 
@@ -132,7 +132,8 @@ int run_fit(const fit_options& options) {
   if (launch::from_environment().rank != 0) return success;
   const simulation::machine start = find_machine(options.machine);
   const fit_plan plan = plan_of(options);
-  if (plan.free.empty()) throw usage_error("the plan has no free parameters");
+  if (plan.free.empty())
+    throw usage_error("the plan has no free parameters to fit; add one to free_parameters");
   const published_data data = data_of(options, plan);
   // A file that cannot be written is noticed before the long search.
   std::optional<bench::output_file> output;
@@ -162,23 +163,23 @@ int run_fit(const fit_options& options) {
 void add_shared_options(CLI::App& command, fit_options& options) {
   command
       .add_option("--machine", options.machine,
-                  "Name as 'nearfar sim machines' shows, or a machine description file")
+                  "Name from 'nearfar sim machines', or a machine description file")
       ->capture_default_str();
-  command.add_option("--upb", options.upb, "Measured UPB (CSV as machines/coolmuc2/upb.csv, the default)");
+  command.add_option("--upb", options.upb, "Measured UPB, a CSV file (default: machines/coolmuc2/upb.csv)");
   command.add_option("--ecsb", options.ecsb,
-                     "Measured ECSB (CSV as machines/coolmuc2/ecsb.csv, the default)");
-  command.add_option("--plan", options.plan,
-                     "Which measured locks are which registered ones, and the free parameters (JSON as "
-                     "machines/coolmuc2/fit.json, the default)");
+                     "Measured ECSB, a CSV file (default: machines/coolmuc2/ecsb.csv)");
+  command.add_option(
+      "--plan", options.plan,
+      "Names of measured locks, and free parameters, a JSON file (default: machines/coolmuc2/fit.json)");
   command.add_option("--seed", options.effort.simulation.seed, "Seed of the simulations")
       ->capture_default_str();
   command
       .add_option("--iterations", options.effort.simulation.iterations_per_rank,
-                  "Of each rank in a simulated ECSB: more are slower and more exact")
+                  "Iterations of each rank in a simulated ECSB")
       ->capture_default_str();
   command
       .add_option("--jobs", options.effort.simulation.jobs,
-                  "Threads; the results are the same with any number")
+                  "Number of threads; it does not change the results")
       ->capture_default_str();
 }
 
@@ -186,7 +187,7 @@ void add_shared_options(CLI::App& command, fit_options& options) {
 
 void add_sim_compare(CLI::App& sim, int& status) {
   CLI::App* command =
-      sim.add_subcommand("compare", "Judge a machine description by measurements of the real machine");
+      sim.add_subcommand("compare", "Compare a machine description with measurements of the real machine");
   auto options = std::make_shared<fit_options>();
   add_shared_options(*command, *options);
   command->callback([options, &status] { status = run_compare(*options); });
@@ -200,7 +201,7 @@ void add_sim_fit(CLI::App& sim, int& status) {
   command->add_option("--output", options->output, "Machine description file to write")->required();
   command
       ->add_option("--evaluations", options->effort.evaluations,
-                   "At most this many simulations of all measured points")
+                   "Largest number of simulations of all measured points")
       ->capture_default_str();
   command->add_flag("--cross-validate", options->cross_validate,
                     "Also fit on each half of the locks and judge on the other");

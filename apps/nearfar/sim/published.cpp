@@ -68,7 +68,7 @@ class csv_reader {
   }
   [[nodiscard]] const std::string& text(const std::string& column) const {
     const auto at = std::find(columns_.begin(), columns_.end(), column);
-    if (at == columns_.end()) refuse(fmt::format("there is no column '{}'", column));
+    if (at == columns_.end()) refuse(fmt::format("column '{}' is missing", column));
     return cells_[static_cast<std::size_t>(at - columns_.begin())];
   }
   /// Nothing where the cell is empty: not measured.
@@ -80,7 +80,7 @@ class csv_reader {
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
     if (error != std::errc{} || end != cell.data() + cell.size() || !(value > 0) ||
         value > std::numeric_limits<Number>::max())
-      refuse(fmt::format("'{}' in column '{}' is no positive number", cell, column));
+      refuse(fmt::format("'{}' in column '{}' must be a positive number", cell, column));
     return value;
   }
   template <typename Number>
@@ -149,8 +149,8 @@ fit_plan parse_plan(std::string_view text, const std::string& file) {
   const bench::catalogue& all = bench::catalogue::instance();
   for (const auto& [published, name] : plan.same_algorithm)
     if (all.find(name) == nullptr)
-      throw usage_error(fmt::format("{}: '{}' is mapped to the unknown lock '{}'{}", file, published, name,
-                                    suggestion(name, all.names())));
+      throw usage_error(fmt::format("{}: '{}': {}", file, published,
+                                    unknown_name("lock", name, all.names(), "'nearfar list' shows all")));
   for (const free_parameter& parameter : plan.free)
     if (parameter.fields.empty() || !(parameter.low > 0) || !(parameter.low < parameter.high))
       throw usage_error(

@@ -86,10 +86,10 @@ class conductor {
         throw usage_error(fmt::format("cannot run {} '{}': {}", each.benchmark->kind->title,
                                       each.object->name, left_out.at(each.object)));
     if (playable_.empty()) {
-      const std::string why = fmt::format(
-          "nothing of what is asked for can run here, as {} '{}': {}; 'nearfar list' says where each can",
-          all_->front().benchmark->kind->title, all_->front().object->name,
-          left_out.at(all_->front().object));
+      const std::string why =
+          fmt::format("nothing can run here: {} '{}': {}; 'nearfar list' shows the worlds of each",
+                      all_->front().benchmark->kind->title, all_->front().object->name,
+                      left_out.at(all_->front().object));
       const bool is_well = std::all_of(plan_->requests.begin(), plan_->requests.end(),
                                        [](const request& each) { return each.leaves_out; });
       if (!is_well) throw usage_error(why);
@@ -117,7 +117,7 @@ class conductor {
       const bench::scenario_set& scenarios = *each.benchmark->scenarios;
       const std::size_t played = scenarios.playable(place_of(each).where).size();
       if (played < scenarios.names.size())
-        fmt::print(stderr, "nearfar: {} of the {} scenarios of {} can be played here; all need {}\n", played,
+        fmt::print(stderr, "nearfar: {} of the {} scenarios of {} run here; all of them need {}\n", played,
                    scenarios.names.size(), each.benchmark->name, scenarios.needs);
     }
     warn_of_parameters();
@@ -135,8 +135,8 @@ class conductor {
           return each.benchmark->kind == asked.benchmark->kind && each.object->takes(parameter.name);
         });
         if (!is_taken && said.insert(parameter.name).second)
-          fmt::print(stderr, "nearfar: {} has no effect: none of the {} takes it\n", parameter.option(),
-                     asked.benchmark->kind->plural);
+          fmt::print(stderr, "nearfar: {} has no effect: none of the chosen {} takes it\n",
+                     parameter.option(), asked.benchmark->kind->plural);
       }
   }
 
@@ -252,7 +252,7 @@ class conductor {
       bench::sample like;
       complete(like, (*all_)[index->second], 0);
       if (!is_same_effort(each.effort, like.effort))
-        throw usage_error(fmt::format("'{}' has results of {} with {}, not {}: choose another --output",
+        throw usage_error(fmt::format("'{}' has results of {} with {}, not {}; choose another --output",
                                       plan_->output, text_of((*all_)[index->second]), each.effort.dump(),
                                       like.effort.dump()));
       by_repetition[{index->second, each.repetition}].push_back(&each);
@@ -265,7 +265,7 @@ class conductor {
                              samples.front() == &found.back() - (samples.size() - 1);
         if (!is_last)
           throw usage_error(fmt::format(
-              "'{}' has {} of the {} samples of repetition {} of {}: choose another name", plan_->output,
+              "'{}' has {} of the {} samples of repetition {} of {}; choose another --output", plan_->output,
               samples.size(), samples_of(place.first), place.second, text_of((*all_)[place.first])));
         out_->drop_last(samples.size());
         continue;
@@ -352,10 +352,8 @@ int conduct(const plan& what, const std::vector<configuration>& all, stage& on, 
   }
   out.print();
   if (out.all_verified()) return success;
-  fmt::print(
-      stderr,
-      "nearfar: the work of a benchmark did not happen as it should: its results are void (marked in the "
-      "table)\n");
+  fmt::print(stderr,
+             "nearfar: a benchmark did not do its work correctly; the table marks its results VOID\n");
   return failure;
 }
 

@@ -1,9 +1,10 @@
 #include "apps/nearfar/study/file.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -64,7 +65,7 @@ class study_reader {
 
   [[nodiscard]] plan read() {
     const json whole = parse();
-    if (!whole.is_object()) refuse("it is no object: {\"benchmark\": \"ecsb\", ...}");
+    if (!whole.is_object()) refuse("the file must hold a JSON object, such as {\"benchmark\": \"ecsb\"}");
     json shared = whole;
     for (const char* key : {"world", "machine", "topology"}) take_text(shared, key, target_of(key));
     take_number(shared, "repetitions", plan_.repetitions);
@@ -75,11 +76,12 @@ class study_reader {
     if (studies == shared.end()) {
       add(shared, "");
     } else {
-      if (!studies->is_array() || studies->empty()) refuse("'studies' is no list of studies");
+      if (!studies->is_array() || studies->empty())
+        refuse("'studies' must be a list with at least one study");
       const json each_of = *studies;
       shared.erase("studies");
       for (std::size_t i = 0; i < each_of.size(); ++i) {
-        if (!each_of[i].is_object()) refuse(fmt::format("studies[{}] is no object", i));
+        if (!each_of[i].is_object()) refuse(fmt::format("studies[{}] must be an object", i));
         // What all have in common is said once.
         json one = shared;
         one.update(each_of[i]);
@@ -100,13 +102,14 @@ class study_reader {
     std::ifstream file(path_, std::ios::binary);
     constexpr std::streamsize most = std::streamsize{1} << 20U;
     std::string text(static_cast<std::size_t>(most), '\0');
-    if (!file || (!file.read(text.data(), most) && !file.eof())) refuse("it cannot be read");
-    if (file.gcount() == most) refuse("it is too long for a study");
+    if (!file || (!file.read(text.data(), most) && !file.eof()))
+      refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+    if (file.gcount() == most) refuse("too long for a study: 1 MiB or more");
     text.resize(static_cast<std::size_t>(file.gcount()));
     try {
       key_check keys;
       json whole = json::parse(text, std::ref(keys), true, true);
-      if (!keys.repeated().empty()) refuse(fmt::format("'{}' is there twice", keys.repeated()));
+      if (!keys.repeated().empty()) refuse(fmt::format("'{}' occurs twice; keep one", keys.repeated()));
       return whole;
     } catch (const json::out_of_range&) {
       refuse("a number in it is too large");
@@ -124,7 +127,8 @@ class study_reader {
   void take_text(json& from, const char* key, std::string& to) const {
     const auto found = from.find(key);
     if (found == from.end()) return;
-    if (!found->is_string() || found->get<std::string>().empty()) refuse(fmt::format("'{}' is no text", key));
+    if (!found->is_string() || found->get<std::string>().empty())
+      refuse(fmt::format("'{}' must be a text that is not empty", key));
     // The command line has the last word.
     if (to.empty()) to = found->get<std::string>();
     from.erase(found);
@@ -137,11 +141,14 @@ class study_reader {
     const bool fits = std::is_floating_point_v<Number> ? found->is_number()
                       : std::is_unsigned_v<Number>     ? found->is_number_unsigned()
                                                        : found->is_number_integer();
-    if (!fits) refuse(fmt::format("'{}' is {}, which is no such number", key, found->dump()));
+    constexpr const char* allowed = std::is_floating_point_v<Number> ? "a number"
+                                    : std::is_unsigned_v<Number>     ? "a whole number of 0 or more"
+                                                                     : "a whole number";
+    if (!fits) refuse(fmt::format("'{}' is {}, but must be {}", key, found->dump(), allowed));
     if constexpr (std::is_same_v<Number, int>) {
       constexpr std::uint64_t most = 1'000'000'000;
       if (found->is_number_unsigned() ? found->get<std::uint64_t>() > most : found->get<std::int64_t>() < 0)
-        refuse(fmt::format("'{}' is {}, which is out of range", key, found->dump()));
+        refuse(fmt::format("'{}' is {}, out of range: 0 to {}", key, found->dump(), most));
     }
     to = found->get<Number>();
     from.erase(found);
@@ -153,7 +160,7 @@ class study_reader {
     for (const json& each : value.is_array() ? value : json::array({value})) {
       const std::vector<std::string> more = split(each);
       if (more.empty() || std::find(more.begin(), more.end(), "") != more.end())
-        refuse(fmt::format("{} is {}, and must be a number, a name, or a list of them", where, each.dump()));
+        refuse(fmt::format("{} is {}, but must be a number, a name, or a list of them", where, each.dump()));
       words.insert(words.end(), more.begin(), more.end());
     }
     if (words.empty()) refuse(fmt::format("{} is an empty list", where));
@@ -169,8 +176,7 @@ class study_reader {
       if (found == nullptr) {
         std::vector<std::string> known;
         for (const bench::benchmark& each : bench::benchmarks()) known.push_back(each.name);
-        refuse(fmt::format("{}unknown benchmark '{}'{}; there are: {}", place, name, suggestion(name, known),
-                           fmt::join(known, ", ")));
+        refuse(place + unknown_name("benchmark", name, known));
       }
       plan_.requests.push_back(request_of(*found, study, place));
     }
@@ -196,11 +202,10 @@ class study_reader {
       else if (has_axis(benchmark, key))
         result.values[key] = words;
       else if (!is_one_of_many || !is_known(key))
-        refuse(fmt::format("{}{} has no '{}'{}; it has: {}", place, benchmark.name, key,
-                           suggestion(key, keys_of(benchmark)), fmt::join(keys_of(benchmark), ", ")));
+        refuse(place + unknown_name("key of " + benchmark.name, key, keys_of(benchmark)));
     }
     try {
-      result.shapes = is_simulated ? shapes.on_clusters() : shapes.on_hardware();
+      result.shapes = is_simulated ? shapes.on_clusters() : shapes.on_hardware(plan_.world);
     } catch (const usage_error& wrong) {
       refuse(place + wrong.what());
     }

@@ -196,7 +196,7 @@ void fit(std::vector<configuration>& all, int ranks) {
     if (each.where.ranks == 0) each.where.ranks = ranks;
     if (each.where.ranks > ranks)
       throw usage_error(
-          fmt::format("--ranks {} does not fit the {} ranks that MPI started: give it to mpirun (-n {})",
+          fmt::format("--ranks {} is more than the {} ranks that MPI started; start more with mpirun -n {}",
                       each.where.ranks, ranks, each.where.ranks));
   }
 }
@@ -210,8 +210,7 @@ void agree_on_points(const std::vector<configuration>& all) {
   mpi::check(MPI_Bcast(&of_first, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD), "MPI_Bcast");
   int same = of_first == mine ? 1 : 0;
   mpi::check(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce");
-  if (same == 0)
-    throw usage_error("the ranks have different studies, as from files of the same name on different nodes");
+  if (same == 0) throw usage_error("the ranks read different studies; give all nodes the same file");
 }
 
 int conduct_others(const plan& what, const std::vector<configuration>& all, mpi_stage& on,

@@ -5,7 +5,9 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/help.hpp"
 #include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/shared/option_values.hpp"
 
 namespace nearfar::command {
 
@@ -30,18 +32,18 @@ void add_flag_axis(CLI::App& command, const bench::axis& of, const bench::axis_v
                    std::vector<std::string>& values) {
   for (const bool value : {true, false}) {
     const bool is_standard = bench::axis_value(value) == standard;
-    const std::string meaning = value ? of.meaning : fmt::format("The same as {}, negated", of.option());
+    const std::string meaning = value ? of.meaning : fmt::format("Opposite of {}", of.option());
     command.add_flag_callback(
         value ? of.option() : of.negated_option(),
         [&values, value] { values.push_back(bench::text_of(value)); },
-        is_standard ? meaning + "; default" : meaning);
+        is_standard ? meaning + " (default)" : meaning);
   }
 }
 
 }  // namespace
 
-std::vector<shape> shape_options::on_hardware() const {
-  constexpr double most = 1e6;
+std::vector<shape> shape_options::on_hardware(const std::string& world) const {
+  const double most = world == "threads" ? most_threads : 1e6;
   std::vector<shape> shapes;
   for (const int count : counts_of("ranks", most, ranks)) shapes.push_back({.ranks = count});
   return shapes;
@@ -64,9 +66,10 @@ CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<st
 void add_request_options(CLI::App& command, request& asked, bool is_simulated) {
   const bench::benchmark& benchmark = *asked.benchmark;
   const bench::object_kind& kind = *benchmark.kind;
-  add_list(command, "--" + kind.plural, asked.objects,
-           "Names as 'nearfar list' shows, separated by commas, or 'all' that are sound; "
-           "default: each family's recommended setting");
+  add_list(
+      command, "--" + kind.plural, asked.objects,
+      "Names from 'nearfar list', or 'all' for every sound one (default: each family's recommended setting)")
+      ->type_name("NAME");
   for (const auto* axes : {&benchmark.axes, &kind.parameters})
     for (const bench::axis& each : *axes) {
       std::vector<std::string>& values = asked.values[each.name];
@@ -75,17 +78,16 @@ void add_request_options(CLI::App& command, request& asked, bool is_simulated) {
       if (each.is_flag())
         add_flag_axis(command, each, standard, values);
       else
-        add_list(command, each.option(), values, fmt::format("{}; {}", each.meaning, each.allowed()))
-            ->default_str(bench::text_of(standard));
+        add_list(command, each.option(), values, description_of(each, standard))
+            ->type_name(each.choices.empty() ? "N" : "NAME");
     }
 }
 
 void add_plan_options(CLI::App& command, plan& what, const std::string& seeds) {
   command.add_option("--repetitions", what.repetitions, "Repetitions of each point")->capture_default_str();
   command
-      .add_option(
-          "--precision", what.precision,
-          "Stop repeating a point whose 95 % interval is within this share of its median, such as 0.02")
+      .add_option("--precision", what.precision,
+                  "Stop a point once its 95 % interval is within this share of its median; 0: never")
       ->capture_default_str();
   command.add_option("--seed", what.seed, seeds)->capture_default_str();
   command.add_option("--output", what.output, "Results file (JSON Lines) for 'nearfar report'");
@@ -95,7 +97,7 @@ void add_plan_options(CLI::App& command, plan& what, const std::string& seeds) {
           [&what](const std::string& text) {
             what.format = text == "osu" ? table_format::osu : table_format::table;
           },
-          "What is printed: table, or osu, blocks of latencies in the columns of the OSU micro-benchmarks")
+          "Output: table, or osu for the columns of the OSU micro-benchmarks")
       ->check(CLI::IsMember({"table", "osu"}))
       ->default_str("table");
 }
@@ -103,21 +105,19 @@ void add_plan_options(CLI::App& command, plan& what, const std::string& seeds) {
 void add_hardware_options(CLI::App& command, plan& what) {
   hardware_options& options = what.hardware;
   command.add_option("--topology", options.topology,
-                     "Tree to use in place of the machine's: 'node:2 numa:2 core:4'");
+                     "Tree in place of the machine's, such as 'node:2 numa:2 core:4'");
   command
       .add_option("--polls-per-progress", options.ratios.polls_per_progress,
                   "Polls of a waiting rank between two calls that drive MPI's progress")
       ->capture_default_str();
   command
       .add_option("--polls-per-yield", options.ratios.polls_per_yield,
-                  "The same while oversubscribed, where each such call is followed by a yield")
+                  "Polls between two such calls while oversubscribed; a yield follows each call")
       ->capture_default_str();
-  command.add_option(
-      "--stall-limit", options.stall_limit,
-      "Seconds after which a rank that still waits ends the benchmark, which keeps what was "
-      "measured, says who waits for what, and ends with 1; pauses of the benchmark's own, as by "
-      "--wait-ns, come on top; 0: never; default: 60 more than a repetition takes");
-  command.add_flag("--no-bind", options.no_bind, "Threads world: leave threads unbound");
+  command.add_option("--stall-limit", options.stall_limit,
+                     "Seconds that a rank may wait before the benchmark ends as stalled; 0: no limit "
+                     "(default: 60 more than a repetition takes)");
+  command.add_flag("--no-bind", options.no_bind, "Leave the threads of the threads world unbound");
 }
 
 std::string default_world() { return launch::from_environment().under_mpi ? "mpi" : "threads"; }

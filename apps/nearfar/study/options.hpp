@@ -17,8 +17,8 @@ struct shape_options {
   std::vector<std::string> nodes{"2"};
   std::vector<std::string> ranks_per_node{"2"};
 
-  /// Every combination. Throws `usage_error`.
-  [[nodiscard]] std::vector<shape> on_hardware() const;
+  /// Every combination. Throws `usage_error`, also for more ranks than that world can have.
+  [[nodiscard]] std::vector<shape> on_hardware(const std::string& world) const;
   [[nodiscard]] std::vector<shape> on_clusters() const;
 };
 

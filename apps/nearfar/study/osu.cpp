@@ -245,7 +245,7 @@ class osu_benchmark {
   static std::string remark_on(const osu_line& of) {
     std::string text;
     if (!std::ranges::all_of(of.samples, &bench::sample::verified))
-      text += "# VOID: its work did not happen as it should\n";
+      text += "# VOID: the benchmark did not do its work correctly\n";
     if (!bench::is_steady(of.samples)) text += "# not steady\n";
     return text;
   }

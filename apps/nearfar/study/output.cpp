@@ -75,7 +75,7 @@ std::string study_output::stop(nlohmann::ordered_json why) {
     with_sink([&](record_sink& to) {
       nlohmann::ordered_json record{{"schema", bench::results_schema}};
       record.update(why);
-      known = "the repetitions that had ended are in '" + to.keep(record) + "'";
+      known = "the completed repetitions are in '" + to.keep(record) + "'";
     });
   } catch (const std::exception& failed) {
     known = failed.what();

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t most_points = 100'000;
 
 [[noreturn]] void refuse_so_many() {
-  throw usage_error(fmt::format("these are more than {} points: ask for fewer values", most_points));
+  throw usage_error(fmt::format("the options span more than {} points; give fewer values", most_points));
 }
 
 struct chosen_object {
@@ -50,8 +50,7 @@ std::vector<chosen_object> objects_of(const request& asked) {
     }
     const bench::object* const found = kind.find(name);
     if (found == nullptr)
-      throw usage_error(fmt::format("unknown {} '{}'{}; 'nearfar list' shows all", kind.title, name,
-                                    suggestion(name, kind.names())));
+      throw usage_error(unknown_name(kind.title, name, kind.names(), "'nearfar list' shows all"));
     choose(*found, !asked.leaves_out);
   }
   return chosen;
@@ -81,8 +80,8 @@ std::vector<bench::point> points_on(const std::vector<bench::axis>& axes, const 
   for (const bench::axis& each : axes) {
     along.push_back({&each, values_on(each, asked, is_simulated)});
     if (each.is_effort && along.back().values.size() > 1)
-      throw usage_error(
-          fmt::format("{} takes one value: figures of different ones are of the same thing", each.option()));
+      throw usage_error(fmt::format("{} takes one value: it sets the effort, and does not tell points apart",
+                                    each.option()));
     count *= along.back().values.size();
     if (count > most_points) refuse_so_many();
   }
@@ -134,9 +133,8 @@ std::vector<configuration> without_repeats(const std::vector<configuration>& all
     }
     configuration& same = result[place->second];
     if (same.axes != each.axes)
-      throw usage_error(
-          fmt::format("{} {} is asked for with different efforts, as of duration: say one of them",
-                      each.benchmark->name, each.object->name));
+      throw usage_error(fmt::format("{} {} has different efforts in two studies, such as durations; give one",
+                                    each.benchmark->name, each.object->name));
     same.is_named = same.is_named || each.is_named;
   }
   return result;
@@ -177,12 +175,11 @@ void check(const plan& what) {
   check_results_name(what.output);
   const std::vector<std::string> worlds{"mpi", "threads", "simulated"};
   require(std::find(worlds.begin(), worlds.end(), what.world) != worlds.end(),
-          fmt::format("unknown world '{}'{}; there are: mpi, threads, simulated", what.world,
-                      suggestion(what.world, worlds)));
+          unknown_name("world", what.world, worlds));
   require(what.world == "simulated" || what.machine.empty(),
-          "a machine is simulated: it needs world 'simulated'");
+          "--machine belongs to world 'simulated'; leave it out, or choose that world");
   require(what.world != "simulated" || what.hardware.topology.empty(),
-          "--topology is for real hardware; a simulated world has that of its machine");
+          "--topology is for real hardware; leave it out, as the simulated machine has its own");
   if (what.world == "threads")
     for (const request& each : what.requests)
       for (const shape& where : each.shapes) check_threads(where.ranks, "--ranks");

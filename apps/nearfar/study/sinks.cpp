@@ -87,7 +87,7 @@ class growing_file final : public record_sink {
       for (const auto& record : file_.found())
         if (record.value("record", "") == "sample") samples_.push_back(bench::sample_of(record));
     } catch (const error& other) {
-      throw error(fmt::format("cannot go on from '{}': {}: choose another --output", path_, other.what()));
+      throw error(fmt::format("cannot go on from '{}': {}; choose another --output", path_, other.what()));
     }
   }
 

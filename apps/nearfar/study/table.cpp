@@ -157,7 +157,7 @@ class benchmark_table {
   [[nodiscard]] std::string cure() const {
     const auto effort = std::find_if(benchmark_->axes.begin(), benchmark_->axes.end(),
                                      [](const bench::axis& each) { return each.is_effort; });
-    return effort == benchmark_->axes.end() ? "" : fmt::format("; take a larger {}", effort->option());
+    return effort == benchmark_->axes.end() ? "" : fmt::format("; raise {}", effort->option());
   }
 
   [[nodiscard]] std::size_t width_of_names() const {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/nearfar/shared/help.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/study/conduct.hpp"
 #include "apps/nearfar/study/file.hpp"
@@ -66,7 +67,8 @@ int run_sweep(const sweep_options& options) {
   const std::vector<configuration> all = points_of(options.study, what);
   if (options.only_list) return list_points(what, all);
   if (what.output.empty())
-    throw usage_error("'nearfar sweep' needs --output RESULTS.jsonl, which it appends to and goes on from");
+    throw usage_error(
+        "'nearfar sweep' needs --output RESULTS.jsonl, to which it appends and from which it goes on");
   return run(what);
 }
 
@@ -74,22 +76,23 @@ int run_sweep(const sweep_options& options) {
 
 void add_sweep(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
-      "sweep", "Measure a whole study that a file describes; goes on where an earlier run was ended");
+      "sweep",
+      fmt::format("Measure a study of {}; continue it after an interruption", kinds_text(naming::all)));
+  command->footer("docs/sweeps.md describes study files and the options.");
   auto options = std::make_shared<sweep_options>();
-  command->add_option("study", options->study, "The study (JSON; docs/sweeps.md describes it)")->required();
-  command->add_option(
-      "--output", options->what.output,
-      "Results file (JSON Lines) for 'nearfar report'; repetitions that it has are not run again");
+  command->add_option("study", options->study, "Study file (JSON, see docs/sweeps.md)")->required();
+  command->add_option("--output", options->what.output,
+                      "Results file (JSON Lines); repetitions that it holds are not run again");
   command->add_option(
       "--world", options->what.world,
-      "mpi, threads or simulated; default: as the study says, else mpi under mpirun, else threads");
-  command->add_option("--machine", options->what.machine, "Machine of the simulated world");
-  command->add_option("--repetitions", options->repetitions, "Repetitions of each point, at most");
-  command->add_option(
-      "--precision", options->precision,
-      "Stop repeating a point whose 95 % interval is within this share of its median, such as 0.02");
-  command->add_option("--seed", options->seed, "Seed of the order of points, and of the simulation");
-  command->add_flag("--list", options->only_list, "Print the points of the study, and measure nothing");
+      "World: mpi, threads or simulated (default: the study's, else mpi under mpirun, else threads)");
+  command->add_option("--machine", options->what.machine,
+                      "Machine of the simulated world, as for 'nearfar sim'");
+  command->add_option("--repetitions", options->repetitions, "Largest number of repetitions of each point");
+  command->add_option("--precision", options->precision,
+                      "Stop a point once its 95 % interval is within this share of its median; 0: never");
+  command->add_option("--seed", options->seed, "Seed of the random order of points, and of the simulation");
+  command->add_flag("--list", options->only_list, "Print the points of the study and measure nothing");
   add_hardware_options(*command, options->what);
   command->callback([options, &status] { status = run_sweep(*options); });
 }

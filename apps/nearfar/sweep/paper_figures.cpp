@@ -51,8 +51,7 @@ std::vector<const analysis*> chosen(const paper& of, const paper_options& option
   for (const analysis& each : of.analyses) known.push_back(each.name);
   for (const std::string& name : options.only)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw usage_error(fmt::format("there is no analysis '{}'{}; there are: {}", name,
-                                    suggestion(name, known), fmt::join(known, ", ")));
+      throw usage_error(unknown_name("analysis", name, known));
   std::vector<const analysis*> result;
   for (const analysis& each : of.analyses)
     if (options.only.empty() ||
@@ -165,8 +164,9 @@ class findings {
         try {
           note(each, asked, places, line);
         } catch (const nlohmann::json::exception&) {
-          throw usage_error(fmt::format("line {} of {} is no sample of an analysis: choose another --output",
-                                        number, path.string()));
+          throw usage_error(
+              fmt::format("line {} of '{}' holds no sample of an analysis; choose another --output", number,
+                          path.string()));
         }
       }
     }
@@ -247,7 +247,7 @@ std::optional<std::string> judge(const paper& of, const paper_options& options) 
   const findings all(of, options);
   const std::string path = results_path(options, "claims").string();
   bench::output_file file(path, R"("holds")", "claims");
-  fmt::print("\n# what is claimed, and what was found\n");
+  fmt::print("\n# claims and findings\n");
   const found_medians find(
       [&](const place_found& where, const std::string& column) { return all.median_of(where, column); });
   for (const verdict_on_claim& each : of.judge(find)) {
@@ -268,7 +268,7 @@ int prepare(const paper_options& options) {
   std::error_code failed;
   std::filesystem::create_directories(options.output, failed);
   if (!failed) return success;
-  fmt::print(stderr, "nearfar: {}: {}\n", options.output, failed.message());
+  fmt::print(stderr, "nearfar: cannot make directory '{}': {}\n", options.output, failed.message());
   return bad_input;
 }
 
@@ -352,7 +352,8 @@ int run_paper(const paper& of, paper_options options) {
     }
   report.emplace_back("--");
   report.insert(report.end(), files.begin(), files.end());
-  if (files.empty()) throw usage_error("nothing was measured: give a larger --most-ranks, or other analyses");
+  if (files.empty())
+    throw usage_error("nothing was measured; raise --most-ranks, or choose other analyses with --only");
   return std::max(status, run_report_package(report));
 }
 
@@ -367,54 +368,51 @@ void add_paper(CLI::App& figures, const paper& of, int& status) {
                                                                .ranks_per_node = of.ranks_per_node,
                                                                .repetitions = of.repetitions});
   command->add_option("--output", options->output,
-                      fmt::format("Directory for results, pictures and index.html [nearfar-{}{}]", of.name,
-                                  of.machine.empty() ? "" : ", with -mpi on MPI"));
-  command->add_option("--only", options->only, "Names of analyses, separated by commas; default: all")
-      ->delimiter(',');
+                      fmt::format("Directory for results, pictures and index.html (default: nearfar-{}{})",
+                                  of.name, of.title_on_mpi.empty() ? "" : ", with -mpi on MPI"));
+  command->add_option("--only", options->only, "Names of analyses (default: all)")->delimiter(',');
   command->add_flag("--list", options->list, "Print the analyses and measure nothing");
   command->add_flag(
       "--quick", options->quick,
-      fmt::format("{} ranks at most and short runs, to see that it works: seconds", of.most_ranks_quick));
+      fmt::format("Make short runs of at most {} ranks, as a trial of seconds", of.most_ranks_quick));
   command
-      ->add_option(
-          "--most-ranks", options->most_ranks,
-          fmt::format("{} {} up to this", of.machine.empty() ? "Measure" : "Simulate", of.ranks_text))
+      ->add_option("--most-ranks", options->most_ranks,
+                   fmt::format("Largest number of ranks: {}", of.ranks_text))
       ->capture_default_str();
   if (!of.machine.empty()) {
     if (!of.has_fixed_shapes)
-      command->add_option("--ranks-per-node", options->ranks_per_node, "Ranks on each node")
+      command->add_option("--ranks-per-node", options->ranks_per_node, "Number of ranks per node")
           ->capture_default_str();
-    command->add_option("--machine", options->machine, "As for 'nearfar sim'")->capture_default_str();
+    command->add_option("--machine", options->machine, "Machine to simulate, as for 'nearfar sim'")
+        ->capture_default_str();
   }
   if (!of.title_on_mpi.empty()) {
     command
         ->add_option("--world", options->world,
-                     "simulated, or mpi: under mpirun, with all its ranks, and with the sound locks of the "
-                     "families in place of published ones that may hang")
+                     "World: simulated, or mpi with all ranks of mpirun and with sound locks only")
         ->check(CLI::IsMember({"simulated", "mpi"}))
         ->capture_default_str();
   }
-  command
-      ->add_option("--repetitions", options->repetitions,
-                   of.machine.empty()
-                       ? "Repetitions of each point; without this 1 with --quick"
-                       : "Repetitions of each point, each its own seed; without this 1 with --quick")
-      ->capture_default_str();
+  command->add_option("--repetitions", options->repetitions,
+                      fmt::format("Repetitions of each point{} (default: {}, with --quick 1)",
+                                  of.machine.empty() ? "" : ", each with its own seed", of.repetitions));
   command
       ->add_option("--seed", options->seed,
-                   of.machine.empty() ? "Seed of the order of points"
-                                      : "Seed of the simulation and of the order of points")
+                   of.machine.empty() ? "Seed of the random order of points"
+                                      : "Seed of the simulation and of the random order of points")
       ->capture_default_str();
   command->footer(
-      "Takes minutes; a run that was ended goes on from its files. The last line of output is the path of "
-      "the "
-      "page.");
+      fmt::format("Takes minutes. An interrupted run continues from its files. The last line of output is "
+                  "the path of the "
+                  "page. {} tells what was found.",
+                  of.document));
   command->callback([of, options, command, &status] {
     if (options->quick && command->count("--repetitions") == 0) options->repetitions = 1;
     for (const char* simulated : {"--machine", "--most-ranks"})
       if (options->on_mpi() && command->count(simulated) != 0)
-        throw usage_error(
-            fmt::format("{} has no meaning with --world mpi, which takes the ranks of mpirun", simulated));
+        throw usage_error(fmt::format(
+            "{} belongs to the simulation; leave it out, as --world mpi takes the ranks of mpirun",
+            simulated));
     status = run_paper(of, *options);
   });
 }

@@ -73,7 +73,8 @@ struct paper {
   int ranks_per_node = 1;
   int most_ranks = 1;        ///< unless more is asked for
   int most_ranks_quick = 1;  ///< with --quick
-  std::string ranks_text;    ///< "16 ranks, four times as many, and so on"
+  std::string ranks_text;    ///< which numbers there are up to that: "16, 64, 256 and so on"
+  std::string document{};    ///< that says more
   int repetitions = 2;
   std::map<std::string, std::vector<std::string>> values{};        ///< of all analyses
   std::map<std::string, std::vector<std::string>> quick_values{};  ///< in place of those, with --quick

@@ -216,9 +216,8 @@ void show_mpi(const topo_options& options) {
   mpi::world w(MPI_COMM_WORLD,
                {.far_bytes = slot_bytes, .near_bytes = slot_bytes, .topology = tree, .self_test = false});
   if (options.ranks && *options.ranks != w.size())
-    throw usage_error(
-        fmt::format("--ranks {} does not fit the {} that MPI started: give it to mpirun (-n {})",
-                    *options.ranks, w.size(), *options.ranks));
+    throw usage_error(fmt::format("--ranks {} differs from the {} ranks that MPI started; use mpirun -n {}",
+                                  *options.ranks, w.size(), *options.ranks));
   const seat mine(here, w.processors(), w.oversubscribed());
   std::vector<seat> all(w.rank() == 0 ? static_cast<std::size_t>(w.size()) : 0);
   mpi::check(MPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD),
@@ -321,20 +320,16 @@ void run_topo(topo_options options) {
   if (options.pin || options.threads) {
     if (!options.world.empty() || options.ranks || options.topology)
       throw usage_error(
-          "--pin and --threads show threads, not the ranks of a world: leave out --world, "
-          "--ranks and --topology");
+          "--pin and --threads show threads, not ranks; leave out --world, --ranks and --topology");
     if (options.as_picture)
-      throw usage_error("--svg draws the ranks of a world: leave out --pin and --threads");
+      throw usage_error("--svg draws ranks, not threads; leave out --pin and --threads");
     if (options.threads) check_threads(*options.threads);
     if (how.rank == 0) show_pinned(options);
     return;
   }
   if (options.world.empty()) options.world = how.under_mpi ? "mpi" : "threads";
   if (options.world != "mpi" && options.world != "threads")
-    throw usage_error(fmt::format("unknown world '{}'{}; there are: mpi, threads", options.world,
-                                  suggestion(options.world, {"mpi", "threads"})));
-  if (options.ranks && *options.ranks < 1)
-    throw usage_error(fmt::format("--ranks must be 1 or more, not {}", *options.ranks));
+    throw usage_error(unknown_name("world", options.world, {"mpi", "threads"}));
   if (options.world == "mpi") return show_mpi(options);
   if (options.ranks) check_threads(*options.ranks, "--ranks");
   if (how.rank == 0) show_threads(options);
@@ -344,21 +339,24 @@ void run_topo(topo_options options) {
 
 void add_topo(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
-      "topo", "The machine, the ranks or threads on it, their binding, the MPI library and its transport");
+      "topo", "Show the machine, its ranks or threads, their binding, and the MPI transport");
+  command->footer("docs/numa.md explains pinning.");
   auto options = std::make_shared<topo_options>();
-  command->add_option("--world", options->world, "mpi or threads; default: mpi under mpirun, else threads");
-  command->add_option("--ranks", options->ranks,
-                      "Threads of the threads world, up to 4096; default: one for each allowed processor");
+  command->add_option("--world", options->world,
+                      "World: mpi or threads (default: mpi under mpirun, else threads)");
+  command->add_option(
+      "--ranks", options->ranks,
+      "Number of ranks of the threads world, at most 4096 (default: one per allowed processor)");
   command->add_option("--topology", options->topology,
-                      "Tree to use in place of the machine's: 'node:2 numa:2 core:4'");
+                      "Tree in place of the machine's, such as 'node:2 numa:2 core:4'");
   command->add_option("--pin", options->pin,
-                      "Show threads instead, bound by none, compact, scatter, cache, numa, or CPUs: 0,2,4-7");
+                      "Show threads, pinned by none, compact, scatter, cache, numa, or CPUs 0,2,4-7");
   command->add_option("--threads", options->threads,
-                      "Number of these threads; default: one for each allowed processor");
-  CLI::Option* json = command->add_flag("--json", options->as_json, "Machine-readable output");
+                      "Number of pinned threads (default: one per allowed processor)");
+  CLI::Option* json = command->add_flag("--json", options->as_json, "Print JSON");
   command
       ->add_flag("--svg", options->as_picture,
-                 "The ranks on the machine as a picture (SVG): nearfar topo --svg > ranks.svg")
+                 "Draw the ranks on the machine: nearfar topo --svg > ranks.svg")
       ->excludes(json);
   command->callback([options, &status] {
     status = success;

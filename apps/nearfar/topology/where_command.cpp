@@ -41,7 +41,7 @@ using bench::loop_container;
 
 constexpr std::array<bench::named<loop_container>, 5> shown_containers{{
     {loop_container::array, "array", "double*, fresh pages"},
-    {loop_container::vector, "vector", "std::vector<double>, which one thread initialises in any case"},
+    {loop_container::vector, "vector", "std::vector<double>, which one thread always initialises"},
     {loop_container::vector_numa, "vector-numa", "std::vector<double, numa_allocator<double, chunk>>"},
     {loop_container::numa_vector, "numa_vector", "numa_vector<double, numa_allocator<double, chunk>>"},
     {loop_container::segmented, "segmented", "segmented_array<double>"},
@@ -157,8 +157,7 @@ void check_memory(const where_plan& plan) {
 where_plan plan_of(const where_options& options) {
   const std::vector<std::string> ways{"parallel", "serial"};
   if (std::find(ways.begin(), ways.end(), options.initialisation) == ways.end())
-    throw usage_error(fmt::format("unknown initialisation '{}'{}; there are: {}", options.initialisation,
-                                  suggestion(options.initialisation, ways), fmt::join(ways, ", ")));
+    throw usage_error(unknown_name("initialisation", options.initialisation, ways));
   if (options.threads) check_threads(*options.threads);
   where_plan plan{.containers = values_of(options.containers, shown_containers, "container"),
                   .length = parse_length("--length", options.length),
@@ -173,8 +172,8 @@ where_plan plan_of(const where_options& options) {
                   .serial = options.initialisation == "serial"};
   const auto& chunks = bench::allocator_chunks;
   if (std::find(chunks.begin(), chunks.end(), plan.chunk) == chunks.end())
-    throw usage_error(
-        fmt::format("--chunk {}: allocators are compiled for {}", plan.chunk, fmt::join(chunks, ", ")));
+    throw usage_error(fmt::format("--chunk {} is not compiled into the allocators; choose one of: {}",
+                                  plan.chunk, fmt::join(chunks, ", ")));
   if (!openmp_available()) plan.threads = 1;
   check_memory(plan);
   return plan;
@@ -293,29 +292,32 @@ void run_where(const where_options& options) {
 
 void add_where(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
-      "where", "On which NUMA domains the pages of containers are, and how many are on the right one");
+      "where", "Show the NUMA domains of containers' pages, and how many are on the right one");
+  command->footer("docs/numa.md explains the output.");
   auto options = std::make_shared<where_options>();
   command
       ->add_option("--containers,--container", options->containers,
-                   "Names separated by commas, or 'all':" + help_of(shown_containers))
+                   "Containers, or 'all':" + help_of(shown_containers))
       ->delimiter(',')
       ->capture_default_str();
-  command->add_option("--length", options->length, "Elements of 8 bytes, such as 1000 or 2e7")
+  command->add_option("--length", options->length, "Number of elements of 8 bytes, such as 1000 or 2e7")
       ->capture_default_str();
   command->add_option("--threads", options->threads,
-                      "Threads that work on them; default: one for each allowed CPU");
+                      "Number of threads that work on them (default: one per allowed CPU)");
   command->add_option("--pin", options->pin, pin_help)->capture_default_str();
   command
       ->add_option("--chunk", options->chunk,
-                   fmt::format("Elements that a thread takes at a time, 0 for one block a thread; one of: {}",
+                   fmt::format("Elements that a thread takes at a time, 0 for one block per thread:\n"
+                               "  one of {}",
                                fmt::join(bench::allocator_chunks, ", ")))
       ->capture_default_str();
-  command->add_option("--segments", options->segments, "Of segmented arrays; default: one for each thread");
+  command->add_option("--segments", options->segments,
+                      "Number of segments of segmented arrays (default: one per thread)");
   command->add_option("--placement", options->placement, placement_help)->capture_default_str();
-  command->add_flag("--huge-pages,--huge", options->huge_pages, "Ask for pages of 2 MiB");
-  command->add_option("--init", options->initialisation, "Who writes to the pages first: parallel or serial")
+  command->add_flag("--huge-pages,--huge", options->huge_pages, "Request pages of 2 MiB");
+  command->add_option("--init", options->initialisation, "First writers of the pages: parallel or serial")
       ->capture_default_str();
-  command->add_flag("--json", options->as_json, "Machine-readable output");
+  command->add_flag("--json", options->as_json, "Print JSON");
   command->callback([options, &status] {
     status = success;
     run_where(*options);
