@@ -1,4 +1,5 @@
-// Threads that hand images to each other, written and read in place, and lists of numbers at once.
+// A thread sends images through a byte channel, which both ends access in place. Another thread sends numbers
+// through a channel, several in each call.
 //
 //   build/dev-openmpi/examples/channel_bytes
 #include <algorithm>
@@ -17,20 +18,20 @@
 
 namespace {
 
-/// As a camera would.
+/// Fills the image with its number. Stands for a camera.
 void draw(int number, std::span<std::byte> image) {
   std::ranges::fill(image, static_cast<std::byte>(number));
 }
 
 // [bytes]
-/// Sum of all bytes of so many images. The frame in which one is drawn is that in which it is looked at; it
-/// is free again when `image` is destroyed.
+/// Returns the sum of all bytes of `count` images. The camera draws each image into a frame of the channel,
+/// and the loop reads the image there, without a copy. The frame is free again when `image` is destroyed.
 std::uint64_t sum_of_images(int count, std::size_t image_bytes) {
   nearfar::byte_channel images({.item_size = image_bytes, .capacity = 4});
   std::jthread camera([&] {
     for (int number = 0; number < count; ++number) {
       auto frame = images.reserve();
-      if (!frame) return;  // closed
+      if (!frame) return;  // the channel is closed
       draw(number, frame->bytes());
       if (std::move(*frame).commit() != nearfar::queue_status::success) return;
     }
@@ -44,7 +45,7 @@ std::uint64_t sum_of_images(int count, std::size_t image_bytes) {
 // [end]
 
 // [ranges]
-/// Sum of the numbers up to `last`, of which up to 16 are received at once.
+/// Returns the sum of the numbers from 1 to `last`. A call receives up to 16 of them.
 std::uint64_t sum_of_numbers(std::uint64_t last) {
   nearfar::channel<std::uint64_t> numbers(100);
   std::jthread producer([&] {

@@ -1,4 +1,4 @@
-// Threads that hand work to each other: some produce numbers, some look for primes among them, one counts.
+// A pipeline of threads: one thread produces numbers, two pick the primes, and one counts the primes.
 //
 //   build/dev-openmpi/examples/channel_pipeline
 #include <cstdint>
@@ -17,8 +17,8 @@ bool is_prime(std::uint64_t number) {
 }
 
 // [pipeline]
-/// Primes below `end`. A channel that is full makes those who send wait, one that is empty those who receive;
-/// a loop over a channel ends when that is closed and empty.
+/// Counts the primes below `end`. A sender waits while its channel is full, and a receiver while its channel
+/// is empty. A loop over a channel ends when the channel is closed and empty.
 std::uint64_t count_primes(std::uint64_t end) {
   nearfar::channel<std::uint64_t> numbers(100);
   nearfar::channel<std::uint64_t> primes(100);
@@ -36,7 +36,7 @@ std::uint64_t count_primes(std::uint64_t end) {
             if (is_prime(number) && primes.send(number) != nearfar::queue_status::success) return;
         });
     }
-    primes.close();  // when all workers have ended
+    primes.close();  // all workers have ended
   });
   std::uint64_t count = 0;
   for ([[maybe_unused]] const std::uint64_t prime : primes) ++count;

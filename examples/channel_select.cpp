@@ -1,4 +1,4 @@
-// One who waits for several channels at once: a thread that selects, and coroutines that take none while they
+// Waits for several channels at once: a thread by `select`, and coroutines, which occupy no thread while they
 // wait.
 //
 //   build/dev-openmpi/examples/channel_select
@@ -15,7 +15,8 @@
 namespace {
 
 // [select]
-/// Adds up what comes, and says how far it is to whoever asks, until there is nothing more to add.
+/// Adds up the numbers until their channel is closed and empty. In between, sends the sum so far to any
+/// thread that receives from `progress`.
 std::int64_t add_up(nearfar::channel<std::int64_t>& numbers,
                     nearfar::channel<std::int64_t, nearfar::rendezvous>& progress) {
   std::int64_t sum = 0;

@@ -1,5 +1,5 @@
-// A lock of one's own in the model checker: a ticket lock over RMA whose hand-over is not completed, and the
-// same with the flush that it lacks.
+// Checks a lock of your own with the model checker: a ticket lock over RMA that does not flush its hand-over,
+// and the same lock with this flush.
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -13,7 +13,7 @@
 namespace {
 
 // [lock]
-/// Ranks draw numbers at rank 0 and wait until theirs is called. Over any world, as nearfar's own locks.
+/// A rank draws a number at rank 0 and waits until it is served. Works over any world, like nearfar's locks.
 template <nearfar::world W, bool FlushesHandOver>
 class ticket_lock {
  public:
@@ -46,7 +46,7 @@ class ticket_lock {
 // [end]
 
 // [check]
-/// True if nothing is found.
+/// Returns whether the search is complete and finds no fault.
 template <bool FlushesHandOver>
 bool check(const char* title) {
   using namespace nearfar;

@@ -1,5 +1,5 @@
-// A queue of one's own in the model checker: a ring in the memory of one node that one rank fills and another
-// empties. What a missing release does to it, and whether it returns what a queue returns.
+// Checks a queue of your own with the model checker: a ring in the memory of a node, which one rank fills and
+// another empties. Shows the effect of a missing release, and that the ring is weaker than a queue.
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -16,7 +16,7 @@
 namespace {
 
 // [queue]
-/// Rank 1 pushes, rank 0 pops. Over any world, as nearfar's own algorithms.
+/// Rank 1 pushes, rank 0 pops. Works over any world, like nearfar's own algorithms.
 template <nearfar::world W, std::memory_order Publish = std::memory_order_release>
 class ring {
  public:
@@ -27,10 +27,10 @@ class ring {
   [[nodiscard]] bool try_push(std::uint64_t value) {
     auto& [head, tail] = indices_.at(0);
     const std::uint64_t last = tail.load(std::memory_order_relaxed);
-    // (1) The slot has been read: pairs with (4).
+    // (1) Pairs with (4): the pop has read the slot.
     if (last - head.load(std::memory_order_acquire) == capacity) return false;
     slots_.at({0, last % capacity}).value.store(value);
-    tail.store(last + 1, Publish);  // (2) the value is there
+    tail.store(last + 1, Publish);  // (2) publishes the value
     return true;
   }
 
@@ -58,7 +58,7 @@ class ring {
 // [end]
 
 // [specification]
-/// What the ring promises: first in, first out, but that it is full or empty may be out of date.
+/// The ring promises first in, first out. Its answers "full" and "empty" may be out of date.
 class ring_specification {
  public:
   using queue = nearfar::checker::queue_specification;
@@ -83,7 +83,7 @@ class ring_specification {
 // [end]
 
 // [program]
-/// Three pushes and three pops, some of which find the ring full or empty.
+/// Three pushes and three pops. Some of them find the ring full or empty.
 template <typename Ring, nearfar::checker::sequential_specification Specification>
 nearfar::checker::program pushes_and_pops() {
   using namespace nearfar;
@@ -112,7 +112,7 @@ nearfar::checker::program pushes_and_pops() {
 // [end]
 
 // [check]
-/// True if nothing is found, also where one of the ranks stops for good at any step.
+/// Returns whether the search is complete and finds no fault, even if one rank stops for good at any step.
 template <typename Ring, typename Specification>
 bool check(const char* title) {
   using namespace nearfar;

@@ -19,37 +19,46 @@ struct position {
   double y = 0;
 };
 
-/// Returns the number of particles that are not where they should be.
+/// Returns the number of particles that are missing or wrong.
 int move_particles(MPI_Comm comm) {
   constexpr std::uint64_t mine = 100;
   nearfar::mpi::world w(comm);
-  // Particles by their number, wherever it hashes to. With nearfar::lock_per_volume<nearfar::rma_rw_lock> as
-  // a fourth parameter, each rank's part would have a reader-writer lock.
+  // [map]
+  // All ranks make the map. A hash chooses the rank of an entry, so each rank has twice the average room.
   nearfar::distributed_map<nearfar::mpi::world, std::uint64_t, position> particles(w, {.cells = 2 * mine});
+  // [end]
   const auto first = mine * static_cast<std::uint64_t>(w.rank());
   const auto all = mine * static_cast<std::uint64_t>(w.size());
 
+  // [insert]
   for (std::uint64_t number = first; number < first + mine; ++number)
     if (particles.insert(number, {.x = static_cast<double>(number)}) != nearfar::insert_result::inserted)
       std::printf("no room for particle %llu\n", static_cast<unsigned long long>(number));
   w.barrier();
+  // [end]
 
-  // What the rank to the right has inserted, in one go.
+  // [find]
+  // Finds the particles of the next rank in one batch.
   std::vector<std::uint64_t> wanted;
   for (std::uint64_t number = 0; number < mine; ++number) wanted.push_back((first + mine + number) % all);
   std::vector<std::optional<position>> found(wanted.size());
   particles.find(wanted, found);
+  // [end]
   int missing = 0;
   for (std::size_t i = 0; i < wanted.size(); ++i)
     if (!found[i] || found[i]->x != static_cast<double>(wanted[i])) ++missing;
   w.barrier();
 
-  // Every second particle leaves; its place is free for others.
+  // [erase]
+  // Erases every second particle of this rank. Later inserts use the free cells.
   for (std::uint64_t number = first; number < first + mine; number += 2)
     if (!particles.erase(number)) ++missing;
-  const std::size_t left = particles.size();
-  std::size_t here = 0;
+  // [end]
+  // [count]
+  const std::size_t left = particles.size();  // of all ranks; collective
+  std::size_t here = 0;                       // in the memory of this rank
   particles.for_each([&](std::uint64_t, const position&) { ++here; });
+  // [end]
   std::printf("rank %d keeps %zu of %zu particles\n", w.rank(), here, left);
   if (left != all / 2) ++missing;
   return missing;

@@ -1,6 +1,6 @@
-// Each lock of the catalogue once, with what can be chosen of it. All are used alike, by std::lock_guard and
-// its kind; docs/catalogue.md says what they promise and cost. In nearfar::threads::world and in the model
-// checker's they are made in the same way, but for MPI's own.
+// Uses each lock of the catalogue once, and shows the parameters of some. All locks work with std::lock_guard
+// and its relatives. docs/catalogue.md has their guarantees and costs. Programs with nearfar::threads::world
+// or the model checker's world make the locks in the same way, except for MPI's own locks.
 //
 //   mpirun -n 2 every_lock
 #include <mpi.h>
@@ -50,7 +50,7 @@ struct alignas(nearfar::slot_bytes) shared_words {
   nearfar::far<std::uint64_t> count;
 };
 
-/// Counts under locks, in far memory of rank 0.
+/// A counter in the far memory of rank 0. A rank increments it while it holds a lock.
 class counter {
  public:
   explicit counter(world& w) : world_(&w), memory_(w) {}
@@ -85,17 +85,17 @@ class counter {
   [[nodiscard]] std::uint64_t read() {
     std::uint64_t count = 0;
     memory_.get(0, &shared_words::count, count);
-    memory_.flush(0);  // nothing is there before its flush
+    memory_.flush(0);  // `count` is valid after the flush
     return count;
   }
   void add_one() {
     const std::uint64_t count = read() + 1;
     memory_.put(0, &shared_words::count, count);
-    memory_.flush(0);  // complete before the lock is given up
+    memory_.flush(0);  // completes the put before the lock is released
   }
-  /// That all ranks have made that many more. Collective.
+  /// Checks that each rank has counted `rounds` times more. Collective.
   void check(const char* name, int rounds) {
-    world_->barrier();  // who has ended leaves the others' locks to them
+    world_->barrier();  // waits until all ranks have counted
     expected_ += static_cast<std::uint64_t>(rounds) * static_cast<std::uint64_t>(world_->size());
     if (world_->rank() == 0) {
       const std::uint64_t found = memory_.read_direct(0, &shared_words::count);
@@ -111,15 +111,15 @@ class counter {
   bool is_right_ = true;
 };
 
-/// For all ranks, on any number of nodes.
+/// Locks for all ranks, on any number of nodes.
 void use_far_locks(world& w, counter& c) {
-  constexpr int home = 0;  // the rank that has the lock's word
+  constexpr int home = 0;  // the rank that keeps the lock's central words
   {
     nearfar::default_cohort_lock<world> lock(w, home);
     c.count_under("cohort", lock);
   }
   {
-    // Others wait for a node's turn at most: that many acquisitions, or that long.
+    // Limits the turn of a node while another node waits: to 16 passes, or to 50 us.
     nearfar::default_cohort_lock<world> lock(w, home, 16);
     c.count_under("cohort, 16 passes", lock);
     constexpr nearfar::cohort_policy timed{.turn = nearfar::turn_limit::time};
@@ -128,7 +128,8 @@ void use_far_locks(world& w, counter& c) {
     c.count_under("cohort.timed", for_a_time);
   }
   {
-    // Any lock that somebody else of the node may give up, over any near lock that knows who waits.
+    // Any global lock that another rank of the node may release, and any near lock that can tell whether
+    // another rank waits.
     nearfar::cohort_lock<nearfar::tas_lock<world>, nearfar::near_ticket_lock<world>> lock(w);
     c.count_under("cohort of others", lock);
   }
@@ -159,7 +160,7 @@ void use_far_locks(world& w, counter& c) {
     c.count_under("hclh", lock);
   }
   {
-    // One release in 100 gives it to whoever is first, of any node.
+    // One release in 100 frees the lock for all nodes although a rank of this node waits.
     nearfar::rh_lock<world> lock(w, home, {.fairness_factor = 100});
     c.count_under("rh", lock);
   }
@@ -178,7 +179,7 @@ void use_far_locks(world& w, counter& c) {
     c.count_under("ahmcs", adaptive);
   }
   {
-    // Who has waited for 20 us sleeps: for more ranks than processors.
+    // A rank sleeps after it has waited for 20 us. For more ranks than processors.
     nearfar::cst_lock<world> lock(w, home, nearfar::default_max_local_passes,
                                   nearfar::default_max_local_passes, 20us);
     c.count_under("cst", lock);
@@ -189,7 +190,7 @@ void use_far_locks(world& w, counter& c) {
   }
 }
 
-/// Of which readers are many at once, by std::shared_lock.
+/// Reader-writer locks: many ranks read at the same time, by std::shared_lock.
 void use_reader_writer_locks(world& w, counter& c) {
   constexpr int home = 0;
   {
@@ -222,7 +223,7 @@ void use_reader_writer_locks(world& w, counter& c) {
   }
 }
 
-/// For the ranks of one node; or of each node by itself, with near_scope::node.
+/// Locks for the ranks of one node. With near_scope::node, each node has a lock of its own.
 void use_near_locks(world& w, counter& c) {
   {
     nearfar::mcs_lock<world> lock(w);
@@ -243,7 +244,7 @@ void use_near_locks(world& w, counter& c) {
     c.count_under("near_tts", lock);
   }
   {
-    // One word for each rank, whatever the number of locks.
+    // A rank has one word for all its locks.
     nearfar::hemlock_words<world> words(w);
     nearfar::hemlock<world> one(w, words);
     nearfar::hemlock<world> other(w, words);

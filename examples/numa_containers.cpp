@@ -17,7 +17,7 @@ namespace {
 
 bool triad(std::size_t n) {
   // [triad]
-  // Each thread's part on its own NUMA domain, and worked on there.
+  // Each thread's part is on the thread's own NUMA domain, and the thread works on it there.
   nearfar::numa_vector<double> a(n), b(n, 1.0), c(n, 2.0), d(n, 3.0);
   nearfar::transform(b, c, d, a, [](double x, double y, double z) { return x + y * z; });
   // [end]
@@ -54,7 +54,7 @@ struct particle : nearfar::numa_new<particle> {
 
 bool objects(std::size_t n) {
   // [objects]
-  const auto particles = std::make_unique<particle[]>(n);  // each page where its owner runs
+  const auto particles = std::make_unique<particle[]>(n);  // each page on its owner's NUMA domain
   nearfar::for_each(particles.get(), particles.get() + n, [](particle& p) { p.position[0] += p.mass; });
   // [end]
   return std::all_of(particles.get(), particles.get() + n,
@@ -63,7 +63,7 @@ bool objects(std::size_t n) {
 
 bool objects_with_heap_data(std::size_t n) {
   // [heap]
-  // Constructed in parallel by their owners, so that what each row allocates is near its owner too.
+  // The owners construct the rows in parallel, so the memory that a row allocates is near its owner, too.
   using row = std::vector<double>;
   const auto rows = nearfar::numa_vector<row>::generate(n, [](std::size_t i) { return row(100, double(i)); });
   // [end]
@@ -76,7 +76,7 @@ bool arithmetic(std::size_t n) {
   nearfar::numa_vector<double> y(n, 3.0);
   y += 0.5 * x;
   y = hadamard(x, y) + 2.0 * x - y;      // `hadamard` multiplies element by element
-  const double product = dot(x, y - x);  // the same to the last bit each time
+  const double product = dot(x, y - x);  // each time the same result, to the last bit
   // [end]
   return product == 12.0 * static_cast<double>(n);
 }
@@ -84,8 +84,8 @@ bool arithmetic(std::size_t n) {
 bool growing(std::size_t n) {
   // [grow]
   nearfar::numa_vector<int> v;
-  for (std::size_t i = 0; i < n; ++i) v.push_back(static_cast<int>(i));  // constructed here, by one thread
-  v.redistribute();                                                      // now each part where its owner is
+  for (std::size_t i = 0; i < n; ++i) v.push_back(static_cast<int>(i));  // one thread constructs them here
+  v.redistribute();  // moves each part to its owner's domain
   // [end]
   return v.size() == n && std::accumulate(v.begin(), v.end(), 0LL) == static_cast<long long>(n * (n - 1) / 2);
 }

@@ -1,4 +1,4 @@
-// A benchmark of one's own: how long a lock that is held takes to refuse a rank that tries it.
+// A benchmark of your own: how long a held lock takes to refuse `try_lock`.
 
 #include <fmt/format.h>
 
@@ -44,7 +44,7 @@ struct refusal {
     const auto lock = catalogue::instance().find(of.name)->factory<W>()(w, 0, lock_parameters::at(at));
     const std::int64_t attempts = at.whole("attempts");
     if (w.rank() == 0) lock->lock();
-    w.barrier();  // held from here ...
+    w.barrier();  // rank 0 holds the lock from here ...
     std::int64_t refused = 0;
     const auto start = w.now();
     if (w.rank() != 0)
@@ -58,7 +58,7 @@ struct refusal {
     const auto sums = w.sum_over_ranks({w.rank() == 0 ? 0 : span.count(), refused});
     result.duration = std::chrono::nanoseconds(sums[0]);
     result.iterations = sums[1];
-    // The figure is void unless every attempt was refused, and there was one.
+    // The figure is valid only if there were attempts, and the lock refused them all.
     result.verified = sums[1] == attempts * (w.size() - 1) && sums[1] > 0;
     return {result};
   }

@@ -1,4 +1,4 @@
-// Threads bound to CPUs, memory asked for by policy, and the kernel's word on where it is.
+// Binds threads to CPUs, requests memory by policy, and asks the kernel where the pages are.
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -16,7 +16,7 @@ namespace {
 
 void pin() {
   // [pin]
-  // First of all, before memory is placed: threads as far apart as they can be.
+  // Binds the threads as far apart as possible. Comes first, before memory is placed.
   const auto bindings = nearfar::pin_team(nearfar::team(), nearfar::pinning::parse("scatter"));
   for (const std::string& binding : bindings) std::printf("thread on %s\n", binding.c_str());
   // [end]
@@ -28,7 +28,7 @@ bool policies(std::size_t n) {
   const nearfar::page_placement everywhere{.policy = nearfar::page_policy::interleave};
   const nearfar::page_placement huge{.huge_pages = true};
   const nearfar::numa_vector<double> table(n, 1.0,
-                                           allocator(nearfar::team(), everywhere));  // all read all of it
+                                           allocator(nearfar::team(), everywhere));  // for all threads
   const nearfar::numa_vector<double> field(n, 2.0, allocator(nearfar::team(), huge));
   // [end]
   return dot(table, field) == 2.0 * static_cast<double>(n);
@@ -52,7 +52,7 @@ bool check(std::size_t n) {
 int main() {
   try {
     pin();
-  } catch (const nearfar::topology_error& refused) {  // a described machine, or a system that forbids it
+  } catch (const nearfar::topology_error& refused) {  // the machine is only described, or forbids it
     std::printf("not bound: %s\n", refused.what());
   }
   constexpr std::size_t n = 1'000'000;

@@ -15,33 +15,39 @@
 
 namespace {
 
-// What each rank contributes to far memory: a struct of far words, a multiple of 64 bytes long.
+// [words]
+// The far memory of each rank: a struct of far words, whose size is a multiple of 64 bytes.
 struct alignas(nearfar::slot_bytes) shared_words {
   nearfar::far<std::uint64_t> count;
 };
+// [end]
 
-/// Returns whether the counter is right in the end.
+/// Returns whether the final count is right.
 bool count_together(MPI_Comm comm) {
   constexpr int rounds = 100;
   constexpr int keeper = 0;
 
   // [lock]
-  // Made by all ranks, in the same order, and destroyed before MPI_Finalize.
-  nearfar::mpi::world world(comm);                                // has a communicator of its own
-  nearfar::default_cohort_lock<nearfar::mpi::world> lock(world);  // rank 0 is its home
+  // All ranks make the world and the lock in the same order, and destroy them before MPI_Finalize.
+  nearfar::mpi::world world(comm);                                // duplicates the communicator
+  nearfar::default_cohort_lock<nearfar::mpi::world> lock(world);  // rank 0 is the home rank
   // [end]
+  // [memory]
   nearfar::mpi::world::far_segment<shared_words> memory(world);
+  // [end]
 
   for (int i = 0; i < rounds; ++i) {
     // [guard]
-    const std::lock_guard guard(lock);  // one rank at a time, of all ranks
+    const std::lock_guard guard(lock);  // one rank at a time holds the lock
     // [end]
+    // [update]
     std::uint64_t count = 0;
     memory.get(keeper, &shared_words::count, count);
-    memory.flush(keeper);  // nothing is there before its flush
+    memory.flush(keeper);  // `count` is valid after the flush
     ++count;
     memory.put(keeper, &shared_words::count, count);
-    memory.flush(keeper);  // complete before the lock is given up
+    memory.flush(keeper);  // completes the put before the lock is released
+    // [end]
   }
 
   world.barrier();

@@ -1,5 +1,5 @@
-// A table in the memory of rank 0 that all ranks look things up in and that is replaced now and then, guarded
-// by a reader-writer lock; and a small value that needs none.
+// A table in the memory of rank 0. All ranks look up rows, and from time to time a rank replaces all rows. A
+// reader-writer lock protects the table. A small value beside the table needs no lock.
 //
 //   mpirun -n 4 read_mostly_table
 #include <mpi.h>
@@ -27,15 +27,15 @@ struct row {
 };
 // [end]
 
-/// Every lookup finds rows of one version: returns how many did not.
+/// Returns the number of wrong lookups. A lookup is right if it finds rows of one version.
 int look_up_and_replace(MPI_Comm comm) {
   constexpr int keeper = 0;
   constexpr int rounds = 50;
   int mixed = 0;
   // [locks]
   world w(comm);
-  nearfar::cohort_rw_lock<world> lock(w);  // collective; rank 0 is its home
-  world::far_array<row> table(w, rows);    // so many rows on each rank, of which those of rank 0 are used
+  nearfar::cohort_rw_lock<world> lock(w);        // collective; rank 0 is the home rank
+  world::far_array<row> table(w, rows);          // each rank has `rows` rows; rank 0's are used
   nearfar::seq_lock<world, double> scale(w, 1);  // one value: a lookup is one get
   // [end]
   for (int round = 0; round < rounds; ++round) {
@@ -52,7 +52,7 @@ int look_up_and_replace(MPI_Comm comm) {
           table.put({keeper, i}, &row::version, version);
           table.put({keeper, i}, &row::value, value);
         }
-        table.flush(keeper);  // complete before the lock is given up
+        table.flush(keeper);  // completes the puts before the lock is released
       }
       scale.update([](double& value) { value *= 2; });
       // [end]
@@ -61,7 +61,7 @@ int look_up_and_replace(MPI_Comm comm) {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
     {
-      const std::shared_lock together(lock);  // no far operation while no writer is about
+      const std::shared_lock together(lock);  // no far operation if no writer is active
       table.get({keeper, 0}, &row::version, first);
       table.get({keeper, rows - 1}, &row::version, last);
       table.flush(keeper);

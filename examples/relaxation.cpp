@@ -1,4 +1,4 @@
-// Relaxation: sweeps over two grids, each point becoming the mean of its four neighbours.
+// Relaxation: sweeps over two grids. In a sweep each point becomes the mean of its four neighbours.
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -17,7 +17,7 @@ using grid = nearfar::grid_view<double>;
 void sweep(nearfar::team team, const grid& from, const grid& to) {
   const std::size_t columns = from.columns();
   team.for_each_block(from.rows(), 0,
-                      [&](nearfar::index_range mine) {  // the rows' owners, as at construction
+                      [&](nearfar::index_range mine) {  // a thread's own rows, as at construction
                         for (std::size_t i = mine.first; i < mine.last; ++i) {
                           if (i == 0 || i + 1 == from.rows()) continue;
                           const double* above = from.row(i - 1).data();
@@ -30,9 +30,11 @@ void sweep(nearfar::team team, const grid& from, const grid& to) {
                       });
 }
 
-/// A grid that is 1 at its upper edge and 0 elsewhere, after so many sweeps; the mean of its points.
+/// Returns the mean of a grid's points after the given number of sweeps. At first the grid is 1 at its upper
+/// edge and 0 elsewhere.
 double relax(std::size_t rows, std::size_t columns, int sweeps) {
-  // A segment for each row, constructed by its owner. Grids that both begin with a page are slower by 6 %.
+  // Each row is a segment, which its owner constructs. Two grids that begin at a page boundary are 6 %
+  // slower.
   const nearfar::contiguous_layout layout{.page_aligned = false};
   nearfar::segmented_array<double> first(rows, rows * columns, layout);
   nearfar::segmented_array<double> second(rows, rows * columns, layout);
@@ -54,8 +56,7 @@ double relax(std::size_t rows, std::size_t columns, int sweeps) {
 }  // namespace
 
 int main() {
-  // At the end, when nothing changes any more, the four edges of a square contribute alike to its inner
-  // points.
+  // In the steady state, the four edges of a square contribute equally to its inner points.
   constexpr std::size_t side = 18;
   constexpr double inner = (side - 2) * (side - 2);
   constexpr double expected = (side + 0.25 * inner) / (side * side);

@@ -32,7 +32,7 @@ bool streaming(std::size_t n) {
   nearfar::segmented_array<double> a(threads(), n);
   const nearfar::segmented_array<double> b(threads(), n, 4.0);
   // [streaming]
-  // Past the caches, if what is touched is larger than the last of them.
+  // The stores bypass the caches if the algorithm touches more than the last-level cache holds.
   nearfar::copy(b, a.begin(), nearfar::store_kind::automatic);
   // [end]
   return a == b;
@@ -40,7 +40,7 @@ bool streaming(std::size_t n) {
 
 bool counters() {
   // [padding]
-  // Numbers that threads change all the time: each on a cache line of its own, two lines apart from the next.
+  // Counters that threads change all the time. 128 bytes of padding put each on a cache line of its own.
   using padded = nearfar::segmented_array<long, nearfar::padded_layout>;
   padded counts(threads(), threads(), {.padding = 128, .page_aligned = false});
   nearfar::team().run([&](nearfar::team_member me) {
@@ -57,7 +57,7 @@ bool pieces(std::size_t n) {
   const padded z(threads() + 1, n, 2.0);
   const std::vector<double> w(n, 3.0);
   // [pieces]
-  // A loop of one's own over pointers, for each piece of memory that the ranges have in common.
+  // A loop of your own over pointers, for each piece that is contiguous in all ranges.
   for (const auto& [a, b, c, d] : nearfar::pieces(x, y, z, w))
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = b[i] + c[i] * d[i];
   // [end]
@@ -68,8 +68,8 @@ bool algorithms(std::size_t n) {
   // [algorithms]
   nearfar::segmented_array<int> v(threads(), n);
   int next = 0;
-  for (int& x : v) x = next = (next * 5 + 3) % 1009;  // any loop and any algorithm of the standard works
-  nearfar::sort(v);                                   // those of nearfar work segment by segment, in parallel
+  for (int& x : v) x = next = (next * 5 + 3) % 1009;  // every loop and every standard algorithm works
+  nearfar::sort(v);  // nearfar's algorithms work segment by segment, in parallel
   const auto found = nearfar::find(v, v[n / 2]);
   // [end]
   return std::is_sorted(v.begin(), v.end()) && found != v.end() && *found == v[n / 2];
@@ -77,7 +77,7 @@ bool algorithms(std::size_t n) {
 
 bool irregular() {
   // [dynamic]
-  // Many segments and dynamic turns: threads take those of their own NUMA domain first, then help others.
+  // Dynamic distribution of many segments: a thread takes those of its NUMA domain first, then helps others.
   nearfar::segmented_array<double> cells(64, 32'000);
   nearfar::for_each_segment_dynamic(cells, [](std::span<double> mine, std::size_t segment) {
     for (double& x : mine)

@@ -1,6 +1,6 @@
-// A task farm: whoever has nothing to do takes a task from a queue in the memory of all ranks, and there is
-// no master. Tasks beget others, so that nobody knows beforehand how many there are. Build it with
-// nearfar::mpi; run it with any number of ranks.
+// A task farm without a master: idle ranks take tasks from a queue in the memory of all ranks. Tasks create
+// other tasks, so their number is not known beforehand. Build it with nearfar::mpi, and run it with any
+// number of ranks.
 #include <mpi.h>
 
 #include <cmath>
@@ -15,14 +15,14 @@
 namespace {
 
 // [farm]
-/// An interval over which to integrate. Where the function is steep it is divided, and divided again.
+/// An interval to integrate over. An interval in which the function is steep is divided again and again.
 struct task {
   double from;
   double to;
 };
 
 struct alignas(nearfar::slot_bytes) words {
-  nearfar::far<std::int64_t> open;  ///< tasks that were pushed and are not done
+  nearfar::far<std::int64_t> open;  ///< tasks that were pushed and are not complete
 };
 
 template <nearfar::world W, typename Function>
@@ -53,13 +53,14 @@ double integral(W& w, double from, double to, double tolerance, const Function& 
         continue;
       }
       left.push_back({one.from, middle});
-      // The other half for whoever has time, if there is room. Counted before anybody can have done it.
+      // If the queue has room, pushes the other half for an idle rank. Counts the task first, because another
+      // rank may complete it at once.
       add_open(1);
       if (tasks.try_push({middle, one.to}) == nearfar::queue_status::success) continue;
       add_open(-1);
       left.push_back({middle, one.to});
     }
-    if (add_open(-1) == 0) tasks.close();  // the last one: all that wait for a task are told
+    if (add_open(-1) == 0) tasks.close();  // no task is left: ends all waiting pops
   }
   w.barrier();
   return mine;

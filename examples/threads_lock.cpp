@@ -1,4 +1,4 @@
-// The same locks without MPI: a list that the threads of one process append to.
+// The same locks without MPI: the threads of one process append to a list.
 #include <cstddef>
 #include <cstdio>
 #include <mutex>
@@ -15,7 +15,7 @@ int main() {
   constexpr int rounds = 1000;
   std::vector<int> list;
 
-  // As if the threads were on two nodes: the lock stays on one while it may.
+  // Treats the threads as if they were on two nodes. The lock stays on a node up to its pass limit.
   nearfar::threads::options chosen;
   chosen.topology = nearfar::topology_spec::parse("node:2");
   nearfar::threads::run(

@@ -6,7 +6,7 @@
 #include <nearfar.h>
 #include <stdio.h>
 
-/// Ends the program, since other ranks may be waiting for this one.
+/// After an error, prints it and ends the program, since other ranks may wait for this one.
 static void check(nearfar_status status) {
   if (status >= NEARFAR_SUCCESS) return;
   fprintf(stderr, "%s: %s\n", nearfar_error_text(status), nearfar_last_message());
@@ -19,7 +19,7 @@ typedef struct position {
   double y;
 } position;
 
-/// How many of the next rank's particles are missing. Collective.
+/// Returns how many of the next rank's particles are missing. Collective.
 static int exchange(nearfar_world* world) {
   enum { mine = 100 };
   nearfar_map* particles = NULL;
@@ -28,7 +28,7 @@ static int exchange(nearfar_world* world) {
   int missing = 0;
   check(nearfar_world_rank(world, &rank));
   check(nearfar_world_size(world, &ranks));
-  // Twice the room that is needed, since a hash chooses the rank.
+  // A hash chooses the rank, so each rank has twice the room needed on average.
   check(nearfar_map_create(world, sizeof(uint64_t), sizeof(position), 2 * mine, &particles));
 
   for (uint64_t i = 0; i < mine; ++i) {

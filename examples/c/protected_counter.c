@@ -6,7 +6,7 @@
 #include <nearfar.h>
 #include <stdio.h>
 
-/// Ends the program, since other ranks may be waiting for this one.
+/// After an error, prints it and ends the program, since other ranks may wait for this one.
 static void check(nearfar_status status) {
   if (status >= NEARFAR_SUCCESS) return;
   fprintf(stderr, "%s: %s\n", nearfar_error_text(status), nearfar_last_message());
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   enum { rounds = 100, keeper = 0 };
   MPI_Init(&argc, &argv);
 
-  // A window of MPI's own; in steps of 64 bytes, for which every MPI library is right.
+  // An ordinary window. MPICH puts to wrong addresses if a window's size is no multiple of 16 bytes.
   uint64_t* memory = NULL;
   MPI_Win window = MPI_WIN_NULL;
   MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   MPI_Win_sync(window);
 
   // [counter]
-  // All ranks make these, in the same order.
+  // All ranks make the world and the lock in the same order.
   nearfar_world* world = NULL;
   nearfar_lock* lock = NULL;
   check(nearfar_world_from_comm(MPI_COMM_WORLD, NULL, &world));
@@ -39,10 +39,10 @@ int main(int argc, char** argv) {
     MPI_Win_flush(keeper, window);
     ++count;
     MPI_Put(&count, 1, MPI_UINT64_T, keeper, 0, 1, MPI_UINT64_T, window);
-    MPI_Win_flush(keeper, window);  // complete before the lock is given up
+    MPI_Win_flush(keeper, window);  // completes the put before the lock is released
     check(nearfar_lock_release(lock));
   }
-  check(nearfar_world_barrier(world));  // who has finished still lets others progress
+  check(nearfar_world_barrier(world));  // a rank that waits here drives MPI's progress for the others
   // [end]
 
   int rank = 0;

@@ -1,11 +1,11 @@
-// Tasks that one rank pushes and all ranks pop, until the queue is closed.
+// One rank pushes tasks into a queue. All ranks pop tasks until the queue is closed.
 //
 //   mpirun -n 4 c_task_queue
 #include <mpi.h>
 #include <nearfar.h>
 #include <stdio.h>
 
-/// Ends the program, since other ranks may be waiting for this one.
+/// After an error, prints it and ends the program, since other ranks may wait for this one.
 static void check(nearfar_status status) {
   if (status >= NEARFAR_SUCCESS) return;
   fprintf(stderr, "%s: %s\n", nearfar_error_text(status), nearfar_last_message());
@@ -18,7 +18,7 @@ typedef struct task {
   long to;
 } task;
 
-/// This rank's share of 1 + 2 + ... + last. Collective.
+/// Returns this rank's share of 1 + 2 + ... + last. Collective.
 static long sum_together(nearfar_world* world, long last) {
   enum { at_once = 10 };
   nearfar_queue* tasks = NULL;
@@ -30,13 +30,13 @@ static long sum_together(nearfar_world* world, long last) {
   if (rank == 0) {
     for (next.from = 1; next.from <= last; next.from += at_once) {
       next.to = next.from + at_once - 1 < last ? next.from + at_once - 1 : last;
-      // If there is no room, do one instead of waiting: this rank alone may be taking them.
+      // If the queue is full, this rank does the task itself: as the only rank it would wait for ever.
       if (nearfar_queue_try_push(tasks, &next) != NEARFAR_FULL) continue;
       for (long i = next.from; i <= next.to; ++i) sum += i;
     }
     check(nearfar_queue_close(tasks));
   }
-  // Waits while there is nothing, and ends when there will be nothing any more.
+  // Waits while the queue is empty, and ends when the queue is closed and empty.
   while (nearfar_queue_pop(tasks, &next) == NEARFAR_SUCCESS)
     for (long i = next.from; i <= next.to; ++i) sum += i;
   check(nearfar_world_barrier(world));

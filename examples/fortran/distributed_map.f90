@@ -21,7 +21,7 @@ program distributed_map
 contains
 
   ! [map]
-  !> How many of the next rank's positions are missing. Collective.
+  !> Returns how many of the next rank's positions are missing. Collective.
   integer function exchange(world) result(missing)
     type(nearfar_world), intent(in) :: world
     integer, parameter :: mine = 100
@@ -32,7 +32,7 @@ contains
 
     call world%rank(rank)
     call world%size(ranks)
-    ! Twice the room that is needed, since a hash chooses the rank.
+    ! A hash chooses the rank, so each rank has twice the room needed on average.
     call particles%create(world, key_bytes=8, value_bytes=24, entries=2 * mine)
     do i = 1, mine
       number = rank * mine + i

@@ -19,7 +19,7 @@ program protected_counter
   integer :: i, rank, ranks
 
   call MPI_Init()
-  ! A window of MPI's own; in steps of 64 bytes, for which every MPI library is right.
+  ! An ordinary window. MPICH puts to wrong addresses if a window's size is no multiple of 16 bytes.
   call MPI_Win_allocate(64_MPI_ADDRESS_KIND, 1, MPI_INFO_NULL, MPI_COMM_WORLD, memory, window)
   call c_f_pointer(memory, words, [8])
   words = 0
@@ -27,7 +27,8 @@ program protected_counter
   call MPI_Win_sync(window)
 
   ! [counter]
-  ! All ranks make these, in the same order. Without status an error ends the program, and says what to do.
+  ! All ranks make the world and the lock in the same order. Without the argument `status`, an error ends the
+  ! program, and the message says what to do.
   call world%create(MPI_COMM_WORLD)
   call lock%create(world)
 
@@ -37,10 +38,10 @@ program protected_counter
     call MPI_Win_flush(keeper, window)
     count = count + 1
     call MPI_Put(count, 1, MPI_INTEGER8, keeper, first, 1, MPI_INTEGER8, window)
-    call MPI_Win_flush(keeper, window) ! complete before the lock is given up
+    call MPI_Win_flush(keeper, window) ! completes the put before the lock is released
     call lock%release()
   end do
-  call world%barrier() ! who has finished still lets others progress
+  call world%barrier() ! a rank that waits here drives MPI's progress for the others
   ! [end]
 
   call MPI_Get(count, 1, MPI_INTEGER8, keeper, first, 1, MPI_INTEGER8, window)

@@ -1,4 +1,4 @@
-! Tasks that one rank pushes and all ranks pop, until the queue is closed.
+! One rank pushes tasks into a queue. All ranks pop tasks until the queue is closed.
 !
 !   mpirun -n 4 fortran_task_queue
 program task_queue
@@ -29,7 +29,7 @@ program task_queue
 contains
 
   ! [sum]
-  !> This rank's share of 1 + 2 + ... + last. Collective.
+  !> Returns this rank's share of 1 + 2 + ... + last. Collective.
   integer function sum_together(world, last) result(mine)
     type(nearfar_world), intent(in) :: world
     integer, intent(in) :: last
@@ -45,12 +45,12 @@ contains
       do i = 1, last, at_once
         next = task(i, min(i + at_once - 1, last))
         call tasks%try_push(next, status)
-        ! If there is no room, do one instead of waiting: this rank alone may be taking them.
+        ! If the queue is full, this rank does the task itself: as the only rank it would wait for ever.
         if (status == NEARFAR_FULL) mine = mine + sum_of(next)
       end do
       call tasks%close()
     end if
-    do ! waits while there is nothing, ends when there will be nothing any more
+    do ! waits while the queue is empty, ends when the queue is closed and empty
       call tasks%pop(next, status)
       if (status /= NEARFAR_SUCCESS) exit
       mine = mine + sum_of(next)

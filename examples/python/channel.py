@@ -1,4 +1,4 @@
-"""Threads that hand numbers to each other, without MPI.
+"""Two threads that pass numbers through a channel, without MPI.
 
     python3 channel.py
 """
@@ -12,11 +12,11 @@ import nearfar
 
 # [channel]
 def sum_of_squares(last):
-    """1 + 4 + ... + last * last, where one thread squares and another sums up."""
+    """Return 1 + 4 + ... + last * last. One thread squares, another adds up."""
     squares = nearfar.Channel(np.int64, capacity=16)
 
     def square():
-        with squares:  # closed at the end
+        with squares:  # closes the channel at the end
             for number in range(1, last + 1):
                 squares.put(number * number)
 

@@ -13,8 +13,9 @@ MINE = 100
 
 # [map]
 def exchange(world):
-    """How many of the next rank's words are missing. Collective."""
-    # Keys are integers, values up to 30 bytes; twice the room that is needed, since a hash chooses the rank.
+    """Return how many of the next rank's words are missing. Collective."""
+    # Keys are integers, values have up to 30 bytes. A hash chooses the rank, so each rank has twice the room
+    # needed on average.
     words = world.map(np.uint64, 30, entries=2 * MINE)
     for number in range(MINE * world.rank, MINE * (world.rank + 1)):
         words[number] = f"word {number}".encode()

@@ -13,9 +13,9 @@ KEEPER = 0
 
 
 def count_together(window):
-    """What the counter is in the end."""
+    """Return the final count."""
     # [counter]
-    # All ranks make these, in the same order; the world is closed by all at the end of the block.
+    # All ranks make the world and the lock in the same order, and close the world at the end of the block.
     with nearfar.World(MPI.COMM_WORLD) as world:
         lock = world.lock()
         count = np.zeros(1, dtype=np.uint64)
@@ -25,8 +25,8 @@ def count_together(window):
                 window.Flush(KEEPER)
                 count += 1
                 window.Put([count, MPI.UINT64_T], KEEPER)
-                window.Flush(KEEPER)  # complete before the lock is given up
-        world.barrier()  # who has finished still lets others progress
+                window.Flush(KEEPER)  # completes the put before the lock is released
+        world.barrier()  # a rank that waits here drives MPI's progress for the others
     # [end]
     window.Get([count, MPI.UINT64_T], KEEPER)
     window.Flush(KEEPER)
@@ -34,7 +34,7 @@ def count_together(window):
 
 
 def main():
-    # In steps of 64 bytes, for which every MPI library is right.
+    # MPICH puts to wrong addresses if a window's size is no multiple of 16 bytes.
     window = MPI.Win.Allocate(64, 1, comm=MPI.COMM_WORLD)
     np.frombuffer(window.tomemory(), dtype=np.uint64)[0] = 0
     window.Lock_all()

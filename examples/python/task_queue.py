@@ -1,4 +1,4 @@
-"""Tasks that one rank puts and all ranks get, until the queue is finished.
+"""One rank puts tasks into a queue. All ranks get tasks until the queue is finished.
 
     mpirun -n 4 python3 -m mpi4py task_queue.py
 """
@@ -11,7 +11,7 @@ import nearfar
 
 # [queue]
 def sum_together(world, last, at_once=10):
-    """This rank's share of 1 + 2 + ... + last. Collective."""
+    """Return this rank's share of 1 + 2 + ... + last. Collective."""
     task = np.dtype([("first", np.int64), ("last", np.int64)])
     tasks = world.queue(task, capacity=100)
     mine = 0
@@ -20,10 +20,10 @@ def sum_together(world, last, at_once=10):
             numbers = range(first, min(first + at_once, last + 1))
             try:
                 tasks.put((numbers[0], numbers[-1]), block=False)
-            except nearfar.Full:  # do one instead of waiting: this rank alone may be taking them
+            except nearfar.Full:  # does the task itself: as the only rank it would wait for ever
                 mine += sum(numbers)
         tasks.finish()
-    for one in tasks:  # waits while there is nothing, ends when there will be nothing any more
+    for one in tasks:  # waits while the queue is empty, ends when it is finished and empty
         mine += sum(range(one["first"], one["last"] + 1))
     world.barrier()
     return mine
