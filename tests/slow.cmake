@@ -18,7 +18,6 @@ if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
     checker/biased_queue_test.cpp
     checker/completion_test.cpp
     checker/crash_test.cpp
-    checker/cst_test.cpp
     checker/deadline_test.cpp
     checker/epoch_test.cpp
     checker/far_fault_test.cpp

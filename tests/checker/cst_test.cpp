@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "nearfar/checker/lock_program.hpp"
+#include "nearfar/checker/mutation.hpp"
 #include "nearfar/engine/world.hpp"
 #include "nearfar/lock/cst_lock.hpp"
 #include "nearfar/topology/spec.hpp"
@@ -95,13 +96,25 @@ TEST(sleep_for_a_lock, loses_no_wake_up) {
   expect_nothing_found(with<fault_of_sleep::none>(2), {});
   EXPECT_FALSE(loses_a_wake_up<fault_of_sleep::none>(3));
 }
+[[nodiscard]] program parking(int ranks, int acquisitions) {
+  return lock_program(topology_spec::parse("node:1").place(ranks), acquisitions,
+                      [](world& w) { return std::make_unique<parking_lock<world>>(w); });
+}
 TEST(sleep_for_a_lock, may_end_for_no_reason) {
-  const program of_two = lock_program(topology_spec::parse("node:1").place(2), 1,
-                                      [](world& w) { return std::make_unique<parking_lock<world>>(w); });
-  const program of_three = lock_program(topology_spec::parse("node:1").place(3), 2,
-                                        [](world& w) { return std::make_unique<parking_lock<world>>(w); });
-  expect_nothing_found(of_two, {.most_early_wakes = 1});
-  expect_nothing_found(of_three, {.by = search::random, .most_early_wakes = 2, .most_executions = 3000});
+  expect_nothing_found(parking(2, 1), {.most_early_wakes = 1});
+  expect_nothing_found(parking(3, 2), {.by = search::random, .most_early_wakes = 2, .most_executions = 3000});
+}
+TEST(sleep_for_a_lock, is_found_with_any_of_its_calls_broken) {
+  int calls = 0;
+  for (const mutation& one : mutations_of(parking(3, 2), {}, "lock/cst_lock.hpp")) {
+    if (one.operation != "sleep" && one.operation != "wake") continue;
+    ++calls;
+    const report result =
+        check(parking(3, 2), {.by = search::random, .most_executions = 20'000, .broken = one});
+    ASSERT_TRUE(result.found) << one.text();
+    EXPECT_EQ(result.found->what, fault::deadlock);
+  }
+  EXPECT_EQ(calls, 2);
 }
 
 TEST(sleep_for_a_lock, loses_one_if_it_is_wrong) {

@@ -4,11 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <climits>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
-#include "nearfar/channel/rendezvous.hpp"
+#include "nearfar/channel/strategies.hpp"
+#include "nearfar/checker/mutation.hpp"
 #include "tests/channel/channel_programs.hpp"
 #include "tests/checker/expectations.hpp"
 
@@ -179,31 +183,89 @@ class forgetful_channel : public basic_channel<forgetful_memory, word, ring_buff
 };
 
 /// In place of thousands of executions of each strategy (checked_channel_test.cpp), a few of the two ways in
-/// which channels wake.
-TEST(channels, wake_those_that_wait) {
-  const auto stream = [](auto made, int senders, int receivers) {
-    return on_a_node(senders + receivers, [=](world& w, monitor&) {
-      auto channel = made(w);
-      constexpr word count = 2;
-      if (w.rank() < senders) {
-        for (word i = 0; i < count; ++i)
-          if (channel.send(i) != queue_status::success) throw nearfar::error("nobody closes");
-      } else {
-        for (word i = 0; i < count * static_cast<word>(senders); i += static_cast<word>(receivers))
-          if (!channel.receive()) throw nearfar::error("nobody closes");
+/// which channels wake, one of them with locks whose waiters sleep.
+template <template <typename, typename> typename Buffer>
+class small_channel : public node_channel<world, word, Buffer> {
+  using base = node_channel<world, word, Buffer>;
+
+ public:
+  explicit small_channel(world& w)
+    requires(base::takes_capacity)
+      : base(w, 1) {}
+  explicit small_channel(world& w)
+    requires(!base::takes_capacity)
+      : base(w) {}
+};
+using ring = small_channel<ring_buffer>;
+using locked = small_channel<ring_of<channel_lock::parking>::mpmc>;
+using meeting = small_channel<rendezvous>;
+
+void expect_sent(queue_status found) {
+  if (found != queue_status::success) throw nearfar::error("nobody closes");
+}
+template <typename Channel>
+[[nodiscard]] program stream(int senders, int receivers) {
+  return on_a_node(senders + receivers, [=](world& w, monitor&) {
+    Channel channel(w);
+    constexpr word count = 2;
+    if (w.rank() < senders)
+      for (word i = 0; i < count; ++i) expect_sent(channel.send(i));
+    else
+      for (word i = 0; i < count * static_cast<word>(senders); i += static_cast<word>(receivers))
+        if (!channel.receive()) throw nearfar::error("nobody closes");
+    w.barrier();
+  });
+}
+/// Two wait for messages until nobody sends any more.
+template <typename Channel>
+[[nodiscard]] program closed_by_sender() {
+  return on_a_node(3, [=](world& w, monitor&) {
+    Channel channel(w);
+    if (w.rank() == 0) {
+      expect_sent(channel.send(1));
+      channel.close();
+    } else {
+      while (channel.receive()) {
       }
-      w.barrier();
-    });
-  };
-  const auto ring = [](world& w) { return node_channel<world, word, ring_buffer>(w, 1); };
-  const auto meeting = [](world& w) { return node_channel<world, word, rendezvous>(w); };
-  for (const near_model near : near_models)
-    for (options how : {at_random(near, 200), waking_early(at_random(near, 200))}) {
-      expect_nothing_found(stream(ring, 1, 2), how);
-      expect_nothing_found(stream(ring, 2, 1), how);
-      expect_nothing_found(stream(meeting, 1, 2), how);
-      expect_nothing_found(stream(meeting, 2, 1), how);
     }
+    w.barrier();
+  });
+}
+template <typename Channel>
+[[nodiscard]] std::vector<program> programs_of() {
+  return {stream<Channel>(1, 2), stream<Channel>(2, 1), closed_by_sender<Channel>()};
+}
+
+TEST(channels, wake_those_that_wait) {
+  for (const near_model near : near_models)
+    for (const options& how : {at_random(near, 200), waking_early(at_random(near, 200))})
+      for (const auto& all : {programs_of<ring>(), programs_of<locked>(), programs_of<meeting>()})
+        for (const program& what : all) expect_nothing_found(what, how);
+}
+
+[[nodiscard]] bool is_caught(const std::vector<program>& programs, const mutation& broken) {
+  return std::any_of(programs.begin(), programs.end(), [&](const program& what) {
+    options how = at_random(near_model::release_acquire, 2000);
+    how.broken = broken;
+    return check(what, how).found.has_value();
+  });
+}
+/// Breaks each call by which a rank sleeps or wakes others. Returns how many there are.
+template <typename Channel>
+int expect_broken_calls_found() {
+  const std::vector<program> programs = programs_of<Channel>();
+  std::set<mutation> calls;
+  for (const program& what : programs)
+    for (const mutation& one : mutations_of(what, by(near_model::release_acquire), "nearfar/channel/"))
+      if (one.operation == "sleep" || one.operation == "wake") calls.insert(one);
+  for (const mutation& one : calls) EXPECT_TRUE(is_caught(programs, one)) << one.text();
+  return static_cast<int>(calls.size());
+}
+TEST(channels, are_found_with_any_call_broken_that_sleeps_or_wakes) {
+  // To sleep, to wake one, to wake all, which is one of all, too; and the first two of the locks.
+  EXPECT_EQ(expect_broken_calls_found<ring>(), 4);
+  EXPECT_EQ(expect_broken_calls_found<locked>(), 6);
+  EXPECT_EQ(expect_broken_calls_found<meeting>(), 4);
 }
 
 TEST(channels_that_tell_one_of_all, are_found) {

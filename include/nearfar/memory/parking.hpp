@@ -100,7 +100,7 @@ class modelled_sleep {
       return knows_who_ ? (now & me_) == 0 : now != before;
     };
     if (!deadline)
-      await_told(w, word, seen, is_woken, site);
+      await_told(w, word, seen, is_woken);
     else if (!w.await_until(*deadline, word.sleepers, is_woken))
       change(word, [this](std::uint64_t now) { return now & ~me_; });
   }
@@ -142,9 +142,9 @@ class modelled_sleep {
   }
   template <typename W, typename Memory, typename Predicate>
   static void await_told(W& w, parking_word<Memory>& word, [[maybe_unused]] std::uint32_t seen,
-                         const Predicate& is_woken, [[maybe_unused]] const std::source_location& site) {
+                         const Predicate& is_woken) {
     if constexpr (exploring_world<W>)
-      w.await_asleep(word.sleepers, is_woken, word.value, seen, site);
+      w.await_asleep(word.sleepers, is_woken, word.value, seen);
     else
       w.await(word.sleepers, is_woken);
   }
