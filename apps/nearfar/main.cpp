@@ -145,7 +145,11 @@ std::string text_of(const CLI::App& app, const CLI::ParseError& error) {
     const std::vector<std::string> left = app.remaining(true);
     text = fmt::format("unexpected argument{} {}", left.size() == 1 ? "" : "s", fmt::join(left, " "));
   }
-  if (text.starts_with("A ")) text.front() = 'a';
+  if (text.starts_with("A ")) {
+    text.front() = 'a';
+  } else if (const std::string missing = " is required"; text.ends_with(missing) && !text.starts_with('-')) {
+    text = fmt::format("argument '{}' is missing", text.substr(0, text.size() - missing.size()));
+  }
   return text;
 }
 

@@ -181,7 +181,9 @@ class BadInput(InEmptyFolder):
         self.assert_refused("bench", saying="benchmark")
         self.assert_refused("bench", "ecsb", "--lock", saying="--lock")
         self.assert_refused("bench", "ecsb", "upb", saying="upb")
-        self.assert_refused(saying="subcommand")
+        self.assert_refused(saying="a subcommand is required; see 'nearfar --help'")
+        self.assert_refused("report", saying="argument 'files' is missing; see 'nearfar report --help'")
+        self.assert_refused("sim", "fit", saying="--output is required")
 
     def test_locks_that_cannot_run(self):
         self.assert_refused("bench", "ecsb", "--ranks", "2", "--locks", "mpi_win", saying="mpi_win")
@@ -1151,7 +1153,7 @@ class Interruption(InEmptyFolder):
             out, errors = run.communicate()
             self.assertEqual(run.returncode, 128 + number, errors)
             self.assertIn("\ndash ", out)
-            self.assertRegex(errors, r"nearfar: ended by signal \d+ \(.*\); the repetitions .* are in 'r.jsonl'\n")
+            self.assertRegex(errors, r"nearfar: ended by signal \d+ \(.*\); the completed repetitions are in 'r.jsonl'\n")
             self.assertEqual(self.left_behind(), ["r.jsonl"])
             self.assert_kept(self.folder / "r.jsonl")
             (self.folder / "r.jsonl").unlink()
