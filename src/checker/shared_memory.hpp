@@ -149,8 +149,8 @@ class shared_memory {
   /// A sequentially consistent fence of all ranks at once, which `rank` asks for.
   void heavy_fence(int rank, std::span<knowledge* const> all);
   /// An operation on an object has been called, or returns: real time is part of the total order.
-  void note_call(std::uint64_t object, view& seen) { order_.put_behind(seen, at(object).message); }
-  void note_return(std::uint64_t object, const view& seen) { order_.put_behind(at(object).message, seen); }
+  void note_call(std::uint64_t object, view& seen) { order_.note_call(seen, at(object).message); }
+  void note_return(std::uint64_t object, const view& seen) { order_.note_return(at(object).message, seen); }
   /// Whether something sequentially consistent has happened: from then on a step may take choices away from
   /// others that touch other words.
   [[nodiscard]] bool has_total_order() const noexcept { return order_.is_used(); }
