@@ -312,6 +312,7 @@ touched shared_memory::apply_near(int rank, knowledge& of, const engine::operati
                            .is_ordered = order == std::memory_order_seq_cst};
   if (!at.is_ordered && !order_.is_used()) return access_near(of, what, word, earlier, order, event);
   const event_set before = at.is_ordered ? in_order().before_next(of.seen) : event_set{};
+  if (at.is_ordered) order_.note_beginning(rank, of.seen);
   const touched values = access_near(of, what, word, earlier, order, event);
   order_.note_access(rank, at, before, of.seen);
   return values;

@@ -155,8 +155,8 @@ class shared_memory {
   void light_fence(knowledge& of);
   void heavy_fence(int rank, knowledge& of);
   /// An operation on an object has been called, or returns: real time is part of the total order.
-  void note_call(std::uint64_t object, view& seen) { order_.put_behind(seen, at(object).message); }
-  void note_return(std::uint64_t object, const view& seen) { order_.put_behind(at(object).message, seen); }
+  void note_call(std::uint64_t object, view& seen) { order_.note_call(seen, at(object).message); }
+  void note_return(std::uint64_t object, const view& seen) { order_.note_return(at(object).message, seen); }
   /// Whether something sequentially consistent has happened: from then on a step may take choices away from
   /// others that touch other words.
   [[nodiscard]] bool has_total_order() const noexcept { return order_.is_used(); }

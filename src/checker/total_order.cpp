@@ -17,7 +17,7 @@ void total_order::clear() {
 std::size_t total_order::begin(std::size_t place_in_views) {
   is_used_ = true;
   first_in_view_ = place_in_views;
-  return place_in_views + 2 * ranks_;
+  return place_in_views + 3 * ranks_;
 }
 
 void total_order::join(event_set& to, std::size_t number) const {
@@ -29,7 +29,7 @@ void total_order::join(event_set& to, std::size_t number) const {
 event_set total_order::before_next(const view& seen) const {
   event_set result;
   for (std::size_t rank = 0; rank < ranks_; ++rank)
-    if (const version_number count = seen.at(steps_in_view(rank)); count > 0)
+    if (const version_number count = seen.at(strong_in_view(rank)); count > 0)
       join(result, steps_[rank][count - 1]);
   return result;
 }
@@ -141,16 +141,27 @@ void total_order::note_fence(int rank, event_set before, view& seen) {
   numbers& fences = fences_[static_cast<std::size_t>(rank)];
   fences.push_back(number);
   seen.raise(fences_in_view(static_cast<std::size_t>(rank)), fences.size());
+  seen.raise(steps_in_view(static_cast<std::size_t>(rank)), steps_[static_cast<std::size_t>(rank)].size());
 }
 
 void total_order::note_end_of_step(int rank, view& seen) const {
   const auto of = static_cast<std::size_t>(rank);
-  seen.raise(steps_in_view(of), steps_[of].size());
+  seen.raise(strong_in_view(of), steps_[of].size());
 }
 
-void total_order::put_behind(view& to, const view& from) const {
+void total_order::note_beginning(int rank, view& seen) const {
+  const auto of = static_cast<std::size_t>(rank);
+  seen.raise(steps_in_view(of), steps_[of].size() + 1);
+}
+
+void total_order::note_return(view& message, const view& seen) const {
   for (std::size_t rank = 0; is_used_ && rank < ranks_; ++rank)
-    to.raise(steps_in_view(rank), from.at(steps_in_view(rank)));
+    message.raise(strong_in_view(rank), seen.at(steps_in_view(rank)));
+}
+
+void total_order::note_call(view& seen, const view& message) const {
+  for (std::size_t rank = 0; is_used_ && rank < ranks_; ++rank)
+    seen.raise(strong_in_view(rank), message.at(strong_in_view(rank)));
 }
 
 void total_order::renumber(std::size_t word,

@@ -3,12 +3,10 @@
 //
 // A comes before B in S if
 // - A strongly happens before B;
-// - A is of an operation that returns before that of B is called, and histories of these operations are
-// judged: real
-//   time orders them, and C++ has no real time;
 // - an access `a` is coherence-ordered before an access `b` of the same word, A is `a` or a fence that
-// happens
-//   before `a`, and B is `b` or a fence that `b` happens before.
+//   happens before `a`, and B is `b` or a fence that `b` happens before;
+// - A happens before an operation returns, that operation returns before another is called, and B is behind
+//   that call. C++ has no real time, but the histories of operations are judged in real time.
 //
 // What has happened is a part of each execution that it may become, so that a cycle never goes away. The
 // newest place of a word makes none, since everything new then comes last. Nothing here depends on the order
@@ -42,8 +40,9 @@ class total_order {
   void clear();
   /// Whether something is in it.
   [[nodiscard]] bool is_used() const noexcept { return is_used_; }
-  /// Views keep two numbers of each rank from this place on: how many of its fences happen before what the
-  /// view is of, and how many of its steps in the order strongly do. Returns the place behind them.
+  /// Views keep three numbers of each rank from this place on: how many of its fences, and how many of all
+  /// its steps in the order, happen before what the view is of, and how many of these strongly do. Returns
+  /// the place behind them.
   std::size_t begin(std::size_t place_in_views);
 
   /// Whether an access of a near cell may be there, by a rank that knows this and what it acquires.
@@ -52,14 +51,18 @@ class total_order {
   /// What strongly happens before the next step of a rank, and comes before that: it is to be asked for
   /// before the step acquires anything.
   [[nodiscard]] event_set before_next(const view& seen) const;
+  /// A sequentially consistent access is to take place: who acquires it learns so.
+  void note_beginning(int rank, view& seen) const;
   /// An access has its place; of a write the rank knows the version by now.
   void note_access(int rank, const place_of_access& at, event_set before, view& seen);
   void note_fence(int rank, event_set before, view& seen);
   /// After a fence has made known what it does.
   void note_end_of_step(int rank, view& seen) const;
 
-  /// Who knows `to` comes behind what strongly happens before who knows `from`, and learns nothing else.
-  void put_behind(view& to, const view& from) const;
+  /// Lets a message carry what happens before a return, and a call come behind that; it makes nothing else
+  /// known.
+  void note_return(view& message, const view& seen) const;
+  void note_call(view& seen, const view& message) const;
 
   /// The versions of a word have other numbers.
   void renumber(std::size_t word, const std::function<version_number(version_number)>& renumbered);
@@ -83,6 +86,10 @@ class total_order {
 
   [[nodiscard]] std::size_t fences_in_view(std::size_t rank) const { return first_in_view_ + rank; }
   [[nodiscard]] std::size_t steps_in_view(std::size_t rank) const { return first_in_view_ + ranks_ + rank; }
+  /// Of the steps that strongly happen before.
+  [[nodiscard]] std::size_t strong_in_view(std::size_t rank) const {
+    return first_in_view_ + 2 * ranks_ + rank;
+  }
   std::size_t add(int rank, member one);
   [[nodiscard]] accesses& at_place(std::size_t word, version_number place);
   /// Adds a step and all that is before it.

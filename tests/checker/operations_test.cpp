@@ -63,6 +63,32 @@ TEST(operations, precede_others_in_real_time) {
   EXPECT_TRUE(finds(what, by(weak), fault::history, "read"));
 }
 
+/// Rank 0 writes; the others read behind a fence.
+program read_behind_fences(int readers, std::memory_order store, bool fences) {
+  return judged(program_of(1 + readers,
+                           [=](scene& s) {
+                             s.watch.call(object, s.rank() == 0 ? reg::write : reg::read,
+                                          s.rank() == 0 ? value_list{1} : value_list{});
+                             if (s.rank() == 0) {
+                               s.cells.x.store(1, store);
+                               s.watch.returned({});
+                               return;
+                             }
+                             if (fences) s.w.fence(seq_cst);
+                             s.watch.returned({s.cells.x.load(acquire)});
+                           }),
+                linearizable_by(reg{}));
+}
+
+TEST(operations, have_a_total_order_that_agrees_with_real_time) {
+  EXPECT_TRUE(is_right(written_and_read(2, seq_cst, seq_cst), by(weak)));
+  EXPECT_TRUE(is_right(read_behind_fences(1, seq_cst, true), by(weak)));
+  EXPECT_TRUE(finds(read_behind_fences(1, seq_cst, false), by(weak), fault::history, "write"));
+  EXPECT_TRUE(finds(read_behind_fences(1, release, true), by(weak), fault::history, "write"));
+  // What the first reader has seen happened before it returns, though the write has not returned.
+  EXPECT_TRUE(is_right(read_behind_fences(2, seq_cst, true), by(weak)));
+}
+
 TEST(operations, have_orders_of_calls_and_returns_only_where_they_matter) {
   const auto executions = [](std::array<std::uint64_t, 2> objects) {
     return check(program_of(2,
