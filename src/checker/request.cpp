@@ -486,8 +486,9 @@ std::uint64_t operation_call::operands() const {
   for (const std::uint64_t one : *arguments_) hash = mixed(hash, one);
   return hash;
 }
+// Stamps are steps as schedules number them, from 1.
 touched operation_call::take(int /*choice*/) {
-  run().past_operations().call(rank(), object_, method_, *arguments_, run().events().size());
+  run().past_operations().call(rank(), object_, method_, *arguments_, run().events().size() + 1);
   run().words().note_call(word(), run().state(rank()).seen);
   run().note_call();
   return {};
@@ -502,7 +503,7 @@ std::string operation_return::text(bool /*in_vain*/) const {
 }
 std::uint64_t operation_return::word() const { return object_name(object_); }
 touched operation_return::take(int /*choice*/) {
-  run().past_operations().returned(rank(), *result_, run().events().size());
+  run().past_operations().returned(rank(), *result_, run().events().size() + 1);
   run().words().note_return(word(), run().state(rank()).seen);
   run().note_return_of_operation();
   return {};

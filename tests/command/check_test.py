@@ -343,7 +343,7 @@ class Plans(Check):
         for change, saying in [
             (("try_send 1,", "try_sent 1,"), "no operation 'try_sent'"),
             (("flagged.published", "mutex"), "lock of the system"),
-            (('"ranks": 4', '"ranks": 3'), "plan of 4 ranks"),
+            (('"ranks": 4', '"ranks": 5'), "plan of 4 ranks"),
         ]:
             (self.folder / "bad.json").write_text((self.folder / "t.json").read_text().replace(*change))
             self.assert_refused("--replay", "bad.json", saying=saying)

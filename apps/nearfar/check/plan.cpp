@@ -34,8 +34,10 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 std::vector<std::string_view> words_in(std::string_view text) {
   std::vector<std::string_view> words;
-  for (const std::string_view word : split(text, ' '))
-    if (!word.empty()) words.push_back(word);
+  for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
+    words.push_back(text.substr(0, text.find_first_of(blanks)));
+    text.remove_prefix(words.back().size());
+  }
   return words;
 }
 

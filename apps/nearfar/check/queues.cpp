@@ -1,5 +1,7 @@
 // The registered queues in the model checker.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -51,9 +53,19 @@ fifo_roles queue_roles(const std::string& name, int ranks, int home) {
   return {.pusher = (home + 1) % ranks, .popper = home};
 }
 
+/// The first element of a list is one that has been popped.
+constexpr std::size_t least_capacity_of_lists = 2;
+
 /// Of each rank, so that no rank finds a queue full, wherever that has its elements.
 std::size_t room_for_all(const checker::object_plan& plan) {
-  return std::max<std::size_t>(1, most_pushes_of_a_rank(plan)) * plan.of_ranks.size();
+  return std::max(least_capacity_of_lists, most_pushes_of_a_rank(plan) * plan.of_ranks.size());
+}
+
+std::string capacity_obstacle(const std::string& name, const check_case& of) {
+  const bool is_list = name == "lockfree_queue" || name == "locked_queue";
+  if (!is_list || of.capacity == 0 || of.capacity >= least_capacity_of_lists) return "";
+  return fmt::format("it has {} elements at each rank at least, not --capacity {}", least_capacity_of_lists,
+                     of.capacity);
 }
 
 checker::program queue_program(const check_case& of, const bench::queue_entry& entry) {
@@ -80,17 +92,17 @@ checkable checkable_queue(const bench::queue_entry& entry) {
           .one_node_only = entry.one_node_only,
           .is_sound = entry.is_sound(),
           .program = [&entry](const check_case& of) { return queue_program(of, entry); },
-          .plans =
-              planned_object{.language = queue_language,
-                             .takes_capacity = true,
-                             .usual_plan =
-                                 [name = entry.name](int ranks, int home) {
-                                   return usual_fifo_plan(ranks, queue_roles(name, ranks, home));
-                                 },
-                             .obstacle =
-                                 [name = entry.name](const checker::object_plan& plan, const check_case& of) {
-                                   return obstacle(plan, queue_roles(name, of.ranks, of.home), queue_words);
-                                 }}};
+          .plans = planned_object{
+              .language = queue_language,
+              .takes_capacity = true,
+              .usual_plan = [name = entry.name](
+                                int ranks,
+                                int home) { return usual_fifo_plan(ranks, queue_roles(name, ranks, home)); },
+              .obstacle =
+                  [name = entry.name](const checker::object_plan& plan, const check_case& of) {
+                    const std::string why = obstacle(plan, queue_roles(name, of.ranks, of.home), queue_words);
+                    return why.empty() ? capacity_obstacle(name, of) : why;
+                  }}};
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ std::vector<shown_operation> operations_in(const checker::replayed& shown) {
 
 /// The operations of all ranks in order of call, with what they returned.
 std::string operations_text(const checker::replayed& shown) {
+  if (shown.steps.empty()) return "";
   std::string text = "\n  Operations, from one step to another:\n";
   for (const shown_operation& one : operations_in(shown))
     text += one.returned == 0 ? fmt::format("  rank {}  [{:>3}, ...]  {} has not returned\n", one.rank,
@@ -223,6 +224,8 @@ std::string violation_text(const check_case& of, const checker::replayed& shown)
   text += "\n" + wrapped_lines(fmt::format("{}: {}", name(shown.found->what), shown.found->text), "  ",
                                most_columns);
   text += wrapped(fmt::format("That is: {}.", meaning(shown.found->what)), "  ", most_columns);
+  if (of.kind != checked_kind::lock && shown.found->what == fault::deadlock)
+    text += "  A plan ends so, too, in which ranks wait for more than the others bring.\n";
   return text;
 }
 
