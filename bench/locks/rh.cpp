@@ -9,8 +9,7 @@ void add_rh(catalogue& to) {
           .paper = "Radovic, Hagersten 2002; Uffmann 2022, 5.2",
           .fairness = "no bound",
           .cost = "2 in the node, if another had it 1 at each on the way there more; 1 for each attempt + 1",
-          .parameters = {"local_backoff_min_ns", "local_backoff_max_ns", "fairness_factor"},
-          .alike = alike_ranks::of_a_node},
+          .parameters = {"local_backoff_min_ns", "local_backoff_max_ns", "fairness_factor"}},
          []<world W>(W& w, int home, const lock_parameters& parameters) {
            return make_any_lock<rh_lock<W>>(w, home,
                                             rh_parameters{.fairness_factor = parameters.fairness_factor,
