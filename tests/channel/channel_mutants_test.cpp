@@ -33,6 +33,8 @@ constexpr std::array harmless_in_channels{
                    "a ring fences before it says empty or full; other buffers may not"},
     test::harmless{"channel/event_count.hpp", "event.observed.load(", change::relaxed, "nobody observes",
                    "ring"},
+    test::harmless{"channel/event_count.hpp", "memory.unpark_all(event.count)", change::fewer,
+                   "one sleeps for an event at most, and the others observe it", "selection"},
     test::harmless{"channel/event_count.hpp", "event.count.value.fetch_add", change::split,
                    "who registers after another has read the count finds what that made"},
     test::harmless{"channel/ring_buffer.hpp", "cells_[i].stamp.store", change::postponed,
