@@ -99,7 +99,7 @@ class Code(unittest.TestCase):
         self.assertFalse({"tas", "near_ticket", "hemlock"} & changed)
 
     def test_a_source_of_a_header_changes_its_locks(self):
-        changed = self.changed_by("src/lock/rh_lock.cpp", "namespace nearfar {", "namespace nearfar {\nint more;")
+        changed = self.changed_by("src/lock/rh_lock.cpp", "namespace nearfar::detail {", "namespace nearfar::detail {\nint more;")
         self.assertEqual(changed, {"rh"})
 
     def test_how_a_lock_is_registered_changes_that_lock_only(self):
