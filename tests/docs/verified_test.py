@@ -133,19 +133,19 @@ class Script(unittest.TestCase):
         return subprocess.run([sys.executable, SCRIPT, *files, *arguments], capture_output=True, text=True, check=False)
 
     def test_it_keeps_rows_and_goes_on_from_them(self):
-        first = self.run_script("--limit", "600", "tas", "near_tts", "d_mcs.put")
+        first = self.run_script("--limit", "600", "tas", "near_ticket", "d_mcs.put")
         self.assertEqual(first.returncode, 0, first.stderr)
         rows = verified.read_rows(self.results)
-        self.assertEqual({row["lock"] for row in rows.values()}, {"tas", "near_tts", "d_mcs.put"})
+        self.assertEqual({row["lock"] for row in rows.values()}, {"tas", "near_ticket", "d_mcs.put"})
         tas = rows["tas", 3, 2, 0, 2, "lazy"]
         self.assertEqual((tas["ended_by"], tas["traces"], tas["finding"], tas["cells"]), ("end", 1667, None, "release_acquire"))
-        self.assertEqual(rows["near_tts", 2, 2, 0, 1, "lazy"]["nodes"], 1)
+        self.assertEqual(rows["near_ticket", 2, 2, 0, 1, "lazy"]["nodes"], 1)
         self.assertEqual([row["finding"] for row in rows.values() if row["lock"] == "d_mcs.put"], ["conflict"])
         text = self.document.read_text()
         self.assertRegex(text, r"\| `tas` \| 2 \| 2 x 2, 3 x 1, 4 x 1, 3 x 2 \| 1,667 \| [\d.]+ \| - \| nothing \| \w+ \|")
         self.assertRegex(text, r"\| `d_mcs.put` \| 2 \| - \| .* \| \*\*conflict\*\*, 2 x 2, lazy \|")
         self.assertTrue(text.startswith("before\n") and text.endswith("after\n"))
-        again = self.run_script("--limit", "600", "tas", "near_tts", "d_mcs.put")
+        again = self.run_script("--limit", "600", "tas", "near_ticket", "d_mcs.put")
         self.assertEqual(again.stdout, "", "all is up to date")
         self.assertEqual(verified.read_rows(self.results), rows)
 
