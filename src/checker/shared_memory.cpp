@@ -54,7 +54,7 @@ bool has_to_be_ordered(const engine::operation& what) {
   return what.is_of_object() && !what.is_of_values && what.writers == nullptr;
 }
 
-/// The event of a write, if it is one.
+/// The event that wrote what is at this place in the history; none wrote the initial value.
 std::size_t event_of(const shared_word& of, std::size_t place) {
   return place == 0 ? touched::no_event : of.history[place].by_event;
 }

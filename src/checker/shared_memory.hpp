@@ -198,8 +198,9 @@ class shared_memory {
   shared_word& used_as(const std::uint64_t* cell, usage how);
   [[nodiscard]] shared_word* lifetime_of(const std::uint64_t* cell);
   void note_lifetime(int owner, const std::byte* from, std::size_t bytes, bool is_lent, view& seen);
-  /// Does it at this place in the history, by this memory order.
-  touched access_near(knowledge& of, const engine::operation& what, shared_word& word, std::size_t place,
+  /// Does it by this memory order: reads the write at place `earlier` in the history, or comes right behind
+  /// it.
+  touched access_near(knowledge& of, const engine::operation& what, shared_word& word, std::size_t earlier,
                       std::memory_order order, std::size_t event);
   touched store_near(knowledge& of, const engine::operation& what, shared_word& word, std::size_t place,
                      std::size_t event);

@@ -606,6 +606,9 @@ TEST(total_order, keeps_a_load_behind_a_store_that_it_misses) {  // SB
   EXPECT_FALSE(misses(ordered, other(ordered)));
   EXPECT_FALSE(misses(fenced, other(fenced)));
   EXPECT_FALSE(misses(ordered, other(fenced)));
+  const std::vector<instruction> both{store(x, 1, seq_cst), fence(seq_cst), load(y)};
+  EXPECT_FALSE(misses(ordered, other(both)));
+  EXPECT_FALSE(misses(both, other(both)));
   EXPECT_TRUE(misses(ordered, other(weaker)));
   EXPECT_TRUE(misses(fenced, other(weaker)));
 }
