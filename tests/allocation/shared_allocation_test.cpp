@@ -263,7 +263,9 @@ struct alignas(slot_bytes) slot {
 template <typename T, typename... Arguments>
 void expect_all_memory_again(const Arguments&... arguments) {
   bool fits = false;
-  for (std::size_t slots = 1; !fits; ++slots) {
+  std::size_t slots = 0;
+  while (!fits) {
+    ++slots;
     threads::run(1,
                  [&](world& w) {
                    try {
