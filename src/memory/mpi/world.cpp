@@ -329,7 +329,7 @@ void world::make_windows() {
 
 void world::keep_buffer() noexcept {
   if (!has_given_up_) return;
-  static auto& kept = *new std::vector<std::vector<std::int64_t>>;
+  static std::vector<std::vector<std::int64_t>> kept;
   kept.push_back(std::move(exchanged_));
 }
 
