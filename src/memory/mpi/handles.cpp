@@ -38,7 +38,7 @@ extern "C" int free_left_windows(MPI_Comm, int, void*, void*) {
   left_windows& all = all_left();
   const std::lock_guard hold(all.mutex);
   for (auto& [order, windows] : all.of)
-    for (window& each : windows) each = window();
+    for (window& each : windows) each.free();
   return MPI_SUCCESS;
 }
 
@@ -122,7 +122,11 @@ void info::set(const char* key, const char* value) {
 }
 
 window::~window() {
-  if (handle_ == MPI_WIN_NULL || !may_free_collectively()) return;
+  if (handle_ != MPI_WIN_NULL && may_free_collectively()) free();
+}
+
+void window::free() noexcept {
+  if (handle_ == MPI_WIN_NULL) return;
   if (open_) MPI_Win_unlock_all(handle_);
   MPI_Win_free(&handle_);
 }

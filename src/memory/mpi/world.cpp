@@ -124,12 +124,6 @@ locality virtual_locality(const topology_spec& topology, const std::vector<place
   return result;
 }
 
-/// Returns `home` if it is a rank and the same on every rank; else throws.
-int agreed_home(world& w, int home) {
-  expect_alike(w, "a lock epoch", {{"home", home}});
-  return checked_rank(w, home);
-}
-
 }  // namespace
 
 world::world(MPI_Comm comm, const options& chosen)
@@ -159,16 +153,20 @@ world::~world() noexcept(false) {
     leave_handles();
     return;
   }
+  // Channels have tags, and one tells of leaving.
+  const bool is_in_use = near_slab_->used() + far_slab_->used() != 0 || tags_->used() > 1 ||
+                         lock_windows_->made.size() != lock_windows_->free.size();
   try {
     close();  // before the exception: a rank performs no collective operation during one
   } catch (const rank_left&) {
     leave_handles();
   }
-  if (near_slab_->used() + far_slab_->used() == 0) return;
-  throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
+  if (is_in_use)
+    throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
 }
 
 void world::close() {
+  if (comm_.get() == MPI_COMM_NULL) return;  // it has been
   wait_without_limit();
   barrier();
   free_handles();
@@ -338,17 +336,21 @@ std::uint64_t world::next_order() noexcept {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-std::size_t world::take_lock_window() {
+std::size_t world::take_lock_window(int home) {
   auto& [made, free] = *lock_windows_;
-  if (free.empty()) {
-    free.reserve(made.size() + 1);
-    made.reserve(made.size() + 1 + window_store::windows_of_world);
-    made.push_back(window::allocate(comm_.get(), slot_bytes));
-    return made.size() - 1;
+  // The lowest, so that ranks which destroyed locks in different orders take the same.
+  const auto lowest = std::min_element(free.begin(), free.end());
+  const std::size_t chosen = lowest != free.end() ? *lowest : made.size();
+  expect_alike(*this, "a lock epoch", {{"home", home}, {"window", static_cast<std::int64_t>(chosen)}});
+  static_cast<void>(checked_rank(*this, home));
+  if (lowest != free.end()) {
+    free.erase(lowest);
+    return chosen;
   }
-  const std::size_t result = free.back();
-  free.pop_back();
-  return result;
+  free.reserve(made.size() + 1);
+  made.reserve(made.size() + 1 + window_store::windows_of_world);
+  made.push_back(window::allocate(comm_.get(), slot_bytes));
+  return chosen;
 }
 
 void world::leave_handles() noexcept {
@@ -420,9 +422,9 @@ void world::signal_channel::take_signal(int rank) {
 }
 
 world::lock_epoch::lock_epoch(world& w, int home)
-    : home_(agreed_home(w, home)),
+    : home_(home),
       store_(w.lock_windows_),
-      index_(w.take_lock_window()),
+      index_(w.take_lock_window(home)),
       window_(store_->made[index_].get()) {}
 
 }  // namespace nearfar::mpi

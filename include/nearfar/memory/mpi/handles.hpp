@@ -82,6 +82,8 @@ class window {
   ~window();
   /// Prevents it from being freed.
   void leak() noexcept { handle_ = MPI_WIN_NULL; }
+  /// Frees it, whether or not an exception is on its way. Collective.
+  void free() noexcept;
 
   /// Allocates separate memory for each rank; the ranks may be on different nodes. Collective.
   static window allocate(MPI_Comm comm, std::size_t bytes);

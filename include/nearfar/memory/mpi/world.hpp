@@ -192,7 +192,7 @@ class world : public waiting<world> {
   /// Counts the worlds that this process makes: ranks make those that they have in common in the same order.
   [[nodiscard]] static std::uint64_t next_order() noexcept;
   /// Index in `lock_windows_` of a window for a lock, to which it returns. Collective if all have locks.
-  [[nodiscard]] std::size_t take_lock_window();
+  [[nodiscard]] std::size_t take_lock_window(int home);
   /// Keeps the buffer for ever if MPI may still write to it.
   void keep_buffer() noexcept;
 
@@ -279,8 +279,8 @@ class world::signal_channel {
 };
 
 /// MPI's own lock for a target's memory. It needs a window of its own, since MPI does not allow it inside the
-/// far window's epoch. Making one is collective and synchronises. All ranks destroy the lock epochs of a
-/// world in the same order, and later ones use the windows of those that are gone.
+/// far window's epoch. Making one is collective and synchronises. Each rank destroys its
+/// lock epochs before all make the next one, in any order; later ones use the windows of those that are gone.
 class world::lock_epoch {
  public:
   lock_epoch(world& w, int home);
