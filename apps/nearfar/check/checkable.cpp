@@ -53,9 +53,9 @@ std::vector<std::vector<int>> alike_in(const check_case& of, bench::alike_ranks 
   const bool by_node = alike == bench::alike_ranks::of_a_node;
   std::vector<std::vector<int>> sets(2 * static_cast<std::size_t>(by_node ? of.nodes : 1));
   for (int rank = 0; rank < of.ranks; ++rank) {
-    const int node = by_node ? where.group(level::node, rank) : 0;
-    const int reads = rank < of.ranks - of.readers ? 0 : 1;
-    sets[static_cast<std::size_t>(2 * node + reads)].push_back(rank);
+    const auto node = static_cast<std::size_t>(by_node ? where.group(level::node, rank) : 0);
+    const std::size_t reads = rank < of.ranks - of.readers ? 0 : 1;
+    sets[2 * node + reads].push_back(rank);
   }
   return sets;
 }
