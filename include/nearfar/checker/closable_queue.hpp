@@ -3,12 +3,15 @@
 /// which can be closed.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "nearfar/checker/history.hpp"
@@ -61,6 +64,35 @@ class closable_queue {
         return apply_change(what);
     }
   }
+  /// A value that passes through once is pushed in the order in which it is popped, and after all of these if
+  /// it never is. Without this, ten pushes that overlap have more orders than the search tries.
+  [[nodiscard]] foresight foresee(std::span<const operation> all,
+                                  const std::vector<std::size_t>& on_object) const {
+    constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+    foresight result;
+    if (!values_.empty()) return result;  // these could be popped, too
+    std::unordered_map<std::uint64_t, passage> passages;
+    std::uint64_t first_pending_pop = never;
+    for (const std::size_t number : on_object) {
+      const operation& one = all[number];
+      const bool pushes = one.method == push || one.method == try_push;
+      if (pushes && one.may_return(result_of(queue_status::success)))
+        passages[one.argument(0)].pushes.push_back(number);
+      else if (one.method != pop && one.method != try_pop)
+        continue;
+      else if (one.is_pending())
+        first_pending_pop = std::min(first_pending_pop, one.called);
+      else if (brings_value(one.returned->result))
+        passages[one.returned->result[1]].pops.push_back({.first = one.called, .last = one.returned->at});
+    }
+    for (const auto& [value, way] : passages) {
+      if (way.pushes.size() != 1 || way.pops.size() > 1) continue;
+      result.order[way.pushes.front()] = way.pops.empty()
+                                             ? foresight::interval{.first = first_pending_pop, .last = never}
+                                             : way.pops.front();
+    }
+    return result;
+  }
   [[nodiscard]] std::size_t hash() const { return hash_of(values_, is_closed_ ? 1 : 0); }
   [[nodiscard]] std::string text() const {
     std::string result = is_closed_ ? "closed:" : "open:";
@@ -70,6 +102,11 @@ class closable_queue {
   [[nodiscard]] friend bool operator==(const closable_queue&, const closable_queue&) = default;
 
  private:
+  struct passage {
+    std::vector<std::size_t> pushes;
+    std::vector<foresight::interval> pops;
+  };
+
   [[nodiscard]] bool apply_push(const operation& what) {
     const bool may_say_full = values_.size() >= capacity_ || full_ == fullness::said_early;
     if (what.method == try_push && what.returned && what.returned->result == result_of(queue_status::full))
