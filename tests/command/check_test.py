@@ -400,6 +400,9 @@ class Plans(Check):
         self.assert_refused("--channels", "ring", "--nodes", "2", saying="one node only")
         self.assert_refused("--channels", "rendezvous", "--capacity", "2", saying="it has none")
         self.assert_refused("--channels", "ring", "--capacity", "0", saying="--capacity")
+        for kind, name in [("--queues", "ticket_queue"), ("--channels", "ring")]:
+            for capacity in ["1025", "3000000", str(2**56), str(2**63 - 1)]:
+                self.assert_refused(kind, name, "--capacity", capacity, saying="--capacity must be 1 to 1024")
         self.assert_refused("--queues", "ticket_queue", "--ranks", "65", saying="--ranks")
         self.assert_refused("--all", "--queues", "all", saying="--queues")
         self.assert_refused("--replay", "t.json", "--plan", "push 1", saying="--plan")

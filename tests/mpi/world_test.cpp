@@ -491,9 +491,7 @@ TEST(lock_epochs, follow_each_other) {
   world w(MPI_COMM_WORLD, small());
   world::far_segment<words> counted(w);
   std::uint64_t count = 0;
-  for (int home = 0; home < w.size(); ++home) {
-    mpi_win_lock<world> lock(w, home);
-    mpi_win_lock<world> unused(w, w.size() - 1 - home);
+  const auto count_under = [&](mpi_win_lock<world>& lock) {
     for (std::uint64_t i = 0; i < times; ++i) {
       const std::lock_guard guard(lock);
       counted.get(0, &words::word, count);
@@ -502,6 +500,11 @@ TEST(lock_epochs, follow_each_other) {
       counted.put(0, &words::word, count);
       counted.flush(0);
     }
+  };
+  for (int home = 0; home < w.size(); ++home) {
+    mpi_win_lock<world> lock(w, home);
+    mpi_win_lock<world> unused(w, w.size() - 1 - home);
+    count_under(lock);
   }
   {
     // Ranks may destroy them in different orders.
@@ -512,14 +515,7 @@ TEST(lock_epochs, follow_each_other) {
     one.reset();
     mpi_win_lock<world> lock(w);
     const mpi_win_lock<world> unused(w);
-    for (std::uint64_t i = 0; i < times; ++i) {
-      const std::lock_guard guard(lock);
-      counted.get(0, &words::word, count);
-      counted.flush(0);
-      ++count;
-      counted.put(0, &words::word, count);
-      counted.flush(0);
-    }
+    count_under(lock);
   }
   w.barrier();
   counted.get(0, &words::word, count);

@@ -80,6 +80,8 @@ std::string obstacle(const check_case& of) {
     return fmt::format("--home must be a rank, 0 to {}, not {}", of.ranks - 1, of.home);
   if (of.crashes < 0 || of.crashes > of.ranks)
     return fmt::format("--crashes must be 0 to the number of ranks, {}, not {}", of.ranks, of.crashes);
+  if (of.capacity > most_capacity)
+    return fmt::format("--capacity must be 1 to {}, not {}", most_capacity, of.capacity);
   const int least_passes = of.readers == 0 ? 1 : 0;
   if (of.max_local_passes < least_passes || of.max_local_passes > most_local_passes)
     return fmt::format("--max-local-passes must be {} to {}, not {}", least_passes, most_local_passes,

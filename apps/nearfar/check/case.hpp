@@ -16,8 +16,11 @@ namespace nearfar::command {
 
 /// More are neither explored nor drawn.
 inline constexpr int most_checked_ranks = 64;
+/// Of a queue or channel; searches of larger ones show nothing more.
+inline constexpr std::size_t most_capacity = 1024;
 
-/// What is checked. Locks of either kind are acquired and released; the others carry out plans.
+/// Kinds of objects that the command checks. Ranks acquire and release locks of either kind; on other objects
+/// they carry out plans.
 enum class checked_kind : std::uint8_t { lock, queue, map, channel };
 inline constexpr std::array checked_kinds{checked_kind::lock, checked_kind::queue, checked_kind::map,
                                           checked_kind::channel};

@@ -189,6 +189,8 @@ checker::program channel_program(const check_case& of, const checked_strategy& s
   checker::program result = fifo_program(
       locality_of(of), plan, channel_roles(of.object), checker::names_of<channel_specification>(), make,
       [](const channel_end& end, const checker::planned_operation& what) { return end.call(what); });
+  constexpr std::size_t bytes_for_a_message = 256;
+  result.bytes += bytes_for_a_message * capacity;
   const bool meet = meets(of.object);
   const auto full = strategy.says_full_early || meet ? closable_queue::fullness::said_early
                                                      : closable_queue::fullness::exact;

@@ -14,11 +14,11 @@
 
 namespace nearfar::command {
 
-/// What the checker has to know of a registered object that carries out plans.
+/// The checker's knowledge of a registered object on which ranks carry out plans.
 struct planned_object {
   plan_language language;
   bool takes_capacity = false;
-  /// What ranks do unless the user says it.
+  /// The plan that ranks carry out if the user gives none.
   std::function<checker::object_plan(int ranks, int home)> usual_plan;
   /// One that shows why an unsound object is so, soon under random schedules.
   std::string telling_plan{};
@@ -35,7 +35,7 @@ struct checkable {
   bool is_sound = true;
   bool is_shared = false;  ///< for readers and writers
   bool can_try = true;     ///< has a `try_lock`
-  /// What the ranks of a case do: make the object, acquire and release it or carry out the plan.
+  /// The program of a case: its ranks make the object, and acquire and release it or carry out the plan.
   std::function<checker::program(const check_case&)> program{};
   /// Of all but locks.
   std::optional<planned_object> plans{};
@@ -53,7 +53,7 @@ struct checkable {
 /// Null if there is none of that name.
 [[nodiscard]] const checkable* find_checkable(std::string_view name, checked_kind kind = checked_kind::lock);
 
-/// What ranks do unless the user says it, of an object that has plans.
+/// The case with the usual plan of an object on which ranks carry out plans.
 [[nodiscard]] check_case usual_case(const checkable& object, int ranks = 2);
 
 // Each in a file of its own, since these take longest to compile.
