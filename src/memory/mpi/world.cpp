@@ -210,6 +210,7 @@ std::vector<std::int64_t> world::sum_over_ranks(std::vector<std::int64_t> values
 }
 
 std::vector<std::int64_t> world::gather_to_all(std::int64_t mine) {
+  keep_buffer();
   exchanged_.assign(index(size_), mine);
   MPI_Request request = MPI_REQUEST_NULL;
   check(
@@ -220,6 +221,7 @@ std::vector<std::int64_t> world::gather_to_all(std::int64_t mine) {
 }
 
 std::vector<std::int64_t> world::gather_to_first(std::int64_t mine) {
+  keep_buffer();
   exchanged_.assign(rank_ == 0 ? index(size_) : 1, mine);
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Igather(rank_ == 0 ? MPI_IN_PLACE : exchanged_.data(), 1, MPI_INT64_T, exchanged_.data(), 1,
@@ -231,6 +233,7 @@ std::vector<std::int64_t> world::gather_to_first(std::int64_t mine) {
 }
 
 std::vector<std::int64_t> world::reduce_over_ranks(std::vector<std::int64_t> values, MPI_Op operation) {
+  keep_buffer();
   exchanged_ = std::move(values);
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iallreduce(MPI_IN_PLACE, exchanged_.data(), static_cast<int>(exchanged_.size()), MPI_INT64_T,
@@ -326,7 +329,7 @@ void world::make_windows() {
 }
 
 void world::keep_buffer() noexcept {
-  if (!has_given_up_) return;
+  if (!has_given_up_ && !has_stalled()) return;
   static std::vector<std::vector<std::int64_t>> kept;
   kept.push_back(std::move(exchanged_));
 }
