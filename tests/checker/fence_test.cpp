@@ -229,5 +229,28 @@ TEST(fences, are_needed_where_only_the_total_order_is_relied_on) {
   EXPECT_TRUE(is_right(second_enters(release, acquire), by(weak)));
 }
 
+/// The ring of store buffering: each rank stores to its word, passes a fence and loads the next rank's word.
+/// Rank 1 has its value and rank 2 its fence behind it before rank 0 loads, and rank 2 loads last; no fence
+/// comes between what they tell each other by and those loads. So the search has to put rank 2's fence behind
+/// one that a later step puts before rank 1's.
+TEST(fences, come_behind_all_that_comes_before_another_that_is_before_them) {
+  const outcomes seen = outcomes_in_weak_memory(3, 5, [](scene& s) {
+    const std::array words{&s.cells.x, &s.cells.y, &s.cells.z};
+    const auto rank = static_cast<std::size_t>(s.rank());
+    words[rank]->store(1, relaxed);
+    s.w.fence(seq_cst);
+    if (rank == 0) s.r[3] = s.cells.narrow.load(relaxed);
+    if (rank == 2) {
+      s.cells.narrow.fetch_add(1, relaxed);
+      s.r[4] = s.cells.byte.load(relaxed);
+    }
+    s.r[rank] = words[(rank + 1) % 3]->load(relaxed);
+    if (rank == 1) s.cells.narrow.fetch_add(1, relaxed);
+    if (rank == 0) s.cells.byte.store(1, relaxed);
+  });
+  EXPECT_FALSE(seen.contains({0, 0, 0, 2, 1}));
+  EXPECT_TRUE(seen.contains({0, 0, 1, 2, 1}));
+}
+
 }  // namespace
 }  // namespace nearfar::checker::testing
