@@ -9,6 +9,7 @@
 #include <exception>
 #include <new>
 #include <utility>
+#include <vector>
 
 // GCC announces AddressSanitizer by a macro, Clang by a feature.
 #if defined(__SANITIZE_ADDRESS__)
@@ -21,6 +22,7 @@
 #ifdef NEARFAR_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
 #endif
 
 namespace nearfar::engine {
@@ -76,6 +78,16 @@ void stack_pool::give_back(boost::context::stack_context stack) {
   __asan_unpoison_memory_region(static_cast<std::byte*>(stack.sp) - stack.size, stack.size);
 #endif
   free_.push_back(stack);
+}
+
+void stack_pool::give_back_dropped(boost::context::stack_context stack) {
+#ifdef NEARFAR_ADDRESS_SANITIZER
+  std::byte* const low = static_cast<std::byte*>(stack.sp) - stack.size;
+  __lsan_register_root_region(low, stack.size);
+  std::erase(mapped_, low - getpagesize());
+#else
+  give_back(stack);
+#endif
 }
 
 fibre::fibre(stack_pool& stacks, std::function<void()> body) : body_(std::move(body)), stacks_(&stacks) {
@@ -168,8 +180,11 @@ void fibre::cancel() noexcept {
   to_be_unwound = nullptr;
   if (!is_dropped_) return;
   // Leaks the context deliberately: its destructor would unwind. Nothing runs on the stack any more.
-  (void)new (std::nothrow) boost::context::fiber(std::move(inside_));
-  stacks_->give_back(stack_);
+  [[maybe_unused]] void* const context = new (std::nothrow) boost::context::fiber(std::move(inside_));
+#ifdef NEARFAR_ADDRESS_SANITIZER
+  __lsan_ignore_object(context);
+#endif
+  stacks_->give_back_dropped(stack_);
 }
 
 void fibre::drop() noexcept {
@@ -182,6 +197,9 @@ void fibre::drop() noexcept {
 }
 
 bool fibre::is_dangling(const void* object, const void* frame) const noexcept {
+#ifdef NEARFAR_ADDRESS_SANITIZER
+  if (__asan_address_is_poisoned(object) != 0) return true;
+#endif
   const auto* at = static_cast<const std::byte*>(object);
   return at >= stack_low_ && at < stack_high_ && at < static_cast<const std::byte*>(frame);
 }

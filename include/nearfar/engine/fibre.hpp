@@ -31,6 +31,9 @@ class stack_pool {
 
   [[nodiscard]] boost::context::stack_context take();
   void give_back(boost::context::stack_context stack);
+  /// Takes back the stack of a dropped fibre, whose objects were not destroyed. LeakSanitizer is to find what
+  /// they own, so a build with AddressSanitizer keeps the stack for ever.
+  void give_back_dropped(boost::context::stack_context stack);
 
  private:
   std::size_t bytes_;
@@ -64,8 +67,9 @@ class fibre {
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_; }
   /// What the function threw, except `cancelled`.
   [[nodiscard]] std::exception_ptr thrown() const noexcept { return thrown_; }
-  /// Whether `object` lies in the unused part of this fibre's stack, as seen from a function whose frame is
-  /// at `frame`.
+  /// Whether `object` is known to be gone: it lies in the unused part of this fibre's stack, as seen from a
+  /// function whose frame is at `frame`. A build with AddressSanitizer also knows variables whose scope has
+  /// ended in a frame that is in use, and freed memory.
   [[nodiscard]] bool is_dangling(const void* object, const void* frame) const noexcept;
 
   /// What `suspend` throws in a fibre that is to end. Deliberately not derived from `std::exception`, so that
