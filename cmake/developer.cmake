@@ -165,8 +165,4 @@ endif()
 # AddressSanitizer doubles what the optimiser takes, so that its presets do without, but for what all tests run for long.
 if(NEARFAR_SANITIZE MATCHES "address")
   target_compile_options(nearfar PRIVATE -O1)
-  # Whether a buffer's scope has ended is known where the engine's world is inlined.
-  if(TARGET nearfar_checker_tests)
-    target_compile_options(nearfar_checker_tests PRIVATE -O1)
-  endif()
 endif()

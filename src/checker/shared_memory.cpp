@@ -84,35 +84,52 @@ shared_memory::shared_memory(users& of, const options& how, const engine::team& 
       slot_of_cell_(where.bytes() / sizeof(std::uint64_t) * ranks_, -1) {}
 
 void shared_memory::clear() {
-  for (const shared_word& word : words_)
+  for (const shared_word& word : words())
     if (word.cell != nullptr) slot_of_cell_[word.name] = -1;
-  words_.clear();
+  used_ = 0;
   order_.clear();
   places_in_views_ = 0;
   slot_of_other_.clear();
   slot_of_lifetime_.clear();
 }
 
+void shared_word::clear() {
+  shared_word fresh;
+  fresh.history.swap(history);
+  fresh.history.clear();
+  fresh.last_events.swap(last_events);
+  fresh.last_events.clear();
+  fresh.events_before.swap(events_before);
+  fresh.events_before.clear();
+  fresh.by_origin.swap(by_origin);
+  fresh.by_origin.clear();
+  *this = std::move(fresh);
+}
+
+shared_word& shared_memory::one_more(std::uint64_t name) {
+  if (used_ == words_.size())
+    words_.emplace_back();
+  else
+    words_[used_].clear();
+  shared_word& made = words_[used_++];
+  made.name = name;
+  made.in_view = places_in_views_++;
+  return made;
+}
+
 shared_word& shared_memory::at(std::uint64_t name) {
   if (name < slot_of_cell_.size()) {
     std::int32_t& slot = slot_of_cell_[name];
     if (slot < 0) {
-      slot = static_cast<std::int32_t>(words_.size());
-      words_.emplace_back();
-      words_.back().name = name;
-      words_.back().cell = first_ + name;
-      words_.back().in_view = places_in_views_++;
-      words_.back().history.emplace_back();
-      words_.back().history.back().value = first_[name];
+      slot = static_cast<std::int32_t>(used_);
+      shared_word& made = one_more(name);
+      made.cell = first_ + name;
+      made.history.emplace_back().value = first_[name];
     }
     return words_[static_cast<std::size_t>(slot)];
   }
-  const auto [place, is_new] = slot_of_other_.try_emplace(name, words_.size());
-  if (is_new) {
-    words_.emplace_back();
-    words_.back().name = name;
-    words_.back().in_view = places_in_views_++;
-  }
+  const auto [place, is_new] = slot_of_other_.try_emplace(name, used_);
+  if (is_new) one_more(name);
   return words_[place->second];
 }
 
@@ -402,7 +419,7 @@ void shared_memory::spread_versions(shared_word& word) {
   };
   const auto adapt = [&](view& known) { known.replace(word.in_view, renumbered(known.at(word.in_view))); };
   order_.renumber(word.in_view, renumbered);
-  for (shared_word& other : words_) {
+  for (shared_word& other : std::span(words_).first(used_)) {
     adapt(other.message);
     for (shared_word::stored& one : other.history) adapt(one.message);
     for (auto& [sender, known] : other.mail) adapt(known);

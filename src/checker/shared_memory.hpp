@@ -77,6 +77,9 @@ struct shared_word {
   std::vector<int> events_before;
   std::uint64_t value = 0;  // of what is no cell
   std::vector<std::pair<int, view>> mail;
+
+  /// As new, but for the memory of what it had most of.
+  void clear();
 };
 
 /// What a rank knows, and what its fences are about.
@@ -128,7 +131,7 @@ class shared_memory {
   shared_word& at(std::uint64_t name);
   [[nodiscard]] const shared_word* find(std::uint64_t name) const;
   [[nodiscard]] const shared_word* find(const std::uint64_t* cell) const { return find(name_of(cell)); }
-  [[nodiscard]] const std::vector<shared_word>& words() const noexcept { return words_; }
+  [[nodiscard]] std::span<const shared_word> words() const noexcept { return std::span(words_).first(used_); }
 
   /// Places in the history of a near cell that a load may read, or before which a write may go (one past the
   /// end for the newest), reading what is before it; the newest first.
@@ -195,6 +198,8 @@ class shared_memory {
   void note_complete(int origin, const engine::operation& what, version_number access, view& seen) const;
 
  private:
+  /// A word that is as new.
+  shared_word& one_more(std::uint64_t name);
   shared_word& used_as(const std::uint64_t* cell, usage how);
   [[nodiscard]] shared_word* lifetime_of(const std::uint64_t* cell);
   void note_lifetime(int owner, const std::byte* from, std::size_t bytes, bool is_lent, view& seen);
@@ -221,7 +226,8 @@ class shared_memory {
   const options* options_;
   std::uint64_t* first_;
   std::size_t ranks_;
-  std::vector<shared_word> words_;
+  std::vector<shared_word> words_;  // the first `used_`; the others were used by executions before
+  std::size_t used_ = 0;
   total_order order_;
   std::size_t places_in_views_ = 0;
   std::vector<std::int32_t> slot_of_cell_;
