@@ -9,7 +9,7 @@ namespace nearfar::checker {
 
 namespace {
 
-/// Follows a schedule as far as it can be followed, then lets whoever can go on.
+/// Follows a schedule as far as possible, and then lets any process go on.
 std::size_t follow_once(execution& run, const std::vector<step>& schedule) {
   std::size_t refused = 0;
   std::vector<int> victims;
@@ -34,8 +34,8 @@ std::size_t follow_once(execution& run, const std::vector<step>& schedule) {
   return refused;
 }
 
-/// The same; again if that finds nothing, since what comes of a result that is used too early depends on what
-/// it holds.
+/// Follows a schedule, and repeats it if that finds no fault: the effect of a result that is used too early
+/// depends on its value.
 std::size_t follow(execution& run, const std::vector<step>& schedule) {
   std::size_t refused = follow_once(run, schedule);
   for (std::size_t i = 1; i < execution::different_runs && run.has_poison() && !run.found(); ++i)
@@ -43,7 +43,7 @@ std::size_t follow(execution& run, const std::vector<step>& schedule) {
   return refused;
 }
 
-/// Length, and changes between ranks: what makes a schedule hard to read.
+/// Length, and changes between ranks. Both make a schedule hard to read.
 std::pair<std::size_t, std::size_t> cost_of(const std::vector<step>& schedule) {
   std::size_t changes = 0;
   for (std::size_t i = 1; i < schedule.size(); ++i)
@@ -51,7 +51,7 @@ std::pair<std::size_t, std::size_t> cost_of(const std::vector<step>& schedule) {
   return {schedule.size(), changes};
 }
 
-/// All sets of at most so many ranks, small ones first.
+/// All sets of at most `most` ranks, small ones first.
 std::vector<std::vector<int>> sets_of_victims(int ranks, int most) {
   std::vector<std::vector<int>> result{{}};
   for (std::size_t i = 0; i < result.size(); ++i) {
@@ -65,7 +65,7 @@ std::vector<std::vector<int>> sets_of_victims(int ranks, int most) {
   return result;
 }
 
-/// Who crashes is chosen first, so that each run that is not cut short has the same crashes.
+/// Chooses first which ranks crash, so that each run that is not cut short has the same crashes.
 template <typename Search>
 void search_for_all_victims(execution& run, const program& what, const options& how, report& result,
                             Search search) {
@@ -90,7 +90,7 @@ void search_as_asked(execution& run, const program& what, const options& how, co
   }
 }
 
-/// After a search that was exhaustive.
+/// To be called after an exhaustive search.
 void demand(const program& what, report& of) {
   if (!of.complete) return;
   for (const std::string& one : what.demands) {
@@ -103,17 +103,19 @@ void demand(const program& what, report& of) {
 
 }  // namespace
 
-/// Throws `error` for what cannot be asked.
+/// Throws `error` for options or programs that make no sense.
 void refuse_nonsense(const program& what, const options& how) {
-  if (how.crashes < 0) throw error("the number of ranks that crash cannot be negative");
-  if (how.most_early_wakes < 0) throw error("the number of wake-ups for no reason cannot be negative");
+  if (how.crashes < 0) throw error("the number of crashing ranks must be 0 or more");
+  if (how.most_early_wakes < 0) throw error("the number of wake-ups without a reason must be 0 or more");
   for (const std::vector<int>& set : what.alike)
     for (const int rank : set)
       if (rank < 0 || rank >= what.where.size())
-        throw error("there is no rank " + std::to_string(rank) + " that could be like others");
+        throw error("there is no rank " + std::to_string(rank) +
+                    " among the ranks of the program that could be like others");
   if (how.by == search::hash && (what.judge || what.most_steps_between_returns != 0))
     throw error(
-        "the search by state hashes knows nothing of the order of operations: judge histories by another");
+        "the search by state hashes does not know the order of operations: judge histories by another "
+        "search");
 }
 
 report check(const program& what, const options& how) {
@@ -157,7 +159,7 @@ violation minimised(const program& what, const options& how, const violation& fo
   const auto try_schedule = [&](const std::vector<step>& candidate) {
     follow(run, candidate);
     if (!run.found() || run.found()->what != found.what) return false;
-    // The fault may lie before the end; what was taken is what counts.
+    // The fault may lie before the end of the schedule. The steps that were taken count.
     if (cost_of(run.found()->schedule) >= cost_of(best.schedule)) return false;
     best = *run.found();
     return true;

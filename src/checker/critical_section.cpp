@@ -31,7 +31,7 @@ bool critical_section::shares_with_another(int rank, const event_set& past) cons
   for (int other = 0; other < size(); ++other) {
     const request_for_it& one = asking(other);
     if (other == rank) continue;
-    // Who has left, but not before this one entered, could have stayed until then.
+    // A rank whose leaving does not happen before this entry could have stayed until then.
     const bool could_have_stayed = one.shared_until && !past.contains(*one.shared_until);
     if (could_have_stayed || (one.is_inside && one.how == holding::shared)) return true;
   }
@@ -70,8 +70,8 @@ void critical_section::enter(int rank, holding how, std::optional<int> unknown) 
 }
 
 void critical_section::note_left(int rank, const std::function<bool(int)>& has_ended) {
-  // A node is owed its turn once it waits and no other rank outside this node has steps to take: neither one
-  // of its own that is still releasing, nor one of a node before it in the queue that is yet to register.
+  // A waiting node is owed its turn once every rank outside the running rank's node rests. A rank that does
+  // not rest may still release in the waiting node, or has yet to register for an earlier node of the queue.
   const locality& where = program_->where;
   const int own = where.group(level::node, rank);
   bool others_rest = true;
@@ -116,7 +116,7 @@ void critical_section::check_local_passes(int rank) {
   const int own = where.group(level::node, rank);
   passes_over_node_[static_cast<std::size_t>(own)] = 0;
   if (last_inside_ < 0 || where.group(level::node, last_inside_) != own) {
-    // A node's turn begins: what others did in theirs does not count for it.
+    // A node's turn begins. The passes in turns of other nodes do not count for it.
     std::fill(passes_over_node_.begin(), passes_over_node_.end(), 0);
     return;
   }

@@ -1,5 +1,6 @@
-// Who is in the critical section and who waits for it, and what must not be: two at once, one that does not
-// know what was done before, one that overtakes others more often than promised.
+// The critical section: the ranks inside it and the ranks that wait for it. The class reports three faults:
+// two ranks are inside at once, a rank enters without knowing what the ranks before it did, or a rank
+// overtakes others more often than the program promises.
 #pragma once
 
 #include <cstddef>
@@ -21,26 +22,26 @@ class critical_section {
   critical_section(shared_memory::users& of, const program& what);
 
   void clear();
-  /// A rank is about to ask for it, after so many steps.
+  /// The rank is about to ask for the critical section, after `steps` steps.
   void ask(int rank, holding how, std::size_t steps);
   [[nodiscard]] bool is_asked_for_by(int rank) const { return asking(rank).is_asking; }
-  /// Whether a rank that asks waits for a step of another, after so many steps.
+  /// Whether a rank that asks waits for a step of another rank, after `steps` steps.
   void note(int rank, bool is_blocked, std::size_t steps);
-  /// `unknown` is a rank of whose leaving it does not know, although it should.
+  /// `unknown` is a rank whose leaving the entering rank should know of, but does not.
   void enter(int rank, holding how, std::optional<int> unknown);
   void leave(int rank);
-  /// The rank is no more.
+  /// The rank has crashed.
   void crash(int rank) { asking(rank) = {}; }
   /// The event by which a rank has left.
   void note_leaving(int rank, std::size_t event) {
     if (asking(rank).how == holding::shared) asking(rank).shared_until = event;
   }
-  /// Whether a rank that has just entered, after the events `past`, shares the section with another, if not
-  /// in this order of steps then in one that is as good.
+  /// Whether a rank that has just entered, after the events `past`, shares the section with another rank in
+  /// this order of steps or in an equivalent one.
   [[nodiscard]] bool shares_with_another(int rank, const event_set& past) const;
-  /// The rank has no more to say of its leaving. `has_ended` tells of each rank whether it has.
+  /// The rank takes no more steps to leave. `has_ended` tells for each rank whether the rank has ended.
   void note_left(int rank, const std::function<bool(int)>& has_ended);
-  /// Who is inside, as a hash.
+  /// Hash of the ranks that are inside.
   [[nodiscard]] std::uint64_t identity() const;
 
  private:
@@ -49,7 +50,7 @@ class critical_section {
     bool is_asking = false;
     bool is_blocked = false;
     bool is_inside = false;
-    std::optional<std::size_t> shared_until{};  ///< the event by which it left, the last time that it shared
+    std::optional<std::size_t> shared_until{};  ///< the event by which the rank left its last shared hold
     int overtaken_by_writers = 0;
     int overtaken_by_readers = 0;
     std::size_t asked_at = 0;

@@ -68,7 +68,7 @@ void execution::repeat() {
 }
 
 std::uint64_t execution::poison() const {
-  // What looks like a flag, a rank or nobody may hide a fault or show one.
+  // Poison that looks like a flag, a rank or "nobody" may hide a fault or show one.
   static constexpr std::array<std::uint64_t, different_runs> all{default_poison, 0, 1, ~std::uint64_t{0}};
   return options_->poison.value_or(all[(runs_ - 1) % all.size()]);
 }
@@ -84,12 +84,12 @@ void execution::compare_with_run_before() {
 void execution::report_difference() {
   const std::string text = "after the same steps ranks ask for something else than in another run: ";
   if (has_poison_ && !options_->poison)
-    report(fault::poison, text + "they use a result of an operation that was not complete");
+    report(fault::poison, text + "they use the result of an operation that was not complete");
   else
-    report(fault::exception, text + "the program depends on something that is not in its world");
+    report(fault::exception, text + "the program depends on something outside its world");
 }
 
-// ---- what can be taken ------------------------------------------------------------------------------------
+// ---- steps that can be taken ------------------------------------------------------------------------------
 
 const rma* execution::find_rma(const process& one) const {
   for (const rma& candidate : state(one.rank).outstanding)
@@ -113,8 +113,9 @@ footprint execution::next_footprint(const process& one) const {
   }
   if (const int server = server_of(one); server >= 0) result.add({library_name(server), use::read});
   if (one.is_rank() && state(one.rank).next->is_outside_library())
-    result.add({library_name(one.rank), use::write});  // where it comes back
-  // The last delivery that a flush waits for lets its rank go on.
+    result.add({library_name(one.rank), use::write});  // the wait brings the rank back
+  // A step of a rank depends on its crash. So does a delivery, since the last one that a flush waits for lets
+  // the rank go on.
   if (may_crash(one.rank)) result.add({life_name(one.rank), use::read});
   return result;
 }
@@ -134,7 +135,7 @@ std::optional<bool> execution::could_go_before(const process& one, std::size_t e
   return result;
 }
 
-/// The same for one of the words, which held `value` before the event.
+/// Whether the next step's condition on the word `mine` held before the event, when that word held `value`.
 std::optional<bool> execution::held_before(const process& one, const word_access& mine, std::size_t event,
                                            std::uint64_t value) const {
   if (const int server = server_of(one); server >= 0 && mine.word == library_name(server)) return value == 0;
@@ -167,7 +168,7 @@ bool execution::can_go_on(int rank) const {
 
 bool execution::can_deliver(int origin, const rma& one) const {
   if (one.comes_again) return true;
-  // Delivered eagerly, an operation is a step of its rank.
+  // In eager delivery an operation is a step of its rank.
   if (one.delivered || options_->mode == delivery_mode::eager) return false;
   const rank_state& of = state(origin);
   if (options_->mode == delivery_mode::lazy && of.at != where::crashed &&
@@ -175,7 +176,7 @@ bool execution::can_deliver(int origin, const rma& one) const {
     return false;
   if (const int server = server_of({origin, one.number}); server >= 0 && is_outside_library(server))
     return false;
-  // MPI orders accumulates of one origin at one location, and nothing else.
+  // MPI orders accumulates of one origin at one location, and no other operations.
   if (!is_accumulate(one.what.what)) return true;
   return std::none_of(of.outstanding.begin(), of.outstanding.end(), [&](const rma& other) {
     return !other.delivered && other.number < one.number && other.what.word == one.what.word &&
@@ -210,7 +211,7 @@ bool execution::is_done(int rank) const {
 bool execution::is_over() {
   if (found_) return true;
   const bool nobody_can_go_on = std::all_of(enabled().begin(), enabled().end(), [this](const process& one) {
-    // What the dead have issued need never arrive.
+    // An operation of a crashed rank need never arrive.
     return waits_for_past(one) || (one.is_delivery() && has_crashed(one.rank));
   });
   if (nobody_can_go_on && !is_all_done()) {
@@ -246,7 +247,7 @@ void execution::judge_history() {
   try {
     if (auto text = program_->judge(history_)) report(fault::history, std::move(*text));
   } catch (...) {
-    report_thrown("who judges the history");
+    report_thrown("the judge of the history");
   }
 }
 
@@ -299,7 +300,8 @@ void execution::note_blocked() {
 // ---- steps ------------------------------------------------------------------------------------------------
 
 void execution::take(const process& one, int choice) {
-  // What a rank waits for is known by asking only: a step of the run before may not be there any more.
+  // Only the request of a waiting rank tells whether the rank can go on. A step of the run before may be
+  // impossible now.
   const bool waits = one.is_rank() && state(one.rank).next != nullptr && state(one.rank).next->waits();
   if (is_as_before_ && waits && (!can_go_on(one.rank) || choice >= choices(one))) return report_difference();
   const engine::current_team scope(*this);
@@ -321,7 +323,7 @@ void execution::take_rank_step(int rank, int choice) {
   footprint touches = next_footprint({rank, 0});
   for (word_access& each : touches) each.before = value_of(each.word);
   const touched values = next.take(choice);
-  // Who leaves the library is outside until the wait for which it left returns.
+  // A rank that leaves the library for a wait is outside until that wait returns.
   if (next.is_outside_library()) note_return(touches);
   record({rank, 0}, touches, values, of.past);
   next.note_event();
@@ -360,7 +362,7 @@ void execution::take_crash(int rank) {
   if (options_->mode == delivery_mode::progress) words_.at(library_name(rank)).value = 1;
   section_.crash(rank);
   if (of.called && of.at != where::ended) --open_operations_;
-  // What it would have done next may have been done before: `next` stays.
+  // The rank's next step may have happened before the crash, so `next` stays.
   if (of.at != where::ended) of.at = where::crashed;
 }
 

@@ -26,9 +26,9 @@
 
 namespace nearfar::checker {
 
-/// Who takes a step: a rank, or one of its RMA operations, which is delivered as if by a process of its own.
-/// A crash is a third. Named by origin and number at the origin, since a name that depends on the order of
-/// other steps would make equal traces look different.
+/// The actor of a step: a rank, or one of a rank's RMA operations, which is delivered as if by a process of
+/// its own, or a crash. An operation's name is its origin and its number at the origin. A name that depended
+/// on the order of other steps would make equal traces look different.
 struct process {
   int rank = 0;
   int delivery = 0;  // as that of a step
@@ -45,23 +45,23 @@ struct process {
 struct event {
   process by;
   footprint touched;
-  std::uint64_t read = 0;                           ///< value that the step read, stale perhaps
-  std::size_t behind = checker::touched::no_event;  ///< of an access of a near cell: by whom its value is
+  std::uint64_t read = 0;                           ///< the value that the step read, possibly stale
+  std::size_t behind = checker::touched::no_event;  ///< of a near cell: the event that wrote the value
   event_set happens_before;                         ///< earlier events only
 };
 
-/// An RMA operation of a rank that was not flushed yet.
+/// An RMA operation that its rank has not flushed yet.
 struct rma {
   engine::operation what;
   int number = 0;
   bool delivered = false;
-  bool comes_again = false;   // delivered, and to be written once more before its flush returns
+  bool comes_again = false;   // delivered, and written once more before its flush returns
   version_number access = 0;  // its number among those of the word, once delivered
   std::uint64_t old = 0;
   std::uint64_t written = 0;
-  std::uint64_t writer = 0;  // of a word of an object: who writes it, or wrote what was read
-  view seen;                 // at issue; with what it read, once delivered
-  event_set past;            // at issue; with its delivery, once delivered
+  std::uint64_t writer = 0;  // of a word of an object: the writer of what is written or was read
+  view seen;                 // the origin's at issue; includes what was read once delivered
+  event_set past;            // the origin's at issue; includes the delivery once delivered
   int issued_after = -1;
   std::source_location site;
 };
@@ -73,7 +73,8 @@ struct rank_state : knowledge {
   request* next = nullptr;
   int flush_target = 0;
   std::uint64_t returned = 0;
-  /// Of the function of `execution` that it is in: what is below belongs to none.
+  /// Frame of the function of `execution` that the rank is in. The program has no live object below this
+  /// address.
   const void* frame = nullptr;
   int issued = 0;
   int early_wakes = 0;
@@ -81,7 +82,7 @@ struct rank_state : knowledge {
   event_set past;
   std::uint64_t observed = 0;
   std::optional<std::uint64_t> called{};  // the object of an operation that has not returned
-  std::uint64_t asked = 0;                // hash of all that the rank has asked for
+  std::uint64_t asked = 0;                // hash of all requests of the rank so far
   std::source_location site;              // of the next step
 };
 
@@ -94,14 +95,14 @@ class execution final : public engine::team, public monitor, public shared_memor
   void let_crash(const std::vector<int>& victims);
   [[nodiscard]] const std::vector<int>& victims() const noexcept { return victims_; }
 
-  /// Starts the program anew and runs it up to each rank's first step. As long as the steps that are taken
-  /// are those of the run before, ranks have to ask for the same: otherwise that is a fault.
+  /// Starts the program anew and runs it up to each rank's first step. While the steps equal those of the run
+  /// before, each rank has to ask for the same as in that run. A difference is a fault.
   void restart();
   /// Takes all steps of this run again.
   void repeat();
-  /// Whether some result has been poison.
+  /// Whether the result of some operation has been poison.
   [[nodiscard]] bool has_poison() const noexcept { return has_poison_; }
-  /// So many runs in a row differ in their poison.
+  /// This number of consecutive runs have different poison.
   static constexpr std::size_t different_runs = 4;
 
   /// Processes that can take a step, ranks first.
@@ -112,53 +113,55 @@ class execution final : public engine::team, public monitor, public shared_memor
   [[nodiscard]] bool is_enabled(const process& one) const;
   /// Processes whose next step waits for a step of another process.
   [[nodiscard]] std::vector<process> blocked() const;
-  /// What the next step of a process that is enabled or blocked touches.
+  /// The words that the next step of a process touches. The process is enabled or blocked.
   [[nodiscard]] footprint next_footprint(const process& one) const;
   /// Whether the next step of a process gives up the critical section.
   [[nodiscard]] bool leaves(const process& one) const {
     return one.is_rank() && state(one.rank).next != nullptr && state(one.rank).next->leaves();
   }
-  /// Takes it. `choice` must be below the number of choices, which the event tells.
+  /// Takes the step. `choice` must be below `choices(one)`; the event records that number.
   void take(const process& one, int choice);
   /// How many values the next step of an enabled process may return.
   [[nodiscard]] int choices(const process& one) const;
-  /// Whether the step with this choice overlooks a write that could come after it, where it would see the
-  /// newest value: who tries every order of steps need not try this.
+  /// Whether the step with this choice overlooks a write that could also come after the step. The step would
+  /// then read the same value as the newest. A search that tries every order of steps need not try this
+  /// choice.
   [[nodiscard]] bool is_newest_elsewhere(const process& one, int choice) const;
 
-  /// Of a process that is enabled or blocked: whether what its next step waits for held before an event that
-  /// it conflicts with. Nothing if the words of the event are none that it waits for.
+  /// For a process that is enabled or blocked: whether its next step's condition held before an event that
+  /// conflicts with the step. Nothing if the step waits for none of the words of the event.
   [[nodiscard]] std::optional<bool> could_go_before(const process& one, std::size_t event) const;
-  /// Events that happen before whatever a process does next.
+  /// Events that happen before the next step of a process, whichever it is.
   [[nodiscard]] const event_set& past_of(const process& one) const;
 
   [[nodiscard]] const std::vector<event>& events() const noexcept { return events_; }
   /// Whether the steps so far are the same, in the same partial order, if two ranks change names.
   [[nodiscard]] bool may_be_exchanged(int a, int b) const;
-  /// Whether an enabled process waits for a value and only one that was overwritten by now could end that:
-  /// C++ lets a rank see such a value, but promises only that it sees the last one.
+  /// Whether an enabled process waits for a value and only an overwritten value could end the wait. C++ lets
+  /// a rank see such a value, but promises only that the rank sees the last one.
   [[nodiscard]] bool waits_for_past(const process& one) const;
-  /// Whether it does, and a step that touches none of its words may take the value away: the total order may
-  /// not admit both.
+  /// Whether `waits_for_past` holds and a step that touches none of the process's words may take the value
+  /// away: the total order may not admit both.
   [[nodiscard]] bool may_be_prevented(const process& one) const;
-  /// Whether others should go on first: it does, or its time is over.
+  /// Whether other processes should go on first: `waits_for_past` holds, or the time of the process's wait is
+  /// over.
   [[nodiscard]] bool is_last_resort(const process& one) const;
   [[nodiscard]] const std::optional<violation>& found() const noexcept { return found_; }
   [[nodiscard]] const std::vector<step>& schedule() const noexcept { return schedule_; }
   /// Whether a run that is over has left somebody waiting for a rank that has crashed.
   [[nodiscard]] bool is_blocked_by_crash() const noexcept { return is_blocked_by_crash_; }
-  /// In a handler, of what neither a rank nor the checker has thrown.
+  /// Called in a handler, for an exception that neither a rank nor the checker has thrown.
   void report_thrown(const std::string& by);
   /// Whether no step is left to take, or a fault was found; a deadlock and too many steps are recorded here.
   [[nodiscard]] bool is_over();
-  /// Steps as people read them; collected only while asked for.
+  /// Steps in readable form; collected only while `into` is set.
   void show_steps(std::vector<shown_step>* into) { shown_ = into; }
-  /// What the program has said that it reached, in all runs.
+  /// The names that the program has marked as reached, in all runs.
   [[nodiscard]] const std::set<std::string>& reached() const noexcept { return reached_; }
-  /// Collects what could be changed at which site; only while asked for.
+  /// Collects the changes that are possible at each site; only while `into` is set.
   void note_sites(std::set<mutation>* into) { mutator_.note_sites(into); }
 
-  /// Hash of what each rank has observed and of all that is shared: equal states have equal futures.
+  /// Hash of what each rank has observed and of everything shared. Equal states have equal futures.
   [[nodiscard]] std::uint64_t state_hash() const;
   /// Hash of the trace: the order of dependent steps, whatever the order of the others.
   [[nodiscard]] std::uint64_t trace_hash() const;
@@ -217,7 +220,7 @@ class execution final : public engine::team, public monitor, public shared_memor
   [[nodiscard]] shared_memory& words() noexcept { return words_; }
   [[nodiscard]] critical_section& section() noexcept { return section_; }
   [[nodiscard]] history& past_operations() noexcept { return history_; }
-  /// Who has woken sleepers of a word last, for people.
+  /// The rank that last woke the sleepers of a word, as text for reports.
   [[nodiscard]] std::string last_waker_text(const std::uint64_t* word) const;
   [[nodiscard]] const std::optional<operation_names>& names() const noexcept { return program_->names; }
   /// An operation has been called, or has returned.
@@ -239,11 +242,11 @@ class execution final : public engine::team, public monitor, public shared_memor
   friend class requests;
 
   [[nodiscard]] rank_state& self() { return state(running()); }
-  /// Whether the running rank is no part of the run any more, and destructors still ask for something.
+  /// Whether the running rank has been dropped from the run, and its destructors still ask for something.
   [[nodiscard]] bool is_unwound() const { return fibre_of(running()).is_cancelled(); }
-  /// Does so at once what such a rank asks for.
+  /// Does at once what such a rank asks for.
   static std::uint64_t do_at_once(const engine::operation& what);
-  /// The value of the first of the waits that is satisfied; does not return if there is none.
+  /// Returns the value of the first wait that is satisfied. Does not return if none is.
   engine::waited wait_at_once(std::span<const engine::wait> any);
   [[nodiscard]] std::optional<bool> held_before(const process& one, const word_access& mine,
                                                 std::size_t event, std::uint64_t value) const;
@@ -258,16 +261,16 @@ class execution final : public engine::team, public monitor, public shared_memor
   void check_buffers(const rank_state& of, const rma& one);
   /// The running rank has read a word that this one has written.
   void note_read(const engine::operation& what, std::uint64_t writer);
-  /// A name for what the running rank writes as a whole.
+  /// A name for one write of a whole object by the running rank.
   [[nodiscard]] std::uint64_t next_writer();
   [[nodiscard]] static int rank_of_writer(std::uint64_t writer);
   static constexpr unsigned bits_of_operation = 32;
-  /// Who has written what a get that is under way will bring.
+  /// Stands for the writer of data that an undelivered get will bring.
   static constexpr std::uint64_t writer_to_come = ~std::uint64_t{0};
   void give_up_section(holding how);
   void complete(rank_state& of, const rma& one);
   void complete_at(int target);
-  /// What poison this run has.
+  /// The poison of this run.
   [[nodiscard]] std::uint64_t poison() const;
 
   void run_on(int rank);
@@ -289,28 +292,28 @@ class execution final : public engine::team, public monitor, public shared_memor
   void take_crash(int rank);
   [[nodiscard]] bool may_crash(int rank) const { return is_victim_[static_cast<std::size_t>(rank)] != 0; }
   [[nodiscard]] bool has_crashed(int rank) const { return has_crashed_[static_cast<std::size_t>(rank)] != 0; }
-  /// Whether nothing is left to do for it.
+  /// Whether the rank has nothing left to do.
   [[nodiscard]] bool is_done(int rank) const;
   [[nodiscard]] bool is_all_done() const;
-  /// What a word holds; its number, if it is no cell.
+  /// The content of a word; its number, if it is no cell.
   [[nodiscard]] std::uint64_t value_of(std::uint64_t name);
-  /// After a step: a rank that waited outside the library is back.
+  /// Called after a step: a rank that waited outside the library is back.
   void note_return(const footprint& of);
-  /// Who has written the word of an object, when it was delivered.
+  /// Notes the writer of an object's word at the delivery of the operation.
   void note_writer(rma& one);
   void take_delivery(const process& by);
   void record(const process& by, const footprint& of, const touched& values, event_set& past);
   void show(std::string operation, const std::uint64_t* cell, int acts_on, touched values, bool writes,
             int issued_after, const std::source_location& at);
 
-  /// Some rank has not ended and none can go on, but for those that wait for the past.
+  /// Some rank has not ended, and no rank can go on except those whose wait only an old value can end.
   void report_deadlock();
   void report_livelock();
   [[nodiscard]] bool is_livelock() const;
-  /// At the end of a run.
+  /// Called at the end of a run.
   void judge_history();
   [[nodiscard]] std::string waiting_text(int rank) const;
-  /// Hash of what ranks know of one another, as far as it matters for faults.
+  /// Hash of what ranks know of one another, as far as that decides about faults.
   [[nodiscard]] std::uint64_t hash_of_knowledge() const;
 
   const program* program_;
@@ -320,7 +323,7 @@ class execution final : public engine::team, public monitor, public shared_memor
   critical_section section_;
   requests requests_;
   mutator mutator_;
-  // Asked for where a search decides, and not where it takes steps again.
+  // Collected on demand: a search asks while it decides, and does not ask while it takes steps again.
   mutable std::vector<process> enabled_;
   mutable bool is_collected_ = false;
   std::vector<event> events_;
@@ -331,8 +334,8 @@ class execution final : public engine::team, public monitor, public shared_memor
   bool has_poison_ = false;
   bool is_as_before_ = false;
   std::vector<step> schedule_before_;
-  std::uint64_t asked_so_far_ = 0;    // hash of what all ranks have asked for
-  std::vector<std::uint64_t> asked_;  // the same after each step
+  std::uint64_t asked_so_far_ = 0;    // hash of all requests of all ranks
+  std::vector<std::uint64_t> asked_;  // the same hash after each step
   std::vector<std::uint64_t> asked_before_;
   std::set<std::string> reached_;
   struct wake_up {
@@ -342,8 +345,8 @@ class execution final : public engine::team, public monitor, public shared_memor
   };
   std::map<const std::uint64_t*, wake_up> last_wake_up_;  // by the word that is slept on
   history history_;
-  int open_operations_ = 0;      // of the living
-  std::size_t last_return_ = 0;  // how many steps there were, or when the first of these was called
+  int open_operations_ = 0;      // of the ranks that have not crashed
+  std::size_t last_return_ = 0;  // steps taken up to the last return, or up to the first call that is open
   std::vector<int> victims_;
   std::vector<char> is_victim_;
   std::vector<char> has_crashed_;

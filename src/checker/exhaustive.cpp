@@ -1,7 +1,7 @@
 // Exhaustive search over traces: source sets and sleep sets, by repeated execution, on several processors if
-// asked for. Each worker has an execution and a path of its own; the nodes of paths are shared, and whoever
-// has nothing left takes a branch from the path of another. Branches of a node are ordered: each sleeps on
-// those before it, whoever explores them and when.
+// the options ask for them. Each worker has an execution and a path of its own. Workers share the nodes of
+// paths, and an idle worker takes a branch from the path of another. Branches of a node are ordered: each
+// branch sleeps on those before it, whichever worker explores them and when.
 
 #include <algorithm>
 #include <atomic>
@@ -24,7 +24,7 @@ template <typename T>
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-/// Which ranks the program treats alike.
+/// Tells which ranks the program treats alike.
 class symmetry {
  public:
   symmetry(const execution& run, const program& of, const options& how)
@@ -32,12 +32,12 @@ class symmetry {
     if (!how.use_symmetry || how.reduce != reduction::source_sets) return;
     for (std::size_t set = 0; set < of.alike.size(); ++set)
       for (const int rank : of.alike[set])
-        // Those that crash are alike, and those that do not.
+        // Crashing ranks are alike, and so are the others.
         set_of_.at(static_cast<std::size_t>(rank)) =
             static_cast<int>(2 * set) + (contains(run.victims(), rank) ? 1 : 0);
   }
 
-  /// The pairs of ranks that may change places now: what has happened so far stays the same.
+  /// The pairs of ranks that can change places now without a change of the steps so far.
   [[nodiscard]] std::vector<std::pair<int, int>> exchanges_in(const execution& run) const {
     std::vector<std::pair<int, int>> result;
     for (std::size_t a = 0; a < set_of_.size(); ++a)
@@ -52,37 +52,37 @@ class symmetry {
   std::vector<int> set_of_;
 };
 
-/// A state that is explored, of which several processors may take branches.
+/// A state to explore. Several processors may take branches of it.
 struct node {
-  std::vector<process> enabled;                // with something to try
+  std::vector<process> enabled;                // processes with a choice worth trying
   std::vector<process> backtrack;              // to be explored from here
-  std::size_t taken = 0;                       // of these, by whoever explores
+  std::size_t taken = 0;                       // the number of these that workers have taken
   std::vector<std::pair<int, int>> exchanges;  // ranks that may change places here
   struct sleeper {
     process who;
     footprint next;
   };
-  std::vector<sleeper> sleep;  // explored elsewhere already
+  std::vector<sleeper> sleep;  // processes that other branches explore already
 
   [[nodiscard]] bool sleeps(const process& one) const {
     return std::any_of(sleep.begin(), sleep.end(), [&](const sleeper& other) { return other.who == one; });
   }
-  /// What is to be explored next, if anything is left.
+  /// The next process to explore, if any is left.
   [[nodiscard]] std::optional<std::size_t> take_next() {
     while (taken < backtrack.size())
       if (const std::size_t next = taken++; !sleeps(backtrack[next]) && !is_image(next)) return next;
     return std::nullopt;
   }
-  /// Whether what begins with one is what begins with the other, under other names.
+  /// Whether the continuations after `a` are those after `b` under other names.
   [[nodiscard]] bool are_images(const process& a, const process& b) const {
-    // Ranks that have done the same have issued as many operations, so that the numbers of these are the
+    // Ranks that have done the same have issued equally many operations, so the numbers of these are the
     // same.
     if (a.delivery != b.delivery || a.is_crash()) return false;
     return contains(exchanges, std::pair(std::min(a.rank, b.rank), std::max(a.rank, b.rank)));
   }
 
  private:
-  /// Whether it is an image of a branch before it.
+  /// Whether the branch is an image of an earlier one.
   [[nodiscard]] bool is_image(std::size_t number) const {
     const auto end = backtrack.begin() + static_cast<std::ptrdiff_t>(number);
     return std::any_of(backtrack.begin(), end, [&](const process& one) {
@@ -91,17 +91,17 @@ struct node {
   }
 };
 
-/// A branch from a node, on the path from the first state to the one that is explored now.
+/// A branch from a node, on the path from the first state to the current one.
 struct branch {
   std::shared_ptr<node> from;
-  std::size_t number = 0;  // in `backtrack` of the node
+  std::size_t number = 0;  // index in `backtrack` of the node
   process chosen{};
-  footprint touched{};                 // by the chosen step
-  std::vector<node::sleeper> sleep{};  // of the node, and the branches before this one
-  std::vector<int> choices{};          // of the chosen step, to be tried one after the other
+  footprint touched{};                 // words of the chosen step
+  std::vector<node::sleeper> sleep{};  // sleepers of the node, and the branches before this one
+  std::vector<int> choices{};          // of the chosen step, tried one after the other
   std::size_t tried = 0;
   bool is_prepared = false;
-  bool is_mine = true;  // and so are the choices that are left
+  bool is_mine = true;  // the remaining choices are mine, too
 
   [[nodiscard]] int choice() const { return choices[tried]; }
   [[nodiscard]] bool sleeps(const process& one) const {
@@ -112,10 +112,10 @@ struct branch {
 
 using branches = std::vector<branch>;
 
-/// What the workers of a search share.
+/// State that the workers of a search share.
 class shared_search {
  public:
-  /// `explored`: so many paths, by searches before this one.
+  /// `explored` is the number of paths that earlier searches have explored.
   shared_search(std::size_t workers, symmetry names, const budget& within, std::uint64_t explored)
       : names_(std::move(names)), within_(&within), paths_(workers), explored_(explored) {}
 
@@ -127,13 +127,13 @@ class shared_search {
   }
   [[nodiscard]] branches& path_of(std::size_t worker) { return paths_[worker]; }
 
-  /// There is something to explore in a node that may be on others' paths. Locked.
+  /// Announces work in a node that may be on the paths of others. The caller holds the lock.
   void tell() {
     if (idle_ > 0) more_.notify_all();
   }
 
-  /// Makes the path of a worker one that leads to a branch that nobody has explored; false once there is
-  /// nothing left anywhere. `lock` holds the lock.
+  /// Makes the worker's path lead to a branch that no worker has explored. Returns false once no branch is
+  /// left anywhere. `lock` holds the lock.
   [[nodiscard]] bool find_work(std::size_t worker, std::unique_lock<std::mutex>& lock) {
     for (;;) {
       if (is_stopped_) return false;
@@ -155,14 +155,14 @@ class shared_search {
     is_stopped_ = true;
     more_.notify_all();
   }
-  /// A path has been explored to its end. Whether the search has to end here.
+  /// Counts a path that has been explored to its end. Returns whether the search has to end here.
   [[nodiscard]] bool is_spent() {
     const auto held = lock();
     return within_->is_spent(++explored_);
   }
 
  private:
-  /// To the next branch from the end of the path back.
+  /// Goes back from the end of the path to the next branch.
   static bool go_back(branches& path) {
     while (!path.empty()) {
       branch& last = path.back();
@@ -176,7 +176,8 @@ class shared_search {
     return false;
   }
 
-  /// The first branch that is left on the path of another: what is left there is most likely much.
+  /// Takes the first open branch on the path of another worker: an early branch most likely has the most left
+  /// to explore.
   bool steal(std::size_t worker) {
     for (const branches& other : paths_)
       for (std::size_t i = 0; i < other.size(); ++i) {
@@ -207,7 +208,7 @@ class search_of_traces {
   search_of_traces(execution& run, const options& how, shared_search& shared, std::size_t worker)
       : run_(&run), how_(&how), shared_(&shared), worker_(worker), path_(&shared.path_of(worker)) {}
 
-  /// The first worker begins at the first state, others where something is left.
+  /// The first worker begins at the first state, others at any open branch.
   void go(report& result) {
     if (worker_ == 0) explore(result);
     while (has_work()) explore(result);
@@ -263,13 +264,13 @@ class search_of_traces {
     }
   }
 
-  /// A step at the end of the path.
+  /// Takes the step at the end of the path.
   void take(branch& at) {
     prepare(at);
     run_->take(at.chosen, at.choice());
   }
 
-  /// Of a branch whose step is to be taken for the first time.
+  /// Prepares a branch whose step is about to be taken for the first time.
   void prepare(branch& at) {
     if (at.is_prepared) return;
     branch prepared = at;
@@ -295,7 +296,8 @@ class search_of_traces {
     return at.from->backtrack[number];
   }
 
-  /// Goes on to the end of an execution. False if it turned out to be one that was explored before.
+  /// Goes on to the end of an execution. False if the execution turned out to be one that was explored
+  /// before.
   bool extend_path() {
     while (!run_->is_over()) {
       auto next = std::make_shared<node>();
@@ -306,7 +308,8 @@ class search_of_traces {
       put_images_to_sleep(*next);
       const process* first = choose(*next);
       if (first == nullptr) {
-        // The others do not go on here any more, but may where they came earlier.
+        // The other processes do not go on here any more, but their steps may have come earlier in another
+        // order.
         if (how_->reduce == reduction::source_sets) {
           for (const process& one : run_->blocked()) reverse_races_of(one);
           for (const process& one : run_->enabled())
@@ -321,13 +324,14 @@ class search_of_traces {
       push({.from = std::move(next), .chosen = chosen});
       take(path_->back());
     }
-    // Who waits for the dead may have gone on where it came earlier, and so may what they were to carry out.
+    // A rank that waits for a crashed one may go on where its step comes earlier. So may the operations that
+    // the crashed rank was to carry out.
     if (!run_->found() && how_->reduce == reduction::source_sets)
       for (const process& one : run_->blocked()) reverse_races_of(one);
     return true;
   }
 
-  /// What begins with the image of a sleeper was explored with the sleeper.
+  /// The continuations of a sleeper's image are explored with the sleeper, so the image sleeps, too.
   void put_images_to_sleep(node& at) const {
     for (std::size_t i = 0; i < at.sleep.size(); ++i)
       for (const process& one : at.enabled)
@@ -341,15 +345,15 @@ class search_of_traces {
     path_->push_back(std::move(next));
   }
 
-  /// All that is enabled, the chosen one first.
+  /// All enabled processes, the chosen one first.
   [[nodiscard]] static std::vector<process> in_order(const node& at, const process& chosen) {
     std::vector<process> all = at.enabled;
     std::stable_partition(all.begin(), all.end(), [&](const process& one) { return one == chosen; });
     return all;
   }
 
-  /// The choices of an enabled process that no other order of steps shows too. Searched by sleep sets alone,
-  /// all are tried, so that the two searches check each other.
+  /// The choices of an enabled process that no other order of steps shows. A search by sleep sets alone tries
+  /// all choices, so that the two searches check each other.
   [[nodiscard]] std::vector<int> worth_trying(const process& one) const {
     std::vector<int> result;
     for (int choice = 0; choice < run_->choices(one); ++choice)
@@ -361,10 +365,10 @@ class search_of_traces {
     return !run_->is_newest_elsewhere(one, 0) || !worth_trying(one).empty();
   }
 
-  /// The rank that went last, if it can go on: fewer changes make shorter reports. Whoever holds the critical
-  /// section gives it up last of all: of the schedules that are one trace, overtaking shows in those in which
-  /// the others have come as far as they can. Whoever waits for the past comes after all others, as it may
-  /// wait until they can go on no more.
+  /// The rank that went last, if it can go on: fewer changes make shorter reports. The holder of the critical
+  /// section gives it up last: of the schedules of one trace, overtaking shows in those where the other ranks
+  /// have come as far as they can. A process that waits for an old value comes after all others, as it may
+  /// wait until the others can go on no more.
   [[nodiscard]] const process* choose(const node& at) const {
     const process* best = nullptr;
     int most = 0;
@@ -378,7 +382,7 @@ class search_of_traces {
     return best;
   }
 
-  /// What slept before the step of `at`, does not depend on it, and could be taken now.
+  /// The sleepers before the step of `at` that do not depend on it and can be taken now.
   [[nodiscard]] static std::vector<node::sleeper> still_asleep(const branch& at, const node& now) {
     std::vector<node::sleeper> result;
     for (const node::sleeper& one : at.sleep)
@@ -386,7 +390,7 @@ class search_of_traces {
     return result;
   }
 
-  /// For each earlier step that the next step of `who` races with, sees to it that the state before is also
+  /// For each earlier step that the next step of `who` races with: makes sure that the state before is also
   /// left by a step that leads to the opposite order.
   void reverse_races_of(const process& who) {
     const std::vector<event>& events = run_->events();
@@ -397,8 +401,8 @@ class search_of_traces {
       if (events[i].by == who || !events[i].touched.conflicts_with(next)) return;
       const std::optional<bool> could = run_->could_go_before(who, i);
       if (could) {
-        // A wait races with every write before which it could have ended, also where others lie between: a
-        // write in between may have disabled it.
+        // A wait races with every write before which it could have ended, even where other writes lie
+        // between: a write in between may have disabled it.
         if (*could) reverse(i, who, next, past);
       } else {
         const bool is_direct = std::none_of(conflicts.begin(), conflicts.end(), [&](std::size_t later) {
@@ -410,8 +414,8 @@ class search_of_traces {
     });
   }
 
-  /// Adds to the node before event `earlier` a process that begins a continuation in which `who`'s step comes
-  /// before that event: an initial of the events that do not depend on it, followed by that step.
+  /// Adds a process to the node before event `earlier`. The process begins a continuation in which `who`'s
+  /// step precedes that event: an initial of the events that do not depend on it, followed by that step.
   void reverse(std::size_t earlier, const process& who, const footprint& next, const event_set& past) {
     const std::vector<event>& events = run_->events();
     std::vector<std::size_t> others;
@@ -454,7 +458,7 @@ class search_of_traces {
   bool is_cut_short_ = false;
 };
 
-/// What one worker has found, added to what others have.
+/// Adds the findings of one worker to the total.
 void add(report& to, report&& one) {
   to.executions += one.executions;
   to.pruned += one.pruned;

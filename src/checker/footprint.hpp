@@ -1,4 +1,4 @@
-// What a step touches, by which dependence between steps is decided.
+// The words that a step touches. The searches derive from them which steps depend on each other.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 
 namespace nearfar::checker {
 
-/// What a step does to a word. Two steps that do the same can be exchanged, unless they write.
+/// The effect of a step on a word. Two steps with the same effect can be exchanged, unless they write.
 enum class use : std::uint8_t {
   write,
   read,
-  call,    ///< of an operation on an object whose history is judged: real time orders it
-  finish,  ///< behind what has finished, and the end behind the calls before it
+  call,    ///< of an operation on an object whose history is judged; real time orders calls
+  finish,  ///< comes behind finished operations; the end comes behind earlier calls
 };
 
 /// A word that a step touches.
@@ -29,8 +29,8 @@ struct word_access {
   }
 };
 
-/// The word of the step's operation first, then perhaps others: the one that heavy fences write, the one that
-/// says whether a rank is in the library, the further words of a wait for several.
+/// The word of the step's operation comes first. Other words may follow: the one that heavy fences write, the
+/// one that says whether a rank is in the library, and the further words of a wait for several words.
 class footprint {
  public:
   void add(const word_access& one) {
@@ -57,7 +57,7 @@ class footprint {
 
  private:
   std::array<word_access, 4> few_{};
-  std::vector<word_access> more_;  // all of them, if they are more
+  std::vector<word_access> more_;  // all words, if they are more
   std::size_t count_ = 0;
 };
 

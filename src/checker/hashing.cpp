@@ -1,5 +1,5 @@
-// Exhaustive search over states, each known by what every rank has observed: slower and simpler than the
-// search over traces, and its check.
+// Exhaustive search over states. A state is known by what every rank has observed. This search is slower and
+// simpler than the search over traces, and checks it.
 
 #include <unordered_set>
 #include <utility>

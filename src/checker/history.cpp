@@ -1,5 +1,5 @@
-// Histories, the specifications of common objects, and what the search for a linearization does alike for
-// all.
+// Histories, the specifications of common objects, and the part of the search for a linearization that all
+// objects share.
 
 #include "nearfar/checker/history.hpp"
 
@@ -69,7 +69,7 @@ void history::returned(int process, value_list result, std::uint64_t at) {
   const auto known = processes_.find(process);
   if (known == processes_.end() || !is_inside(known->second))
     throw misuse("process " + std::to_string(process) +
-                 " returns from an operation that it has not called: record its call first");
+                 " returns from an operation before calling it: record the call first");
   if (at < known->second.last_stamp)
     throw misuse(
         "process " + std::to_string(process) + " returns at " + std::to_string(at) +
@@ -99,7 +99,8 @@ void history::append(const history& other) {
 
 const operation& history::last_of(int process) const {
   const auto known = processes_.find(process);
-  if (known == processes_.end()) throw misuse("process " + std::to_string(process) + " has called nothing");
+  if (known == processes_.end())
+    throw misuse("process " + std::to_string(process) + " has called no operation");
   return operations_[known->second.last_operation];
 }
 
@@ -113,7 +114,7 @@ history history::of_object(std::uint64_t object) const {
   return result;
 }
 
-// ---- for people -------------------------------------------------------------------------------------------
+// ---- texts for reports ------------------------------------------------------------------------------------
 
 std::string operation_names::text(int which, const value_list& arguments) const {
   return std::string(method(which)) + "(" + arguments.text() + ")";
@@ -181,7 +182,7 @@ std::size_t hash_of(std::span<const std::uint64_t> words, std::size_t before) {
 
 namespace {
 
-/// In the order of an enumeration.
+/// `names` has the order of an enumeration.
 std::string_view name_in(std::initializer_list<std::string_view> names, int method) noexcept {
   const auto place = static_cast<std::size_t>(method);
   return place < names.size() ? names.begin()[place] : "?";
@@ -291,7 +292,7 @@ struct passage {
   [[nodiscard]] bool is_proper() const { return pushes.size() == 1 && pops.size() <= 1; }
 };
 
-/// What the operations on a queue say about the values that pass through it.
+/// The values that pass through a queue, as its operations tell.
 class queue_traffic {
  public:
   queue_traffic(std::span<const operation> all, const std::vector<std::size_t>& on_object) : all_(all) {
@@ -315,8 +316,9 @@ class queue_traffic {
   }
 
  private:
-  /// An operation that cannot be if a value that was pushed before it is popped after a certain time only: a
-  /// push of a value that is popped until then, or a pop that returned until then and found nothing.
+  /// An operation that is impossible if a value pushed before it is popped only after `until`. Such an
+  /// operation is a push whose value is popped by then, or a pop that found the queue empty and returned by
+  /// then.
   struct coming {
     std::size_t number;
     std::uint64_t until;
@@ -345,7 +347,7 @@ class queue_traffic {
     return {pop.called, pop.returned->at};
   }
 
-  /// Values that were pushed before another operation came, and surely popped too late for it.
+  /// Finds values that were pushed before another operation came, and surely popped too late for it.
   void find_overstays(foresight& known) {
     std::vector<std::size_t> pushes;
     for (const auto& [number, when] : known.order)
@@ -384,7 +386,7 @@ foresight buffer_specification<Order>::foresee(std::span<const operation> all,
                                                const std::vector<std::size_t>& on_object) const
   requires(Order == removal::first_in)
 {
-  // Values that are in it already could be popped, too.
+  // Values that the queue holds from the start could be popped, too: such a queue gets no foresight.
   return elements().empty() ? queue_traffic(all, on_object).foreseen() : foresight{};
 }
 
@@ -501,8 +503,8 @@ void partial_linearization::remove_last() {
 void partial_linearization::add_candidates(std::vector<place>& to) const {
   const auto begin = static_cast<std::ptrdiff_t>(to.size());
   const auto returned_at = [this](place of) { return at(of).returned->at; };
-  // What no missing one precedes is called before all of them have returned. Looking on until one is called
-  // later suffices, as those behind it return even later.
+  // An operation that no missing one precedes is called before any missing one has returned. The loop ends at
+  // the first that is called later, since those behind it return even later.
   std::uint64_t first_return = std::numeric_limits<std::uint64_t>::max();
   for (place one = first_missing_; one < numbers_.size() && at(one).called <= first_return;
        one = next_missing(one + 1)) {
@@ -526,7 +528,7 @@ void partial_linearization::identify(std::vector<std::uint64_t>& as) const {
 }
 
 selection merged(std::span<const operation> all, std::span<const selection> orders) {
-  // Each operation takes effect as soon as it is called and those before it have taken effect.
+  // Each operation takes effect as soon as it has been called and the operations before it have taken effect.
   std::vector<std::pair<std::uint64_t, std::size_t>> moments;
   for (const selection& order : orders) {
     std::uint64_t moment = 0;

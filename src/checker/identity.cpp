@@ -1,4 +1,4 @@
-// Hashes by which searches know states and traces again.
+// Hashes by which searches recognise states and traces.
 
 #include <algorithm>
 #include <map>
@@ -38,7 +38,8 @@ std::uint64_t execution::state_hash() const {
 }
 
 std::uint64_t execution::hash_of_knowledge() const {
-  // Numbers of accesses depend on the order of those that commute; what matters is which are known.
+  // Numbers of accesses depend on the order of commuting accesses. The hash must depend only on which
+  // accesses are known.
   struct question {
     std::uint64_t name;
     std::size_t place;
@@ -55,7 +56,7 @@ std::uint64_t execution::hash_of_knowledge() const {
       for (const version_number number : word.by_origin[origin].that_may_race(options_->promised)) {
         const std::uint64_t name = mixed(writer, ++access);
         if (number != 0) questions.push_back({name, word.in_view + origin, number});
-        // Whoever learns that a later access of this origin is complete learns it of this one too.
+        // A rank that learns of the completion of a later access of this origin learns it of this one, too.
         for (const rma& one : ranks_[origin].outstanding)
           if (one.delivered && one.what.word == word.cell && one.access >= number)
             hash += mixed(name, static_cast<std::uint64_t>(one.number));
@@ -85,7 +86,7 @@ bool execution::may_be_exchanged(int a, int b) const {
                          [rank](const event& one) { return one.by.rank == rank; });
   };
   if (steps_of(a) != steps_of(b)) return false;
-  // The i-th step of one becomes the i-th of the other.
+  // Counts steps of each rank: the i-th step of one becomes the i-th of the other.
   std::vector<std::size_t> of_a;
   std::vector<std::size_t> of_b;
   for (std::size_t i = 0; i < events_.size(); ++i) {

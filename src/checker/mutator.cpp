@@ -17,7 +17,7 @@ engine::operation relaxed(engine::operation what) {
   return what;
 }
 
-/// The operation without the buffers that may be gone when it is done later.
+/// The operation without its buffers, which may be gone by the time the operation is carried out later.
 engine::operation without_buffers(engine::operation what) {
   what.compare = nullptr;
   if (!what.is_of_object()) what.origin = nullptr;

@@ -1,4 +1,4 @@
-// Breaks what ranks ask for at one place of the program, as a mutation says.
+// Changes what ranks ask for at one place of the program, as a mutation says.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@
 
 namespace nearfar::checker {
 
-/// Passes on what it does not change.
+/// Passes on every request that the mutation leaves alone.
 class mutator final : public engine::operations {
  public:
   mutator(engine::team& of, engine::operations& next, const std::optional<mutation>& broken)
       : team_(&of), next_(&next), broken_(&broken), ranks_(static_cast<std::size_t>(of.size())) {}
 
-  /// Forgets what was put off.
+  /// Forgets the operations that were put off.
   void clear() { ranks_.assign(ranks_.size(), {}); }
-  /// Collects what could be changed at which site; only while asked for.
+  /// Collects the changes that are possible at each site; only while `into` is set.
   void note_sites(std::set<mutation>* into) { noted_ = into; }
 
   std::uint64_t perform(const engine::operation& what) override;
@@ -38,7 +38,7 @@ class mutator final : public engine::operations {
   void light_fence() override;
   void heavy_fence() override;
 
-  // What is no operation: see `engine::team`.
+  // Requests that are no operations: see `engine::team`.
   [[nodiscard]] bool looks_before_sleep();
   [[nodiscard]] int to_wake(int most);
 
@@ -47,31 +47,31 @@ class mutator final : public engine::operations {
   struct put_off {
     What what;
     std::source_location site;
-    std::vector<std::byte> object;  // that is written, if it is one
+    std::vector<std::byte> object;  // the bytes to write, if the operation writes an object
   };
   struct rank_state {
-    std::uint64_t result = 0;  // of an operation that the program does not know of
+    std::uint64_t result = 0;  // result of an operation that the program does not know of
     std::optional<put_off<engine::operation>> operation;
     std::optional<put_off<std::pair<int, int>>> signal;  // channel, receiver
   };
 
   [[nodiscard]] rank_state& self() { return ranks_[static_cast<std::size_t>(team_->running())]; }
-  /// Whether the operation that is being asked for is to be changed in this way.
+  /// Whether the mutation changes the current request in this way.
   [[nodiscard]] bool changes(change how, std::string_view operation);
-  /// What is asked for next, at this place: other ranks may have asked since.
+  /// The receiver of the next request, with this place noted: other ranks may have asked since.
   [[nodiscard]] engine::operations& next_at(const std::source_location& site) {
     team_->at(site);
     return *next_;
   }
-  /// A wait as it is asked for, or as it is changed.
+  /// A wait as the mutation leaves or changes it.
   [[nodiscard]] engine::wait changed(const engine::wait& what, std::string_view text);
-  /// What a wait reads, once.
+  /// The value that a wait reads, read once.
   std::uint64_t read_once(const engine::operation& read);
   [[nodiscard]] put_off<engine::operation> postponed(const engine::operation& what) const;
   std::uint64_t split_near(const engine::operation& what);
   void split_rma(const engine::operation& what);
-  /// Asks, and then for what was put off until then; an operation waits for one that
-  /// is no plain write.
+  /// Makes the request, and then the one that was put off until now. An operation that is no plain write
+  /// waits for the one put off.
   template <typename Ask>
   void ask_in_turn(bool is_plain_write, Ask ask);
 

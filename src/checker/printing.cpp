@@ -1,4 +1,4 @@
-// What people read: faults, who waits for what, the steps of a schedule.
+// Readable texts: faults, blocked ranks and their conditions, the steps of a schedule.
 
 #include <algorithm>
 
@@ -97,7 +97,7 @@ std::string execution::waiting_text(int rank) const {
 
 namespace {
 
-/// "lock/mcs_lock.hpp:72"; nothing for what no line asks for.
+/// "lock/mcs_lock.hpp:72"; empty for a step that no line asks for.
 std::string site_text(const std::source_location& at) {
   const site place = site::of(at);
   constexpr std::string_view own = "nearfar/";

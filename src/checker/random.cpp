@@ -10,7 +10,7 @@ namespace nearfar::checker {
 
 namespace {
 
-/// The same numbers everywhere: the standard's distributions differ between libraries.
+/// Draws the same numbers on every platform: the standard's distributions differ between libraries.
 class random_numbers {
  public:
   explicit random_numbers(std::uint64_t seed) : state_(seed) {}
@@ -26,7 +26,7 @@ class random_numbers {
   std::uint64_t state_;
 };
 
-/// As many ranks as may crash, or less.
+/// Draws at most `most` ranks to crash, sometimes fewer.
 std::vector<int> victims_by(random_numbers& random, int most, int ranks) {
   std::vector<int> all;
   for (int rank = 0; rank < ranks; ++rank) all.push_back(rank);
@@ -71,7 +71,7 @@ class priorities {
 }  // namespace
 
 void search_randomly(execution& run, const options& how, const budget& within, report& result) {
-  // How long a schedule is, for the places of priority changes; learnt from those before.
+  // Expected length of a schedule, for the places of priority changes; learnt from earlier schedules.
   std::size_t expected = 64;
   for (std::uint64_t number = 0;; ++number) {
     random_numbers random(how.seed + number * 0xD1B54A32D192ED03U);

@@ -12,7 +12,7 @@ using engine::action;
 
 namespace {
 
-// Names of what is no cell.
+// Names of words that are no cells.
 constexpr std::uint64_t mailbox = std::uint64_t{1} << 60U;
 constexpr std::uint64_t exclusive = std::uint64_t{2} << 60U;
 constexpr std::uint64_t shared = std::uint64_t{9} << 60U;
@@ -49,7 +49,7 @@ std::uint64_t renamed(std::uint64_t name, int a, int b, std::uint64_t words) {
       return kind + cell(rest);
     case 3:   // the guard
     case 7:   // objects
-    case 11:  // what heavy fences change
+    case 11:  // the word that heavy fences write
       return name;
     default:  // of a rank
       return kind + (rest & ~rank_bits) + other(rest & rank_bits);
@@ -87,7 +87,7 @@ bool cell_request::is_newest_of_cell_elsewhere(int choice, const engine::wait* w
   const std::size_t place = shared_memory::overlooked(
       what_, run().words().places(of.seen, what_, waiting)[static_cast<std::size_t>(choice)]);
   const std::vector<shared_word::stored>& history = word->history;
-  // Before that write the same could be read, unless what is read came later.
+  // The same value could be read before that write, unless the value itself was written later.
   return place < history.size() && !of.past.contains(history[place].by_event) &&
          (place == 1 || history[place - 1].by_event < history[place].by_event);
 }
@@ -164,7 +164,7 @@ int wait_request::server() const { return is_rma(what().what) ? what().target : 
 
 int wait_request::choices() const {
   if (what().what == action::load) return choices_of_near(filter());
-  // A swap in vain is the last one, or not.
+  // A failing swap is the last try, or another one follows.
   return has_deadline_ && can_try_in_vain(*what().word) ? 2 : 1;
 }
 
@@ -185,14 +185,14 @@ touched wait_request::poll(int choice) {
   shared_memory& words = run().words();
   if (is_near(what().what)) return take_near(choice, filter());
   if (is_direct(what().what)) return words.apply_direct(rank(), what(), seen);
-  // Each far poll is complete when the next begins.
+  // A far poll is complete when the next one begins.
   const shared_memory::far_access done = words.apply_far(rank(), what(), seen);
   words.note_complete(rank(), what(), done.number, seen);
   return done.values;
 }
 
 std::uint64_t wait_request::observed(const touched& values) const {
-  // Whether it goes on, and how often it may still try.
+  // Includes whether the wait goes on, and how many tries remain.
   return mixed(values.read, 2 * static_cast<std::uint64_t>(failed_tries_) + (has_timed_out_ ? 1 : 0));
 }
 
@@ -248,7 +248,7 @@ bool any_wait::can_time_out() const {
 
 std::optional<bool> any_wait::could_be_taken(std::uint64_t word, std::size_t /*event*/,
                                              std::uint64_t /*value*/) const {
-  // Another word may have let it go on then.
+  // Another word of the wait may have let the step be taken then.
   const bool is_mine = std::any_of(any_.begin(), any_.end(), [&](const engine::wait& one) {
     return run().words().name_of(one.read.word) == word;
   });
@@ -290,7 +290,7 @@ fence_request::fence_request(execution& of, fence_kind how)
                                              : kind("fence")),
       how_(how) {}
 
-// Two light ones can be exchanged.
+// Two light fences can be exchanged.
 std::uint64_t fence_request::word() const {
   return how_ == fence_kind::whole ? fence_name(rank()) : heavy_fences;
 }
@@ -360,7 +360,7 @@ std::vector<int> signal_wait::senders() const {
   if (box == nullptr) return result;
   for (const auto& [sender, known] : box->mail) {
     if (from_ != any_rank && sender != from_) continue;
-    // MPI keeps the order of each sender's messages, and of no others.
+    // MPI keeps the order of each sender's messages, and no order between senders.
     if (std::find(result.begin(), result.end(), sender) == result.end()) result.push_back(sender);
     if (run().how().promised.causal_messages) break;
   }
@@ -383,9 +383,9 @@ touched signal_wait::take(int choice) {
 
 // ---- epochs -----------------------------------------------------------------------------------------------
 
-// The epoch's word says whether a rank has it for itself, another how many share it: that number depends on
-// the order of steps that can be exchanged, and so may neither be what a step has read nor decide what races.
-// What a step reads is 1 if its rank held the epoch before, and 0 if not.
+// One word of an epoch says whether a rank holds it exclusively, another word counts the ranks that share it.
+// The count depends on the order of steps that can be exchanged. Therefore a step must not read it, and no
+// race may depend on it. A step reads 1 if its rank held the epoch before, and 0 if not.
 
 std::uint64_t epoch_request::word() const { return name_of_other(exclusive, epoch_, home_); }
 std::uint64_t epoch_request::sharers() const { return name_of_other(shared, epoch_, home_); }
@@ -402,8 +402,8 @@ bool epoch_begin::can_be_taken() const {
 }
 std::optional<bool> epoch_begin::could_be_taken(std::uint64_t word, std::size_t event,
                                                 std::uint64_t /*value*/) const {
-  // Before any beginning that conflicts with it: who shared the epoch then could have ended first. Before no
-  // end: who ends it held it.
+  // A beginning could precede any other beginning that conflicts with it: the ranks that shared the epoch
+  // then could have ended first. A beginning could not precede an end: the ending rank held the epoch.
   return word == this->word() ? std::optional(run().events()[event].read == 0) : std::nullopt;
 }
 touched epoch_begin::take(int /*choice*/) {
@@ -415,7 +415,8 @@ touched epoch_begin::take(int /*choice*/) {
     ++sharing.value;
     return {0, 0, 0};
   }
-  // Those who share it learn nothing of each other, and who comes next all that they knew.
+  // Ranks that share the epoch learn nothing of each other. The next exclusive holder learns all that they
+  // knew.
   seen.join(sharing.message);
   sharing.message.clear();
   const std::uint64_t before = std::exchange(words.at(word()).value, 1);
@@ -486,7 +487,7 @@ std::uint64_t operation_call::operands() const {
   for (const std::uint64_t one : *arguments_) hash = mixed(hash, one);
   return hash;
 }
-// Stamps are steps as schedules number them, from 1.
+// Stamps count steps from 1, as schedules do.
 touched operation_call::take(int /*choice*/) {
   run().past_operations().call(rank(), object_, method_, *arguments_, run().events().size() + 1);
   run().words().note_call(word(), run().state(rank()).seen);

@@ -1,7 +1,7 @@
-// What a rank asks for next: a class for each kind of step, with all that the searches, schedules and
-// messages have to know of it. An object lives on the stack of the rank that asks, until its step is taken.
+// A rank's next request. Each kind of step is a class that knows all that the searches, schedules and
+// messages need. The object lives on the stack of the asking rank until its step is taken.
 //
-// A new kind of step is one class here, and the function of `execution` that ranks call for it.
+// A new kind of step needs one class here and the function of `execution` that ranks call for it.
 #pragma once
 
 #include <cstddef>
@@ -22,31 +22,31 @@ namespace nearfar::checker {
 
 class execution;
 
-/// Names of what is no cell, beside mailboxes and epochs: the guard of the critical section, and whether a
-/// rank waits outside the library (1) or may carry out operations of others (0).
+/// Names of words that are no cells, beside mailboxes and epochs: the guard of the critical section, and the
+/// state of a rank, which waits outside the library (1) or may carry out operations of others (0).
 [[nodiscard]] std::uint64_t guard_name();
 [[nodiscard]] std::uint64_t library_name(int rank);
 [[nodiscard]] bool is_library_name(std::uint64_t name);
 
-/// The name of a word once two ranks have changed names. Each has so many words of memory.
+/// The name of a word after two ranks have changed names. Each rank has `words` words of memory.
 [[nodiscard]] std::uint64_t renamed(std::uint64_t name, int a, int b, std::uint64_t words);
 
-/// Whether a rank has crashed, as a word that its steps read.
+/// Name of a word that says whether a rank has crashed. The rank's steps read it.
 [[nodiscard]] std::uint64_t life_name(int rank);
-/// What the fences of a rank touch.
+/// Name of the word that the fences of a rank touch.
 [[nodiscard]] std::uint64_t fence_name(int rank);
 
-/// Bytes of a value that an operation writes or reads: those of a word, or of what an object has in it.
+/// Bytes of the value that an operation writes or reads: a word, or its part of an object.
 [[nodiscard]] inline std::size_t width_of(const engine::operation& what) noexcept {
   return what.is_of_object() ? what.bytes : sizeof *what.word;
 }
 
-/// Of all that an operation asks for but its word.
+/// Hash of all operands of an operation except its word.
 [[nodiscard]] std::uint64_t hash_of_operands(const engine::operation& what);
 
 class request {
  public:
-  /// What schedules call it, and a hash of that.
+  /// The name of a kind of step in schedules, with a hash.
   struct kind {
     // NOLINTNEXTLINE(google-explicit-constructor): a name is a kind
     consteval kind(const char* text) : name(text) {
@@ -62,61 +62,61 @@ class request {
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
 
-  /// As schedules show it; what is taken in vain, because the rank asks for it again.
+  /// The step as schedules show it. `in_vain` marks a step whose request the rank repeats.
   [[nodiscard]] virtual std::string text(bool /*in_vain*/) const { return std::string(kind_.name); }
-  /// The same for a rank that cannot go on.
+  /// The same for a blocked rank.
   [[nodiscard]] virtual std::string waiting_text() const { return "is stopped"; }
-  /// Of the kind of step.
+  /// Hash of the kind of step.
   [[nodiscard]] std::uint64_t hash() const noexcept { return kind_.hash; }
 
   /// The word that it acts on, or the first of them.
   [[nodiscard]] virtual std::uint64_t word() const = 0;
-  /// All of them, and how.
+  /// Adds all its words, and how the step uses them.
   virtual void touch(footprint& into) const { into.add({word(), writes() ? use::write : use::read}); }
   /// The word itself, unless it is a mailbox, an epoch or a guard.
   [[nodiscard]] virtual std::uint64_t* cell() const { return nullptr; }
   /// Whether steps of others that act on this word cannot be exchanged with it.
   [[nodiscard]] virtual bool writes() const { return true; }
-  /// In whose memory, or to whom.
+  /// The rank in whose memory the step acts, or to whom it sends.
   [[nodiscard]] virtual int acts_on() const { return rank_; }
-  /// What else tells it from other requests of this kind.
+  /// Tells the request from others of the same kind.
   [[nodiscard]] virtual std::uint64_t operands() const { return word(); }
 
   /// Whether it may have to wait for steps of others.
   [[nodiscard]] virtual bool waits() const { return false; }
   [[nodiscard]] virtual bool can_be_taken() const { return true; }
-  /// Whether it could have been taken before an event, when a word of both held `value`; nothing if it never
-  /// waits for that word.
+  /// Whether the step could have been taken before an event, when a word of both held `value`; nothing if the
+  /// step never waits for that word.
   [[nodiscard]] virtual std::optional<bool> could_be_taken(std::uint64_t /*word*/, std::size_t /*event*/,
                                                            std::uint64_t /*value*/) const {
     return std::nullopt;
   }
-  /// Whether only a value that was overwritten by now lets it be taken.
+  /// Whether only an overwritten value lets the step be taken.
   [[nodiscard]] virtual bool waits_for_past() const { return false; }
-  /// Whether it can be taken only because its time is over.
+  /// Whether the step can be taken only because the time of its wait is over.
   [[nodiscard]] virtual bool is_out_of_patience() const { return false; }
-  /// Whether the rank is not in the communication library as long as this waits.
+  /// Whether the rank stays outside the communication library while this request waits.
   [[nodiscard]] virtual bool is_outside_library() const { return false; }
-  /// The rank that carries it out, and has to be in the library for it; -1: none.
+  /// The rank that carries out the step and has to be in the library for that; -1: none.
   [[nodiscard]] virtual int server() const { return -1; }
 
-  /// How many results it may have, if it can be taken.
+  /// The number of results that the step may have, if it can be taken.
   [[nodiscard]] virtual int choices() const { return 1; }
-  /// Whether the result of this choice is the newest in another order of steps.
+  /// Whether this choice reads a value that is the newest in another order of steps.
   [[nodiscard]] virtual bool is_newest_elsewhere(int /*choice*/) const { return false; }
-  /// Takes it; the rank's result is what was read.
+  /// Takes the step. The rank's result is the value read.
   virtual touched take(int choice) = 0;
-  /// What the rank observes by it.
+  /// Hash of what the rank observes by the step.
   [[nodiscard]] virtual std::uint64_t observed(const touched& /*values*/) const { return 0; }
   /// Whether the rank asks for the same again after this step.
   [[nodiscard]] virtual bool is_asked_again(const touched& /*values*/) const { return false; }
-  /// After the step has become an event.
+  /// Called after the step has become an event.
   virtual void note_event() const {}
-  /// Whether it gives up the critical section.
+  /// Whether the step gives up the critical section.
   [[nodiscard]] virtual bool leaves() const { return false; }
 
  protected:
-  /// Of the rank that runs.
+  /// Made for the running rank.
   request(execution& of, kind what);
   [[nodiscard]] execution& run() const noexcept { return *run_; }
 
@@ -147,7 +147,7 @@ class cell_request : public request {
   engine::operation what_;
 };
 
-/// Of a near cell, or of a far word in place.
+/// An access of a near cell, or of a far word in place.
 class access_request final : public cell_request {
  public:
   access_request(execution& of, const engine::operation& what) : cell_request(of, "access", what) {}
@@ -169,8 +169,8 @@ class eager_delivery final : public cell_request {
 
 /// A wait for the value of a word: of near memory, or by far operations that are repeated.
 ///
-/// With a deadline it is one poll, at whichever step: if that does not read what is waited for, the time is
-/// over. A far poll is complete when it does: as long as its target keeps it waiting, no deadline helps.
+/// With a deadline the wait is one poll, at any step. If the poll reads another value, the time is over. A
+/// far poll has to be complete first: while its target keeps it waiting, the deadline cannot end the wait.
 class wait_request final : public cell_request {
  public:
   wait_request(execution& of, const engine::wait& what, bool has_deadline);
@@ -190,14 +190,14 @@ class wait_request final : public cell_request {
   [[nodiscard]] std::uint64_t observed(const touched& values) const override;
   [[nodiscard]] bool is_asked_again(const touched& values) const override;
 
-  /// Once it is taken.
+  /// Valid once the step is taken.
   [[nodiscard]] bool has_timed_out() const noexcept { return has_timed_out_; }
 
  private:
-  /// The wait, unless any value is as good as another.
+  /// The wait as a filter of values; null if the wait accepts any value.
   [[nodiscard]] const engine::wait* filter() const { return has_deadline_ ? nullptr : wait_; }
   touched poll(int choice);
-  /// Whether a wait that repeats a swap has one more try that fails but changes the word.
+  /// Whether a wait that repeats a swap may try once more, fail, and still change the word.
   [[nodiscard]] bool can_try_in_vain(std::uint64_t value) const;
 
   [[nodiscard]] std::string sleeping_text(const engine::sleep& how) const;
@@ -205,8 +205,8 @@ class wait_request final : public cell_request {
   const engine::wait* wait_;
   bool has_deadline_;
   bool has_timed_out_ = false;
-  std::size_t first_step_;  // before which it was asked for
-  int failed_tries_ = 0;    // each of which wrote the word
+  std::size_t first_step_;  // the number of steps before the request
+  int failed_tries_ = 0;    // tries that failed and still wrote the word
 };
 
 /// A wait for the first of several words in place.
@@ -228,17 +228,17 @@ class any_wait final : public request {
                                                    std::uint64_t value) const override;
   [[nodiscard]] bool waits_for_past() const override;
   [[nodiscard]] bool is_out_of_patience() const override { return has_deadline_ && all_values() == 0; }
-  /// All of them are read by one loop.
+  /// One loop reads all words, so the first wait speaks for all.
   [[nodiscard]] bool is_outside_library() const override { return !any_.front().progresses; }
   [[nodiscard]] int choices() const override { return all_values() + (can_time_out() ? 1 : 0); }
   touched take(int choice) override;
   [[nodiscard]] std::uint64_t observed(const touched& values) const override;
 
-  /// Once it is taken: which of them; nothing if its time was over.
+  /// Valid once the step is taken: the wait that ended; nothing if the time was over.
   [[nodiscard]] std::optional<std::size_t> which() const;
 
  private:
-  /// How many values one of them may read that end it.
+  /// The number of values that one of the waits may read and that end it.
   [[nodiscard]] int values(const engine::wait& one) const;
   [[nodiscard]] int all_values() const;
   [[nodiscard]] bool can_time_out() const;
@@ -249,12 +249,12 @@ class any_wait final : public request {
   std::size_t which_ = 0;
 };
 
-/// Light and heavy ones are to each other as two whole ones, which are sequentially consistent.
+/// A light fence and a heavy one act on each other like two whole fences, which are sequentially consistent.
 enum class fence_kind : std::uint8_t { whole, light, heavy };
 
-/// A fence of one of these kinds. A whole one can be exchanged with steps of other ranks, as `total_order`
-/// says, and is a step so that schedules show it. Fences of other orders concern their rank alone and are no
-/// steps.
+/// A fence of one of these kinds. A whole fence can be exchanged with steps of other ranks, as `total_order`
+/// says; it is a step so that schedules show it. Fences of weaker memory orders concern their rank alone and
+/// are no steps.
 class fence_request final : public request {
  public:
   fence_request(execution& of, fence_kind how);
@@ -266,7 +266,7 @@ class fence_request final : public request {
   fence_kind how_;
 };
 
-/// Before a wait without progress, in mode `progress`.
+/// Precedes a wait without progress, in mode `progress`.
 class library_exit final : public request {
  public:
   explicit library_exit(execution& of) : request(of, "leave library") {}
@@ -274,8 +274,8 @@ class library_exit final : public request {
   touched take(int choice) override;
 };
 
-/// Before a barrier, where ranks may crash: so one may after its last step, too, before the others can count
-/// on it. Whoever crashes inside might as well have crashed here, or behind the barrier.
+/// Precedes a barrier where ranks may crash. A rank may thus crash also after its last step, before the
+/// others can count on it. A crash inside the barrier equals a crash here or behind the barrier.
 class barrier_arrival final : public request {
  public:
   explicit barrier_arrival(execution& of) : request(of, "arrive at barrier") {}
@@ -284,7 +284,7 @@ class barrier_arrival final : public request {
   touched take(int choice) override;
 };
 
-/// A choice that nothing in the program makes. It concerns no other rank.
+/// A choice that the environment makes, such as chance. It concerns no other rank.
 class choice_request final : public request {
  public:
   choice_request(execution& of, int possibilities)
@@ -314,7 +314,7 @@ class signal_request final : public request {
   int to_;
 };
 
-/// With a deadline it may end at any step: a message that was sent need not be there yet.
+/// With a deadline the wait may end at any step: a message that was sent need not have arrived yet.
 class signal_wait final : public request {
  public:
   signal_wait(execution& of, int channel, int from, bool has_deadline)
@@ -333,11 +333,11 @@ class signal_wait final : public request {
     return has_timed_out_ ? 1 : 0;
   }
 
-  /// Once it is taken.
+  /// Valid once the step is taken.
   [[nodiscard]] bool has_timed_out() const noexcept { return has_timed_out_; }
 
  private:
-  /// Whose messages may be received now; the longest waiting first.
+  /// The ranks whose messages can be received now, the longest waiting message first.
   [[nodiscard]] std::vector<int> senders() const;
 
   int channel_;
@@ -346,8 +346,8 @@ class signal_wait final : public request {
   bool has_timed_out_ = false;
 };
 
-/// At the beginning or the end of an epoch. What those do who share it can be exchanged: neither their coming
-/// nor their going changes anything for the others.
+/// The beginning or the end of an epoch. Steps of ranks that share the epoch can be exchanged: the coming and
+/// the going of one change nothing for the others.
 class epoch_request : public request {
  public:
   [[nodiscard]] std::uint64_t word() const override;
@@ -359,7 +359,7 @@ class epoch_request : public request {
   [[nodiscard]] bool is_exclusive() const noexcept { return how_ == engine::epoch_kind::exclusive; }
   [[nodiscard]] engine::epoch_kind how() const noexcept { return how_; }
   [[nodiscard]] int home() const noexcept { return home_; }
-  /// The word that says how many share it.
+  /// Name of the word that counts the ranks that share the epoch.
   [[nodiscard]] std::uint64_t sharers() const;
 
  private:
@@ -397,7 +397,7 @@ class epoch_end final : public epoch_request {
   }
 };
 
-/// Of the critical section.
+/// The entry into the critical section.
 class section_entry final : public request {
  public:
   section_entry(execution& of, holding how) : request(of, kind_of(how)), how_(how) {}
@@ -431,7 +431,7 @@ class section_exit final : public request {
   holding how_;
 };
 
-/// The beginning of an operation whose history is judged.
+/// The call of an operation whose history is judged.
 class operation_call final : public request {
  public:
   operation_call(execution& of, std::uint64_t object, int method, const value_list& arguments)

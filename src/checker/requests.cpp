@@ -10,7 +10,7 @@ namespace nearfar::checker {
 
 namespace {
 
-/// One word of the object that an operation is about.
+/// One word of the object that the operation accesses.
 engine::operation word_of(const engine::operation& what, std::size_t number) {
   constexpr std::size_t size = sizeof(std::uint64_t);
   engine::operation part = what;
@@ -175,9 +175,10 @@ void requests::fence_by(fence_kind how) {
   run_->stop_before(fencing);
 }
 
-// ---- the same from the fibres of ranks --------------------------------------------------------------------
+// ---- requests from the fibres of ranks --------------------------------------------------------------------
 
-// What a rank is asked for by the destructors of one whose run is over is done at once, and is no step.
+// Destructors of a rank whose run is over may still make requests. These are carried out at once and are no
+// steps.
 
 std::uint64_t execution::do_at_once(const engine::operation& what) {
   const std::uint64_t old = *what.word;
@@ -270,7 +271,7 @@ void execution::heavy_fence() {
 
 void execution::barrier() {
   if (is_unwound()) drop();
-  // Before the first step they are those in which things are made.
+  // Barriers before the first step belong to the construction of the objects.
   if (options_->crashes > 0 && !events_.empty()) {
     barrier_arrival arriving(*this);
     stop_before(arriving);
@@ -323,13 +324,12 @@ void execution::confirmed(const std::uint64_t* writers, std::size_t words) {
     return writer == 0 ? std::string("nobody") : "rank " + std::to_string(rank_of_writer(writer));
   };
   if (std::find(writers, writers + words, writer_to_come) != writers + words)
-    return report(fault::poison,
-                  "rank " + std::to_string(running()) +
-                      " takes for a value what a get that is not complete has not brought yet");
+    return report(fault::poison, "rank " + std::to_string(running()) +
+                                     " uses a value that an incomplete get has yet to bring");
   for (std::size_t i = 1; i < words; ++i)
     if (writers[i] != writers[0])
       return report(fault::torn, "rank " + std::to_string(running()) +
-                                     " takes for one value what consists of words of two, written by " +
+                                     " takes words of two values for one value: they were written by " +
                                      text_of(writers[0]) + " and by " + text_of(writers[i]));
 }
 
@@ -393,7 +393,7 @@ std::uint64_t execution::stop_before(request& next) {
 }
 
 void execution::note_asked(std::uint64_t what) {
-  // Ranks that a step lets run on do so in any order.
+  // A step may let several ranks run on, in any order. The sum is independent of that order.
   std::uint64_t& asked = self().asked;
   asked = mixed(asked, what);
   asked_so_far_ += asked;
@@ -412,7 +412,7 @@ void execution::complete_at(int target) {
   if (has_undelivered(me, target)) {
     me.at = where::in_flush;
     me.flush_target = target;
-    // Lazily delivered, an operation comes after all that its rank did before the flush.
+    // In lazy delivery an operation comes after all that its rank did before the flush.
     if (options_->mode == delivery_mode::lazy)
       for (rma& one : me.outstanding)
         if (one.what.target == target) one.past.join(me.past);

@@ -1,4 +1,5 @@
-// What the ranks of an execution ask for, as requests that the execution takes when a search says so.
+// The functions that ranks of an execution call. Each makes a request, which the execution takes when a
+// search says so.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +33,10 @@ class requests final : public engine::operations {
   void fence_by(fence_kind how);
   void perform_on_object(const engine::operation& what);
   void issue_word(const engine::operation& what, std::uint64_t writer);
-  /// Before a wait for `what`: a far poll flushes its target, and with it whatever is under way to there.
+  /// Called before a wait for `what`. A far poll flushes its target, and with that every outstanding
+  /// operation to it.
   void prepare(const engine::wait& what);
-  /// Before a wait that does not progress, where that matters.
+  /// Called before a wait that does not progress, in the mode where that matters.
   void leave_library(const engine::wait& before);
 
   execution* run_;

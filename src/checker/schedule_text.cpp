@@ -1,4 +1,4 @@
-// Schedules in lines.
+// Schedules as lines of text.
 
 #include <algorithm>
 #include <array>
@@ -22,10 +22,10 @@ line line_of(const shown_step& step, std::size_t index) {
               step.word,
               step.detail,
               step.site};
-  // The program's own marks, which no line of the algorithm asks for.
+  // Marks of the program itself, which no line of the algorithm asks for.
   for (const char* mark : {"ENTER", "LEAVE", "CALL", "RETURN"})
     if (step.operation.starts_with(mark)) result[place].clear();
-  // Steps count from 1, and what was issued before the first step was issued after step 0.
+  // Steps count from 1. Step 0 stands for the time before the first step.
   if (step.taken.is_delivery()) result[operation] += " [" + std::to_string(step.issued_after + 1) + "]";
   return result;
 }

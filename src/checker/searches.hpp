@@ -8,7 +8,7 @@
 
 namespace nearfar::checker {
 
-/// Ends a search that has used up what it may.
+/// Ends a search that has used up its limits.
 class budget {
  public:
   explicit budget(const options& how) : how_(&how), start_(std::chrono::steady_clock::now()) {}
@@ -29,7 +29,7 @@ class budget {
 };
 
 /// Takes the steps of a run that has come to its end again, with other poison: the first one of a search
-/// thoroughly, later ones now and then. What is found is the run's.
+/// thoroughly, later ones now and then. A fault that this finds is the run's.
 inline void repeat_now_and_then(execution& run, std::uint64_t number) {
   constexpr std::uint64_t interval = 32;
   std::size_t times = number % interval == 0 ? 1 : 0;

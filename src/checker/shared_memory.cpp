@@ -17,11 +17,12 @@ bool releases(std::memory_order order) {
          order == std::memory_order_seq_cst;
 }
 
-/// Between the versions of writes that come one after the other: room for as many in between as halving
-/// leaves.
+/// The distance between the versions of consecutive writes. Repeated halving makes room for later writes in
+/// between.
 constexpr version_number stride = version_number{1} << 24U;
 
-/// Whether it is a compare-exchange that fails on this value, and so a load by its failure order.
+/// Whether the operation is a compare-exchange that fails on this value, and therefore a load by its failure
+/// order.
 bool fails_on(const engine::operation& what, std::uint64_t value) {
   return what.what == action::compare_exchange && value != what.expected;
 }
@@ -32,7 +33,7 @@ std::memory_order order_on(const engine::operation& what, std::uint64_t value) {
   return fails_on(what, value) ? what.failure : what.order;
 }
 
-/// What MPI calls one operation: atomicity is promised among accumulates of the same.
+/// The MPI operation that an accumulate uses: MPI promises atomicity among accumulates of the same operation.
 std::size_t kind_of_accumulate(action what) {
   switch (what) {
     case action::swap:
@@ -46,15 +47,15 @@ std::size_t kind_of_accumulate(action what) {
   }
 }
 
-/// Names of whether pools have lent words begin here.
+/// First name of the words that say whether pools have lent a word.
 constexpr std::uint64_t name_of_lifetime = std::uint64_t{6} << 60U;
 
-/// An access of an object that no promise lets race.
+/// Whether the operation accesses an object without a promise that lets it race.
 bool has_to_be_ordered(const engine::operation& what) {
   return what.is_of_object() && !what.is_of_values && what.writers == nullptr;
 }
 
-/// The event that wrote what is at this place in the history; none wrote the initial value.
+/// The event that wrote the value at this place in the history; no event wrote the initial value.
 std::size_t event_of(const shared_word& of, std::size_t place) {
   return place == 0 ? touched::no_event : of.history[place].by_event;
 }
@@ -170,7 +171,7 @@ shared_word& shared_memory::used_as(const std::uint64_t* cell, usage how) {
   return word;
 }
 
-// ---- what has to be ordered -------------------------------------------------------------------------------
+// ---- accesses that have to be ordered ---------------------------------------------------------------------
 
 std::optional<int> shared_memory::first_unknown(const shared_word& of, const view& seen, bool reads_matter) {
   for (std::size_t origin = 0; origin < of.by_origin.size(); ++origin) {
@@ -338,7 +339,7 @@ touched shared_memory::apply_near(int rank, knowledge& of, const engine::operati
 touched shared_memory::access_near(knowledge& of, const engine::operation& what, shared_word& word,
                                    std::size_t earlier, std::memory_order order, std::size_t event) {
   if (what.what == action::store) return store_near(of, what, word, earlier + 1, event);
-  // A read-modify-write reads what it comes after.
+  // A read-modify-write reads the write that it follows.
   const shared_word::stored& from = word.history[earlier];
   of.seen.raise(word.in_view, from.version);
   (acquires(order) ? of.seen : of.unacquired).join(from.message);
@@ -360,7 +361,7 @@ touched shared_memory::store_near(knowledge& of, const engine::operation& what, 
     return store_near(of, what, word, place, event);
   }
   stored.version = is_newest ? before + stride : before + (word.history[place].version - before) / 2;
-  // A read-modify-write continues the release sequence of what it read.
+  // A read-modify-write continues the release sequence of the write that it read.
   stored.is_atomic = what.what != action::store;
   if (stored.is_atomic) stored.message = word.history[place - 1].message;
   of.seen.raise(word.in_view, stored.version);
@@ -412,7 +413,7 @@ void shared_memory::spread_versions(shared_word& word) {
     one.version = stride * (old.size() - 1);
   }
   word.version = word.history.back().version;
-  // A view holds the version of a write, or that of the initial value.
+  // A view holds the version of a write, or of the initial value.
   const auto renumbered = [&](version_number known) {
     const auto place = std::lower_bound(old.begin(), old.end(), known) - old.begin();
     return stride * static_cast<version_number>(place);
@@ -458,7 +459,7 @@ void shared_memory::check_race(int rank, const shared_word& word, const engine::
     if (races(is_plain && !promised.racing_gets, past.fetch, "the fetch by")) return;
     if (races(is_rma(what.what) && is_write(what.what), past.load, "the load by")) return;
     for (std::size_t other = 0; other < past.accumulate.size(); ++other) {
-      // MPI orders those of one origin.
+      // MPI orders accumulates of one origin.
       const bool is_mixed = is_write(what.what) && other != kind_of_accumulate(what.what) &&
                             origin != static_cast<std::size_t>(rank);
       const bool matters = is_accumulate(what.what) ? is_mixed && !promised.mixed_accumulates
@@ -492,7 +493,7 @@ shared_memory::far_access shared_memory::apply_far(int origin, const engine::ope
   const view at_issue = what.what == action::put ? seen : view();
   if (is_read(what.what)) seen.join(word.message);
   if (writes) {
-    // Who reads it learns what the origin knew, but not that this write is over.
+    // A rank that reads the word learns what the origin knew, but not that this write is complete.
     if (what.what == action::put)
       word.message = at_issue;
     else
@@ -524,7 +525,7 @@ touched shared_memory::apply_direct(int rank, const engine::operation& what, vie
   }
   ++word.version;
   word.by_origin[static_cast<std::size_t>(rank)].plain = word.version;
-  // Complete at once.
+  // The access is complete at once.
   seen.raise(word.in_view + static_cast<std::size_t>(rank), word.version);
   word.message = seen;
   *word.cell = what.operand;
@@ -534,7 +535,7 @@ touched shared_memory::apply_direct(int rank, const engine::operation& what, vie
 touched shared_memory::write_again(const engine::operation& what, version_number access,
                                    std::uint64_t written) {
   const std::uint64_t before = *what.word;
-  // Accumulates exclude each other.
+  // Accumulates exclude each other: one that another has followed is not written again.
   if (!is_accumulate(what.what) || find(what.word)->last_accumulate == access) *what.word = written;
   return {before, before, *what.word};
 }

@@ -51,7 +51,7 @@ void total_order::join_before(event_set& to, std::size_t word, version_number la
       std::partition_point(all.begin(), all.end(), [&](const accesses& each) { return each.place <= last; });
   for (auto each = std::make_reverse_iterator(end); each != all.rend(); ++each) {
     each->sources.for_each([&](std::size_t number) { join(to, number); });
-    if (!each->ordered.empty()) return;  // what is further back comes before these
+    if (!each->ordered.empty()) return;  // earlier steps come before these
   }
 }
 
@@ -133,7 +133,7 @@ void total_order::note_fence(int rank, event_set before, view& seen) {
   const numbers& mine = fences_[static_cast<std::size_t>(rank)];
   const view* known = mine.empty() ? nullptr : &all_[mine.back()].seen;
   for (std::size_t word = 0; word < words_.size(); ++word) {
-    // The fence before this one comes behind the rest.
+    // Behind all other words the rank's previous fence comes already.
     if (known == nullptr || known->at(word) < seen.at(word))
       join_before(before, word, place_of_write(seen.at(word)));
   }

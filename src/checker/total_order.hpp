@@ -1,17 +1,17 @@
 // C++'s total order S of all sequentially consistent accesses and fences ([atomics.order]). No step chooses
-// S: the memory keeps which of them have to come before which, and admits what leaves no cycle.
+// S: the memory keeps which of them have to come before which, and admits a step that makes no cycle.
 //
-// A comes before B in S if
+// A comes before B in S if one of these holds:
 // - A strongly happens before B;
 // - an access `a` is coherence-ordered before an access `b` of the same word, A is `a` or a fence that
 //   happens before `a`, and B is `b` or a fence that `b` happens before;
 // - A happens before an operation returns, that operation returns before another is called, and B is behind
 //   that call. C++ has no real time, but the histories of operations are judged in real time.
 //
-// What has happened is a part of each execution that it may become, so that a cycle never goes away. The
-// newest place of a word makes none, since everything new then comes last. Nothing here depends on the order
-// of steps that can be exchanged: neither sequentially consistent accesses of different words nor fences
-// depend on each other.
+// A cycle never goes away, since an execution only grows. An access at the newest place of a word makes no
+// cycle, since everything new then comes last. The result does not depend on the order of steps that can be
+// exchanged: sequentially consistent accesses of different words and fences are all independent of each
+// other.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +24,12 @@
 
 namespace nearfar::checker {
 
-/// A place in the modification order of a near cell, for an access that reads a write or comes right behind
-/// it.
+/// A place in the modification order of a near cell. An access there reads a write or comes right behind it.
 struct place_of_access {
-  std::size_t word = 0;       ///< where views keep what is known of the cell
+  std::size_t word = 0;       ///< where views keep the known version of the cell
   version_number behind = 0;  ///< the write's version
   bool writes = false;
-  bool is_ordered = false;  ///< whether it is sequentially consistent itself
+  bool is_ordered = false;  ///< whether the access itself is sequentially consistent
 };
 
 class total_order {
@@ -38,33 +37,34 @@ class total_order {
   explicit total_order(std::size_t ranks) : ranks_(ranks), fences_(ranks), steps_(ranks) {}
 
   void clear();
-  /// Whether something is in it.
+  /// Whether any access or fence is in the order.
   [[nodiscard]] bool is_used() const noexcept { return is_used_; }
-  /// Views keep three numbers of each rank from this place on: how many of its fences, and how many of all
-  /// its steps in the order, happen before what the view is of, and how many of these strongly do. Returns
-  /// the place behind them.
+  /// Views keep three numbers for each rank from this place on. The numbers say how many of the rank's
+  /// fences, and how many of all its steps in the order, happen before the point of the view, and how many of
+  /// these steps strongly happen before it. Returns the place behind the numbers.
   std::size_t begin(std::size_t place_in_views);
 
-  /// Whether an access of a near cell may be there, by a rank that knows this and what it acquires.
+  /// Whether an access of a near cell may be at this place. `seen` is what the rank knows, `acquired` what
+  /// the access acquires.
   [[nodiscard]] bool admits(const place_of_access& at, const view& seen, const view* acquired) const;
 
-  /// What strongly happens before the next step of a rank, and comes before that: it is to be asked for
+  /// The steps that come before the next step of a rank because they strongly happen before it. To be called
   /// before the step acquires anything.
   [[nodiscard]] event_set before_next(const view& seen) const;
-  /// A sequentially consistent access is to take place: who acquires it learns so.
+  /// A sequentially consistent access is about to take place. A rank that acquires from it learns of it.
   void note_beginning(int rank, view& seen) const;
-  /// An access has its place; of a write the rank knows the version by now.
+  /// The access has its place. For a write, the rank knows the version by now.
   void note_access(int rank, const place_of_access& at, event_set before, view& seen);
   void note_fence(int rank, event_set before, view& seen);
-  /// After a fence has made known what it does.
+  /// To be called after a fence has made known what it does.
   void note_end_of_step(int rank, view& seen) const;
 
-  /// Lets a message carry what happens before a return, and a call come behind that; it makes nothing else
-  /// known.
+  /// The message of a return carries what happens before the return. A later call comes behind that, and
+  /// learns nothing else.
   void note_return(view& message, const view& seen) const;
   void note_call(view& seen, const view& message) const;
 
-  /// The versions of a word have other numbers.
+  /// Follows a change of the numbers of a word's versions.
   void renumber(std::size_t word, const std::function<version_number(version_number)>& renumbered);
 
  private:
@@ -73,11 +73,11 @@ class total_order {
     view seen;         // of a fence
     event_set before;  // in S
   };
-  /// The write of one version of a word, or all that read it.
+  /// The write of one version of a word, or all accesses that read it.
   struct accesses {
     version_number place = 0;
-    std::vector<std::size_t> ordered{};  // that are steps of the order themselves
-    event_set sources{};                 // these, and the fences that happen before some of them
+    std::vector<std::size_t> ordered{};  // accesses that are steps of the order themselves
+    event_set sources{};                 // these accesses, and the fences that happen before some of them
   };
   using numbers = std::vector<std::size_t>;
 
@@ -86,20 +86,20 @@ class total_order {
 
   [[nodiscard]] std::size_t fences_in_view(std::size_t rank) const { return first_in_view_ + rank; }
   [[nodiscard]] std::size_t steps_in_view(std::size_t rank) const { return first_in_view_ + ranks_ + rank; }
-  /// Of the steps that strongly happen before.
+  /// Place in views of the count of the rank's steps that strongly happen before.
   [[nodiscard]] std::size_t strong_in_view(std::size_t rank) const {
     return first_in_view_ + 2 * ranks_ + rank;
   }
   std::size_t add(int rank, member one);
   [[nodiscard]] accesses& at_place(std::size_t word, version_number place);
-  /// Adds a step and all that is before it.
+  /// Adds a step and all steps before it.
   void join(event_set& to, std::size_t number) const;
-  /// The last fence of each rank that happens before what is known.
+  /// The last fence of each rank that the view includes.
   [[nodiscard]] numbers fences_before(const view& seen, const view* acquired) const;
-  /// Adds what comes before an access or fence that is behind these places in a word.
+  /// Adds the steps that precede an access or fence which is behind these places in a word.
   void join_before(event_set& to, std::size_t word, version_number last) const;
-  /// What an access comes before that reads this version of a word, or writes right behind it; of the fences
-  /// of each rank the first.
+  /// The steps that come behind an access that reads this version of a word, or writes right behind it. Of
+  /// each rank's fences the result has only the first.
   [[nodiscard]] numbers steps_behind(std::size_t word, version_number version) const;
   void put_before(const event_set& earlier, const numbers& later);
 

@@ -1,7 +1,7 @@
-// What a rank must have seen: for each word, the version of the latest write that happens before it. Versions
-// order the writes of a word, with room between two for one that comes later and counts as earlier. Carried
-// by releases, joined by acquires; the checker's form of C++'s happens-before, which MPI's completed
-// operations and messages extend between nodes.
+// The writes that a rank must have seen: for each word, the version of the latest write that happens before
+// the rank's next step. Versions order the writes of a word, with room between two for a write that comes
+// later and counts as earlier. Releases carry views and acquires join them. Views are the checker's form of
+// C++'s happens-before, which MPI's completed operations and messages extend between nodes.
 #pragma once
 
 #include <algorithm>

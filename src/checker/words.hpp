@@ -7,7 +7,7 @@
 
 namespace nearfar::checker {
 
-/// All of them, or the first `bytes` bytes; the others are zero.
+/// Writes the whole value, or its first `bytes` bytes.
 inline void write_word(void* to, std::uint64_t value, std::size_t bytes = sizeof(std::uint64_t)) {
   std::memcpy(to, &value, bytes);
 }
@@ -17,7 +17,7 @@ inline std::uint64_t read_word(const void* from, std::size_t bytes = sizeof(std:
   return value;
 }
 
-/// A hash of both.
+/// A hash of both words.
 [[nodiscard]] inline std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
   std::uint64_t x = a * 0x9E3779B97F4A7C15U + b + 0x7F4A7C15U;
   x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
