@@ -84,8 +84,8 @@ struct channel_roles {
   bool meet = false;  ///< sends and receives must meet: attempts alone never find each other
 };
 
-/// What the ranks of a stress test do. The first `receivers` ranks receive and the others send; each does its
-/// share.
+/// The deeds of the ranks in a stress test. The first `receivers` ranks receive and the others send; each
+/// does its share.
 struct channel_plan {
   std::int64_t messages = 0;
   int receivers = 1;
@@ -94,7 +94,7 @@ struct channel_plan {
   std::function<void()> beat{};
 };
 
-/// What one rank counted.
+/// Counts of one rank.
 struct channel_counts {
   std::int64_t sent = 0;
   std::int64_t got = 0;

@@ -54,7 +54,7 @@ class zipf_draws {
   double eta_ = 0;
 };
 
-/// What each rank does from the common start.
+/// The deeds of each rank from the common start.
 struct map_plan {
   run_times times{};
   double writer_share = 0;  ///< 0 to 1, drawn for each operation: erases an entry, or inserts an absent one
@@ -63,7 +63,7 @@ struct map_plan {
   std::uint64_t seed = 1;
 };
 
-/// What one rank counted in the measured part.
+/// Counts of one rank in the measured part.
 struct map_counts : loop_counts {
   std::int64_t reads = 0;
   std::int64_t writes = 0;

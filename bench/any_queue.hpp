@@ -21,7 +21,7 @@
 
 namespace nearfar::bench {
 
-/// What each rank does from the common start.
+/// The deeds of each rank from the common start.
 struct queue_plan {
   run_times times{};
   double push_share = 0.5;  ///< 0 to 1, drawn for each operation
@@ -79,7 +79,7 @@ class queue_check {
   std::unordered_map<std::uint64_t, std::uint64_t> least_;
 };
 
-/// What one rank counted in the measured part.
+/// Counts of one rank in the measured part.
 struct queue_counts : loop_counts {
   std::int64_t pushes = 0;  ///< values that were pushed
   std::int64_t pops = 0;    ///< values that were popped
@@ -91,7 +91,7 @@ struct queue_counts : loop_counts {
   latency_histogram push_latency{};
 };
 
-/// What a rank may do with a queue that may be for one producer or one consumer.
+/// The operations that a rank may use on a queue, which may be for one producer or one consumer.
 struct queue_role {
   bool pushes = true;
   bool pops = true;

@@ -71,7 +71,7 @@ inline const column throughput{.name = "throughput",
 struct scenario_set {
   std::string meaning;             ///< the table's legend
   std::vector<std::string> names;  ///< of all scenarios
-  std::string needs;               ///< what all scenarios together need: "two nodes of two ranks"
+  std::string needs;               ///< of all scenarios together: "two nodes of two ranks"
   /// Scenarios that the ranks of a locality can play.
   std::vector<std::string> (*playable)(const locality&) = nullptr;
 };
@@ -121,7 +121,7 @@ struct benchmark {
   [[nodiscard]] std::size_t samples_per_repetition(const locality& where) const;
 };
 
-/// What the provenance record says of a benchmark, for readers that do not know it.
+/// Writes a benchmark into the provenance record, for readers that do not know the benchmark.
 void to_json(nlohmann::ordered_json& to, const benchmark& from);
 
 /// Registers a benchmark that is a class with `B::statement()`, and `B::run<W>` as a `runner<W>`.

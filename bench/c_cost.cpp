@@ -1,9 +1,9 @@
-// What a call of the C interface costs beside the same call of C++: both in one process, by turns.
+// Compares the cost of a call of the C interface with the same call of C++: both in one process, by turns.
 //
-// Rank 0 calls alone, while the others wait in a barrier. What comes out of queues and maps is compared with
-// what went in, and afterwards rank 1 finds out whether the locks are locks, so that no call can have done
-// nothing. The C interface checks misuse in every build, C++ not in a release build, which the first line
-// says. Run it as
+// Rank 0 calls alone, while the others wait in a barrier. The values from queues and maps are compared with
+// those put in, and afterwards rank 1 tests whether the locks are locks, so no call can have done nothing.
+// The C interface checks misuse in every build. C++ does not in a release build, and the first line says so.
+// Run it as
 //   scripts/run-mpi --mpi openmpi --ranks 2 --bind -- build/release-openmpi/bench/nearfar_c_cost
 
 #include <fmt/format.h>

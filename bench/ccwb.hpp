@@ -22,7 +22,7 @@
 
 namespace nearfar::bench {
 
-/// What the ranks of a CCWB do.
+/// The work of the ranks in a CCWB.
 struct ccwb_work {
   std::int64_t inside = 0;  ///< pieces in the critical section
   std::uint64_t seed = 1;

@@ -76,8 +76,8 @@ class traffic_check {
   }
 
  private:
-  /// What a rank knows of one sender's messages: numbers and marks of those sent here, minus those received
-  /// here.
+  /// This rank's knowledge of one sender's messages: numbers and marks of those sent here, minus those
+  /// received here.
   struct sender {
     std::uint64_t next = 0;
     std::uint64_t least = 0;

@@ -37,7 +37,7 @@ std::string shortened(std::string text) {
   return text;
 }
 
-/// What results are of that differ in `name`, in words; of objects, in the first field that does.
+/// The difference of two results in `name`, in words; for objects, in the first field that differs.
 std::string difference(const std::string& name, const nlohmann::ordered_json& before,
                        const nlohmann::ordered_json& now) {
   if (before.is_object() && now.is_object())
@@ -60,7 +60,7 @@ journal::journal(const std::filesystem::path& path, const nlohmann::ordered_json
   try {
     struct stat status {};
     if (::fstat(file_, &status) != 0) refuse(std::strerror(errno));
-    if (!S_ISREG(status.st_mode)) refuse("it is no regular file");
+    if (!S_ISREG(status.st_mode)) refuse("it is not a regular file");
     // A file system without locks has to do without: that is no reason to refuse.
     if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
       refuse("another process is writing it");
@@ -109,7 +109,7 @@ void journal::read(const nlohmann::ordered_json& header) {
   }
   size_ = begin;
   if (begin == content.size()) return;
-  // Whatever has no end of line in a file that is not ours is not ours to remove.
+  // A file that is not ours may have a text without an end of line. That text is not ours to remove.
   if (ends_.empty()) refuse("it exists and holds no results of a sweep: choose another --output");
   was_torn_ = true;
 }

@@ -15,7 +15,7 @@
 
 namespace nearfar::bench {
 
-/// What one rank counted. Only `checked` and `followed_other` include the warm-up.
+/// Counts of one rank. Only `checked` and `followed_other` include the warm-up.
 struct lock_counts : loop_counts {
   std::int64_t iterations = 0;
   std::int64_t contended = 0;
@@ -26,7 +26,7 @@ struct lock_counts : loop_counts {
   latency_histogram latency{};  ///< from before the acquisition until the rank holds the lock
 };
 
-/// What each rank does from the common start.
+/// The deeds of each rank from the common start.
 struct lock_plan {
   run_times times{};
   std::int64_t latency_interval = 0;  ///< one acquisition in this many is timed; 0: none

@@ -51,8 +51,8 @@ struct object_kind {
   std::string (*refuse)(const point& parameters);
   /// Families are together, each family's recommended setting first.
   std::vector<object> objects;
-  /// What these parameters of an object name that the place lacks, in a sentence; empty if it lacks nothing.
-  /// Null: no place lacks anything.
+  /// The lacking part of a place that an object with these parameters needs, in a sentence; empty if the
+  /// place lacks nothing. Null: no place lacks anything.
   std::string (*lacking)(const object&, const point& parameters, const locality&) = nullptr;
 
   /// Null if no object has that name.

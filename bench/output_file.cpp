@@ -20,8 +20,8 @@ bool is_replaceable(const std::filesystem::path& path, std::string_view mark) {
   return !std::getline(existing, line) || line.find(mark) != std::string::npos;
 }
 
-/// What a link names is replaced, not the link, also where nothing is there yet. Links that name no file, as
-/// /dev/stdout before a pipe, stay.
+/// The file behind a link is replaced, not the link, even if that file does not exist yet. Links that name no
+/// file, such as /dev/stdout before a pipe, stay.
 std::filesystem::path behind_links(std::filesystem::path path) {
   constexpr int most = 40;  // as the kernel follows
   std::error_code failed;
@@ -50,7 +50,7 @@ output_file::output_file(std::filesystem::path path, std::string_view mark, std:
   if (there == directory) refuse("it is a directory");
   // To open a pipe that nobody reads would wait for a reader.
   if (there == fifo || there == socket || there == block)
-    refuse("it is no regular file: choose another name");
+    refuse("it is not a regular file: choose another name");
   if (there != character) {
     if (there == regular && !is_replaceable(path_, mark))
       throw error("'" + path_.string() + "' exists and holds no " + std::string(kind) +

@@ -27,7 +27,7 @@ namespace nearfar::bench {
 struct queue_benchmark {
   static benchmark statement() {
     constexpr double most_batch = 1000;
-    constexpr double most_capacity = 6e4;  // what the worlds have memory for
+    constexpr double most_capacity = 6e4;  // the worlds have memory for this
     return {.name = "queue",
             .title = "Distributed queue",
             .summary = "FIFO queue over the memory of all ranks: pushes and pops",

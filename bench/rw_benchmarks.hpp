@@ -48,7 +48,7 @@ template <world W>
   return result;
 }
 
-/// What the five benchmarks have in common.
+/// The common part of the five benchmarks.
 template <typename Of>
 struct rw_benchmark {
   static benchmark statement() {

@@ -15,7 +15,7 @@
 
 namespace nearfar::bench {
 
-/// What a rank does inside the critical section, and after it.
+/// The work of a rank inside the critical section, and after it.
 enum class rw_work : std::uint8_t {
   none,
   one_access,   ///< a reader gets a word at home, a writer puts it
@@ -23,7 +23,7 @@ enum class rw_work : std::uint8_t {
   wait_after,   ///< 1 to 4 us, at random
 };
 
-/// What each rank does from the common start.
+/// The deeds of each rank from the common start.
 struct rw_plan {
   run_times times{};
   double writer_share = 0;  ///< 0 to 1; each acquisition draws whether it reads or writes
@@ -95,7 +95,7 @@ class rw_check {
   std::int64_t torn_ = 0;
 };
 
-/// What one rank counted in the measured part.
+/// Counts of one rank in the measured part.
 struct rw_counts : loop_counts {
   std::int64_t reads = 0;
   std::int64_t writes = 0;

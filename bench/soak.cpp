@@ -1,6 +1,6 @@
-// Uses locks, values, maps, queues and channels very often, and says whether an acquisition, a change, an
-// entry, an element or a message was lost, or one stopped: what scripts/soak runs for long, and the tests
-// with a memcpy that stores twice for a moment.
+// Uses locks, values, maps, queues and channels very often, and reports whether an acquisition, a change, an
+// entry, an element or a message was lost, or an object stopped. The script scripts/soak runs it for long.
+// The tests with a memcpy that stores twice run it for a moment.
 //
 //   nearfar_soak --world threads --ranks 2 --seconds 10
 //   scripts/run-mpi --mpi openmpi --ranks 2 -- build/release-openmpi/bench/nearfar_soak --objects dash,tas
@@ -147,7 +147,7 @@ std::vector<const Entry*> chosen_of(const W& w, const registry<Entry>& from,
 
 // ---- what is printed --------------------------------------------------------------------------------------
 
-/// What runs, and how far this rank has got.
+/// The object that runs, and how far this rank has got.
 struct run_record {
   std::string object;
   std::string library;
@@ -361,7 +361,7 @@ class soaked_map {
     world_->barrier();
     const auto size = static_cast<std::int64_t>(map_->size());
     const auto sums = world_->sum_over_ranks({balance_, wrong_ + map_->wrong_here()});
-    // What is known to the first rank only.
+    // Only the first rank knows these values.
     return world_->sum_over_ranks(
         {world_->rank() == 0 ? std::abs(sums[0] - size) + sums[1] : std::int64_t{0}})[0];
   }
@@ -428,7 +428,7 @@ class soaked_map {
   W* world_;
   std::uint64_t ranks_;
   std::unique_ptr<any_map<W>> map_;
-  std::vector<std::optional<std::uint64_t>> mine_;  ///< what this rank's keys must have
+  std::vector<std::optional<std::uint64_t>> mine_;  ///< values that this rank's keys must have
   std::vector<std::uint64_t> seen_;                 ///< the last version found of each key
   std::uint64_t version_ = 0;
   std::int64_t balance_ = 0;
@@ -598,7 +598,7 @@ std::uint64_t repeat(W& w, Subject& subject, const soak_options& options, nanose
   return done;
 }
 
-/// What runs in this world and on its tree, a kind at a time.
+/// Runs the objects of this world and its tree, a kind at a time.
 template <world W>
 class soaking {
  public:

@@ -1,5 +1,6 @@
-# nearfar::c for the MPI library that is found here: of those that were built and installed for MPI libraries the one for
-# NEARFAR_MPI_NAME, if that is set, else one for a library of the same family. Sets nearfar_reason if there is none.
+# nearfar::c for the MPI library that is found here. Several may have been installed, for different MPI libraries: the
+# one for NEARFAR_MPI_NAME is taken if that is set, else one for a library of the same family. Sets nearfar_reason if
+# none fits.
 include("${CMAKE_CURRENT_LIST_DIR}/mpi_name.cmake")
 get_property(nearfar_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
 set(nearfar_language Fortran)

@@ -1,6 +1,6 @@
-# nearfar::c, the C interface as a shared library for one MPI library, whose name is in the file's: libnearfar_c_openmpi.so.
-# The library is compiled into it once more, position-independent and with misuse checked in every build, so that it exports
-# nearfar_* alone and needs nothing of nearfar beside it.
+# nearfar::c, the C interface as a shared library for one MPI library, whose name is in the file's:
+# libnearfar_c_openmpi.so. The library's sources are compiled into it once more, position-independent and with checks of
+# misuse in every build. So it exports nearfar_* alone and needs no other library of nearfar.
 get_target_property(nearfar_c_core_sources nearfar SOURCES)
 list(FILTER nearfar_c_core_sources EXCLUDE REGEX "^src/container/")
 get_target_property(nearfar_c_mpi_sources nearfar_mpi SOURCES)
@@ -32,6 +32,6 @@ set_target_properties(
              VERSION ${PROJECT_VERSION}
              SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_link_libraries(nearfar_c PRIVATE nearfar_c_core)
-# Who includes nearfar.h needs mpi.h, of whatever language.
+# A program that includes nearfar.h needs mpi.h, in any language.
 target_include_directories(nearfar_c INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
                                                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -1,5 +1,5 @@
-# Libraries to be loaded before programs that know nothing of nearfar (docs/dropin.md). They take what they need of the library
-# as sources: position-independent, without checks, and with the C++ library inside, which programs in C lack.
+# Libraries to be loaded before programs that know nothing of nearfar (docs/dropin.md). They compile their part of the
+# library's sources: position-independent, without checks, and with the C++ library inside, since C programs lack it.
 add_library(
   nearfar_pthread MODULE
   src/core/agreement.cpp
@@ -25,7 +25,7 @@ target_link_libraries(nearfar_pthread PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 target_link_options(nearfar_pthread PRIVATE -static-libstdc++)
 nearfar_export_only(nearfar_pthread src/dropin/pthread/exports.map)
 
-# For the MPI library that nearfar is configured with; also to be linked before it.
+# For the MPI library that nearfar is configured with. A program may also be linked to it, before the MPI library.
 if(NEARFAR_MPI)
   get_target_property(nearfar_sources nearfar SOURCES)
   get_target_property(nearfar_pmpi_sources nearfar_mpi SOURCES)

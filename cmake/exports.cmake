@@ -1,5 +1,5 @@
-# nearfar_export_only(target, map): a shared library that exports what that version script says and nothing else, and that lacks
-# nothing it needs.
+# nearfar_export_only(target, map): makes a shared library export exactly the names of that version script, and link to
+# all that it needs.
 function(nearfar_export_only target map)
   cmake_path(ABSOLUTE_PATH map BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
   set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON LINK_DEPENDS ${map})

@@ -1,5 +1,5 @@
 # The target nearfar::hwloc, if hwloc is found: in the tree of nearfar, and in projects that use an installed static
-# library, which have to link hwloc themselves. pkg-config is asked where it is there, but need not be.
+# library, which have to link hwloc themselves. pkg-config is asked if it is installed; it is not required.
 if(NOT TARGET nearfar::hwloc)
   find_package(PkgConfig QUIET)
   if(PkgConfig_FOUND)

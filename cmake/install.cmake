@@ -9,8 +9,8 @@ else()
 endif()
 
 install(DIRECTORY include/nearfar TYPE INCLUDE)
-# In files of their own, so that a project has the targets that it asks for. Not called nearfar.cmake, which would include
-# all files nearfar-*.cmake, that of the package among them.
+# Each component has a file of its own, so that a project gets the targets that it asks for. The name is not
+# nearfar.cmake, which would include all files nearfar-*.cmake, the package's file among them.
 install(TARGETS nearfar EXPORT nearfar)
 install(
   EXPORT nearfar
@@ -29,7 +29,8 @@ if(NEARFAR_MPI)
   install(DIRECTORY src/memory/mpi/ DESTINATION ${CMAKE_INSTALL_DATADIR}/nearfar/mpi)
   install(FILES cmake/mpi.cmake DESTINATION ${nearfar_package_dir})
 endif()
-# Of each MPI library its own, side by side. Not there if it was not built, which the package says to who asks for it.
+# One component for each MPI library, side by side. If none was built, the package reports that to a project that asks
+# for one.
 if(TARGET nearfar_c)
   install(FILES include/nearfar.h TYPE INCLUDE)
   install(FILES cmake/c-component.cmake cmake/fortran.cmake cmake/mpi_name.cmake DESTINATION ${nearfar_package_dir})
@@ -65,7 +66,7 @@ if(NEARFAR_DROPIN)
   endif()
 endif()
 
-# Laid out as in the tree, so that what they say of each other is right.
+# The layout equals the tree's, so that references between the files stay right.
 if(PROJECT_IS_TOP_LEVEL)
   install(FILES README.md LICENSE CHANGELOG.md CONTRIBUTING.md CITATION.cff TYPE DOC)
   install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

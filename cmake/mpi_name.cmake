@@ -1,4 +1,5 @@
-# nearfar_find_mpi_name(variable, folders with mpi.h): what MPI library that header is of, such as openmpi, or other.
+# nearfar_find_mpi_name(variable, folders with mpi.h): the name of the MPI library that the header belongs to, such as
+# openmpi, or other.
 function(nearfar_find_mpi_name variable)
   find_file(header mpi.h PATHS ${ARGN} NO_DEFAULT_PATH NO_CACHE)
   set(name other)

@@ -52,7 +52,7 @@ if(NEARFAR_ENGINE)
   nearfar_install_pc(nearfar-engine)
 endif()
 
-# The archive is there only for who installs nearfar itself: others compile it with their MPI library.
+# The archive exists only if nearfar itself is installed by the user: other projects compile it with their MPI library.
 if(NEARFAR_MPI AND PROJECT_IS_TOP_LEVEL)
   set_target_properties(nearfar_mpi PROPERTIES EXCLUDE_FROM_ALL FALSE OUTPUT_NAME nearfar_mpi_${nearfar_mpi_name})
   install(TARGETS nearfar_mpi ARCHIVE)

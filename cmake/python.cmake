@@ -1,5 +1,5 @@
-# The shared library inside of the Python package, when that is built as a wheel (pyproject.toml): compiled for it, or one
-# that is there already.
+# The shared library inside the Python package, when that is built as a wheel (pyproject.toml): compiled for the wheel,
+# or an existing one.
 set(NEARFAR_PYTHON_LIBRARY "" CACHE FILEPATH "libnearfar_c_LIBRARY.so to put into the wheel instead of one that is built for it")
 if(NEARFAR_PYTHON_LIBRARY)
   add_custom_target(nearfar_wheel)

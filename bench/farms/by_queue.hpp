@@ -23,7 +23,7 @@ template <world W>
   };
   // The queue's counts are at rank 0: what answers for one does not answer for the other.
   const int home = w.size() - 1;
-  constexpr std::size_t room = 128;  // what does not fit in is done by who would have pushed it
+  constexpr std::size_t room = 128;  // a rank does a task itself if the task does not fit in
   typename W::template far_segment<words> at_home(w);
   combining_add<W> together(w);
   ticket_queue<W, farm_task> tasks(w, {.capacity = room, .home = 0});

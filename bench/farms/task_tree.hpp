@@ -20,7 +20,7 @@ namespace nearfar::bench {
 /// A task is a number.
 using farm_task = std::uint64_t;
 
-/// What there is to do. A task begets two others, or none.
+/// The tasks of one tree. A task begets two others, or none.
 class task_tree {
  public:
   /// `begets`: how many in 1000 have children, below 500, so that every tree comes to an end. The nearer, the
@@ -60,7 +60,7 @@ class task_tree {
   std::uint64_t begets_;
 };
 
-/// What one rank has done, or has yet to do.
+/// Tasks that one rank has done, or has yet to do.
 struct farm_counts {
   std::int64_t tasks = 0;
   std::uint64_t sum = 0;  ///< of the tasks' numbers: the same whoever does which
@@ -74,7 +74,7 @@ struct farm_counts {
   }
 };
 
-/// What all ranks do: the trees with numbers from 0 on.
+/// The work of all ranks: the trees with numbers from 0 on.
 struct farm_plan {
   task_tree tree;
   std::uint64_t trees_per_rank = 1;
@@ -104,7 +104,7 @@ void work_off(const task_tree& tree, farm_task first, const Do& do_it, const Giv
 }
 inline constexpr auto keep_all = [](std::span<const farm_task>) { return std::size_t{0}; };
 
-/// What is to be done of the trees whose numbers are `rank`'s, each in turn.
+/// The tasks of the trees with `rank`'s numbers, each in turn.
 [[nodiscard]] inline farm_counts expected_of(const farm_plan& plan, int rank, int ranks) {
   farm_counts result;
   for (std::uint64_t i = 0; i < plan.trees_per_rank; ++i)

@@ -248,8 +248,8 @@ constexpr std::array<figure_definition, 13> figures{{
     {"2.2", "Local and nonlocal memory", figure_axis::length, true,
      "no memory is nonlocal: both curves are of the same memory", figure_2_2},
     {"2.4", "Serial and parallel initialisation", figure_axis::length, true,
-     "whoever initialises, the pages are in the same memory: what parallel initialisation gains cannot be "
-     "seen",
+     "the pages are in the same memory, whichever thread initialises them: the gain of parallel "
+     "initialisation does not show",
      figure_2_4},
     {"2.6", "Two threads on every pair of CPUs", figure_axis::pinning, true,
      "no pair of CPUs is of two domains, and no page is in a wrong place: pairs differ by the cores and "
@@ -257,12 +257,12 @@ constexpr std::array<figure_definition, 13> figures{{
      "they share, and no more",
      figure_2_6},
     {"2.7", "Chunks of the static schedule", figure_axis::chunk, true,
-     "small chunks cannot cost nonlocal accesses: what they cost here is short loops and shared cache lines",
+     "small chunks cause no nonlocal accesses here: their cost is short loops and shared cache lines",
      figure_2_7},
     {"3.2", "Arrays of objects from standard new[] and from numa_new", figure_axis::length, true,
-     "both put the pages into the same memory: what the placement gains cannot be seen", figure_3_2},
+     "both put the pages into the same memory, so the gain of the placement does not show", figure_3_2},
     {"3.3", "std::vector with standard allocator and numa_allocator", figure_axis::length, true,
-     "both put the pages into the same memory: what the placement gains cannot be seen", figure_3_3},
+     "both put the pages into the same memory, so the gain of the placement does not show", figure_3_3},
     {"3.4", "numa_vector, std::vector with numa_allocator, and the array", figure_axis::length, false,
      shared_bandwidth, figure_3_4},
     {"3.7", "segmented_array through algorithms and through iterators, and the array", figure_axis::length,

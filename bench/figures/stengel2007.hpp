@@ -14,13 +14,13 @@
 
 namespace nearfar::bench {
 
-/// What the horizontal axis of a figure counts.
+/// The quantity on the horizontal axis of a figure.
 enum class figure_axis { length, chunk, segments, threads, pinning };
 
 /// As results files call it.
 [[nodiscard]] const char* name_of(figure_axis axis) noexcept;
 
-/// What figures are measured on.
+/// The machine, and the settings for figures.
 struct figure_machine {
   std::vector<int> threads{1};  ///< numbers of threads to run with, ascending
   std::vector<int> cpus{0};     ///< the operating system's numbers of the CPUs that threads may use
@@ -41,7 +41,7 @@ struct figure_definition {
   figure_axis axis;
   /// Whether the figure shows an effect that needs several NUMA domains.
   bool needs_domains;
-  /// What it cannot show on a machine with one NUMA domain; empty if nothing is missing.
+  /// The part that a machine with one NUMA domain cannot show; empty if it shows everything.
   const char* with_one_domain;
   /// Everything that has to be measured for it; never empty.
   std::vector<figure_case> (*cases)(const figure_machine& on);

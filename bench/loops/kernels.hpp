@@ -58,8 +58,9 @@ struct stream_triad_kernel {
   }
 };
 
-/// What a vector holds before the loop: number 0 is the output. Small multiples of a quarter, whose sums and
-/// products are exact, so that results can be compared whether or not the compiler fuses operations.
+/// The elements of a vector before the loop; vector 0 is the output. They are small multiples of a quarter,
+/// whose sums and products are exact. Results can thus be compared whether or not the compiler fuses
+/// operations.
 [[nodiscard]] inline double initial_value(std::size_t vector, std::size_t index) noexcept {
   switch (vector) {
     case 0:
@@ -73,7 +74,7 @@ struct stream_triad_kernel {
   }
 }
 
-/// What the output holds after it.
+/// The elements of the output after the loop.
 [[nodiscard]] inline double final_value(vector_kernel kernel, std::size_t index) noexcept {
   const double b = initial_value(1, index);
   const double c = initial_value(2, index);

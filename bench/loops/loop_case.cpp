@@ -67,7 +67,7 @@ std::size_t product_of(std::size_t a, std::size_t b) { return a != 0 && b > larg
 /// `ways` are the case's initialisations. `circumstance`, if it is not empty, says what they depend on.
 std::string common_obstacle(const loop_setting& to, const std::vector<initialisation>& ways,
                             const std::string& circumstance = "") {
-  if (to.threads < 1) return "there must be at least 1 thread";
+  if (to.threads < 1) return "a loop needs at least 1 thread";
   if (std::find(ways.begin(), ways.end(), to.initialisation) == ways.end()) {
     std::string known;
     for (const initialisation way : ways) known += (known.empty() ? "" : ", ") + text_of(way);

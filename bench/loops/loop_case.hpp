@@ -47,7 +47,7 @@ enum class loop_container {
   padded_pieces,       ///< the same, loops over nearfar::pieces
 };
 
-/// Who writes to the pages first.
+/// The thread that writes to the pages first.
 enum class loop_initialisation {
   serial,     ///< one thread
   parallel,   ///< a parallel loop, divided like the one that is timed
@@ -132,7 +132,7 @@ template <typename Value, std::size_t Count>
   return names;
 }
 
-/// What both kinds of cases have.
+/// Settings of both kinds of cases.
 struct loop_setting {
   loop_container container = loop_container::array;
   loop_initialisation initialisation = loop_initialisation::parallel;
@@ -188,8 +188,8 @@ inline constexpr std::array<std::size_t, 7> allocator_chunks{0, 8, 64, 512, 4096
 /// Why there is no such case; empty if there is.
 [[nodiscard]] std::string obstacle(const loop_case& to);
 
-/// Who is pinned where: as the case says, but nobody if the environment describes another machine (see
-/// `hardware`), on which threads cannot be bound.
+/// The place of each thread, as the case says. No thread is pinned if the environment describes another
+/// machine (see `hardware`), on which threads cannot be bound.
 [[nodiscard]] pinning pinning_used(const loop_setting& of);
 
 /// Memory that a case needs; the largest number if it has no number.
@@ -205,8 +205,9 @@ inline constexpr std::array<std::size_t, 7> allocator_chunks{0, 8, 64, 512, 4096
 /// Whether the loop stores past the cache.
 [[nodiscard]] bool stores_stream(const triad_case& of);
 
-/// Pins a team by a rule; where each of its threads is. Throws `nearfar::error` if OpenMP gives fewer threads
-/// than `threads`, because what is said of so many would be void; without OpenMP there is one.
+/// Pins a team by a rule and returns the place of each of its threads. Throws `nearfar::error` if OpenMP
+/// gives fewer threads than `threads`, because results for that number would be void. Without OpenMP there is
+/// one thread.
 std::vector<std::string> pin_all(int threads, const pinning& rule);
 
 /// How long a case is run.

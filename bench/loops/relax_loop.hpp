@@ -27,8 +27,7 @@ class relax_loop {
   [[nodiscard]] virtual bool verify() = 0;
 };
 
-/// What a grid holds in the beginning: numbers that are not the mean of their neighbours, so that no sweep
-/// leaves them as they are.
+/// The initial points of a grid. Each differs from the mean of its neighbours, so that a sweep changes it.
 [[nodiscard]] inline double initial_point(std::size_t row, std::size_t column) {
   return static_cast<double>((row * 31 + 7) * (column * 17 + 5) % 1009) / 8;
 }

@@ -307,7 +307,7 @@ int main(int argc, char** argv) {
   int runs = 31;
   bool as_json = false;
   app.add_option("--kind", kinds,
-                 "spsc and mpmc: bounded; mpsc: unbounded; meet: no buffer, and who waits sleeps")
+                 "spsc and mpmc: bounded; mpsc: unbounded; meet: no buffer, waiting threads sleep")
       ->check(CLI::IsMember({"spsc", "mpmc", "mpsc", "meet"}))
       ->delimiter(',');
   app.add_option("--messages", of.messages, "of each run")->check(CLI::Range(1'000, 1'000'000'000));

@@ -47,8 +47,9 @@ struct way {
 struct loop {
   std::string name;
   std::vector<way> ways;
-  std::function<void()> prepare;              ///< before each measurement
-  std::function<bool(double, int)> is_right;  ///< what the last of so many calls gave and left
+  std::function<void()> prepare;  ///< before each measurement
+  std::function<bool(double, int)>
+      is_right;  ///< checks the result and the data after the last of several calls
 };
 
 /// The data of all loops.

@@ -88,7 +88,7 @@ nearfar_status fail_by_exception(const char* function) noexcept {
   } catch (const std::exception& problem) {
     return failed(NEARFAR_ERROR_INTERNAL, problem);
   } catch (...) {
-    note(function, "an exception that is not one of nearfar's");
+    note(function, "an exception of another library");
     return NEARFAR_ERROR_INTERNAL;
   }
 }
@@ -150,17 +150,17 @@ const char* nearfar_error_text(int status) {
     case NEARFAR_TIMED_OUT:
       return "the time is over";
     case NEARFAR_EMPTY:
-      return "there is nothing to take";
+      return "the queue or channel is empty";
     case NEARFAR_FULL:
-      return "there is no room";
+      return "the queue or channel is full";
     case NEARFAR_CLOSED:
-      return "it was closed";
+      return "the channel was closed";
     case NEARFAR_NOT_FOUND:
-      return "there is no entry with this key";
+      return "the map has no entry with this key";
     case NEARFAR_EXISTS:
-      return "there is an entry with this key";
+      return "the map has an entry with this key already";
     case NEARFAR_ERROR_ARGUMENT:
-      return "an argument that cannot be";
+      return "an argument is invalid";
     case NEARFAR_ERROR_NOT_HELD:
       return "the lock is not held that way by this rank";
     case NEARFAR_ERROR_HELD:
@@ -178,7 +178,7 @@ const char* nearfar_error_text(int status) {
     case NEARFAR_ERROR_TOPOLOGY:
       return "the topology cannot be read or does not fit the ranks";
     case NEARFAR_ERROR_NO_MEMORY:
-      return "there is no memory left";
+      return "no memory is left";
     case NEARFAR_ERROR_STALLED:
       return "a wait was longer than the world's stall limit";
     case NEARFAR_ERROR_INTERNAL:

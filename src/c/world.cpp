@@ -136,9 +136,8 @@ mpi::options chosen_by_all(MPI_Comm comm, const Choose& chosen) {
   mpi::check(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
   if (problem != nullptr) std::rethrow_exception(problem);
   if (first != ranks)
-    throw collective_mismatch(
-        "rank " + std::to_string(first) +
-        " makes no world because of an argument that cannot be, of which its error says more");
+    throw collective_mismatch("rank " + std::to_string(first) +
+                              " makes no world because an argument is invalid; its own error says more");
   return result;
 }
 

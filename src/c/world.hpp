@@ -40,7 +40,7 @@ class resident {
 /// this one. Collective with any creation.
 inline void make_nothing(nearfar_world& w) {
   try {
-    expect_alike(w.of, "nothing, because of an argument that cannot be, of which its error says more", {});
+    expect_alike(w.of, "nothing, because an argument is invalid; its own error says more", {});
   } catch (const collective_mismatch&) {
     // The other ranks are to get this exception; this rank has an error of its own.
   }

@@ -108,7 +108,7 @@ class first_exception {
   int thrower_ = 0;
 };
 
-/// What the threads of a region share.
+/// State that the threads of a region share.
 struct region {
   first_exception thrown{};
   // ThreadSanitizer orders the start and the end by these addresses.

@@ -59,7 +59,7 @@ bool page_owners::has(std::size_t page, int domain) const noexcept {
 
 page_report judge(const page_locations& found, const page_owners& owners) {
   if (found.domains.size() != owners.pages())
-    throw misuse("the owners are those of other memory: they have " + std::to_string(owners.pages()) +
+    throw misuse("the owners belong to other memory: they have " + std::to_string(owners.pages()) +
                  " pages, not " + std::to_string(found.domains.size()));
   page_report report{.located = true, .pages = owners.pages()};
   report.on_domain.resize(static_cast<std::size_t>(owners.domains()));

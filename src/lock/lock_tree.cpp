@@ -45,7 +45,7 @@ std::vector<tree_level> parse_levels(const std::string& text, int standard) {
 /// Throws `misuse` unless the lock can have queues of that level inside a node, handed on in so often.
 void check_inside_nodes(const tree_level& of) {
   if (of.at == level::node)
-    throw misuse("the levels of this lock are those inside nodes, which 'node' is not");
+    throw misuse("'node' is no level inside a node: give this lock levels inside nodes only");
   if (of.max_passes < 1 || of.max_passes > most_local_passes)
     throw misuse("the threshold of level " + std::string(name(of.at)) + " must be 1 to " +
                  std::to_string(most_local_passes) + ", not " + std::to_string(of.max_passes));

@@ -10,7 +10,7 @@ namespace nearfar {
 
 void detail::require_one_node(const locality& ranks) {
   if (ranks.groups(level::node) != 1)
-    throw topology_error("this lock works in near memory, but the ranks are on " +
+    throw topology_error("this lock works on one node only, but the ranks are on " +
                          std::to_string(ranks.groups(level::node)) + " nodes: use cohort_lock or dash_lock");
 }
 

@@ -1,4 +1,4 @@
-// What the reader-writer locks check when they are made.
+// Checks that the reader-writer locks make at their construction.
 
 #include <algorithm>
 #include <cstddef>

@@ -78,7 +78,8 @@ void throw_no_room(std::size_t count, const slab_request& wanted) {
 void throw_no_elements() { throw misuse("an array of no elements: ask for one at least"); }
 
 void throw_outlived_world() {
-  throw destroyed_while_in_use("a lock or segment is used whose world was destroyed before it");
+  throw destroyed_while_in_use(
+      "a lock or segment was used after the destruction of its world: destroy the world last");
 }
 
 void throw_no_such_element(std::size_t index, std::size_t count) {

@@ -198,7 +198,8 @@ std::chrono::nanoseconds cluster::now() {
   constexpr std::uint32_t most_questions = 1U << 20U;
   me.asked = me.clock == me.asked_at ? me.asked + 1 : 0;
   me.asked_at = me.clock;
-  if (me.asked > most_questions) give_up(me, "asks for the time in a loop that takes none: use delay");
+  if (me.asked > most_questions)
+    give_up(me, "asks for the time in a loop that takes no simulated time: use delay");
   return std::chrono::nanoseconds(me.clock / picoseconds_per_nanosecond);
 }
 

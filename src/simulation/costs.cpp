@@ -51,7 +51,8 @@ costs costs_of(const machine& on) {
     };
     if (in_place(transfer::atomic) != in_place(transfer::accumulate))
       refuse(on, std::string("transfers.") + distance_names[far] +
-                     ": atomic and accumulate must both be carried out by the origin, or neither");
+                     ": atomic and accumulate must have the same executor: the origin for both, or another "
+                     "one for both");
   }
   result.hit = span_of(on, "near.hit", on.near.hit);
   result.atomic = span_of(on, "near.atomic", on.near.atomic);

@@ -16,7 +16,7 @@
 
 namespace nearfar::simulation {
 
-/// What a rank does, as far as other ranks or the text about a deadlock depend on it.
+/// The activity of a rank, as far as other ranks or the text about a deadlock depend on it.
 enum class activity : std::uint8_t {
   computing,     ///< outside the library, between operations
   bare_polling,  ///< outside the library, for the whole wait
@@ -59,7 +59,7 @@ struct flight {
   engine::operation what;
   const transfer_times* times = nullptr;
   picoseconds known_at = 0;  ///< when the origin can know that the operation is done
-  std::uint64_t old = 0;     ///< what the word held before
+  std::uint64_t old = 0;     ///< the word's value before
   int origin = 0;
   int id = 0;  ///< of the channel or the epoch
   role is = role::memory;

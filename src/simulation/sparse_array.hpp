@@ -22,7 +22,7 @@ class sparse_array {
     void* mapped =
         mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED)
-      throw out_of_memory("the system has no address space for what is simulated: take fewer ranks");
+      throw out_of_memory("the system has no address space for the simulated memory: take fewer ranks");
     // Huge pages would cost gigabytes with thousands of ranks that each touch a few words.
     madvise(mapped, bytes_, MADV_NOHUGEPAGE);
     elements_ = static_cast<T*>(mapped);

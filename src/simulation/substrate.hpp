@@ -187,7 +187,7 @@ class cluster final : public engine::team {
   void count_fruitless(rank_state& me);
   void count_operation(rank_state& me) {
     ++statistics_.operations;
-    if (++unchanged_ > most_fruitless_) give_up(me, "and others read on and on, and nothing changes");
+    if (++unchanged_ > most_fruitless_) give_up(me, "and other ranks keep reading, but no value changes");
   }
 
   // Transfers.

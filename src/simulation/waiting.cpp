@@ -208,7 +208,7 @@ void cluster::count_fruitless(rank_state& me) {
     return;
   }
   me.doing = activity::far_polling;
-  give_up(me, "and others repeat far operations, and nothing else happens any more");
+  give_up(me, "and other ranks only repeat far operations");
 }
 
 }  // namespace nearfar::simulation

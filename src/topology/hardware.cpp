@@ -249,7 +249,7 @@ std::string hardware::impl::cache_summary() const {
   return text;
 }
 
-/// What the tree says of an object. Empty for objects that correspond to no level.
+/// The text of the tree about an object. Empty for objects that correspond to no level.
 std::string hardware::impl::line_of(hwloc_obj_t object) const {
   const std::string id = " " + std::to_string(object->logical_index);
   if (object->type == HWLOC_OBJ_PACKAGE) {

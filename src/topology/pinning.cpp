@@ -142,7 +142,7 @@ std::string pinning::to_string() const {
 
 std::vector<std::vector<int>> pinning::cycle(const hardware& machine) const {
   const std::vector<usable_cpu> usable = machine.usable_cpus();
-  if (usable.empty()) throw topology_error("there is no CPU to pin a thread to");
+  if (usable.empty()) throw topology_error("no CPU is left to pin a thread to");
   switch (rule_) {
     case rule::none:
       return {{}};
@@ -163,7 +163,7 @@ std::vector<std::vector<int>> pinning::cycle(const hardware& machine) const {
                      [&](const usable_cpu& each) { return each.number == number; }))
       throw topology_error("cannot pin a thread to CPU " + std::to_string(number) + ": " +
                            (machine.is_this_system()
-                                ? "it is none of those this process may use, see 'taskset -cp $$'"
+                                ? "this process may not use it; 'taskset -cp $$' shows the allowed CPUs"
                                 : "the machine described has no such CPU"));
     sets.push_back({number});
   }
@@ -171,7 +171,7 @@ std::vector<std::vector<int>> pinning::cycle(const hardware& machine) const {
 }
 
 std::vector<std::vector<int>> pinning::cpus(const hardware& machine, int threads) const {
-  if (threads < 0) throw misuse("there is no pinning for fewer than 0 threads");
+  if (threads < 0) throw misuse("the number of threads must be 0 or more");
   const std::vector<std::vector<int>> sets = cycle(machine);
   std::vector<std::vector<int>> chosen;
   for (std::size_t thread = 0; thread < static_cast<std::size_t>(threads); ++thread)

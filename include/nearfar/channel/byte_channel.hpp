@@ -59,7 +59,9 @@ struct byte_channel_size {
 /// length)`.
 template <typename Memory>
 class byte_frames {
-  static_assert(Memory::is_hardware, "bytes are written and read in place, which a model does not see");
+  static_assert(
+      Memory::is_hardware,
+      "a byte channel needs real memory: a model does not see bytes that are written and read in place");
 
  public:
   using writable = std::span<std::byte>;

@@ -352,7 +352,7 @@ class node_memory {
   /// Throws `misuse` if the ranks are not all on one node.
   explicit node_memory(W& w, int home = 0) : world_(&w), home_(checked_rank(w, home)) {
     if (w.locality().groups(level::node) != 1)
-      throw misuse("a channel is for the ranks of one node: make it in a world of those");
+      throw misuse("a channel serves the ranks of one node: make it in a world of one node");
   }
 
   [[nodiscard]] W& world_of() const noexcept { return *world_; }

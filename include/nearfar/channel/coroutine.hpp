@@ -93,7 +93,7 @@ class executor {
 
   /// Throws `misuse` for 0 threads.
   explicit executor(std::size_t threads = 1) {
-    if (threads == 0) throw misuse("an executor needs a thread, or nothing is ever run");
+    if (threads == 0) throw misuse("an executor needs at least 1 thread");
     threads_.reserve(threads);
     try {
       for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });

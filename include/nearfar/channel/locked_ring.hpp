@@ -44,7 +44,8 @@ template <typename Memory, typename T, typename SendLock, typename ReceiveLock>
 class locked_ring {
  public:
   static constexpr bool takes_capacity = true;
-  static_assert(SendLock::excludes, "spsc_ring is for one who sends");
+  static_assert(SendLock::excludes,
+                "locked_ring needs a send lock that excludes; with one sender use spsc_ring");
   static constexpr bool has_one_sender = false;
   static constexpr bool has_one_receiver = !ReceiveLock::excludes;
   static constexpr auto put_order = detail::told_after::fence;

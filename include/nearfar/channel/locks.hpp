@@ -168,7 +168,8 @@ template <typename Memory>
 class pthread_mutex {
  public:
   static constexpr bool excludes = true;
-  static_assert(Memory::is_hardware, "a mutex of the system is for threads and processes");
+  static_assert(Memory::is_hardware,
+                "a mutex of the system needs real memory: it works for threads and processes only");
 
   explicit pthread_mutex(Memory& memory) : words_(memory, 1) {
     if (memory.is_maker()) {
@@ -195,7 +196,8 @@ template <typename Memory>
 class pthread_spin {
  public:
   static constexpr bool excludes = true;
-  static_assert(Memory::is_hardware, "a lock of the system is for threads and processes");
+  static_assert(Memory::is_hardware,
+                "a lock of the system needs real memory: it works for threads and processes only");
 
   explicit pthread_spin(Memory& memory) : words_(memory, 1) {
     if (memory.is_maker()) ::pthread_spin_init(&words_[0].lock, PTHREAD_PROCESS_SHARED);

@@ -133,7 +133,8 @@ class locked_mailbox {
   static constexpr bool has_one_receiver = false;
   static constexpr auto put_order = detail::told_after::fence;
   static constexpr auto take_order = detail::told_after::fence;
-  static_assert(Lock::excludes, "those who send and those who receive change the same words");
+  static_assert(Lock::excludes,
+                "locked_mailbox needs a lock that excludes: senders and receivers change the same words");
 
   /// Collective for the memory of ranks.
   explicit locked_mailbox(Memory& memory) : lock_(memory), box_(memory, 1) {}

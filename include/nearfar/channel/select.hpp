@@ -231,7 +231,7 @@ class selection {
   template <typename Random>
   [[nodiscard]] chosen attempt_by(Random& random) {
     if (std::ranges::any_of(cases_, [](const numbered& each) { return each.of->is_spent(); }))
-      throw misuse("what a case was to send is sent: make a case for each message");
+      throw misuse("a case has sent its message already: make a case for each message");
     std::shuffle(cases_.begin(), cases_.end(), random);
     return attempt();
   }

@@ -29,7 +29,7 @@ namespace nearfar {
 /// `grid_view`.
 template <typename T, std::size_t Rank>
 class array_view {
-  static_assert(Rank >= 1, "a view has dimensions");
+  static_assert(Rank >= 1, "a view needs at least 1 dimension");
 
  public:
   using element_type = T;

@@ -83,7 +83,8 @@ class segmented_array {
                 "segments are contiguous or padded");
   static constexpr bool contiguous = std::is_same_v<Layout, contiguous_layout>;
   static_assert(std::is_object_v<T> && !std::is_const_v<T> && !std::is_volatile_v<T>);
-  static_assert(alignof(T) <= 4096, "no system's pages are aligned to more for certain");
+  static_assert(alignof(T) <= 4096,
+                "segmented_array allows an alignment of at most 4096 bytes, the smallest page size");
 
  public:
   using value_type = T;
@@ -420,7 +421,7 @@ class segmented_array {
     const bool too_long = longest > most / 2 / sizeof(T) || padding > most / 2 - page;
     const std::size_t apart = too_long ? most : longest * sizeof(T) + padding + page;
     if (too_long || segments > most / apart)
-      throw std::length_error("segmented_array: no memory is that large");
+      throw std::length_error("segmented_array: the requested size exceeds the address space");
 
     if (size == 0) return 0;
     if (!contiguous && layout.page_aligned) {

@@ -333,7 +333,7 @@ class world {
     return result;
   }
   [[nodiscard]] std::size_t allocate_id(const char* what) {
-    return allocate_alike(*this, ids_, 1, {what, "ids", "destroy what is no longer used"});
+    return allocate_alike(*this, ids_, 1, {what, "ids", "destroy objects that are no longer used"});
   }
 
   team* team_;
@@ -553,7 +553,8 @@ class far_array {
   template <typename V>
   [[nodiscard]] operation range_of(action what, element first, far<V> T::*field,
                                    std::span<const V> words) const {
-    static_assert(sizeof(T) == sizeof(V), "elements of one word each, so that they are in one piece");
+    static_assert(sizeof(T) == sizeof(V),
+                  "a range needs elements of one word each, so that its words are contiguous");
     (void)checked_element({first.rank, first.index + words.size() - 1}, count());
     operation result = operation_of(what, first, field);
     result.bytes = words.size_bytes();

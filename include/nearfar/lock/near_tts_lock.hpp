@@ -51,7 +51,7 @@ template <world W, near_tts_policy Policy = near_tts_policy{}>
 class near_tts_lock : public near_lockable<near_tts_lock<W, Policy>, W> {
   using base = near_lockable<near_tts_lock<W, Policy>, W>;
   static_assert(Policy.looks_first || Policy.known != waiters_by::flag,
-                "the flag is set before each attempt, which only who looks first makes itself");
+                "waiters_by::flag needs looks_first: a rank sets the flag before each attempt of its own");
 
  public:
   using status = typename base::status;

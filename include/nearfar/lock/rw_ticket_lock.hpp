@@ -121,7 +121,7 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
   };
 
   static_assert(Policy.reader_bits >= 1 && Policy.reader_bits <= 32,
-                "writers of 2^31 ranks have to fit beside readers");
+                "the word needs room for 2^31 writers beside the readers");
   static constexpr std::uint64_t reader = 1;
   static constexpr std::uint64_t writer = std::uint64_t{1} << Policy.reader_bits;
   /// What a writer adds to `left` when it goes on as a reader.

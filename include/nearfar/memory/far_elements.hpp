@@ -129,7 +129,8 @@ class far_elements {
   /// Throws `misuse` in checked builds if there are fewer elements from `first` on than words.
   template <typename V>
   void check_range(element first, far<V> T::* /*field*/, std::span<const V> words) const {
-    static_assert(sizeof(T) == sizeof(V), "elements of one word each, so that they are in one piece");
+    static_assert(sizeof(T) == sizeof(V),
+                  "a range needs elements of one word each, so that its words are contiguous");
     if constexpr (checked_build)
       if (!words.empty()) (void)checked_element({first.rank, first.index + words.size() - 1}, count());
   }

@@ -56,7 +56,7 @@ class pool {
     if constexpr (checked_build)
       if (index >= is_taken_.size() || !is_taken_[index])
         throw misuse("element " + std::to_string(index) + " was given back to a pool of " +
-                     std::to_string(is_taken_.size()) + " that has not lent it");
+                     std::to_string(is_taken_.size()) + " elements, which has not lent it");
     is_taken_[index] = false;
     there_.push_back(index);
     tell_given_back(index, site);

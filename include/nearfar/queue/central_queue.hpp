@@ -54,7 +54,8 @@ using fair_lock = rma_mcs_lock<W>;
 template <world W, far_object_value T, typename Locks = lock_per_volume<fair_lock>>
 class central_queue : public queue_operations<central_queue<W, T, Locks>, W, T> {
   using guards = typename Locks::template guards<W>;
-  static_assert(guards::scope == guard_scope::volume, "the lock of a rank is for all of its memory");
+  static_assert(guards::scope == guard_scope::volume,
+                "central_queue needs guards of scope volume: the lock of a rank covers all of its memory");
 
  public:
   using parameters = central_queue_parameters;

@@ -33,7 +33,7 @@ enum class hold : std::uint8_t {
   exclusive,
 };
 
-/// What this rank has counted for one window; summed over its ranks at the end.
+/// Counts of this rank for one window; the end sums them over the window's ranks.
 struct counts {
   std::int64_t exclusive = 0;
   std::int64_t shared = 0;  ///< by MPI_Win_lock

@@ -141,7 +141,7 @@ int most_ranks() {
   std::abort();
 }
 
-/// What the ranks of a window have agreed on.
+/// Properties on which the ranks of a window have agreed.
 struct window_traits {
   bool is_never_locked = false;  ///< the program says so on at least one of them
   companion_traits of{};

@@ -21,7 +21,7 @@ struct original_functions {
   int (*cond_clockwait)(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*);
   int (*cond_signal)(pthread_cond_t*);
   int (*cond_broadcast)(pthread_cond_t*);
-  int (*register_atfork)(void (*)(), void (*)(), void (*)(), void*);  // what pthread_atfork() is
+  int (*register_atfork)(void (*)(), void (*)(), void (*)(), void*);  // the function behind pthread_atfork()
 };
 
 /// Looked up at the first use, which may be before the library's constructor. Ends the program if the C

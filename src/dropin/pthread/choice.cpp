@@ -28,7 +28,7 @@ namespace {
   };
   add("NEARFAR_PTHREAD_LOCK is '");
   add(name.substr(0, 100));
-  add("', which is none of");
+  add("', but must be one of");
   for (const algorithm& one : algorithms()) {
     add(" ");
     add(one.name);
@@ -41,7 +41,7 @@ const algorithm& choose() noexcept {
     const std::string_view text(polls);
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), polls_before_sleep);
     if (error != std::errc{} || end != text.data() + text.size())
-      stop("NEARFAR_PTHREAD_SPIN must be a whole number, how often who waits looks before it sleeps, not ",
+      stop("NEARFAR_PTHREAD_SPIN must be a whole number of polls before a waiting thread sleeps, not ",
            polls);
   }
   const char* name = std::getenv("NEARFAR_PTHREAD_LOCK");

@@ -56,8 +56,8 @@ class mutex_state final : public slot_memory {
  private:
   struct table;
 
-  /// What `lock` and its variants return without waiting, for a mutex that this thread holds already; else
-  /// nothing.
+  /// The result of `lock` and its variants that need no wait, for a mutex that this thread holds already;
+  /// else nothing.
   [[nodiscard]] std::optional<int> relocked(int type, int if_checked) noexcept;
   void taken_by_this_thread(int slot) noexcept;
 

@@ -125,7 +125,7 @@ class waiting_in_line {
   line* at_;
   waiter* one_;
   User* user_;
-  int status_ = 0;  // what unlocking the mutex returned
+  int status_ = 0;  // result of the mutex's unlock
   bool ended_ = false;
 };
 

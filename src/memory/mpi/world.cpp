@@ -56,8 +56,8 @@ void require_thread_level() {
   check(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
   if (provided < MPI_THREAD_SERIALIZED && is_main == 0)
     throw transport_error(
-        "a world is made by a thread that MPI does not allow to call it: ask MPI_Init_thread for "
-        "MPI_THREAD_SERIALIZED or more, or make the world in the main thread");
+        "MPI does not allow this thread to make a world: ask MPI_Init_thread for MPI_THREAD_SERIALIZED or "
+        "more, or make the world in the main thread");
 }
 
 int largest_tag(MPI_Comm comm) {
@@ -191,7 +191,7 @@ void world::expect_nobody_left() {
   if (found == 0) return;
   has_given_up_ = true;
   throw rank_left("rank " + std::to_string(status.MPI_SOURCE) +
-                  " has left the world by an exception: a collective call would wait for it for ever");
+                  " has left the world by an exception, and this collective call would wait for it for ever");
 }
 
 void world::barrier() {

@@ -54,7 +54,7 @@ void quick_self_test(World& w) {
   std::string fault;
   for (const auto field : {&words::first, &words::second, &words::third, &words::next_slot})
     if (segment.read_direct(w.rank(), field) != to_word(left))
-      fault = "a put did not arrive where it was aimed";
+      fault = "a put did not arrive at its target word";
   if (segment.read_direct(w.rank(), &words::untouched) != 0) fault = "a put changed a word beside its target";
   std::uint64_t total = 0;
   segment.fetch(0, &words::sum, total);
