@@ -420,8 +420,8 @@ class matrix {
       table += fmt::format(" {} |\n", one.result());
     }
     table +=
-        "\nUnsound locks: what is found, 2 x 2 under any mode; and what comes of it, 3 x 2 with `--conflicts "
-        "enact`.\n\n";
+        "\nUnsound locks: the violation reported, 2 x 2 under any mode, and its consequence, 3 x 2 with "
+        "`--conflicts enact`.\n\n";
     table += "| lock | found | enacted |\n|---|---|---|\n";
     for (const unsound_row& row : unsound_)
       table += fmt::format("| `{}` | {} | {} |\n", row.lock->name, row.is_caught() ? row.reported : "NOTHING",

@@ -97,7 +97,7 @@ const checked_strategy* find_strategy(std::string_view name) {
 std::string absence_of(const std::string& name) {
   if (find_strategy(name) != nullptr) return "";
   if (name.starts_with("mutex") || name.starts_with("pthread_"))
-    return "it waits in a lock of the system, which the checker cannot look into";
+    return "it waits in a lock of the system, which the checker cannot observe";
   const std::string fixed_form = name.substr(0, name.find('.')) + ".fixed";
   return fmt::format(
       "its nodes are in the heap of one process, and the checker has ranks of a node; check "

@@ -108,11 +108,11 @@ std::string part_text(const std::vector<checker::planned_operation>& part, const
 checker::object_plan parse_plan(std::string_view text, const plan_language& of) {
   checker::object_plan plan;
   if (const std::size_t end = text.find(';'); end != std::string_view::npos) {
-    plan.before = parse_part(trimmed(text.substr(0, end)), "what comes before ';'", of);
+    plan.before = parse_part(trimmed(text.substr(0, end)), "the part before ';'", of);
     text.remove_prefix(end + 1);
   }
   if (text.find(';') != std::string_view::npos)
-    throw usage_error("--plan: one ';' at most, after what rank 0 does before all others");
+    throw usage_error("--plan: one ';' at most, after the operations that rank 0 does before all others");
   for (const std::string_view part : split(text, '|'))
     plan.of_ranks.push_back(parse_part(part, fmt::format("rank {}", plan.ranks()), of));
   if (plan.ranks() > most_checked_ranks)

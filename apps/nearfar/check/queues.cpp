@@ -64,8 +64,8 @@ std::size_t room_for_all(const checker::object_plan& plan) {
 std::string capacity_obstacle(const std::string& name, const check_case& of) {
   const bool is_list = name == "lockfree_queue" || name == "locked_queue";
   if (!is_list || of.capacity == 0 || of.capacity >= least_capacity_of_lists) return "";
-  return fmt::format("it has {} elements at each rank at least, not --capacity {}", least_capacity_of_lists,
-                     of.capacity);
+  return fmt::format("it has at least {} elements at each rank, so --capacity {} is too low",
+                     least_capacity_of_lists, of.capacity);
 }
 
 checker::program queue_program(const check_case& of, const bench::queue_entry& entry) {

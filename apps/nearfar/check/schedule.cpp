@@ -170,39 +170,37 @@ std::string_view meaning(fault what) noexcept {
     case fault::exclusion:
       return "two ranks are in the critical section at once";
     case fault::order:
-      return "a rank is in the critical section without being bound to see what the rank before it wrote "
-             "there: a release or an acquire is missing";
+      return "a rank is in the critical section but need not see the writes of the holder before it: a "
+             "release or an acquire is missing";
     case fault::deadlock:
-      return "ranks wait for what nobody will do: a deadlock, or a wake-up that was lost";
+      return "ranks wait and no rank can end their wait: a deadlock, or a lost wake-up";
     case fault::livelock:
-      return "more steps than any correct run takes: something repeats without waiting through its world, or "
-             "--step-limit is too low";
+      return "more steps than any correct run takes: a loop does not wait through its world, or --step-limit "
+             "is too low";
     case fault::bypass:
       return "a waiting rank is overtaken more often than the lock promises";
     case fault::incomplete:
-      return "an RMA operation was left without its flush, so that MPI may delay it for ever";
+      return "an RMA operation was never flushed, so that MPI may delay it for ever";
     case fault::origin:
       return "a buffer was changed or went out of scope while an RMA operation could still use it";
     case fault::poison:
       return "the result of an RMA operation was used before its flush";
     case fault::conflict:
-      return "MPI leaves undefined what comes of accesses to a word that race: a write, in place or by put, "
-             "before the flush of an earlier write has returned, even if its value has been seen "
-             "('--conflicts "
-             "enact' shows what may follow)";
+      return "accesses to a word race, and MPI leaves the result undefined: a write, in place or by put, "
+             "came before the flush of an earlier write had returned, even if its value was seen "
+             "('--conflicts enact' shows possible consequences)";
     case fault::race:
-      return "two ranks use what is not atomic, one of them writes, and nothing orders the two: undefined";
+      return "two ranks access a cell without atomicity, one of them writes, and nothing orders the two "
+             "accesses: undefined";
     case fault::torn:
-      return "words of several values were taken for one value: a reader has not found out that others were "
+      return "words of several values were taken for one value: a reader did not notice that others were "
              "writing";
     case fault::gone:
-      return "memory of a pool is used by who has not got it, or not any more";
+      return "a rank uses memory of a pool that the pool has not lent to it, or has back already";
     case fault::history:
-      return "the results of operations that overlap are those of no order in which they could come one "
-             "after "
-             "another";
+      return "no order of the operations, one after another, gives their results";
     case fault::unreached:
-      return "what the program is there to show happens in no schedule";
+      return "no schedule reaches a mark that the program demands";
     case fault::mixed:
       return "host atomics and RMA on one word, which are not coherent on every transport, or accesses of it "
              "without atomicity";

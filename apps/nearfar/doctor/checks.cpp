@@ -23,8 +23,8 @@ constexpr std::array checks{
           "start at most one rank per processor, as waiting ranks need the scheduler; else set '--mca "
           "mpi_yield_when_idle 1' on Open MPI, and expect MPICH to be slow: its flush never yields"},
     check{"environment", 1, environment,
-          "unset those that your measurements do not need; those that nearfar ignores bind the first thread "
-          "of programs with OpenMP; docs/performance.md explains each"},
+          "unset the variables that your measurements do not need; docs/performance.md explains each. The "
+          "ones that nearfar ignores bind the first thread of programs with OpenMP"},
     check{"memory model", 1, memory_model,
           "nearfar needs unified windows: use a cache-coherent machine and transport"},
     check{"signals", 2, signals, choose_another_osc},

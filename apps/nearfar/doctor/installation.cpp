@@ -47,7 +47,7 @@ finding known_faults(examination& e) {
 
 finding shared_memory(examination& e) {
   struct statvfs status {};
-  if (statvfs("/dev/shm", &status) != 0) return {outcome::warn, "there is no /dev/shm"};
+  if (statvfs("/dev/shm", &status) != 0) return {outcome::warn, "/dev/shm is missing"};
   const mpi::options defaults;
   const std::size_t each = defaults.near_bytes + defaults.far_bytes;
   try {
@@ -83,7 +83,7 @@ finding environment(examination&) {
   }
   if (!bending.empty()) return {outcome::warn, fmt::format("{}", fmt::join(bending, ", "))};
   if (!settings.empty()) return {outcome::ok, fmt::format("settings: {}", fmt::join(settings, ", "))};
-  return {outcome::ok, "no variable that changes what is measured"};
+  return {outcome::ok, "no variable that changes measurements"};
 }
 
 finding memory_model(examination& e) {
@@ -110,8 +110,7 @@ finding windows(examination& e) {
       reason = fmt::format(", then {}", fault.what());
     }
     spent = clock::duration(e.largest(static_cast<std::uint64_t>((clock::now() - begin).count())));
-    if (reason.empty() && made.size() < limit && spent > time_limit)
-      reason = ", then the time for it was over";
+    if (reason.empty() && made.size() < limit && spent > time_limit) reason = ", then its time was over";
   }
   const std::size_t count = made.size();
   const auto freeing = clock::now();

@@ -276,7 +276,7 @@ int probe_machine(const std::string& file) {
     measured.insert(measured.end(), far.begin(), far.end());
   }
   if (how.rank != 0) return success;
-  result.description = fmt::format("{}; measured: {}; all else is that of {}", here.summary(),
+  result.description = fmt::format("{}; measured: {}; the other values are those of {}", here.summary(),
                                    fmt::join(measured, ", "), fallback);
   output->write(to_text(result));
   output->commit();

@@ -257,16 +257,17 @@ finding reappearing_writes(examination& e) {
   if (!e.is_target()) return {};
   constexpr std::uint64_t few = 1000;
   if (std::min({put.writes, accumulate.writes, fetch.writes}) < few)
-    return {outcome::skip, fmt::format("fewer than {} writes in the time there was", few),
+    return {outcome::skip, fmt::format("fewer than {} writes in the available time", few),
             "try again with a processor for each rank and nothing else running"};
   const auto text = [](const char* operation, const comeback& counted) {
     return fmt::format("{} {} of {}", operation, counted.came_back, counted.writes);
   };
   const bool none = put.came_back + accumulate.came_back + fetch.came_back == 0;
-  return {none ? outcome::ok : outcome::warn,
-          fmt::format("after a reset in place came back: {}, {}, {}{}", text("put", put),
-                      text("accumulate(replace)", accumulate), text("fetch_and_op(replace)", fetch),
-                      none ? " (which proves nothing: it takes an interrupt at the right moment)" : "")};
+  return {
+      none ? outcome::ok : outcome::warn,
+      fmt::format("after a reset in place came back: {}, {}, {}{}", text("put", put),
+                  text("accumulate(replace)", accumulate), text("fetch_and_op(replace)", fetch),
+                  none ? " (no proof: a write comes back only after an interrupt at the right moment)" : "")};
 }
 
 }  // namespace nearfar::command::doctor

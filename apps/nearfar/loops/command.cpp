@@ -249,7 +249,7 @@ int run_loops(const loop_options& options) {
       file->write({{"schema", bench::loops_schema}, {"record", "interrupted"}, {"why", why}});
       return fmt::format("the completed repetitions are in '{}'", file->keep());
     } catch (const error&) {  // a full disk, most likely what has ended it
-      return fmt::format("what could be written is in '{}'", file->leave());
+      return fmt::format("'{}' has the part that could be written", file->leave());
     }
   });
   check(options);

@@ -141,7 +141,9 @@ void print_loop_table(const loop_results& results, const loop_heading& heading) 
              over(first, fast.of).is_confidence ? "95 % interval of the median"
                                                 : "range, as fewer than 6 repetitions give no 95 % interval");
   if (has_bytes)
-    fmt::print("# GB/s: what the program reads and writes; +rfo: and what is read to be overwritten\n");
+    fmt::print(
+        "# GB/s: bytes that the program reads and writes; +rfo: also bytes read before they are "
+        "overwritten\n");
   fmt::print("# x array: time over that of array in the same repetition, median\n");
   const std::vector<std::string> titles = titles_of(heading.benchmark);
   std::vector<std::size_t> widths;

@@ -68,7 +68,7 @@ launch read_environment() {
 
 [[noreturn]] void refuse_launcher(int started, const std::string& library) {
   throw ranks_apart(
-      fmt::format("started as {} ranks that do not find each other: the launcher is not that of {}, the "
+      fmt::format("started as {} ranks that do not find each other: the launcher does not belong to {}, the "
                   "library of this program; use its mpirun, or scripts/run-mpi",
                   started, library.substr(0, library.find(','))));
 }

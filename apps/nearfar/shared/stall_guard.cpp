@@ -175,7 +175,7 @@ std::string stall_guard::explanation(int ranks) const {
     if (!heard_.contains(rank)) silent.push_back(rank);
   std::string result = list_of(texts);
   if (!silent.empty())
-    result += fmt::format("; nothing was heard of rank{} {}", silent.size() == 1 ? "" : "s", list_of(silent));
+    result += fmt::format("; no report came from rank{} {}", silent.size() == 1 ? "" : "s", list_of(silent));
   return result;
 }
 

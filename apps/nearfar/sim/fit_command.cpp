@@ -61,7 +61,7 @@ published_data data_of(const fit_options& options, const fit_plan& plan) {
   published_data data = read_published(read_source(options.upb, "coolmuc2/upb.csv"),
                                        read_source(options.ecsb, "coolmuc2/ecsb.csv"), plan);
   if (data.ecsb.empty() && data.upb.empty())
-    throw usage_error("the plan names none of the measured locks; add one to compare");
+    throw usage_error("the plan names no measured lock; add one to compare");
   return data;
 }
 

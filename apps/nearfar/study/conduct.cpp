@@ -31,7 +31,8 @@ std::optional<std::string> obstacle(const configuration& what, bench::world_kind
   const bench::object& of = *what.object;
   if (!of.exists_in(world)) return "it does not exist in this world";
   const int nodes = where.groups(level::node);
-  if (of.one_node_only && nodes > 1) return fmt::format("it works on one node only, and there are {}", nodes);
+  if (of.one_node_only && nodes > 1)
+    return fmt::format("it works on one node only, and the ranks are on {} nodes", nodes);
   if (const auto lacking = what.benchmark->kind->lacking; lacking != nullptr)
     if (std::string why = lacking(of, what.at(), where); !why.empty()) return why;
   if (what.benchmark->refuse != nullptr)

@@ -23,7 +23,7 @@ class whole_file final : public record_sink {
     try {
       for (const auto& each : records) file_.write(each);
     } catch (const error& full) {
-      throw error(fmt::format("{}; what was measured before is in '{}'", full.what(), file_.leave()));
+      throw error(fmt::format("{}; '{}' has the earlier measurements", full.what(), file_.leave()));
     }
   }
   void complete() override { file_.commit(); }

@@ -201,9 +201,9 @@ std::vector<std::string> remarks_on(const where_plan& plan, const std::vector<co
   else if (!this_machine().is_this_system())
     remarks.emplace_back(other_machine_text() + ": the domains of pages are not known");
   else if (this_machine().numa_domains() == 1)
-    remarks.emplace_back("there is 1 NUMA domain, so that every page is on the right one");
+    remarks.emplace_back("the machine has 1 NUMA domain, so every page is on the right one");
   else if (plan.pin.is_none())
-    remarks.emplace_back("threads are not pinned: what is right now may be wrong a moment later");
+    remarks.emplace_back("threads are not pinned: a right place may be wrong a moment later");
   return remarks;
 }
 
