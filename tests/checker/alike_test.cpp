@@ -1,5 +1,5 @@
-// What the registry says of ranks that are alike, held to the locks themselves: in a search without symmetry
-// they do the same equally often.
+// Compares the registry's sets of alike ranks with the locks themselves: in a search without symmetry, alike
+// ranks do the same equally often.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ class entry_count {
     ended_ = 0;
   }
   void enter(int rank) { order_.push_back(rank); }
-  /// Searches take the steps of the first schedule three times again, and those of every 32nd once.
+  /// A search takes the steps of the first schedule three more times, and those of every 32nd schedule once
+  /// more.
   void end() {
     if (++ended_ < ranks_) return;
     if (repeats_ > 0) {
@@ -90,7 +91,7 @@ checker::program counted(checker::program what, entry_count& by) {
   return what;
 }
 
-/// The same where two ranks have changed names.
+/// The same entries after two ranks have changed names.
 entries renamed(const entries& of, int a, int b) {
   entries result;
   for (const auto& [order, count] : of) {
@@ -167,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(of, alike_ranks, ::testing::ValuesIn(locks_with_alike_r
 });
 
 TEST(ranks_that_are_not_alike, do_something_else) {
-  // Ranks of two nodes, which the test tells apart as the lock does.
+  // Ranks of two nodes, which both the test and the lock tell apart.
   const checkable& cohort = *find_checkable("cohort");
   const check_case of = case_of(cohort, 3, 1);
   entry_count count(of.ranks);

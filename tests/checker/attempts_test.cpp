@@ -16,7 +16,7 @@ namespace {
 
 using engine::world;
 
-/// A lock with an attempt of its own.
+/// A lock whose try_lock is `Attempt`.
 template <typename Attempt>
 struct tried_lock {
   mcs_lock<world> of;
@@ -86,7 +86,7 @@ TEST(attempts, of_a_lock_without_any_are_found_by_every_search) {
 
 // ---- reader-writer locks ----------------------------------------------------------------------------------
 
-/// With functions by which nobody ever comes in.
+/// A lock whose attempts all fail.
 struct refusing_lock : rw_spin_lock<world> {
   using rw_spin_lock::rw_spin_lock;
   [[nodiscard]] static bool try_lock() { return false; }
@@ -95,7 +95,7 @@ struct refusing_lock : rw_spin_lock<world> {
   [[nodiscard]] static bool try_lock_shared_until(std::chrono::nanoseconds /*deadline*/) { return false; }
   [[nodiscard]] static bool try_unlock_shared_and_lock() { return false; }
 };
-/// With those that any has.
+/// A lock with the functions that every reader-writer lock has.
 struct simple_rw_lock {
   rw_spin_lock<world> of;
 

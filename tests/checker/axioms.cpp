@@ -11,7 +11,7 @@ namespace nearfar::checker::testing {
 namespace {
 
 using engine::action;
-/// Of an event in its program.
+/// Index of an event in its program.
 using index = std::size_t;
 using event_set = std::uint64_t;
 constexpr index most_events = 64;
@@ -43,7 +43,7 @@ class partial_order {
  public:
   [[nodiscard]] bool operator()(index a, index b) const { return has(after_[a], b); }
   [[nodiscard]] event_set after(index a) const { return after_[a]; }
-  /// Puts `a` before `b`, and what follows from it; false if that makes a cycle.
+  /// Puts `a` before `b`, and adds what follows from that. Returns false if a cycle results.
   bool add(index a, index b) {
     if (a == b || (*this)(b, a)) return false;
     if ((*this)(a, b)) return true;
@@ -63,7 +63,7 @@ struct event {
   enum class kind : std::uint8_t { access, fence, sent, taken, arrival, issue, flush };
   kind what = kind::access;
   std::size_t rank = 0;
-  std::size_t number = 0;  ///< of the instruction, in its rank
+  std::size_t number = 0;  ///< of the instruction within its rank
   instruction of{};
   index issue = none;  ///< of a delivery, and its flush
   index flush = none;
@@ -86,7 +86,7 @@ struct event {
     const bool adds = of.what == action::add || of.what == action::fetch_add || of.what == action::sum;
     return adds ? old + of.value : of.value;
   }
-  /// Of a fence, or of an access of a near cell that wrote or did not.
+  /// Memory order of a fence, or of an access of a near cell that wrote or did not.
   [[nodiscard]] std::memory_order order(bool wrote) const {
     if (what == kind::fence) return of.order;
     if (of.waits) return acquire;
@@ -99,10 +99,10 @@ struct event {
   }
 };
 
-/// A program's events, and what its text says about their order.
+/// A program's events, and the order that the program text gives them.
 struct graph {
   std::vector<event> events{};
-  std::vector<event_set> steps;  ///< of each rank; all other events are deliveries
+  std::vector<event_set> steps;  ///< one set per rank; all other events are deliveries
   partial_order before{};
   partial_order known{};
 
@@ -176,7 +176,7 @@ struct graph {
 
 // ---- executions -------------------------------------------------------------------------------------------
 
-/// What is chosen of an execution so far.
+/// The choices made for an execution so far.
 struct execution {
   partial_order before;
   partial_order known;
@@ -184,10 +184,10 @@ struct execution {
   event_set taken{};   ///< signals
   event_set placed{};  ///< accesses whose place in the history of their word is chosen
   event_set wrote{};
-  std::array<std::size_t, most_events> place{};       ///< 2n: the n-th write; 2n + 1: reads that
+  std::array<std::size_t, most_events> place{};       ///< 2n: the n-th write; 2n + 1: reads it
   std::array<index, most_events> behind{};            ///< the write that is read or comes just before
   std::array<word, most_events> read{};               ///< its value
-  std::array<word, all_words> last{};                 ///< value of the history
+  std::array<word, all_words> last{};                 ///< last value of the history
   std::array<event_set, most_events> synchronised{};  ///< with these
 };
 
@@ -212,7 +212,7 @@ class enumeration {
   }
 
  private:
-  // What happens.
+  // Events that happen.
 
   /// Each rank ends, or stops at a step that may have to wait.
   void stop(std::size_t rank) {
@@ -228,7 +228,7 @@ class enumeration {
       return true;
     });
   }
-  /// What is issued is delivered, or must wait for its flush or for the target.
+  /// Each issued operation is delivered, or has to wait for its flush or for the target.
   void deliver() {
     is_complete_ = std::all_of(stopped_.begin(), stopped_.end(), [](index at) { return at == none; });
     is_target_outside_ = stopped_.back() != none && has(outside_, stopped_.back());
@@ -247,7 +247,8 @@ class enumeration {
     }
   }
   void attempt(event_set happened) {
-    // What comes before an event happened too, and no flush stops that has nothing to wait for.
+    // All events before one that happened have happened, too. A rank stops at a flush only if an operation of
+    // the flush is undelivered.
     const event_set others = below(in_.events.size()) & ~happened;
     if (!holds_for_all(others, [&](index at) { return (in_.before.after(at) & happened) == 0; })) return;
     for (const index at : stopped_)
@@ -259,7 +260,7 @@ class enumeration {
 
   // Signals.
 
-  /// The oldest signal of `sender` that can be taken, or none.
+  /// The oldest signal of `sender` that can be taken; `none` without one.
   [[nodiscard]] index signal_for(const execution& now, const event& taking, std::size_t sender) const {
     const int from = sender_of(taking.of, stopped_.size());
     if (from != any_rank && from != static_cast<int>(sender)) return none;
@@ -283,9 +284,9 @@ class enumeration {
 
   // Histories of words, one after the other.
 
-  /// Chooses the next write among the accesses that are left, or that there is none.
+  /// Chooses the next write among the remaining accesses, or ends the history.
   void write(const execution& now, std::size_t to, const std::vector<index>& history, event_set left) {
-    // Of waits for ever one example is enough.
+    // One example of an endless wait is enough.
     if (!is_complete_ && result_.deadlock && (result_.conflict || !may_conflict_)) return;
     bool may_end = true;
     holds_for_all(left, [&](index at) {
@@ -340,13 +341,13 @@ class enumeration {
     }
     return is_strong(each) || is_coherent(now, at);
   }
-  /// Makes the releases known that the reader of a near cell, or a fence behind it, acquires.
+  /// Makes known the releases that the reader of a near cell, or a fence behind it, acquires.
   [[nodiscard]] bool synchronise(execution& now, index reader) const {
     const auto those_that = [&](std::memory_order part, event_set among) {
       return those_of(among, [&](index at) { return in_.events[at].synchronises(part, has(now.wrote, at)); });
     };
     const event_set to = those_that(acquire, only(reader) | (steps_after(reader) & fences_));
-    // The release sequences that the write is in: its own; of a read-modify-write also those of the one
+    // The release sequences of the write: its own, and for a read-modify-write also those of the write
     // before.
     event_set from = 0;
     for (index write = now.behind[reader]; write != none;
@@ -377,9 +378,10 @@ class enumeration {
     return (accesses_[0] | accesses_[1] | accesses_[2]) & now.placed;
   }
 
-  // What is left when all histories are chosen.
+  // Choices that remain once all histories are complete.
 
-  /// Puts what needs the target before each of its waits outside the library, or after it.
+  /// Puts each event that needs the target before each of the target's waits outside the library, or after
+  /// it.
   void serve(const execution& now, event_set waits, event_set left) {
     if (waits == 0) return finish(now);
     const index wait = first_of(waits);
@@ -437,7 +439,7 @@ class enumeration {
       });
     });
   }
-  /// Whether there is the order S of what is seq_cst.
+  /// Whether an order S of the seq_cst events exists.
   [[nodiscard]] bool has_total_order(const execution& now) const {
     const event_set all = those_of(cells(now) | (fences_ & now.happened), [&](index at) {
       return in_.events[at].order(has(now.wrote, at)) == seq_cst;
@@ -458,7 +460,8 @@ class enumeration {
     };
     const event_set fences = all & fences_;
     const auto is_put = [&](index a) {
-      // Where an access is coherence-ordered before another: these, and fences around them.
+      // If an access is coherence-ordered before another, the order holds for these two and for fences around
+      // them.
       const event_set from = (only(a) & all) | those_of(fences, [&](index x) { return now.known(x, a); });
       return holds_for_all(cells(now) & accesses_[in_.events[a].accessed()], [&](index b) {
         return now.place[a] >= now.place[b] || put(from, (only(b) & all) | (now.known.after(b) & fences));
@@ -482,7 +485,7 @@ class enumeration {
   event_set outside_ = 0;  ///< waits outside the library
   bool may_conflict_ = false;
 
-  std::vector<index> stopped_;  ///< where each rank stops; none: it ends
+  std::vector<index> stopped_;  ///< the event where each rank stops; none: the rank ends
   bool is_complete_ = false;
   bool is_target_outside_ = false;  ///< for ever
   permitted result_{};

@@ -1,4 +1,4 @@
-// The queue of nodes whose last one keeps the lock, as the global lock of a cohort.
+// The queue of nodes that leaves the lock with the node that used it last, as the global lock of a cohort.
 #include "nearfar/lock/biased_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -32,11 +32,12 @@ program with(int ranks, int nodes, int acquisitions) {
       bypass_bound::local_passes, 1);
 }
 
-/// What a rank does, a letter for each:
-///  - w: acquires by waiting, and releases; t: the same by an attempt, if that succeeds;
-///  - T, F: the same by an attempt that has to succeed, to fail;
-///  - l, L, u: acquires by waiting, by an attempt that has to succeed; releases;
-///  - |: meets all others.
+/// The deeds of a rank, a letter for each:
+///
+/// - w: acquires by waiting, and releases; t: acquires by an attempt, and releases if that succeeds;
+/// - T, F: like t, with an attempt that has to succeed, to fail;
+/// - l, L, u: acquires by waiting, by an attempt that has to succeed; releases;
+/// - |: meets all others.
 using script = std::string;
 
 template <biased_policy Policy>
@@ -94,7 +95,8 @@ class acquisitions {
   cohort_of<Policy> lock_;
 };
 
-/// A script for each rank. No bound of overtaking: who tries asks, but does not wait.
+/// A program with a script for each rank. It has no bound of overtaking, since an attempt asks but does not
+/// wait.
 template <biased_policy Policy = biased_policy{}>
 program that_does(int nodes, const std::vector<script>& scripts) {
   return {.where = on(nodes, static_cast<int>(scripts.size())), .body = [scripts](world& w, monitor& watch) {
@@ -128,7 +130,7 @@ TEST(biased_queues, that_are_idle_are_taken_by_attempts_wherever_they_are_kept) 
     const options how{.mode = mode};
     expect_nothing_found(that_does(2, {"T||T|", "|T||T"}), how);
     expect_nothing_found(that_does(2, {"w||T|", "|T||T"}), how);
-    // By another rank of the node that keeps it, and after an attempt there in vain.
+    // The attempt comes from another rank of the keeping node, also after a failed attempt there.
     expect_nothing_found(that_does(2, {"T||", "|T|", "||T"}), how);
     expect_nothing_found(that_does(2, {"t|||T", "t|T||", "||T|"}), how);
     expect_nothing_found(that_does(3, {"T|||T", "|T||", "||T|"}), how);
@@ -139,7 +141,7 @@ TEST(biased_queues, that_are_held_make_attempts_fail_without_waiting) {
   for (const delivery_mode mode : modes) {
     const options how{.mode = mode};
     expect_nothing_found(that_does(2, {"l||u|", "|F||T"}), how);
-    // Held by who has taken it from another, by waiting and by an attempt.
+    // The holder has taken the lock from another node, by waiting or by an attempt.
     expect_nothing_found(that_does(2, {"w||F||T", "|l||u|"}), how);
     expect_nothing_found(that_does(2, {"w||F||T", "|L||u|"}), how);
     expect_nothing_found(that_does(3, {"w|||", "|l||u", "||F|"}), how);
@@ -159,11 +161,12 @@ TEST(biased_queues, are_right_in_all_orders_of_attempts) {
 
 TEST(biased_queues, are_not_taken_by_what_was_so_before) {
   const options how = by(delivery_mode::lazy);
-  // Who comes reads that the keeper is busy, and who tries that nobody has registered, then that it is idle.
+  // The waiting rank reads that the keeper is busy. The attempt reads that no rank has registered, and then
+  // that the keeper is idle.
   expect_nothing_found(that_does(3, {"w|w", "|t", "|w"}), how);
   // The keeper makes a claim fail, and another takes its place before its author goes on.
   expect_nothing_found(that_does(3, {"w|ww", "|t", "|t"}), how);
-  // Who tries finds the claim to the place after that which it has read of.
+  // The attempt finds the claim to the place after the one that it has read of.
   expect_nothing_found(that_does(3, {"w|ww", "|wt", "|t"}), how);
 }
 
@@ -187,7 +190,7 @@ TEST(biased_queues, are_right_in_many_orders_of_attempts) {
     expect_nothing_found(that_does(3, {"w|w", "|tt", "|wt"}), how);
     expect_nothing_found(that_does(3, {"wtt", "ttt", "twt"}), how);
     expect_nothing_found(that_does(4, {"w|tw", "|ttt", "|twt", "|w"}), how);
-    // Claims of places that have been left, and places of which there were several since.
+    // Claims of places that ranks have left, and places that several ranks have used since.
     expect_nothing_found(that_does(3, {"w|wwww", "|wwww", "|tttt"}), how);
     expect_nothing_found(that_does(3, {"wtwt", "twtw", "tttt", "wwww", "twwt"}), how);
   }

@@ -1,5 +1,5 @@
-// The queues, maps and channels of `nearfar check`: all of the registry, and what is found in those that are
-// broken.
+// The queues, maps and channels of `nearfar check`: the list has all of the registry, and the checker finds
+// the fault of each broken one.
 #include "apps/nearfar/check/checkable.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ std::string refusal_of(checked_kind kind, const std::string& name, const std::st
   return plans.obstacle(parse_plan(of.plan, plans.language), of);
 }
 
-/// The program that the command makes must find what is wrong where that operation of the object is left out.
+/// The program that the command makes must show the fault if that operation of the object is left out.
 void expect_caught(const check_case& of, std::string_view within, const std::string& operation) {
   const checker::program what = find_checkable(of.object, of.kind)->program(of);
   checker::options how = options_of(of);
@@ -196,7 +196,7 @@ TEST(checkable, refuse_what_an_object_cannot_carry_out) {
   }
 }
 
-/// A send and its receive meet, whatever a queue of one place would permit.
+/// A send and its receive meet, even where a queue of one place would permit more.
 TEST(checkable, judge_a_rendezvous_by_who_has_come) {
   const check_case of = with_plan(checked_kind::channel, "rendezvous", "send 1 | receive");
   const checker::program what = find_checkable(of.object, of.kind)->program(of);

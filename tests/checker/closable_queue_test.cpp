@@ -1,5 +1,4 @@
-// What the specification of queues that can be closed foresees: the search finds the same without it, if at
-// all.
+// The foresight of the specification of closable queues: the search has the same verdict without it, or none.
 #include "nearfar/checker/closable_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +50,7 @@ TEST(closable_queues, tell_the_order_of_many_pushes_at_once) {
             linearizability::no);
 }
 
-/// A few calls of three processes, which return what some queue could return, or not.
+/// A few calls of three processes with drawn results, which may be right or wrong.
 [[nodiscard]] history drawn(std::minstd_rand& random) {
   constexpr int processes = 3;
   history result;

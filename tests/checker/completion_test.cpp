@@ -1,5 +1,5 @@
-// A write that is seen is not complete: what races with it, what may come of that, and what MPI libraries are
-// trusted with beyond the standard.
+// A visible write need not be complete: the accesses that race with it, the possible consequences, and the
+// promises beyond the standard that MPI libraries are trusted to keep.
 #include "tests/checker/scene.hpp"
 
 namespace nearfar::checker::testing {
@@ -18,8 +18,8 @@ void write_one(scene& s, way by) {
   s.far.flush(1);
 }
 
-/// Rank 1 sees what rank 0 writes, and does something to the word; at once, or when it was told that the
-/// flush has returned. Rank 0 tells at the end in any case.
+/// Rank 1 sees the write of rank 0 and then does something to the word: at once, or, if `told`, after a
+/// message that the flush has returned. Rank 0 sends that message in any case.
 body seen_then(way by, bool told, const std::function<void(scene&)>& act) {
   return [=](scene& s) {
     if (s.rank() == 0) {
@@ -87,7 +87,7 @@ TEST(seen_is_not_complete, so_that_the_value_may_come_back) {
 }
 
 TEST(seen_is_not_complete, to_whom_the_reader_tells_it_either) {
-  // Rank 2 hears of the value from rank 1, which has seen it, not from rank 0, whose flush may still run.
+  // Rank 2 hears of the value from rank 1, which has seen it. Rank 0's flush may still run.
   const auto relayed = [](scene& s) {
     if (s.rank() == 0) write_one(s, way::put);
     if (s.rank() == 1) {
@@ -235,8 +235,8 @@ TEST(promises, accumulates_of_different_operations) {
 }
 
 TEST(promises, messages_of_different_senders) {
-  // Rank 1 sends because it has heard of rank 0's message, and yet may be heard first. Who was heard shows in
-  // what rank 2 knows: only rank 1 tells of the word.
+  // Rank 1 sends after it has heard rank 0's message, and rank 2 may still hear rank 1 first. The value that
+  // rank 2 reads shows whom it heard: only rank 1 tells of the word.
   const auto heard = [](scene& s) {
     if (s.rank() == 0) {
       s.signals.signal(2);
@@ -254,7 +254,7 @@ TEST(promises, messages_of_different_senders) {
   options trusting = by(near_model::release_acquire);
   trusting.promised.causal_messages = true;
   EXPECT_EQ(outcomes_of(3, 1, trusting, heard), (outcomes{{0}, {1}}));
-  // A store that is in the rank's past cannot be missed once rank 1 was heard: the difference is in the
+  // Once rank 2 has heard rank 1, it cannot miss a store in the past of rank 1. The difference is in the
   // order.
   const auto order_of = [](bool causal) {
     options how = by(near_model::sequential);
@@ -279,8 +279,8 @@ TEST(promises, messages_of_different_senders) {
 // ---- swaps in vain ----------------------------------------------------------------------------------------
 
 TEST(await_swap, in_vain_overwrites_the_word) {
-  // A test-and-set whose holder frees it by a compare-and-swap of its own name: gone, if another has swapped
-  // its own name in meanwhile.
+  // A test-and-set whose holder frees it by a compare-and-swap of its own name. The lock is lost if another
+  // rank has swapped in its own name meanwhile.
   const auto contend = [](bool compares) {
     return [=](scene& s) {
       const word me = constants[static_cast<std::size_t>(s.rank()) + 1];
@@ -308,7 +308,8 @@ TEST(await_swap, in_vain_overwrites_the_word) {
 }
 
 TEST(await_exchange, in_vain_overwrites_the_cell) {
-  // The same in near memory: its holder frees it unless another has written its own name meanwhile.
+  // The same in near memory: the holder frees the cell unless another rank has written its own name
+  // meanwhile.
   const auto contend = [](bool compares) {
     return [=](scene& s) {
       auto& cell = s.cells.x;
@@ -332,7 +333,7 @@ TEST(await_exchange, in_vain_overwrites_the_cell) {
 }
 
 TEST(await_compare_and_swap, writes_once_or_waits_for_what_it_was_told) {
-  // Who waits until the word is free, or somebody else's business, writes in the first case only.
+  // The rank waits until the word is free or has a foreign name, and writes only if the word is free.
   const auto waits = [](scene& s) {
     if (s.rank() == 0)
       s.replace(0, &words::a, two);

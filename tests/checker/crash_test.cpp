@@ -1,4 +1,5 @@
-// Ranks that stop for good: at every step, with all that they have under way, and what the others can do.
+// Ranks that crash, at every step and with all their operations in flight, and what the other ranks can still
+// do.
 #include <mutex>
 
 #include "nearfar/lock/mcs_lock.hpp"
@@ -36,7 +37,7 @@ TEST(crashes, come_before_and_after_each_step) {
 
 TEST(crashes, are_as_many_as_may_be) {
   const program what = program_of(3, [](scene& s) { s.cells.x.fetch_add(1, relaxed); });
-  // Of each rank whether it adds, and in which order those do that do.
+  // Traces differ in which ranks add, and in which order.
   const auto executions = [&](int most) { return check(what, crashing(by(strong), most)).executions; };
   constexpr std::uint64_t nobody = 6;
   constexpr std::uint64_t one_of_three = 24;  // 3 * (2 + 6)
@@ -68,7 +69,8 @@ TEST(crashes, block_who_waits_and_are_faults_if_that_must_not_be) {
       if (!s.w.await_until(soon, s.cells.x, [](word now) { return now == 0; })) return;
     s.cells.x.store(0, release);
   });
-  // Found free in time it may be taken again before the next attempt: with two ranks at most once.
+  // A word found free in time may be taken again before the next attempt. With two ranks that happens at most
+  // once.
   EXPECT_TRUE(is_right(nonblocking(patient), crashing(by(weak))));
 }
 
@@ -86,7 +88,7 @@ TEST(crashes, are_not_known_by_deadlines) {
       << "a deadline does not tell the dead from the slow";
 }
 
-/// What rank 1 finds of an operation that rank 0 has issued and perhaps not flushed.
+/// The results that rank 1 has from an operation that rank 0 has issued and perhaps flushed.
 outcomes found_of(delivery_mode mode, bool flushes) {
   outcomes seen;
   const program what = program_of(2, [&, flushes](scene& s) {
@@ -115,7 +117,7 @@ TEST(crashes, let_operations_arrive_or_not) {
   EXPECT_EQ(found_of(eager, false), flushed);
 }
 
-/// Who lives delivers lazily in a flush only, behind all that came before it.
+/// A rank that does not crash delivers lazily: inside a flush only, behind all that came before it.
 TEST(crashes, let_operations_arrive_before_their_flush) {
   const auto found_by = [](int crashes) {
     outcomes seen;
@@ -148,7 +150,7 @@ TEST(crashes, need_not_let_anything_arrive) {
     EXPECT_TRUE(finds(nonblocking(what), crashing(by(strong, mode)), fault::deadlock,
                       "no rank can go on: rank 1 waits for words.a of rank 1, which is 0"));
   }
-  // What is issued before the first step arrives in the end.
+  // An operation issued before the first step arrives in the end.
   EXPECT_EQ(check(what, crashing(by(strong, lazy))).blocked, 0U);
 }
 
@@ -201,7 +203,7 @@ TEST(crashes, end_barriers_for_the_others) {
 }
 
 TEST(crashes, come_before_barriers_and_behind_them) {
-  // Who is needed by another's flush may stop on the way to the barrier, after its last step.
+  // A rank that another's flush needs may crash on the way to the barrier, after its last step.
   const program what = nonblocking(program_of(2, [](scene& s) {
     if (s.rank() == 0) s.cells.x.store(1, relaxed);
     if (s.rank() == 1 && s.cells.x.load(relaxed) == 1) s.put(0, &words::a, one);
@@ -300,7 +302,7 @@ TEST(crashes, leave_guards_to_destructors_that_cannot_wait) {
 }
 
 TEST(crashes, of_two_ranks_may_come_while_one_waits_for_the_other_in_a_barrier) {
-  // Both are pending: each has called, neither has returned, and the barrier never opens.
+  // Both operations are pending: each has been called, neither has returned, and the barrier never opens.
   const program what{.where = one_node(3),
                      .body =
                          [](world& w, monitor& watch) {
@@ -328,7 +330,7 @@ std::set<std::uint64_t> ends_of(const random_program& of, const options& how) {
                        run(s, of);
                      }};
   const report result = check(what, how);
-  // What a rank wrote that crashed before its flush returned is never complete for others.
+  // A write of a rank that crashed before its flush returned is never complete for other ranks.
   EXPECT_TRUE(result.complete || result.found->what == fault::deadlock ||
               result.found->what == fault::conflict)
       << result.found->text;

@@ -1,4 +1,4 @@
-// How ranks that wait for a lock sleep: ways of it that lose a wake-up, which the checker has to see.
+// Broken forms of sleep in a lock. Each loses a wake-up, and the checker has to find it.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -17,12 +17,12 @@ namespace {
 
 using engine::world;
 
-/// What is wrong with how a rank sleeps and is woken.
+/// The fault in how a rank sleeps or is woken.
 enum class fault_of_sleep : std::uint8_t {
   none,
-  counts_not,      ///< who wakes leaves the word alone that is slept on
-  wakes_nobody,    ///< who wakes changes the word, and makes no call
-  looks_too_soon,  ///< who sleeps reads the word that it sleeps on after it has looked, and misses what comes
+  counts_not,      ///< the waking rank does not change the word of the sleeping rank
+  wakes_nobody,    ///< the waking rank changes the word, but makes no call
+  looks_too_soon,  ///< the rank looks first and then reads the word that it sleeps on, so it misses a wake-up
                    ///< between
 };
 

@@ -60,7 +60,7 @@ TEST(deadlines, do_not_hide_a_value_that_is_known) {
 }
 
 TEST(deadlines, may_pass_while_a_value_is_on_its_way) {
-  // The store is over, but nothing makes it known.
+  // The store is complete, but rank 1 need not know of it.
   const auto body = [](scene& s) {
     if (s.rank() == 0) {
       s.cells.x.store(1, relaxed);
@@ -76,7 +76,8 @@ TEST(deadlines, may_pass_while_a_value_is_on_its_way) {
 
 TEST(deadlines, end_no_swap_that_took_effect) {
   for (const delivery_mode mode : all_modes) {
-    // Whoever is late has not taken the word, whoever is in time has: never both, perhaps neither.
+    // A late rank has not taken the word, a rank in time has. Both in time is impossible; both late is
+    // possible.
     const outcomes seen = far_outcomes(mode, 2, 3, [](scene& s) {
       const auto rank = static_cast<std::size_t>(s.rank());
       s.r[rank] = or_late(
@@ -101,7 +102,7 @@ TEST(deadlines, leave_a_signal_that_was_not_taken) {
 }
 
 TEST(deadlines, of_signals_may_pass_while_one_is_on_its_way) {
-  // It was sent, as its receiver knows.
+  // The signal was sent, and its receiver knows that.
   const auto sent = [](scene& s) {
     if (s.rank() == 0) {
       s.signals.signal(1);
@@ -113,7 +114,7 @@ TEST(deadlines, of_signals_may_pass_while_one_is_on_its_way) {
   };
   EXPECT_EQ(outcomes_of(2, 1, by(strong), sent), (outcomes{{1}, {too_late}}));
   EXPECT_EQ(outcomes_of(2, 1, by(weak), sent), (outcomes{{1}, {too_late}}));
-  // One of two waits takes it, or none.
+  // One of two waits takes the signal, or neither does.
   const auto twice = [](scene& s) {
     if (s.rank() == 0) return s.signals.signal(1);
     for (word& each : s.r) each = s.signals.await_signal_until(soon, 0) ? 1 : too_late;
@@ -183,7 +184,7 @@ TEST(deadlines, do_not_end_a_far_wait_whose_target_does_not_answer) {
   EXPECT_TRUE(finds(what, by(strong, progress), fault::deadlock, "no rank can go on"));
 }
 
-/// A rank leaves the place where it waits, and is granted all the same.
+/// A rank leaves the place where it waits, and may get the grant all the same.
 TEST(deadlines, race_with_what_they_wait_for) {
   const auto body = [](scene& s) {
     if (s.rank() == 0) {
@@ -201,7 +202,8 @@ TEST(deadlines, race_with_what_they_wait_for) {
 }
 
 TEST(deadlines, of_swaps_in_a_row_are_apart) {
-  // Late once and then in time: the search by states takes a try in vain for neither.
+  // The first swap is late and the second in time. The search by states must not take a failed try for
+  // either.
   const auto body = [](scene& s) {
     const auto is_free = [](word old) { return old == 0; };
     if (s.rank() == 1) return s.replace(0, &words::a, zero);
@@ -214,7 +216,7 @@ TEST(deadlines, of_swaps_in_a_row_are_apart) {
 }
 
 TEST(deadlines, leave_time_for_another_swap) {
-  // What the other rank has seen is a swap in vain, and there is time for one more.
+  // The other rank's value was written by a failed try of the swap, and one more try is possible.
   const auto body = [](scene& s) {
     const auto is_free = [](word old) { return old == 0; };
     if (s.rank() == 0) s.replace(0, &words::a, two);
@@ -348,7 +350,7 @@ TEST(any_of_several, is_of_the_same_words_in_each_run) {
 }
 
 TEST(any_of_several, is_taken_where_a_later_write_disables_it) {
-  // The flag is up for a moment only, so that the other has to end the wait, or the moment.
+  // The flag is up for a moment only, so either the wait ends in that moment, or the flag goes down first.
   const auto body = [](scene& s) {
     if (s.rank() == 0) {
       s.cells.x.store(1, release);

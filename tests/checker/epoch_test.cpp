@@ -1,5 +1,5 @@
-// The locks that MPI has for a target's memory: who may hold one with whom, what who holds it knows of those
-// before, and that the searches agree about those who share it.
+// MPI's locks of a target's memory: which ranks may hold one together, what a holder knows of the holders
+// before, and the agreement of the searches about ranks that share one.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -51,7 +51,8 @@ program of_class(int writers, int readers, int times = 1, epoch_kind by_writers 
                     }));
 }
 
-/// Whether every search finds ranks inside that must not be: together, or one after the other by chance.
+/// Whether every search finds a fault of exclusion or order: two ranks inside together, or one after the
+/// other by chance.
 ::testing::AssertionResult lets_in(const program& what, options how = by(strong)) {
   for (const auto tier : {search::exhaustive, search::hash}) {
     how.by = tier;
@@ -94,7 +95,7 @@ TEST(lock_epochs, that_are_shared_exclude_writers_only) {
       EXPECT_TRUE(is_right(what, by(weak, mode)));
       EXPECT_TRUE(is_right(what, by(strong, mode, search::hash)));
     }
-  // Whoever goes inside in another way than it holds the epoch is not alone there.
+  // A rank that enters the section in another way than it holds the epoch is not alone there.
   EXPECT_TRUE(lets_in(of_class(2, 0, 1, shared)));
   EXPECT_TRUE(lets_in(of_class(1, 1, 1, shared)));
   // Readers that hold it alone are right, but never two at once.
@@ -104,7 +105,7 @@ TEST(lock_epochs, that_are_shared_exclude_writers_only) {
 
 TEST(lock_epochs, that_are_shared_commute) {
   EXPECT_EQ(check(of_class(0, 3, 2), by(weak)).executions, 1U);
-  // Whether the writer comes before or behind each of the readers, and what it knows of the others' ends.
+  // Traces differ in the order of the writer and each reader, and so in what they know of each other's ends.
   EXPECT_EQ(check(of_class(1, 1), by(strong)).executions, 2U);
   EXPECT_EQ(check(of_class(1, 2), by(strong)).executions, 4U);
   EXPECT_EQ(check(of_class(1, 3), by(strong)).executions, 8U);
@@ -168,7 +169,7 @@ TEST(lock_epochs, of_several_who_share_all_have_to_end) {
 }
 
 TEST(lock_epochs, tell_the_next_unless_both_share) {
-  // What rank 0 has written before its end is told by nothing but the epoch.
+  // Only the epoch tells what rank 0 wrote before its end.
   const auto seen_by_next = [](epoch_kind first, epoch_kind second) {
     return outcomes_of(2, 1, by(weak), with_epoch([=](scene& s, world::lock_epoch& epoch) {
                          if (s.rank() == 1) s.w.await(s.cells.y, is_set);
@@ -304,7 +305,7 @@ TEST(mpi_rw_locks, order_what_they_guard) {
 
 // ---- searches that must agree -----------------------------------------------------------------------------
 
-/// What a rank does next with an epoch, or with a cell.
+/// The next deed of a rank: an operation on an epoch or on a cell.
 struct deed {
   enum class kind : std::uint8_t { begin, begin_shared, end, load, store, wait };
   kind what = kind::load;
@@ -312,7 +313,7 @@ struct deed {
   word value = 0;
 };
 
-/// Each rank holds one of two epochs, now this way and now that, and reads and writes inside and outside.
+/// Each rank holds one of two epochs, shared or exclusive, and reads and writes inside and outside.
 std::vector<std::vector<deed>> drawn_deeds(std::uint64_t seed, int ranks, int epochs, bool waits) {
   using kind = deed::kind;
   random_draw draw(seed);

@@ -1,5 +1,4 @@
-// Ranks that wait for what others make, by an event count: right, and wrong in each of the ways in which a
-// wake-up is lost.
+// Ranks that wait on an event count for others: the right form, and each form that loses a wake-up.
 #include "nearfar/channel/event_count.hpp"
 
 #include <gtest/gtest.h>
@@ -17,20 +16,20 @@ namespace {
 using memory = node_memory<world>;
 using told_after = nearfar::detail::told_after;
 
-/// What is wrong with who makes something, or with who waits for it.
+/// The fault of the rank that makes an event, or of a rank that waits for it.
 enum class flaw : std::uint8_t {
   none,
-  // Of who makes it.
+  // Faults of the rank that makes the event.
   tells_nobody,
   tells_too_early,         ///< before it is made
   tells_one,               ///< where it is for all
-  looks_unfenced,          ///< for those that wait
-  tells_no_observer,       ///< but those that sleep
+  looks_unfenced,          ///< for waiting ranks
+  tells_no_observer,       ///< tells sleeping ranks only
   wakes_without_counting,  ///< leaves the word alone that others sleep on
-  // Of who waits.
+  // Faults of a waiting rank.
   looks_once,        ///< and registers then
   counts_too_late,   ///< reads the count after it has looked
-  is_not_registered  ///< sleeps all the same
+  is_not_registered  ///< but sleeps all the same
 };
 
 struct door {
@@ -44,7 +43,7 @@ struct door {
   };
 };
 
-/// What the ranks of a program share.
+/// Memory that the ranks of a program share.
 template <told_after how>
 class doorway {
  public:
@@ -66,7 +65,7 @@ class doorway {
     else
       while (!is_open()) wait_once(wrong);
   }
-  /// As who waits for several events does (select.hpp).
+  /// Waits like a rank that waits for several events (select.hpp).
   void observe() {
     while (!is_open()) {
       mine_->me.state.value.store(nearfar::detail::decision::none, std::memory_order_relaxed);

@@ -1,5 +1,4 @@
-/// \file
-/// What tests of things that are right expect of the checker.
+/// \file Expectations of tests whose programs are right.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,10 +12,10 @@ namespace nearfar::checker::testing {
 
 inline constexpr std::array all_modes{delivery_mode::eager, delivery_mode::lazy, delivery_mode::progress};
 
-/// For what has no near cells of its own whose order matters.
+/// For programs without near cells whose order matters.
 [[nodiscard]] inline options by(delivery_mode mode) { return {.mode = mode, .near = near_model::sequential}; }
 
-/// Fails with the shortest schedule to what was found, or if not everything was looked at.
+/// Fails with the shortest schedule to the violation found, or if the search left something out.
 inline void expect_nothing_found(const program& what, const options& how, const std::string& title = {}) {
   const report result = check(what, how);
   if (result.found) {

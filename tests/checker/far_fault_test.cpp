@@ -26,7 +26,7 @@ TEST(faults, incomplete) {
   }
 }
 
-/// Puts from a buffer of a function that has returned when the flush comes.
+/// Puts from a buffer in the frame of a function that returns before the flush.
 [[gnu::noinline]] void put_from_a_frame(scene& s, const volatile word& value) {
   const word origin = value;
   s.far.put(1, &words::a, origin);
@@ -196,7 +196,7 @@ TEST(faults, a_program_that_is_not_the_same_in_each_run) {
     if (s.rank() == 0) s.cells.x.store(static_cast<word>(++runs), relaxed);
     if (s.rank() == 1) s.cells.x.store(1, relaxed);
   });
-  EXPECT_TRUE(finds(what, sequential, fault::exception, "something that is not in its world"));
+  EXPECT_TRUE(finds(what, sequential, fault::exception, "something outside its world"));
 }
 
 TEST(faults, origin_changed_and_restored) {

@@ -1,5 +1,5 @@
-// What MPI promises about the order and completion of operations, and what it does not: small programs with
-// their exact outcomes by delivery.
+// MPI's promises about the order and completion of operations, and their limits: small programs with their
+// exact outcomes by delivery.
 #include <algorithm>
 
 #include "tests/checker/scene.hpp"
@@ -41,7 +41,7 @@ TEST(completion, the_poison_can_be_chosen) {
             (outcomes{{1}}));
 }
 
-/// Rank 0 puts to rank 1 and flushes; by messages, rank 1 looks before the flush and after it.
+/// Rank 0 puts to rank 1 and flushes. Messages make rank 1 look before the flush and after it.
 void looked_at_around_the_flush(scene& s) {
   if (s.rank() == 0) {
     s.far.put(1, &words::a, one);
@@ -120,7 +120,7 @@ TEST(order, accumulates_of_one_origin_to_one_word_arrive_as_issued) {
       EXPECT_EQ(one_of[0], 3U);
       EXPECT_EQ(one_of[1], 4U);
     }
-    // 0, 1, 3, 4, 3: any two moments.
+    // The word has 0, 1, 3, 4, 3 in turn; the two looks may be at any two moments.
     std::set<std::pair<word, word>> looks;
     for (const outcome& one_of : seen) looks.insert({one_of[2], one_of[3]});
     EXPECT_EQ(looks,
@@ -158,10 +158,11 @@ TEST(order, of_two_words_there_is_none) {
           return each[first] == at_first && each[second] == at_second;
         });
       };
-      // The second before the first: only where they are not delivered as they are issued.
+      // Only a mode that does not deliver at the issue shows the second before the first.
       EXPECT_EQ(saw(0, 1, 1, 0), mode != eager);
       EXPECT_TRUE(saw(2, 1, 3, 0));
-      EXPECT_EQ(seen.contains({1, 0, 1, 0}), false);  // each has seen but one of the two, and not the same
+      EXPECT_EQ(seen.contains({1, 0, 1, 0}),
+                false);  // each rank has seen one of the two only, and not the same one
     }
 }
 
@@ -297,7 +298,7 @@ TEST(atomicity, fetch_add_loses_nothing) {
 TEST(atomicity, a_get_and_a_put_lose_something) {
   for (const auto mode : all_modes) {
     const outcomes seen = far_outcomes(mode, 2, 1, [](scene& s) {
-      // Read by get, written by accumulate: two puts without order would be an error.
+      // The word is read by get and written by accumulate: two unordered puts would be an error.
       word old = 0;
       s.far.get(0, &words::a, old);
       s.far.flush(0);

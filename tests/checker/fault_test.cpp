@@ -1,4 +1,4 @@
-// Faults of what ranks agree on, each by a program that has it and by one that only looks like it.
+// Faults of ranks, each by a program that has the fault and by one that only looks like it.
 #include <stdexcept>
 
 #include "nearfar/checker/lock_program.hpp"
@@ -82,7 +82,7 @@ TEST(faults, order_of_far_operations_that_tell_nothing) {
     };
   };
   EXPECT_TRUE(is_right(program_of(2, by_chance(true)), sequential));
-  // What a put publishes is what its rank knew when it issued it.
+  // A put publishes what its rank knew at the issue.
   const auto issued_before_it_leaves = [](scene& s) {
     if (s.rank() == 1) s.w.await_direct(s.far, 1, &words::a, is_set);
     s.watch.enter();
@@ -94,10 +94,11 @@ TEST(faults, order_of_far_operations_that_tell_nothing) {
                     "need not see what rank 0 did"));
 }
 
-// ---- nobody goes on ---------------------------------------------------------------------------------------
+// ---- no rank goes on --------------------------------------------------------------------------------------
 
 TEST(faults, order_in_a_state_that_looks_like_one_without_fault) {
-  // Rank 1 sees the same values whether it reads the first or the second 1, which alone tells it something.
+  // Rank 1 sees the same values whether it reads the first or the second 1. Only the second tells it
+  // something.
   const auto enters = [](scene& s) {
     auto& [x, y, z, narrow, byte] = s.cells;
     if (s.rank() == 1) {
@@ -227,7 +228,7 @@ struct cohort {
   };
 };
 
-/// Two nodes of two ranks that hand over within the node `passes` times, held to a limit of 1.
+/// Two nodes of two ranks that hand over within the node `passes` times, checked against a limit of 1.
 program passed_on(word passes) {
   using layout = cohort::words;
   return {.where = topology_spec::parse("node:2 core:2").place(4),
@@ -267,7 +268,7 @@ TEST(faults, bypass_of_a_limit_of_local_passes) {
   EXPECT_TRUE(is_right(passed_on(1), how));
 }
 
-/// The third node waits all along; the first passes on within itself once in each of two turns.
+/// The third node waits all along. The first hands over within itself once in each of two turns.
 TEST(faults, bypass_is_counted_anew_in_each_turn_of_a_node) {
   const program what{.where = topology_spec::parse("node:3 core:2").place(6),
                      .body =

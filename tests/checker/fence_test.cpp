@@ -1,5 +1,5 @@
-// Fences and what is sequentially consistent: what C++ forbids by them does not happen, and what it leaves
-// open does. The same against the axioms, on programs drawn at random, is in oracle_test.cpp.
+// Fences and sequentially consistent accesses: outcomes that C++ forbids do not happen, and the others do.
+// oracle_test.cpp compares random programs with the axioms.
 #include "tests/checker/scene.hpp"
 
 namespace nearfar::checker::testing {
@@ -11,10 +11,10 @@ outcomes outcomes_in_weak_memory(int ranks, std::size_t registers, const body& o
   return outcomes_of(ranks, registers, by(weak), of);
 }
 
-/// What a rank does about its own word and then about the other's.
+/// How a rank accesses its own word and then the other's.
 struct way {
   std::memory_order store = relaxed;
-  std::memory_order between = relaxed;  ///< of a fence; relaxed: none
+  std::memory_order between = relaxed;  ///< order of a fence; relaxed: none
   std::memory_order load = relaxed;
 };
 constexpr way fenced{.between = seq_cst};
@@ -72,12 +72,13 @@ TEST(asymmetric_fences, order_a_light_one_with_a_heavy_one) {
   EXPECT_FALSE(may_both_miss(asymmetric::whole, asymmetric::heavy));
   EXPECT_TRUE(may_both_miss(asymmetric::light, asymmetric::light));
   EXPECT_TRUE(may_both_miss(asymmetric::none, asymmetric::light));
-  // A compiler may exchange what no light fence keeps apart.
+  // A compiler may exchange accesses that no light fence keeps apart.
   EXPECT_TRUE(may_both_miss(asymmetric::none, asymmetric::heavy));
   EXPECT_TRUE(may_both_miss(asymmetric::whole, asymmetric::light));
 }
 
-/// Who has seen what another did, and then not what the third says, is known to the third by its fence.
+/// Rank 1 has seen rank 0's store and then misses rank 2's. Rank 2's fence makes rank 0's store known to rank
+/// 2.
 TEST(asymmetric_fences, order_what_a_third_has_done) {
   const auto may_be_missed = [](asymmetric first, asymmetric second) {
     const outcomes seen = outcomes_in_weak_memory(3, 3, [=](scene& s) {
@@ -98,8 +99,8 @@ TEST(asymmetric_fences, order_what_a_third_has_done) {
   EXPECT_TRUE(may_be_missed(asymmetric::light, asymmetric::light));
 }
 
-/// The system makes the other ranks pass a fence one after the other: rank 2 may be past its own before rank
-/// 0 is at its own, so that the heavy fence of rank 1 makes no order of their light ones.
+/// The system makes the other ranks pass a fence one after the other. Rank 2 may be past its own fence before
+/// rank 0 is at its own, so rank 1's heavy fence does not order their light ones.
 TEST(asymmetric_fences, of_a_third_leave_two_light_ones_without_order) {
   const auto may_all_miss = [](asymmetric of_two) {
     const outcomes seen = outcomes_in_weak_memory(3, 3, [=](scene& s) {
@@ -107,7 +108,7 @@ TEST(asymmetric_fences, of_a_third_leave_two_light_ones_without_order) {
       const std::array cells{&s.cells.x, &s.cells.z, &s.cells.y};
       cells.at(rank)->store(1, relaxed);
       pass(s.w, rank == 1 ? asymmetric::heavy : of_two);
-      // Before the heavy fence, after it, and after what comes after it.
+      // One load comes before the heavy fence, one after it, and one after what follows it.
       s.r[rank] = cells.at((rank + 1) % cells.size())->load(relaxed);
     });
     return seen.contains({0, 0, 0});
@@ -175,7 +176,7 @@ TEST(fences, are_steps_of_a_schedule_if_sequentially_consistent) {
   EXPECT_EQ(steps(seq_cst), 1U);
 }
 
-/// Who sees that the other does not want it enters: half of Dekker's algorithm and of Peterson's.
+/// A rank enters if it sees that the other does not want to: half of Dekker's algorithm and of Peterson's.
 program if_the_other_does_not(const std::array<way, 2>& ways) {
   return program_of(2, [ways](scene& s) {
     const auto rank = static_cast<std::size_t>(s.rank());
@@ -206,14 +207,14 @@ TEST(fences, one_less_lets_two_enter) {
                            way{.between = release, .load = acquire}})
     for (const auto& ways : {std::array{right, wrong}, std::array{wrong, right}})
       EXPECT_TRUE(finds(if_the_other_does_not(ways), by(weak), fault::exclusion, "is inside together with"));
-  // It keeps them apart, but who enters second need not see what was done inside.
+  // The fences exclude, but the second rank to enter need not see what was done inside.
   EXPECT_TRUE(finds(if_the_other_does_not({fenced, fenced}), by(weak), fault::order, "need not see"));
 }
 
 TEST(fences, are_needed_where_only_the_total_order_is_relied_on) {
-  // Who sees that the first has left takes the place, and by that learns what was done inside. In the total
-  // order the exchange may still come before the store, since the load is relaxed: the exchange then learns
-  // nothing.
+  // A rank that sees that the first has left takes the place, and so learns what was done inside. In the
+  // total order the exchange may still come before the store, since the load is relaxed: then the exchange
+  // learns nothing.
   const auto second_enters = [](std::memory_order told, std::memory_order seen) {
     return program_of(2, [=](scene& s) {
       if (s.rank() == 1 && (s.cells.x.load(seen) == 0 || s.cells.y.exchange(2, seq_cst) > 1)) return;
@@ -230,9 +231,9 @@ TEST(fences, are_needed_where_only_the_total_order_is_relied_on) {
 }
 
 /// The ring of store buffering: each rank stores to its word, passes a fence and loads the next rank's word.
-/// Rank 1 has its value and rank 2 its fence behind it before rank 0 loads, and rank 2 loads last; no fence
-/// comes between what they tell each other by and those loads. So the search has to put rank 2's fence behind
-/// one that a later step puts before rank 1's.
+/// Rank 1 has its value and rank 2 its fence behind it before rank 0 loads, and rank 2 loads last. No fence
+/// comes between the steps by which they tell each other and those loads. So the search has to put rank 2's
+/// fence behind one that a later step puts before rank 1's.
 TEST(fences, come_behind_all_that_comes_before_another_that_is_before_them) {
   const outcomes seen = outcomes_in_weak_memory(3, 5, [](scene& s) {
     const std::array words{&s.cells.x, &s.cells.y, &s.cells.z};

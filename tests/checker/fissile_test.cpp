@@ -1,4 +1,4 @@
-// How often the first of a fissile lock's queue is overtaken, by who comes again and again.
+// How often a rank that keeps coming back overtakes the first of a fissile lock's queue.
 #include <gtest/gtest.h>
 
 #include "nearfar/checker/checker.hpp"
@@ -11,8 +11,8 @@ namespace {
 
 using engine::world;
 
-/// Rank 0 acquires so often, rank 1 once, and is overtaken at most `limit` times from when it has begun to
-/// ask.
+/// Rank 0 acquires `times` times, rank 1 once. At most `limit` acquisitions overtake rank 1 once it has begun
+/// to ask.
 program one_comes_again(int times, int patience, int limit) {
   program result{.where = topology_spec::parse("node:1").place(2),
                  .body = [times, patience](world& w, monitor& m) {
@@ -31,7 +31,7 @@ program one_comes_again(int times, int patience, int limit) {
 
 TEST(fissile_lock, lets_its_first_be_overtaken_as_often_as_it_is_patient) {
   for (const int patience : {1, 2}) {
-    // Once more before it is the first of the queue.
+    // One more overtakes rank 1 before it is the first of the queue.
     const report found =
         check(one_comes_again(patience + 3, patience, patience + 1), {.most_executions = 20'000});
     EXPECT_FALSE(found.found.has_value()) << found.found->text;

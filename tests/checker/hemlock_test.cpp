@@ -1,5 +1,5 @@
-// Hemlocks that share their ranks' words: what one hands over is for its own queue only, whoever else waits
-// at the same word.
+// Hemlocks that share their ranks' words: a hand-over concerns its own queue only, even if ranks of another
+// queue wait at the same word.
 #include "nearfar/lock/hemlock.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 using engine::world;
 
-/// What a lock guards; two that are in at once are two accesses that nothing orders.
+/// The data of a lock. Two ranks inside at once make two accesses that nothing orders.
 struct alignas(cache_line) guarded {
   world::plain<std::uint64_t> by_one{};
   world::plain<std::uint64_t> by_other{};
@@ -25,7 +25,7 @@ struct alignas(cache_line) guarded {
 
 void count(world::plain<std::uint64_t>& value) { value.store(value.load() + 1); }
 
-/// What each rank does: o, t: the one lock, the other; b: both, the other within the one.
+/// The deeds of each rank: o, t: the one lock, the other; b: both, the other within the one.
 template <hemlock_policy Policy>
 program with_two_locks(const std::string& script) {
   const auto ranks = static_cast<int>(script.size());
@@ -52,7 +52,7 @@ program with_two_locks(const std::string& script) {
                   count_one();
                   take(other, count_other);
                 });
-                // Again, when others may not have taken what was left for them.
+                // Once more, at a time when other ranks may not have taken their grants yet.
                 take(one, count_one);
             }
           }};

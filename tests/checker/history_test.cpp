@@ -21,7 +21,7 @@ using fifo = queue_specification;
 using lifo = stack_specification;
 using table = map_specification;
 
-/// The example of specification.hpp: what users write.
+/// The example of specification.hpp, as users write it.
 class flag_specification {
  public:
   enum method : int { raise, is_raised };
@@ -39,15 +39,14 @@ class flag_specification {
   bool raised_ = false;
 };
 
-/// States that nothing but equality tells apart.
+/// States that only equality tells apart.
 class badly_hashed_register : public reg {
  public:
   using reg::reg;
   [[nodiscard]] static std::size_t hash() { return 0; }
 };
 
-// ---- what a verdict must hold
-// ------------------------------------------------------------------------------
+// ---- checks of verdicts -----------------------------------------------------------------------------------
 
 history of(const std::vector<operation>& operations) {
   history result;
@@ -85,7 +84,7 @@ bool is_legal(const history& what, const std::vector<std::size_t>& order, const 
   return true;
 }
 
-/// Whether the order has every completed operation, and none twice.
+/// Whether the order has every completed operation, and each once.
 bool has_all(const history& what, std::vector<std::size_t> order) {
   std::sort(order.begin(), order.end());
   if (std::adjacent_find(order.begin(), order.end()) != order.end()) return false;
@@ -95,7 +94,7 @@ bool has_all(const history& what, std::vector<std::size_t> order) {
   return true;
 }
 
-/// The answer, after a look at what is said in support of it.
+/// The answer, after a check of the evidence for it.
 template <typename S>
 linearizability judged(const history& what, const S& initial, const linearizability_options& how = {}) {
   const verdict found = linearizable(what, initial, how);
@@ -202,7 +201,7 @@ TEST(histories, are_printed_in_order_of_call) {
 TEST(registers, return_the_last_value_written) {
   EXPECT_EQ(judged({done(0, reg::write, {1}, 1, {}, 2), done(1, reg::read, {}, 3, {1}, 4)}, reg()), yes);
   EXPECT_EQ(judged({done(1, reg::read, {}, 3, {4}, 4)}, reg(4)), yes);
-  // A stale read after a write that has returned; an equal stamp says nothing.
+  // A stale read after a write that has returned. Equal stamps put no order between operations.
   EXPECT_EQ(judged({done(0, reg::write, {1}, 1, {}, 2), done(1, reg::read, {}, 3, {0}, 4)}, reg()), no);
   EXPECT_EQ(judged({done(0, reg::write, {1}, 1, {}, 3), done(1, reg::read, {}, 3, {0}, 4)}, reg()), yes);
   EXPECT_EQ(judged({done(0, reg::write, {1}, 1, {}, 3), done(0, reg::read, {}, 3, {0}, 4)}, reg()), yes);
@@ -256,7 +255,7 @@ TEST(counters, lose_nothing) {
   EXPECT_EQ(judged({one, pending(1, counter::add, {1}, 2), done(2, counter::read, {}, 5, {3}, 6)}, counter()),
             no);
   EXPECT_EQ(judged({one, done(2, counter::read, {}, 5, {9}, 6)}, counter(8)), yes);
-  // Without an effect an operation that stopped is the same as one that never was.
+  // Without an effect a pending operation is like one that was never called.
   EXPECT_EQ(judged({one, pending(1, counter::read, {}, 2)}, counter()), yes);
 }
 
@@ -283,7 +282,7 @@ TEST(queues, neither_lose_nor_double_nor_invent) {
   EXPECT_EQ(judged({push(0, 1, 1, 2), pop(1, {1}, 3, 5), pop(2, {}, 4, 6)}, fifo()), yes);
   EXPECT_EQ(judged({push(0, 1, 1, 2), pop(1, {2}, 3, 4)}, fifo()), no);
   EXPECT_EQ(judged({pop(1, {1}, 1, 2), push(0, 1, 3, 4)}, fifo()), no);
-  // Somebody is in all the time, though nobody is in throughout.
+  // The queue holds some value all the time, though no value is in it throughout.
   EXPECT_EQ(
       judged({push(0, 1, 1, 2), pop(2, {}, 3, 9), push(0, 2, 4, 5), pop(1, {1}, 6, 7), pop(1, {2}, 10, 11)},
              fifo()),
@@ -371,7 +370,7 @@ TEST(refutations, say_what_cannot_come_next) {
 // ---- against brute force
 // -----------------------------------------------------------------------------------
 
-/// Whether those that are not `in` can be put behind those that are, tried in every order.
+/// Whether the operations that are not `in` can be put behind those that are, tried in every order.
 template <typename S>
 bool can_be_ordered(const history& what, std::vector<bool>& in, const std::map<std::uint64_t, S>& objects,
                     const S& initial) {
@@ -444,7 +443,7 @@ class random_history {
     return from_.different_values ? operations_.size() + 1 : 1 + below(2);
   }
 
-  /// The last operation; often without effect.
+  /// Ends with an operation that often has no effect.
   void stop() {
     operations_.back().returned.reset();
     if (below(2) == 0) effects_.pop_back();
@@ -507,10 +506,11 @@ TEST(random_histories, of_stacks_are_judged_as_by_brute_force) {
 
 // ---- long histories, and the limit ---------------------------------------------------------------------
 
-/// What a queue does that loses the element that is pushed when so many operations have been called.
+/// Operations of a queue in use. The queue loses the element that is pushed when `loses_at` operations have
+/// been called.
 class queue_in_use {
  public:
-  /// Of processes that work for about `busy` units of time, then rest for about `idle`.
+  /// Processes work for about `busy` units of time, then rest for about `idle`.
   queue_in_use(int processes, double busy, double idle, std::size_t loses_at = 0)
       : busy_(busy), idle_(idle), loses_at_(loses_at), doing_(static_cast<std::size_t>(processes)) {
     for (int process = 0; process < processes; ++process) next(process, idle_, &queue_in_use::call);
@@ -597,8 +597,8 @@ TEST(long_histories, of_processes_that_never_rest_are_judged) {
                                                               << found.text;
 }
 
-/// Some pushes onto a stack, then two at once, of which the one that returns first is to come last, then many
-/// operations, then pops that show it.
+/// Some pushes onto a stack, then two at once, of which the first to return has to take effect last. Many
+/// operations follow before pops show that.
 history stack_with_a_late_surprise(std::uint64_t last) {
   history what;
   const auto does = [&what](int method, value_list arguments, value_list result) {
@@ -626,7 +626,8 @@ TEST(long_histories, whose_first_choice_shows_at_their_end_are_judged) {
 }
 
 TEST(long_histories, may_repeat_what_led_nowhere_before) {
-  // Of two writes now the one comes last, now the other, with as many operations between as words have bits.
+  // Of two writes, first one and then the other takes effect last, with as many operations between as words
+  // have bits.
   history what;
   for (const std::uint64_t last : {1U, 2U}) {
     what.call(0, 0, reg::write, {1});
@@ -662,8 +663,8 @@ TEST(long_histories, may_all_go_on_during_one_operation) {
 }
 
 TEST(long_histories, are_not_mixed_up_by_what_came_last) {
-  // Of two long writes the one that returns first comes last, behind many others: taken first it leads
-  // nowhere.
+  // Of two long writes the first to return takes effect last, behind many others. A search that takes it
+  // first leads nowhere.
   history what;
   what.call(0, 0, reg::read, {});
   what.call(1, 0, reg::write, {1});
@@ -680,7 +681,7 @@ TEST(long_histories, are_not_mixed_up_by_what_came_last) {
   EXPECT_EQ(judged(what, reg()), yes);
 }
 
-/// So many pushes at once, then as many pops, of which the last cannot be.
+/// `pushes` pushes at once and then as many pops; the last pop is impossible.
 history stack_in_many_orders(int pushes) {
   history what;
   for (int process = 0; process < pushes; ++process)

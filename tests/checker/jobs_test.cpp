@@ -1,4 +1,4 @@
-// The exhaustive search by several threads finds what it finds by one.
+// The exhaustive search by several threads has the same findings as by one.
 #include "nearfar/checker/lock_program.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
 #include "tests/checker/random_programs.hpp"
@@ -6,7 +6,7 @@
 namespace nearfar::checker::testing {
 namespace {
 
-/// Of a program that may run in several threads, each of which has an execution of its own.
+/// A program that may run in several threads, each of which has an execution of its own.
 program apart(const random_program& of) {
   return {.where = one_node(static_cast<int>(of.size())), .body = [of](world& w, monitor& watch) {
             thread_local outcome observed;
@@ -16,7 +16,7 @@ program apart(const random_program& of) {
           }};
 }
 
-/// Whether there was anything to compare: one worker has looked at everything.
+/// Returns whether the comparison means something: one worker has searched everything.
 bool expect_the_same(const program& what, options how, const std::string& text) {
   how.keep_traces = how.keep_end_states = true;
   const report alone = check(what, how);
@@ -102,7 +102,7 @@ TEST(jobs, keep_to_limits) {
   const report result = check(what, how);
   EXPECT_FALSE(result.complete);
   EXPECT_FALSE(result.found);
-  // Each finishes what it has begun.
+  // Each worker finishes the execution that it has begun.
   EXPECT_GE(result.executions + result.pruned, 100U);
   EXPECT_LE(result.executions + result.pruned, 103U);
 }

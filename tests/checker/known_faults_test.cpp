@@ -52,7 +52,7 @@ checker::report check_mutant(const checker::program& program, const checker::mut
   return checker::check(program, how);
 }
 
-// The lock that is sound otherwise, so that nothing but the flush is at fault.
+// The lock is sound otherwise, so that only the flush is at fault.
 TEST(known_faults, d_mcs_without_the_last_flush_leaves_its_hand_over_to_chance) {
   const bench::lock_entry& entry = lock_named("d_mcs");
   const checker::mutation mutant = mutant_of(entry, "words_.flush(owner)", change::dropped);
@@ -64,7 +64,7 @@ TEST(known_faults, d_mcs_without_the_last_flush_leaves_its_hand_over_to_chance) 
   const checker::report lazy = check_mutant(unwatched(entry), mutant, delivery_mode::lazy);
   ASSERT_TRUE(lazy.found);
   EXPECT_EQ(lazy.found->what, fault::deadlock);
-  // Where it is delivered at once nobody notices, which is how it was published.
+  // With delivery at the issue no rank notices. The lock was published like this.
   const checker::report eager = check_mutant(unwatched(entry), mutant, delivery_mode::eager);
   EXPECT_FALSE(eager.found) << eager.found->text;
   EXPECT_TRUE(eager.complete);
@@ -96,8 +96,8 @@ TEST(known_faults, waiting_with_win_sync_alone_deadlocks_where_the_target_must_p
 // ---- writes that are seen and not complete
 // -----------------------------------------------------------------
 
-/// Whether the orders of a few acquisitions are too many to try them all: where who waits competes with who
-/// comes, and where a node asks another what it has read.
+/// Whether a few acquisitions have too many orders to try them all. This is so where waiting ranks compete
+/// with arriving ones, and where a node asks another what it has read.
 bool has_many_orders(const bench::lock_entry& entry) {
   return entry.family() == "shfl" || entry.name == "cohort" || entry.name == "cohort.mcs_fissile";
 }
@@ -115,7 +115,7 @@ TEST_P(published, resets_a_word_that_is_still_being_written) {
   }
 }
 
-/// Such a lock works as long as nothing comes of it, and then does not.
+/// Such a lock works as long as the race has no consequence, and fails as soon as it has one.
 TEST_P(published, hangs_or_does_not_exclude_where_writes_come_again) {
   const bench::lock_entry& entry = lock_named(GetParam());
   checker::options how{.conflict = checker::conflicts::enacted};
@@ -123,8 +123,8 @@ TEST_P(published, hangs_or_does_not_exclude_where_writes_come_again) {
     how.by = checker::search::random;
     how.most_executions = 10'000;
   }
-  // With two ranks dash.published works all the same: it looks for a successor only when there is one, and
-  // then an old name is that of the only one there can be.
+  // With two ranks dash.published works all the same. It looks for a successor only if one exists, and then
+  // an old name is that of the only possible successor.
   std::vector<shape> shapes{{3, 2, 2}};
   if (!has_many_orders(entry) && entry.name != "dash.published") shapes.push_back({2, 3, 2});
   for (const shape& of : shapes) {

@@ -1,5 +1,6 @@
-// A lock that is exclusive until somebody shares it: its own part in every schedule, with the simplest locks
-// inside; as recommended where those are few enough, and at random.
+// A lock that is exclusive until the first rank shares it. Every schedule checks its own part with the
+// simplest locks inside. The recommended setting is checked in every schedule where these are few enough, and
+// else at random.
 
 #include "nearfar/lock/late_rw_lock.hpp"
 
@@ -84,7 +85,8 @@ TEST(late_rw_lock, may_block_at_worst_where_a_rank_crashes) {
   expect_right<simplest>({{"w", "r"}, {"r", "r"}}, {.crashes = 1});
 }
 
-/// Its own operations: the word that says so at each node, its flush, and the look at it.
+/// The lock's own operations: the write of the word at each node that says "shared", its flush, and the read
+/// of it.
 TEST(late_rw_lock, fails_with_any_of_its_operations_broken) {
   std::vector<program> all;
   for (const scripts& each : small()) all.push_back(of<simplest>(each, "node:2"));

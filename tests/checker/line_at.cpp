@@ -8,7 +8,7 @@ namespace nearfar::test {
 
 namespace {
 
-/// From the root of the sources: a site's file is below include/, or a whole path.
+/// A path from the root of the sources. A site's file is a path below include/, or a whole path.
 std::string path_of(const checker::site& where) {
   for (const char* folder : {"/src/", "/tests/"})
     if (const auto at = where.file.rfind(folder); at != std::string::npos) return where.file.substr(at);

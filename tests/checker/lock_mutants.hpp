@@ -13,7 +13,8 @@
 
 namespace nearfar::test {
 
-/// Limit of passes within a node in these programs: the lowest that is not "none", so that it is reached.
+/// Limit of hand-overs within a node in these programs: the lowest that limits anything, so that short
+/// programs reach it.
 inline constexpr int local_passes = 1;
 
 struct shape {
@@ -23,8 +24,8 @@ struct shape {
   checker::attempts by = checker::attempts::lock;
 };
 
-/// The program in which ranks compete for a registered lock; the lock's own limit may differ from the one it
-/// is held to.
+/// The program in which ranks compete for a registered lock. The program's limit may differ from the lock's
+/// own.
 [[nodiscard]] inline checker::program program_of(const bench::lock_entry& entry, const shape& of,
                                                  int lock_passes = local_passes) {
   const int nodes = entry.one_node_only ? 1 : of.nodes;
@@ -51,7 +52,7 @@ struct shape {
   return result;
 }
 
-/// Every mutant of the lock's own code that any of the shapes reaches.
+/// Every mutant of the lock's own code that some shape reaches.
 [[nodiscard]] inline std::set<checker::mutation> mutants_of(const bench::lock_entry& entry,
                                                             const std::vector<shape>& shapes) {
   return mutants_in(programs_of(entry, shapes));

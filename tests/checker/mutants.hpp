@@ -1,4 +1,4 @@
-// Mutants of locks, told by the text of the line that is broken, and the search for what they do wrong.
+// Mutants of locks, named by the text of the changed line, and the search for their faults.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace nearfar::test {
 /// The line of nearfar's own text at a site.
 [[nodiscard]] std::string line_at(const checker::site& where);
 
-/// Every mutant of the locks' own code that any of the programs reaches.
+/// Every mutant of the locks' own code that some program reaches.
 [[nodiscard]] inline std::set<checker::mutation> mutants_in(const std::vector<checker::program>& programs) {
   std::set<checker::mutation> result;
   for (const checker::program& program : programs) {
@@ -50,7 +50,7 @@ struct harmless {
   }
 };
 
-/// Those of what all locks are made of.
+/// Harmless mutants in code that all locks share.
 inline constexpr std::array harmless_in_any_lock{
     harmless{"lock/far_queue.hpp", "&words::claim", checker::change::dropped,
              "brings a cache line over, and nothing else"},
@@ -60,7 +60,7 @@ inline constexpr std::array harmless_in_any_lock{
              "ends by a near store of a rank that needs nothing of this one before"},
 };
 
-/// Whether it is one of those, or of `own`.
+/// Whether the mutant is one of those, or of `own`.
 template <typename Own>
 [[nodiscard]] bool is_known_harmless(const Own& own, const std::string& lock,
                                      const checker::mutation& mutant) {
@@ -72,7 +72,7 @@ template <typename Own>
 inline const std::vector<checker::delivery_mode> all_delivery_modes{
     checker::delivery_mode::lazy, checker::delivery_mode::eager, checker::delivery_mode::progress};
 
-/// What goes wrong first, program by program, in each of the modes.
+/// The first violation, program by program, in each of the modes.
 [[nodiscard]] inline std::optional<checker::violation> violation_in(
     const std::vector<checker::program>& programs, checker::options how,
     const std::vector<checker::delivery_mode>& modes = all_delivery_modes) {

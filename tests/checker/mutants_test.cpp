@@ -156,13 +156,13 @@ constexpr harmless harmless_changes[] = {
      "ends by a near store of a rank that needs nothing of this one before"},
 };
 
-/// In a lock without RMA nobody needs a waiting rank to enter the library.
+/// In a lock without RMA no rank needs a waiting rank to enter the library.
 bool is_harmless(const bench::lock_entry& entry, const checker::mutation& mutant) {
   if (entry.one_node_only && mutant.how == change::unaware) return true;
   return is_known_harmless(harmless_changes, entry.name, mutant);
 }
 
-/// What is found at all is mostly found soon at random, or in small programs.
+/// Most violations show soon at random, or in small programs.
 std::optional<checker::violation> search(const bench::lock_entry& entry, const checker::mutation& mutant) {
   // Without RMA the modes do not differ.
   const std::vector<checker::delivery_mode> modes =
@@ -189,7 +189,7 @@ class mutants : public testing::TestWithParam<std::string> {};
 TEST_P(mutants, are_all_caught) {
   const bench::lock_entry& entry = *bench::catalogue::instance().find(GetParam());
   const std::set<checker::mutation> all = all_mutants_of(entry);
-  // A generator that finds nothing to break would make this test pass.
+  // A generator without mutants would make this test pass.
   ASSERT_GE(all.size(), 2U);
   for (const checker::mutation& mutant : all) {
     if (is_harmless(entry, mutant)) continue;

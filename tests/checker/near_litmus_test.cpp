@@ -1,4 +1,4 @@
-// What loads of near cells may return: the classic programs with their exact outcomes.
+// The values that loads of near cells may return: the classic programs with their exact outcomes.
 #include "tests/checker/scene.hpp"
 
 namespace nearfar::checker::testing {
@@ -134,7 +134,7 @@ TEST(coherence, readers_agree_on_the_order_of_two_writers) {
   EXPECT_FALSE(seen.contains({2, 1, 1, 2}));
   EXPECT_TRUE(seen.contains({1, 2, 1, 2}));
   EXPECT_TRUE(seen.contains({2, 1, 2, 1}));
-  // Each reader: 00 01 02 11 12 21 22; together all pairs but those two.
+  // Each reader: 00 01 02 11 12 21 22; together all pairs except those two.
   EXPECT_EQ(seen.size(), 47U);
 }
 
@@ -205,7 +205,7 @@ TEST(independent_reads, may_disagree_by_release_and_acquire_only) {
 }
 
 TEST(read_to_write, coherence_orders_a_read_before_a_store_that_follows_it) {
-  // S: the store of 2 released to rank 1, whose own store of 1 comes later.
+  // S: rank 0 releases its store of 2 to rank 1, whose own store of 1 comes later.
   const auto program = [](std::memory_order loaded) {
     return [=](scene& s) {
       if (s.rank() == 0) {
@@ -318,8 +318,8 @@ TEST(read_modify_write, a_failed_compare_exchange_synchronises_by_its_failure_or
 }
 
 TEST(read_modify_write, may_come_before_a_store_that_need_not_be_seen) {
-  // As in message passing, with an exchange in place of the load: it may precede the store of x although the
-  // store of y has been read.
+  // Message passing with an exchange in place of the load: the exchange may precede the store of x although
+  // the store of y has been read.
   const auto program = [](std::memory_order stored, const std::function<word(scene&)>& what) {
     return [=](scene& s) {
       if (s.rank() == 0) {

@@ -1,5 +1,5 @@
-// Operations of shared objects in programs: whether what they return is what some order of them explains,
-// and whether some operation returns again and again whatever the others do.
+// Operations of shared objects in programs: whether some order of them explains their results, and whether
+// some operation returns again and again whatever the other ranks do.
 #include "nearfar/checker/linearizability.hpp"
 #include "nearfar/checker/recorder.hpp"
 #include "tests/checker/scene.hpp"
@@ -45,7 +45,7 @@ TEST(operations, are_in_some_order) {
     EXPECT_TRUE(finds(written_and_read(1, release, load), by(weak), fault::history, "write"));
 }
 
-/// In each of the searches the time between operations matters, though their steps are on different words.
+/// In each search the time between operations matters, although their steps touch different words.
 TEST(operations, precede_others_in_real_time) {
   const program what = judged(program_of(2,
                                          [](scene& s) {
@@ -85,7 +85,8 @@ TEST(operations, have_a_total_order_that_agrees_with_real_time) {
   EXPECT_TRUE(is_right(read_behind_fences(1, seq_cst, true), by(weak)));
   EXPECT_TRUE(finds(read_behind_fences(1, seq_cst, false), by(weak), fault::history, "write"));
   EXPECT_TRUE(finds(read_behind_fences(1, release, true), by(weak), fault::history, "write"));
-  // What the first reader has seen happened before it returns, though the write has not returned.
+  // The write that the first reader has seen happens before that reader's return, although the write has not
+  // returned.
   EXPECT_TRUE(is_right(read_behind_fences(2, seq_cst, true), by(weak)));
 }
 
@@ -99,7 +100,7 @@ TEST(operations, have_orders_of_calls_and_returns_only_where_they_matter) {
                  by(strong))
         .executions;
   };
-  // One before the other, the other before the one, or neither.
+  // Either one before the other, or neither.
   EXPECT_EQ(executions({1, 1}), 3U);
   EXPECT_EQ(executions({1, 2}), 1U);
 }
@@ -176,7 +177,7 @@ void add_by_attempts(scene& s) {
   s.watch.returned({});
 }
 
-/// Raises a flag of its own and withdraws if it sees another's: alone it gets through, two may not.
+/// Raises a flag of its own and withdraws on seeing another flag. One rank alone succeeds; two may both fail.
 void add_politely(scene& s) {
   auto& mine = s.rank() == 0 ? s.cells.x : s.cells.y;
   auto& other = s.rank() == 0 ? s.cells.y : s.cells.x;
@@ -241,7 +242,7 @@ TEST(operations, are_not_for_the_search_by_states) {
   EXPECT_THROW((void)check(counting(true), by(strong, lazy, search::hash)), error);
 }
 
-// ---- recorded on a clock that is known, that of steps -----------------------------------------------------
+// ---- records on the clock of steps ------------------------------------------------------------------------
 
 TEST(recorders, stamp_calls_and_returns_in_time) {
   std::vector<operation> recorded;
@@ -269,7 +270,7 @@ TEST(recorders, stamp_calls_and_returns_in_time) {
                      .called = called,
                      .returned = response{{times}, at}};
   };
-  // Behind rank 0's steps and the end of the wait.
+  // The record is behind rank 0's steps and the end of the wait.
   EXPECT_EQ(recorded, (std::vector{added(0, 0, 1, 1), added(0, 2, 2, 4), added(1, 5, 4, 9)}));
 }
 

@@ -1,8 +1,8 @@
-// The checker's search against the axioms: the same outcomes of programs drawn at random, and the same
-// faults. First the axioms themselves, on programs whose outcomes the literature knows.
+// The checker's search against the axioms: the same outcomes and the same faults of random programs. The
+// first tests check the axioms themselves, on programs whose outcomes the literature knows.
 //
-// NEARFAR_LONG_TESTS=1 compares 20 times as many programs and says how many, in some 15 minutes. With
-// much else to do on the machine, NEARFAR_TEST_LIMIT=3600 gives each test more than 5.
+// NEARFAR_LONG_TESTS=1 compares 20 times as many programs and prints their number; this takes some 15
+// minutes. On a busy machine NEARFAR_TEST_LIMIT=3600 gives each test more than its 5 minutes.
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
@@ -56,7 +56,7 @@ instruction rma(action what, int place, std::size_t value, bool flushes = false)
 instruction signal_to(std::size_t rank) { return {.value = rank, .is_signal = true}; }
 instruction signal_from(std::size_t rank) { return {.waits = true, .value = rank, .is_signal = true}; }
 
-/// What the `number`-th instruction of a rank has read, or what a cell holds in the end.
+/// The value that the `number`-th instruction of a rank has read, or that a cell holds in the end.
 struct observed {
   std::size_t rank;
   std::size_t number;
@@ -99,7 +99,7 @@ TEST(axioms, message_passing) {
       may({{store(x, 1), fence(release), store(y, 1)}, {load(y, acquire), load(x)}}, {{1, 0, 1}, {1, 1, 0}}));
   EXPECT_FALSE(
       may({{store(x, 1), store(y, 1, release)}, {load(y), fence(acquire), load(x)}}, {{1, 0, 1}, {1, 2, 0}}));
-  // Before what it should come behind.
+  // The fence precedes the store that it should follow.
   EXPECT_TRUE(
       may({{fence(release), store(x, 1), store(y, 1)}, {load(y, acquire), load(x)}}, {{1, 0, 1}, {1, 1, 0}}));
   const permitted all =
@@ -180,7 +180,7 @@ TEST(axioms, independent_reads) {
 }
 
 TEST(axioms, of_a_total_order_of_seq_cst) {
-  // Z6.U and RWC+syncs of the same paper: the one allowed since C++20, the other forbidden.
+  // Z6.U and RWC+syncs of the same paper: the first is allowed since C++20, the second forbidden.
   EXPECT_TRUE(may({{store(x, 1, seq_cst), store(y, 1, release)},
                    {add(y, 1, seq_cst), load(y)},
                    {store(y, 3, seq_cst), load(x, seq_cst)}},
@@ -260,7 +260,7 @@ TEST(axioms, order_accumulates_only) {
 }
 
 TEST(axioms, deliver_when_the_mode_says) {
-  // Seen before the flush and not after it; a message tells when that is.
+  // Rank 1 reads before the flush: a message tells it the moment.
   const auto seen_early = [](delivery_mode mode, word value) {
     return may({{rma(action::replace, a, 1), signal_to(1)}, {signal_from(0), rma(action::read_direct, a, 0)}},
                {{1, 1, value}}, weak, mode);
@@ -283,11 +283,11 @@ TEST(axioms, make_known_what_was_known_at_the_issue) {
       EXPECT_FALSE(stale(rma(write, a, 1), await(action::read_direct, a, differs, 0)));
     EXPECT_FALSE(stale(rma(action::put, a, 1), rma(action::get, a, 0, true)));
     EXPECT_TRUE(stale(rma(action::put, a, 1), rma(action::get, a, 0))) << "until the flush";
-    // What is done between the issue and the flush is not said.
+    // A delivery does not make known what its origin did between the issue and the flush.
     EXPECT_TRUE(
         may({{rma(action::replace, a, 1), store(x, 1)}, {await(action::read_direct, a, differs, 0), load(x)}},
             {{1, 1, 0}}, weak, mode));
-    // What reads nothing tells its origin nothing.
+    // An operation that reads nothing tells its origin nothing.
     for (const action second : {action::replace, action::swap})
       EXPECT_EQ(may({{store(x, 1), rma(action::replace, a, 1, true), store(y, 1)},
                      {load(y), rma(second, a, 2, true), load(x)}},
@@ -327,7 +327,7 @@ TEST(axioms, say_what_conflicts) {
 
 // ---- the checker against the axioms -----------------------------------------------------------------------
 
-/// What was compared: programs, each in a mode and under a model of near cells.
+/// The extent of a comparison: programs, each in a mode and under a model of near cells.
 struct tally {
   int compared = 0;
   int cut_short = 0;  ///< too many traces to compare
@@ -350,8 +350,8 @@ std::string text_of(const random_program& of, const outcome& what) {
   return text + "\n";
 }
 
-/// In what a search of the checker differs from the axioms; empty if in nothing. At a fault the
-/// search ends, so that it need not have seen all outcomes.
+/// How a search of the checker differs from the axioms; empty if it agrees. A search ends at a fault, so it
+/// need not have seen all outcomes.
 std::string difference(const random_program& of, options how, tally& count) {
   how.most_executions = 20000;
   const search_result search = searched(of, how);
@@ -391,7 +391,7 @@ std::vector<random_program> smaller(const random_program& of) {
   return result;
 }
 
-/// Without what a difference of the same kind does not need.
+/// The program without the instructions that a difference of the same kind does not need.
 random_program smallest(const random_program& of, const options& how) {
   tally ignored;
   const auto kind = [&](const random_program& each) { return difference(each, how, ignored).substr(0, 12); };
@@ -484,7 +484,7 @@ constexpr family families[] = {
      drawn},
 };
 
-/// By its name alone, in what GoogleTest prints.
+/// GoogleTest prints the name alone.
 void PrintTo(const family& of, std::ostream* to) { *to << of.name; }
 
 class the_search : public ::testing::TestWithParam<family> {};
@@ -499,7 +499,7 @@ TEST_P(the_search, agrees_with_the_axioms) {
     compare_in_all(of.draw(static_cast<std::uint64_t>(seed), of.from), of.from.far, {}, count);
   }
   EXPECT_EQ(count.differences, 0);
-  // That what is drawn is worth comparing.
+  // The random programs have to be worth comparing.
   EXPECT_LE(count.cut_short, count.compared / 100);
   EXPECT_GE(count.deadlocks, of.from.waits && !of.from.deadlines ? of.programs / 2 : 0);
   EXPECT_GE(count.conflicts, of.from.conflicts ? of.programs : 0);
@@ -511,9 +511,9 @@ TEST_P(the_search, agrees_with_the_axioms) {
 INSTANTIATE_TEST_SUITE_P(of, the_search, ::testing::ValuesIn(families),
                          [](const auto& one_of) { return std::string(one_of.param.name); });
 
-// ---- what a search once missed ----------------------------------------------------------------------------
+// ---- cases that a search once missed ----------------------------------------------------------------------
 
-/// Of the search by source sets, of the one that reverses everything, and of the one by states.
+/// For the search by source sets, the one that reverses everything, and the one by states.
 void expect_agreement(const random_program& of) {
   tally count;
   compare_in_all(of, true, {}, count);
@@ -523,7 +523,7 @@ void expect_agreement(const random_program& of) {
 }
 
 TEST(what_was_missed, has_loads_of_one_word_in_either_order_of_all_that_is_sequentially_consistent) {
-  // The old value is read after what may have come with it was seen, so that no order of steps but one shows
+  // The old value is read after a value that may have come with it was seen, so only one order of steps shows
   // both.
   const std::vector<instruction> writes{store(x, 1), store(y, 1)};
   const std::vector<instruction> sees{load(y), load(x, seq_cst)};
@@ -568,7 +568,7 @@ TEST(what_was_missed, is_served_before_the_target_arrives_at_its_wait) {
 }
 
 TEST(what_was_missed, is_a_total_order_that_relaxed_reads_contradict) {
-  // The order of steps lets rank 1 see that the store of y was there. In the total order its exchange comes
+  // In the order of steps rank 1 sees that the store of y has happened. In the total order its exchange comes
   // first all the same.
   expect_agreement({{store(y, 1, seq_cst), exchange(x, 2)}, {load(x), exchange(y, 2, seq_cst)}});
   expect_agreement({{store(y, 1, seq_cst), exchange(x, 2, release)},
@@ -576,7 +576,7 @@ TEST(what_was_missed, is_a_total_order_that_relaxed_reads_contradict) {
 }
 
 TEST(what_was_missed, is_a_wait_that_the_total_order_stops) {
-  // Both waits end by values that are overwritten. The fences admit one of the two, not both.
+  // Both waits end by values that are overwritten. The fences admit one of the two ends, not both.
   expect_agreement({{store(x, 1), fence(seq_cst), await(action::load, y, equals, 0)},
                     {store(y, 1), fence(seq_cst), await(action::load, x, equals, 0)}});
   expect_agreement({{store(x, 1), fence(seq_cst), await(action::load, y, equals, 0), store(z, 1)},

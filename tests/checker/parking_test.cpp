@@ -1,5 +1,5 @@
-// Ranks that sleep: as many wake as are told to, each choice of them is explored, and some wake for no
-// reason.
+// Ranks that sleep: a wake-up wakes as many as it says, the checker explores each choice of them, and some
+// wake for no reason.
 #include "nearfar/memory/parking.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct alignas(cache_line) shared {
   world::near<std::uint32_t> has_first{};
 };
 
-/// All but rank 0 do that with the word, and rank 0 the other thing.
+/// All ranks except rank 0 do `sleeper` with the word, and rank 0 does `waker`.
 template <typename Sleeper, typename Waker>
 [[nodiscard]] program of_sleepers(int sleepers, Sleeper sleeper, Waker waker) {
   return on_a_node(sleepers + 1, [=](world& w, monitor& watch) {
@@ -144,7 +144,7 @@ TEST(sleepers, are_not_ordered_before_those_that_wake_them) {
 }
 
 TEST(sleepers, that_nobody_wakes_are_named) {
-  // Rank 0 wakes one of two, which both have seen 0.
+  // Rank 0 wakes one of two ranks, which have both seen 0.
   const report result = check(told(2, 1, 1), by(near_model::sequential));
   ASSERT_TRUE(result.found);
   const violation shortest = minimised(told(2, 1, 1), by(near_model::sequential), *result.found);
@@ -182,8 +182,8 @@ class forgetful_channel : public basic_channel<forgetful_memory, word, ring_buff
   explicit forgetful_channel(world& w) : basic_channel(2, w, 0) {}
 };
 
-/// In place of thousands of executions of each strategy (checked_channel_test.cpp), a few of the two ways in
-/// which channels wake, one of them with locks whose waiters sleep.
+/// checked_channel_test.cpp takes thousands of executions of each strategy. These are a few of the two ways
+/// in which channels wake, one of them with locks whose waiting ranks sleep.
 template <template <typename, typename> typename Buffer>
 class small_channel : public node_channel<world, word, Buffer> {
   using base = node_channel<world, word, Buffer>;
@@ -216,7 +216,7 @@ template <typename Channel>
     w.barrier();
   });
 }
-/// Two wait for messages until nobody sends any more.
+/// Two ranks wait for messages until no sender is left.
 template <typename Channel>
 [[nodiscard]] program closed_by_sender() {
   return on_a_node(3, [=](world& w, monitor&) {
@@ -250,7 +250,7 @@ TEST(channels, wake_those_that_wait) {
     return check(what, how).found.has_value();
   });
 }
-/// Breaks each call by which a rank sleeps or wakes others. Returns how many there are.
+/// Breaks each call by which a rank sleeps or wakes others. Returns the number of these calls.
 template <typename Channel>
 int expect_broken_calls_found() {
   const std::vector<program> programs = programs_of<Channel>();
@@ -262,7 +262,7 @@ int expect_broken_calls_found() {
   return static_cast<int>(calls.size());
 }
 TEST(channels, are_found_with_any_call_broken_that_sleeps_or_wakes) {
-  // To sleep, to wake one, to wake all, which is one of all, too; and the first two of the locks.
+  // The calls are to sleep, to wake one, to wake all, and to wake one of all. The locks add the first two.
   EXPECT_EQ(expect_broken_calls_found<ring>(), 4);
   EXPECT_EQ(expect_broken_calls_found<locked>(), 6);
   EXPECT_EQ(expect_broken_calls_found<meeting>(), 4);

@@ -103,7 +103,7 @@ void arrives_as_it_was_sent(delivery_mode mode) {
     if (there.read_direct({1, 1}, &holder::behind) != 0) throw error("the word behind");
     if (w.rank() == 1) there.write_direct({1, 1}, &holder::value, block<Bytes>{});
   });
-  // The write in place races with the get of the other rank: everything before it must be right.
+  // The write in place races with the other rank's get. Everything before it has to be right.
   EXPECT_TRUE(finds(what, by(near_model::sequential, mode), fault::race, "is not ordered with")) << Bytes;
 }
 
@@ -116,7 +116,7 @@ TEST(objects, arrive_as_they_were_sent) {
   }
 }
 
-/// What an optimistic reader finds, while another rank puts `twice_one` over zeros.
+/// The values that an optimistic reader finds, while another rank puts `twice_one` over zeros.
 outcomes seen_by_optimist(delivery_mode mode, bool in_place) {
   outcomes seen;
   outcome observed;
@@ -152,7 +152,7 @@ TEST(objects, arrive_word_by_word) {
   EXPECT_EQ(seen_by_optimist(eager, true), all);
 }
 
-/// Whether the second word of an object may be there, and then not yet the first.
+/// Whether the second word of an object can arrive before the first.
 bool comes_last_word_first(delivery_mode mode) {
   bool does = false;
   const program what = on_node(2, [&](world& w, monitor&) {
@@ -178,7 +178,7 @@ TEST(objects, arrive_in_any_order_of_words) {
   EXPECT_TRUE(comes_last_word_first(progress));
 }
 
-/// The last of three words of which half is used.
+/// Half of the last of three words is used.
 TEST(objects, end_within_a_word) {
   using odd = block<20>;
   struct with_more {
@@ -226,7 +226,7 @@ TEST(objects, are_torn_if_taken_for_whole) {
 }
 
 TEST(objects, are_not_there_before_their_flush) {
-  // The second time the copy still holds what the first get has brought.
+  // The second time the copy still holds the words of the first get.
   const auto reads = [](int times, bool flushes) {
     return on_node(1, [=](world& w, monitor&) {
       world::far_array<record> there(w, 1);
@@ -243,7 +243,7 @@ TEST(objects, are_not_there_before_their_flush) {
     for (const delivery_mode mode : all_modes) {
       EXPECT_TRUE(is_right(reads(times, true), by(near_model::sequential, mode)));
       EXPECT_TRUE(
-          finds(reads(times, false), by(near_model::sequential, mode), fault::poison, "not complete"));
+          finds(reads(times, false), by(near_model::sequential, mode), fault::poison, "incomplete get"));
     }
 }
 
@@ -302,7 +302,7 @@ TEST(objects, may_be_written_again_once_every_reader_is_known_to_be_done) {
 }
 
 TEST(objects, are_torn_by_writes_in_place) {
-  // Nobody can tell by the value if it is what was there before.
+  // The value itself does not tell whether it is the old one.
   const auto reads = [](bool in_place, word value) {
     return on_node(2, [=](world& w, monitor&) {
       world::far_array<record> there(w, 1);
@@ -357,7 +357,7 @@ struct sequence_lock {
   bool reads_version_before = true;
 };
 
-/// Rank 0 writes, rank 1 reads once and takes what it has got for whole if the version says so.
+/// Rank 0 writes. Rank 1 reads once and takes its copy for whole if the version says so.
 program sequence(const sequence_lock& as) {
   return {.where = one_node(2),
           .body =
@@ -393,7 +393,7 @@ TEST(objects, are_whole_under_a_sequence_lock) {
     const options how = by(near_model::sequential, mode);
     EXPECT_TRUE(is_right(sequence({}), how));
     EXPECT_TRUE(finds(sequence({.reads_version_again = false}), how, fault::torn, "words of two"));
-    if (mode == eager) continue;  // which keeps the order of what is not flushed
+    if (mode == eager) continue;  // which keeps the order of unflushed operations
     EXPECT_TRUE(finds(sequence({.flushes_version = false}), how, fault::torn, "words of two"));
     EXPECT_TRUE(finds(sequence({.flushes_value = false}), how, fault::torn, "words of two"));
     EXPECT_TRUE(finds(sequence({.reads_version_before = false}), how, fault::torn, "words of two"));
@@ -442,7 +442,8 @@ TEST(plain_cells, race_in_whatever_order_they_come) {
     EXPECT_TRUE(finds(both(first, second), how, fault::race, "not ordered"));
 }
 
-/// Two states that only the second word of a cell tells apart, and later only what a rank has read there.
+/// Two states that only the second word of a cell tells apart, and later only the value that a rank has read
+/// there.
 TEST(plain_cells, tell_states_apart) {
   struct locked {
     world::near<word> flag{};
@@ -498,7 +499,7 @@ TEST(plain_cells, are_nothing_else) {
 
 using lender = pool<world, world::far_array<record>>;
 
-/// Rank 1 tells rank 0 of an element of its own and takes it back; rank 0 uses it meanwhile.
+/// Rank 1 tells rank 0 of an element of its own and takes it back; rank 0 uses the element meanwhile.
 program lends(bool waits_for_user, bool takes_again) {
   return on_node(2, [=](world& w, monitor&) {
     world::far_array<record> there(w, 2);
@@ -634,8 +635,8 @@ TEST(pools, lend_to_who_knows_of_the_last_time) {
                     "had back and lent again, for all that the rank knows"));
 }
 
-/// A stack of free elements whose head has no tag: who read it before others took two and gave one back puts
-/// the wrong one on top.
+/// A stack of free elements whose head has no tag. A rank reads the head; others take two elements and give
+/// one back; then the first rank puts the wrong one on top.
 TEST(pools, let_a_place_be_used_again_at_once) {
   std::vector<std::size_t> order;
   const program what = on_node(1, [&](world& w, monitor&) {

@@ -13,7 +13,7 @@
 
 namespace nearfar::checker::testing {
 
-/// What a rank waits for a word to hold.
+/// The value of a word that a rank waits for.
 struct condition {
   enum class kind : std::uint8_t { differs, equals, at_least, is_either };
   kind what = kind::differs;
@@ -35,26 +35,26 @@ struct condition {
   }
 };
 
-/// What a rank of a random program does next.
+/// One step of a rank of a random program.
 struct instruction {
   engine::action what = engine::action::load;
-  bool waits = false;   ///< until what it reads is as `until` says
+  bool waits = false;   ///< until the value read satisfies `until`
   bool flushes = true;  ///< after an RMA operation
   bool progresses = true;
   int place = 0;  ///< which of the words
   std::size_t value = 1;
   std::memory_order order = relaxed;
   bool is_signal = false;               ///< one that is sent, or awaited if `waits`
-  std::memory_order failure = relaxed;  ///< of a compare_exchange
+  std::memory_order failure = relaxed;  ///< for a compare_exchange
   condition until{};
   bool is_fence = false;
-  bool has_deadline = false;  ///< of a wait
+  bool has_deadline = false;  ///< for a wait
 };
 using random_program = std::vector<std::vector<instruction>>;
-/// Of one rank.
+/// For one rank.
 inline constexpr std::size_t most_instructions = 8;
 
-/// What remains of an order in a store, and in a load.
+/// The part of an order that a store has, and that a load has.
 [[nodiscard]] constexpr std::memory_order store_order(std::memory_order order) {
   return order == acquire || order == acq_rel ? release : order;
 }
@@ -62,7 +62,7 @@ inline constexpr std::size_t most_instructions = 8;
   return order == release || order == acq_rel ? acquire : order;
 }
 
-/// Whom a signal is for; from whom one is awaited.
+/// The receiver of a signal, and the sender of an awaited one.
 [[nodiscard]] inline int receiver_of(const instruction& signal, std::size_t ranks) {
   return static_cast<int>(signal.value % ranks);
 }
@@ -70,7 +70,7 @@ inline constexpr std::size_t most_instructions = 8;
   return awaited.value == 3 ? any_rank : static_cast<int>(awaited.value % ranks);
 }
 
-/// What programs are drawn from.
+/// The ingredients of random programs.
 struct ingredients {
   int ranks = 2;
   int length = 3;
@@ -79,9 +79,9 @@ struct ingredients {
   bool waits = false;
   bool may_deadlock = false;  ///< waits for words that any rank may write, also 0
   bool conflicts = false;     ///< puts and writes in place of any word by any rank
-  bool signals = false;       ///< of `drawn_widely`; `drawn` has them where it may deadlock
+  bool signals = false;       ///< for `drawn_widely`; `drawn` uses them if it may deadlock
   bool fences = false;        ///< of `drawn_widely`, and seq_cst accesses
-  bool deadlines = false;     ///< of half of the waits of `drawn_widely`
+  bool deadlines = false;     ///< for half of the waits of `drawn_widely`
 };
 
 class random_draw {
@@ -99,9 +99,9 @@ class random_draw {
   std::mt19937_64 random_;
 };
 
-/// Unless it may deadlock, rank 0 alone writes the third word, never waits and leaves it other than 0, and
-/// others wait for that word only. The third far word is written by put, and so by one rank; all others by
-/// accumulates.
+/// Unless the program may deadlock, rank 0 alone writes the third word, never waits and leaves it other than
+/// 0, and other ranks wait for that word only. One rank writes the third far word by put; accumulates write
+/// all others.
 [[nodiscard]] inline random_program drawn(std::uint64_t seed, const ingredients& from) {
   using engine::action;
   random_draw draw(seed);
@@ -168,8 +168,8 @@ class random_draw {
   }
 }
 
-/// From all that there is: waits for any value of any word and signals, at any place, most of which end. Far
-/// words are written by accumulates of all ranks, or in any way by one rank, unless conflicts are wanted.
+/// Draws from all ingredients: waits for any value of any word, and signals, at any place; most programs end.
+/// All ranks write far words by accumulates, or one rank writes them in any way, unless conflicts are wanted.
 [[nodiscard]] inline random_program drawn_widely(std::uint64_t seed, const ingredients& from) {
   using engine::action;
   random_draw draw(seed);
@@ -222,7 +222,7 @@ class random_draw {
     instruction wait{.waits = true, .place = place()};
     bool near = is_near_next();
     word expected = value();
-    // For what another rank writes, if that is the case of what is drawn.
+    // The rank waits for a value that another rank writes, if one does.
     if (&others != &result[rank] && !others.empty()) {
       const auto& written = others[static_cast<std::size_t>(draw.below(static_cast<int>(others.size())))];
       if (!written.waits && is_write(written.what)) {
@@ -351,7 +351,7 @@ inline void run(scene& s, const random_program& of) {
   for (std::size_t i = 0; i < of[rank].size(); ++i) s.r[rank * most_instructions + i] = results[i];
 }
 
-/// What a search makes of a random program.
+/// Results of a search of a random program.
 struct search_result {
   report found;
   outcomes seen;
@@ -370,7 +370,7 @@ struct search_result {
                            run(s, of);
                            w.barrier();
                            if (w.rank() != w.size() - 1) return w.barrier();
-                           // Everything is known now: these have one outcome each.
+                           // The rank knows everything now, so each of these has one outcome.
                            observed[words_at] = s.cells.x.load(relaxed);
                            observed[words_at + 1] = s.cells.y.load(relaxed);
                            observed[words_at + 2] = s.cells.z.load(relaxed);
@@ -413,7 +413,7 @@ struct search_result {
   if (is_rma(next.what) && (next.flushes || next.what == engine::action::put)) text += " flush";
   return text;
 }
-/// The program as text, for failures: a line for each rank.
+/// The program as text for failures, a line for each rank.
 [[nodiscard]] inline std::string text_of(const random_program& of) {
   std::string text;
   for (std::size_t rank = 0; rank < of.size(); ++rank) {

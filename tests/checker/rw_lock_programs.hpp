@@ -13,7 +13,7 @@
 
 namespace nearfar::test {
 
-/// The lowest thresholds that are not "none", so that they are reached.
+/// The lowest thresholds that limit anything, so that short programs reach them.
 [[nodiscard]] inline bench::rw_lock_parameters reached_by_few() {
   bench::rw_lock_parameters low;
   low.max_local_passes = 1;
@@ -22,7 +22,7 @@ namespace nearfar::test {
   return low;
 }
 
-/// What a registered lock has functions for.
+/// The optional functions of a registered lock.
 [[nodiscard]] inline bench::any_rw_lock<engine::world>::abilities abilities_of(const std::string& lock) {
   bench::any_rw_lock<engine::world>::abilities all;
   const auto& factory = bench::rw_catalogue::instance().find(lock)->factory<engine::world>();
@@ -36,7 +36,7 @@ namespace nearfar::test {
   return all;
 }
 
-/// The scripts without letters for what the lock lacks: rw_lock_test.cpp says which these are.
+/// The scripts without the letters of functions that the lock lacks. rw_lock_test.cpp lists these functions.
 [[nodiscard]] inline std::vector<checker::rw_script> within_abilities(
     const std::string& lock, std::vector<checker::rw_script> scripts) {
   const auto can = abilities_of(lock);
@@ -49,7 +49,7 @@ namespace nearfar::test {
   return scripts;
 }
 
-/// Of what the lock can.
+/// A program of the scripts without the functions that the lock lacks.
 [[nodiscard]] inline checker::program rw_program_of(
     const std::string& lock, const std::string& nodes, const std::vector<checker::rw_script>& scripts,
     const checker::overtaking_limits& limits = {},
@@ -70,8 +70,8 @@ namespace nearfar::test {
   return names;
 }
 
-/// Rank 0 holds exclusively and then, without a gap, shared; the others write once. Throws where one of them
-/// did so in between.
+/// Rank 0 holds exclusively and then, without a gap, shared; the others write once. Throws if one of them
+/// writes in between.
 template <typename Make>
 [[nodiscard]] checker::program downgrading(const char* nodes, int ranks, Make make) {
   return {.where = topology_spec::parse(nodes).place(ranks),
@@ -105,9 +105,9 @@ template <typename Make>
           .bytes = std::size_t{16} << 10U};
 }
 
-/// Those of which every schedule of four ranks can be looked at. `cohort_rw.late` and `near_rw.fissile` are
-/// of two parts of which each can; late_rw_lock_test.cpp is about the one, fissile_test.cpp about the
-/// other's.
+/// The locks for which every schedule of four ranks can be searched. `cohort_rw.late` and `near_rw.fissile`
+/// consist of two parts each, which are searched apart: late_rw_lock_test.cpp has the one, fissile_test.cpp
+/// the other.
 [[nodiscard]] inline std::vector<std::string> rw_names_for_every_schedule() {
   std::vector<std::string> names = sound_rw_names();
   std::erase_if(

@@ -78,7 +78,7 @@ TEST_P(every_rw_lock, change_hands_without_a_gap) {
     expect_right_in_all_modes(GetParam(), "node:2", all);
 }
 
-/// Those that can.
+/// Locks that can downgrade.
 class every_downgrading_rw_lock : public testing::TestWithParam<std::string> {};
 
 TEST_P(every_downgrading_rw_lock, lets_no_writer_in_between_writing_and_reading) {
@@ -101,11 +101,11 @@ TEST_P(every_rw_lock, hold_at_random_where_too_many_take_part) {
                               {.by = checker::search::random, .most_executions = 400, .seed = seed});
 }
 
-/// Those that promise it.
+/// Locks that promise fairness.
 class every_fair_rw_lock : public testing::TestWithParam<std::string> {};
 
 TEST_P(every_fair_rw_lock, lets_no_waiting_reader_be_overtaken_too_often) {
-  // Turns of (1 + 1) * (1 + 1) writers, of which the one that the reader found inside asked before it.
+  // Turns of (1 + 1) * (1 + 1) writers. The writer that the reader finds inside asked before the reader.
   const overtaking_limits limits{.writers_past_reader = 4};
   for (const delivery_mode mode : all_modes)
     expect_nothing_found(rw_program_of(GetParam(), "node:1", {"wwww", "rr", "www"}, limits),
@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(of, every_fair_rw_lock, testing::ValuesIn(rw_names_wher
                          &name_of_case);
 INSTANTIATE_TEST_SUITE_P(of, every_rw_lock, testing::ValuesIn(rw_names_for_every_schedule()), &name_of_case);
 
-/// So that no test above asks less of a lock than it seems to.
+/// The list keeps the tests above from asking less of a lock than they seem to.
 TEST(rw_locks, lack_no_function_but_these) {
   std::set<std::string> lacking;
   for (const std::string& lock : rw_names_for_every_schedule()) {
@@ -190,7 +190,7 @@ Gate gate_of(world& w) {
     return Gate(w, 1, 2);
 }
 
-/// Rank 0 has opened the gate; rank 1 comes in that many times.
+/// Rank 0 has opened the gate; rank 1 comes in `times` times.
 template <typename Gate>
 program entering(bool is_limited, int times) {
   return {.where = topology_spec::parse("node:1").place(2),
@@ -229,7 +229,8 @@ TYPED_TEST(gates, let_in_as_many_as_may_come_while_writers_wait) {
 }
 
 TEST(rw_locks, let_readers_give_up_in_a_limited_phase) {
-  // A reader that gives up when its phase has begun must not make room among those who count as in.
+  // A reader that gives up after its phase has begun must not make room among the readers that count as
+  // inside.
   const auto make = [](world& w) {
     return std::make_unique<rma_rw_lock<world>>(
         w, 0,
@@ -246,7 +247,7 @@ TEST(rw_locks, let_readers_give_up_in_a_limited_phase) {
 }
 
 TEST(rw_locks, that_prefer_writers_stay_on_a_node_beyond_its_limit) {
-  // The writers of one node, of which no other has any, are beyond their local limit at once.
+  // The writers of one node, while no other node has any, exceed their local limit at once.
   const auto make = [](world& w) {
     return std::make_unique<cohort_rw_lock<world>>(
         w, 0, cohort_rw_parameters{.max_local_passes = 0, .prefers = rw_preference::writers});
@@ -295,7 +296,7 @@ TEST(distributed_counters, keep_their_numbers_low) {
             {.mode = mode}, std::string("low numbers on ") + nodes);
 }
 
-/// Counts of readers overflow into those of writers with the fourth.
+/// With the fourth reader, counts of readers overflow into those of writers.
 using few_readers = rw_ticket_lock<world, rw_ticket_policy{.reader_bits = 2}>;
 
 TEST(rw_ticket_locks, hold_where_counts_of_readers_overflow) {
@@ -308,7 +309,7 @@ TEST(rw_ticket_locks, hold_where_counts_of_readers_overflow) {
             {.mode = mode}, nodes);
 }
 
-/// Ranks that wait in steps, each of which follows somebody's release, beside those that wait inside.
+/// Ranks that wait in steps, each after a release of another rank, beside ranks that wait inside the lock.
 template <typename Lock>
 program in_steps(const char* nodes, int writers) {
   return {.where = topology_spec::parse(nodes).place(3),
@@ -358,8 +359,8 @@ TEST(rw_ticket_locks, can_be_waited_for_in_steps) {
         expect_nothing_found(in_steps<rw_ticket_lock<world>>(nodes, writers), {.mode = mode}, nodes);
 }
 
-/// Writers of one node, and a reader that counts those that enter while it has its place. Throws where they
-/// are more than `most`.
+/// Writers of one node, and a reader that counts the writers that enter while it has its place. Throws if
+/// these are more than `most`.
 program passing_a_reader(int local_passes, int most) {
   return {.where = topology_spec::parse("node:1").place(3),
           .body =

@@ -19,7 +19,7 @@ using checker::change;
 using checker::fault;
 using checker::program;
 
-/// `writers_past_reader`: how many of those that ask later a reader is promised to be overtaken by at most.
+/// `writers_past_reader` is the number of later writers that may overtake a reader at most.
 struct rw_shape {
   std::vector<checker::rw_script> scripts;
   const char* nodes = "node:2";
@@ -41,14 +41,14 @@ const std::vector<rw_shape>& small_shapes() {
       {{"TW", "tR"}},
       {{"wT", "Tw"}},
       {{"W", "w", "R"}},
-      // What the first acquisition leaves behind meets an attempt.
+      // An attempt meets what the first acquisition left behind.
       {{"wW", "ww"}, "node:1"},
-      // A counter on another node than those who count at it.
+      // The counter is on another node than its readers.
       {{"w", "r"}, "node:2", 2},
       {{"Wt", "rw"}, "node:2", 2},
       {{"wR", "Rw"}, "node:2", 2},
-      // A node's count of passes is used at once if no rank of it may be next. Of a turn's two writers the
-      // reader finds one inside.
+      // A node uses its count of hand-overs at once if no rank of it may be next. The reader finds one of a
+      // turn's two writers inside.
       {{"ww", "r", "w"}, "node:2", 1, 0, 1},
       {{"uw", "ur"}},
       {{"ww", "w", "r"}},
@@ -152,8 +152,8 @@ constexpr harmless harmless_changes[] = {
      "ends at its deadline at the latest"},
 };
 
-/// What goes wrong first with a lock, or with a mutant of it. What is found at all is mostly found in small
-/// programs, or soon at random in larger ones.
+/// The first violation of a lock, or of a mutant of it. Most show in small programs, or soon at random in
+/// larger ones.
 std::optional<checker::violation> search(const std::string& lock,
                                          const std::optional<checker::mutation>& mutant) {
   const auto search_in = [&](const std::vector<program>& among, checker::options how) {
@@ -173,18 +173,18 @@ class rw_mutants : public testing::TestWithParam<std::string> {};
 
 TEST_P(rw_mutants, are_all_caught) {
   const std::set<checker::mutation>& all = all_mutants_of(GetParam());
-  // A generator that finds nothing to break would make this test pass.
+  // A generator without mutants would make this test pass.
   ASSERT_GE(all.size(), 6U);
   for (const checker::mutation& mutant : all) {
     if (is_known_harmless(harmless_changes, GetParam(), mutant)) continue;
-    // Where all words are near nobody needs another's progress.
+    // Where all words are near no rank needs another's progress.
     if (lock_named(GetParam()).one_node_only && mutant.how == change::unaware) continue;
     EXPECT_TRUE(search(GetParam(), mutant).has_value())
         << "not caught: " << mutant.text() << "\n  " << line_at(mutant.where);
   }
 }
 
-// What finds fault with the lock as it is would catch every mutant.
+// A check that refuses the unchanged lock would catch every mutant.
 TEST_P(rw_mutants, are_all_that_is_caught) {
   const std::optional<checker::violation> found = search(GetParam(), std::nullopt);
   EXPECT_FALSE(found) << found->text;

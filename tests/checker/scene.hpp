@@ -1,5 +1,5 @@
-/// \file
-/// Small programs whose outcomes are known: a few ranks on a few words, and all that they may observe.
+/// \file Small programs with known outcomes: a few ranks on a few words, and all values that they may
+/// observe.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace nearfar::checker::testing {
 using engine::world;
 using word = std::uint64_t;
 
-/// Origin of operations: buffers that outlive every flush.
+/// Origins of operations: buffers that outlive every flush.
 inline constexpr std::array<word, 6> constants{0, 1, 2, 3, 4, 5};
 inline constexpr const word& zero = constants[0];
 inline constexpr const word& one = constants[1];
@@ -40,7 +40,7 @@ inline constexpr auto eager = delivery_mode::eager;
 inline constexpr auto lazy = delivery_mode::lazy;
 inline constexpr auto progress = delivery_mode::progress;
 
-/// In place of what a wait reads, if its time was over.
+/// Replaces the value of a wait whose time was over.
 inline constexpr word too_late = 9;
 
 [[nodiscard]] inline bool is_set(word value) { return value != 0; }
@@ -72,7 +72,7 @@ class scene {
       : w(in), watch(by), cells_(in), far(in), signals(in), cells(cells_.at(0)), r(observed) {}
 
   [[nodiscard]] int rank() const { return w.rank(); }
-  /// Reads a near cell without changing what the rank knows of others.
+  /// Reads a near cell without a change of what the rank knows of others.
   [[nodiscard]] word at_end(const world::near<word>& cell) {
     w.barrier();
     return rank() == w.size() - 1 ? cell.load(relaxed) : 0;
@@ -107,7 +107,7 @@ class scene {
   world::far_segment<words> far;
   world::signal_channel signals;
   board::cells& cells;  ///< of rank 0
-  outcome& r;           ///< what ranks have observed; 0 where they have not
+  outcome& r;           ///< the values that ranks have observed; 0 where none
 };
 
 using body = std::function<void(scene&)>;
@@ -135,7 +135,8 @@ using body = std::function<void(scene&)>;
   return how;
 }
 
-/// What the ranks of a program have observed at its end, over all that one search visits.
+/// The values that the ranks of a program have observed at its end, over all executions that one search
+/// visits.
 [[nodiscard]] inline outcomes outcomes_by(int ranks, std::size_t registers, const options& how,
                                           const body& of) {
   outcomes seen;
@@ -153,7 +154,7 @@ using body = std::function<void(scene&)>;
   return seen;
 }
 
-/// The same by every search that is exhaustive, which must agree.
+/// The outcomes by every exhaustive search; all searches must agree.
 [[nodiscard]] inline outcomes outcomes_of(int ranks, std::size_t registers, options how, const body& of) {
   how.by = search::exhaustive;
   const outcomes seen = outcomes_by(ranks, registers, how, of);
@@ -166,7 +167,7 @@ using body = std::function<void(scene&)>;
   return seen;
 }
 
-/// Of programs without near cells, for which their model makes no difference.
+/// For programs without near cells, whose model makes no difference.
 [[nodiscard]] inline outcomes far_outcomes(delivery_mode mode, int ranks, std::size_t registers,
                                            const body& of) {
   const outcomes seen = outcomes_of(ranks, registers, by(near_model::sequential, mode), of);
@@ -174,7 +175,8 @@ using body = std::function<void(scene&)>;
   return seen;
 }
 
-/// The fault and what the report says, which every exhaustive search must find; by traces first.
+/// Whether every exhaustive search finds this fault with this text in its report; the search by traces is
+/// first.
 [[nodiscard]] inline ::testing::AssertionResult finds(const program& what, const options& how, fault expected,
                                                       const std::string& text) {
   options tier = how;

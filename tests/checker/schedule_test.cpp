@@ -1,5 +1,5 @@
-// What `nearfar check` shows of a violation: columns, files that are replayed, pictures. The locks of the
-// registry have none to show, so broken ones stand in for them.
+// How `nearfar check` shows a violation: columns, files to replay, pictures. The locks of the registry have
+// no violations, so broken ones stand in for them.
 #include "apps/nearfar/check/schedule.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ namespace {
 using checker::fault;
 using testing::flaw;
 
-/// A broken lock under a case, as `program_of` does it for one of the registry.
+/// A broken lock under a case, made as `program_of` makes it for a registered lock.
 template <flaw Flaw>
 checker::program broken(const check_case& of) {
   return checker::lock_program(locality_of(of), of.acquisitions, [](engine::world& w) {
@@ -33,7 +33,7 @@ checker::program broken(const check_case& of) {
   });
 }
 
-/// The first violation of a broken lock, as the command keeps it.
+/// The first violation of a broken lock, in the form that the command keeps.
 struct example {
   check_case of;
   checker::program what;
@@ -74,8 +74,8 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return at == std::string::npos ? text : text.replace(at, what.size(), by);
 }
 
-/// Whether every element that is opened is closed, in order, and every attribute quoted: what a picture must
-/// be for a browser to draw it. Says where it is not.
+/// Whether every element that is opened is closed, in order, and every attribute quoted. A browser draws a
+/// picture only then. The text says where this fails.
 std::optional<std::string> xml_problem(const std::string& text) {
   std::vector<std::string> open;
   static const std::regex tag(R"(^<(/?)([A-Za-z]+)((\s+[A-Za-z:0-9\-]+="[^"<]*")*)\s*(/?)>)");
@@ -122,7 +122,8 @@ TEST(schedule, columns_name_rank_operation_word_and_values_within_110_columns) {
   EXPECT_NE(text.find(std::string(name(found.what)) + ": rank "), std::string::npos) << text;
   EXPECT_NE(text.find("That is: " + std::string(meaning(found.what)).substr(0, 30)), std::string::npos)
       << text;
-  // One line a step behind the head, the last marked; then what the brackets of deliveries mean.
+  // Each step has a line below the head, and the last is marked. An explanation of the brackets of deliveries
+  // follows.
   const std::vector<std::string> lines = lines_of(checker::steps_text(of.shown));
   ASSERT_EQ(lines.size(), of.shown.steps.size() + 3);
   EXPECT_EQ(count_of("\n> ", text), 1U);
@@ -249,7 +250,7 @@ TEST(schedule, a_picture_shows_all_ranks_and_steps_and_is_well_formed) {
     EXPECT_EQ(count_of("<circle class=\"bad\"", picture), 1U);
     EXPECT_NE(picture.find("node 1"), std::string::npos);
     EXPECT_NE(picture.find("class=\"rma\""), std::string::npos);
-    // Nothing from elsewhere but the name of the language.
+    // The only outside name is that of the language.
     EXPECT_EQ(count_of("http", picture), 1U);
   }
   const example of = example_of<flaw::released_too_early>();

@@ -1,4 +1,4 @@
-// The searches against one another, and what callers rely on in each.
+// Compares the searches with one another, and checks what callers rely on in each.
 #include "bench/catalogue.hpp"
 #include "nearfar/checker/lock_program.hpp"
 #include "tests/adversarial/broken_locks.hpp"
@@ -222,7 +222,8 @@ TEST(random_search, finds_nothing_in_a_right_lock_and_says_how_long_it_looked) {
 }
 
 TEST(random_search, by_priorities_reaches_what_lies_deep) {
-  // Rank 1 must run through ten steps within one of rank 0: hardly ever by uniform choice among three.
+  // Rank 1 must run through ten steps within one of rank 0. A uniform choice among three hardly ever does
+  // that.
   const auto deep = [](scene& s) {
     if (s.rank() == 0) {
       s.cells.x.store(1, relaxed);
@@ -261,7 +262,8 @@ TEST(replay, shows_the_violation_that_was_found) {
 }
 
 TEST(replay, takes_every_value_that_a_random_schedule_took) {
-  // What a search over traces leaves out, since it shows in another order of steps, is a step all the same.
+  // A search over traces leaves out a choice that another order of steps shows. Such a choice is a step all
+  // the same.
   const program both = program_of(2, [](scene& s) {
     if (s.rank() == 0) {
       s.cells.x.store(1, relaxed);
@@ -419,7 +421,7 @@ TEST(searches, of_a_program_without_steps_are_complete) {
 }
 
 TEST(searches, may_follow_one_another) {
-  // Nothing is left behind by a search that ends in the middle of an execution.
+  // A search that ends in the middle of an execution leaves nothing behind.
   const program what = flawed_program(2, 1);
   const report first = check(what, by(near_model::sequential));
   const report again = check(what, by(near_model::sequential));
@@ -439,7 +441,7 @@ TEST(reports, count_steps_and_what_led_to_nothing_new) {
   EXPECT_EQ(once.pruned, 0U);
   EXPECT_EQ(once.steps, 2U);
   how.reduce = reduction::sleep_sets_only;
-  // The second of the steps first, after which the other has been explored.
+  // A second path begins with the second step, after which the other step counts as explored.
   const report all = check(what, how);
   EXPECT_EQ(all.executions, 1U);
   EXPECT_EQ(all.pruned, 1U);

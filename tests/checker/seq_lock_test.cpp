@@ -1,4 +1,4 @@
-// The sequence lock in the checker: what readers get is a register's, whatever the order in which words
+// The sequence lock in the checker: readers get the values of a register, in whichever order the words
 // arrive.
 
 #include "nearfar/lock/seq_lock.hpp"
@@ -25,7 +25,7 @@ using pair = std::array<std::uint32_t, 2>;
 using lock = seq_lock<world, pair, tas_lock<world>>;
 using spec = register_specification;
 
-/// Scripts of writes (w), loads (r) and attempts to load (R). Both halves of a value are the same.
+/// Scripts of writes (w), loads (r) and attempts to load (R). Both halves of a value are equal.
 program of_scripts(const char* nodes, const std::vector<std::string>& scripts) {
   return {.where = topology_spec::parse(nodes).place(static_cast<int>(scripts.size())),
           .body =
@@ -66,7 +66,7 @@ TEST(seq_locks, are_registers) {
       }
 }
 
-/// A reader that believes what it gets.
+/// A reader that never checks the numbers.
 TEST(seq_locks, would_be_torn_without_their_numbers) {
   struct word {
     far<std::uint64_t> state;

@@ -1,5 +1,5 @@
-// Ranks that share the critical section: who may be inside with whom, who overtakes whom, and whether the
-// program comes to where it is to come.
+// Ranks that share the critical section: which ranks may be inside together, which overtake which, and
+// whether the program reaches the marks that it demands.
 #include "tests/checker/scene.hpp"
 
 namespace nearfar::checker::testing {
@@ -82,7 +82,7 @@ TEST(sharing, under_a_lock_is_right) {
 
 TEST(sharing, needs_to_see_what_was_done) {
   EXPECT_TRUE(finds(under_lock(1, 1, relaxed), by(weak), fault::order, "need not see what rank"));
-  // A writer has to know of every reader that has left, a reader of no other reader.
+  // A writer has to know of every reader that has left; a reader need not know of other readers.
   const auto after = [](bool first_shares, bool second_shares) {
     return program_of(2, [=](scene& s) {
       if (s.rank() == 0) {
@@ -116,7 +116,7 @@ TEST(demands, are_met_or_reported) {
 }
 
 TEST(demands, know_readers_that_could_have_stayed) {
-  // Of the two orders of readers, which commute, one trace is all there is: in it the first has left.
+  // The two orders of readers commute and are one trace. In this trace the first reader has left.
   const program free = demanding(program_of(2, [](scene& s) { read(s); }), {std::string(shared_by_two)});
   EXPECT_TRUE(is_right(free, by(weak)));
   const program in_turn = demanding(program_of(2,
@@ -156,7 +156,7 @@ TEST(demands, know_readers_that_have_left) {
   EXPECT_TRUE(is_right(with([](scene& s) { s.watch.ask(); }), by(weak)));
 }
 
-/// Rank 0 waits for the two others; these enter after they have seen that it waits.
+/// Rank 0 waits for the two others, which enter after they have seen that it waits.
 program overtaken(bool waits_as_writer, bool overtaken_by_writers, const overtaking_limits& limits) {
   program result = program_of(3, [=](scene& s) {
     if (s.rank() == 0) {
@@ -225,7 +225,7 @@ TEST(overtaking, is_limited_for_each_pair_of_classes) {
                                .writers_past_reader = 0,
                                .readers_past_reader = 0};
       limit_of(others, writer, by_writers) = 2;
-      // The two overtake nobody but rank 0.
+      // The two ranks overtake rank 0 only.
       limit_of(others, by_writers, by_writers) = 2;
       EXPECT_TRUE(is_right(overtaken(writer, by_writers, others), by(weak)));
       overtaking_limits too_few;

@@ -1,5 +1,5 @@
-// SHFL locks with enough ranks that some are moved: a holder, the first of the queue, one of another node,
-// one that is moved, and the last, which is not.
+// SHFL locks with enough ranks for a reordering of the queue: a holder, the first of the queue, one of
+// another node, one that is moved, and the last, which stays.
 #include <gtest/gtest.h>
 
 #include <memory>

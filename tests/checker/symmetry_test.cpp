@@ -1,5 +1,4 @@
-// Of schedules that differ in the names of ranks that are alike the search explores one, and misses nothing
-// but the others' names.
+// Of schedules that differ only in the names of alike ranks the search explores one, and misses nothing else.
 #include "nearfar/checker/lock_program.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
 #include "tests/checker/random_programs.hpp"
@@ -33,7 +32,7 @@ TEST(symmetry, leaves_one_of_all_names) {
   }
 }
 
-/// Outcomes whatever the names of the ranks are.
+/// Outcomes without regard to the names of the ranks.
 outcomes without_names(const outcomes& seen, const std::vector<int>& alike) {
   outcomes result;
   for (const outcome& one : seen) {
@@ -52,7 +51,7 @@ outcomes without_names(const outcomes& seen, const std::vector<int>& alike) {
   return result;
 }
 
-/// The same text for all ranks, but for the last if it has the far words.
+/// All ranks have the same text, except the last if it has the far words.
 random_program drawn_alike(std::uint64_t seed, int ranks, bool far) {
   const random_program two = drawn_widely(
       seed, {.ranks = 2, .length = 3, .far = far, .waits = true, .fences = seed % 3 == 0, .deadlines = true});
@@ -99,7 +98,7 @@ TEST(symmetry, is_of_those_that_crash_and_of_those_that_do_not) {
   EXPECT_GT(with.blocked, 0U);
 }
 
-/// A fault that only one of the ranks can show is found under any name: here whoever is second.
+/// A fault that only one of the ranks can show is found under any name: here that of the second rank to come.
 TEST(symmetry, finds_what_others_show) {
   program broken = program_of(3, [](scene& s) {
     if (s.cells.x.fetch_add(1, acq_rel) == 1) throw error("second");
@@ -108,7 +107,7 @@ TEST(symmetry, finds_what_others_show) {
   EXPECT_TRUE(finds(broken, by(near_model::release_acquire), fault::exception, "second"));
 }
 
-/// Who is first at one word need not be first at another, and knows less than who is second.
+/// The first rank at one word need not be the first at another, and knows less than the second.
 TEST(symmetry, ends_where_the_order_of_steps_tells_ranks_apart) {
   program what{.where = one_node(3),
                .body =

@@ -1,4 +1,4 @@
-// When ranks that wait go on, and when they cannot: waits for far words, progress of the target, signals.
+// When waiting ranks go on, and when they cannot: waits for far words, progress of the target, signals.
 #include <algorithm>
 
 #include "tests/checker/scene.hpp"
@@ -80,8 +80,8 @@ TEST(disabled_waits, may_have_ended_by_a_value_that_was_never_the_newest) {
 
 // ---- progress of the target -------------------------------------------------------------------------------
 
-/// Rank 1 waits for a put of rank 0 in a loop that makes the library progress or does not; `first` is done
-/// before, so that there is a time at which it does not wait yet.
+/// Rank 1 waits for a put of rank 0 in a loop that makes the library progress or does not. `first` comes
+/// before, so that for a time rank 1 does not wait yet.
 body waits_for_put(bool progresses, int waiter) {
   return [=](scene& s) {
     const int writer = 1 - waiter;

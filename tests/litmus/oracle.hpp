@@ -1,5 +1,5 @@
-/// \file
-/// What the model checker allows a litmus program to do, and whether a world kept to it.
+/// \file The outcomes that the model checker allows for a litmus program, and a check that a world has no
+/// others.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@
 
 namespace nearfar::litmus {
 
-/// All outcomes of a program, over every schedule and every delivery. What the checker calls a fault is a
-/// program that should not be in the list.
+/// All outcomes of a program, over every schedule and every delivery. A program with a fault should not be in
+/// the list.
 [[nodiscard]] inline std::set<outcome> allowed(const program& what) {
   std::set<outcome> result;
   outcome observed;
@@ -31,7 +31,7 @@ namespace nearfar::litmus {
                                    words.play(what, static_cast<std::size_t>(w.rank()), cast, observed);
                                    w.barrier();
                                    words.note_last(what, cast, observed);
-                                   // The last rank goes on from a barrier last.
+                                   // The last rank leaves the barrier last.
                                    w.barrier();
                                    if (w.rank() == w.size() - 1) result.insert(observed);
                                  }};
@@ -46,9 +46,9 @@ namespace nearfar::litmus {
   return result;
 }
 
-/// Plays the programs of a form that the world has ranks for. Each outcome must be one that the checker
-/// allows; rank 0 compares, and prints how many of them were met. Collective. Returns how many programs were
-/// played.
+/// Plays the programs of a form for which the world has enough ranks. The checker must allow each outcome.
+/// Rank 0 compares, and prints how many of the allowed outcomes were met. Collective. Returns the number of
+/// programs played.
 template <world W>
 int expect_only_allowed(W& w, player<W>& by, const form& how, std::size_t rounds) {
   int played = 0;

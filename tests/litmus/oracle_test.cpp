@@ -1,4 +1,4 @@
-// The oracle of the litmus tests, where its answer is known.
+// The oracle of the litmus tests, on programs with known answers.
 #include "tests/litmus/oracle.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace nearfar::litmus {
 namespace {
 
-/// By names, of which a wrong one ends the test.
+/// The program of these names; a wrong name ends the test.
 [[nodiscard]] program program_of(const std::string& shape_name, const std::string& form_name) {
   const auto what = std::find_if(shapes().begin(), shapes().end(),
                                  [&](const shape& one) { return one.name == shape_name; });

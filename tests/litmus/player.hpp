@@ -19,7 +19,7 @@
 
 namespace nearfar::litmus {
 
-/// The words of one round. Making them is collective.
+/// The words of one round. The constructor is collective.
 template <world W>
 class board {
  public:
@@ -41,7 +41,7 @@ class board {
     }
   }
 
-  /// What the words of this rank hold; after a barrier that follows the last access.
+  /// Notes the final values of this rank's words, after a barrier that follows the last access.
   void note_last(const program& what, const std::vector<int>& cast, outcome& observed) {
     for (std::size_t word = 0; word < word_count; ++word) {
       const medium& by = what.of(word);
@@ -51,7 +51,7 @@ class board {
     }
   }
 
-  /// Zeroes the words of this rank; between two barriers.
+  /// Zeroes the words of this rank; called between two barriers.
   void reset() {
     for (const auto field : {&far_words::x, &far_words::y, &far_words::outcome})
       far_.write_direct(world_->rank(), field, value{0});
@@ -66,7 +66,7 @@ class board {
     world_->await(arrived, [count](value ranks) { return ranks == count; });
   }
 
-  /// This rank's part of the outcome, for `collected` at rank 0 after a flush and a barrier.
+  /// Adds this rank's part of the outcome; rank 0 calls `collected` after a flush and a barrier.
   void contribute(const value& part) { far_.accumulate(0, &far_words::outcome, part, far_op::sum); }
   void flush_contributions() { far_.flush(0); }
   [[nodiscard]] value collected() const { return far_.read_direct(0, &far_words::outcome); }
@@ -167,11 +167,11 @@ class board {
   typename W::template near_segment<near_words> near_;
 };
 
-/// How often each outcome was met.
+/// The number of times that each outcome was met.
 using counts = std::map<outcome, std::uint64_t>;
 
-/// Plays programs again and again on fresh words, with random delays so that accesses meet. Collective, as
-/// are all of its functions.
+/// Plays programs again and again on fresh words, with random delays so that accesses meet. All functions are
+/// collective.
 template <world W>
 class player {
  public:
@@ -183,8 +183,8 @@ class player {
   /// Whether the world has the ranks that `what` needs.
   [[nodiscard]] bool can_play(const program& what) const { return candidates(what).size() >= what.ranks(); }
 
-  /// The outcomes of `rounds` rounds; at rank 0, nothing elsewhere. The threads of the program go
-  /// round the ranks.
+  /// The outcomes of `rounds` rounds at rank 0; empty at other ranks. The threads of the program go round the
+  /// ranks.
   [[nodiscard]] counts play(const program& what, std::size_t rounds) {
     const std::vector<int> ranks = candidates(what);
     counts met;
@@ -220,7 +220,7 @@ class player {
     return what.what->registers() + word_count;
   }
 
-  /// Those who may take part: all, or the node of rank 0.
+  /// The ranks that may take part: all, or the node of rank 0.
   [[nodiscard]] std::vector<int> candidates(const program& what) const {
     const locality& where = world_->locality();
     if (what.shares_memory()) {
@@ -249,8 +249,8 @@ class player {
     on.play(what, static_cast<std::size_t>(me - cast.begin()), cast, observed);
   }
 
-  /// An outcome in one word, each rank adding what it knows. What no program writes becomes the largest
-  /// entry.
+  /// An outcome in one word, to which each rank adds its part. A value that no program writes becomes the
+  /// largest entry.
   [[nodiscard]] static value packed(const outcome& entries) {
     constexpr value most = (value{1} << bits_of_entry) - 1;
     value result = 0;

@@ -1,10 +1,10 @@
-/// \file
-/// Litmus programs: a few accesses by a few ranks to two words, whose outcomes tell what orders memory keeps.
+/// \file Litmus programs: a few accesses by a few ranks to two words. Their outcomes show the orders that
+/// memory keeps.
 ///
-/// A program is a shape (who accesses which word in which order; the names are those of the literature, see
-/// J. Alglave, L. Maranget, M. Tautschnig, "Herding cats", TOPLAS 2014, doi 10.1145/2627752) in a form (by
-/// which operations, and whose the words are). Nothing here knows a world: `player.hpp` runs a program in
-/// any.
+/// A program is a shape in a form. The shape says which rank accesses which word in which order; the names
+/// are those of the literature, see J. Alglave, L. Maranget, M. Tautschnig, "Herding cats", TOPLAS 2014, doi
+/// 10.1145/2627752. The form says by which operations, and which rank owns each word. Nothing here depends on
+/// a world: `player.hpp` runs a program in any.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ inline constexpr std::size_t y = 1;
 inline constexpr std::size_t word_count = 2;
 inline constexpr std::array word_names{"x", "y"};
 
-/// A write of `written` to a word, or a read of it into the next register if that is 0.
+/// A write of `written` to a word; if `written` is 0, a read of the word into the next register.
 struct access {
   std::size_t word;
   value written;
@@ -65,7 +65,7 @@ struct shape {
   }
 };
 
-/// How a word is written: far operations are each flushed, `add` and `compare_and_swap` expect a zero word.
+/// How a word is written. Each far operation is flushed; `add` and `compare_and_swap` expect a zero word.
 enum class writing : std::uint8_t {
   put,
   replace,
@@ -78,7 +78,8 @@ enum class writing : std::uint8_t {
   near_exchange,
   near_sequential,
 };
-/// How it is read. Of those that could write, `add` adds zero and `compare_and_swap` puts zero for zero.
+/// How a word is read. Two of the operations could write: `add` adds zero, and `compare_and_swap` puts zero
+/// for zero.
 enum class reading : std::uint8_t {
   get,
   fetch,
@@ -101,10 +102,10 @@ struct form {
   std::string name;
   std::array<medium, word_count> words;
   std::memory_order between =
-      std::memory_order_relaxed;  ///< of a fence between any two accesses; relaxed: none
+      std::memory_order_relaxed;  ///< order of a fence between any two accesses; relaxed: none
 };
 
-/// Each rank owns the word that store buffering has it write; the last letters say otherwise.
+/// Each rank owns the word that it writes in store buffering, unless the last letters say otherwise.
 [[nodiscard]] inline form alike(std::string name, writing write, reading read, std::size_t home_of_x = 0,
                                 std::size_t home_of_y = 1) {
   return {std::move(name), {{{write, read, home_of_x}, {write, read, home_of_y}}}};
@@ -183,7 +184,7 @@ struct program {
 
   [[nodiscard]] std::size_t ranks() const { return what->threads.size(); }
   [[nodiscard]] const medium& of(std::size_t word) const { return how->words[word]; }
-  /// Whether ranks reach each other's words without a far operation, which takes one node.
+  /// Whether ranks reach each other's words without a far operation. That takes one node.
   [[nodiscard]] bool shares_memory() const {
     for (std::size_t thread = 0; thread < ranks(); ++thread)
       for (const access& one : what->threads[thread]) {
@@ -194,7 +195,7 @@ struct program {
       }
     return false;
   }
-  /// Whether MPI defines it: a put or a write in place must not race with another write of the word.
+  /// Whether MPI defines the program: a put or a write in place must not race with another write of the word.
   [[nodiscard]] bool is_defined() const {
     for (std::size_t word = 0; word < word_count; ++word) {
       const bool is_plain = of(word).write == writing::put || of(word).write == writing::in_place;
@@ -212,7 +213,7 @@ struct program {
   return all;
 }
 
-/// The registers, then what the words hold at the end.
+/// The registers, then the final values of the words.
 using outcome = std::vector<value>;
 
 [[nodiscard]] inline std::string to_string(const program& of) {

@@ -1,5 +1,4 @@
-/// \file
-/// Stress runs whose histories are judged, in any world.
+/// \file Stress runs in any world, whose histories are judged.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +15,7 @@ struct recorded_words {
   far<std::uint64_t> word;
 };
 
-/// A register in far memory by swap, compare-and-swap and fetch: all of them atomic.
+/// A register in far memory, accessed by swap, compare-and-swap and fetch, which are all atomic.
 template <world W>
 void expect_linearizable_atomics(W& w, int operations) {
   using reg = checker::register_specification;
@@ -55,7 +54,7 @@ void expect_linearizable_atomics(W& w, int operations) {
   EXPECT_EQ(judged.is_linearizable, checker::linearizability::yes) << judged.text;
 }
 
-/// Two ranks add by a read and a write, both of which come after both reads: one addition is lost for sure.
+/// Two ranks add by a read and a write. Both writes come after both reads, so one addition is always lost.
 template <world W>
 void expect_lost_update(W& w) {
   using counter = checker::counter_specification;

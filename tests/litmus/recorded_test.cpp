@@ -1,4 +1,4 @@
-// Histories of threads that run at the same time, by the judge of the model checker.
+// Histories of concurrent threads, judged by the model checker's judge.
 #include "tests/litmus/recorded.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The simulated cluster does nothing that the model checker does not know of.
+// The simulated cluster shows only outcomes that the model checker allows.
 #include <gtest/gtest.h>
 
 #include "tests/litmus/oracle.hpp"

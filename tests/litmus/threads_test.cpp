@@ -1,4 +1,4 @@
-// The world of threads does nothing that the model checker does not know of.
+// The world of threads shows only outcomes that the model checker allows.
 #include <gtest/gtest.h>
 
 #include "nearfar/memory/threads/world.hpp"
@@ -12,8 +12,8 @@ INSTANTIATE_TEST_SUITE_P(ranks, threads_litmus, ::testing::Values(2, 4));
 
 TEST_P(threads_litmus, has_no_outcome_that_the_checker_forbids) {
   constexpr std::size_t rounds = 2'000;
-  // Each on a core of its own, or nothing meets; long waits yield, since a core may be busy with something
-  // else.
+  // Each thread has a core of its own, or accesses do not meet. Long waits yield, since another program may
+  // use the core.
   const threads::options chosen{.ratios = {.polls_per_yield = 1'000}, .oversubscribed = true, .bind = true};
   threads::run(
       GetParam(),

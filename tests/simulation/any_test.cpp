@@ -13,7 +13,7 @@ namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
 const auto is_set = [](std::uint64_t value) { return value != 0; };
 
-/// Two on one line, one on its own.
+/// Two cells on one line, and one on its own line.
 struct alignas(cache_line) three_cells {
   world::near<std::uint64_t> left{};
   world::near<std::uint64_t> right{};
@@ -46,7 +46,7 @@ TEST(any_of_several, ends_a_wait_when_the_first_holds) {
       EXPECT_EQ(held.index, which);
       EXPECT_EQ(held.value, value);
       EXPECT_EQ(w.now(), nanoseconds(1000));
-      // Which wakes this rank no more.
+      // That store wakes this rank no more.
       w.delay(nanoseconds(9000));
       EXPECT_EQ(w.now(), nanoseconds(10000));
     });
@@ -67,10 +67,10 @@ TEST(any_of_several, leaves_the_lines_of_all_when_it_ends) {
       for (int rank = 1; rank < w.size(); ++rank) channel.signal(rank);
       return;
     }
-    // Rank 1 is between the others in the lists of both lines.
+    // In the lists of both lines rank 1 is between the others.
     w.delay(nanoseconds(w.rank() == 1 ? 200 : 100 * w.rank() - 100));
     if (w.rank() == 1) {
-      // One word twice, too.
+      // One word may occur twice, too.
       const std::size_t index = w.await_any(when(all.left, is_set), when(all.right, is_set),
                                             when(all.right, is_set), when(all.apart, is_set))
                                     .index;
@@ -81,7 +81,7 @@ TEST(any_of_several, leaves_the_lines_of_all_when_it_ends) {
       EXPECT_LT(index, 2U);
       EXPECT_EQ(w.now(), nanoseconds(2000));
     }
-    // Only the signal wakes from this.
+    // Only the signal ends this wait.
     channel.await_signal(0);
     EXPECT_EQ(w.now(), nanoseconds(3000));
   });
@@ -94,7 +94,7 @@ TEST(any_of_several, begins_with_another_one_each_time) {
     all.left.store(1, relaxed);
     all.right.store(1, relaxed);
     all.apart.store(1, relaxed);
-    // Two waits in turn: each of them takes all of its words.
+    // Two kinds of wait in turn: each of them gets to all of its words.
     std::array<std::array<int, 3>, 2> chosen{};
     for (int round = 0; round < 60; ++round) {
       ++chosen[0].at(w.await_any(when(all.left, is_set), when(all.right, is_set)).index);
@@ -133,7 +133,7 @@ TEST(any_of_several, reads_each_word_and_polls_so_much_less_often) {
 }
 
 TEST(any_of_several, sees_what_is_written_while_it_reads_another) {
-  // A read takes 300 ns: rank 0 writes the word that has been read while the other one is on its way.
+  // A read takes 300 ns: rank 0 writes the word that was read while the read of the other one is in flight.
   machine on = free_machine();
   on.near.same_cache = 300;
   for (const bool left : {true, false})
@@ -177,7 +177,7 @@ TEST(any_of_several, is_in_the_text_of_a_deadlock) {
 }
 
 TEST(any_of_several, serves_others_while_it_waits) {
-  // As every wait in place does: rank 1's put is carried out by rank 0, which polls.
+  // Like every wait in place this one serves others: rank 0, which polls, carries out rank 1's put.
   run(plain_machine(executor::target), placed("node:2 core:1", 2), [](world& w) {
     world::near_segment<three_cells> cells(w);
     world::far_segment<two_words> words(w);

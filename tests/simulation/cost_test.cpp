@@ -1,4 +1,4 @@
-// Every cost of a machine, alone: the clock must say what one computes by hand.
+// Every cost of a machine by itself: the clock must show the time that one computes by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct near_spans {
   std::int64_t first_load, second_load, store, atomic_after_store, owned_atomic;
 };
 
-/// What rank 1 sees of a cell that is with rank 0.
+/// The spans that rank 1 measures of a cell of rank 0.
 near_spans of_near_cell(const machine& on, const std::vector<place>& places) {
   near_spans result{};
   run(on, locality(places), [&](world& w) {
@@ -41,7 +41,7 @@ TEST(near_costs, by_distance) {
       {{{0, 0, 0, 0, 0}, {0, 0, 0, 1, 0}}, 50},
       {{{0, 0, 0, 0, 0}, {0, 0, 1, 0, 0}}, 100},
       {{{0, 0, 0, 0, 0}, {0, 1, 0, 0, 0}}, 100},
-      // Cores, caches and domains that are not known are not shared.
+      // Ranks do not share unknown cores, caches and domains.
       {{{0, 0, 0, 0, -1}, {0, 0, 0, 0, -1}}, 30},
       {{{0, 0, -1, -1, -1}, {0, 0, -1, -1, -1}}, 50},
       {{{0, -1, -1, -1, -1}, {0, -1, -1, -1, -1}}, 100},
@@ -51,7 +51,7 @@ TEST(near_costs, by_distance) {
     const near_spans spans = of_near_cell(on, places);
     EXPECT_EQ(spans.first_load, move);
     EXPECT_EQ(spans.second_load, 2);
-    // A store costs a hit and is visible once the other copy is gone, which an atomic operation waits for.
+    // A store costs a hit and is visible once the other copy is gone. An atomic operation waits for that.
     EXPECT_EQ(spans.store, 2);
     EXPECT_EQ(spans.atomic_after_store, move - 2 + 2 + 7);
     EXPECT_EQ(spans.owned_atomic, 2 + 7);
@@ -81,7 +81,7 @@ TEST(near_costs, a_shared_line_is_copied_to_several_at_once) {
       if (w.rank() == 0) return;
       spans[static_cast<std::size_t>(w.rank())] = span_of(w, [&] { (void)cells.at(0).first.load(relaxed); });
     });
-    // The first takes it from the core that wrote it, alone.
+    // The first reader takes the line from the core that wrote it, alone.
     const std::int64_t apart = 30 / at_once;
     EXPECT_EQ(spans, (std::array<std::int64_t, 5>{0, 30, 60, 60 + apart, 60 + 2 * apart}));
   }
@@ -103,14 +103,14 @@ TEST(near_costs, who_polls_copies_the_line_when_it_polls) {
     }
     w.delay(nanoseconds(10000));
     EXPECT_EQ(span_of(w, [&] { cell.fetch_add(1, relaxed); }), 30);
-    // Nobody's poll has come yet; one period later everybody's has.
+    // No rank has polled yet; one period later every rank has.
     EXPECT_EQ(span_of(w, [&] { (void)cell.exchange(1, relaxed); }), 0);
     w.delay(nanoseconds(1000 - 60));
     EXPECT_EQ(span_of(w, [&] { (void)cell.exchange(1, relaxed); }), 30);
     w.delay(nanoseconds(10000));
     cell.fetch_add(1, relaxed);
   });
-  // Each at its own time within a period, and not in the order in which they began to wait.
+  // Each rank notices at its own time within a period, and not in the order in which they began to wait.
   std::ranges::sort(noticed);
   EXPECT_LT(noticed[3] - noticed[1], 1000);
   EXPECT_GT(noticed[3] - noticed[1], 2 * 30);
@@ -163,7 +163,7 @@ TEST(near_costs, a_full_store_buffer_makes_the_writer_wait) {
                         for (std::size_t i = 0; i < 32; ++i) all[i].first.store(1, relaxed);
                       }),
               0);
-    // Their lines move side by side, so that one place gets free when the first has moved.
+    // Their lines move side by side, so one place is free as soon as the first has moved.
     EXPECT_EQ(span_of(w, [&] { all[32].first.store(1, relaxed); }), 30);
   });
 }
@@ -196,7 +196,7 @@ TEST_P(far_costs, of_each_field) {
   const auto [how_far, kind, by] = GetParam();
   machine on = free_machine();
   on.library.flush = 500000;
-  // In place an atomic and an accumulate go the same way, or neither does.
+  // In place an atomic and an accumulate have the same executor.
   if (how_far != distance::remote)
     for (const transfer other : all_transfers) on.cost(how_far, other).by = by;
   on.cost(how_far, kind) = sample_cost;
@@ -208,7 +208,7 @@ TEST_P(far_costs, of_each_field) {
       std::uint64_t result = 0;
       const std::int64_t issued = span_of(w, [&] { issue(words, kind, to, result); });
       const std::int64_t flushed = span_of(w, [&] { words.flush(to); });
-      // In place the origin itself does it all before the call returns.
+      // In place the origin itself does all the work before the call returns.
       EXPECT_EQ(issued, by == executor::origin ? 10 + 200 + 3000 : 10);
       EXPECT_EQ(issued + flushed, 10 + 200 + 3000 + 40000 + 500000);
     }
@@ -264,7 +264,7 @@ TEST(transfer_costs, of_a_lock_epoch) {
     });
     constexpr std::int64_t request = 10 + 200 + 7 + 40000;
     EXPECT_EQ(span[0], request + request);
-    // The second is granted it once the first one's release has been carried out.
+    // The second rank gets the grant once the first one's release has been carried out.
     EXPECT_EQ(span[1], request + (10 + 200 + 7) + 40000 + request);
   }
 }
@@ -284,7 +284,7 @@ TEST(transfer_costs, of_a_lock_epoch_that_is_shared) {
       }
       w.barrier();
     });
-    // Nobody waits for another, but home serves one request after the other.
+    // No rank waits for another, but home serves one request after the other.
     constexpr std::int64_t request = 10 + 200 + 7 + 40000;
     EXPECT_EQ(begun, (std::array<std::int64_t, 3>{request, request + 7, request + 7 + 7}));
   }
@@ -311,11 +311,11 @@ TEST(transfer_costs, of_a_lock_epoch_at_a_home_in_the_node) {
         return;
       }
       w.barrier();
-      // Away from the library, home grants nothing that it is asked for.
+      // Outside the library home grants no request.
       w.compute(nanoseconds(5000));
       w.delay(nanoseconds(5000));
     });
-    // In place it is the origin's processor that does it, whatever home does.
+    // In place the origin's processor does the work, whatever home does.
     EXPECT_EQ(spans[0], one_way == 0 ? 7 + 7 : 2 * (10 + 200 + 7 + 200));
     EXPECT_EQ(spans[1], one_way == 0 ? 7 : 5000 - 100 + 7 + 200);
   }
@@ -336,14 +336,14 @@ TEST(transfer_costs, atomics_in_a_node_take_turns_under_its_lock) {
       const int rank = w.rank();
       std::uint64_t old = 0;
       spans[static_cast<std::size_t>(rank)] = span_of(w, [&] {
-        // To words that have nothing in common, and by a put, which needs no lock.
+        // The words have nothing in common, and one operation is a put, which needs no lock.
         if (rank == 0) words.fetch_add(0, &two_words::first, one, old);
         if (rank == 1) words.accumulate(2, &two_words::first, one, far_op::sum);
         if (rank == 2) words.fetch_add(3, &two_words::first, one, old);
         if (rank == 3) words.put(1, &two_words::second, one);
       });
       if (rank == 3) return;
-      // They do not meet any more, and so each finds it free.
+      // The ranks do not meet any more, so each finds the word free.
       w.delay(nanoseconds(10000));
       EXPECT_EQ(span_of(w, [&] { words.fetch_add(rank, &two_words::second, one, old); }), 110);
     });
@@ -364,7 +364,7 @@ TEST(transfer_costs, one_call_serves_so_many_requests) {
       std::uint64_t old = 0;
       if (w.rank() == 0) {
         w.compute(nanoseconds(5000));
-        // Two calls that need not wait, and then one that does.
+        // Two calls that need no wait, and then one that does.
         words.put(0, &two_words::second, one);
         w.compute(nanoseconds(1000));
         words.flush(0);
@@ -450,7 +450,7 @@ TEST(transfer_costs, between_islands) {
           issue(words, kind, to, result);
           words.flush(to);
         });
-        // Nodes 0 and 1 are one island. There and back it is further to the others.
+        // Nodes 0 and 1 are one island. The way to the others and back is longer.
         EXPECT_EQ(span, 10 + 200 + 3000 + 40000 + (to == 1 ? 0 : 2 * 5000)) << to;
       }
     w.barrier();
@@ -479,7 +479,7 @@ TEST(transfer_costs, messages_leave_a_node_one_after_the_other) {
         words.flush(2);
         words.flush(3);
       });
-      // Four in all, in turns.
+      // Four operations in all, in turns.
       EXPECT_EQ(span, 1000 + (2 + w.rank()) * 100);
     }
     w.barrier();
@@ -495,7 +495,7 @@ TEST(transfer_costs, an_interface_does_one_operation_on_a_word_at_a_time) {
     std::uint64_t old = 0;
     if (w.rank() > 0)
       spans[static_cast<std::size_t>(w.rank())] = span_of(w, [&] {
-        // Ranks 1 and 2 meet at one word, rank 3 has one for itself.
+        // Ranks 1 and 2 meet at one word; rank 3 has one to itself.
         words.fetch_add(0, w.rank() < 3 ? &two_words::first : &two_words::second, one, old);
         words.flush(0);
       });

@@ -1,4 +1,4 @@
-// Waits with a deadline: when they end, what is taken in time, and that nothing of them is left.
+// Waits with a deadline: when they end, what they take in time, and that they leave nothing behind.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,11 +16,11 @@ namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
 const auto is_set = [](std::uint64_t value) { return value != 0; };
 
-/// Everything that a rank can wait for, of rank 0, which sets it all.
+/// Everything that a rank can wait for, at rank 0, which sets it all.
 struct everything {
   explicit everything(world& w) : here(&w), cells(w), words(w), channel(w) {}
 
-  /// Waits for what has number `kind`; returns whether it came.
+  /// Waits for the thing of number `kind`. Returns whether it came.
   [[nodiscard]] bool await_until(int kind, nanoseconds until) {
     world& w = *here;
     const auto of = &two_words::first;
@@ -68,7 +68,7 @@ struct deadline_case {
   int kind;
 };
 
-/// A far operation of rank 1 takes 10 ns, everything else no time.
+/// A far operation of rank 1 takes 10 ns, everything else takes no time.
 class deadlines : public ::testing::TestWithParam<deadline_case> {
  protected:
   [[nodiscard]] static machine on() {
@@ -84,11 +84,11 @@ class deadlines : public ::testing::TestWithParam<deadline_case> {
   [[nodiscard]] static bool is_far() {
     return !everything::is_in_place(GetParam().kind) && GetParam().kind != everything::signal;
   }
-  /// Whether waiting takes far operations one after the other.
+  /// Whether the wait repeats far operations one after the other.
   [[nodiscard]] static bool repeats() {
     return is_far() && (GetParam().by != executor::origin || GetParam().kind == everything::swap);
   }
-  /// Rank 1 waits for rank 0, which sets everything at a time that is none for never.
+  /// Rank 1 waits for rank 0, which sets everything at a given time; without a time it never does.
   template <typename Body>
   static void run_two(nanoseconds set_at, Body body) {
     run(on(), placed(GetParam().spec, 2), [&](world& w) {
@@ -96,7 +96,7 @@ class deadlines : public ::testing::TestWithParam<deadline_case> {
       if (w.rank() == 0) {
         w.delay(set_at);
         if (set_at != never_set) all.set({1});
-        // Within the library, where it serves the other.
+        // Rank 1 is within the library here, where it serves the other.
         w.barrier();
       } else {
         body(w, all);
@@ -125,8 +125,9 @@ TEST_P(deadlines, end_waits_at_their_time) {
     run_two(never_set, [&](world& w, everything& all) {
       w.delay(nanoseconds(500));
       EXPECT_FALSE(all.await_until(GetParam().kind, nanoseconds(until)));
-      // Far operations are repeated every 10 ns, or 11 with the pause between swaps. The rank sees that it is
-      // late after one, or in a pause that the deadline cuts short, and then tries once more.
+      // Far operations are repeated every 10 ns, or every 11 ns with the pause between swaps. The rank
+      // notices that it is late after an operation, or in a pause that the deadline cuts short, and then
+      // tries once more.
       const int pause = GetParam().kind == everything::swap ? 1 : 0;
       int expected = until;
       if (repeats()) {
@@ -147,7 +148,7 @@ TEST_P(deadlines, that_are_over_leave_one_look) {
         const nanoseconds start = w.now();
         EXPECT_EQ(all.await_until(GetParam().kind, until), is_there);
         EXPECT_LE(w.now() - start, nanoseconds(is_far() ? 20 : 0));
-        // A signal is taken, and a swap takes the value.
+        // The wait takes a signal, and a swap takes the value.
         if (is_there && (GetParam().kind == everything::signal || GetParam().kind == everything::swap)) break;
       }
     });
@@ -163,7 +164,7 @@ TEST_P(deadlines, do_not_touch_what_comes_in_time) {
 }
 
 TEST_P(deadlines, leave_nothing_behind) {
-  // Rank 2 wakes rank 1 by a signal, which nothing else may do: neither the word nor its deadline.
+  // Rank 2 wakes rank 1 by a signal. Neither the word nor its deadline may wake rank 1.
   for (const bool in_time : {true, false})
     run(on(), placed(GetParam().spec == "node:1 core:2" ? "node:1 core:3" : "node:3 core:1", 3),
         [&](world& w) {
@@ -179,7 +180,7 @@ TEST_P(deadlines, leave_nothing_behind) {
             EXPECT_EQ(all.await_until(kind, nanoseconds(in_time ? 2000 : 400)), in_time);
             other.await_signal(2);
             EXPECT_EQ(w.now(), nanoseconds(10000));
-            // The same once more, of the same words.
+            // Once more with the same words.
             EXPECT_TRUE(all.await_until(kind, nanoseconds(20000)));
           } else {
             w.delay(nanoseconds(10000));
@@ -270,7 +271,7 @@ TEST(deadlines_of_ranks, that_watch_one_word_let_each_other_be) {
 }
 
 TEST(deadlines_of_polls, that_come_before_the_next_poll_are_not_late_for_the_value) {
-  // The value is there at 500, the next poll would come after the deadline.
+  // The value is there at 500. The next poll would come after the deadline.
   machine on = free_machine();
   on.library.progress = 1e6;
   run(on, placed("node:1 core:2", 2), [](world& w) {
@@ -285,7 +286,7 @@ TEST(deadlines_of_polls, that_come_before_the_next_poll_are_not_late_for_the_val
   });
 }
 
-// What is taken for a deadlock.
+// Programs that the simulation takes for a deadlock.
 
 TEST(deadlines_and_deadlocks, somebody_with_a_deadline_still_goes_on) {
   for (const std::string spec : {"node:1 core:3", "node:3 core:1"})
@@ -302,7 +303,7 @@ TEST(deadlines_and_deadlocks, somebody_with_a_deadline_still_goes_on) {
                                 words.accumulate(1, &two_words::first, one, far_op::sum);
                                 words.flush(1);
                               }
-                              // By far operations only, and far more than the limit.
+                              // Rank 2 uses far operations only, and far more than the limit.
                               if (w.rank() == 2) {
                                 EXPECT_FALSE(w.await_get_until(std::chrono::milliseconds(100), words, 1,
                                                                &two_words::second, is_set));
@@ -338,7 +339,7 @@ TEST(deadlines_and_deadlocks, a_loop_of_waits_with_deadlines_is_one) {
                       w.barrier();
                     },
                     {.most_fruitless = 10000});
-  EXPECT_NE(text.find("rank 0 and others read on and on"), std::string::npos) << text;
+  EXPECT_NE(text.find("rank 0 and other ranks keep reading"), std::string::npos) << text;
 }
 
 TEST(deadlines_and_deadlocks, a_deadline_whose_wait_has_ended_keeps_nobody_alive) {
@@ -408,8 +409,8 @@ TEST(deadlines_and_deadlocks, ranks_that_are_abandoned_in_such_waits_end) {
                std::runtime_error);
 }
 
-// Programs against what one computes by hand: where nothing costs anything, a wait ends at the time of the
-// first event that satisfies it.
+// Programs compared with results computed by hand: where nothing costs time, a wait ends at the first event
+// that satisfies it.
 
 constexpr std::size_t cell_count = 3;
 struct alignas(cache_line) random_cells {
@@ -422,12 +423,12 @@ struct alignas(cache_line) random_cells {
   }
 };
 
-/// What rank 0 does at an odd time, and only then.
+/// Rank 0's deed at an odd time; rank 0 does nothing at even times.
 struct event_of_program {
   std::int64_t at;
-  std::size_t cell;       // which it sets
-  std::uint64_t value;    // to this
-  std::optional<int> to;  // or sends a signal to this rank
+  std::size_t cell;       // the cell that it sets
+  std::uint64_t value;    // the new value
+  std::optional<int> to;  // or the receiver of a signal
 };
 
 struct random_program {
@@ -448,7 +449,7 @@ struct random_program {
   std::vector<event_of_program> events;
 };
 
-/// One rank's waits, as the events say that they end.
+/// One rank's waits, with the ends that the events give them.
 class oracle {
  public:
   oracle(const random_program& program, int rank) : program_(&program), rank_(rank) {}
@@ -459,7 +460,7 @@ class oracle {
       if (!one.to && one.cell == cell && one.at <= at) result = one.value;
     return result;
   }
-  /// When one of the cells has the value, from `at` on; the deadline, or `at`, if none has before.
+  /// The time from `at` on when one of the cells has the value; the deadline or `at` if none has it before.
   [[nodiscard]] std::pair<bool, std::int64_t> wait_end(const std::vector<std::size_t>& cells,
                                                        std::uint64_t value, std::int64_t at,
                                                        std::int64_t until) const {
@@ -510,7 +511,7 @@ TEST(random_programs, of_waits_with_deadlines_end_when_they_must) {
       random_program choices(seed * 7919 + static_cast<std::uint64_t>(w.rank()));
       while (w.now().count() < random_program::span) {
         const std::int64_t start = w.now().count();
-        // Even, so that nothing else happens then.
+        // The time is even, so nothing else happens then.
         const nanoseconds until(2 * ((start - 40 + choices.random.below(200)) / 2));
         const std::uint64_t value = choices.pick(3);
         const auto is_it = [&](std::uint64_t seen) { return seen == value; };
@@ -554,7 +555,7 @@ TEST(random_programs, of_waits_with_deadlines_end_when_they_must) {
           }
         }
         if (::testing::Test::HasFatalFailure()) return;
-        // On to the next even time, as rank 0 has the odd ones.
+        // The rank goes on to the next even time, as rank 0 has the odd ones.
         w.delay(nanoseconds(2 - w.now().count() % 2));
       }
     });

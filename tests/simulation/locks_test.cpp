@@ -1,4 +1,4 @@
-// The locks and benchmarks in the simulation, as they are.
+// The unchanged locks and benchmarks in the simulation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,13 +65,13 @@ TEST(simulated_locks, exclude) {
   EXPECT_GE(tried, 40);
 }
 
-/// Of 200 acquisitions of a rank 190 take 1 us, 9 take 20 us and one takes 300 us, all mixed.
+/// Of 200 acquisitions of a rank 190 take 1 us, nine take 20 us and one takes 300 us, in mixed order.
 class known_lock : public lockable<known_lock, world> {
  public:
   explicit known_lock(world& w) : lockable(w, {}), world_(&w) {}
   handover acquire() {
     constexpr int cycle = 200;
-    constexpr int step = 77;  // without a factor in common with the cycle
+    constexpr int step = 77;  // has no common factor with the cycle
     const int which = step * (count_++ % cycle) % cycle;
     world_->compute(std::chrono::microseconds(which < 190 ? 1 : which < 199 ? 20 : 300));
     return handover::uncontended;
@@ -116,7 +116,7 @@ TEST(simulated_locks, let_each_wait_for_all_others_in_turn) {
     sample mine = bench::run_ecsb(w, fifo, {}, std::chrono::milliseconds(2), 1);
     if (w.rank() == 0) one = std::move(mine);
   });
-  // A round is the wait for all others and the release, so that it is a little more than the acquisition.
+  // A round is the wait for all others and the release, so it is a little longer than the acquisition.
   const double round = ranks * one.ns_per_acquisition();
   EXPECT_LT(*one.count("acquire_mean"), round);
   EXPECT_GT(*one.count("acquire_mean"), 0.7 * round);
@@ -132,7 +132,7 @@ TEST(simulated_locks, that_let_everybody_in_are_found_out) {
   EXPECT_FALSE(ecsb_of(broken, plain_machine(), "node:1 core:4", 4).verified);
 }
 
-/// Lets everybody in.
+/// A lock that lets every rank in.
 class open_house : public shared_lockable<open_house, world> {
  public:
   explicit open_house(world& w) : open_house::shared_lockable(w, {}) {}
@@ -186,7 +186,7 @@ TEST(simulated_locks, wait_within_their_node_less_than_between_nodes) {
   EXPECT_LT(3 * with, without);
 }
 
-// Where far operations wait for the target to enter the library, as a failed attempt must make it do.
+// Far operations wait for the target to enter the library. A failed attempt must make the rank enter it.
 TEST(simulated_locks, can_be_tried_in_a_loop) {
   for (const std::string name : {"cohort", "mcs", "dash", "tas"}) {
     int entered = 0;
@@ -203,7 +203,7 @@ TEST(simulated_locks, can_be_tried_in_a_loop) {
   }
 }
 
-/// The order in which ranks of a lock get it that ask for it one after the other.
+/// The order in which ranks get a lock for which they ask one after the other.
 std::vector<int> order_of(const std::string& name, const std::vector<int>& asking) {
   std::vector<int> order;
   run(plain_machine(), placed("node:2 core:3", 6), [&](world& w) {
@@ -219,7 +219,8 @@ std::vector<int> order_of(const std::string& name, const std::vector<int>& askin
 }
 
 TEST(simulated_locks, that_shuffle_put_the_queue_in_order) {
-  // Ranks 0 to 2 are of one node. When rank 0 is the first of the queue it moves 1 up, and not 2, the last.
+  // Ranks 0 to 2 are of one node. As the first of the queue rank 0 moves rank 1 up, and leaves rank 2, which
+  // is last.
   const std::vector<int> asking{3, 4, 0, 5, 1, 2};
   const std::vector<int> shuffled{3, 4, 0, 1, 5, 2};
   for (const char* name : {"shfl", "shfl.tts"}) EXPECT_EQ(order_of(name, asking), shuffled) << name;
@@ -259,7 +260,8 @@ TEST(simulated_locks, work_inside_takes_its_time) {
   };
   const sample none = at(0);
   const sample much = at(12);
-  // Beyond the equilibrium a round takes at least its work inside; before it, its share of all work.
+  // Beyond the equilibrium a round takes at least its work inside; before the equilibrium, its share of all
+  // work.
   EXPECT_GE(much.ns_per_acquisition(), 12 * *much.count("piece_ns") * 0.9);
   EXPECT_GE(much.ns_per_acquisition(), *much.count("optimum_ns") * 0.9);
   EXPECT_DOUBLE_EQ(*none.count("optimum_ns"), 3 * *none.count("piece_ns"));
@@ -275,13 +277,13 @@ TEST(simulated_locks, waits_before_take_their_time_and_block_others_without_prog
   EXPECT_DOUBLE_EQ(*with.count("optimum_ns"), 1.5 * 50'000 / 8);
   EXPECT_GE(with.ns_per_acquisition(), *with.count("optimum_ns") * 0.9);
   EXPECT_LT(*with.count("acquire_p50"), 50'000) << "the wait before is no part of the latency";
-  // Operations at a rank wait until it has computed.
+  // Operations at a rank wait until the rank has computed.
   EXPECT_GT(without.ns_per_acquisition(), 1.2 * with.ns_per_acquisition());
 }
 
 TEST(simulated_locks, cost_as_much_beyond_a_long_wait_as_beyond_a_short_one) {
-  // With waits so long that nobody meets another. All ranks' time less the mean of all possible waits is
-  // noise then, larger than the lock's cost and of either sign.
+  // The waits are so long that ranks never meet. All ranks' time less the mean of all possible waits is noise
+  // then, larger than the lock's cost and of either sign.
   const auto overhead = [](std::int64_t wait) {
     return *ccwb_or_wbab("wbab", point_of({{"wait_ns", wait}, {"progress", true}}), "d_mcs")
                 .count("overhead_ns");
@@ -291,8 +293,7 @@ TEST(simulated_locks, cost_as_much_beyond_a_long_wait_as_beyond_a_short_one) {
   EXPECT_NEAR(overhead(1'000'000'000), beyond_short, 0.5 * beyond_short);
 }
 
-/// How many of so many acquisitions in a row, of ranks that all want the lock, followed one of another
-/// domain.
+/// The share of acquisitions that followed one of another domain. All ranks want the lock.
 template <typename Lock>
 double share_from_other_domains(int passes) {
   std::vector<int> domains;
@@ -314,7 +315,8 @@ double share_from_other_domains(int passes) {
 TEST(simulated_locks, of_levels_stay_in_a_domain_for_as_long_as_they_may) {
   for (const int passes : {4, 9, 19}) {
     SCOPED_TRACE(passes);
-    // A little more at the beginning and at the end, when some of a domain's ranks do not want it.
+    // The share is a little higher at the beginning and at the end, when some ranks of a domain do not want
+    // the lock.
     const double least = 1.0 / (passes + 1);
     for (const double share :
          {share_from_other_domains<near_hmcs_lock<world>>(passes),
@@ -325,7 +327,7 @@ TEST(simulated_locks, of_levels_stay_in_a_domain_for_as_long_as_they_may) {
   }
 }
 
-/// A rank that has the lock again and again without a far operation is the home of what others ask for.
+/// A rank that has the lock again and again without a far operation is the home that other ranks ask.
 TEST(simulated_locks, that_are_kept_are_given_away_where_the_target_must_progress) {
   for (const int home : {0, 1}) {
     SCOPED_TRACE(home);
@@ -352,7 +354,7 @@ TEST(simulated_locks, of_timed_turns_stay_in_a_node_for_that_time) {
   constexpr nanoseconds work(500);
   for (const nanoseconds longest : {nanoseconds(0), nanoseconds(20'000), nanoseconds(100'000)}) {
     SCOPED_TRACE(longest.count());
-    std::vector<std::pair<int, nanoseconds>> entered;  // each holder's node, and when
+    std::vector<std::pair<int, nanoseconds>> entered;  // each holder's node, and the time
     run(plain_machine(), placed("node:2 core:6", 12), [&](world& w) {
       timed lock(w, 0, longest);
       for (int i = 0; i < 200; ++i) {
@@ -369,7 +371,7 @@ TEST(simulated_locks, of_timed_turns_stay_in_a_node_for_that_time) {
         turns.push_back(entered[i - 1].second - entered[first].second);
         first = i;
       }
-    // At the beginning and at the end one of the nodes may not be there.
+    // At the beginning and at the end one of the nodes may be absent.
     ASSERT_GT(turns.size(), 8U);
     for (std::size_t i = 2; i + 2 < turns.size(); ++i) {
       EXPECT_GE(turns[i] + work * 2, longest);

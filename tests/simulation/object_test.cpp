@@ -1,4 +1,4 @@
-// Objects of several words, and plain cells: what their bytes cost, and that each value is read and written
+// Objects of several words, and plain cells: the cost of their bytes, and that each value is read and written
 // at one moment.
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ large all_of(std::uint64_t value) {
   return result;
 }
 
-/// Its one value; of a torn object there is none.
+/// The value in all words; a torn object has none.
 std::uint64_t value_of(const large& object) {
   EXPECT_EQ(std::set(object.begin(), object.end()).size(), 1U);
   return object.front();
@@ -53,7 +53,7 @@ class object_costs : public ::testing::TestWithParam<object_case> {
   static constexpr transfer_cost sample{.overhead = 10, .latency = 200, .service = 3000, .completion = 40000};
   static constexpr std::int64_t of_a_word = 10 + 200 + 3000 + 40000;
 
-  /// Spans of a put and a get with their flushes, of rank 0 to a rank at the distance.
+  /// Spans of a put and a get with their flushes, from rank 0 to a rank at the distance.
   template <typename V>
   static std::array<std::int64_t, 2> spans(far_object<V> shared_objects::*field) {
     const auto [how_far, by] = GetParam();
@@ -85,7 +85,7 @@ class object_costs : public ::testing::TestWithParam<object_case> {
     return result;
   }
 
-  /// What bytes cost beyond a word.
+  /// The cost of the bytes beyond a word.
   static std::array<std::int64_t, 2> expected() {
     const auto [how_far, by] = GetParam();
     constexpr std::int64_t wire = 2 * bytes_beyond_a_word;
@@ -95,9 +95,9 @@ class object_costs : public ::testing::TestWithParam<object_case> {
       const std::int64_t sent = how_far == distance::remote ? wire : 0;
       return {sent + copying, sent + copying};
     }
-    // Stores wait for no line: what the owner's copies take is over before the service is.
+    // Stores wait for no line: the transfer of the owner's copies is over before the service is.
     if (how_far == distance::self) return {lines, lines};
-    // Four lines are on their way at once, each begun 1 ns after the one before it.
+    // Four lines are in flight at once, each begun 1 ns after the one before.
     return {lines, 100 + 100 + 3};
   }
 };
@@ -155,8 +155,8 @@ TEST(objects, that_leave_a_node_take_turns_by_their_bytes) {
   });
   EXPECT_EQ(puts[0], 1000 + bytes_beyond_a_word);
   EXPECT_EQ(puts[1], 1000 + 100 + 2 * bytes_beyond_a_word);
-  // The requests are short, and the answers leave the node that has been asked: the second request gets there
-  // 100 ns after the first.
+  // The requests are short. The answers leave the node that was asked: the second request gets there 100 ns
+  // after the first.
   EXPECT_EQ(gets[2], 1000 + bytes_beyond_a_word + 10);
   EXPECT_EQ(gets[3], 1000 + 2 * bytes_beyond_a_word + 10);
 }
@@ -176,7 +176,7 @@ TEST(objects, in_place_cost_the_lines_that_they_cover) {
       EXPECT_EQ(span_of(w, [&] { (void)objects.read_direct(0, &shared_objects::little); }), 100);
       EXPECT_EQ(span_of(w, write), lines);
       w.delay(nanoseconds(1000));
-      // Now they are here alone, and the owner has to fetch what it reads.
+      // Only this rank has the lines now, and the owner has to fetch them for its read.
       EXPECT_EQ(span_of(w, write), lines);
     });
   }
@@ -293,7 +293,7 @@ TEST(objects, must_be_within_the_ranks_memory) {
     ranks.perform(read);
     read.bytes += 1;
     EXPECT_THROW(ranks.perform(read), misuse);
-    // Also by an interface, which nobody could tell when it gets there.
+    // Also by an interface, whose time of arrival no rank could tell.
     read.what = engine::action::get;
     read.target = 0;
     EXPECT_THROW(ranks.issue(read), misuse);
@@ -351,13 +351,13 @@ TEST(plain_cells, take_their_line_from_who_polls_a_neighbour) {
     w.delay(nanoseconds(10000));
     mine.neighbour.store(1);
     w.delay(nanoseconds(10000));
-    // Its polls have brought the line there again.
+    // Its polls have brought the line back.
     EXPECT_EQ(span_of(w, [&] { mine.awaited.fetch_add(1, relaxed); }), 100);
   });
 }
 
 TEST(plain_cells, are_accessed_in_the_order_of_time) {
-  // Whoever is first in virtual time finds the line at its owner.
+  // The first rank in virtual time finds the line at its owner.
   machine on = free_machine();
   on.near = {.hit = 0, .atomic = 50, .same_core = 0, .same_cache = 100, .same_numa = 0, .same_node = 0};
   run(on, placed("node:1 core:3", 3), [&](world& w) {

@@ -1,4 +1,4 @@
-// What MPI promises about the order and completion of far operations, and what it does not.
+// MPI's promises about the order and completion of far operations, and their limits.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -11,14 +11,14 @@ namespace {
 
 constexpr int operations = 12;
 
-/// Remote latencies so uneven that later operations overtake earlier ones.
+/// Remote latencies are so uneven that later operations overtake earlier ones.
 machine uneven_machine(executor by) {
   machine on = plain_machine(by);
   on.network = {.injection_gap = 0, .jitter = 0.4};
   return on;
 }
 
-/// The last of `operations` writes to one word by `write`, which gets the number of the write; for each seed.
+/// The last of `operations` writes to one word, for each seed. `write` gets the number of the write.
 template <typename Write>
 std::set<std::uint64_t> last_values(executor by, Write write) {
   std::set<std::uint64_t> seen;
@@ -126,7 +126,7 @@ TEST_P(far_order, nothing_is_known_before_the_flush) {
         words.swap(1, &two_words::first, one, swapped);
         EXPECT_EQ(got, poison);
         EXPECT_EQ(swapped, poison);
-        // Long after they have taken place, and after a flush of another rank.
+        // This is long after the operations have taken place, and after a flush of another rank.
         w.delay(std::chrono::milliseconds(1));
         words.flush(0);
         EXPECT_EQ(got, poison);
@@ -175,7 +175,7 @@ TEST(far_order, operands_are_read_at_the_issue) {
 
 // ---- operations that the target's processor carries out ---------------------------------------------------
 
-/// A machine on which rank 0's put to rank 1 is at rank 1 after 100 ns and takes that rank 10.
+/// A machine on which rank 0's put to rank 1 arrives after 100 ns and takes that rank 10 ns.
 machine slow_target() {
   machine on = free_machine();
   on.cost(distance::remote, transfer::put) = {0, 100, 10, 0, executor::target};
@@ -183,7 +183,8 @@ machine slow_target() {
   return on;
 }
 
-/// Nanoseconds that rank 0's put to rank 1 and its flush take while rank 1 does `meanwhile`, and then leaves.
+/// Time in nanoseconds of rank 0's put to rank 1 and its flush, while rank 1 does `meanwhile` and then
+/// leaves.
 template <typename Meanwhile>
 std::int64_t put_span(const machine& on, Meanwhile meanwhile, std::uint64_t seed = 1) {
   std::int64_t span = 0;
@@ -246,7 +247,7 @@ TEST(target_progress, at_the_calls_of_a_wait_that_progresses) {
           w.await_direct(words, 1, &two_words::first, [](std::uint64_t value) { return value != 0; });
         },
         seed));
-  // The calls are 1000 ns apart, the first at any time within.
+  // The calls are 1000 ns apart, and the first comes at any time within that span.
   EXPECT_GE(*spans.begin(), 110);
   EXPECT_LT(*spans.begin(), 310);
   EXPECT_GT(*spans.rbegin(), 810);

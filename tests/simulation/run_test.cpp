@@ -1,4 +1,4 @@
-// Runs as a whole: repeatable, ended by exceptions, large.
+// Whole runs: repeatable, ended by exceptions, large.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
 using trace = std::vector<std::tuple<int, std::int64_t, std::uint64_t>>;
 
-/// A program in which everything meets: near and far words, signals, waits.
+/// A program with near and far words, signals and waits.
 trace trace_of(std::uint64_t seed, executor by) {
   trace result;
   run(plain_machine(by), placed("node:2 core:3", 6),
@@ -86,7 +86,7 @@ TEST(runs, rethrow_what_the_lowest_rank_threw) {
               w.barrier();
             }),
             "rank 2");
-  // That of a later time is not waited for.
+  // The run does not wait for the exception of a later time.
   EXPECT_EQ(thrown_by([](world& w) {
               w.delay(nanoseconds(100 - w.rank()));
               throw std::runtime_error("rank " + std::to_string(w.rank()));

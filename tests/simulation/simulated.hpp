@@ -1,5 +1,4 @@
-/// \file
-/// Machines on which nothing costs anything, to which a test adds the one cost that it is about.
+/// \file Machines on which nothing costs time. A test adds the one cost that it is about.
 #pragma once
 
 #include <chrono>
@@ -21,7 +20,7 @@ using std::chrono::nanoseconds;
 inline constexpr std::array<transfer, transfer_count> all_transfers{
     transfer::put, transfer::get, transfer::atomic, transfer::accumulate, transfer::message};
 
-/// All costs 0; between nodes the network interface carries out what is done.
+/// All costs are 0. Between nodes the network interface carries out the operations.
 inline machine free_machine() {
   machine result;
   result.name = "free";
@@ -32,7 +31,7 @@ inline machine free_machine() {
   return result;
 }
 
-/// Something like a cluster, for programs that are not about any one cost.
+/// A machine like a cluster, for programs that are not about a single cost.
 inline machine plain_machine(executor remote_by = executor::nic) {
   machine result;
   result.name = "plain";
@@ -57,7 +56,7 @@ struct alignas(cache_line) two_cells {
   alignas(cache_line) world::near<std::uint64_t> second{};
 };
 
-/// Nanoseconds that `what` takes on the rank that calls this.
+/// Nanoseconds that `what` takes on the calling rank.
 template <typename What>
 std::int64_t span_of(world& w, What what) {
   const nanoseconds start = w.now();
@@ -65,7 +64,7 @@ std::int64_t span_of(world& w, What what) {
   return (w.now() - start).count();
 }
 
-/// Why a run that must not come to its end was given up.
+/// The reason for which the simulation gave up a run that must not end by itself.
 template <typename Body>
 std::string deadlock_text(int ranks, const std::string& spec, Body body, options chosen = {}) {
   try {

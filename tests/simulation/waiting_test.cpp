@@ -1,4 +1,4 @@
-// Waits: when a rank notices what it waits for, and what is said when it never can.
+// Waits: when a rank notices what it waits for, and the report if it never can.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -33,7 +33,8 @@ TEST(waits, end_at_the_poll_after_the_store_when_the_line_is_here) {
           noticed.insert(span_of(w, [&] { w.await(cell, is_set); }));
         },
         {.seed = seed});
-  // The store takes the line back within 300 ns, the next poll comes within 100 and fetches it in 300.
+  // The store takes the line back within 300 ns. The next poll comes within 100 ns and fetches the line in
+  // 300 ns.
   EXPECT_GE(*noticed.begin(), 20600);
   EXPECT_LT(*noticed.begin(), 20620);
   EXPECT_LT(*noticed.rbegin(), 20700);
@@ -51,7 +52,7 @@ TEST(waits, that_are_satisfied_cost_one_read) {
 }
 
 TEST(waits, look_again_when_the_value_has_gone) {
-  // Rank 1's polls are far apart: what rank 0 writes for a moment it must not take for granted.
+  // Rank 1's polls are far apart: it may miss a value that rank 0 writes for a moment.
   machine on = free_machine();
   on.near.hit = 1;
   on.library = {.progress = 100000, .polls_per_progress = 1, .flush = 0, .exclusive = 0};
@@ -96,7 +97,7 @@ TEST(waits, a_store_is_not_seen_before_one_that_precedes_it) {
     auto& far_away = cells.at(1).first;
     if (w.rank() == 1) {
       w.await(own, is_set);
-      // The other line took 1000 ns to get to rank 0, and this one another 2000 to and fro.
+      // The other line took 1000 ns to rank 0, and this one another 2000 ns there and back.
       EXPECT_GE(w.now(), nanoseconds(10000 + 1000 + 1000));
       return;
     }
@@ -217,7 +218,7 @@ TEST(signals, are_counted_by_channel_and_sender) {
       first.signal(0);
       return;
     }
-    // From the last to come, although others have sent before.
+    // The signal of the last rank to come, although others have sent before.
     first.await_signal(3);
     EXPECT_GT(w.now(), nanoseconds(30000));
     second.await_signal(1);
@@ -237,7 +238,7 @@ TEST(signals, are_counted_by_channel_and_sender) {
     EXPECT_GT(w.now(), nanoseconds(20000));
     second.await_signal(any_rank);
   });
-  // Each is received once.
+  // Each signal is received once.
   EXPECT_EQ(deadlock_text(2, "node:1 core:2",
                           [](world& w) {
                             world::signal_channel channel(w);
@@ -248,8 +249,8 @@ TEST(signals, are_counted_by_channel_and_sender) {
             "no rank can go on\n  rank 0 waits for a signal from any rank on channel 0");
 }
 
-/// The order in which ranks get the epoch of rank 0, which rank 0 holds first and for long; the others ask
-/// for it in the order of their ranks. Of each: the rank, and how many hold it then.
+/// The order in which ranks get the epoch of rank 0, which rank 0 holds first and for long. The others ask
+/// for it in the order of their ranks. Each grant has the rank, and the number of holders then.
 using grants = std::vector<std::pair<int, int>>;
 grants granted(const std::string& kinds, bool on_one_node, executor by) {
   machine on = free_machine();
@@ -278,7 +279,7 @@ TEST(lock_epochs, are_granted_in_the_order_of_arrival_those_that_are_shared_toge
       EXPECT_EQ(order("xxx"), (grants{{0, 1}, {1, 1}, {2, 1}}));
       EXPECT_EQ(order("sss"), (grants{{0, 1}, {1, 2}, {2, 3}}));
       EXPECT_EQ(order("xsss"), (grants{{0, 1}, {1, 1}, {2, 2}, {3, 3}}));
-      // Who comes behind one that has to be alone waits for it, though the epoch is shared.
+      // A rank behind one that has to be alone waits for that one, although it could share the epoch.
       EXPECT_EQ(order("ssxss"), (grants{{0, 1}, {1, 2}, {2, 1}, {3, 1}, {4, 2}}));
       EXPECT_EQ(order("xssxxs"), (grants{{0, 1}, {1, 1}, {2, 2}, {3, 1}, {4, 1}, {5, 1}}));
     }
@@ -326,8 +327,7 @@ TEST(deadlocks, are_found_though_ranks_poll_by_far_operations) {
       if (w.rank() == 0)
         w.await_swap(words, 1, &two_words::first, one, [](std::uint64_t old) { return old == 2; }, {});
     });
-    EXPECT_NE(text.find("repeat far operations, and nothing else happens any more"), std::string::npos)
-        << text;
+    EXPECT_NE(text.find("and other ranks only repeat far operations"), std::string::npos) << text;
     EXPECT_NE(text.find("rank 1 waits for two_words.second of rank 0 by get, which is 0"), std::string::npos)
         << text;
     EXPECT_NE(text.find("rank 0 waits for two_words.first of rank 1 by swap, which is 1"), std::string::npos)
@@ -359,7 +359,7 @@ TEST(deadlocks, so_are_loops_outside_await) {
                                             w.barrier();
                                           },
                                           {.most_fruitless = 100000});
-  EXPECT_NE(reads.find("rank 1 and others read on and on"), std::string::npos) << reads;
+  EXPECT_NE(reads.find("rank 1 and other ranks keep reading"), std::string::npos) << reads;
   EXPECT_NE(reads.find("rank 0 waits in a barrier"), std::string::npos) << reads;
   const std::string asks = deadlock_text(1, "node:1", [](world& w) {
     while (w.now() < nanoseconds(1)) {
