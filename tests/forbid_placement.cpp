@@ -1,4 +1,4 @@
-// Runs a program that may not place memory: mbind, move_pages and set_mempolicy answer EPERM.
+// Runs a program that may not place memory: mbind, move_pages and set_mempolicy fail with EPERM.
 #include <unistd.h>
 
 #include <cerrno>

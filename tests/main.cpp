@@ -3,7 +3,7 @@
 
 #include "tests/watchdog.hpp"
 
-// What LLVM's OpenMP keeps of its threads. LeakSanitizer calls this where it is; elsewhere nobody does.
+// Memory that LLVM's OpenMP keeps for its threads. LeakSanitizer calls this function where it is in use.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 extern "C" const char* __lsan_default_suppressions() { return "leak:libomp.so"; }
 

@@ -15,14 +15,14 @@ namespace {
 
 using threads::world;
 
-/// What the check of exclusion and hand-overs finds, over some seeds: whether a flaw shows is a matter of
-/// timing.
+/// The findings of the check of exclusion and hand-overs, over some seeds: timing decides whether a flaw
+/// shows.
 template <typename Lock>
 std::string exclusion_of(int ranks, const std::string& topology) {
   constexpr int rounds = 300;
   for (std::uint32_t seed = 1; seed <= 200; ++seed) {
     progress_of_all all;
-    // One rank more, the referee.
+    // The team has one rank more, the referee.
     std::string found = complaints(ranks + 1, topology, [&](world& w) {
       watched_lock<Lock> lock(w, all, rounds);
       guarded<world> inside(w, access::relaxed);
@@ -105,7 +105,7 @@ TEST(adversarial, cohort_without_its_global_lock) {
       says(exclusion_of<flawed_cohort_lock<world, cohort_flaw::local_only>>(4, "node:2"), "exclusion"));
 }
 
-// What the test of the limit looks at.
+// The test of a cohort's limit reads this longest run.
 TEST(adversarial, cohort_that_passes_on_for_ever) {
   const auto longest_run = []<typename Lock>() {
     std::uint64_t longest = 0;
@@ -126,7 +126,7 @@ TEST(adversarial, cohort_that_passes_on_for_ever) {
   EXPECT_GT((longest_run.operator()<flawed_cohort_lock<world, cohort_flaw::unlimited>>()), right::max_passes);
 }
 
-// Locks that hold each other's counters right by chance only.
+// These locks keep their counters right by chance only.
 TEST(adversarial, many_locks_that_do_not_exclude) {
   const lock_maker<world> make = [](world& in, int home) {
     return bench::make_any_lock<no_lock<world>>(in, home);
@@ -151,8 +151,8 @@ bool benchmark_check_holds(const std::string& topology, int rounds, int times) {
     bench::exclusion_check<world> check(w);
     bool holds = true;
     for (int time = 0; time < times && holds; ++time) {
-      // Counted, not timed: on a busy machine a span of time may be over before two threads met. More each
-      // time, so that threads that share one processor are interrupted in the middle.
+      // Rounds are counted, not timed: on a busy machine a span of time may end before two threads met. Each
+      // time has more rounds, so that threads that share one processor are interrupted in the middle.
       const int rounds_now = rounds << std::min(time, 8);
       for (int round = 0; round < rounds_now; ++round) {
         lock->lock();
@@ -172,7 +172,7 @@ bool benchmark_check_holds(const std::string& topology, int rounds, int times) {
 
 TEST(adversarial, check_of_the_benchmarks) {
   for (const std::string topology : {"", "node:2"}) {
-    // Many times, in case that the threads come one after the other.
+    // Many times, in case the threads run one after the other.
     EXPECT_FALSE(benchmark_check_holds<no_lock<world>>(topology, 200'000, 100)) << topology;
     EXPECT_TRUE((benchmark_check_holds<flawed_mcs_lock<world, flaw::none>>(topology, 2'000, 2))) << topology;
   }

@@ -13,19 +13,19 @@
 
 namespace nearfar::testing {
 
-/// What is wrong with a `flawed_mcs_lock`.
+/// The flaw of a `flawed_mcs_lock`.
 enum class flaw : std::uint8_t {
-  none,                   ///< a right lock: what shows that the checks complain about the flaw
-  no_queue_reset,         ///< the word for the successor still names that of the time before
-  no_grant_reset,         ///< so does the word that the predecessor writes
+  none,                   ///< a right lock: the checks must not complain about it
+  no_queue_reset,         ///< the word for the successor still names the earlier successor
+  no_grant_reset,         ///< the word that the predecessor writes keeps its old value
   torn_swap,              ///< the tail is read and then written
-  released_too_early,     ///< handed over before the critical section
-  successor_forgotten,    ///< a successor that has not registered yet is not waited for
-  never_handed_over,      ///< nor is one that has
+  released_too_early,     ///< hands over before the critical section
+  successor_forgotten,    ///< does not wait for a successor that has yet to register
+  never_handed_over,      ///< does not hand over to a registered successor
   tries_without_looking,  ///< try_lock always succeeds
-  tries_by_queueing,      ///< try_lock that fails stays in the queue
-  claims_local,           ///< says that it got the lock from its node, always
-  claims_remote,          ///< says that it got it from another, always
+  tries_by_queueing,      ///< a failed try_lock stays in the queue
+  claims_local,           ///< always reports a hand-over from its own node
+  claims_remote,          ///< always reports a hand-over from another node
 };
 
 /// MCS over far words, with a flaw.
@@ -45,7 +45,7 @@ class flawed_mcs_lock : public lockable<flawed_mcs_lock<W, Flaw>, W> {
     reset();
     const rank_word predecessor = swap_tail();
     if (predecessor != nobody) {
-      sched_yield();  // the moment in which a rank is in the queue and its predecessor cannot know
+      sched_yield();  // a moment in which the rank is in the queue and its predecessor cannot know that
       words_.put(to_rank(predecessor), &words::next, self_);
       words_.flush(to_rank(predecessor));
       world_->await_direct(words_, rank_, &words::granted,
@@ -122,7 +122,7 @@ class flawed_mcs_lock : public lockable<flawed_mcs_lock<W, Flaw>, W> {
   rank_word self_;
 };
 
-/// Does nothing at all.
+/// A lock that does nothing.
 template <world W>
 class no_lock : public lockable<no_lock<W>, W> {
  public:
@@ -133,15 +133,15 @@ class no_lock : public lockable<no_lock<W>, W> {
   void release() {}
 };
 
-/// What is wrong with a `flawed_cohort_lock`.
+/// The flaw of a `flawed_cohort_lock`.
 enum class cohort_flaw : std::uint8_t {
   none,
-  passed_on_after_giving_up,  ///< the next of the node believes that it still has the global lock
+  passed_on_after_giving_up,  ///< the next rank of the node believes that the node still has the global lock
   local_only,                 ///< no global lock at all
-  unlimited,                  ///< passed on within the node for ever
+  unlimited,                  ///< hands over within the node for ever
 };
 
-/// A cohort lock that may pass the lock on `max_passes` times, with a flaw.
+/// A cohort lock with a flaw and a limit of `max_passes` hand-overs within a node.
 template <world W, cohort_flaw Flaw>
 class flawed_cohort_lock : public lockable<flawed_cohort_lock<W, Flaw>, W> {
  public:

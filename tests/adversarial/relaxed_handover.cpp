@@ -1,5 +1,5 @@
-// A lock that excludes but does not order: what the plain counters of the tests are for. To be run under
-// ThreadSanitizer, which must report the race; without it the program says that it found nothing.
+// A lock that excludes but does not order, which the tests' plain counters have to find. ThreadSanitizer must
+// report the race. Without ThreadSanitizer the program prints that it found nothing.
 #include <cstdint>
 #include <cstdio>
 #include <string>

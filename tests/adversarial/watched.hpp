@@ -1,5 +1,4 @@
-/// \file
-/// Runs checks on locks that may hang, and ends.
+/// \file Runs checks on locks that may hang, and ends all the same.
 #pragma once
 
 #include <sched.h>
@@ -20,20 +19,20 @@
 
 namespace nearfar::testing {
 
-/// Nobody got on any more although somebody still wanted to.
+/// No rank made progress, although some rank still wanted the lock.
 struct stuck : error {
   using error::error;
 };
 
-/// What the ranks of one watched run have in common.
+/// State that the ranks of one watched run share.
 struct progress_of_all {
   std::atomic<std::int64_t> unlocks = 0;
 };
 
-/// A lock with a referee: the last rank never takes it, but watches that the others get on; when they do not,
-/// it ends the team. What it does once they are through comes after all of theirs. The algorithm is used
-/// without `lockable`, whose `unlock` waits for a successor whatever has become of the team; a flawed lock's
-/// may never come.
+/// A lock with a referee. The last rank, the referee, never takes the lock. It watches the progress of the
+/// others, and ends the team if they make none. Once the others are through, its own part follows. The
+/// algorithm is used without `lockable`, whose `unlock` waits for a successor even in an ended team; a flawed
+/// lock's successor may never come.
 template <typename Lock>
 class watched_lock final : public bench::any_lock<threads::world> {
  public:
@@ -72,8 +71,8 @@ class watched_lock final : public bench::any_lock<threads::world> {
  private:
   [[nodiscard]] bool is_referee() const { return world_->rank() == world_->size() - 1; }
 
-  /// Stuck is who has not got on while the referee had this many turns; that these also took a while matters
-  /// only if the referee has a processor to itself.
+  /// The run is stuck if no rank has made progress while the referee had this many turns. The time that they
+  /// take matters only if the referee has a processor to itself.
   void watch() const {
     constexpr int turns = 20'000;
     constexpr std::chrono::seconds a_while{1};
@@ -103,7 +102,7 @@ class watched_lock final : public bench::any_lock<threads::world> {
   Lock lock_;
 };
 
-/// All that the ranks complain of, or the error that the run ended with; nothing if all is well.
+/// All complaints of the ranks, or the error that ended the run; empty if all is well.
 inline std::string complaints(int ranks, const std::string& topology,
                               const std::function<std::string(threads::world&)>& check) {
   threads::options chosen;

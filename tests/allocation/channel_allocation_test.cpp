@@ -1,5 +1,5 @@
-// Channels where there is no memory: an operation that throws `std::bad_alloc` has not happened, and of a
-// range only the first ones have.
+// Channels without free memory: an operation that throws `std::bad_alloc` has no effect, and one on a range
+// has handled only the first messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 [[nodiscard]] std::uint64_t number_in(const std::uint64_t& message) { return message; }
 [[nodiscard]] std::uint64_t number_in(const owned& message) { return *message; }
 
-/// One channel, and what should be in it.
+/// One channel, and its expected content.
 template <typename T>
 class watched_channel {
  public:
@@ -100,7 +100,7 @@ class watched_channel {
   std::deque<std::uint64_t> expected_;
 };
 
-/// Long enough that lists grow and scan what they have been given back.
+/// The run is long enough that lists grow and scan the nodes given back to them.
 template <typename T>
 void run_program(const channel_strategy& how, failing_allocations::plan& by) {
   std::minstd_rand random(1);
@@ -178,7 +178,8 @@ TEST_P(channel_without_memory, loses_no_message_between_threads) {
   EXPECT_EQ(channel->try_receive().status(), queue_status::empty);
 }
 
-// Many guards at once hold more nodes than are kept before a scan, so that those given back become many.
+// Many guards at once hold more nodes than are kept before a scan, so a large number of nodes comes back at
+// once.
 TEST(hazards_without_memory, give_back_what_many_hold) {
   using nodes_type = list_nodes::hazard<process_memory, std::uint64_t>;
   process_memory memory;

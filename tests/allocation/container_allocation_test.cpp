@@ -1,5 +1,5 @@
-// Containers where there is no memory: what numa_vector.hpp promises to leave as it was is as it was, and all
-// others leave nothing behind and can be used.
+// Containers without free memory: an operation keeps the state that numa_vector.hpp promises to keep. Every
+// other operation leaves nothing behind and a usable container.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace nearfar::testing {
 namespace {
 
-/// In memory of its own.
+/// A text in memory of its own.
 [[nodiscard]] std::string text(std::size_t number) { return std::string(40, 'x') + std::to_string(number); }
 
 using vector_type = numa_vector<std::string, std::allocator<std::string>>;
@@ -32,7 +32,7 @@ void expect_all_or_nothing(const Operation& operation) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < 9; ++i) all.push_back(text(i));
   vector_type changed(all.begin(), all.end());
-  operation(changed);  // and what OpenMP and the library keep for ever is made before anything is counted
+  operation(changed);  // makes what OpenMP and the library keep for ever, before the counts
   const std::vector<std::string> after = contents(changed);
   for_failing_allocations(
       [&](failing_allocations::plan& by) {

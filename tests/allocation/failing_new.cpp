@@ -1,4 +1,4 @@
-// What replaces the program's allocation functions.
+// Replacements of the program's allocation functions.
 #include "tests/allocation/failing_new.hpp"
 
 #include <atomic>
@@ -64,7 +64,7 @@ using nearfar::testing::allocate;
 using nearfar::testing::allocate_or_throw;
 using nearfar::testing::release;
 
-// All forms, so that a sanitizer does not take those that are left to it for its own.
+// The program replaces all forms: a sanitizer would take the rest for its own.
 void* operator new(std::size_t bytes) { return allocate_or_throw(bytes, 1); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate_or_throw(bytes, static_cast<std::size_t>(alignment));

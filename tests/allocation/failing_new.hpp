@@ -1,6 +1,4 @@
-/// \file
-/// Allocations that fail when a test wants them to: `operator new` of the program is replaced
-/// (failing_new.cpp).
+/// \file Allocations that fail on demand. The program's `operator new` is replaced (failing_new.cpp).
 #pragma once
 
 #include <atomic>
@@ -11,12 +9,12 @@
 
 namespace nearfar::testing {
 
-/// Which allocations fail while one lives: those that the calling thread makes, or all threads' do. They are
-/// counted from 1, over the lives of all that are made with one `count`.
+/// Makes allocations fail while it lives: those of the calling thread, or those of all threads. Allocations
+/// are numbered from 1, over the lives of all objects that share one `count`.
 class failing_allocations {
  public:
   enum class of : std::uint8_t { this_thread, all_threads };
-  /// Allocation `first`, and then each that is a multiple of `every` later; 0: none.
+  /// Fails at allocation `first`, and then at every `every`-th after it; 0: at none.
   struct plan {
     std::size_t first = 0;
     std::size_t every = 0;
@@ -26,7 +24,7 @@ class failing_allocations {
 
     explicit plan(std::size_t at, std::size_t and_every = 0, of threads = of::this_thread)
         : first(at), every(and_every), whose(threads) {}
-    /// Of the next allocation.
+    /// Whether the next allocation fails.
     [[nodiscard]] bool fails() noexcept;
   };
 
@@ -39,10 +37,10 @@ class failing_allocations {
   plan* by_;
 };
 
-/// Allocations of all threads that have not been given back.
+/// Allocations of all threads that have not been freed yet.
 [[nodiscard]] std::size_t living_allocations() noexcept;
 
-/// Whether `operation()` went through, with those allocations; else it threw `std::bad_alloc`.
+/// Whether `operation()` succeeded with those allocations; else it threw `std::bad_alloc`.
 template <std::invocable Operation>
 [[nodiscard]] bool goes_through(failing_allocations::plan& by, const Operation& operation) {
   try {
@@ -54,8 +52,8 @@ template <std::invocable Operation>
   }
 }
 
-/// Calls `program(plan)` with plans by which one allocation fails, each in turn until none does any more, and
-/// then by which every second, third, and so on.
+/// Calls `program(plan)` with plans by which one allocation fails, each in turn until the number exceeds the
+/// allocations, and then with plans by which every second, every third and so on fails.
 template <std::invocable<failing_allocations::plan&> Program>
 void for_failing_allocations(const Program& program,
                              failing_allocations::of whose = failing_allocations::of::this_thread) {

@@ -1,5 +1,5 @@
-// Maps and queues of a world of threads where there is no memory: an operation that throws `std::bad_alloc`
-// has not happened, none of what the others can use is lost, and nobody waits for what never comes.
+// Maps and queues of a world of threads without free memory: an operation that throws `std::bad_alloc` has no
+// effect. The other ranks lose nothing that they can use, and no rank waits for ever.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,11 +37,11 @@ using word = std::uint64_t;
 
 using map_type = distributed_map<world, word, word>;
 
-/// A map, and what should be in it.
+/// A map, and its expected content.
 class watched_map {
  public:
   static constexpr std::size_t cells = 48;
-  /// Few buckets, so that chains are long.
+  /// The map has few buckets, so that chains are long.
   watched_map(world& w, failing_allocations::plan& by)
       : of_(w, {.cells = cells, .buckets = 4, .cells_at_once = 4}), by_(&by) {}
 
@@ -64,7 +64,7 @@ class watched_map {
     EXPECT_EQ(gone.has_value(), went_through && expected_.erase(key) != 0);
     expect(key);
   }
-  /// Some of a batch may be inserted when it throws.
+  /// A batch may have inserted some of its entries when it throws.
   void insert_several(word first) {
     std::array<word, 6> keys{};
     for (std::size_t i = 0; i < keys.size(); ++i) keys.at(i) = first + i;
@@ -76,7 +76,7 @@ class watched_map {
       expect(key);
     }
   }
-  /// Every cell can be used, and no more.
+  /// Exactly the cells of the map can be used.
   void expect_all_cells() {
     for (const auto& [key, value] : std::map(expected_)) {
       EXPECT_EQ(of_.erase(key), value);
@@ -127,7 +127,8 @@ TEST(map_without_memory, loses_neither_entries_nor_cells) {
   });
 }
 
-// Rank 1 erases what is in rank 0's memory, of which it has never taken a cell: noting it allocates.
+// Rank 1 erases an entry in the memory of rank 0 without having taken a cell there. To note that, it
+// allocates.
 TEST(map_without_memory, keeps_what_a_rank_takes_out_of_anothers_memory) {
   for_failing_allocations([](failing_allocations::plan& by) {
     threads::run(2, [&](world& w) {
@@ -150,7 +151,7 @@ TEST(map_without_memory, keeps_what_a_rank_takes_out_of_anothers_memory) {
   });
 }
 
-/// Compares equal keys, and throws when it is told to.
+/// Compares equal keys, and throws when told to.
 struct throwing_equal {
   static inline int throws_in = 0;
   [[nodiscard]] bool operator()(word one, word other) const {
@@ -166,7 +167,7 @@ TEST(map_without_memory, keeps_the_cells_of_a_batch_that_throws) {
         w, {.cells = cells, .buckets = 1, .cells_at_once = 4});
     const std::array<word, 4> keys{1, 2, 3, 4};
     std::array<insert_result, 4> results{};
-    // One chain: the first enters, the others have a cell already and compare.
+    // One chain: the first entry goes in, and the others have a cell already and compare.
     for (const int when : {1, 2, 3, 4}) {
       throwing_equal::throws_in = when;
       try {
@@ -205,7 +206,7 @@ TYPED_TEST(queue_without_memory, loses_no_element) {
         if (random() % 2 == 0) {
           for (word& value : some) value = next++;
           if (!goes_through(by, [&] { result = queue.try_push_range(some); })) {
-            // Those that are there are the first ones.
+            // The elements in the queue are the first ones pushed.
             std::array<word, 32> all{};
             const queue_range_result there = queue.try_pop_range(all);
             ASSERT_GE(there.count, expected.size());
@@ -235,7 +236,7 @@ TYPED_TEST(queue_without_memory, loses_no_element) {
 // ---- worlds
 // ------------------------------------------------------------------------------------------------
 
-// What is given back where nothing is beside it makes a new gap, in destructors.
+// Memory that is given back with no gap beside it makes a new gap, also in destructors.
 TEST(slab_without_memory, takes_everything_back) {
   for_failing_allocations([](failing_allocations::plan& by) {
     slab of(64 * 64);
@@ -259,7 +260,7 @@ struct alignas(slot_bytes) slot {
   world::near<word> of;
 };
 
-/// Makes one in worlds of little memory, until it fits.
+/// Makes an object in worlds with little memory, which grow until it fits.
 template <typename T, typename... Arguments>
 void expect_all_memory_again(const Arguments&... arguments) {
   bool fits = false;
@@ -280,7 +281,7 @@ void expect_all_memory_again(const Arguments&... arguments) {
   }
 }
 
-// Of what is made of several arrays some may have their memory when the next does not fit.
+// An object of several arrays may have memory for some when the next does not fit.
 TEST(world_without_memory, has_all_of_it_when_something_did_not_fit) {
   expect_all_memory_again<default_cohort_lock<world>>();
   expect_all_memory_again<map_type>(map_capacity{.cells = 8, .buckets = 4});
@@ -289,7 +290,7 @@ TEST(world_without_memory, has_all_of_it_when_something_did_not_fit) {
   expect_all_memory_again<ticket_queue<world, word>>(ticket_queue<world, word>::parameters{.capacity = 8});
 }
 
-// Wherever memory ends as a team is made and makes locks, `run` throws and nobody is left waiting.
+// Wherever memory ends while a team makes its world and locks, `run` throws and no rank is left waiting.
 TEST(team_without_memory, ends) {
   for_failing_allocations(
       [](failing_allocations::plan& by) {

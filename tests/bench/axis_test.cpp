@@ -76,7 +76,7 @@ TEST(points, are_every_combination) {
   EXPECT_THROW((void)points[0].whole("none"), std::logic_error);
 }
 
-// What readers of a results file, the command line and the table rely on.
+// Readers of a results file, the command line and the table rely on these statements.
 TEST(benchmarks, state_what_they_are) {
   for (const benchmark& each : benchmarks()) {
     SCOPED_TRACE(each.name);
@@ -114,7 +114,7 @@ TEST(objects, are_those_of_the_catalogue) {
   }
 }
 
-// What is stated becomes options, keys of a study, and fields of a record.
+// Statements become options, keys of a study, and fields of a record.
 TEST(benchmarks, state_names_that_users_can_tell_apart) {
   std::set<std::string> benchmarks_so_far;
   for (const benchmark& one : benchmarks()) {

@@ -1,4 +1,4 @@
-// The stress test of channels tells a channel that is wrong from one that is right.
+// The stress test of channels tells a wrong channel from a right one.
 #include <gtest/gtest.h>
 
 #include <concepts>
@@ -23,7 +23,7 @@ enum class wrong { nothing, doubled, swapped, lost_and_doubled, number, sender, 
 
 constexpr std::int64_t messages = 300;
 
-/// Does wrong to one or two messages of the first sender; `middle`, to a word of all.
+/// Damages one or two messages of the first sender; `middle` damages a word of all messages.
 template <typename T>
 class wrong_port final : public message_port<T> {
  public:
@@ -56,11 +56,11 @@ class wrong_port final : public message_port<T> {
  private:
   channel<T> of_;
   wrong how_;
-  int sent_ = 0;  // by the first sender, whose thread alone uses what follows, too
+  int sent_ = 0;  // sent by the first sender, whose thread alone uses this and the next ones
   T kept_{};
 };
 
-// A maker is a function, and so has no state of its own.
+// A maker is a function without state of its own.
 wrong chosen = wrong::nothing;
 
 template <typename Port>
@@ -80,7 +80,7 @@ std::unique_ptr<Port> make_wrong(world& /*w*/, std::size_t capacity) {
           make_wrong<whole_port>};
 }
 
-/// Whether the counts of all ranks are those of a channel that is right.
+/// Whether the counts of all ranks are those of a right channel.
 [[nodiscard]] bool passes(wrong how, int senders, int receivers, std::size_t bytes) {
   chosen = how;
   std::vector<std::int64_t> sums;
@@ -106,7 +106,7 @@ TEST(channel_stress, tells_what_is_wrong) {
        {wrong::doubled, wrong::swapped, wrong::lost_and_doubled, wrong::number, wrong::sender})
     for (const std::size_t bytes : {4U, 64U})
       EXPECT_FALSE(passes(how, 2, 1, bytes)) << static_cast<int>(how) << ", " << bytes << " bytes";
-  // The messages of 4 bytes have no mark.
+  // Messages of 4 bytes have no mark.
   EXPECT_FALSE(passes(wrong::mark, 2, 1, 64));
   EXPECT_FALSE(passes(wrong::middle, 2, 1, 64));
 }

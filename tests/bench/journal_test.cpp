@@ -29,7 +29,7 @@ class journals : public ::testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
   void put(const std::string& text) const { std::ofstream(path_) << text; }
-  /// A journal of an earlier run, with these numbers.
+  /// Writes a journal of an earlier run, with these numbers.
   void write(std::initializer_list<int> numbers) const {
     journal file(path_, header_);
     for (const int number : numbers)

@@ -30,7 +30,7 @@ triad_case triad_of(loop_container container, std::size_t length) {
   return of;
 }
 
-/// The simplest container there is, so that only kernels are tested.
+/// The simplest possible container, so that a test covers kernels only.
 struct plain_vectors {
   using container = std::vector<double>;
 
@@ -46,7 +46,7 @@ struct plain_vectors {
   static auto first(const container& in) { return in.begin(); }
 };
 
-/// Leaves out one element.
+/// A container that leaves out one element.
 template <std::size_t Missing>
 struct forgetful_vectors : plain_vectors {
   template <typename Kernel, typename... In>
@@ -56,7 +56,7 @@ struct forgetful_vectors : plain_vectors {
   }
 };
 
-/// Writes one element too much, into an input.
+/// A container that writes one element too much, into an input.
 struct clobbering_vectors : plain_vectors {
   template <typename Kernel, typename First, typename... In>
   static void pass(const triad_case& of, container& out, const First& first, const In&... in) {
@@ -156,7 +156,7 @@ TEST(loop_sample_record, has_null_for_what_does_not_apply) {
   EXPECT_EQ(of_grid.at("sweeps"), of_grid.at("iterations"));
 }
 
-/// What `obstacle` says of all combinations.
+/// All combinations, for the test of `obstacle`.
 std::vector<loop_case> all_small_cases() {
   std::vector<loop_case> cases;
   for (const auto& container : loop_containers)
@@ -237,7 +237,7 @@ TEST(loop_turns_taken, run_every_case_once_a_repetition_in_changing_order) {
   EXPECT_NE(order, order_of(2));
 }
 
-/// Rows of its own, swept by `Sweep::row(to, from, i, columns)` for each inner row.
+/// A grid with rows of its own, swept by `Sweep::row(to, from, i, columns)` for each inner row.
 template <typename Sweep>
 class plain_rows {
  public:
@@ -271,7 +271,7 @@ struct right_sweep {
   }
 };
 
-/// Reads what it has just written.
+/// Reads the element that it has just written.
 struct sweep_in_place {
   template <typename Grid>
   static void row(Grid& to, const Grid& from, std::size_t i, std::size_t columns) {

@@ -93,7 +93,7 @@ TEST_F(results, have_one_writer) {
   EXPECT_NO_THROW(results_file next(path));
 }
 
-// Another node's process may have this one's number, and its file would be this one's.
+// A process of another node may have this one's number, so its file would have this one's name.
 TEST_F(results, leave_what_a_process_of_this_number_has_left) {
   const auto path = folder_ / "shared.jsonl";
   const std::string left = output_file::partial_name(path.string(), std::to_string(getpid()));
@@ -111,7 +111,8 @@ TEST_F(results, unwritable_places_are_errors) {
   EXPECT_THROW(results_file file(folder_ / "pipe"), error);
 }
 
-// Though who may write to the folder could replace it. As root only another user can tell.
+// The file stays, although a user who may write to the folder could replace it. If the test runs as root,
+// only another user can show that.
 TEST_F(results, write_protected_files_stay) {
   const auto path = folder_ / "protected.jsonl";
   std::ofstream(path) << "{\"schema\":\"nearfar.results/1\"}\n";
@@ -137,7 +138,7 @@ TEST_F(results, write_protected_files_stay) {
 }
 
 TEST_F(results, leave_nothing_where_files_are_too_many) {
-  const auto path = folder_ / "new.jsonl";  // the sanitizer opens files to look at `this`
+  const auto path = folder_ / "new.jsonl";  // AddressSanitizer opens files to look at `this`
   const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   ASSERT_GE(next, 0);
   close(next);

@@ -1,5 +1,4 @@
-// The benchmarks of reader-writer locks, maps, queues and farms: that they notice what is wrong, and count
-// what happened.
+// The benchmarks of reader-writer locks, maps, queues and farms: they notice errors, and count events.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The C interface on two ranks or more: what each function does, and what misuse gets. With an argument fewer
-// sizes and rounds, where operations are slow.
+// The C interface on two ranks or more: the effect of each function, and the result of its misuse. An
+// argument reduces sizes and rounds, for slow operations.
 #include <mpi.h>
 #include <nearfar.h>
 #include <pthread.h>
@@ -24,7 +24,8 @@ static int is_quick = 0;
 
 #define SUCCEED(call) EXPECT((call) == NEARFAR_SUCCESS)
 
-/// That the call fails so, and that the text, which begins with the function's name, says this.
+/// Checks that the call fails with this status, and that the error, which begins with the function's name,
+/// has this text.
 #define FAIL(status, text, call)                                                               \
   do {                                                                                         \
     EXPECT((call) == (status));                                                                \
@@ -117,7 +118,7 @@ static void test_null(nearfar_world* world) {
   FAIL(null, "NULL", nearfar_channel_size_estimate(NULL, &size));
 }
 
-/// A rank without a place for what is made keeps nobody waiting.
+/// A rank without a place for the new object keeps no rank waiting.
 static void test_no_place_on_one_rank(nearfar_world* world) {
   nearfar_lock* lock = NULL;
   nearfar_rwlock* rwlock = NULL;
@@ -148,7 +149,7 @@ static void test_worlds(void) {
   options.topology = "nodes everywhere";
   FAIL(NEARFAR_ERROR_TOPOLOGY, "did you mean 'node'",
        nearfar_world_from_comm(MPI_COMM_WORLD, &options, &world));
-  // Wrong on one rank alone.
+  // The argument is wrong on one rank only.
   if (rank == 0)
     FAIL(NEARFAR_ERROR_TOPOLOGY, "did you mean 'node'",
          nearfar_world_from_comm(MPI_COMM_WORLD, &options, &world));
@@ -164,7 +165,7 @@ static void test_worlds(void) {
   options.far_bytes = rank == 0 ? 4096 : 8192;
   FAIL(NEARFAR_ERROR_MISMATCH, "far_bytes", nearfar_world_from_comm(MPI_COMM_WORLD, &options, &world));
   EXPECT(world == NULL);
-  // An option by which an older program did not know the struct to end.
+  // The struct of an older program ends before this option.
   options.far_bytes = 4096;
   options.topology = "nodes everywhere";
   options.size = offsetof(nearfar_world_options, topology);
@@ -177,7 +178,7 @@ static void test_worlds(void) {
   FAIL(NEARFAR_ERROR_ARGUMENT, "no rank 77", nearfar_lock_create(world, 77, &lock));
   FAIL(NEARFAR_ERROR_MISMATCH, "home", nearfar_lock_create(world, rank == 0 ? 0 : 1, &lock));
   SUCCEED(nearfar_lock_create(world, 0, &lock));
-  // Refused on all ranks, where one has something left.
+  // All ranks get a refusal if one of them has an object left.
   if (rank == 0) SUCCEED(nearfar_lock_destroy(&lock));
   FAIL(NEARFAR_ERROR_IN_USE, "destroy these first", nearfar_world_destroy(&world));
   EXPECT(world != NULL);
@@ -192,7 +193,7 @@ static void test_stall_limit(void) {
   nearfar_queue* queue = NULL;
   nearfar_world_options options = NEARFAR_WORLD_OPTIONS_INIT;
   options.stall_limit_ns = 1000 * 1000;
-  // Alone, as nobody may use the world afterwards.
+  // One rank alone, as no rank may use the world afterwards.
   SUCCEED(nearfar_world_from_comm(MPI_COMM_SELF, &options, &world));
   SUCCEED(nearfar_queue_create(world, NEARFAR_QUEUE_TICKET, 8, 8, &queue));
   uint64_t item = 0;
@@ -233,7 +234,7 @@ static void test_lock(nearfar_world* world) {
   SUCCEED(nearfar_lock_destroy(&lock));
 }
 
-/// Sums that get lost where two ranks are in at once.
+/// Sums that lose additions if two ranks are in at once.
 static void test_lock_excludes(nearfar_world* world) {
   const int rounds = is_quick ? 20 : 200;
   uint64_t* memory = NULL;
@@ -388,7 +389,7 @@ static void test_map_of(nearfar_world* world, size_t key_bytes, size_t value_byt
   size_t number = 0;
   SUCCEED(nearfar_map_capacity(map, &number));
   EXPECT(number == 4 * each * (size_t)ranks * (size_t)ranks);
-  // What is behind a key does not belong to it.
+  // The bytes behind a key do not belong to it.
   unsigned char key[NEARFAR_MAP_MAX_KEY_BYTES + 1];
   unsigned char value[NEARFAR_MAP_MAX_VALUE_BYTES + 1];
   for (int i = 0; i < each; ++i) {
@@ -432,7 +433,7 @@ static void test_map_of(nearfar_world* world, size_t key_bytes, size_t value_byt
   SUCCEED(nearfar_map_erase(map, key, NULL));
   SUCCEED(nearfar_map_size(map, &number));
   EXPECT(number == (size_t)((each - 2) * ranks));
-  // A rank without a place keeps nobody waiting.
+  // A rank without a place keeps no rank waiting.
   if (rank == 1) {
     FAIL(NEARFAR_ERROR_ARGUMENT, "NULL", nearfar_map_size(map, NULL));
   } else {
@@ -571,10 +572,10 @@ int main(int argc, char** argv) {
   test_map(world);
   SUCCEED(nearfar_world_destroy(&world));
 
-  // What was forgotten is told after the end, and can still be given back.
+  // MPI_Finalize reports a forgotten world after the end. The program can still give it back.
   SUCCEED(nearfar_world_from_comm(MPI_COMM_WORLD, NULL, &world));
   SUCCEED(nearfar_lock_create(world, 0, &lock));
-  // By some ranks only, too: here the others are in MPI_Finalize already.
+  // A world may be forgotten by some ranks only: here the others are in MPI_Finalize already.
   nearfar_world* half_forgotten = NULL;
   SUCCEED(nearfar_world_from_comm(MPI_COMM_WORLD, NULL, &half_forgotten));
   if (rank == 0) {
@@ -583,7 +584,7 @@ int main(int argc, char** argv) {
   }
   MPI_Finalize();
   const int was_rank = rank;
-  rank = -1;  // no MPI_Abort any more
+  rank = -1;  // MPI_Abort is impossible from here on
   FAIL(NEARFAR_ERROR_NO_MPI, "before MPI_Finalize", nearfar_lock_acquire(lock));
   FAIL(NEARFAR_ERROR_NO_MPI, "before MPI_Finalize", nearfar_world_barrier(world));
   FAIL(NEARFAR_ERROR_IN_USE, "1 locks", nearfar_world_destroy(&world));

@@ -1,5 +1,4 @@
-/// \file
-/// What is sent through byte channels, and what comes out of any.
+/// \file Items for byte channels, and the checks of what arrives through any of them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,8 +15,8 @@
 
 namespace nearfar::testing {
 
-/// An item says who sent it, as which, and how long it is, if it has room for that; its other bytes follow
-/// from these.
+/// An item says its sender, its number and its length, if it has room for that. Its other bytes follow from
+/// these.
 struct item_head {
   std::uint32_t sender;
   std::uint32_t number;
@@ -45,7 +44,7 @@ inline void write_item(std::span<std::byte> to, int sender, std::uint64_t number
   for (const std::byte one : bytes) result += static_cast<std::uint64_t>(one);
   return result;
 }
-/// Of all that `send_items` sends.
+/// The sum of all items that `send_items` sends.
 [[nodiscard]] inline std::uint64_t sum_of_items(std::size_t item_size, int senders, std::uint64_t count) {
   std::uint64_t result = 0;
   std::vector<std::byte> bytes(item_size);
@@ -58,7 +57,7 @@ inline void write_item(std::span<std::byte> to, int sender, std::uint64_t number
   return result;
 }
 
-/// In place, by a copy, and now and then reserved in vain.
+/// Sends in place and by a copy, and now and then gives a reserved frame back.
 template <typename Channel>
 void send_items(Channel& channel, int sender, std::uint64_t count) {
   std::vector<std::byte> copied(channel.item_size());
@@ -82,7 +81,7 @@ void send_items(Channel& channel, int sender, std::uint64_t count) {
   }
 }
 
-/// What has come to one receiver.
+/// The items that have come to one receiver.
 struct byte_traffic {
   std::uint64_t got = 0;
   std::uint64_t sum = 0;
@@ -110,7 +109,7 @@ struct byte_traffic {
   }
 };
 
-/// All ranks but the first send, and the first receives; alone it does both. Collective.
+/// All ranks except the first send, and the first receives. A single rank does both. Collective.
 template <world W>
 void expect_items_arrive(W& w, const byte_channel_size& size, int home, std::uint64_t count) {
   node_byte_channel<W> channel(w, size, home);
@@ -135,7 +134,7 @@ void expect_items_arrive(W& w, const byte_channel_size& size, int home, std::uin
   w.barrier();
   EXPECT_EQ(channel.try_receive().status(), queue_status::empty);
   w.barrier();
-  // All but the first sleep until it closes.
+  // All ranks except the first sleep until the channel closes.
   if (w.rank() == 0)
     channel.close();
   else

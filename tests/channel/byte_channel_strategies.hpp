@@ -1,6 +1,5 @@
-/// \file
-/// The strategies of byte channels that threads are tested with. A strategy is a value, and its channels are
-/// behind an interface, so that a test is compiled once, and not for each of them.
+/// \file The strategies of byte channels for tests of threads. A strategy is a value with its channels behind
+/// an interface, so that a test is compiled once instead of once per strategy.
 #pragma once
 
 #include <chrono>
@@ -18,7 +17,7 @@
 
 namespace nearfar::testing {
 
-/// A frame of whatever byte channel, or an item if its bytes are constant. It is moved as that is.
+/// A frame of any byte channel, or an item if its bytes are constant. It moves like the frame or item.
 template <typename Byte>
 class any_held {
  public:
@@ -30,12 +29,12 @@ class any_held {
     virtual ~face() = default;
 
     [[nodiscard]] virtual std::span<Byte> bytes() const = 0;
-    /// Only of frames.
+    /// For frames only.
     [[nodiscard]] virtual queue_status commit() = 0;
     [[nodiscard]] virtual queue_status commit(std::size_t length) = 0;
     virtual void give_back() = 0;
     [[nodiscard]] virtual std::unique_ptr<face> moved() = 0;
-    /// From another of the same channel.
+    /// `from` has to come from the same channel.
     virtual void assign(face& from) = 0;
   };
 
@@ -56,7 +55,7 @@ class any_held {
   std::unique_ptr<face> of_;
 };
 
-/// A byte channel of threads, of whatever strategy. Each function does what the channel's of that name does.
+/// A byte channel of threads with any strategy. Each function calls the channel's function of the same name.
 class any_byte_channel {
  public:
   using bytes = std::span<const std::byte>;
@@ -97,7 +96,7 @@ class any_byte_channel {
 /// A strategy of byte channels.
 struct byte_channel_strategy {
   std::string_view name;
-  std::size_t places;  ///< its capacity if that is fixed; else 0
+  std::size_t places;  ///< the capacity if that is fixed; else 0
   bool has_one_sender;
   bool has_one_receiver;
   std::unique_ptr<any_byte_channel> (*make_of)(const byte_channel_size& size);

@@ -93,7 +93,7 @@ TEST_P(byte_channel_of, lends_frames_until_they_go_back) {
     }
   }
   for (std::size_t i = 0; i < 3 * all; ++i) EXPECT_TRUE(c.try_reserve());
-  // What was received is not free before it goes back.
+  // A received item occupies its frame until the receiver gives it back.
   for (std::size_t i = 0; i < all; ++i) ASSERT_EQ(c.send(bytes_of("held")), queue_status::success);
   auto held = c.receive();
   EXPECT_EQ(c.try_reserve().status(), queue_status::full);
@@ -135,7 +135,7 @@ TEST_P(byte_channel_of, commits_in_place) {
     EXPECT_EQ(got->bytes().data(), at);
     EXPECT_EQ(text_of(got->bytes()), std::string(8, 7));
   }
-  // In the order in which they were committed.
+  // The items arrive in the order of their commits.
   if (c.capacity() > 1) {
     auto first = c.reserve();
     auto second = c.reserve();
@@ -227,7 +227,7 @@ TEST(byte_channels, wait_until_a_deadline_or_are_woken) {
     held->give_back();
     EXPECT_EQ(text_of(c.receive_for(1h)->bytes()), "three");
   }
-  // Who waits for a frame is told when it goes back uncommitted, and when the channel is closed.
+  // A thread that waits for a frame wakes when one goes back uncommitted, and when the channel is closed.
   auto reserved = c.reserve();
   std::jthread first([&] { EXPECT_TRUE(c.reserve()); });
   std::this_thread::sleep_for(5ms);
@@ -240,7 +240,7 @@ TEST(byte_channels, wait_until_a_deadline_or_are_woken) {
   c.close();
 }
 
-/// One thread, and deques that say what must come of each call.
+/// One thread, and deques that tell the right result of each call.
 TEST_P(byte_channel_of, is_as_its_model) {
   std::mt19937 random(11);
   for (int round = 0; round < 60; ++round) {
@@ -317,8 +317,8 @@ TEST_P(byte_channel_of, is_as_its_model) {
   }
 }
 
-/// Items of all sizes up to the largest from several threads, some of which are given up; each is whole, and
-/// comes once and in order.
+/// Several threads send items of all sizes up to the largest, and give some up. Each item arrives whole, once
+/// and in order.
 TEST_P(byte_channel_of, loses_nothing_and_tears_nothing) {
   constexpr std::uint64_t count = 1000;
   for (const std::size_t item_size : {1U, 16U, 100U, 4096U})
@@ -359,7 +359,8 @@ TEST_P(byte_channel_of, loses_nothing_and_tears_nothing) {
     }
 }
 
-/// Closed and opened again while others send and receive: what was committed is received in the end.
+/// The channel is closed and opened again while others send and receive. Every committed item is received in
+/// the end.
 TEST_P(byte_channel_of, loses_nothing_when_it_is_closed_in_the_middle) {
   const auto made = GetParam().make(64, 4);
   any_byte_channel& c = *made;

@@ -1,5 +1,4 @@
-/// \file
-/// What is asked of a channel between ranks, and of what comes out of any.
+/// \file Programs for channels between ranks, and the checks of what arrives through any of them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,12 +12,12 @@
 
 namespace nearfar::testing {
 
-/// A message says who sent it, and as which.
+/// A message names its sender and its number.
 [[nodiscard]] inline std::uint64_t message_of(int sender, std::uint64_t number) {
   return static_cast<std::uint64_t>(sender) << 32U | number;
 }
 
-/// What has come to one receiver.
+/// The messages that have come to one receiver.
 struct traffic {
   std::uint64_t got = 0;
   std::uint64_t sum = 0;
@@ -42,8 +41,8 @@ struct traffic {
   }
 };
 
-/// All ranks but the first send `count` messages, and the first, which also is a sender if it is alone,
-/// receives them all. Collective.
+/// All ranks except the first send `count` messages, and the first receives them all. A single rank also
+/// sends. Collective.
 template <world W>
 void expect_messages_arrive(W& w, std::size_t capacity, int home, std::uint64_t count) {
   node_channel<W, std::uint64_t> channel(w, capacity, home);
@@ -66,7 +65,7 @@ void expect_messages_arrive(W& w, std::size_t capacity, int home, std::uint64_t 
   w.barrier();
   EXPECT_EQ(channel.try_receive().status(), queue_status::empty);
   w.barrier();
-  // All but the first sleep until it closes.
+  // All ranks except the first sleep until the channel closes.
   if (w.rank() == 0)
     channel.close();
   else

@@ -1,5 +1,5 @@
-// What threads do with a channel, in short histories that the checker's judge must find linearizable:
-// messages that throw, closing and opening, attempts and waits.
+// Short histories of threads that use a channel, which the checker's judge must find linearizable: messages
+// that throw, closing and opening, attempts and waits.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -28,9 +28,9 @@ namespace {
 using checker::history;
 using checker::value_list;
 
-/// A channel, one call after the other. `send(message)`, `receive()` and `is_closed()` return a `result`, and
-/// `receive` the message, too, or the one that threw and is lost. Where the strategy does not tell full or
-/// empty exactly, it may always say so.
+/// A channel, one call after the other. `send(message)`, `receive()` and `is_closed()` return a `result`.
+/// `receive` also returns the message, or the one that threw and is lost. Where the strategy does not tell
+/// full or empty exactly, the model may always say so.
 class channel_model {
  public:
   enum method : int { send, receive, close, reopen, is_closed };
@@ -54,7 +54,7 @@ class channel_model {
     }
   }
 
-  /// Of operations that have returned.
+  /// For operations that have returned.
   [[nodiscard]] bool apply(const checker::operation& what) {
     const value_list& brought = what.returned->result;
     switch (what.method) {
@@ -69,7 +69,7 @@ class channel_model {
         return true;
     }
   }
-  /// Messages are sent in the order in which they are received, those that never are the last.
+  /// Sends take place in the order of the receives; messages that are never received come last.
   [[nodiscard]] static checker::foresight foresee(std::span<const checker::operation> all,
                                                   const std::vector<std::size_t>& on_object) {
     std::unordered_map<std::uint64_t, checker::foresight::interval> received_in;
@@ -94,7 +94,7 @@ class channel_model {
   [[nodiscard]] friend bool operator==(const channel_model&, const channel_model&) = default;
 
  private:
-  /// A message that threw as it was sent may take up a place until who receives passes over it.
+  /// A message that threw during its send may occupy a place until a receiver passes over it.
   static constexpr std::uint64_t void_place = 0;
 
   [[nodiscard]] bool apply_send(std::uint64_t message, std::uint64_t brought) {
@@ -139,13 +139,13 @@ class channel_model {
   }
 }
 
-/// What one thread may do.
+/// The operations that one thread may use.
 struct abilities {
   bool sends;
   bool receives;
 };
 
-/// Does as many operations at random, and returns what came of them.
+/// Does `operations` random operations, and returns their history.
 [[nodiscard]] history played(any_channel<thrower>& c, int process, const abilities& may, unsigned seed,
                              int operations) {
   using model = channel_model;
@@ -154,7 +154,7 @@ struct abilities {
   const auto now = [] {
     return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   };
-  // What throws is a message that is moved.
+  // A message throws when it is moved.
   const auto record = [&](model::method method, const value_list& arguments, const auto& call) {
     if (random() % 8 == 0) thrower::throws_in = 1 + static_cast<unsigned>(random() % 2);
     result.call(process, 0, method, arguments, now());

@@ -1,5 +1,5 @@
-// Channels of every strategy with one operation left out, put off, split or weakened, each of which must be
-// found.
+// Channels of every strategy with one operation left out, put off, split or weakened. The checker has to find
+// each of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 
 namespace test = nearfar::test;
 
-/// Changes after which a channel is as right as before.
+/// Changes that leave a channel right.
 constexpr std::array harmless_in_channels{
     test::harmless{"channel/channel_memory.hpp", "world_->await(", change::relaxed, "who waited looks again"},
     test::harmless{"channel/channel_memory.hpp", "world_->await(", change::unaware, "nothing is far"},
@@ -134,8 +134,8 @@ constexpr std::array harmless_in_channels{
                    "who receives waits for it"},
 };
 
-/// What does harm, but only if much comes together, mostly that a node is recycled between two steps of
-/// another rank: too long for these searches. The comments there say why each is as it is.
+/// Harmful changes that show only if much comes together, mostly that a node is recycled between two steps of
+/// another rank. That takes too long for these searches. The comments there give the reason for each.
 constexpr std::array beyond_these_searches{
     test::harmless{"channel/lock_free_list.hpp", "made.next.store", change::relaxed, "(3)"},
     test::harmless{"channel/lock_free_list.hpp", "made.next.store", change::postponed, "(3)"},
@@ -159,7 +159,7 @@ constexpr std::array beyond_these_searches{
                    "loses a segment now and then"},
 };
 
-/// Those in the given files of what the programs do, that no search finds.
+/// The mutants in the given files of these programs that no search finds.
 [[nodiscard]] std::string missed(std::string_view name, const std::vector<program>& programs,
                                  const std::vector<std::string_view>& files,
                                  std::uint64_t most_executions = 10'000) {
@@ -167,7 +167,7 @@ constexpr std::array beyond_these_searches{
     search by;
     std::uint64_t executions;
   };
-  // Most are found soon at random by some program; what is not is worth more.
+  // Some program finds most mutants soon at random. The others are worth more effort.
   const std::array efforts{effort{search::random, 200}, effort{search::exhaustive, most_executions},
                            effort{search::random, most_executions}};
   const auto is_caught = [&](const mutation& one) {
@@ -199,8 +199,8 @@ constexpr std::array beyond_these_searches{
   return result;
 }
 
-/// What all strategies are asked, as far as one sender or receiver may. So many messages are enough for what
-/// was in use to be in use again.
+/// Programs for all strategies, as far as they allow several senders or receivers. There are enough messages
+/// for every place to be used twice.
 [[nodiscard]] std::vector<program> programs_of(std::string_view name, std::size_t capacity,
                                                word recycling = 5) {
   const strategy& of = strategy_named(name);
@@ -270,7 +270,7 @@ TEST(broken_channel, as_a_list_without_locks) {
             "");
 }
 TEST(broken_channel, as_a_list_of_segments) {
-  // Until all segments have been used several times the executions are long.
+  // Executions are long until all segments have been used several times.
   constexpr std::uint64_t few = 2000;
   std::vector<program> several = programs_of("segments_of_2_mpmc", room, 14);
   several.push_back(streams(strategy_named("segments_of_2_mpmc"), 1, 2, 1, 7, false));

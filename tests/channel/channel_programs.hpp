@@ -1,6 +1,5 @@
-/// \file
-/// What the model checker is given to check channels: a few messages of two to four ranks of a node. Channels
-/// are behind an interface, so that a program is compiled once, and not for each strategy.
+/// \file Programs by which the model checker checks channels: a few messages of two to four ranks of a node.
+/// Channels are behind an interface, so that a program is compiled once instead of once per strategy.
 #pragma once
 
 #include <array>
@@ -30,10 +29,10 @@ using engine::world;
 using word = std::uint64_t;
 
 inline constexpr std::array near_models{near_model::sequential, near_model::release_acquire};
-/// Instrumented, a part of the executions does.
+/// Instrumented builds run this fraction of the executions.
 inline constexpr std::uint64_t part = nearfar::testing::is_instrumented ? 20 : 1;
 
-/// Nothing is far.
+/// These programs have no far memory.
 [[nodiscard]] inline options by(near_model near) { return {.mode = delivery_mode::eager, .near = near}; }
 [[nodiscard]] inline options at_random(near_model near, std::uint64_t executions) {
   options how = by(near);
@@ -41,7 +40,7 @@ inline constexpr std::uint64_t part = nearfar::testing::is_instrumented ? 20 : 1
   how.most_executions = executions;
   return how;
 }
-/// With ranks that may wake once each for no reason. A lost wake-up shows without.
+/// Options under which each rank may wake once without a reason. A lost wake-up shows also without that.
 [[nodiscard]] inline options waking_early(options how) {
   how.most_early_wakes = 1;
   return how;
@@ -50,7 +49,7 @@ inline constexpr std::uint64_t part = nearfar::testing::is_instrumented ? 20 : 1
   return {.where = topology_spec::parse("node:1").place(ranks), .body = std::move(body)};
 }
 
-/// A channel of words, with that capacity if it takes one.
+/// A channel of words, with this capacity if it takes one.
 template <template <typename, typename> typename Buffer>
 class tested : public node_channel<world, word, Buffer> {
  public:
@@ -64,7 +63,7 @@ class tested : public node_channel<world, word, Buffer> {
       : base(w) {}
 };
 
-/// A channel of words, of whatever strategy. Each function does what the channel's of that name does.
+/// A channel of words with any strategy. Each function calls the channel's function of the same name.
 class any_channel {
  public:
   any_channel() = default;
@@ -79,7 +78,7 @@ class any_channel {
   [[nodiscard]] virtual received<word> receive() = 0;
   [[nodiscard]] virtual received<word> receive_until(std::chrono::nanoseconds deadline) = 0;
   [[nodiscard]] virtual queue_range_result send_range(std::span<const word> messages) = 0;
-  /// Up to as many as there is space for.
+  /// Receives as many as `to` has space for.
   [[nodiscard]] virtual queue_range_result receive_range(std::span<word> to) = 0;
   virtual void close() = 0;
   virtual void reopen() = 0;
@@ -91,7 +90,7 @@ class any_channel {
   [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
 };
 
-/// Owns a channel. The end of one may throw, as a lock of the world waits for the other ranks.
+/// Owns a channel. Its destructor may throw, since a lock of the world waits for the other ranks.
 class made_channel {
  public:
   explicit made_channel(any_channel* of) : of_(of) {}
@@ -104,7 +103,7 @@ class made_channel {
   any_channel* of_;
 };
 
-/// A buffer, in the same way.
+/// Owns a buffer in the same way.
 class any_buffer {
  public:
   any_buffer() = default;
@@ -123,72 +122,73 @@ class any_buffer {
 struct strategy {
   std::string_view name;
   bool tells_full;     ///< exactly
-  std::size_t places;  ///< of a mailbox; else 0
+  std::size_t places;  ///< for a mailbox; else 0
   bool has_one_sender;
   bool has_one_receiver;
-  /// Whether an end without a lock may tell full and empty late, as the headers say: such calls are fenced by
-  /// who makes them, so that each knows of those that have returned.
+  /// Whether an end without a lock may tell full and empty late, as the headers say. The callers fence such
+  /// calls, so that each call knows of those that have returned.
   bool is_late;
-  /// Collective; with that capacity if it takes one.
+  /// Collective. The channel has this capacity if it takes one.
   made_channel (*make)(world& w, std::size_t capacity);
 
-  // Of those that all programs are for; else null.
+  // Null for a strategy that not all programs are for.
   std::unique_ptr<any_buffer> (*make_buffer)(node_memory<world>& memory, std::size_t capacity);
-  /// As `streams`, in frames. Each sender first reserves one in vain.
+  /// Like `streams`, in frames. Each sender first reserves a frame and gives it back.
   program (*frame_streams)(std::size_t capacity, int senders, int receivers, word count, bool closes);
-  /// One closes while another commits and a third receives, and one more waits for a frame: all are told,
-  /// what was committed is received, and all frames come back.
+  /// One rank closes while another commits and a third receives, and one more waits for a frame. All are
+  /// woken, every committed message is received, and all frames come back.
   program (*frame_closing)(std::size_t capacity);
 
   friend void PrintTo(const strategy& it, std::ostream* out) { *out << it.name; }
 };
 
-/// Those that all programs are for.
+/// The strategies that all programs are for.
 [[nodiscard]] std::span<const strategy> strategies();
-/// Of these, or of the few others. Throws `misuse` if there is none of that name.
+/// One of these, or of the few others. Throws `misuse` if the name is unknown.
 [[nodiscard]] const strategy& strategy_named(std::string_view name);
 
-/// One operation: a message that is not 0, sent, or `get`.
+/// One operation: a message other than 0 to send, or `get`.
 inline constexpr word get = 0;
-/// Or these, where anybody may.
+/// Further operations, where any rank may use them.
 inline constexpr word shut = 1000;
 inline constexpr word open = 1001;
 using plan = std::vector<std::vector<word>>;
 
-/// Whether there is no more than one who does what only one may.
+/// Whether at most one rank does what the strategy lets only one do.
 [[nodiscard]] bool may_do(const strategy& of, const plan& of_ranks);
 
-/// Attempts of each rank, judged by the specification.
+/// Attempts of each rank; the specification judges them.
 [[nodiscard]] program attempts(const strategy& of, std::size_t capacity, const plan& of_ranks);
 
-/// Attempts of each rank at a buffer, of which some close and open it, judged by a queue that can be closed.
-/// They are fenced, so that a call knows of those that have returned.
+/// Attempts of each rank at a buffer, some of which close and open it. A queue that can be closed judges
+/// them. The attempts are fenced, so that a call knows of those that have returned.
 [[nodiscard]] program closings(const strategy& of, std::size_t capacity, const plan& of_ranks);
 
-/// The first ranks send so many messages each and wait for room, the others receive them all, and wait.
-/// With `closes` the last who sends closes, and who receives does so until it is told.
+/// The first `senders` ranks send `count` messages each and wait for room. The others receive all messages,
+/// and wait. With `closes` the last sender to finish closes the channel, and receivers go on until they learn
+/// that.
 [[nodiscard]] program streams(const strategy& of, std::size_t capacity, int senders, int receivers,
                               word count, bool closes);
 
-/// As `streams`, in ranges: each sender has one of `count` messages, which may wake several, and who receives
-/// takes up to two at once.
+/// Like `streams`, in ranges: each sender has one range of `count` messages, which may wake several ranks. A
+/// receiver takes up to two at once.
 [[nodiscard]] program range_streams(const strategy& of, std::size_t capacity, int senders, int receivers,
                                     word count);
 
-/// One closes while another sends and a third receives: what was sent is received, and nothing else.
+/// One rank closes while another sends and a third receives. Every message sent is received, and no other.
 [[nodiscard]] program closing(const strategy& of);
 
-/// As `closing`, of two messages that are sent at once.
+/// Like `closing`, with two messages that are sent at once.
 [[nodiscard]] program range_closing(const strategy& of, std::size_t capacity);
 
-/// Plans of attempts, the first few enough for all orders.
+/// Plans of attempts. The first few are short enough for all orders.
 inline const std::vector<plan> small_plans{
     {{1}, {get}}, {{1, 2}, {get, get}}, {{1, get}, {2, get}}, {{1}, {2}, {get}}, {{1}, {get}, {get}}};
 inline const std::vector<plan> large_plans{{{1, 2, 3}, {4, 5, 6}, {get, get, get}, {get, get, get}},
                                            {{1, get, 2, get}, {3, get, 4, get}, {5, get, 6, get}},
                                            {{1, 2, 3}, {4, 5, 6}, {get, get, get, get}},
                                            {{1, 2, 3, 4}, {get, get, get, get}}};
-/// The same for those that are closed and opened meanwhile.
+/// Plans for channels that are closed and opened meanwhile.
 inline const std::vector<plan> closing_plans{
     {{1}, {get}, {shut}},
     {{1}, {get}, {shut, open}},

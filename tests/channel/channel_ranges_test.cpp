@@ -68,7 +68,7 @@ TEST_P(channel_with_ranges, moves_from_what_it_sends_of_a_range_and_leaves_the_r
   const auto sent = c->try_send_range(std::move(messages));
   EXPECT_EQ(sent.count, room);
   for (std::size_t i = 0; i < 3; ++i)
-    EXPECT_EQ(!messages[i], i < room);  // NOLINT(bugprone-use-after-move): what is tested
+    EXPECT_EQ(!messages[i], i < room);  // NOLINT(bugprone-use-after-move): the test is about it
   std::vector<owned> got;
   EXPECT_EQ(c->receive_range(got, 3).count, room);
   for (std::size_t i = 0; i < room; ++i) EXPECT_EQ(*got[i], i);
@@ -94,7 +94,7 @@ TEST_P(channel_with_ranges, goes_on_when_one_of_several_throws) {
       EXPECT_EQ(**c.receive(), 0U);
       EXPECT_EQ(**c.receive(), 1U);
       EXPECT_EQ(c.try_receive().status(), queue_status::empty);
-      // NOLINTNEXTLINE(bugprone-use-after-move): those that are not sent are still there
+      // NOLINTNEXTLINE(bugprone-use-after-move): unsent messages are still in it
       messages.erase(messages.begin(), messages.begin() + 2);
       ASSERT_EQ(c.send_range(std::move(messages)).count, 1U);
       ASSERT_EQ(c.try_send(thrower(3)), queue_status::success);
@@ -222,9 +222,8 @@ TEST_P(channel_with_ranges, loses_nothing_of_what_is_sent_in_ranges) {
   }
 }
 
-/// The real futex; the model is asked the same in
-/// checked_channel.wakes_all_for_whom_there_is_something_in_a_range. Those that wait mostly sleep when the
-/// range comes; where one of them is not woken this never ends.
+/// Uses the real futex; checked_channel.wakes_all_for_whom_there_is_something_in_a_range is the same for the
+/// model. Waiting threads mostly sleep when the range comes. The test never ends if one of them is not woken.
 TEST(channel, wakes_all_for_whom_there_is_something_in_a_range) {
   constexpr int rounds = 300;
   constexpr int yields = 300;
@@ -233,7 +232,7 @@ TEST(channel, wakes_all_for_whom_there_is_something_in_a_range) {
   std::vector<std::jthread> waiting;
   for (int i = 0; i < 3; ++i)
     waiting.emplace_back([&] {
-      // Who comes too early for the next round waits until all have got one.
+      // A thread that comes too early for the next round waits until all have got a message.
       for (int round = 0; round < rounds; ++round) {
         while (got < 3 * round) std::this_thread::yield();
         EXPECT_TRUE(c.receive());
@@ -247,7 +246,7 @@ TEST(channel, wakes_all_for_whom_there_is_something_in_a_range) {
   }
 }
 
-/// The same for who makes room for several.
+/// The same for a thread that makes room for several.
 TEST(channel, wakes_all_for_whom_a_range_has_made_room) {
   constexpr int rounds = 300;
   constexpr int yields = 300;
@@ -265,7 +264,7 @@ TEST(channel, wakes_all_for_whom_a_range_has_made_room) {
   std::vector<int> got;
   for (int round = 0; round < rounds; ++round) {
     while (sent < 3 * round) std::this_thread::yield();
-    // They have room, and then there is none.
+    // First the senders have room, and then none.
     while (c.peek() < 3) std::this_thread::yield();
     for (int i = 0; i < yields; ++i) std::this_thread::yield();
     while (got.size() < 3 * (static_cast<std::size_t>(round) + 1))
@@ -306,8 +305,8 @@ TEST(channel, brings_a_range_to_whatever_takes_it) {
 template <typename C, typename R>
 concept sends_range = requires(C& c, R&& range) { c.try_send_range(std::forward<R>(range)); };
 
-// What is converted when it is given away would be lost with the attempt that finds no room; and a pointer is
-// no owner, nor a number a container.
+// A range that is converted on the way would be lost in an attempt that finds no room. A pointer is no owner,
+// and a number no container.
 TEST(channel, refuses_ranges_whose_elements_would_be_lost) {
   using text = std::variant<int, std::string>;
   EXPECT_TRUE((sends_range<channel<text>, std::vector<std::string>&>));

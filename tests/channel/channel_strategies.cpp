@@ -64,7 +64,7 @@ class channel_behind : public any_channel<T> {
   [[nodiscard]] std::size_t capacity() const override { return of_.capacity(); }
 
  private:
-  /// Else there is no difference.
+  /// A trivially copyable message is copied in either case.
   static constexpr bool is_given_away = !std::is_trivially_copyable_v<T>;
 
   channel<T, Buffer> of_;

@@ -1,6 +1,5 @@
-/// \file
-/// The strategies of channels that threads are tested with, and messages that throw. A strategy is a value,
-/// and its channels are behind an interface, so that a test is compiled once, and not for each of them.
+/// \file The strategies of channels for tests of threads, and messages that throw. A strategy is a value with
+/// its channels behind an interface, so that a test is compiled once instead of once per strategy.
 #pragma once
 
 #include <chrono>
@@ -21,7 +20,7 @@
 
 namespace nearfar::testing {
 
-/// A channel of threads, of whatever strategy. Each function does what the channel's of that name does.
+/// A channel of threads with any strategy. Each function calls the channel's function of the same name.
 template <typename T>
 class any_channel {
  public:
@@ -39,12 +38,12 @@ class any_channel {
   [[nodiscard]] virtual received<T> receive_until(std::chrono::nanoseconds deadline) = 0;
   [[nodiscard]] virtual received<T> receive_for(std::chrono::nanoseconds span) = 0;
 
-  /// Given away, or copied, which `thrower` cannot be.
+  /// Gives the messages away, or copies them; `thrower` has no copies.
   virtual queue_range_result try_send_range(std::vector<T>&& messages) = 0;
   virtual queue_range_result try_send_range(const std::vector<T>& messages) = 0;
   virtual queue_range_result send_range(std::vector<T>&& messages) = 0;
   virtual queue_range_result send_range(const std::vector<T>& messages) = 0;
-  /// To the vector's end.
+  /// Appends to the vector.
   virtual queue_range_result try_receive_range(std::vector<T>& to, std::size_t most) = 0;
   virtual queue_range_result receive_range(std::vector<T>& to, std::size_t most) = 0;
 
@@ -63,7 +62,7 @@ struct thrown {
   std::uint64_t number;
 };
 
-/// A number in memory of its own, which a copy has again. There is none in what was moved from.
+/// A number in memory of its own. A copy has its own number; a moved-from object has none.
 class owned {
  public:
   explicit owned(std::uint64_t number) : number_(std::make_unique<std::uint64_t>(number)) {}
@@ -80,7 +79,7 @@ class owned {
   std::unique_ptr<std::uint64_t> number_;
 };
 
-/// The same that cannot be copied, and throws when a thread that was told to moves it.
+/// A number without copies, whose move throws in a thread that was told so.
 class thrower {
  public:
   explicit thrower(std::uint64_t number) : number_(number) { ++living; }
@@ -94,9 +93,9 @@ class thrower {
   ~thrower() { --living; }
   [[nodiscard]] std::uint64_t operator*() const { return *number_; }
 
-  static inline thread_local unsigned throws_in = 0;     ///< moves; 0: none does
-  static inline thread_local unsigned throws_every = 0;  ///< so many moves; 0: never
-  static inline thread_local int living = 0;             ///< made by the thread, less those it destroyed
+  static inline thread_local unsigned throws_in = 0;     ///< number of moves until one throws; 0: none does
+  static inline thread_local unsigned throws_every = 0;  ///< every move of this number throws; 0: never
+  static inline thread_local int living = 0;  ///< objects made by the thread, less those it destroyed
 
  private:
   [[nodiscard]] static owned moved(thrower& from) {

@@ -67,7 +67,7 @@ TEST_P(channel_of, leaves_what_it_does_not_send_with_its_owner) {
   owned message(2);
   if (c.capacity() != unbounded) {
     EXPECT_EQ(c.try_send(std::move(message)), queue_status::full);
-    ASSERT_TRUE(message);  // NOLINT(bugprone-use-after-move): that it is not moved from is what is tested
+    ASSERT_TRUE(message);  // NOLINT(bugprone-use-after-move): the test is that it is not moved from
     EXPECT_EQ(c.send_for(std::move(message), 1ms), queue_status::timed_out);
     ASSERT_TRUE(message);
     EXPECT_EQ(c.send_until(std::move(message), 0ns), queue_status::timed_out);
@@ -122,16 +122,17 @@ TEST_P(channel_of, goes_on_when_a_message_throws) {
       EXPECT_EQ(c.try_receive().status(), queue_status::empty);
     }
     ASSERT_EQ(c.try_send(thrower(4)), queue_status::success);
-    thrower::throws_in = 1;  // what is left is not moved
+    thrower::throws_in = 1;  // unsent messages are not moved
   }
   thrower::throws_in = 0;
   EXPECT_EQ(thrower::living, before);
 }
 
-/// For who has begun to wait.
+/// Gives a thread that has begun to wait the time to sleep.
 void let_sleep() { std::this_thread::sleep_for(5ms); }
 
-/// What a message that throws leaves others wait for, who else sleep for ever.
+/// A message that throws leaves a place or a message for which other threads wait. Unless they are woken,
+/// they sleep for ever.
 TEST_P(channel_of, wakes_who_waits_when_a_message_throws) {
   for (int round = 0; round < 3; ++round) {
     const auto made = GetParam().make<thrower>(1);
@@ -154,7 +155,7 @@ TEST_P(channel_of, wakes_who_waits_when_a_message_throws) {
   }
 }
 
-/// One thread, and a deque that says what must come of each call.
+/// One thread, and a deque that tells the right result of each call.
 TEST_P(channel_of, is_as_its_model) {
   std::mt19937 random(7);
   for (int round = 0; round < 100; ++round) {
@@ -218,7 +219,7 @@ TEST(channel, waits_until_a_deadline) {
   EXPECT_EQ(c.receive_until(std::chrono::nanoseconds::min()).status(), queue_status::timed_out);
   const int copied = 1;
   ASSERT_EQ(c.send_for(copied, 1h), queue_status::success);
-  EXPECT_EQ(*c.receive_until(0ns), 1);  // what is there wins over a deadline in the past
+  EXPECT_EQ(*c.receive_until(0ns), 1);  // a message that is already there wins over a deadline in the past
   std::jthread later([&] { EXPECT_EQ(c.send_for(2, 1h), queue_status::success); });
   EXPECT_EQ(*c.receive_for(std::chrono::hours::max()), 2);
 }
@@ -261,7 +262,7 @@ TEST(channel, has_no_messages_that_are_reasons_or_references) {
   EXPECT_FALSE(can_send(std::type_identity<queue_status>()));
 }
 
-/// Made and moved, and no more; its move may throw.
+/// Can be made and moved only; its move may throw.
 struct only_moved {
   explicit only_moved(std::uint64_t of) : number(of) {}
   only_moved(only_moved&& from) : number(from.number) {}  // NOLINT(performance-noexcept-move-constructor)

@@ -20,14 +20,14 @@ class checked_channel : public ::testing::TestWithParam<strategy> {};
 INSTANTIATE_TEST_SUITE_P(every, checked_channel, ::testing::ValuesIn(strategies()),
                          [](const auto& of) { return std::string(of.param.name); });
 
-/// At random, of ranks that sleep: in a third of the executions some wake for no reason.
+/// Random schedules of sleeping ranks. In a third of the executions some ranks wake without a reason.
 void expect_sound_sleep(const program& what, near_model near, std::uint64_t executions) {
   const std::uint64_t third = std::max<std::uint64_t>(executions / part / 3, 1);
   expect_nothing_found(what, at_random(near, 2 * third));
   expect_nothing_found(what, waking_early(at_random(near, third)));
 }
 
-/// A capacity of those, with room for all where full is not told exactly.
+/// The given capacities; room for all where the strategy does not tell full exactly.
 [[nodiscard]] std::vector<std::size_t> capacities(const strategy& of,
                                                   std::initializer_list<std::size_t> wanted) {
   constexpr std::size_t room = 8;
@@ -61,7 +61,8 @@ TEST_P(checked_channel, is_linearizable_when_several_close_and_open_it) {
     for (const std::size_t capacity : capacities(of, {1, 2}))
       for (const plan& of_ranks : closing_plans)
         if (may_do(of, of_ranks)) {
-          // In order first: what is withdrawn and then opened is seldom found at random.
+          // The exhaustive search comes first: random schedules seldom find a withdrawal that an opening
+          // follows.
           options how = by(near);
           how.most_executions = 2000 / part;
           const program what = closings(of, capacity, of_ranks);
@@ -84,7 +85,8 @@ TEST_P(checked_channel, wakes_whoever_waits) {
 void expect_success(queue_status found) {
   if (found != queue_status::success) throw nearfar::error("nobody closes, and there is room");
 }
-/// Three that send one each, and nobody receives: there is room for all, but not segments for each to link.
+/// Three ranks send one message each, and no rank receives. There is room for all messages, but not for a
+/// segment that each sender links.
 program all_find_room(const strategy& of, std::size_t capacity, int gone_before) {
   return on_a_node(3, [=](world& w, monitor&) {
     const auto made = of.make(w, capacity);
@@ -150,7 +152,7 @@ TEST(checked_channel_locks, of_the_world_do) {
     expect_sound_sleep(streams(of, 1, 1, 2, 3, true), near, 300);
   }
 }
-/// flagged_ring.hpp says how.
+/// flagged_ring.hpp explains how.
 TEST(checked_channel_flags, as_published_let_the_later_in_first) {
   const strategy& of = strategy_named("flagged_by_binary_mpmc");
   const report result = check(attempts(of, 1, {{1, 2}, {3, 4}, {get, get}, {get, get}}),

@@ -37,7 +37,7 @@ TEST(checked_rendezvous, loses_nothing_when_it_is_closed) {
   expect_sound(closing(met));
   expect_sound(parting(met));
 }
-/// What returns before anybody has come is none.
+/// A rendezvous does not let a send return before a receiver has come.
 TEST(checked_rendezvous, is_not_a_mailbox) {
   const report result =
       check(meetings(strategy_named("mailbox"), 1, 2), at_random(near_model::sequential, 1000));

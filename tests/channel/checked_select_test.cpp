@@ -14,7 +14,7 @@ namespace {
 
 using met = tested<rendezvous>;
 using ring = tested<ring_buffer>;
-using lone = tested<spsc_ring>;  // its sender, and its receiver, are told by a light fence
+using lone = tested<spsc_ring>;  // a light fence precedes what tells its sender and its receiver
 
 void expect_sound(const program& what) {
   for (const near_model near : near_models) {
@@ -33,11 +33,11 @@ TEST(checked_selection, receives_what_comes_first) {
   expect_sound(choices_of_two<ring, met>(2));
 }
 TEST(checked_selection, meets_another) {
-  // One sends what the other receives, in one channel or the other.
+  // One rank sends what the other receives, through one channel or the other.
   const std::vector<selections> crossed{{{1, get}}, {{get, 2}}};
   expect_sound(choices<met, met>(crossed));
   expect_sound(choices<met, met>({{{1, get}, {1, get}}, {{get, 2}, {get, 2}}}));
-  // Both may send and receive in both.
+  // Both ranks may send and receive in both channels.
   expect_sound(choices<met, met>({{{1, 1}}, {{get, get}}}));
   expect_sound(choices<met, met>({{{1, 2}, {1, 2}}, {{get, get}}, {{get, get}}}));
   expect_sound(choices<ring, met>(crossed));
@@ -61,7 +61,7 @@ TEST(checked_selection, is_told_when_a_channel_is_closed) {
   expect_sound(choice_beside_a_receiver<met, met>());
 }
 
-/// Whether a flaw of all selections of a program is found.
+/// Whether the checker finds a flaw in all selections of a program.
 [[nodiscard]] bool is_found(const program& what) {
   return std::any_of(near_models.begin(), near_models.end(), [&](near_model near) {
     options how = at_random(near, 5000);

@@ -18,7 +18,7 @@
 namespace nearfar::checker::testing {
 namespace {
 
-/// Takes any world, as a policy asks.
+/// Takes any world, as a policy has to.
 template <typename W>
 class near_mcs : public mcs_lock<W> {
  public:
@@ -72,7 +72,7 @@ class buffer_behind : public any_buffer {
   Buffer of_;
 };
 
-/// In place of frames of bytes: a word each, so that a frame that two have at a time is a data race.
+/// Stands in for frames of bytes: one word each. A frame that two ranks have at a time is then a data race.
 template <typename Memory>
 class word_frames {
  public:
@@ -198,7 +198,7 @@ template <template <typename, typename> typename Buffer>
           .frame_streams = nullptr,
           .frame_closing = nullptr};
 }
-/// What is said of it: whether full is told exactly, and how many places a mailbox has.
+/// Properties of a strategy: whether it tells full exactly, and how many places a mailbox has.
 template <template <typename, typename> typename Buffer>
 [[nodiscard]] constexpr strategy all_of(std::string_view name, bool tells_full = true,
                                         std::size_t places = 0) {

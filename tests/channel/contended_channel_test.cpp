@@ -1,4 +1,4 @@
-// Channels that several threads use at a time, and ranks.
+// Channels that several threads or ranks use at a time.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -58,7 +58,8 @@ TEST_P(contended_channel, loses_nothing_and_keeps_the_order_of_each_sender) {
       }
 }
 
-/// Closed and opened again while others send and receive: what was sent is received in the end.
+/// The channel is closed and opened again while others send and receive. Every message sent is received in
+/// the end.
 TEST_P(contended_channel, loses_nothing_when_it_is_closed_in_the_middle) {
   const auto made = GetParam().make<std::uint64_t>(4);
   auto& c = *made;
@@ -73,7 +74,7 @@ TEST_P(contended_channel, loses_nothing_when_it_is_closed_in_the_middle) {
           if (c.peek() < 64 && c.send_for(1, 1ms) == queue_status::success)
             ++sent;
           else
-            std::this_thread::yield();  // who receives has less to do, and needs the processor
+            std::this_thread::yield();  // receivers have less to do, and need the processor
       });
     for (int i = 0; i < (GetParam().has_one_receiver ? 1 : 2); ++i)
       threads.emplace_back([&] {
@@ -92,8 +93,8 @@ TEST_P(contended_channel, loses_nothing_when_it_is_closed_in_the_middle) {
   EXPECT_EQ(got, sent);
 }
 
-/// One sends and one receives, while two close and a third opens: all that was sent is received, once and in
-/// order, and what was not sent is still its owner's.
+/// One thread sends and one receives, while two close and a third opens. Every message sent is received, once
+/// and in order, and an unsent message stays with its owner.
 template <typename T>
 void expect_all_arrive_while_several_close(const channel_strategy& strategy) {
   const auto made = strategy.make<T>(4);
@@ -136,7 +137,8 @@ void expect_all_arrive_while_several_close(const channel_strategy& strategy) {
       try {
         queue_status status = queue_status::full;
         while (status == queue_status::full) {
-          status = c.try_send(std::move(message));  // NOLINT(bugprone-use-after-move): only what is sent is
+          status =
+              c.try_send(std::move(message));  // NOLINT(bugprone-use-after-move): moves a sent message only
           if (status == queue_status::full) std::this_thread::yield();
         }
         if (status == queue_status::success)
@@ -159,7 +161,7 @@ TEST_P(contended_channel, loses_nothing_when_several_close_and_open_it) {
   expect_all_arrive_while_several_close<thrower>(GetParam());
 }
 
-/// Stands still where it is moved, until it is let go.
+/// Stops in its move until the test lets it go.
 struct held_up {
   static inline thread_local std::atomic<bool>* stands = nullptr;
   explicit held_up(int /*value*/) {}
@@ -172,8 +174,8 @@ struct held_up {
   }
 };
 
-// Receivers that are late with leaving their segments, of 4 places each, make room for more than one sender
-// when they do.
+// Segments have 4 places. Receivers that leave their segments late make room for more than one sender when
+// they do.
 TEST(channel, of_segments_tells_all_for_whom_one_that_comes_back_has_room) {
   channel<held_up, segments_of<list_nodes::fixed, 4>::mpmc> c(8);
   const auto send = [&](int count) {
@@ -208,8 +210,8 @@ TEST(channel, of_segments_tells_all_for_whom_one_that_comes_back_has_room) {
   EXPECT_EQ(c.peek(), 8U);
 }
 
-/// Store buffering: where neither sees the other, a sender goes on that is not awaited, or a sleeper sleeps
-/// on.
+/// Store buffering. If neither thread sees the other, a sender goes on without a receiver, or a sleeper
+/// sleeps on.
 TEST(fences_of_a_process, order_a_light_one_with_a_heavy_one) {
   constexpr int rounds = 100'000;
   struct alignas(cache_line) word {

@@ -22,7 +22,8 @@
 namespace nearfar::testing {
 namespace {
 
-// Coroutines take what they need as arguments, which they keep; captures of a lambda they would not.
+// Coroutines take all they need as arguments, which their frames keep. Their frames would not keep a lambda's
+// captures.
 
 task produce(channel<int>& to, int first, int count, std::atomic<int>& running) {
   for (int i = first; i < first + count; ++i)
@@ -118,7 +119,7 @@ TEST(coroutines, wait_for_what_comes_late_and_are_told_of_closing) {
 task give(channel<std::unique_ptr<int>>& to, std::atomic<bool>& kept) {
   auto message = std::make_unique<int>(1);
   EXPECT_EQ(co_await async_send(to, std::move(message)), queue_status::closed);
-  kept = message != nullptr;  // NOLINT(bugprone-use-after-move): what is not sent is not moved from
+  kept = message != nullptr;  // NOLINT(bugprone-use-after-move): an unsent message is not moved from
 }
 TEST(coroutines, keep_what_is_not_sent) {
   channel<std::unique_ptr<int>> full(1);
@@ -151,7 +152,7 @@ TEST(coroutines, are_refused_what_cannot_be) {
   task never_spawned = fail(c);
   task moved = std::move(never_spawned);
   executor all;
-  // NOLINTNEXTLINE(bugprone-use-after-move): that it is refused is what is tested
+  // NOLINTNEXTLINE(bugprone-use-after-move): the test is about the refusal
   EXPECT_THROW(all.spawn(std::move(never_spawned)), misuse);
   all.wait();
 }
@@ -159,7 +160,7 @@ TEST(coroutines, are_refused_what_cannot_be) {
 struct alignas(cache_line) of_a_line {
   int value = 0;
 };
-/// Where what is in the frame of a coroutine is.
+/// Tells where the objects in a coroutine's frame are.
 template <typename Channel>
 task note_place(Channel& from, std::vector<std::uintptr_t>& places) {
   auto receiving = async_receive(from).operator co_await();
@@ -202,7 +203,7 @@ TEST(coroutines, are_told_what_a_message_threw_after_they_waited) {
   channel<throws_when_received, rendezvous> meeting;
   executor one(1);
   one.spawn(receive_one(meeting));
-  // Somebody is there only when the coroutine waits.
+  // The attempt succeeds only once the coroutine waits.
   while (meeting.try_send(throws_when_received(2)) == queue_status::full) std::this_thread::yield();
   EXPECT_THROW(one.wait(), std::runtime_error);
 }

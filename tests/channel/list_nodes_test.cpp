@@ -1,4 +1,4 @@
-// Where the nodes of lists come from, and that none is deleted too early.
+// Tests where the nodes of lists come from, and that none is deleted too early.
 #include "nearfar/channel/list_nodes.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-/// \file
-/// What the model checker is given to check a rendezvous: ranks that meet, or do not.
+/// \file Programs by which the model checker checks a rendezvous: ranks that meet, or do not.
 #pragma once
 
 #include <chrono>
@@ -11,12 +10,12 @@
 
 namespace nearfar::checker::testing {
 
-/// What the ranks of a program know of each other beside the channel.
+/// Knowledge of other ranks that the ranks of a program have beside the channel.
 struct arrivals {
   world::near<word> of{};
 };
 
-/// Each message is received once, in order, and who sends goes on only when the receiver has come for it.
+/// Each message is received once, in order. A sender goes on only when a receiver has come for the message.
 [[nodiscard]] inline program meetings(const strategy& of, int senders, word count) {
   return on_a_node(senders + 1, [=](world& w, monitor&) {
     world::near_array<arrivals> came(w, 1);
@@ -40,8 +39,8 @@ struct arrivals {
   });
 }
 
-/// Everybody may give up at any time, and the last rank does not wait at all: what one has sent another has
-/// received, and nothing else.
+/// Every rank may give up at any time, and the last rank does not wait at all. The messages received are
+/// those sent, and no others.
 [[nodiscard]] inline program impatience(const strategy& of, int senders, int receivers) {
   return on_a_node(senders + receivers + 1, [=](world& w, monitor&) {
     const auto made = of.make(w, 0);
@@ -62,7 +61,7 @@ struct arrivals {
   });
 }
 
-/// One closes the channel while the others wait, and opens it again.
+/// One rank closes the channel while the others wait, and opens it again.
 [[nodiscard]] inline program parting(const strategy& of) {
   return on_a_node(3, [=](world& w, monitor&) {
     const auto made = of.make(w, 0);

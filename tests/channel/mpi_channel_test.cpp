@@ -31,7 +31,7 @@ namespace {
 using namespace std::chrono_literals;
 using message = bench::traffic_check::message;
 
-/// Take any world, as a policy asks.
+/// Takes any world, as a policy has to.
 template <typename W>
 class near_mcs : public mcs_lock<W> {
  public:
@@ -43,7 +43,7 @@ class cohort : public default_cohort_lock<W> {
   using default_cohort_lock<W>::default_cohort_lock;
 };
 
-/// A channel of ranks, of whatever strategy. Each function does what the channel's of that name does.
+/// A channel of ranks with any strategy. Each function calls the channel's function of the same name.
 class any_channel {
  public:
   any_channel() = default;
@@ -101,13 +101,13 @@ class channel_behind final : public any_channel {
   channel of_;
 };
 
-/// A strategy that ranks can use, as a value, so that a test is compiled once, and not for each of them.
+/// A strategy that ranks can use, as a value, so that a test is compiled once instead of once per strategy.
 struct channel_strategy {
   std::string_view name;
   bool takes_capacity;
   bool has_one_sender;
   bool has_one_receiver;
-  /// Makes a channel and does that with it. Collective.
+  /// Makes a channel and calls `use` with it. Collective.
   void (*with)(mpi::world& w, std::size_t capacity, const std::function<void(any_channel&)>& use);
 
   friend void PrintTo(const channel_strategy& it, std::ostream* out) { *out << it.name; }
@@ -165,7 +165,8 @@ class mpi_channel : public ::testing::TestWithParam<channel_strategy> {
 INSTANTIATE_TEST_SUITE_P(every, mpi_channel, ::testing::ValuesIn(strategies),
                          [](const auto& of) { return std::string(of.param.name); });
 
-/// In all roles and forms, closed by any of the ranks in the middle, undisturbed and disturbed.
+/// Ranks take all roles and forms, and any of them closes the channel in the middle, undisturbed and
+/// disturbed.
 TEST_P(mpi_channel, loses_nothing) {
   if (!is_on_one_node()) return;
   constexpr int most = bench::most_senders;
@@ -191,7 +192,7 @@ TEST_P(mpi_channel, tells_who_waits) {
   const bool closes = w.rank() == w.size() - 1;
   const bool sends = w.rank() == 0 || !GetParam().has_one_sender;
   const bool receives = w.rank() == 0 || !GetParam().has_one_receiver;
-  // One closes, and all others that may wait for the same.
+  // One rank closes the channel, and all others that may wait learn of it.
   const auto expect_to_be_told = [&](any_channel& c, bool may_wait, const auto& wait) {
     w.barrier();
     if (closes) {
@@ -250,7 +251,8 @@ TEST(mpi_channels, refuse_ranks_that_do_not_agree) {
   if (!is_on_one_node() || w.size() == 1) return;
   const auto own = static_cast<std::size_t>(w.rank());
   EXPECT_THROW((node_channel<mpi::world, int>(w, 4, w.rank())), collective_mismatch);
-  EXPECT_THROW((node_channel<mpi::world, int>(w, own)), collective_mismatch);  // 0 is none
+  EXPECT_THROW((node_channel<mpi::world, int>(w, own)),
+               collective_mismatch);  // rank 0's capacity of 0 is invalid
   EXPECT_THROW((node_channel<mpi::world, int, rendezvous>(w, w.rank())), collective_mismatch);
   if (w.rank() == 0)
     EXPECT_THROW((node_channel<mpi::world, int>(w, 4)), collective_mismatch);
@@ -258,7 +260,7 @@ TEST(mpi_channels, refuse_ranks_that_do_not_agree) {
     EXPECT_THROW((node_channel<mpi::world, double>(w, 4)), collective_mismatch);
 }
 
-// Two kinds of locks have the same size, and would share a word.
+// Two kinds of locks have the same size and would share a word.
 TEST(mpi_byte_channel, refuses_ranks_with_different_strategies) {
   mpi::world& w = common_world();
   if (!is_on_one_node() || w.size() == 1) return;

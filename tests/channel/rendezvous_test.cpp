@@ -1,4 +1,4 @@
-// The rendezvous between threads, and ranks: what it has of its own, beside what all channels are asked.
+// The rendezvous between threads and between ranks: its own properties, beside those of all channels.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -30,7 +30,7 @@ TEST(meetings, need_another) {
   EXPECT_EQ(c.try_send(std::move(message)), queue_status::full);
   EXPECT_EQ(c.send_for(std::move(message), 1ms), queue_status::timed_out);
   EXPECT_EQ(c.send_until(std::move(message), 0ns), queue_status::timed_out);
-  ASSERT_TRUE(message);  // NOLINT(bugprone-use-after-move): that it is not moved from is what is tested
+  ASSERT_TRUE(message);  // NOLINT(bugprone-use-after-move): the test is that it is not moved from
   EXPECT_EQ(c.try_receive().status(), queue_status::empty);
   EXPECT_EQ(c.receive_for(1ms).status(), queue_status::timed_out);
   EXPECT_EQ(c.peek(), 0U);
@@ -105,7 +105,7 @@ TEST(meetings, lose_nothing_when_somebody_gives_up) {
   }
 }
 
-/// Moves as often as it may.
+/// Can be moved `moves` times. The next move throws.
 class throwing {
  public:
   explicit throwing(int moves) : moves_(moves) {}
@@ -122,7 +122,8 @@ class throwing {
 TEST(meetings, go_on_when_a_message_throws) {
   meeting<throwing> c;
   {
-    const std::jthread receiver([&] { EXPECT_TRUE(c.receive()); });  // one is thrown before it is there
+    const std::jthread receiver(
+        [&] { EXPECT_TRUE(c.receive()); });  // one message throws before this one arrives
     const auto send_when_one_waits = [&] {
       queue_status status = queue_status::full;
       while (status == queue_status::full) status = c.try_send(throwing(0));
@@ -134,7 +135,7 @@ TEST(meetings, go_on_when_a_message_throws) {
     EXPECT_EQ(c.send(throwing(0)), queue_status::success);  // and lost
     EXPECT_EQ(c.send(throwing(10)), queue_status::success);
   });
-  // Whoever comes later moves the message: that is to be this thread.
+  // The later of sender and receiver moves the message: that has to be this thread.
   const auto receive_when_one_waits = [&] {
     while (c.try_receive().status() == queue_status::empty) std::this_thread::yield();
   };

@@ -1,5 +1,5 @@
-/// \file
-/// What the model checker is given to check selections: ranks that wait for the first of two channels.
+/// \file Programs by which the model checker checks selections: ranks that wait for the first of two
+/// channels.
 #pragma once
 
 #include <array>
@@ -18,19 +18,20 @@ namespace nearfar::checker::testing {
 
 using model_memory = node_memory<world>;
 
-/// What came of a selection: how much more was sent than received, in messages' values, and of what status.
+/// The result of a selection: how much more was sent than received, as the sum of the messages' values, and
+/// the status.
 struct outcome {
   std::int64_t balance = 0;
   queue_status status = queue_status::timed_out;
 };
 
-/// What is wrong with how a rank waits at one of its channels.
+/// The fault in how a rank waits at one of its channels.
 enum class flaw_of_case : std::uint8_t {
   none,
-  stays_watched,  ///< it is told of what happens there for ever
-  looks_once,     ///< and not again once it is told of what happens there
-  sees_nobody,    ///< that waits there already
-  is_not_listed   ///< so that nobody finds it there
+  stays_watched,  ///< hears of events there for ever
+  looks_once,     ///< does not look again once it hears of an event there
+  sees_nobody,    ///< misses ranks that wait there already
+  is_not_listed   ///< no rank finds it there
 };
 
 /// A case with a flaw.
@@ -90,7 +91,7 @@ class chooser {
         second_(&second),
         wrong_(wrong) {}
 
-  /// Sends to, or receives from, the first and the second: a message that is not 0 is sent.
+  /// Sends to, or receives from, the first and the second channel: a message other than 0 is sent.
   [[nodiscard]] outcome operator()(word to_first, word to_second,
                                    const channel_deadline& deadline = std::nullopt) {
     outcome result;
@@ -138,11 +139,10 @@ class chooser {
   std::minstd_rand random_;
 };
 
-/// What a rank selects from, one time after the other: messages to the first and the second channel, or
-/// `get`.
+/// The selections of a rank, one after the other: messages to the first and the second channel, or `get`.
 using selections = std::vector<std::pair<word, word>>;
 
-/// With what is left in the channels, what one has sent another has received. Collective.
+/// The messages received, with those left in the channels, are the messages sent. Collective.
 template <typename First, typename Second>
 void expect_balanced(world& w, First& first, Second& second, std::int64_t balance) {
   w.barrier();
@@ -154,7 +154,7 @@ void expect_balanced(world& w, First& first, Second& second, std::int64_t balanc
   w.barrier();
 }
 
-/// All ranks select, or with `soon` until a deadline; then what one has sent another has received.
+/// All ranks select, or with `soon` select until a deadline. Afterwards the messages received are those sent.
 template <typename First, typename Second>
 [[nodiscard]] program choices(const std::vector<selections>& of_ranks, bool soon = false,
                               flaw_of_case wrong = flaw_of_case::none) {
@@ -174,7 +174,7 @@ template <typename First, typename Second>
   });
 }
 
-/// One selects, others send as usual, and a third closes a channel.
+/// One rank selects, others send as usual, and a third closes a channel.
 template <typename First, typename Second>
 [[nodiscard]] program choice_among_closed() {
   return on_a_node(3, [](world& w, monitor&) {
@@ -199,7 +199,7 @@ template <typename First, typename Second>
   });
 }
 
-/// One selects as often as two send, without selecting.
+/// One rank selects as often as two others send. These send without selecting.
 template <typename First, typename Second>
 [[nodiscard]] program choice_of_messages(word count, flaw_of_case wrong = flaw_of_case::none) {
   return on_a_node(3, [=](world& w, monitor&) {
@@ -221,7 +221,7 @@ template <typename First, typename Second>
   });
 }
 
-/// Two select, again and again, from what the third sends.
+/// Two ranks select again and again from what the third sends.
 template <typename First, typename Second>
 [[nodiscard]] program choices_of_two(word count) {
   return on_a_node(3, [=](world& w, monitor&) {
@@ -243,7 +243,8 @@ template <typename First, typename Second>
   });
 }
 
-/// One selects and another receives from the first channel only, until the third, who sends, closes both.
+/// One rank selects and another receives from the first channel only, until the third rank, the sender,
+/// closes both.
 template <typename First, typename Second>
 [[nodiscard]] program choice_beside_a_receiver() {
   return on_a_node(3, [](world& w, monitor&) {

@@ -39,7 +39,7 @@ struct strategy {
   }
 };
 
-/// Of each way in which who sends, or receives, tells the others, one.
+/// One strategy for each way in which a sender or receiver tells others.
 template <typename Strategy>
 class selection_among : public ::testing::Test {};
 using strategies = ::testing::Types<strategy<ring_buffer>, strategy<spsc_ring>, strategy<mailbox>,
@@ -70,7 +70,7 @@ TYPED_TEST(selection_among, closed_ones_says_so) {
       select(on_send(*a, std::move(message), [&](queue_status of) { status = of; }), on_receive(*b, ignore)),
       0U);
   EXPECT_EQ(status, queue_status::closed);
-  EXPECT_TRUE(message);  // NOLINT(bugprone-use-after-move): that it is not moved from is what is tested
+  EXPECT_TRUE(message);  // NOLINT(bugprone-use-after-move): the test is that it is not moved from
 }
 
 TYPED_TEST(selection_among, channels_is_told_when_one_is_closed) {
@@ -85,7 +85,7 @@ TYPED_TEST(selection_among, channels_is_told_when_one_is_closed) {
   EXPECT_EQ(status, queue_status::closed);
 }
 
-/// Two threads select what to send and to receive, in two channels each, and two others only send or receive.
+/// Two threads select among sends and receives in two channels each, and two others only send or receive.
 TYPED_TEST(selection_among, channels_loses_nothing) {
   constexpr int count = 3000;
   const auto numbers = TypeParam::template make<std::unique_ptr<int>>();
@@ -149,7 +149,7 @@ TEST(selection, of_two_that_could_meet_makes_them) {
   channel<int, rendezvous> back;
   std::int64_t balance = 0;
   std::atomic<std::int64_t> others = 0;
-  // Each either sends or receives: whichever the other does not.
+  // Each side sends or receives, the opposite of the other side.
   const auto side = [&](auto& out, auto& in) {
     std::int64_t mine = 0;
     for (int i = 1; i <= count; ++i)
@@ -189,7 +189,7 @@ TEST(selection, of_nothing_at_all_is_refused) {
   EXPECT_EQ(select_for(0ns, std::span<select_case* const>()), std::nullopt);
 }
 
-/// Throws as it is moved, when it is told to.
+/// Throws in its move, when told to.
 struct thrower {
   explicit thrower(bool may) : throws(may) {}
   thrower(thrower&& from) : throws(from.throws) {  // NOLINT(performance-noexcept-move-constructor)
@@ -204,7 +204,7 @@ TEST(selection, goes_on_when_a_message_or_a_handler_throws) {
   channel<thrower> c(2);
   channel<thrower, rendezvous> other;
   EXPECT_THROW(select(on_send(c, thrower(true), ignore), on_receive(other, ignore)), std::runtime_error);
-  // Its place is passed over.
+  // Receivers pass over its place.
   EXPECT_EQ(try_select(on_receive(c, ignore), on_receive(other, ignore)), std::nullopt);
   EXPECT_EQ(select(on_send(c, thrower(false), ignore), on_receive(other, ignore)), 0U);
   EXPECT_THROW(select(on_receive(c, [](const auto&) { throw std::runtime_error("handled badly"); })),
@@ -213,7 +213,8 @@ TEST(selection, goes_on_when_a_message_or_a_handler_throws) {
   EXPECT_EQ(other.try_receive().status(), queue_status::empty);
 }
 
-// It would be in the list of those that wait twice, and who tells them would never come to its end.
+// The case would be twice in the list of waiting cases, and a thread that goes through the list would never
+// end.
 TEST(selection, refuses_a_case_that_is_there_twice) {
   channel<int> numbers(1);
   auto one = on_receive(numbers, [](const received<int>&) {});
@@ -228,7 +229,7 @@ TEST(selection, refuses_a_null_pointer) {
   const std::array<select_case*, 2> cases{&one, nullptr};
   EXPECT_THROW(try_select(std::span<select_case* const>(cases)), misuse);
 }
-// It would send a message that was moved from.
+// The case would send a message that was moved from.
 TEST(selection, refuses_a_case_that_has_sent_its_message) {
   channel<std::string> c(3);
   const std::string text(40, 'x');
@@ -246,7 +247,7 @@ TEST(selection, refuses_a_case_that_has_sent_its_message) {
   EXPECT_EQ(*c.receive(), text);
   EXPECT_EQ(*c.receive(), std::string(40, 'y'));
   EXPECT_EQ(c.peek(), 0U);
-  // Of a rendezvous, where another makes it happen.
+  // In a rendezvous another thread completes the case.
   channel<std::string, rendezvous> met;
   std::string given(40, 'z');
   auto once = on_send(met, std::move(given), ignore);

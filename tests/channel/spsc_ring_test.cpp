@@ -1,4 +1,4 @@
-// The ring from one to one.
+// The ring from one sender to one receiver.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,7 +16,7 @@
 namespace nearfar::testing {
 namespace {
 
-/// Its capacity is one for which either side gives the other a moment.
+/// With this capacity either side gives the other a moment.
 TEST(channel, from_one_to_one_tells_full_and_empty_exactly_after_a_moment) {
   constexpr std::uint64_t capacity = 512;
   channel<std::uint64_t, spsc_ring> c(capacity);
@@ -53,7 +53,7 @@ TEST(channel, from_one_to_one_tells_full_and_empty_exactly_after_a_moment) {
   EXPECT_EQ(receive(1), queue_status::closed);
 }
 
-/// As many of them as fit share a line with its stamp.
+/// As many messages as fit share a line with its stamp.
 template <typename T, typename Make>
 void expect_rounds_of_any_length(const Make& make) {
   for (std::size_t capacity = 1; capacity <= 70; ++capacity) {
@@ -78,7 +78,7 @@ void expect_rounds_of_any_length(const Make& make) {
       }
       ASSERT_EQ(c.try_receive().status(), queue_status::empty);
     }
-    // What is left is destroyed with the channel.
+    // The channel's destructor destroys the messages left in it.
     ASSERT_EQ(c.try_send(make(sent)), queue_status::success);
   }
 }

@@ -1,4 +1,5 @@
-// Algorithms against those of the standard; those of the first version are in segmented_algorithm_test.cpp.
+// Algorithms compared with those of the standard. segmented_algorithm_test.cpp has the algorithms of the
+// first version.
 #include "nearfar/container/algorithm.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +40,7 @@ using nearfar::segmented_array;
 using nearfar::team;
 using nearfar::testing::together;
 
-// Numbers of threads, and sizes from none to several pages.
+// Numbers of threads, and sizes from 0 to several pages.
 template <typename Body>
 void for_each_size(Body&& body) {
   for (int threads = 1; threads <= 9; ++threads)
@@ -75,7 +76,7 @@ auto copied(const Range& range) {
   return std::vector<std::ranges::range_value_t<const Range>>(range.begin(), range.end());
 }
 
-// A value with the place that it had at first.
+// A value with its original place.
 struct item {
   int key = 0;
   int place = 0;
@@ -89,7 +90,7 @@ std::vector<item> random_items(std::size_t size, unsigned keys) {
   return result;
 }
 
-// The end is where a zero is.
+// The sentinel of a range that ends at a zero.
 struct zero {
   friend bool operator==(const auto& it, zero) { return *it == 0; }
 };
@@ -146,7 +147,7 @@ TEST(transform_reduce, of_floating_point_numbers_is_the_same_each_time) {
 
 TEST(scans, agree_with_the_standard) {
   for_each_size([](team threads, std::size_t size) {
-    // The order of a text's parts counts.
+    // The order of the parts of a text matters.
     std::vector<std::string> values;
     for (const int value : random_numbers<int>(std::min<std::size_t>(size, 100), 100))
       values.push_back(std::to_string(value));
@@ -171,7 +172,7 @@ TEST(scans, agree_with_the_standard) {
       std::transform_inclusive_scan(values.begin(), values.end(), expected.begin(), plus, twice, init);
       check(nearfar::transform_inclusive_scan(how, range, out.begin(), plus, twice, init));
 
-      // In place.
+      // The scan works in place.
       std::exclusive_scan(values.begin(), values.end(), expected.begin(), init, plus);
       ASSERT_EQ(nearfar::exclusive_scan(how, range, range.begin(), init), range.end());
       ASSERT_EQ(copied(range), expected);
@@ -351,14 +352,14 @@ TEST(algorithms, compare_by_less_where_braces_stand_for_it) {
   EXPECT_EQ(nearfar::minmax_element(items.begin(), items.end(), {}, &item::key).min, items.begin());
 }
 
-// The threads that a function is called on.
+// Records the threads on which a function is called.
 class callers {
  public:
   void note() {
     const std::lock_guard lock(mutex_);
     ids_.insert(std::this_thread::get_id());
   }
-  // Since the last question.
+  // The number since the last call.
   [[nodiscard]] std::size_t count() { return std::exchange(ids_, {}).size(); }
   [[nodiscard]] bool was_this_thread_alone() {
     return std::exchange(ids_, {}) == std::set{std::this_thread::get_id()};
@@ -660,7 +661,7 @@ TEST(algorithms, take_the_policies_of_the_standard) {
     });
     return seen.size();
   };
-  // Not from <execution>, which would have the tests link with oneTBB.
+  // These policies are not from <execution>, which would make the tests link with oneTBB.
   namespace standard = nearfar::detail::standard_policies;
   const standard::sequenced_policy seq{};
   const standard::unsequenced_policy unseq{};

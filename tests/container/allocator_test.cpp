@@ -43,11 +43,11 @@ using nearfar::team_member;
   return reinterpret_cast<std::uintptr_t>(p) % alignment == 0;
 }
 
-// ---- who touches which page ------------------------------------------------------------------------------
+// ---- the thread that touches each page -------------------------------------------------------------------
 
 thread_local int this_member = -1;
 
-// Pages that nobody may use, until somebody does, who is written down.
+// Pages without access rights until the first access, whose thread is recorded.
 class watched_pages {
  public:
   explicit watched_pages(std::size_t pages)
@@ -76,7 +76,7 @@ class watched_pages {
   void touched(void* address) {
     const auto page = static_cast<std::size_t>(static_cast<std::byte*>(address) - begin()) / page_size();
     if (page >= members_.size()) {
-      sigaction(SIGSEGV, &before_, nullptr);  // another fault, which comes again
+      sigaction(SIGSEGV, &before_, nullptr);  // another fault, which will come again
       return;
     }
     members_[page] = this_member;
@@ -90,7 +90,7 @@ class watched_pages {
   struct sigaction before_ {};
 };
 
-// `touch` is to touch pages that hold so many items for so many threads.
+// `touch` has to touch pages with this many items for this many threads.
 template <typename Touch>
 void expect_touched_by_owners(std::size_t items, std::size_t item_bytes, int threads, std::size_t chunk,
                               const Touch& touch) {
@@ -128,8 +128,7 @@ TEST(touch_pages, leaves_each_page_to_the_owner_of_the_item_that_it_begins_in) {
   expect_touched_by_owners(1, 1, 3, 0);
 }
 
-// ---- numa_allocator: what the standard asks
-// ----------------------------------------------------------------
+// ---- numa_allocator: the standard's requirements ----------------------------------------------------------
 
 using doubles = numa_allocator<double>;
 using chunks = numa_allocator<double, 512>;
@@ -163,7 +162,7 @@ TEST(numa_allocator, hands_team_and_placement_on_to_copies_and_rebound_ones) {
   std::vector<double, chunks> vector(10, 1.0, allocator);
   const auto moved(std::move(vector));
   EXPECT_EQ(moved.get_allocator().placement(), interleaved);
-  // NOLINTNEXTLINE(bugprone-use-after-move): allocators are the same after they were moved
+  // NOLINTNEXTLINE(bugprone-use-after-move): an allocator is the same after a move
   EXPECT_EQ(vector.get_allocator().placement(), interleaved);
   EXPECT_EQ(chunks().team(), team());
   EXPECT_EQ(chunks().placement(), page_placement{});
@@ -176,7 +175,7 @@ TEST(numa_allocator, gives_usable_memory_of_every_size) {
     ASSERT_NE(p, nullptr);
     std::fill_n(p, n, 1.0);
     EXPECT_EQ(std::count(p, p + n, 1.0), static_cast<std::ptrdiff_t>(n));
-    doubles().deallocate(p, n);  // any other gives it back
+    doubles().deallocate(p, n);  // any equal allocator gives it back
   }
 }
 
@@ -271,7 +270,7 @@ TEST(numa_allocator, binds_and_interleaves_what_it_maps) {
       std::vector<double, numa_allocator<double, 512>> values(400'000, 1.5, allocator);
       EXPECT_EQ(std::count(values.begin(), values.end(), 1.5), 400'000);
       if (const auto where = nearfar::locate_pages(values.data(), 400'000 * sizeof(double))) {
-        // Where the machine is only described, the domains of pages that are there are unknown.
+        // On a machine that is only described, the domains of existing pages are unknown.
         const auto here = where->domains.front() == nearfar::unknown_domain ? nearfar::unknown_domain : 0;
         EXPECT_EQ(std::ranges::count(where->domains, here), std::ssize(where->domains));
       }

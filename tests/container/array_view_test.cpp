@@ -1,4 +1,4 @@
-// Views of several dimensions over containers in one piece.
+// Views of several dimensions over contiguous containers.
 #include "nearfar/container/array_view.hpp"
 
 #include <gtest/gtest.h>

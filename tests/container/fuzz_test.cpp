@@ -1,5 +1,6 @@
-// Random sequences of operations on the containers against std::vector, and of algorithms against the
-// standard's; the same ones each time. NEARFAR_LONG_TESTS=1 in the environment makes them 100 times as many.
+// Random sequences of operations on the containers, compared with std::vector, and of algorithms, compared
+// with the standard's. Every run has the same ones. NEARFAR_LONG_TESTS=1 in the environment makes 100 times
+// as many.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,14 +32,14 @@ class dice {
  public:
   explicit dice(unsigned seed) : random_(seed) {}
   std::size_t below(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_); }
-  // Mostly few, sometimes several pages of numbers.
+  // Mostly few numbers, sometimes several pages of them.
   std::size_t size() { return below(4) == 0 ? below(6000) : below(40); }
 
  private:
   std::mt19937 random_;
 };
 
-// Copies throw once so many were made, on the thread that made them.
+// Its copy throws once the thread has made `copies_left` copies.
 struct throwing {
   static inline thread_local int copies_left = -1;  // negative: any number
   std::string text;
@@ -97,7 +98,7 @@ void expect_equal(const Container& container, const std::vector<T>& expected) {
   ASSERT_THROW((void)container.at(expected.size()), std::out_of_range);
 }
 
-// Whether an operation ended; copies within it may throw.
+// Whether an operation ended without an exception; copies within it may throw.
 template <typename T, typename Operation>
 bool succeeds(dice& random, Operation&& operation) {
   const int copies = static_cast<int>(random.below(100)) - 50;
@@ -112,7 +113,7 @@ bool succeeds(dice& random, Operation&& operation) {
   return !thrown;
 }
 
-// Does to the container and to a vector what both can do, or leaves both as they were.
+// Changes a container and a vector in the same way, or leaves both unchanged.
 template <typename Container, typename T>
 void operate(dice& random, Container& container, std::vector<T>& expected, const Container& fresh) {
   const std::size_t size = random.size();

@@ -31,7 +31,7 @@ using nearfar::team;
   return reinterpret_cast<std::uintptr_t>(p) % alignment == 0;
 }
 
-// Without a destructor, hence without a number of objects in front of them.
+// Has no destructor, so no number of objects precedes an array of it.
 struct plain : numa_new<plain> {
   double value = 1.5;
 };

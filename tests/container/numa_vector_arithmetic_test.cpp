@@ -55,7 +55,7 @@ static_assert(std::constructible_from<ordinary, sum_of_doubles>);
 static_assert(!std::constructible_from<numa_vector<float>, sum_of_doubles>);
 static_assert(std::same_as<decltype(numa_vector(std::declval<sum_of_doubles>())), doubles>);
 
-/// Counts what vectors ask for, and is told from others.
+/// Counts the requests of vectors; each kind is told from the others.
 template <typename T>
 struct counting_allocator {
   using value_type = T;
@@ -78,7 +78,7 @@ struct counting_allocator {
 };
 using counted = numa_vector<double, counting_allocator<double>>;
 
-/// A number whose addition throws if the sum is what it is told.
+/// A number whose addition throws if the sum is a given value.
 struct fragile {
   static inline std::atomic<int> bad = -1;
   int value = 0;
@@ -96,7 +96,7 @@ doubles numbers(std::size_t n, double first, team threads = team(3)) {
       n, [first](std::size_t i) { return first + static_cast<double>(i % 19); }, threads);
 }
 
-// Takes the elements by their indices, which an expression calculates one by one.
+// Takes the elements by index; an expression calculates them one by one.
 template <typename Result>
 std::vector<double> elements_of(const Result& result) {
   std::vector<double> elements;
@@ -201,7 +201,7 @@ TEST(numa_vector_arithmetic, calculates_in_place_without_memory_of_its_own) {
 }
 
 TEST(numa_vector_arithmetic, works_on_each_element_in_place_on_its_owner) {
-  // A number that knows who has last added to it.
+  // A number that knows the thread that added to it last.
   struct visited {
     int value = 0;
     std::thread::id by{};
@@ -247,7 +247,7 @@ TEST(numa_vector_arithmetic, reads_the_vector_that_it_assigns_to) {
 TEST(numa_vector_arithmetic, takes_an_element_as_a_number_by_value) {
   doubles x = numbers(30'000, 2);
   const doubles before = x;
-  x = x[0] * x;  // whose first element changes while others still need it
+  x = x[0] * x;  // its first element changes while other elements still need the old value
   EXPECT_EQ(x, 2 * before);
   auto scaled = x * x[0];
   x[0] = 1000;
@@ -271,7 +271,7 @@ TEST(numa_vector_arithmetic, keeps_temporaries_for_as_long_as_the_expression) {
   };
   const auto e = make();
   const std::pair copies(e, e);
-  const std::vector<double> other(100'000, 17.0);  // where freed memory would be used again
+  const std::vector<double> other(100'000, 17.0);  // would use freed memory again
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(e[i], 3 * x[i]);
   EXPECT_EQ(copies.first, copies.second);
 }
@@ -309,7 +309,7 @@ TEST(numa_vector_arithmetic, assigns_to_vectors_of_other_lengths_and_with_spare_
   EXPECT_EQ(y, 2 * x);
   y.reserve(40'000);
   y = 3 * x - 2 * x;
-  EXPECT_EQ(y.capacity(), 20'000U);  // placed anew, as by the assignment of a vector
+  EXPECT_EQ(y.capacity(), 20'000U);  // placed anew, like a vector in an assignment
   EXPECT_EQ(y, x);
   y = doubles() + doubles();
   EXPECT_TRUE(y.empty());
@@ -356,7 +356,7 @@ TEST(numa_vector_arithmetic, refuses_to_combine_vectors_of_different_lengths) {
   EXPECT_THROW(static_cast<void>(dot(2 * a, b)), nearfar::misuse);
   EXPECT_THROW(a += 2 * b, nearfar::misuse);
   EXPECT_THROW(a -= -b, nearfar::misuse);
-  // A vector that is refused is not taken.
+  // A refused vector is not moved from.
   EXPECT_THROW(static_cast<void>(std::move(a) + b), nearfar::misuse);
   try {
     static_cast<void>(dot(a, b));  // NOLINT(bugprone-use-after-move)
@@ -428,7 +428,7 @@ TEST(numa_vector_arithmetic, calculates_with_complex_numbers_words_and_small_int
   numa_vector<short> shorts(10, short{3});
   shorts += shorts;
   EXPECT_EQ(dot(shorts, shorts), 360);
-  // Each step is a short again, as if it had been kept in a vector.
+  // Each step is a short again, as in a vector of shorts.
   const numa_vector<unsigned char> bytes(10, static_cast<unsigned char>(200));
   EXPECT_EQ(((bytes + bytes) / 2)[3], 72);
 }
@@ -440,7 +440,7 @@ TEST(numa_vector_arithmetic, is_used_inside_a_parallel_region_by_each_thread_alo
     mine += mine;
     mine.resize(30'000, 3.0);
     results[static_cast<std::size_t>(member.index)] = dot(mine, mine);
-    // Of members that there are not.
+    // The places of members that do not exist.
     if (member.index == 0) std::fill(results.begin() + member.size, results.end(), 170'000);
   });
   for (const double result : results) EXPECT_EQ(result, 170'000);

@@ -77,10 +77,10 @@ static_assert(std::same_as<decltype(numa_vector(std::declval<std::list<int>>().b
 static_assert(numa_vector<double, numa_allocator<double, 7>>::chunk == 7 && doubles::chunk == 0);
 static_assert(sizeof(ordinary) == 3 * sizeof(void*));
 
-// ---- as std::vector is
-// ---------------------------------------------------------------------------------------
+// ---- behaves like std::vector
+// --------------------------------------------------------------------------------
 
-// Long, so that it has memory of its own.
+// The text is long, so that it has memory of its own.
 [[nodiscard]] std::string word(std::size_t i) {
   return "element number " + std::to_string(i) + " of them all";
 }
@@ -422,7 +422,7 @@ std::vector<std::thread::id> threads_of(const team& threads) {
   return all;
 }
 
-// Remembers who made it and counts, in an array of its vector, who destroyed it.
+// Remembers the thread that made it. Its destructor records the destroying thread in an array of its vector.
 struct signed_element {
   signed_element() = default;
   explicit signed_element(int) {}
@@ -500,7 +500,7 @@ void expect_owners_at_work(const team& threads) {
     vector.clear();
     vector.shrink_to_fit();
 
-    // Who destroys.
+    // The threads that destroy the elements.
     std::vector<std::thread::id> destroyed_by(n);
     {
       Vector mortal(n, allocator);
@@ -551,7 +551,7 @@ TEST(numa_vector, has_its_spare_room_touched_too) {
 
 struct writes_nothing {
   double value;
-  writes_nothing() {}  // NOLINT: the point of it
+  writes_nothing() {}  // NOLINT: writing nothing is the point
 };
 
 TEST(numa_vector, has_its_pages_touched_even_if_constructors_write_nothing) {
@@ -587,7 +587,7 @@ TEST(numa_vector, sees_the_team_through_a_scoped_adaptor) {
 // ---- exceptions
 // ------------------------------------------------------------------------------------------------
 
-// Counts its instances and throws at the construction that is asked for.
+// Counts its instances and throws at a chosen construction.
 template <bool NothrowMove>
 struct counted {
   counted() : counted(0) {}
@@ -606,7 +606,7 @@ struct counted {
   [[nodiscard]] friend bool operator==(const counted& a, const counted& b) {
     return a.value && b.value && *a.value == *b.value;
   }
-  // -1 of one whose value was moved away.
+  // -1 for an object that was moved from.
   [[nodiscard]] int number() const { return value ? *value : -1; }
 
   static bool may_succeed() {
@@ -624,7 +624,7 @@ struct counted {
   std::unique_ptr<int> value;
 };
 
-// What an operation that throws must leave as it was.
+// The state that an operation must keep if it throws.
 struct vector_state {
   const void* data = nullptr;
   std::size_t capacity = 0;
@@ -641,8 +641,8 @@ template <typename Vector>
   return state;
 }
 
-// Calls `change` on a vector of `n` elements with every construction failing in turn, until none does. The
-// change is a `std::function`, so that this is compiled once for each kind of vector.
+// Calls `change` on a vector of `n` elements with each construction failing in turn, until one run makes
+// fewer. The change is a `std::function`, so that this is compiled once for each kind of vector.
 template <typename Vector>
 void expect_strong_guarantee(const char* what, const team& threads, std::size_t n,
                              const std::function<void(Vector&)>& change) {
@@ -744,7 +744,7 @@ TEST(numa_vector, does_not_leak_when_an_iterator_throws) {
 // ---- allocators that differ
 // ------------------------------------------------------------------------------------
 
-// Who got which memory, over all tracked allocators.
+// The memory that each allocator has given, over all tracked allocators.
 struct records {
   std::mutex mutex;
   std::map<void*, std::pair<int, std::size_t>> blocks;
@@ -792,7 +792,7 @@ struct tracked {
   int id;
 };
 
-// A vector of strings with an allocator of any kind, so that what is asked of it is compiled once.
+// A vector of strings with an allocator of any kind, so that its tests are compiled once.
 class any_vector {
  public:
   any_vector() = default;
@@ -800,7 +800,7 @@ class any_vector {
   any_vector& operator=(const any_vector&) = delete;
   virtual ~any_vector() = default;
 
-  // Of the same kind, for a size or from this one.
+  // Makes a vector of the same kind, of a size or from this one.
   using pointer = std::unique_ptr<any_vector>;
   [[nodiscard]] virtual pointer made(int id, std::span<const std::string> source) const = 0;
   [[nodiscard]] virtual pointer copied() const = 0;
@@ -808,7 +808,7 @@ class any_vector {
   [[nodiscard]] virtual pointer moved() = 0;
   [[nodiscard]] virtual pointer moved(int id) = 0;
 
-  // The other is of the same kind.
+  // `other` is of the same kind.
   virtual void assign(const any_vector& other) = 0;
   virtual void assign_moved(any_vector& other) = 0;
   virtual void swap_with(any_vector& other) = 0;
@@ -819,7 +819,7 @@ class any_vector {
   [[nodiscard]] virtual std::span<const std::string> elements() const = 0;
 };
 
-// What an allocator says of itself.
+// The properties that an allocator states.
 struct propagation {
   bool copy_assigns;
   bool move_assigns;
@@ -947,7 +947,7 @@ void expect_propagation_for_all() {
 
 TEST(numa_vector, hands_its_allocator_on_as_that_says) { expect_propagation_for_all<>(); }
 
-// Constructs and destroys through the allocator, which counts.
+// Constructs and destroys through the allocator, which counts both.
 template <typename T>
 struct counting : std::allocator<T> {
   using value_type = T;

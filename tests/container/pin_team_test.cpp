@@ -24,21 +24,21 @@ using nearfar::this_machine;
 
 std::vector<int> affinity() { return this_machine().this_thread_binding().allowed_cpus; }
 
-/// What the members of a team may use, asked of the system by themselves.
+/// The processors that the members of a team may use, as each member asks the system.
 std::vector<std::vector<int>> affinities(const team& threads) {
   std::vector<std::vector<int>> all(static_cast<std::size_t>(threads.size()));
   threads.run([&](team_member member) { all[static_cast<std::size_t>(member.index)] = affinity(); });
   return all;
 }
 
-/// Runs a test on a thread that ends with it, so that its binding does too.
+/// Runs a test on a thread of its own, so that the thread's binding ends with the test.
 class pinned_team : public testing::Test {
  protected:
   template <typename Body>
   static void on_a_thread(Body body) {
     if (!this_machine().is_this_system()) {
       EXPECT_THROW(pin_team(team(2), pinning::parse("compact")), nearfar::topology_error);
-      return;  // there is no more to it
+      return;  // nothing else to test here
     }
     const std::vector<int> before = affinity();
     std::thread(body).join();
@@ -116,7 +116,7 @@ TEST_F(pinned_team, may_get_another_rule_from_a_loop_that_it_runs) {
   on_a_thread([] {
     for (int round = 0; round < 50; ++round) {
       pin_team(team(12), pinning::parse("compact"));
-      // Members that are late read the rule that the loop began with.
+      // A late member reads the rule that the loop began with.
       team(12).run([](team_member member) {
         if (member.index == 0) pin_team(team(2), pinning::parse("scatter"));
       });

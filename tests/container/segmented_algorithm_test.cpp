@@ -41,7 +41,8 @@ auto copied(const Range& range) {
   return std::vector<std::ranges::range_value_t<const Range>>(range.begin(), range.end());
 }
 
-// Parts of a range: all of it, none of it, and from the middle of segments to the middle of segments.
+// Parts of a range: the whole range, an empty part, and from the middle of one segment to the middle of
+// another.
 template <typename Body>
 void for_each_part(std::size_t size, Body&& body) {
   const auto n = static_cast<std::ptrdiff_t>(size);
@@ -85,7 +86,7 @@ TEST(segmented_for_each, works_on_segments_where_their_owners_are) {
         std::thread::id visitor{};
       };
       segmented_array<element> array(segments, 100, {}, team(threads));
-      // A part too, although it has another number of segments.
+      // This holds for a part, too, although it has another number of segments.
       for (const std::ptrdiff_t first : {0, 45}) {
         nearfar::for_each(team(threads), array.begin() + first, array.end(),
                           [](element& each) { each.visitor = std::this_thread::get_id(); });
@@ -368,7 +369,7 @@ TEST(segmented_sort, sorts_elements_whose_moves_may_throw) {
   for (std::size_t i = 0; i < 100; ++i) ASSERT_EQ(array[i].value, static_cast<int>(i));
 }
 
-// Lets a number of calls pass, then throws.
+// Throws after a number of calls.
 struct failing {
   std::shared_ptr<std::atomic<int>> calls;
 
@@ -442,7 +443,7 @@ TEST(segmented_sort, of_numbers_with_none_among_them_ends) {
   }
 }
 
-// Loops over numbers do not look for the end: sanitizers see whether they pass it.
+// Loops over numbers do not test for the end: sanitizers see whether a loop passes it.
 TEST(sort, of_few_numbers_with_none_among_them_stays_in_bounds) {
   const auto expect_kept = [](const auto& less) {
     std::mt19937 random(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp)
@@ -482,7 +483,7 @@ TEST(segmented_sort, of_elements_aligned_to_more_than_a_page) {
 TEST(segmented_algorithms, write_to_what_can_only_be_assigned_to) {
   struct meter {
     double value = 0;
-    meter() = default;  // so that it is no aggregate, which could be constructed
+    meter() = default;  // so that it is no aggregate, which any code could construct
     meter& operator=(double x) {
       value = x;
       return *this;

@@ -44,7 +44,7 @@ using nearfar::testing::make_array;
 
 std::uintptr_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
-// Counts how many are alive; constructing the one after `until_throw` others throws.
+// Counts its living objects. Its constructor throws after `until_throw` others.
 struct counted {
   static inline std::atomic<int> alive{0};
   static inline std::atomic<int> until_throw{std::numeric_limits<int>::max()};
@@ -142,7 +142,7 @@ TEST(segmented_array, leaves_a_full_page_of_padding_where_a_segment_fills_its_pa
   EXPECT_EQ(apart.segment(1).data(), apart.segment(0).data() + 2 * on_a_page);
 }
 
-// What `contiguous_layout` promises of whole pages, by the words of its description.
+// The promises of `contiguous_layout` about whole pages, in the words of its description.
 template <std::size_t Bytes>
 void expect_whole_pages(std::size_t segments, std::size_t size, std::size_t unit = 1) {
   struct element {
@@ -223,7 +223,7 @@ TEST(segmented_array, cuts_contiguous_segments_evenly_where_there_is_less_than_a
   expect_even(segmented_array<int>(4, 11), 11, 1);
   expect_even(segmented_array<int>(7, 3), 3, 1);
   expect_even(segmented_array<int>(5, 100'003, {.page_aligned = false}), 100'003, 1);
-  // Rows of more than a page cannot but share pages.
+  // Rows of more than a page have to share pages.
   expect_even(segmented_array<int>(5, 13 * 1'500, {.unit = 1'500}), 13, 1'500);
 }
 
@@ -386,7 +386,7 @@ void expect_iterators_stay_valid() {
   *middle = 9;
   EXPECT_EQ(b[40], 9);
   const array moved(std::move(b));
-  EXPECT_EQ(b.size(), 0U);  // NOLINT(bugprone-use-after-move) is said to be empty
+  EXPECT_EQ(b.size(), 0U);  // NOLINT(bugprone-use-after-move) the header says that it is empty
   EXPECT_EQ(moved[40], 9);
   EXPECT_EQ(*(middle + 59), 5);
   EXPECT_EQ(middle + 60, moved.end());
@@ -533,7 +533,7 @@ TEST(segmented_array_of_a_range, holds_copies_of_its_elements) {
     array_type array(shape.segments, 7, 1, shape.layout, shape.threads);
     array.assign_range(list);
     ASSERT_TRUE(holds(array));
-    array.assign(array.rbegin(), array.rend());  // of itself
+    array.assign(array.rbegin(), array.rend());  // a range of its own
     ASSERT_TRUE(std::ranges::equal(array, std::views::reverse(values)));
     ASSERT_TRUE(std::equal(array.rbegin(), array.rend(), values.begin(), values.end()));
     ASSERT_TRUE(std::equal(array.crbegin(), array.crend(), values.begin(), values.end()));

@@ -1,6 +1,5 @@
-/// \file
-/// Shapes of segmented data that the tests of the algorithms go through, and a segmented container that is
-/// not nearfar's.
+/// \file Shapes of segmented data for the tests of the algorithms, and a segmented container that is not from
+/// nearfar.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,17 +36,16 @@ struct segmented_case {
   team threads;
 };
 
-/// All threads, however few elements there are.
+/// Uses all threads, even for few elements.
 inline execution together(team threads, std::size_t chunk = 0) { return {threads, chunk, 0}; }
 
-/// An array of this shape.
+/// Makes an array of this shape.
 template <typename T, typename Layout, typename... Value>
 segmented_array<T, Layout> make_array(const segmented_case<Layout>& shape, const Value&... value) {
   return {shape.segments, shape.size, value..., shape.layout, shape.threads};
 }
 
-/// Shapes of both layouts. Segments of contiguous ones are of several pages, of less than one, and of less
-/// than a cache line.
+/// Shapes of both layouts. Contiguous segments have several pages, less than one, or less than a cache line.
 template <typename Body>
 void for_each_case(Body&& body) {
   std::mt19937 random(4);  // NOLINT(cert-msc32-c,cert-msc51-cpp) the same cases each time
@@ -110,20 +108,20 @@ struct lists {
     T* element_ = nullptr;
 
    private:
-    // The end is the end of the last list.
+    // The end of the range is the end of the last list.
     void skip_ends() {
       while (list_ != last_list_ && element_ == list_->data() + list_->size()) element_ = (++list_)->data();
     }
   };
 
-  /// There is at least one list.
+  /// The container has at least one list.
   iterator begin() { return {all.begin(), std::prev(all.end()), all.front().data()}; }
   iterator end() {
     return {std::prev(all.end()), std::prev(all.end()), all.back().data() + all.back().size()};
   }
 };
 
-/// All elements are there afterwards, once, whatever is said of them, of which some are no numbers.
+/// All elements are there afterwards, once each, whatever the comparison says of them. Some are no numbers.
 template <typename Sort>
 void expect_all_are_kept(const Sort& sort, const std::function<bool(double, double)>& less) {
   for (const int threads : {1, 2, 3, 8})
@@ -138,7 +136,7 @@ void expect_all_are_kept(const Sort& sort, const std::function<bool(double, doub
         before.push_back(values.back().get());
       }
       sort(together(team(threads)), values, [&](const auto& a, const auto& b) {
-        // ASSERT_NE would return from here only.
+        // ASSERT_NE would return only from this function.
         if (a == nullptr || b == nullptr) throw std::logic_error("compares what is not there");
         return less(*a, *b);
       });
@@ -163,7 +161,7 @@ void expect_all_are_kept_without_an_order(const Sort& sort) {
 
 namespace nearfar {
 
-/// The test container's own iterator, which is identified by where it is declared.
+/// The test container's own iterator. The place of its declaration identifies it.
 template <typename Iterator>
   requires requires(Iterator it) {
     it.list_;
@@ -171,7 +169,7 @@ template <typename Iterator>
   }
 struct segmented_iterator_traits<Iterator> {
   static constexpr bool is_segmented = true;
-  // A list, and the last one for compose().
+  // A list, and the last list for compose().
   struct segment_iterator {
     typename Iterator::list_iterator list{};
     typename Iterator::list_iterator last{};

@@ -214,7 +214,7 @@ TEST(segmented_iterator_traits, take_iterators_apart_and_put_them_together) {
       ASSERT_EQ(traits::position(segment).segments, shape.segments);
       if (it == array.end()) break;
     }
-    // The end of a segment is the beginning of the next.
+    // The end of a segment is the beginning of the next one.
     for (auto segment = array.segment_begin(); segment != array.segment_end(); ++segment) {
       auto it = traits::compose(segment, traits::end(segment));
       ASSERT_EQ(it - array.begin(),

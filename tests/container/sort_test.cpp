@@ -1,4 +1,4 @@
-// Sorts of elements that move cheaply, which go ways of their own, and what makes quicksorts slow.
+// Sorts of elements that move cheaply, which have code of their own, and inputs that make quicksorts slow.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 using nearfar::team;
 using nearfar::testing::together;
 
-/// Too large to move cheaply.
+/// An element that is too large to move cheaply.
 struct large {
   int value;
   std::array<int, 7> more;
@@ -31,7 +31,7 @@ struct large {
   friend bool operator<(const large& a, const large& b) { return a.value < b.value; }
 };
 
-/// Numbers as they come in practice.
+/// Orders of numbers that occur in practice.
 std::vector<std::vector<int>> patterns(int size) {
   const auto made = [size](const auto& number) {
     std::vector<int> all(static_cast<std::size_t>(size));
@@ -81,8 +81,8 @@ TEST(sort, agrees_with_the_standard_on_patterns) {
     }
 }
 
-/// Decides what is less as late as it can, so that pivots turn out to be bad (McIlroy, "A Killer Adversary
-/// for Quicksort", 1999).
+/// Decides each comparison as late as possible, so that pivots turn out to be bad (McIlroy, "A Killer
+/// Adversary for Quicksort", 1999).
 class adversary {
  public:
   explicit adversary(std::size_t size) : value_(size, undecided) {}
@@ -215,7 +215,7 @@ void expect_few_are_lost_if_a_comparison_throws(const Sort& sort) {
         });
       } catch (const std::runtime_error&) {
       }
-      // What a thread held aside is another's copy now.
+      // The element that a thread held aside is a copy of another one now.
       std::ranges::sort(places);
       const auto repeated = std::ranges::unique(places);
       ASSERT_LE(repeated.size(), static_cast<std::size_t>(threads));

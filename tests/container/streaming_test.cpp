@@ -25,7 +25,7 @@ class streaming : public testing::Test {};
 using all_stores = testing::Types<plain_stores, nearfar::native_stores>;
 TYPED_TEST_SUITE(streaming, all_stores);
 
-// Whoever asks for the instructions on x86-64 gets them.
+// A build for x86-64 has these instructions.
 #if defined(__x86_64__)
 static_assert(std::is_same_v<nearfar::native_stores, sse2_stores>);
 #else

@@ -69,7 +69,7 @@ TEST(team, runs_every_member_once_and_sees_what_they_did) {
   }
 }
 
-// Also run with OMP_THREAD_LIMIT, OMP_DYNAMIC and OMP_MAX_ACTIVE_LEVELS.
+// CTest also runs this with OMP_THREAD_LIMIT, OMP_DYNAMIC and OMP_MAX_ACTIVE_LEVELS.
 TEST(team, has_the_size_that_it_says) {
   for (const team asked : {team(), team(1), team(2), team(7)}) {
     int size = 0;
@@ -138,7 +138,7 @@ TEST(team, is_the_caller_alone_inside_a_parallel_region) {
   EXPECT_EQ(sizes[0], 1);
 }
 
-// Where OpenMP is linked; this file is compiled without.
+// Works where OpenMP is linked; this file is compiled without OpenMP.
 int parallel_level() {
   void* const level = dlsym(RTLD_DEFAULT, "omp_get_level");
   return level == nullptr ? 0 : reinterpret_cast<int (*)()>(level)();
@@ -165,7 +165,7 @@ TEST(team, of_one_enters_no_parallel_region) {
   EXPECT_EQ(level, team(2).size() == 1 ? 0 : 1);
 }
 
-// Plain data of few words and of many, and functions that are no plain data or change.
+// Plain data of few words and of many, and functions that are no plain data or that change.
 TEST(team, calls_whatever_can_be_called) {
   const auto sum_with = [](auto&& body, std::vector<long>& sums) {
     sums.assign(8, 0);
@@ -201,7 +201,7 @@ TEST(team, without_a_number_has_at_least_one_thread) {
   EXPECT_EQ(team::serial().size(), 1);
 }
 
-/// Changes itself, though it seems not to.
+/// Changes itself, although its call is const.
 struct counts_calls {
   mutable std::atomic<int> calls{0};
   void operator()(team_member) const { ++calls; }
@@ -211,7 +211,7 @@ struct notes_members {
   mutable std::array<int, 2> of{};
   void operator()(team_member member) const { ++of[static_cast<std::size_t>(member.index)]; }
 };
-/// Not the same where it is constant.
+/// Has another call where it is not constant.
 struct counts_if_changeable {
   std::array<int, 2> of{};
   void operator()(team_member member) { ++of[static_cast<std::size_t>(member.index)]; }

@@ -1,4 +1,5 @@
-// The order of transform's arguments in version 0.1, which warns: from here on, in all headers too.
+// The order of transform's arguments in version 0.1. Its use warns; from here on the warning is off, in all
+// headers too.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 #include <gtest/gtest.h>

@@ -25,7 +25,7 @@ using nearfar::team;
 using nearfar::unknown_domain;
 using nearfar::where;
 
-/// Pages that are given back at the end of the scope.
+/// Pages that its destructor gives back.
 class mapped {
  public:
   explicit mapped(std::size_t pages)
@@ -44,7 +44,7 @@ class mapped {
 
 std::size_t domains() { return static_cast<std::size_t>(nearfar::this_machine().numa_domains()); }
 
-/// What holds for every report, whatever the machine.
+/// Checks that hold for every report on any machine.
 void expect_consistent(const page_report& report) {
   EXPECT_LE(report.right, report.judged);
   if (report.located) {
@@ -128,7 +128,7 @@ TEST(where, judges_pages_by_their_owners) {
   owners.add(page - 1, 3 * page, 0);  // pages 1 and 2: both
   owners.add(page, 3 * page, last);
   owners.add(3 * page, 4 * page, last);            // page 3: the last
-  owners.add(4 * page, 5 * page, unknown_domain);  // page 4: not known; pages 5 and 6: nobody
+  owners.add(4 * page, 5 * page, unknown_domain);  // page 4: not known; pages 5 and 6: no owner
   owners.add(7 * page, 8 * page, 0);               // page 7: domain 0, but not touched
   const page_report report = nearfar::judge(
       {.page_bytes = page, .domains = {last, 0, last, 0, 0, 0, unknown_domain, nearfar::untouched_page}},
@@ -138,7 +138,7 @@ TEST(where, judges_pages_by_their_owners) {
   EXPECT_EQ(report.untouched, 1U);
   EXPECT_EQ(report.unknown, 1U);
   EXPECT_EQ(report.judged, 4U);
-  // Where there is one domain only, that is the right one.
+  // On a machine with one domain, that domain is the right one.
   EXPECT_EQ(report.on_domain.front(), last == 0 ? 6U : 4U);
   EXPECT_EQ(report.right, last == 0 ? 4U : 2U);
   EXPECT_EQ(report.share(), last == 0 ? 1.0 : 0.5);

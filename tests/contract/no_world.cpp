@@ -2,7 +2,7 @@
 #include "nearfar/lock/tas_lock.hpp"
 #include "nearfar/memory/threads/world.hpp"
 
-/// Has ranks, but no memory.
+/// A type with ranks, but without memory.
 struct ranks_only {
   [[nodiscard]] int rank() const { return 0; }
   [[nodiscard]] int size() const { return 1; }

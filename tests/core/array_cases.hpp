@@ -1,5 +1,4 @@
-/// \file
-/// What arrays and objects must do in every world on real hardware. All are collective.
+/// \file Checks of arrays and objects for every world on real hardware. All are collective.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,14 +45,14 @@ std::span<const int> node_mates(const W& w) {
 
 // ---- arrays of words --------------------------------------------------------------------------------------
 
-/// Three to an array of 72 bytes, so that elements share slots and cross them.
+/// Three words to an array of 72 bytes, so that elements share slots and cross them.
 struct three_words {
   far<std::uint64_t> before;
   far<std::uint64_t> word;
   far<std::int64_t> after;
 };
 
-/// Tells who wrote it where; never 0.
+/// A mark names its writer and its place; never 0.
 inline std::uint64_t mark_of(int from, element where) {
   return 1'000'000U * static_cast<std::uint64_t>(from + 1) +
          1000U * static_cast<std::uint64_t>(where.rank + 1) + where.index + 1;
@@ -162,7 +161,7 @@ struct word_and_object {
   far_object<std::array<std::uint64_t, 2>> object;
 };
 
-/// In checked builds only; in others nothing looks.
+/// Checked builds only: other builds do not look.
 template <typename W>
 void expect_no_element_beyond_the_last(W& w) {
   typename W::template far_array<word_and_object> far(w, 2);
@@ -204,7 +203,7 @@ void expect_no_element_beyond_the_last(W& w) {
   w.barrier();
 }
 
-/// What `make` throws, which must be an `Error`.
+/// The exception that `make` throws, which must be an `Error`.
 template <typename Error, typename Make>
 std::string text_of(Make make) {
   try {
@@ -216,7 +215,7 @@ std::string text_of(Make make) {
   return {};
 }
 
-/// On every rank alike. `far_option` and `near_option` give the memory.
+/// The same on every rank. `far_option` and `near_option` name the options of the memory.
 template <typename W>
 void expect_bad_counts_are_refused(W& w, const std::string& far_option, const std::string& near_option) {
   using far_array = typename W::template far_array<three_words>;
@@ -238,12 +237,12 @@ void expect_bad_counts_are_refused(W& w, const std::string& far_option, const st
       EXPECT_NE(text_of<collective_mismatch>([&] { near_array(w, count); }).find("near memory"),
                 std::string::npos);
     }
-  // Nothing of it has been kept, and all is as before.
+  // The failed request keeps no memory, and everything works as before.
   expect_operations_reach_the_element(w, 2);
   expect_near_elements_are_apart(w, 2);
 }
 
-/// More than there is room for at once.
+/// Makes and destroys more than the memory holds at once.
 template <typename W>
 void expect_memory_of_arrays_is_used_again(W& w, std::size_t bytes) {
   const std::size_t count = bytes / 2 / sizeof(three_words);
@@ -257,7 +256,7 @@ void expect_memory_of_arrays_is_used_again(W& w, std::size_t bytes) {
 
 // ---- objects ----------------------------------------------------------------------------------------------
 
-/// A value of `Bytes` bytes in units of `Unit`, each of which tells the seed.
+/// A value of `Bytes` bytes in units of `Unit`; each unit depends on the seed.
 template <typename Unit, std::size_t Bytes>
 struct pattern {
   std::array<Unit, Bytes / sizeof(Unit)> units;
@@ -278,7 +277,7 @@ struct object_between_words {
   far<std::uint64_t> after;
 };
 
-/// Room behind a result, which nothing may write to.
+/// Room behind a result, which no operation may write to.
 template <typename V>
 struct guarded_result {
   V value{};
@@ -326,7 +325,7 @@ void expect_objects_arrive_whole(W& w) {
       expect_there(where, mine);
     });
   });
-  // In place by each rank of the node, which all see.
+  // Each rank of the node writes in place, and all of them see it.
   for (int turn = 0; turn < w.size(); ++turn) {
     const auto writes_to = [&](int rank) { return w.locality().same(level::node, turn, rank); };
     for (int rank = 0; rank < w.size(); ++rank)
@@ -365,8 +364,8 @@ void expect_objects_of_all_sizes_arrive_whole(W& w) {
 
 // ---- an optimistic reader ---------------------------------------------------------------------------------
 
-/// A sequence lock's words: the version is odd while the object is written, and each of the object's words is
-/// the version that it belongs to.
+/// The words of a sequence lock: the version is odd while the object is being written, and each word of the
+/// object has its version.
 template <std::size_t Words>
 struct versioned {
   using value = std::array<std::uint64_t, Words>;
@@ -377,8 +376,8 @@ struct versioned {
 
 struct read_counts {
   std::int64_t reads = 0;
-  std::int64_t mixtures = 0;   ///< of several values, among all reads
-  std::int64_t confirmed = 0;  ///< reads of what was known to be one value
+  std::int64_t mixtures = 0;   ///< reads of several values at once
+  std::int64_t confirmed = 0;  ///< reads of one value, as the version proved
 };
 
 /// Reads by `read_version()` and `read_object(torn)`.
@@ -397,8 +396,8 @@ void read_once(Torn& torn, read_counts& counts, ReadVersion read_version, ReadOb
   EXPECT_FALSE(differ_from(torn.confirmed(), before)) << "words of another version than " << before;
 }
 
-/// Rank `writer` writes value after value by put at rank `home`, then `home` in place, until all others have
-/// read `reads` times. Returns the sums over all ranks.
+/// Rank `writer` puts value after value at rank `home`, and then `home` writes in place, until all other
+/// ranks have read `reads` times. Returns the sums over all ranks.
 template <std::size_t Words, typename W>
 read_counts stress_sequence_lock(W& w, int home, int writer, int reads) {
   using words = versioned<Words>;
@@ -447,7 +446,7 @@ read_counts stress_sequence_lock(W& w, int home, int writer, int reads) {
       array.accumulate(by, &words::readers_gone, one, far_op::sum);
       array.flush(by);
     }
-    // What was written is complete, and all know.
+    // All writes are complete, and all ranks know that.
     w.barrier();
     if (w.rank() == by) array.write_direct(by, &words::readers_gone, std::uint64_t{0});
     last = static_cast<std::uint64_t>(
@@ -469,8 +468,8 @@ read_counts stress_sequence_lock(W& w, int home, int writer, int reads) {
   return {all[0], all[1], all[2]};
 }
 
-/// With small objects and large ones. How many mixtures readers saw, which they did not take for values, is
-/// for whoever reads the test's properties.
+/// Small objects and large ones. A property of the test records the mixtures that readers saw and did not
+/// take for values.
 template <typename W>
 void expect_sequence_lock_holds(W& w, int reads) {
   const int last = w.size() - 1;
@@ -494,7 +493,7 @@ struct letter_and_flag {
   typename W::template near<std::uint64_t> arrived;
 };
 
-/// A letter goes round the ranks of a node `rounds` times, each time with another text.
+/// A letter goes round the ranks of a node `rounds` times, with another text each time.
 template <typename W>
 void expect_plain_cells_are_handed_over(W& w, std::uint64_t rounds) {
   using letters = pattern<std::uint32_t, 12>;

@@ -66,7 +66,7 @@ struct object_and_word {
 };
 using array_of_both = world::far_array<object_and_word>;
 
-/// How a rank writes what is its own, and how the other rank reads it.
+/// The way in which a rank writes its own object, and in which the other rank reads it.
 struct way {
   void (*write)(array_of_both& array, int rank, const std::uint64_t& value);
   std::uint64_t (*read)(array_of_both& array, int rank);
@@ -90,12 +90,12 @@ constexpr way as_word{
     },
     [](array_of_both& array, int rank) { return array.read_direct(rank, &object_and_word::word); }};
 
-/// Rounds in which two ranks write, then read what the other writes, and both miss it.
+/// Rounds in which two ranks write, then each reads the other's object, and both miss the write.
 std::int64_t rounds_missed_by_both(const way& of_first, const way& of_second) {
   constexpr std::uint64_t rounds = 20'000;
   std::array<std::vector<bool>, 2> missed;
   threads::options chosen;
-  chosen.oversubscribed = true;  // by whatever else runs on the machine
+  chosen.oversubscribed = true;  // other programs run on the machine
   const auto body = [&](world& w) {
     array_of_both array(w, 1);
     const world::near_array<letter_and_flag<world>> start(w, 1);
@@ -106,7 +106,7 @@ std::int64_t rounds_missed_by_both(const way& of_first, const way& of_second) {
     for (std::uint64_t round = 1; round <= rounds; ++round) {
       arrived.fetch_add(1, std::memory_order_acq_rel);
       w.await(arrived, [round](std::uint64_t count) { return count >= 2 * round; });
-      // Who came last knows sooner.
+      // The last rank to come learns it sooner.
       for (std::uint32_t turns = timing.below(200); turns != 0; --turns)
         std::atomic_signal_fence(std::memory_order_seq_cst);
       (is_first ? of_first : of_second).write(array, w.rank(), round);
@@ -120,8 +120,8 @@ std::int64_t rounds_missed_by_both(const way& of_first, const way& of_second) {
   return both;
 }
 
-// Without the fences both miss it in some of the rounds, where there are two processors: without any, the
-// first two; without that after a write, the last two.
+// Without the fences both ranks miss the write in some rounds, if the machine has two processors: without any
+// fence in the first two cases, without the fence after a write in the last two.
 TEST(threads_objects, are_not_missed_by_both) {
   EXPECT_EQ(rounds_missed_by_both(by_put, by_put), 0);
   EXPECT_EQ(rounds_missed_by_both(in_place, in_place), 0);

@@ -67,7 +67,7 @@ TEST(layout, copy_that_may_be_torn_gives_what_was_written_to_it) {
   EXPECT_EQ(copy.confirmed(), (std::array{1, 2, 3}));
 }
 
-// RMA-safe layouts only: what these admit is what MPI moves as one word, aligned as MPICH needs it.
+// RMA-safe layouts only: MPI moves a word of such a layout as one, aligned as MPICH needs it.
 struct alignas(16) too_little_alignment {
   far<std::uint64_t> word[8];
 };
@@ -90,7 +90,7 @@ static_assert(near_layout<words> && !near_layout<half_a_slot>);
 static_assert(slot_bytes % 16 == 0, "MPICH 4.0.2 over UCX misplaces writes in windows of other sizes");
 static_assert(sizeof(far<std::uint64_t>) == 8);
 
-// Objects are whole words, so that what is beside them is out of reach.
+// Objects are whole words, so that operations cannot reach neighbouring words.
 template <std::size_t Bytes>
 using bytes = std::array<std::uint8_t, Bytes>;
 static_assert(sizeof(far_object<bytes<1>>) == 8 && sizeof(far_object<bytes<8>>) == 8);
@@ -103,7 +103,7 @@ static_assert(far_object_value<bytes<12>> && far_object_value<int*> && far_objec
 static_assert(!far_object_value<std::unique_ptr<int>> && !far_object_value<const int> &&
               !far_object_value<int&> && !far_object_value<aligned_too_far>);
 
-// An array's elements need no slots of their own, a segment's do.
+// Elements of an array may share slots; those of a segment have slots of their own.
 struct words_of_two_structs : half_a_slot {
   far<std::uint64_t> other;
 };

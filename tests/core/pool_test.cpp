@@ -28,7 +28,7 @@ struct node {
   far_object<std::uint32_t> payload;
 };
 
-/// Remembers what it is told.
+/// Remembers the notes about elements.
 struct telling {
   bool gives_back = false;
   std::ptrdiff_t offset = 0;
@@ -40,7 +40,7 @@ struct listening_world {
   std::multiset<telling> told{};
   unsigned line = 0;
 
-  /// What it has been told since it was asked last.
+  /// The notes since the last call.
   std::multiset<telling> told_now() { return std::exchange(told, {}); }
 
   void taken(const std::byte* from, std::size_t bytes) { told.insert({false, from - memory.data(), bytes}); }
@@ -69,7 +69,7 @@ TEST(pool, lends_each_element_once) {
   EXPECT_EQ(lending.take(), std::nullopt);
 }
 
-// What it lends must outlive it.
+// A pool's memory must outlive the pool.
 static_assert(
     std::constructible_from<pool<listening_world, array_of_four>, listening_world&, array_of_four&>);
 static_assert(
@@ -128,7 +128,7 @@ TEST(pool, takes_back_only_what_it_has_lent) {
   EXPECT_NE(lending.take(), index) << "lent twice";
 }
 
-/// Whether AddressSanitizer, if there is one, knows that nobody has the element.
+/// Whether AddressSanitizer, if in use, knows that no rank has the element.
 template <typename Array>
 bool is_known_to_be_forbidden(const Array& array, std::size_t index) {
 #ifdef __SANITIZE_ADDRESS__
@@ -153,7 +153,7 @@ bool is_allowed(const Array& array, std::size_t index) {
 
 template <typename Array>
 void expect_elements_to_be_lent(threads::world& w) {
-  // Round after round in the same memory, which is given back to the world while some of it is in the pool.
+  // Each round uses the same memory, which goes back to the world while some of it is in the pool.
   for (int round = 0; round < 3; ++round) {
     Array array(w, 8);
     for (std::size_t index = 0; index < 8; ++index) EXPECT_TRUE(is_allowed(array, index));
@@ -185,7 +185,7 @@ TEST(pool, lends_elements_of_the_world_of_threads) {
   });
 }
 
-// A stack of nodes, of which each rank has but two: that they come round again is what the pool is for.
+// A stack of nodes, of which each rank has only two. The pool exists so that nodes are used again.
 TEST(pool, lets_nodes_come_round_again) {
   threads::run(2, [](threads::world& w) {
     threads::world::far_array<node> nodes(w, 2);

@@ -76,7 +76,7 @@ TEST(slab, has_its_granularity) {
   EXPECT_EQ(tags.allocate(1), std::nullopt);
 }
 
-// What ranks rely on: they release in different orders between two allocations and still agree on every
+// Ranks rely on this: they release in different orders between two allocations and still agree on every
 // offset, and no two live allocations overlap.
 TEST(slab, offsets_do_not_depend_on_the_order_of_releases) {
   std::mt19937 random(11);

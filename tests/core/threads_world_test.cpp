@@ -109,7 +109,7 @@ TEST(threads_world, memory_is_zero_where_something_was_before) {
   });
 }
 
-// A signal on one channel must not end the wait for another: all the others come first.
+// A signal on one channel must not end a wait on another: the signals of all other channels come first.
 TEST(threads_world, signals_of_many_channels_are_not_confused) {
   threads::run(ranks, [](world& w) {
     std::vector<std::unique_ptr<world::signal_channel>> channels;
@@ -188,7 +188,8 @@ TEST(threads_world, collects_from_all_ranks_and_has_its_topology) {
       chosen);
 }
 
-// A thread that leaves its world by an exception may catch it and go on, but comes to nothing collective.
+// A thread that leaves its world by an exception may catch it and go on, but takes part in no collective
+// call.
 TEST(threads_world, a_rank_that_leaves_by_an_exception_is_not_waited_for) {
   struct own_error {};
   threads::team both(2, {});
@@ -203,7 +204,7 @@ TEST(threads_world, a_rank_that_leaves_by_an_exception_is_not_waited_for) {
   });
   world w(both, 0);
   EXPECT_THROW(w.barrier(), threads::team_stopped);
-  // Also if the waits given up and those of others are together as many as there are ranks.
+  // This holds also if the abandoned waits and the others' waits are together as many as the ranks.
   EXPECT_THROW(w.barrier(), threads::team_stopped);
   EXPECT_THROW(world::signal_channel{w}, threads::team_stopped);
   leaves.join();
@@ -215,7 +216,7 @@ std::string what_for(const nearfar::stalled& stall) {
   return text.substr(text.find(" for "));
 }
 
-/// What is said of a wait that nobody ends, in a team of one.
+/// The report of a wait that no rank ends, in a team of one.
 std::string what_stalls(const std::function<void(world&)>& waits) {
   threads::options chosen;
   chosen.stall_limit = std::chrono::milliseconds{2};

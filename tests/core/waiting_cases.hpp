@@ -1,6 +1,5 @@
-/// \file
-/// What waits with deadlines and waits for several conditions must do in every world on real hardware. All
-/// are collective.
+/// \file Checks of waits with deadlines and waits for several conditions, for every world on real hardware.
+/// All are collective.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,11 +33,11 @@ struct awaited_cells {
   typename W::template near<std::int32_t> narrow;
 };
 
-/// The words and cells that each rank has, and a word's right and left.
+/// The words and cells of each rank, and of its right and left neighbours.
 template <typename W>
 struct waiting_scene {
   explicit waiting_scene(W& world) : w(world), far(world, 2), near(world, 2), signals(world) {
-    // Nobody is at home before all are there.
+    // No rank uses the scene before all ranks have made it.
     w.barrier();
   }
 
@@ -61,7 +60,7 @@ struct waiting_scene {
   typename W::signal_channel signals;
 };
 
-/// Counts how often it is tried.
+/// A predicate that counts its calls.
 struct counting_is {
   std::uint64_t wanted;
   int* tries;
@@ -71,8 +70,8 @@ struct counting_is {
   }
 };
 
-/// Calls `wait(until, predicate)` for each way to wait for a word of the right neighbour (this rank itself in
-/// near memory and in place), which gives an optional.
+/// Calls `wait(until, predicate)` for each way to wait for a word of the right neighbour (of this rank in
+/// near memory and in place). The call gives an optional.
 template <typename W, typename Check>
 void for_each_wait(waiting_scene<W>& s, Check check) {
   using nanoseconds = std::chrono::nanoseconds;
@@ -115,7 +114,7 @@ inline std::vector<std::chrono::nanoseconds> past_deadlines(std::chrono::nanosec
   return {std::chrono::nanoseconds::min(), std::chrono::nanoseconds{0}, now};
 }
 
-/// A value that is there wins over a deadline that has passed; so does a signal.
+/// A value that is already there wins over a deadline that has passed, and so does a signal.
 template <typename W>
 void expect_what_is_there_to_be_taken(W& w) {
   waiting_scene<W> s(w);
@@ -132,7 +131,7 @@ void expect_what_is_there_to_be_taken(W& w) {
     EXPECT_EQ(value_in(wait(std::chrono::nanoseconds::max(), counting_is{5, &tries})), 5U);
   });
   w.barrier();
-  // A swap changes what it waits for: each finds what the one before has left.
+  // A swap changes the word that it waits for: each finds the value of the one before.
   const element there{s.right(), 1};
   std::uint64_t next = 5;
   auto deadlines = past_deadlines(w.now());
@@ -186,7 +185,7 @@ void expect_what_is_there_to_be_taken(W& w) {
   w.barrier();
 }
 
-/// Nothing comes in time; then it comes, to the same wait without a deadline.
+/// First no value comes in time. Then it comes to the same wait without a deadline.
 template <typename W>
 void expect_nothing_in_time_and_all_later(W& w) {
   waiting_scene<W> s(w);
@@ -205,7 +204,7 @@ void expect_nothing_in_time_and_all_later(W& w) {
     return [wanted](std::uint64_t value) { return value == wanted; };
   };
   const auto until = w.now() + std::chrono::microseconds{100};
-  // With a pause that alone is longer than any test may be.
+  // The pause alone is longer than any test may take.
   const backoff pause{std::chrono::hours{10}, std::chrono::hours{10}};
   EXPECT_FALSE(w.await_swap_until(until, s.far, there, &awaited_words::swapped, origin, is(5), pause));
   EXPECT_GE(w.now(), until);
@@ -237,16 +236,16 @@ void expect_nothing_in_time_and_all_later(W& w) {
   w.barrier();
 }
 
-/// From none to 16 us, the short ones as often as the long ones.
+/// From 0 to 16 us; short times are as frequent as long ones.
 inline std::chrono::nanoseconds short_time(jitter& timing) {
   return std::chrono::nanoseconds{timing.below(1U << timing.below(15))};
 }
 
-/// `count` signals to the right, taken with short deadlines: late ones stay for the next wait.
+/// `count` signals to the right, taken with short deadlines: a late signal stays for the next wait.
 template <typename W>
 void expect_no_signal_is_lost(W& w, int count) {
   waiting_scene<W> s(w);
-  if (w.size() == 1) return;  // MPI sends nothing to a rank that is not there to receive it
+  if (w.size() == 1) return;  // MPI sends nothing to a rank that is not receiving
   jitter timing(11, w.rank());
   int sent = 0;
   int taken = 0;
@@ -272,7 +271,7 @@ void expect_no_signal_is_lost(W& w, int count) {
   w.barrier();
 }
 
-/// A number that grows goes round; the next rank waits for it in several ways with short deadlines.
+/// A growing number goes round. The next rank waits for it in several ways with short deadlines.
 template <typename W>
 void expect_no_value_is_lost(W& w, std::uint64_t rounds) {
   waiting_scene<W> s(w);
@@ -300,7 +299,7 @@ void expect_no_value_is_lost(W& w, std::uint64_t rounds) {
   w.barrier();
 }
 
-/// A test-and-set lock that is tried for a short while each time: who was late does not have it, and who was
+/// Ranks try a test-and-set lock for a short while each time. A late rank does not have the lock, and a rank
 /// in time has it alone.
 template <typename W>
 void expect_no_swap_after_its_time(W& w, std::uint64_t rounds) {
@@ -339,7 +338,7 @@ void expect_no_swap_after_its_time(W& w, std::uint64_t rounds) {
   w.barrier();
 }
 
-/// In a world with a stall limit, of any number of ranks: a deadline that is far away does not put it off.
+/// For a world of any number of ranks with a stall limit: a distant deadline does not defer the limit.
 template <typename W>
 void expect_stalls_before_the_deadline(W& w) {
   waiting_scene<W> s(w);
@@ -359,7 +358,7 @@ void expect_stalls_before_the_deadline(W& w) {
 
 // ---- several conditions -----------------------------------------------------------------------------------
 
-/// Which of `wait()` came first in a few waits, all of whose conditions hold.
+/// The index that each of a few `wait()` returned, while all conditions hold.
 template <typename Wait>
 std::set<std::size_t> seen_first(Wait wait) {
   std::set<std::size_t> seen;
@@ -383,7 +382,7 @@ void expect_every_condition_to_have_its_turn(W& w) {
   const auto three = [&] { return w.await_any(direct, narrow, wide); };
   EXPECT_EQ(seen_first(two), (std::set<std::size_t>{0, 1}));
   EXPECT_EQ(seen_first(three), (std::set<std::size_t>{0, 1, 2}));
-  // In turn with other waits, too.
+  // The same between other waits.
   for (int others = 1; others <= 3; ++others)
     EXPECT_EQ(seen_first([&] {
                 for (int i = 0; i < others; ++i) two();
@@ -396,7 +395,7 @@ void expect_every_condition_to_have_its_turn(W& w) {
               return *w.await_any_until(w.now(), wide, narrow, direct);
             }),
             (std::set<std::size_t>{0, 1, 2}));
-  // Those that do not hold have none.
+  // Conditions that do not hold never come first.
   for (int i = 0; i < 12; ++i) {
     const auto second = w.await_any(never, narrow, never);
     EXPECT_EQ(second.index, 1U);
@@ -409,11 +408,11 @@ void expect_every_condition_to_have_its_turn(W& w) {
   w.barrier();
 }
 
-/// Each rank is told by its neighbour in the one way or the other, by chance, and waits for both.
+/// The neighbour tells each rank in one way or the other, by chance, and the rank waits for both.
 template <typename W>
 void expect_either_condition_to_end_the_wait(W& w, std::uint64_t rounds) {
   waiting_scene<W> s(w);
-  // The same on all ranks, so that each knows how it is told.
+  // All ranks draw the same numbers, so that each knows how it is told.
   jitter choice(14, 0);
   for (std::uint64_t round = 1; round <= rounds; ++round) {
     const bool is_near = choice.below(2) == 0 && w.locality().same(level::node, w.rank(), s.right());

@@ -1,5 +1,5 @@
-// Preloaded mutexes and condition variables in the model checker: the text by which they sleep and wake, over
-// a model of the system. Slots, tables and `fork` are tested with threads only (pthread_program.cpp).
+// Preloaded mutexes and condition variables in the model checker: the code by which they sleep and wake, over
+// a model of the system. pthread_program.cpp tests slots, tables and `fork` with threads only.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -34,7 +34,7 @@ constexpr std::array near_models{near_model::sequential, near_model::release_acq
 
 [[nodiscard]] locality node_of(int ranks) { return topology_spec::parse("node:1").place(ranks); }
 
-/// Nothing is far. Each rank may wake so often for no reason.
+/// These programs have no far memory. Each rank may wake `early_wakes` times without a reason.
 [[nodiscard]] options searched(near_model near, int early_wakes, std::uint64_t executions) {
   return {.mode = delivery_mode::eager,
           .near = near,
@@ -44,7 +44,7 @@ constexpr std::array near_models{near_model::sequential, near_model::release_acq
           .most_executions = executions};
 }
 
-/// In every order.
+/// Searches every order.
 void expect_sound(const program& what) {
   for (const near_model near : near_models)
     for (const int early_wakes : {0, 1}) expect_nothing_found(what, searched(near, early_wakes, 0));
@@ -60,7 +60,7 @@ void expect_sound_at_random(const program& what, std::uint64_t executions) {
 
 // ---- mutexes ----------------------------------------------------------------------------------------------
 
-/// A lock whose waiters sleep, as each thread that has a slot of a mutex sees it.
+/// A lock whose waiting ranks sleep, as each thread with a slot of a mutex sees it.
 template <template <typename...> typename Lock>
 class sleeping_lock {
  public:
@@ -112,7 +112,8 @@ TEST(checked_mutexes, lose_no_wake_up_in_any_order) {
   expect_sound(mutex_of<mcs_of>(2, 1));
 }
 
-/// Who waits for a time, without its end: it attempts each time that the mutex is released.
+/// A thread that waits with a time limit, without the end of that time: it attempts whenever the mutex is
+/// released.
 struct timed_words {
   struct alignas(cache_line) all {
     preload::basic_change<modelled_system> released{};
@@ -142,7 +143,7 @@ TEST(checked_mutexes, tell_those_that_wait_for_a_time) {
   expect_sound_at_random(timed_waits(3), 1000);
 }
 
-/// Rank 0 writes, in each of the ways that there are; the other waits for it.
+/// Rank 0 writes in each possible way; the other rank waits for the value.
 struct cell_words {
   struct alignas(cache_line) all {
     sleeping_world::near<std::uint64_t> turn{};
@@ -170,7 +171,7 @@ struct cell_words {
 }
 TEST(checked_mutexes, have_cells_whose_writes_all_wake) { expect_sound_at_random(writes_of_cells(), 1000); }
 
-/// The lock of the bookkeeping, which a thread may have twice.
+/// The lock of the bookkeeping, which a thread may hold twice.
 struct inner_words {
   struct alignas(cache_line) all {
     preload::basic_inner_lock<modelled_system> lock{};
@@ -201,7 +202,7 @@ TEST(checked_mutexes, have_a_bookkeeping_that_excludes) {
 
 // ---- condition variables ----------------------------------------------------------------------------------
 
-/// The C library's, but who unwinds a stack signals nobody.
+/// The C library's functions, except that a thread that unwinds its stack signals no other.
 class forgetful_system : public modelled_system {
  public:
   static void signal(condition& of) {
@@ -209,8 +210,8 @@ class forgetful_system : public modelled_system {
   }
 };
 
-/// What threads share: a mutex, two condition variables of one line, known by their number, and what they
-/// wait for.
+/// Objects that threads share: a mutex, two condition variables of one line, named by number, and the tokens
+/// that they wait for.
 template <typename System>
 class meeting {
   using line = preload::waiting_line<System>;
@@ -257,7 +258,7 @@ class meeting {
 
 enum class holds : std::uint8_t { while_it_tells, not_any_more };
 
-/// What ranks do, each its own.
+/// A program with one function per rank.
 template <typename System = modelled_system>
 [[nodiscard]] program threads(std::vector<std::function<void(meeting<System>&)>> all) {
   return {.where = node_of(static_cast<int>(all.size())),
@@ -268,7 +269,7 @@ template <typename System = modelled_system>
           }};
 }
 
-/// Waits for a token, and takes it.
+/// Waits for a token, and takes the token.
 template <int number = 0, typename System = modelled_system>
 void take(meeting<System>& of) {
   of.lock();
@@ -276,7 +277,7 @@ void take(meeting<System>& of) {
   of.tokens(number).store(of.tokens(number).load() - 1);
   of.unlock();
 }
-/// Takes one if it comes before long.
+/// Takes a token if it comes soon.
 void take_soon(meeting<modelled_system>& of) {
   of.lock();
   const std::chrono::nanoseconds soon = of.soon();
@@ -285,7 +286,7 @@ void take_soon(meeting<modelled_system>& of) {
   if (of.tokens(0).load() != 0) of.tokens(0).store(of.tokens(0).load() - 1);
   of.unlock();
 }
-/// Is cancelled when it wakes, told or late, and leaves the token to another.
+/// Is cancelled when it wakes, in time or late, and leaves the token to another thread.
 template <typename System>
 void be_cancelled(meeting<System>& of) {
   of.lock();
@@ -295,7 +296,7 @@ void be_cancelled(meeting<System>& of) {
   }
   of.unlock();
 }
-/// Gives so many, and tells so many that wait.
+/// Gives tokens, and signals waiting threads, as many as the arguments say.
 template <typename System = modelled_system>
 [[nodiscard]] auto give(int tokens, unsigned most, holds how, int number = 0) {
   return [=](meeting<System>& of) {
@@ -306,7 +307,7 @@ template <typename System = modelled_system>
     if (how == holds::while_it_tells) of.unlock();
   };
 }
-/// One after the other.
+/// Does one after the other.
 template <typename One, typename Other>
 [[nodiscard]] auto both(One one, Other other) {
   return [=](meeting<modelled_system>& of) {
@@ -325,7 +326,7 @@ constexpr std::array ways{holds::while_it_tells, holds::not_any_more};
 [[nodiscard]] program two_variables(holds how) {
   return threads({&take<0>, &take<1>, both(give(1, 1, how, 1), give(1, 1, how, 0))});
 }
-/// Who gives up has taken no signal along.
+/// A thread that gives up has taken no signal along.
 [[nodiscard]] program timed() {
   return threads(
       {&take_soon, &take<>, both(give(1, 1, holds::while_it_tells), give(1, 1, holds::not_any_more))});
@@ -355,14 +356,14 @@ TEST(checked_conditions, that_tell_too_few_are_found) {
   for (const holds how : ways) {
     EXPECT_TRUE(is_found(threads({&take<>, give(1, 0, how)}), fault::deadlock));
     EXPECT_TRUE(is_found(threads({&take<>, &take<>, give(2, 1, how)}), fault::deadlock));
-    // One of another variable is told.
+    // The signal goes to a thread of the other variable.
     EXPECT_TRUE(is_found(threads({&take<0>, give(1, 1, how, 1)}), fault::deadlock));
   }
 }
 
 // ---- mutants ----------------------------------------------------------------------------------------------
 
-/// Changes after which they are as right as before.
+/// Changes that leave them right.
 constexpr std::array harmless_changes{
     test::harmless{"pthread/sleeping.hpp", "word.compare_exchange(seen, seen + 1", change::split,
                    "who writes wakes all that sleep, and who is about to sleep finds another number"},
@@ -370,7 +371,7 @@ constexpr std::array harmless_changes{
                    "who signals looks in vain"},
 };
 
-/// Every operation of the drop-in's own, and every call by which it sleeps or wakes.
+/// Every operation of the drop-in's own code, and every call by which it sleeps or wakes.
 [[nodiscard]] std::set<mutation> mutants_of(const std::vector<program>& programs) {
   std::set<mutation> result;
   for (const program& what : programs)
@@ -391,7 +392,7 @@ constexpr std::array harmless_changes{
       }
   return false;
 }
-/// Those that no program shows to be wrong.
+/// The mutants that no program finds.
 [[nodiscard]] std::string missed(const std::vector<program>& programs) {
   const std::set<mutation> all = mutants_of(programs);
   EXPECT_GT(all.size(), 5U);

@@ -1,4 +1,5 @@
-// A library that holds its mutex around forks, and says so before a preloaded library's constructor runs.
+// A library that holds its mutex around forks, and registers for that before a preloaded library's
+// constructor runs.
 #include <pthread.h>
 
 extern pthread_mutex_t kept_around_forks;

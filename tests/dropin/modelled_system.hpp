@@ -1,7 +1,6 @@
-/// \file
-/// What the preloaded mutexes and condition variables have of the system, in the model checker: futexes, and
-/// mutexes and condition variables as the C library has them. Who is woken is exact, and who wakes for no
-/// reason is an option of the checker.
+/// \file The system below the preloaded mutexes and condition variables, in the model checker: futexes, and
+/// the C library's mutexes and condition variables. A wake-up names the ranks that it wakes exactly; wake-ups
+/// without a reason are an option of the checker.
 #pragma once
 
 #include <array>
@@ -18,7 +17,7 @@
 
 namespace nearfar::checker::testing {
 
-/// Thrown where a thread is cancelled, which the C library does by unwinding its stack, too.
+/// Thrown where a thread is cancelled; the C library also does that by unwinding the stack.
 struct thread_cancelled {};
 
 class modelled_system {
@@ -29,10 +28,10 @@ class modelled_system {
   using plain = engine::plain_cell<T>;
   using word = parking_word<engine::world>;
 
-  /// Where the functions below find the world of the rank that calls them.
+  /// The functions below find the world of the calling rank here.
   static void enter(engine::world& w) { worlds().at(static_cast<std::size_t>(w.rank())) = &w; }
 
-  // Of `futexes`.
+  // Functions of `futexes`.
 
   [[nodiscard]] static cell<std::uint32_t>& value(word& of) { return of.value; }
   static void fence(std::memory_order order) { here().fence(order); }
@@ -45,7 +44,7 @@ class modelled_system {
   static void wake_one(word& on) { nearfar::detail::unpark(here(), on, 1); }
   static void wake_all(word& on) { nearfar::detail::unpark(here(), on, here().size()); }
 
-  // Of the C library.
+  // Functions of the C library.
 
   struct mutex {
     cell<std::uint32_t> taken{};
@@ -89,7 +88,7 @@ class modelled_system {
   }
 };
 
-/// The engine's world with cells that ranks sleep on, as locks have it inside of a preloaded mutex.
+/// The engine's world with cells that ranks sleep on, as locks have inside a preloaded mutex.
 class sleeping_world : public engine::world, public preload::sleeping_waits<sleeping_world, modelled_system> {
   using base = engine::world;
   using waits = preload::sleeping_waits<sleeping_world, modelled_system>;
@@ -102,7 +101,7 @@ class sleeping_world : public engine::world, public preload::sleeping_waits<slee
   template <typename T>
   using near_segment = nearfar::near_segment<sleeping_world, T>;
 
-  /// Of the same rank. The other must not be used for memory any more.
+  /// For the same rank. From then on only this object may be used for memory.
   explicit sleeping_world(engine::world& of) : base(of.substrate(), of.rank()) {
     modelled_system::enter(*this);
   }

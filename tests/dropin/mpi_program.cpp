@@ -1,5 +1,5 @@
-// A program that knows MPI only: run as it is, and with libnearfar_pmpi preloaded. Rank 0 prints a line for
-// each part; the exit status says whether anything was wrong.
+// A program that knows MPI only, run as it is and with libnearfar_pmpi preloaded. Rank 0 prints a line for
+// each part. The exit status says whether a part failed.
 //
 // usage: PROGRAM [ROUNDS]
 #include <mpi.h>
@@ -35,7 +35,7 @@ void expect(long found, long expected, const char* what, int line) {
   expect(static_cast<long>(found), static_cast<long>(expected), #found, __LINE__)
 
 using word = std::int64_t;
-constexpr int words = 16;  // of each rank; a multiple of 64 bytes, at an address of that kind
+constexpr int words = 16;  // words of each rank; a multiple of 64 bytes, aligned to 64 bytes
 
 /// A window of each kind, over the communicator's ranks.
 class memory {
@@ -90,11 +90,11 @@ class memory {
     MPI_Win_flush(target, window_);
     return value;
   }
-  /// Not complete yet.
+  /// Not complete at the return.
   void put(int target, int number, const word& value) const {
     MPI_Put(&value, 1, MPI_INT64_T, target, at(target, number), 1, MPI_INT64_T, window_);
   }
-  /// By itself.
+  /// Complete at the return.
   [[nodiscard]] word read(int target, int number) const {
     MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window_);
     const word value = get(target, number);
@@ -131,7 +131,7 @@ void counters(const memory& in) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// Two words that writers keep equal, as readers see them, who do not keep each other out.
+/// Writers keep two words equal. Readers, which do not exclude each other, check that.
 void pairs(const memory& in) {
   for (int round = 1; round <= rounds; ++round) {
     const int target = round % ranks;
@@ -154,7 +154,7 @@ void pairs(const memory& in) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// All who share a lock are in at once, whichever way they do.
+/// All ranks that share a lock are in at once, in each way of sharing.
 void readers_meet(const memory& in) {
   for (const int target : {0, ranks - 1}) {
     const bool all = (rank + target) % 2 == 0;
@@ -172,7 +172,7 @@ void readers_meet(const memory& in) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// Two targets at a time, or all, in one order; who shares all of them sees a sum that does not change.
+/// Locks two targets at a time, or all, in one order. A rank that shares all of them sees a constant sum.
 void transfers(const memory& in) {
   for (int round = 0; round < rounds && ranks > 1; ++round) {
     const int first = (rank + round) % (ranks - 1);
@@ -188,7 +188,7 @@ void transfers(const memory& in) {
       MPI_Win_unlock(first, in.window());
       MPI_Win_unlock(second, in.window());
     } else {
-      // Not by MPI_Win_lock_all, which has an order of its own.
+      // Without MPI_Win_lock_all, which has an order of its own.
       word sum = 0;
       for (int target = 0; target < ranks; ++target) {
         MPI_Win_lock(MPI_LOCK_SHARED, target, 0, in.window());
@@ -201,7 +201,7 @@ void transfers(const memory& in) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// All at once, by atomic operations; flushes of each kind.
+/// All ranks at once, by atomic operations, with flushes of each kind.
 void together(const memory& in) {
   const word one = 1;
   std::vector<word> olds(static_cast<std::size_t>(ranks));
@@ -222,7 +222,7 @@ void together(const memory& in) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// What was put before an unlock is there for who is told of that, in its own memory.
+/// Data put before an unlock is in the memory of a rank that learns of the unlock.
 void complete_rounds(const memory& in, int first, int assertion) {
   const int next = (rank + 1) % ranks;
   const int before = (rank + ranks - 1) % ranks;
@@ -239,7 +239,7 @@ void complete_rounds(const memory& in, int first, int assertion) {
   }
 }
 void completion(const memory& in) { complete_rounds(in, 1, 0); }
-/// Each target has one origin at a time, which says so.
+/// Each target has one origin at a time, which says so by MPI_MODE_NOCHECK.
 void unchecked(const memory& in) {
   complete_rounds(in, 500, MPI_MODE_NOCHECK);
   const int next = (rank + 1) % ranks;
@@ -247,13 +247,13 @@ void unchecked(const memory& in) {
   EXPECT(in.get(next, 5), word{rank} * 1000 + 499 + rounds);
   MPI_Win_unlock_all(in.window());
   MPI_Barrier(MPI_COMM_WORLD);
-  // And who does not say so still has it alone.
+  // A rank that does not say so still has the target alone.
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, in.window());
   MPI_Win_unlock(next, in.window());
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// A rank's own memory, by loads and stores.
+/// Accesses of a rank's own memory, by loads and stores.
 void own_memory(const memory& in) {
   for (int round = 0; round < rounds; ++round) {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, in.window());
@@ -301,7 +301,7 @@ void other_epochs(const memory& in) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// A way for one process to wake another that is not in MPI: a named pipe.
+/// A named pipe: one process wakes another that is not in MPI.
 class pipe_for_two {
  public:
   /// Collective.
@@ -323,7 +323,7 @@ class pipe_for_two {
     }
   }
 
-  /// Waits until another process has come to `tell`, without a call of MPI.
+  /// Waits without a call of MPI until another process calls `tell`.
   void hear() const {
     std::FILE* end = std::fopen(name().c_str(), "r");
     EXPECT(end != nullptr && std::fgetc(end) == '!', 1);
@@ -341,7 +341,7 @@ class pipe_for_two {
   std::array<char, 32> folder_{"/tmp/nearfar-test-XXXXXX"};
 };
 
-/// Who had a lock last waits outside of MPI for another, which needs the target's progress only.
+/// The last holder of a lock waits outside of MPI for another rank, which needs the target's progress only.
 void outside_of_mpi(const memory& in) {
   if (ranks == 1) return;
   const pipe_for_two pipe;
@@ -369,7 +369,7 @@ void outside_of_mpi(const memory& in) {
       }
 }
 
-/// A thread that waits for a target outside of MPI does not keep another from what that waits for.
+/// A thread that waits for an absent target must not keep another thread from what the wait depends on.
 void absent_target(const memory& in) {
   const pipe_for_two pipe;
   const int absent = ranks - 1;
@@ -388,7 +388,7 @@ void absent_target(const memory& in) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// What is wrong is an error, as the library says it, and leaves the window usable.
+/// A wrong call gives the MPI library's error, and leaves the window usable.
 void errors(const memory& in) {
   MPI_Win_set_errhandler(in.window(), MPI_ERRORS_RETURN);
   std::string classes;
@@ -413,8 +413,8 @@ void errors(const memory& in) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// Two threads of each rank, which lock different targets, each of them now and then one that the other's
-/// holder waits for.
+/// Two threads of each rank lock different targets. Now and then one locks a target that the other's holder
+/// waits for.
 void threads(const memory& in) {
   const auto count = [&](int number) {
     for (int round = 0; round < rounds; ++round)
@@ -435,7 +435,7 @@ void threads(const memory& in) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// Windows that come and go, of some of the ranks, too.
+/// Windows come and go, some of them on some ranks only.
 void windows_of_some() {
   MPI_Comm half = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
@@ -465,7 +465,7 @@ void windows_of_some() {
   MPI_Comm_free(&half);
 }
 
-/// Of more bytes than MPI libraries send at once.
+/// Transfers of more bytes than MPI libraries send at once.
 void large_transfers() {
   constexpr int count = 8192;
   std::vector<word> own(count, 0);
@@ -489,7 +489,7 @@ void large_transfers() {
   MPI_Win_free(&window);
 }
 
-/// The first rank alone says that it will not lock a window, which is used without locks then.
+/// The first rank alone promises not to lock a window. The ranks then use the window without locks.
 void without_locks() {
   MPI_Info info = MPI_INFO_NULL;
   if (rank == 0) {
@@ -523,7 +523,7 @@ int count_deletion(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
-/// Nothing keeps what a program has hung on a communicator.
+/// The library keeps no attribute that a program has set on a communicator.
 void attributes() {
   int key = MPI_KEYVAL_INVALID;
   MPI_Comm_create_keyval(count_copy, count_deletion, &key, nullptr);
@@ -538,7 +538,7 @@ void attributes() {
   }
   MPI_Comm_free(&own);
   MPI_Comm_free_keyval(&key);
-  // The library's own windows may have a copy.
+  // The MPI library's own windows may have a copy.
   EXPECT(deletions, copies + 1);
 }
 
@@ -560,7 +560,7 @@ void part(const std::string& of, const std::string& name, const std::function<vo
 
 int main(int argc, char** argv) {
   bool multiple = false;
-  bool mixed = false;  // the first rank alone has several threads
+  bool mixed = false;  // only the first rank has several threads
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (option == "--multiple") {
@@ -594,7 +594,7 @@ int main(int argc, char** argv) {
   int of_node = 0;
   MPI_Comm_size(node, &of_node);
   MPI_Comm_free(&node);
-  // First of all: what the preload makes for the first window of these ranks it keeps.
+  // This part is first: the library keeps what it makes for these ranks' first window.
   part("", "attributes", attributes);
   constexpr std::array names{"created", "allocated", "shared", "dynamic"};
   for (const auto kind : {memory::created, memory::allocated, memory::shared, memory::dynamic}) {

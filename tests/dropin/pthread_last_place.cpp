@@ -1,9 +1,10 @@
-// A schedule for libnearfar_pthread.so, which must be preloaded: a mutex is released by as many threads as it
-// has places for, and none of them has given up its place when one looks that waits for the mutex until a
-// time. It must get the mutex when they have, although nobody releases it any more.
+// A schedule for libnearfar_pthread.so, which must be preloaded. As many threads as a mutex has places
+// release it. None of them has given up its place yet when a thread with a time limit looks for one. That
+// thread must get the mutex once they have given up their places, although no thread releases the mutex any
+// more.
 //
-// The program stops threads where they tell those that wait: its `syscall` comes before the C library's,
-// which the preloaded library calls.
+// The program stops threads where they wake waiting threads: its `syscall` precedes the C library's, which
+// the preloaded library calls.
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -34,7 +35,7 @@ thread_local role mine = role::other;
 thread_local bool slept = false;
 
 std::atomic<int> asleep{0};
-std::atomic<const word*> slept_on{nullptr};  // by who waits until a time
+std::atomic<const word*> slept_on{nullptr};  // of the thread with a time limit
 std::atomic<std::uint32_t> seen_there{0};
 std::atomic<int> stopped{0};
 sem_t go_on;
@@ -46,7 +47,7 @@ void await(sem_t& one) {
   }
 }
 
-/// Whether who waits until a time sleeps and has not been told since.
+/// Whether the thread with a time limit sleeps and has not been woken since.
 bool is_asleep() {
   const word* at = slept_on.load();
   return at != nullptr && at->load() == seen_there.load();
@@ -59,7 +60,7 @@ void await(Condition holds) {
 
 }  // namespace
 
-// NOLINTNEXTLINE(cert-dcl50-cpp): as the C library has it
+// NOLINTNEXTLINE(cert-dcl50-cpp): the C library's form
 extern "C" [[gnu::visibility("default")]] long syscall(long number, ...) noexcept {
   std::va_list list;
   va_start(list, number);
@@ -85,8 +86,8 @@ extern "C" [[gnu::visibility("default")]] long syscall(long number, ...) noexcep
 }
 
 int main() {
-  // Ends the test, too, where nothing is preloaded that calls the function above, and if the mutex is not
-  // got.
+  // The alarm ends the test also if no preloaded library calls the function above, and if the mutex never
+  // comes.
   alarm(60);
   original = reinterpret_cast<system_call*>(dlsym(RTLD_NEXT, "syscall"));
   sem_init(&go_on, 0, 0);

@@ -1,5 +1,5 @@
-// A program that knows POSIX threads only: run as it is, and with libnearfar_pthread.so preloaded. Each part
-// prints what is wrong; the exit status says whether anything was.
+// A program that knows POSIX threads only, run as it is and with libnearfar_pthread.so preloaded. Each part
+// prints its failures; the exit status says whether a part failed.
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -35,7 +35,7 @@ void in_threads(int count, const std::function<void(int)>& body) {
   for (int number = 0; number < count; ++number) threads.emplace_back(body, number);
   for (std::thread& one : threads) one.join();
 }
-/// What another thread gets.
+/// The result of the call in another thread.
 int elsewhere(const std::function<int()>& call) {
   int result = -1;
   std::thread([&] { result = call(); }).join();
@@ -73,7 +73,7 @@ struct mutex_of {
   }
 };
 
-/// A counter that loses increments if two threads are in at once, and says so at once.
+/// A counter that loses increments if two threads are in at once, and reports that at once.
 struct counter {
   volatile long value = 0;
   std::atomic<int> inside{0};
@@ -89,7 +89,7 @@ struct counter {
 
 void exclusion() {
   constexpr long each = 3000;
-  // More than the processors, and more than may wait in the mutex' own queue.
+  // More threads than processors, and more than the mutex' own queue has places for.
   for (const int threads : {2, 4, 100}) {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     counter all;
@@ -123,7 +123,7 @@ void types() {
   EXPECT(pthread_mutex_unlock(&normal), 0);
   EXPECT(pthread_mutex_trylock(&normal), 0);
   EXPECT(pthread_mutex_unlock(&normal), 0);
-  // A thread that ended with it held; another gives it up, as some programs do.
+  // A thread ended while holding it; another gives it up, as some programs do.
   EXPECT(elsewhere([&] { return pthread_mutex_lock(&normal); }), 0);
   EXPECT(pthread_mutex_trylock(&normal), EBUSY);
   EXPECT(pthread_mutex_unlock(&normal), 0);
@@ -172,7 +172,7 @@ void types() {
 void time_outs() {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   timespec until = from_now(CLOCK_REALTIME, -1000);
-  EXPECT(pthread_mutex_timedlock(&mutex, &until), 0);  // what is free is had at any time
+  EXPECT(pthread_mutex_timedlock(&mutex, &until), 0);  // a free mutex is available at any time
   EXPECT(elsewhere([&] { return pthread_mutex_timedlock(&mutex, &until); }), ETIMEDOUT);
   for (const clockid_t clock : {CLOCK_REALTIME, CLOCK_MONOTONIC}) {
     until = from_now(clock, 5);
@@ -183,7 +183,7 @@ void time_outs() {
   EXPECT(pthread_mutex_clocklock(&mutex, CLOCK_PROCESS_CPUTIME_ID, &until), EINVAL);
   until.tv_nsec = 1'000'000'000;
   EXPECT(elsewhere([&] { return pthread_mutex_timedlock(&mutex, &until); }), EINVAL);
-  // It is given up while somebody waits for a time, who then has it.
+  // This thread gives it up while another waits with a time limit, and the other gets it.
   std::atomic<bool> comes{false};
   std::thread waiter([&] {
     const timespec late = from_now(CLOCK_MONOTONIC, 60'000);
@@ -216,7 +216,7 @@ void time_outs() {
     EXPECT(pthread_cond_clockwait(&condition, &mutex, other, &until), ETIMEDOUT);
     until.tv_nsec = -1;
     EXPECT(pthread_cond_timedwait(&condition, &mutex, &until), EINVAL);
-    EXPECT(elsewhere([&] { return pthread_mutex_trylock(&mutex); }), EBUSY);  // it is held again
+    EXPECT(elsewhere([&] { return pthread_mutex_trylock(&mutex); }), EBUSY);  // the thread holds it again
     EXPECT(pthread_mutex_unlock(&mutex), 0);
     EXPECT(pthread_cond_destroy(&condition), 0);
   }
@@ -267,7 +267,7 @@ void conditions() {
     }
 }
 
-/// A thread that is cancelled while it waits has the mutex in its clean-up, and uses up no signal.
+/// A thread that is cancelled in its wait holds the mutex in its clean-up, and uses up no signal.
 void cancellation() {
   struct shared {
     pthread_mutex_t mutex = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
@@ -316,7 +316,8 @@ void cancellation() {
   EXPECT(all.woken, 2);
 }
 
-/// Of two that wait one is signalled and at once cancelled: it is woken, or the other is in its place.
+/// Two threads wait; one is signalled and cancelled at once. Either that thread wakes, or the other does in
+/// its place.
 void cancelled_signals() {
   struct shared {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -363,7 +364,7 @@ void cancelled_signals() {
   }
 }
 
-/// Static initialisers, used first by all at once, and memory that is used again without `destroy`.
+/// All threads at once first use static initialisers, and memory that is used again without `destroy`.
 void first_uses() {
   constexpr std::size_t rounds = 200;
   constexpr int threads = 4;
@@ -385,12 +386,12 @@ void first_uses() {
       EXPECT(counters[i].value, threads);
       EXPECT(counters[i].met, 0);
     }
-    // Left locked, and dropped.
+    // The mutex is left locked, and dropped.
     EXPECT(pthread_mutex_lock(&mutexes[again]), 0);
   }
 }
 
-/// The child of a fork, in which the others are no more.
+/// The child of a fork, in which the other threads are gone.
 void forks() {
   static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
   static pthread_mutex_t contended = PTHREAD_MUTEX_INITIALIZER;
@@ -405,7 +406,7 @@ void forks() {
   std::atomic<int> waiting{0};
   for (int number = 0; number < 4; ++number)
     others.emplace_back([&, number] {
-      // Two wait for what this thread holds.
+      // Two threads wait for the mutexes that this thread holds.
       if (number < 2) {
         ++waiting;
         pthread_mutex_lock(&held);
@@ -420,7 +421,7 @@ void forks() {
   while (waiting < 2) sched_yield();
   for (int i = 0; i < 100; ++i) sched_yield();
   for (int round = 0; round < 10; ++round) {
-    // What nobody holds at that time: this thread does, to know.
+    // Mutexes that no other thread holds at that time: this thread takes them, to be sure.
     pthread_mutex_lock(&contended);
     std::fflush(stdout);
     const pid_t child = fork();
@@ -436,13 +437,13 @@ void forks() {
         EXPECT(pthread_mutex_lock(&contended), 0);
         EXPECT(pthread_mutex_unlock(&contended), 0);
       }
-      // The C library knows its owner by a number that the child's thread does not have.
+      // The C library knows the owner by a number that the child's thread does not have.
       if (pthread_mutex_unlock(&recursive) == 0) {
         EXPECT(pthread_mutex_unlock(&recursive), 0);
         EXPECT(pthread_mutex_unlock(&recursive), EPERM);
       }
       EXPECT(pthread_mutex_trylock(&foreign), EBUSY);
-      // With new threads.
+      // The child makes new threads.
       counter all;
       in_threads(2, [&](int) {
         for (int i = 0; i < 100; ++i) {
@@ -467,7 +468,7 @@ void forks() {
   for (std::thread& one : others) one.join();
 }
 
-/// Between processes, with a condition variable.
+/// Mutexes between processes, with a condition variable.
 void process_shared() {
   struct shared {
     mutex_of lock{PTHREAD_MUTEX_NORMAL, PTHREAD_PROCESS_SHARED};
@@ -523,7 +524,7 @@ void left_to_the_c_library() {
   EXPECT(pthread_mutex_destroy(&inherits.mutex), 0);
 }
 
-/// Destroyed by the thread that had it next, as soon as that may.
+/// The next holder destroys the mutex as soon as that is allowed.
 void destroyed_after_use() {
   for (int round = 0; round < 300; ++round) {
     struct owned {
@@ -548,7 +549,8 @@ struct part {
   void (*run)();
 };
 
-/// More wait than a mutex has places for, and are cancelled: only once they have it, which is no such point.
+/// More threads wait than a mutex has places for, and are cancelled. They end only once they hold it, as the
+/// wait for a mutex is no cancellation point.
 void cancellation_of_many() {
   constexpr int count = 80;
   struct shared {
@@ -577,7 +579,7 @@ void cancellation_of_many() {
   EXPECT(all.had, count);
 }
 
-/// Of a library whose handlers take its mutex, while others hold that and use new ones.
+/// The handlers of a library take its mutex, while other threads hold that mutex and use new ones.
 void forks_with_handlers() {
   std::atomic<bool> done{false};
   std::thread forking([&] {

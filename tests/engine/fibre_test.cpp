@@ -1,4 +1,4 @@
-// Fibres: what runs where, and what is destroyed when.
+// Fibres: the stack on which code runs, and the time at which objects are destroyed.
 #include "nearfar/engine/fibre.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace nearfar::engine {
 namespace {
 
-/// Notes when it is destroyed.
+/// Notes its destruction.
 class witness {
  public:
   witness(std::vector<std::string>& log, std::string name) : log_(&log), name_(std::move(name)) {}
@@ -155,7 +155,7 @@ TEST(fibre, keeps_what_its_function_threw) {
 }
 
 TEST(fibre, handles_exceptions_of_its_own_while_others_handle_theirs) {
-  // Each suspends inside a handler, so that their handlers end in another order than they began.
+  // Each fibre suspends inside a handler, so that the handlers end in another order than they began.
   stack_pool stacks;
   std::array<fibre*, 3> selves{};
   std::vector<std::string> caught;
@@ -208,14 +208,14 @@ TEST(fibre, has_uncaught_exceptions_of_its_own) {
   });
   self = &one;
   one.resume();
-  // It is in the middle of unwinding; whoever resumed it is not, nor is another fibre.
+  // The fibre is in the middle of unwinding. The code that resumed it is not, and neither is another fibre.
   EXPECT_EQ(std::uncaught_exceptions(), 0);
   fibre other(stacks, [&] { counts.push_back(std::uncaught_exceptions()); });
   other.resume();
   one.resume();
   EXPECT_EQ(counts, (std::vector{1, 0, 1, 0}));
 
-  // The other way round: resumed in the middle of an outer unwinding.
+  // The other way round: the fibre is resumed in the middle of an outer unwinding.
   counts.clear();
   struct resumes {
     stack_pool* from;
@@ -267,7 +267,7 @@ TEST(stack_pool, gives_the_same_stack_again) {
     one.resume();
   }
   EXPECT_EQ(seen[0], seen[1]);
-  // Two at a time have two.
+  // Two fibres at a time have two stacks.
   const boost::context::stack_context first = stacks.take();
   const boost::context::stack_context second = stacks.take();
   EXPECT_NE(first.sp, second.sp);
@@ -341,7 +341,7 @@ TEST(fibre, knows_what_dangles) {
   fibre* self = nullptr;
   fibre one(stacks, [&] {
     int live = 0;
-    // As seen from a function that is called now: what lies below it is nobody's.
+    // Seen from a function that is called now: memory below it has no owner.
     const void* here = __builtin_frame_address(0);
     EXPECT_FALSE(self->is_dangling(&live, &live));
     EXPECT_FALSE(self->is_dangling(here, here));

@@ -1,4 +1,4 @@
-// Names of words as their authors wrote them.
+// Names of words in the form that their authors wrote.
 #include "nearfar/engine/field_names.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST(field_names, of_one_to_six_fields) {
 }
 
 TEST(field_names, of_near_cells) {
-  // Each is a word of its own to the engine, however narrow.
+  // Each field is a word of its own for the engine, however narrow.
   EXPECT_EQ(text<cells>(), "cells: narrow@0 wider@8 far_away@64");
 }
 

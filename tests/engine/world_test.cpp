@@ -1,5 +1,5 @@
-// The engine's world and its team: what they allow, and what they say to whom misuses them. The model checker
-// runs the ranks.
+// The engine's world and its team: what they allow, and the errors for misuse. The model checker runs the
+// ranks.
 #include "nearfar/engine/world.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ struct holder {
 };
 using words = holder::words;
 
-/// One execution of each trace; rethrown is nothing, but told.
+/// Runs one execution of each trace. A fault is in the report, and no exception leaves the call.
 checker::report run_all(const std::string& spec, int ranks, const std::function<void(world&)>& body,
                         std::size_t bytes = 8192) {
   const checker::program what{.where = topology_spec::parse(spec).place(ranks),
@@ -140,7 +140,7 @@ TEST(world, that_is_full_says_what_to_do) {
   const auto fits = run_all(
       "node:1", 2,
       [](world& w) {
-        // Again and again in the place of the one before.
+        // Each segment takes the place of the one before.
         for (int i = 0; i < 20; ++i) world::far_segment<words>{w};
       },
       sizeof(words));

@@ -1,7 +1,6 @@
-/// \file
-/// What every exclusive lock has to do, for any world: checks that all ranks make together. Each returns what
-/// this rank found wrong, or nothing, and makes the same collective calls whatever it finds, so that no rank
-/// waits for one that gave up.
+/// \file Checks for every exclusive lock, in any world. All ranks make a check together. Each rank gets a
+/// text with the fault that it found, or an empty one. It makes the same collective calls in both cases, so
+/// that no rank waits for one that gave up.
 #pragma once
 
 #include <algorithm>
@@ -25,18 +24,18 @@ namespace nearfar::testing {
 template <world W>
 using lock_maker = std::function<std::unique_ptr<bench::any_lock<W>>(W&, int home)>;
 
-/// How much of a check is done.
+/// The size of a check.
 struct effort {
   int rounds = 100;  ///< acquisitions of each rank
   std::uint32_t seed = 1;
   access how = access::plain;
 };
 
-/// What is wrong with what a lock says about an acquisition, seeing who held it before.
+/// The fault in what a lock says about an acquisition, given the rank that held it before.
 template <world W>
 [[nodiscard]] std::string check_handover(const W& w, handover how, rank_word before) {
   const bool from_this_node = before != nobody && w.locality().same(level::node, w.rank(), to_rank(before));
-  // Who may overtake may also come before those to whom it has itself handed the lock over.
+  // A rank that may overtake may also come before the ranks to whom it has itself handed the lock over.
   if (how == handover::local && !from_this_node)
     return "hand-over: 'local', but the rank before was " + std::to_string(to_rank(before)) + "; ";
   if (how == handover::remote && (before == nobody || from_this_node))
@@ -63,7 +62,7 @@ template <world W>
   return complaint + inside.violations();
 }
 
-/// The same with one lock for each home rank in turn.
+/// The same check with one lock for each home rank in turn.
 template <world W>
 [[nodiscard]] std::string check_homes(W& w, const lock_maker<W>& make, effort much) {
   std::string complaint;
@@ -76,7 +75,7 @@ template <world W>
   return complaint;
 }
 
-/// An uncontended acquisition says that it was; nobody waits for what one rank leaves behind.
+/// An uncontended acquisition reports that it was uncontended. No rank waits for what one rank leaves behind.
 template <world W>
 [[nodiscard]] std::string check_alone(W& w, bench::any_lock<W>& lock) {
   std::string complaint;
@@ -116,7 +115,7 @@ template <world W>
     w.barrier();
     if (held) lock.unlock();
     w.barrier();
-    // A place in the queue left behind by a failed attempt would be found here, by all ranks at once.
+    // All ranks at once would find here a place in the queue that a failed attempt has left behind.
     lock.lock();
     inside.visit(timing);
     lock.unlock();
@@ -125,8 +124,8 @@ template <world W>
   return complaint + inside.violations();
 }
 
-/// Several locks, of which each rank holds up to three at once and gives them up in any order: the queues,
-/// counters and wake-ups of two locks must never be confused.
+/// Each rank holds up to three of several locks at once and gives them up in any order. The queues, counters
+/// and wake-ups of two locks must never be confused.
 template <world W>
 [[nodiscard]] std::string check_many_held(W& w, const lock_maker<W>& make, const effort& much) {
   constexpr std::size_t locks_count = 6;
@@ -137,7 +136,7 @@ template <world W>
   w.barrier();
   for (int round = 0; round < much.rounds; ++round) {
     std::vector<std::size_t> chosen;
-    // In ascending order everywhere, so that no cycle of ranks can wait for each other.
+    // Every rank takes locks in ascending order, so that no cycle of ranks can wait for each other.
     for (std::size_t i = timing.below(2); i < locks_count && chosen.size() < 3; i += 1 + timing.below(3))
       chosen.push_back(i);
     for (const std::size_t i : chosen) {
@@ -154,8 +153,8 @@ template <world W>
   return counts.violations();
 }
 
-/// Locks made and destroyed again and again, so that each finds what the last left in its memory.
-/// `any_order`: the ranks destroy them in different orders.
+/// Locks are made and destroyed again and again, so that each finds in its memory what the last has left.
+/// With `any_order` the ranks destroy them in different orders.
 template <world W>
 [[nodiscard]] std::string check_remade(W& w, const lock_maker<W>& make, int times, bool any_order,
                                        const effort& much) {
@@ -179,7 +178,7 @@ template <world W>
   return complaint;
 }
 
-/// Hundreds of locks in one world: each rank goes through them from another start and comes across the
+/// Hundreds of locks in one world. Each rank goes through them from another start and comes across the
 /// others.
 template <world W, std::size_t Locks>
 [[nodiscard]] std::string check_crowd(W& w, const lock_maker<W>& make, const effort& much) {

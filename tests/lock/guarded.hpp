@@ -1,5 +1,4 @@
-/// \file
-/// What the locks under test guard: words that only exclusion keeps right.
+/// \file The data that the locks under test guard: words that only exclusion keeps right.
 #pragma once
 
 #include <array>
@@ -15,10 +14,10 @@
 
 namespace nearfar::testing {
 
-/// How the words are touched.
+/// The accesses to the words.
 enum class access : std::uint8_t {
-  plain,    ///< not atomic at all: missing order is a race that ThreadSanitizer reports
-  relaxed,  ///< by relaxed loads and stores, for locks that are meant to fail
+  plain,    ///< not atomic at all: ThreadSanitizer reports a missing order as a race
+  relaxed,  ///< by relaxed loads and stores, for locks that have to fail
 };
 
 [[nodiscard]] inline std::uint64_t load(std::uint64_t& word, access how) {
@@ -31,8 +30,8 @@ inline void store(std::uint64_t& word, std::uint64_t value, access how) {
     std::atomic_ref(word).store(value, std::memory_order_relaxed);
 }
 
-/// Memory of `Words` that every rank of a node reaches by load and store; in the world of threads every rank
-/// of the world, whatever the topology says.
+/// Memory of `Words` that every rank of a node reaches by load and store. In the world of threads every rank
+/// of the world reaches it, whatever the topology says.
 template <world W, near_layout Words>
 class shared_words {
  public:
@@ -50,7 +49,7 @@ class shared_words {
 
   [[nodiscard]] Words& operator*() const noexcept { return *words_; }
   [[nodiscard]] Words* operator->() const noexcept { return words_; }
-  /// Whether all ranks of the world share one object, and not those of each node.
+  /// Whether all ranks of the world share one object, and not only those of each node.
   [[nodiscard]] bool one_for_all() const noexcept { return one_for_all_; }
   /// True on one rank for each object.
   [[nodiscard]] bool is_keeper() const noexcept { return is_keeper_; }
@@ -62,15 +61,15 @@ class shared_words {
   bool is_keeper_ = false;
 };
 
-/// What one lock guards: a count, who is inside, who was before. Where the ranks share no memory the count
-/// and the last holder are also kept at rank 0 by far reads and writes.
+/// The data of one lock: a count, the rank inside, the rank before it. Where the ranks share no memory, rank
+/// 0 also has the count and the last holder, by far reads and writes.
 template <world W>
 class guarded {
  public:
   /// Collective.
   explicit guarded(W& w, access how = access::plain) : world_(&w), how_(how), near_(w), far_(w) {}
 
-  /// To be called by the holder of the lock. Returns who held it before, in `rank_word`.
+  /// The lock's holder calls this. Returns the holder before, in `rank_word`.
   rank_word visit(jitter& timing) {
     const rank_word me = to_word(world_->rank());
     ++visits_;
@@ -87,8 +86,7 @@ class guarded {
     return last;
   }
 
-  /// Counts how often in a row the lock was passed on within a node. To be called by the holder, like
-  /// `visit`.
+  /// Counts consecutive hand-overs within a node. The lock's holder calls this, like `visit`.
   void note(bool passed_on_within_node) {
     const std::uint64_t run = passed_on_within_node ? load(near_->run) + 1 : 0;
     store(near_->run, run);
@@ -96,7 +94,7 @@ class guarded {
   }
   [[nodiscard]] std::uint64_t longest_run() const { return load(near_->longest_run); }
 
-  /// What went wrong so far, or nothing. Collective; the lock must be free.
+  /// The faults so far, or an empty text. Collective; the lock must be free.
   [[nodiscard]] std::string violations() {
     world_->barrier();
     const bool keeps_far = !near_.one_for_all() && world_->rank() == 0;
@@ -153,14 +151,15 @@ class guarded {
   std::uint64_t intrusions_ = 0;
 };
 
-/// Plain counters for many locks, one each; for all ranks where they share memory, else for each node.
+/// Plain counters for many locks, one each: a set for all ranks where they share memory, else a set for each
+/// node.
 template <world W, std::size_t Locks>
 class guarded_counts {
  public:
   /// Collective.
   explicit guarded_counts(W& w, access how = access::plain) : world_(&w), how_(how), words_(w) {}
 
-  /// To be called by the holder of lock number `lock`.
+  /// The holder of lock number `lock` calls this.
   void visit(std::size_t lock, jitter& timing) {
     ++visits_;
     std::uint64_t& word = words_->counts[lock];
@@ -169,7 +168,7 @@ class guarded_counts {
     store(word, count + 1, how_);
   }
 
-  /// What went wrong so far, or nothing. Collective; the locks must be free.
+  /// The faults so far, or an empty text. Collective; the locks must be free.
   [[nodiscard]] std::string violations() {
     world_->barrier();
     std::int64_t total = 0;

@@ -1,6 +1,5 @@
-/// \file
-/// Adversarial timing without sleeping: pauses of random length from a seed, so that a failure can be
-/// repeated.
+/// \file Adversarial timing without sleeping: pauses of random length from a seed, so that a failure is
+/// repeatable.
 #pragma once
 
 #include <sched.h>
@@ -16,8 +15,8 @@ class jitter {
  public:
   jitter(std::uint32_t seed, int rank) : engine_(seed * 7919U + static_cast<std::uint32_t>(rank) + 1U) {}
 
-  /// Mostly nothing, often a few dozen instructions, sometimes another thread's turn. Also keeps the compiler
-  /// from joining the plain accesses before and after it.
+  /// Does mostly nothing, often a few dozen instructions, and sometimes lets another thread run. Also keeps
+  /// the compiler from joining the plain accesses before and after it.
   void pause() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     switch (below(8)) {

@@ -1,4 +1,4 @@
-// What the wrong use of locks and worlds throws, in checked builds; what it throws in every build.
+// The exceptions for wrong use of locks and worlds, in checked builds and in every build.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -42,7 +42,7 @@ threads::options shaped(const std::string& topology) {
   return chosen;
 }
 
-/// Expects that `body`, run by every rank, ends with an `Error` whose text has these words and is one line.
+/// Expects that `body`, run by every rank, ends with an `Error` whose text is one line and has these words.
 template <typename Error>
 void expect_error(int ranks, const std::function<void(world&)>& body, const std::vector<std::string>& words,
                   const threads::options& chosen = {}) {
@@ -95,7 +95,7 @@ TYPED_TEST(misused_lock, unlocked_by_a_rank_that_never_locked) {
                                     TypeParam lock(w);
                                     if (w.rank() == 0) lock.lock();
                                     w.barrier();
-                                    if (w.rank() == 1) lock.unlock();  // rank 0's
+                                    if (w.rank() == 1) lock.unlock();  // the lock is rank 0's
                                     w.barrier();
                                     if (w.rank() == 0) lock.unlock();
                                   },
@@ -173,7 +173,7 @@ TEST(misused_memory, direct_access_to_a_far_word_of_another_node) {
         world::far_segment<words> segment(w);
         const int other = (w.rank() + 2) % 4;
         std::uint64_t value = 1;
-        segment.get(other, &words::word, value);  // the far way works
+        segment.get(other, &words::word, value);  // a far access works
         EXPECT_EQ(value, 0);
         static_cast<void>(segment.read_direct(other, &words::word));
       },
@@ -212,7 +212,7 @@ TEST(misused_memory, home_of_a_near_lock_out_of_range) {
 
 // ---- checks that every build has ----
 
-// What outlives its world can be destroyed all the same, after the world has said so.
+// An object that outlives its world can still be destroyed after the world has reported it.
 template <typename T, typename... Arguments>
 void expect_to_outlive_its_world(const Arguments&... arguments) {
   std::vector<std::unique_ptr<T>> kept(2);
@@ -220,7 +220,7 @@ void expect_to_outlive_its_world(const Arguments&... arguments) {
       2, [&](world& w) { kept[static_cast<std::size_t>(w.rank())] = std::make_unique<T>(w, arguments...); },
       {"before the locks in it"});
   kept.clear();
-  // Nor is it told of where an exception has destroyed the world.
+  // The world does not report such an object if an exception destroys the world.
   struct own_error {};
   kept.resize(2);
   EXPECT_THROW(threads::run(2,
@@ -259,7 +259,7 @@ TEST(misused_memory, is_used_after_its_world) {
   auto w = std::make_unique<world>(alone, 0);
   const world::near_segment<cells> near(*w);
   world::far_segment<words> far(*w);
-  // By hand, as a unique_ptr lets no exception out.
+  // The test deletes by hand, as a unique_ptr lets no exception out.
   EXPECT_THROW(delete w.release(), nearfar::destroyed_while_in_use);
   std::uint64_t value = 0;
   EXPECT_THROW(static_cast<void>(near.at(0)), nearfar::destroyed_while_in_use);
@@ -269,7 +269,7 @@ TEST(misused_memory, is_used_after_its_world) {
 
 #endif  // NEARFAR_CHECKED
 
-/// Expects that all are told when rank 1 makes one thing and the others another.
+/// Expects an error on all ranks when rank 1 makes one thing and the others another.
 template <typename OfOne, typename OfOthers>
 void expect_disagreement(OfOne of_one, OfOthers of_others, const std::vector<std::string>& words) {
   threads::run(3, [&](world& w) {
@@ -284,7 +284,7 @@ void expect_disagreement(OfOne of_one, OfOthers of_others, const std::vector<std
       EXPECT_EQ(text.find('\n'), std::string::npos) << text;
       for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << text;
     }
-    // All may go on.
+    // All ranks can go on.
     nearfar::default_cohort_lock<world> lock(w);
     lock.lock();
     lock.unlock();
@@ -403,7 +403,8 @@ TEST(misused_world, ranks_that_destroyed_different_locks) {
 TEST(misused_world, ranks_that_made_different_locks) {
   expect_error<nearfar::collective_mismatch>(2,
                                              [](world& w) {
-                                               // Of 64 and 128 bytes: the next one cannot lie at one offset.
+                                               // Segments of 64 and 128 bytes: the next one cannot lie at one
+                                               // offset.
                                                std::optional<world::far_segment<words>> small;
                                                std::optional<nearfar::far_queue<world>> large;
                                                if (w.rank() == 0)
@@ -478,7 +479,7 @@ TEST(misused_world, sizes_that_cannot_be) {
   EXPECT_THROW(threads::run(
                    1, [](world&) {}, huge),
                nearfar::out_of_memory);
-  huge.bytes = std::size_t{1} << 50U;  // less than can be counted, more than there are addresses
+  huge.bytes = std::size_t{1} << 50U;  // countable, but more than the address space has
   EXPECT_THROW(threads::run(
                    1, [](world&) {}, huge),
                nearfar::out_of_memory);
@@ -494,8 +495,8 @@ TEST(misused_world, more_nodes_than_threads) {
       2, [](world&) {}, {}, shaped("node:3"));
 }
 
-// Guards unlock in their destructors, from which nothing may be thrown: a release that has begun is finished,
-// whatever has become of the others.
+// Guards unlock in their destructors, which must not throw. A release that has begun is therefore finished,
+// whatever has become of the other ranks.
 TYPED_TEST(misused_lock, is_released_although_another_rank_failed) {
   struct own_error {};
   for (int round = 0; round < 40; ++round) {
@@ -512,7 +513,8 @@ TYPED_TEST(misused_lock, is_released_although_another_rank_failed) {
   }
 }
 
-// The same, in the one order that matters: the team stops, and only then is that done which is waited for.
+// The same, in the one order that matters: the team stops, and only then another rank does what the release
+// waits for.
 TEST(release_scope, outlasts_the_team) {
   struct own_error {};
   bool released = false;
@@ -534,7 +536,7 @@ TEST(release_scope, outlasts_the_team) {
   EXPECT_TRUE(released);
 }
 
-// What waits for a rank that failed ends, wherever it waits, and the first error is the one that is told.
+// A wait for a failed rank ends wherever it is, and the first error is the one reported.
 TEST(misused_world, a_failing_rank_ends_the_others) {
   struct own_error {
     int rank;
@@ -547,7 +549,7 @@ TEST(misused_world, a_failing_rank_ends_the_others) {
           lock.lock();
           throw own_error{failing};
         }
-        lock.lock();  // never comes, or comes before the other's
+        lock.lock();  // waits for ever, or comes before the other rank
         lock.unlock();
         w.barrier();
       });

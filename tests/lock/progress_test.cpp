@@ -1,4 +1,4 @@
-// That a rank which takes a lock again and again lets others in: a kept lock calls the library in no other
+// A rank that takes a lock again and again has to let others in: a kept lock calls the library in no other
 // way.
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-/// Counts how often an algorithm drives progress where it does not wait.
+/// Counts the calls by which an algorithm drives progress without waiting.
 class counting_world : public nearfar::threads::world {
  public:
   using nearfar::threads::world::world;
@@ -31,8 +31,8 @@ class counting_world : public nearfar::threads::world {
 constexpr unsigned often = 10;
 constexpr unsigned per_rest = nearfar::biased_policy{}.takes_per_progress;
 
-/// How often rank 0 drives progress while it takes the default lock so often that it should do so `often`
-/// times. The other ranks do not want it.
+/// How often rank 0 drives progress while it takes the default lock often enough for `often` such calls. The
+/// other ranks do not want the lock.
 unsigned rests_while_taking(int ranks, const std::string& topology, bool tries) {
   nearfar::threads::team all(ranks, {.topology = nearfar::topology_spec::parse(topology)});
   unsigned rests = 0;
@@ -42,7 +42,7 @@ unsigned rests_while_taking(int ranks, const std::string& topology, bool tries) 
       counting_world w(all, rank);
       nearfar::default_cohort_lock<counting_world> lock(w);
       if (rank == 0) {
-        // The first acquisition between nodes keeps the lock, those after it take it up.
+        // The first acquisition between nodes keeps the lock, and the later ones take up the kept lock.
         lock.lock();
         lock.unlock();
         const unsigned before = w.rests();

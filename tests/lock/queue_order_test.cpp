@@ -1,4 +1,5 @@
-// Who comes when, where it can be told for certain: a rank is seen to wait before the holder lets go.
+// The order of acquisitions where a test can tell it for certain: the test sees a rank wait before the holder
+// lets go.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -26,7 +27,7 @@ threads::options shaped(const std::string& topology) {
   return chosen;
 }
 
-/// Whether somebody is registered behind the holder of the lock.
+/// Whether a rank is registered behind the holder of the lock.
 template <typename Lock>
 bool has_waiter(Lock& lock) {
   if constexpr (requires { lock.is_wanted(); })
@@ -45,8 +46,8 @@ using fifo_locks = ::testing::Types<
     nearfar::dash_lock<world, nearfar::dash_policy{.stage = nearfar::dash_stage::direct_reads}>>;
 TYPED_TEST_SUITE(fifo_lock, fifo_locks);
 
-// Bound 0: a rank that asks again after it has seen a waiter comes after that waiter, whose acquisition says
-// that it waited.
+// Bound 0: a rank that asks again after it has seen a waiting rank comes after that rank, whose acquisition
+// reports that it waited.
 TYPED_TEST(fifo_lock, lets_nobody_overtake_a_waiting_rank) {
   threads::run(2, [](world& w) {
     TypeParam lock(w);
@@ -106,7 +107,7 @@ TYPED_TEST(fifo_lock, says_where_the_waiting_rank_got_it_from) {
 
 // ---- the limit of a cohort's local passes ----
 
-/// The default global lock, telling the test when another node waits. One cohort at a time.
+/// The default global lock, which tells the test when another node waits. One cohort at a time.
 class watched_global
     : public nearfar::dash_lock<world, nearfar::dash_policy{.queued = nearfar::participant::node}> {
  public:
@@ -116,7 +117,7 @@ class watched_global
 };
 thread_local watched_global* watched_global::of_this_thread = nullptr;
 
-// Ranks 0 and 1 pass the lock to and fro on their node; rank 2 is on the other and seen to wait.
+// Ranks 0 and 1 pass the lock to and fro on their node. The test sees rank 2 wait on the other node.
 TEST(cohort_lock, lets_at_most_max_local_passes_overtake_another_node) {
   for (const int limit : {1, 2, 3, 20}) {
     std::atomic<bool> other_came = false;
@@ -141,7 +142,8 @@ TEST(cohort_lock, lets_at_most_max_local_passes_overtake_another_node) {
               armed = true;
               lock.unlock();
             }
-            // Bounded, so that a lock that never gives up fails above and does not hang.
+            // The number of turns is bounded, so that a lock that never gives up fails above instead of
+            // hanging.
             for (int turn = 0; turn < 5000 && !other_came.load(std::memory_order_relaxed); ++turn) {
               lock.lock();
               if (armed && !other_came.load(std::memory_order_relaxed)) ++overtook;
@@ -154,14 +156,16 @@ TEST(cohort_lock, lets_at_most_max_local_passes_overtake_another_node) {
   }
 }
 
-// A rank of the node that already waits is passed the lock; the bound above is not kept by never passing it.
+// A waiting rank of the node does get the lock: the lock must not keep the bound above by never handing over
+// within the node.
 TEST(cohort_lock, passes_the_lock_on_within_the_node) {
   threads::run(
       4,
       [](world& w) {
         nearfar::default_cohort_lock<world> lock(w);
         int passed_on = 0;
-        // By chance, but among so many a waiting rank is certain unless nothing is ever passed on.
+        // Chance decides whether a rank waits. Among all these turns one rank is certain to wait, unless the
+        // lock never hands over within the node.
         nearfar::testing::jitter timing(1, w.rank());
         for (int round = 0; round < 2000; ++round) {
           lock.lock();

@@ -1,5 +1,4 @@
-/// \file
-/// What every reader-writer lock has to do, for any world; as `conformance.hpp` for exclusive ones.
+/// \file Checks for every reader-writer lock, in any world, like `conformance.hpp` for exclusive ones.
 #pragma once
 
 #include <chrono>
@@ -22,16 +21,16 @@ namespace nearfar::testing {
 template <world W>
 using rw_lock_maker = std::function<std::unique_ptr<bench::any_rw_lock<W>>(W&, int home)>;
 
-/// What one reader-writer lock guards: two counts that are equal whenever no writer is in, in memory that is
-/// not atomic, so that ThreadSanitizer sees an order that is missing; where the ranks share no memory also by
-/// far operations.
+/// The data of one reader-writer lock: two counts that are equal whenever no writer is in. They lie in memory
+/// that is not atomic, so that ThreadSanitizer sees a missing order. Where the ranks share no memory, far
+/// operations also access such counts.
 template <world W>
 class rw_guarded {
  public:
   /// Collective.
   explicit rw_guarded(W& w, access how = access::plain) : world_(&w), how_(how), near_(w), far_(w) {}
 
-  /// While holding the lock exclusively.
+  /// The caller holds the lock exclusively.
   void write(jitter& timing) {
     ++writes_;
     store(near_->first, load(near_->first, how_) + 1, how_);
@@ -39,7 +38,7 @@ class rw_guarded {
     if (!near_.one_for_all()) far_.write();
     store(near_->second, load(near_->second, how_) + 1, how_);
   }
-  /// While sharing it.
+  /// The caller shares the lock.
   void read(jitter& timing) {
     const std::uint64_t second = load(near_->second, how_);
     timing.pause();
@@ -47,7 +46,7 @@ class rw_guarded {
     if (load(near_->first, how_) != second) ++torn_;
   }
 
-  /// What went wrong so far, or nothing. Collective; the lock must be free.
+  /// The faults so far, or an empty text. Collective; the lock must be free.
   [[nodiscard]] std::string violations() {
     world_->barrier();
     const auto mine = static_cast<std::int64_t>(writes_);
@@ -76,7 +75,7 @@ class rw_guarded {
   std::uint64_t torn_ = 0;
 };
 
-/// All ranks at once, in every way that the lock has, in random turns.
+/// All ranks at once, in every way that the lock offers, in random turns.
 template <world W>
 [[nodiscard]] std::string check_rw_exclusion(W& w, bench::any_rw_lock<W>& lock, rw_guarded<W>& inside,
                                              const effort& much) {
@@ -115,7 +114,7 @@ template <world W>
   return inside.violations();
 }
 
-/// All ranks are in at once as readers, which a lock that does not share would wait for in vain.
+/// All ranks are in at once as readers. They would wait for ever in a lock that does not share.
 template <world W>
 [[nodiscard]] std::string check_readers_meet(W& w, bench::any_rw_lock<W>& lock) {
   for (int time = 0; time < 3; ++time) {
@@ -126,13 +125,15 @@ template <world W>
       lock.lock();
       lock.unlock();
     }
-    // Or the writer would wait for a reader that has come in again and waits for the writer.
+    // Without this barrier the writer would wait for a reader that has come in again and waits for the
+    // writer.
     w.barrier();
   }
   return {};
 }
 
-/// What is refused while one rank holds the lock, one way and the other, and that nothing is left behind.
+/// The attempts that fail while one rank holds the lock, in either way. A failed attempt must leave nothing
+/// behind.
 template <world W>
 [[nodiscard]] std::string check_rw_tries(W& w, bench::any_rw_lock<W>& lock, const effort& much) {
   std::string complaint;
@@ -153,7 +154,7 @@ template <world W>
       expect(!took, "try_lock_until took a lock that another rank held");
       if (took) lock.unlock();
     }
-    // A writer's attempt may be under way at another rank, so that of readers' nothing is promised but this.
+    // A writer's attempt may be under way at another rank. For readers' attempts only this is promised then.
     if (can.tries_shared && lock.try_lock_shared()) {
       expect(shared_is_free, "try_lock_shared took a lock that a writer held");
       inside.read(timing);
@@ -207,14 +208,14 @@ template <world W>
       lock.unlock_shared();
     }
     w.barrier();
-    // Two readers that both want to upgrade: neither may.
+    // Two readers that both want to upgrade: neither may do so.
     lock.lock_shared();
     w.barrier();
     if (can.upgrades && w.size() > 1)
       expect(!lock.try_unlock_shared_and_lock(), "a reader upgraded beside another");
     w.barrier();
     lock.unlock_shared();
-    // What an attempt in vain left behind would be found here, by all ranks at once.
+    // All ranks at once would find here what a failed attempt has left behind.
     lock.lock();
     inside.write(timing);
     lock.unlock();
@@ -223,7 +224,7 @@ template <world W>
   return complaint + inside.violations();
 }
 
-/// Several locks made and destroyed again and again, with different homes.
+/// Several locks are made and destroyed again and again, with different homes.
 template <world W>
 [[nodiscard]] std::string check_rw_remade(W& w, const rw_lock_maker<W>& make, int times, const effort& much) {
   std::string complaint;

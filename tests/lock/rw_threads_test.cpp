@@ -65,7 +65,7 @@ void expect_good(const shape& on, const std::function<std::string(world&)>& body
       on.ranks, [&](world& w) { EXPECT_EQ(body(w), "") << "on rank " << w.rank(); }, chosen);
 }
 
-/// Thresholds that are reached all the time, and such as nobody reaches.
+/// Thresholds that ranks reach all the time, and ones that no rank reaches.
 const std::vector<rw_lock_parameters>& settings() {
   static const std::vector<rw_lock_parameters> all{
       {},
@@ -178,7 +178,7 @@ TEST(rw_misuse, is_told_by_its_name) {
     says([&] { lock.unlock_shared(); }, "that way");
     says([&] { static_cast<void>(lock.try_lock_shared()); }, "try_lock_shared()");
     lock.unlock();
-    // Spans of any unit, without end too.
+    // Spans of any unit, also endless ones.
     EXPECT_TRUE(lock.try_lock_shared_for(std::chrono::hours::max()));
     lock.unlock_shared();
     EXPECT_TRUE(lock.try_lock_shared_for(std::chrono::hours::min()));

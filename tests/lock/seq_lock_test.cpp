@@ -1,4 +1,4 @@
-// The sequence lock on threads: no reader ever has words of two values.
+// The sequence lock on threads: no reader ever gets words of two values.
 #include "nearfar/lock/seq_lock.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ threads::options shaped(const char* topology) {
   return chosen;
 }
 
-/// Bytes that are all the same belong to one value.
+/// Equal bytes belong to one value.
 template <std::size_t Bytes>
 using value = std::array<std::uint8_t, Bytes>;
 

@@ -163,7 +163,7 @@ std::vector<std::string> locks_with_passes() {
   return result;
 }
 
-/// Locks that give up after the limit whether another node waits or not, so that the runs can be counted.
+/// Locks that give up after the limit whether another node waits or not, so that a test can count the runs.
 bool is_strict(const lock_entry& entry) {
   return entry.name == "rma_mcs" || entry.name == "cohort.strict" || entry.name.ends_with("_counter");
 }

@@ -1,6 +1,5 @@
-/// \file
-/// Distributed maps of any policy and world, by their keys and values alone: what is asked of them is
-/// compiled once for all.
+/// \file Distributed maps of any policy and world behind one interface of keys and values. Tests are compiled
+/// once for all maps.
 #pragma once
 
 #include <concepts>
@@ -13,7 +12,7 @@
 
 namespace nearfar::testing {
 
-/// What does something with one entry, or with all of them.
+/// Operations on one entry, or on all of them.
 template <typename K, typename V>
 class any_map {
  public:
@@ -32,7 +31,8 @@ class any_map {
   [[nodiscard]] virtual int owner(const K& key) const = 0;
 };
 
-/// What does many at once. Apart, so that maps are compiled with no more than is asked of them.
+/// Operations on many entries at once. They are apart, so that a test compiles only the part of a map that it
+/// uses.
 template <typename K, typename V>
 class any_batches {
  public:

@@ -29,7 +29,7 @@ using engine::world;
 using word = std::uint64_t;
 using specification = map_specification;
 
-/// All keys in one bucket, of the first rank or of the last.
+/// Puts all keys into one bucket, of the first rank or of the last.
 struct at_first {
   using is_avalanching = void;
   std::uint64_t operator()(std::uint32_t /*key*/) const { return 0; }
@@ -38,7 +38,7 @@ struct at_last {
   using is_avalanching = void;
   std::uint64_t operator()(std::uint32_t /*key*/) const { return ~std::uint64_t{0}; }
 };
-/// With its key two words in far memory, so that an entry can be torn.
+/// A value that makes two words in far memory with its key, so that an entry can be torn.
 using value = std::array<std::uint32_t, 1>;
 
 template <typename Policy, typename Hash = at_first,
@@ -52,7 +52,7 @@ step_of update(word key, word argument) { return {specification::update, {key, a
 step_of erase(word key) { return {specification::erase, {key}}; }
 step_of find(word key) { return {specification::find, {key}}; }
 
-/// What each rank does, after rank 0 has done some before all others.
+/// The operations of each rank, after some that rank 0 does before all others.
 struct plan {
   std::vector<step_of> before{};
   std::vector<std::vector<step_of>> of_ranks{};
@@ -77,8 +77,8 @@ program program_of(const plan& what) {
   return result;
 }
 
-/// In every mode of delivery, with operations that MPI leaves undefined as faults, and with what comes of
-/// them.
+/// Checks in every mode of delivery: with operations that MPI leaves undefined as faults, and with their
+/// consequences.
 template <typename Map>
 void expect_sound(const plan& what) {
   for (const delivery_mode mode : all_modes)
@@ -111,7 +111,7 @@ TYPED_TEST(checked_map, erases_and_updates_once) {
   expect_sound<TypeParam>({.before = {insert(1, 10)}, .of_ranks = {{update(1, 11)}, {update(1, 12)}}});
 }
 
-// More operations than locks let one explore.
+// These programs have more operations than a search with locks can explore.
 template <typename Map>
 class checked_lock_free_map : public ::testing::Test {};
 using lock_free_maps = ::testing::Types<map_of<lock_free, at_first>, map_of<lock_free, at_last>>;
@@ -135,7 +135,7 @@ TYPED_TEST(checked_lock_free_map, finds_behind_what_changes) {
     expect_sound<TypeParam>(as_second);
   }
 }
-/// Places that come round while another rank is on its way to them.
+/// A place is used again while another rank is on its way to it.
 TYPED_TEST(checked_lock_free_map, uses_places_again_while_others_read_them) {
   for (const std::size_t lease : {0U, 1U})
     for (const step_of& other : {find(1), erase(1), insert(1, 12), update(1, 13)}) {
@@ -146,7 +146,7 @@ TYPED_TEST(checked_lock_free_map, uses_places_again_while_others_read_them) {
           {.before = {insert(1, 10)}, .of_ranks = {changes, {other}}, .cells = 8, .lease = lease});
     }
 }
-/// From the stack of free cells, as there are no others.
+/// The places come from the stack of free cells, as there are no others.
 TYPED_TEST(checked_lock_free_map, takes_free_places_once) {
   expect_sound<TypeParam>({.before = {insert(1, 10), insert(2, 20), erase(1), erase(2)},
                            .of_ranks = {{insert(3, 30)}, {insert(4, 40)}},
@@ -165,7 +165,7 @@ TYPED_TEST(checked_lock_free_map, is_right_for_three_ranks) {
                            .of_ranks = {{erase(1)}, {update(1, 11)}, {find(1)}},
                            .topology = topology});
 }
-/// Not where the rank whose memory it is has to carry out what others do to it.
+/// This holds unless the owner of the memory has to carry out what others do to it.
 TYPED_TEST(checked_lock_free_map, lets_no_rank_wait_for_another) {
   for (const plan& what :
        {plan{.of_ranks = {{insert(1, 10)}, {insert(1, 11)}}},
@@ -198,9 +198,9 @@ TYPED_TEST(checked_lock_free_map, is_right_in_many_orders_of_many_operations) {
     }
 }
 
-// ---- what would happen otherwise --------------------------------------------------------------------------
+// ---- faulty variants --------------------------------------------------------------------------------------
 
-/// What is found in any mode.
+/// The faults that are found in any mode.
 template <nearfar::detail::chain_faults Faults>
 std::vector<fault> found_in(const plan& what) {
   std::vector<fault> result;
@@ -216,7 +216,7 @@ std::vector<fault> found_in(const plan& what) {
 
 const plan reuse{
     .before = {insert(1, 10)}, .of_ranks = {{erase(1), insert(2, 20)}, {find(1)}}, .cells = 8, .lease = 1};
-/// A key that an eraser comes back to find in the place where another was.
+/// An eraser comes back and finds its key in the place where another key was.
 const plan stale{.before = {insert(1, 10)},
                  .of_ranks = {{erase(1), insert(2, 20), find(2)}, {erase(1)}},
                  .cells = 8,
@@ -241,7 +241,7 @@ TEST(broken_map, erases_another_key_without_generations) {
   for (const fault one : found) EXPECT_EQ(one, fault::history) << name(one);
 }
 
-/// Programs small enough to look for each mutant in all of them.
+/// Programs that are small enough to search each mutant in all of them.
 std::vector<plan> plans_against_mutants() {
   const std::vector<step_of> one{insert(1, 10)};
   const std::vector<step_of> two{insert(1, 10), insert(2, 20)};
@@ -266,7 +266,7 @@ std::vector<plan> plans_against_mutants() {
       {.before = two, .of_ranks = {{erase(2), find(2)}, {find(1), erase(1), find(2)}}, .cells = 2}};
 }
 
-/// Whether anything is found in a program with one operation changed.
+/// Whether the checker finds a fault in some program with one operation changed.
 template <typename Map>
 bool is_caught(const mutation& one) {
   for (const plan& what : plans_against_mutants())
@@ -288,8 +288,8 @@ TEST(broken_map, is_caught_in_every_operation) {
       for (const mutation& one : mutations_of(program_of<map>(what), by(mode), "nearfar/map/"))
         all.insert(one);
   EXPECT_GT(all.size(), 15U);
-  // Postponed means after the next operation. For what is followed by its own flush that is no change, as the
-  // checker flushes what it has postponed: the link of a cell that a rank keeps.
+  // Postponed means after the next operation. An operation with a flush of its own behind it stays unchanged,
+  // as the checker flushes what it has postponed. Such an operation is the link of a cell that a rank keeps.
   std::vector<mutation> missed;
   for (const mutation& one : all)
     if (!is_caught<map>(one)) missed.push_back(one);

@@ -10,7 +10,7 @@
 
 namespace nearfar::testing {
 
-/// Far operations of one thread, and those it does in place.
+/// Far operations of one thread, and its operations in place.
 struct far_operations {
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
@@ -22,7 +22,7 @@ struct far_operations {
 };
 inline thread_local far_operations counted;
 
-/// What one call costs.
+/// The cost of one call.
 template <typename Call>
 far_operations cost_of(const Call& call) {
   counted = {};

@@ -1,5 +1,5 @@
-// The distributed map on threads: against the standard's map, at its limits, under contention, and what it
-// costs.
+// The distributed map on threads: compared with the standard's map, at its limits, under contention, and with
+// its costs.
 #include "nearfar/map/distributed_map.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TYPED_TEST_SUITE(distributed_map_by, policies);
 template <std::size_t Bytes>
 using bytes = std::array<unsigned char, Bytes>;
 
-/// Different for different numbers below 251, whatever the size.
+/// Different numbers below 251 give different values of any size.
 template <std::size_t Bytes>
 bytes<Bytes> bytes_of(unsigned number) {
   bytes<Bytes> result;
@@ -59,7 +59,7 @@ bytes<Bytes> bytes_of(unsigned number) {
   return result;
 }
 
-/// Random operations of rank 0, whose outcome the standard's map tells.
+/// Random operations of rank 0. The standard's map tells their results.
 template <typename K, typename V>
 void expect_same_as_the_standards(world& w, any_map<K, V>& table, int operations, unsigned keys,
                                   K (*key_of)(unsigned), V (*value_of)(unsigned)) {
@@ -100,7 +100,7 @@ void expect_same_as_the_standards(world& w, any_map<K, V>& table, int operations
     EXPECT_EQ(size, expected.size());
     for (const auto& [key, value] : expected) EXPECT_EQ(table.find(key), value);
   }
-  // What the ranks visit together is the table.
+  // The ranks together visit the whole table.
   std::int64_t visited = 0;
   table.for_each([&](const K& key, const V& value) {
     ++visited;
@@ -132,7 +132,7 @@ void expect_any_size(world& w) {
   map_by_entries entries(table);
   expect_same_as_the_standards(w, entries, 300, 50, bytes_of<Key>, bytes_of<Value>);
 }
-// Below, at and above a piece of an entry, and a word; each of them is a type of maps to compile.
+// Sizes below, at and above a piece of an entry, and a word. Each of them is a type of map to compile.
 TYPED_TEST(distributed_map_by, holds_keys_and_values_of_any_size) {
   threads::run(
       2,
@@ -145,7 +145,7 @@ TYPED_TEST(distributed_map_by, holds_keys_and_values_of_any_size) {
       on(two_nodes));
 }
 
-/// Of 10 cells at each of 2 ranks, which keep none for themselves.
+/// The table has 10 cells at each of 2 ranks, which keep none for themselves.
 void expect_places_used_again(world& w, any_map<word, word>& table) {
   std::vector<word> there;
   EXPECT_EQ(table.capacity(), 20U);
@@ -162,7 +162,7 @@ void expect_places_used_again(world& w, any_map<word, word>& table) {
     }
   }
   w.barrier();
-  // Ranks take turns: what one erases another may insert instead.
+  // Ranks take turns: a rank may insert what another has erased.
   for (int round = 0; round < 40; ++round) {
     if (w.rank() == round % 2) {
       word first = 0;
@@ -318,8 +318,8 @@ TEST(distributed_map, spreads_keys_whose_hash_is_the_key) {
 
 // ---- cost -------------------------------------------------------------------------------------------------
 
-/// Rank 0 fills a table of which it reaches the half by far operations only, to a load of 0.75, and is asked
-/// what it costs; nobody else does anything.
+/// Rank 0 fills a table to a load of 0.75, reaching half of it by far operations only, and measures costs.
+/// The other ranks do nothing.
 template <typename Test>
 void on_a_table_of_another_node(const map_capacity& capacity, const Test& test) {
   threads::team both(2, on(two_nodes));
@@ -336,7 +336,7 @@ void on_a_table_of_another_node(const map_capacity& capacity, const Test& test) 
     });
 }
 
-/// The share of calls by how many far operations they take.
+/// The shares of calls by their number of far operations.
 struct shares {
   std::map<std::uint64_t, double> of{};
   double average = 0;
@@ -403,7 +403,7 @@ TEST(distributed_map_cost, of_finds_and_inserts_up_to_a_load_of_three_quarters) 
     EXPECT_LT(hits.mean(), 2.12);
     EXPECT_GT(misses.up_to(1), 0.89);
     EXPECT_LT(misses.mean(), 1.25);
-    // But for one in 64, which asks for new cells.
+    // All calls except one in 64, which asks for new cells.
     EXPECT_GT(of_inserts_into_empty_buckets.up_to(3), 0.98);
     EXPECT_EQ(of_inserts_into_empty_buckets.up_to(4), 1);
     EXPECT_LT(of_inserts_into_empty_buckets.mean(), 3.02);

@@ -1,5 +1,4 @@
-/// \file
-/// What is asked of a distributed map in the worlds of threads and of MPI.
+/// \file Programs for a distributed map in the worlds of threads and of MPI.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,11 +22,11 @@
 
 namespace nearfar::testing {
 
-/// Wide, so that it may be torn: all its words are the same otherwise.
+/// A wide value, which could be torn; its words are equal if it is not.
 using wide_value = std::array<std::uint64_t, 5>;
 
-/// All ranks do random operations on a few keys at once, which must be linearizable; collective. Both are of
-/// one table.
+/// All ranks do random operations on a few keys at once, and these must be linearizable. Collective. Both
+/// arguments are of one table.
 template <world W>
 void expect_linearizable(W& w, any_map<std::uint64_t, wide_value>& table,
                          any_batches<std::uint64_t, wide_value>& batches, unsigned seed, int operations) {
@@ -82,7 +81,7 @@ void expect_linearizable(W& w, any_map<std::uint64_t, wide_value>& table,
   EXPECT_EQ(verdict.is_linearizable, checker::linearizability::yes) << verdict.text;
 }
 
-/// The same of a table of its own.
+/// The same with a table of its own.
 template <typename Policy, world W>
 void expect_linearizable(W& w, std::size_t buckets, unsigned seed, int operations) {
   distributed_map<W, std::uint64_t, wide_value, Policy> table(

@@ -1,4 +1,4 @@
-// Additions that go together, in the model checker: in every order, whole and broken.
+// Combined additions in the model checker, in every order, right and broken.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -25,10 +25,10 @@ using nearfar::testing::fetch_add_specification;
 struct shape {
   const char* topology;
   int ranks;
-  int additions;  ///< of each rank
+  int additions;  ///< additions of each rank
 };
 
-/// Each addition is told from all others by its number.
+/// The number of an addition tells it from all others.
 program additions(const shape& of) {
   const auto body = [of](world& w, monitor& watch) {
     combined_word<world> word(w);
@@ -60,7 +60,7 @@ TEST(combining_add, is_right_for_many_ranks_in_many_orders) {
         expect_nothing_found(additions(of),
                              {.mode = mode, .near = near, .by = search::random, .most_executions = 2000});
 }
-/// A rank that adds for two others exists.
+/// Some execution has a rank that adds for two others.
 TEST(combining_add, combines) {
   program what = additions({"node:1 core:3", 3, 1});
   what.body = [](world& w, monitor&) {

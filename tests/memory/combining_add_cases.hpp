@@ -1,5 +1,4 @@
-/// \file
-/// What is asked of additions that go together, in any world.
+/// \file Checks of combined additions, in any world.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +17,7 @@
 
 namespace nearfar::testing {
 
-/// `add(number)` returns what the sum was before.
+/// `add(number)` returns the sum before the addition.
 class fetch_add_specification {
  public:
   static constexpr int add = 0;
@@ -37,7 +36,7 @@ class fetch_add_specification {
   std::uint64_t sum_ = 0;
 };
 
-/// A word of rank 0 that is added to.
+/// A word of rank 0, to which ranks add.
 template <world W>
 class combined_word {
  public:
@@ -53,7 +52,7 @@ class combined_word {
       return before;
     });
   }
-  /// That this rank has done, for itself and others.
+  /// Far additions by this rank, for itself and others.
   [[nodiscard]] std::int64_t far_additions() const noexcept { return far_additions_; }
 
  private:
@@ -65,7 +64,7 @@ class combined_word {
   std::int64_t far_additions_ = 0;
 };
 
-/// Many additions: each finds more than the one before of the same rank, and the last sum is that of all.
+/// Many additions: each finds more than the same rank's addition before, and the last sum is the total.
 /// Collective.
 template <world W>
 void expect_additions(W& w, int additions) {

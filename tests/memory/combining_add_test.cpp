@@ -1,4 +1,4 @@
-// Additions that go together, on threads.
+// Combined additions on threads.
 #include "nearfar/memory/combining_add.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Additions that go together, in the world of MPI.
+// Combined additions in the world of MPI.
 #include <gtest/gtest.h>
 #include <mpi.h>
 

@@ -36,7 +36,7 @@ using nearfar::untouched_page;
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-/// Pages that are given back at the end of the scope.
+/// Pages that its destructor gives back.
 class mapped {
  public:
   explicit mapped(std::size_t bytes, const page_placement& placement = {})
@@ -60,7 +60,7 @@ std::size_t problems_with(std::string_view text) {
       all.begin(), all.end(), [&](const std::string& each) { return each.find(text) != std::string::npos; }));
 }
 
-/// Pages of the process's address space that are mapped.
+/// Number of mapped pages in the process's address space.
 std::size_t mapped_pages() {
   std::ifstream file("/proc/self/statm");
   std::size_t pages = 0;
@@ -85,7 +85,7 @@ TEST(pages, are_given_back_whole) {
   constexpr std::size_t rounds = 100;
   for (const bool huge : {false, true}) {
     const std::size_t before = mapped_pages();
-    // Neighbours of odd sizes, so that few lie at a multiple of 2 MiB by themselves.
+    // Neighbours of odd sizes, so that few start at a multiple of 2 MiB by chance.
     std::vector<std::unique_ptr<mapped>> all;
     std::size_t pages = 0;
     for (std::size_t round = 1; round <= rounds; pages += round, ++round)
@@ -134,7 +134,7 @@ TEST(pages, have_no_place_before_they_are_written) {
   EXPECT_EQ(fresh->page_bytes, page_size());
   EXPECT_EQ(fresh->domains, std::vector<int>(bytes / page_size(), untouched_page));
 
-  // Reading is not enough for a place.
+  // A read alone gives a page no place.
   EXPECT_EQ(std::count(memory.data(), memory.data() + bytes, 0), static_cast<std::ptrdiff_t>(bytes));
   EXPECT_EQ(memory.locate()->domains, std::vector<int>(bytes / page_size(), untouched_page));
 
@@ -254,7 +254,7 @@ void on_each_cpu(Body body) {
   }
 }
 
-// For a process of its own, in which this_machine() is made anew.
+// For a process of its own, in which this_machine() is made again.
 [[noreturn]] void end_process() {
   std::fflush(nullptr);
   std::_Exit(testing::Test::HasFailure() ? 1 : 0);

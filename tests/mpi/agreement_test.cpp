@@ -1,5 +1,4 @@
-// Ranks that mean different things when they make something together are told so, every one of them, and can
-// go on.
+// If ranks disagree on what they make together, every one of them gets an error, and all can go on.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -22,7 +21,7 @@ namespace {
 
 using mpi::world;
 
-/// What this rank is told when the last rank makes one thing and the others another.
+/// The error on this rank when the last rank makes one thing and the others another.
 std::string complaint(const std::function<void(world&)>& by_last,
                       const std::function<void(world&)>& by_others) {
   world& w = common_world();
@@ -36,7 +35,7 @@ std::string complaint(const std::function<void(world&)>& by_last,
   return "nothing was thrown";
 }
 
-/// Makes and forgets.
+/// Makes an object and drops it.
 template <typename Made, typename... Arguments>
 std::function<void(world&)> making(Arguments... arguments) {
   return [=](world& w) { const Made made(w, arguments...); };
@@ -55,7 +54,7 @@ class agreement : public ::testing::Test {
   void SetUp() override {
     if (common_world().size() == 1) GTEST_SKIP() << "one rank always agrees";
   }
-  /// What the ranks made before must not stand in the way of what they make now.
+  /// The ranks' earlier objects must not stand in the way of later ones.
   void TearDown() override {
     world& w = common_world();
     default_cohort_lock<world> lock(w);
@@ -83,7 +82,7 @@ TEST_F(agreement, on_the_home) {
   EXPECT_NE(text.find("with home 1, max_local_passes 254"), std::string::npos) << text;
 }
 
-// One that only the last rank would refuse, before it waits for the others.
+// Only the last rank would refuse this one, before it waits for the others.
 TEST_F(agreement, on_arguments_of_which_some_are_invalid) {
   for (const int nobody_has : {-1, common_world().size()}) {
     expect_told(complaint(making<dash_lock<world>>(nobody_has), making<dash_lock<world>>(0)), "dash_lock",
@@ -110,7 +109,7 @@ TEST_F(agreement, on_parameters) {
 
 TEST_F(agreement, on_type_and_policy) {
   expect_told(complaint(making<tas_lock<world>>(0), making<dash_lock<world>>(0)), "dash_lock", "tas_lock");
-  // Of the same memory.
+  // A lock that takes the same memory.
   using published = dash_lock<world, dash_policy{.stage = dash_stage::published}>;
   expect_told(complaint(making<published>(0), making<dash_lock<world>>(0)), "dash_lock", "dash_lock");
   expect_told(complaint(making<mpi_win_lock<world>>(0), making<tas_lock<world>>(0)), "tas_lock",
@@ -142,7 +141,7 @@ TEST_F(agreement, on_the_options_of_a_world) {
     return [bytes](world&) { const world another(MPI_COMM_WORLD, {.far_bytes = bytes, .near_bytes = 4096}); };
   };
   expect_told(complaint(with_bytes(4096), with_bytes(8192)), "a world", "a world");
-  // One that only the last rank would refuse.
+  // Only the last rank would refuse this one.
   expect_told(complaint(with_bytes(SIZE_MAX), with_bytes(8192)), "a world", "a world");
   const auto placed = [](const std::string& topology) {
     return [topology](world&) {

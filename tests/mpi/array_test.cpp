@@ -33,7 +33,7 @@ TEST(arrays, give_their_memory_back) {
 }
 
 TEST(arrays, reach_virtual_nodes) {
-  if (common_world().size() == 1) return;  // which one rank cannot have
+  if (common_world().size() == 1) return;  // one rank alone cannot test this
   mpi::options chosen;
   chosen.topology = topology_spec::parse(virtual_nodes());
   world w(MPI_COMM_WORLD, chosen);

@@ -1,4 +1,4 @@
-// The world of MPI does nothing that the model checker does not know of.
+// The world of MPI shows only outcomes that the model checker allows.
 #include <gtest/gtest.h>
 
 #include "tests/litmus/oracle.hpp"

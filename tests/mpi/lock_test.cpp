@@ -51,7 +51,7 @@ class mpi_lock : public ::testing::TestWithParam<std::string> {
   [[nodiscard]] static const lock_entry& entry() { return *catalogue::instance().find(GetParam()); }
   [[nodiscard]] static lock_maker<world> make() { return maker(entry()); }
 
-  /// All that is checked of a lock, in one world.
+  /// All checks of a lock, in one world.
   static void expect_conformance(world& w) {
     if (entry().one_node_only && w.locality().groups(level::node) > 1) {
       EXPECT_THROW(static_cast<void>(make()(w, 0)), topology_error);
@@ -95,7 +95,7 @@ TEST_P(mpi_lock, is_not_confused_with_others) {
 TEST_P(mpi_lock, leaves_its_memory_usable) {
   world& w = common_world();
   if (entry().one_node_only && w.locality().groups(level::node) > 1) return;
-  // Windows are freed collectively, so locks that have one are destroyed in one order.
+  // Windows are freed collectively, so locks that have a window are destroyed in one order.
   const bool any_order = entry().family() != "mpi_win";
   EXPECT_EQ(check_remade(w, make(), w.one_physical_node() ? 5 : 2, any_order, {.seed = 4}), "");
 }
@@ -108,8 +108,8 @@ TEST(mpi_locks, a_thousand_share_one_world) {
   EXPECT_EQ((check_crowd<world, 1000>(w, maker(*catalogue::instance().find("cohort")), {.seed = 5})), "");
 }
 
-/// A rank that has the lock again and again without a far operation drives the progress that another needs to
-/// ask for it.
+/// A rank that has the lock again and again without a far operation drives the progress that another rank
+/// needs to ask for it.
 TEST(mpi_locks, that_are_kept_are_given_away) {
   struct alignas(slot_bytes) word {
     far<std::uint64_t> came;
@@ -134,7 +134,7 @@ TEST(mpi_locks, that_are_kept_are_given_away) {
       }
       if (w.rank() == 0) {
         bool has_come = false;
-        // Bounded, so that a lock that is never given away fails and does not hang.
+        // The number of turns is bounded, so that a lock that is never given away fails instead of hanging.
         for (int turn = 0; turn < 50'000'000 && !has_come; ++turn) {
           lock->lock();
           has_come = words.read_direct(0, &word::came) == yes;
@@ -181,7 +181,8 @@ TEST(mpi_locks, work_with_the_guards_of_the_standard) {
       check.count_everywhere();
     }
     {
-      // Ranks name them in both orders; std::lock's algorithm sees to it that none waits for ever.
+      // Ranks name the locks in both orders. std::lock's algorithm keeps them from waiting for each other for
+      // ever.
       const bool even = w.rank() % 2 == 0;
       const std::scoped_lock hold(even ? first : second, even ? second : first);
       check.count_in_node();
@@ -207,7 +208,7 @@ TEST(mpi_locks, misuse_is_told) {
       w.barrier();
     }
   }
-  // Not in a std::unique_ptr or std::optional: those let no exception of a destructor out.
+  // The lock is not in a std::unique_ptr or std::optional: these let no exception of a destructor out.
   auto* const held = new default_cohort_lock<world>(w);
   if (w.rank() == w.size() - 1) {
     held->lock();

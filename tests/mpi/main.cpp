@@ -1,6 +1,5 @@
-// Runs the tests on all ranks at once: rank 0 prints, a failure on any rank is a failure on all. Option of
-// its own:
-// --thread-level=single|funneled|serialized|multiple, the level that MPI is asked for.
+// Runs the tests on all ranks at once. Rank 0 prints, and a failure on any rank is a failure on all. Option
+// of its own: --thread-level=single|funneled|serialized|multiple, the level to ask MPI for.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <sched.h>
@@ -19,7 +18,7 @@
 
 namespace {
 
-/// Waits without keeping the processor from the rank that is waited for.
+/// Waits without keeping the processor from the rank that it waits for.
 void wait_for(MPI_Request request) {
   int done = 0;
   for (;;) {
@@ -80,7 +79,7 @@ class agreement : public ::testing::EmptyTestEventListener {
   std::string mine_;
 };
 
-/// Where MPI itself would end the program.
+/// Whether a world is refused where MPI itself would end the program.
 bool refuses_a_world() {
   try {
     nearfar::mpi::world outside(MPI_COMM_WORLD);
@@ -120,12 +119,12 @@ int main(int argc, char** argv) {
   if (rank != 0) delete listeners.Release(listeners.default_result_printer());
   if (rank == 0) std::printf("MPI gives thread level %d where %d was wanted\n", provided, levels.at(wanted));
   listeners.Append(new agreement(rank));
-  // Its thread calls no MPI. The launcher ends the other ranks.
+  // The watchdog's thread calls no MPI. The launcher ends the other ranks.
   listeners.Append(new nearfar::testing::watchdog("rank " + std::to_string(rank) + ": "));
   try {
     nearfar::testing::make_common_world();
   } catch (const nearfar::transport_error& refused) {
-    // On every rank, so that MPI can end in an orderly way.
+    // Every rank comes here, so that MPI can end in an orderly way.
     if (rank == 0) std::printf("refused: %s\n", refused.what());
     MPI_Finalize();
     return 1;

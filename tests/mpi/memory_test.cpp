@@ -28,7 +28,7 @@ struct alignas(cache_line) cells {
   world::near<std::uint8_t> byte;
 };
 
-/// A value that tells who wrote it where.
+/// A value that names its writer and its place.
 std::uint64_t value_of(int from, int to) {
   return 1000U * static_cast<std::uint64_t>(from + 1) + static_cast<std::uint64_t>(to);
 }
@@ -45,7 +45,7 @@ void in_turns(world& w, Body body) {
 
 TEST(far_memory, put_and_get_reach_the_word_of_the_rank) {
   world& w = common_world();
-  // So that the words do not lie at the start of the window.
+  // With this segment the words do not lie at the start of the window.
   const world::far_segment<words> before(w);
   world::far_segment<words> segment(w);
   in_turns(w, [&](int target) {
@@ -69,7 +69,7 @@ TEST(far_memory, put_and_get_reach_the_word_of_the_rank) {
     EXPECT_EQ(last, value);
     EXPECT_EQ(first, 0) << "nobody wrote to it";
   });
-  // Completed at the target: its owner reads what the last rank wrote.
+  // The writes are complete at the target: its owner reads the last rank's.
   EXPECT_EQ(segment.read_direct(w.rank(), &words::third), value_of(w.size() - 1, w.rank()));
   EXPECT_EQ(segment.read_direct(w.rank(), &words::first), 0);
   w.barrier();
@@ -132,8 +132,8 @@ TEST(far_memory, compare_and_swap_has_one_winner) {
 TEST(far_memory, fetch_add_loses_nothing_and_repeats_nothing) {
   world& w = common_world();
   world::far_segment<words> segment(w);
-  // Until others have come in between often enough to lose something, which takes few rounds where far
-  // operations are slow and many where a rank can be through before another begins.
+  // The loop goes on until other ranks have come in between often enough to lose an update. That takes few
+  // rounds where far operations are slow, and many where a rank can be through before another begins.
   const int least = w.one_physical_node() ? 200 : 2 * often(w);
   const int most = w.one_physical_node() && w.size() > 1 ? 50'000 : least;
   for (int target = 0; target < w.size(); ++target) {
@@ -238,7 +238,7 @@ TEST(far_memory, direct_access_within_the_node) {
     }
   }
   w.barrier();
-  // The owner's node mates may write it too.
+  // Ranks of the owner's node may write the word, too.
   const int leader = w.locality().leader(level::node, w.rank());
   for (const int member : w.locality().members(level::node, w.locality().group(level::node, w.rank()))) {
     if (member == w.rank()) segment.write_direct(leader, &words::third, to_word(member));
@@ -260,7 +260,7 @@ TEST(waiting, each_way_sees_what_another_rank_writes) {
   const rank_word ignored = 0;
   rank_word old = ignored;
   for (int way = 0; way < 3; ++way) {
-    // A token goes round: each rank waits for its left neighbour's, rank 0 starts.
+    // A token goes round: each rank waits for the token of its left neighbour, and rank 0 starts.
     const auto pass = [&] {
       if (way == 2)
         segment.swap(right, &words::last, me, old);
@@ -289,7 +289,7 @@ TEST(waiting, far_words_of_another_rank_can_be_awaited) {
   world::far_segment<words> segment(w);
   const rank_word me = to_word(w.rank());
   const auto turn_of = [&](std::uint64_t value) { return value == static_cast<std::uint64_t>(w.rank()); };
-  // All poll rank 0's word until it names them.
+  // All ranks poll rank 0's word until it names them.
   EXPECT_EQ(w.await_get(segment, 0, &words::first, turn_of), static_cast<std::uint64_t>(w.rank()));
   segment.put(0, &words::first, me);
   segment.flush(0);
@@ -341,7 +341,7 @@ TEST(near_memory, is_shared_within_the_node) {
 TEST(near_memory, cells_order_what_was_written_before) {
   world& w = common_world();
   struct alignas(cache_line) mailbox {
-    std::uint64_t letter = 0;  // plain
+    std::uint64_t letter = 0;  // not atomic
     alignas(cache_line) world::near<std::uint64_t> flag;
   };
   world::near_segment<mailbox> segment(w);
@@ -362,7 +362,7 @@ TEST(near_memory, cells_order_what_was_written_before) {
 TEST(signals, arrive_from_whom_they_are_awaited) {
   world& w = common_world();
   world::signal_channel channel(w);
-  // To all, in ascending order; awaited in descending order.
+  // Signals go to all ranks in ascending order, and are awaited in descending order.
   for (int to = 0; to < w.size(); ++to)
     if (to != w.rank()) channel.signal(to);
   for (int from = w.size() - 1; from >= 0; --from)
@@ -374,8 +374,8 @@ TEST(signals, arrive_from_whom_they_are_awaited) {
   w.barrier();
 }
 
-// Hazard 12: a signal on one channel must not end the wait for another. Rank 0 sends first on all other
-// channels, then shows by a far word that the awaited one comes next.
+// Hazard 12: a signal on one channel must not end a wait on another. Rank 0 sends first on all other
+// channels, then shows by a far word that the awaited signal comes next.
 TEST(signals, of_many_channels_are_not_confused) {
   world& w = common_world();
   std::vector<std::unique_ptr<world::signal_channel>> channels;

@@ -1,4 +1,4 @@
-// Ranks that wait in ways that the library cannot see: in loops of their own, and in MPI itself.
+// Ranks that wait in ways that the library cannot see: in their own loops, and in MPI itself.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -31,8 +31,8 @@ void expect_progress_of_tries(world& w, int home) {
   EXPECT_EQ(inside.violations(), "");
 }
 
-// A failed attempt at a cohort lock touches only memory of the node; between nodes the home must enter MPI
-// for the one who holds the node's lock and asks for the global one.
+// A failed attempt at a cohort lock touches only memory of the node. Between nodes the home must enter MPI
+// for the rank that holds the node's lock and asks for the global one.
 TEST(tries_in_a_loop, come_to_an_end) {
   world& w = common_world();
   for (const int home : {0, w.size() - 1}) {
@@ -42,7 +42,7 @@ TEST(tries_in_a_loop, come_to_an_end) {
   }
 }
 
-// MPI makes progress in all its calls that wait, not in the library's only.
+// MPI makes progress in all its waiting calls, not only in those of the library.
 TEST(home, that_waits_in_a_receive_of_its_own_serves_others) {
   world& w = common_world();
   if (w.size() == 1) return;
@@ -68,13 +68,13 @@ struct alignas(slot_bytes) counted {
   far<std::uint64_t> ranks;
 };
 
-/// Rank 0 takes a lock by `take` again and again, and calls MPI in no other way, until all others have used
-/// its memory in a window of their own; that needs its progress on one node, too.
+/// Rank 0 takes a lock by `take` again and again, and calls MPI in no other way, until all other ranks have
+/// used its memory in a window of their own. That needs rank 0's progress on one node, too.
 template <typename Take>
 void expect_progress_of_takes(world& w, Take take) {
   default_cohort_lock<world> lock(w);
   world::far_segment<counted> done(w);
-  // MPICH's puts to a window that begins elsewhere land elsewhere.
+  // MPICH's puts miss their place in a window with another alignment.
   alignas(slot_bytes) std::uint64_t own = 0;
   MPI_Win window = MPI_WIN_NULL;
   MPI_Win_create(&own, sizeof own, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);

@@ -1,4 +1,4 @@
-// Histories of processes that run at the same time, by the judge of the model checker.
+// Histories of concurrent processes, judged by the model checker's judge.
 #include "tests/litmus/recorded.hpp"
 
 #include "tests/mpi/environment.hpp"

@@ -41,7 +41,7 @@ std::string identifier(std::string text) {
   return text;
 }
 
-/// The defaults, and thresholds that are reached all the time.
+/// The defaults, and thresholds that ranks reach all the time.
 std::vector<rw_lock_parameters> settings() {
   rw_lock_parameters low;
   low.max_local_passes = 1;

@@ -1,4 +1,4 @@
-// The reader-writer lock that MPI has: who is let in together, and that writers are alone.
+// The reader-writer lock of MPI: which ranks are in together, and that writers are alone.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,13 +18,13 @@ namespace {
 
 using mpi::world;
 
-/// Written one after the other: readers must find them equal.
+/// A writer writes the words one after the other. Readers must find them equal.
 struct alignas(slot_bytes) pair_of_words {
   far<std::uint64_t> first;
   far<std::uint64_t> second;
 };
 
-/// What the lock guards, at one rank.
+/// The data of the lock, at one rank.
 class guarded_pair {
  public:
   guarded_pair(world& w, int home) : words_(w), home_(home) {}
@@ -68,7 +68,7 @@ TEST(lock_epochs, are_shared_by_all_ranks_at_once) {
       w.barrier();
       epoch.end();
       w.barrier();
-      // One after the other, in any order.
+      // The ranks come one after the other, in any order.
       epoch.begin();
       epoch.end();
       w.barrier();

@@ -1,5 +1,4 @@
-// What programs do with locks: data of their own in windows and files, many worlds, many locks, large
-// windows.
+// Programs with locks: data of their own in windows and files, many worlds, many locks, large windows.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -35,7 +34,7 @@ mpi::options small() {
   return chosen;
 }
 
-/// `count` times on each rank, one at a time.
+/// Calls `body` `count` times on each rank, one rank at a time.
 template <typename Body>
 void in_critical_sections(world& w, int count, Body body) {
   default_cohort_lock<world> lock(w, w.size() - 1);
@@ -130,7 +129,7 @@ TEST(guarded_data, in_a_file) {
 
 // ---- many ----
 
-/// A world with a lock and what it guards, of the ranks of one colour.
+/// A world of the ranks of one colour, with a lock and its data.
 struct member {
   member(int colour, int key) {
     MPI_Comm_split(MPI_COMM_WORLD, colour, key, &comm);
@@ -163,7 +162,8 @@ TEST(worlds, five_that_overlap_in_different_orders) {
   worlds.push_back(std::make_unique<member>(0, (rank + size / 2) % size));  // all, rotated
   jitter timing(3, rank);
   for (int round = 0; round < often(common_world()); ++round) {
-    // One after the other everywhere, so that no cycle of ranks can wait for each other.
+    // Every rank takes the locks one after the other in one order, so that no cycle of ranks can wait for
+    // each other.
     const std::size_t outer = timing.below(5);
     const std::size_t inner = outer + 1 + timing.below(5);
     worlds[outer]->lock->lock();
@@ -192,7 +192,7 @@ TEST(many_locks, destroyed_in_random_order) {
   w.barrier();
   std::minstd_rand random(static_cast<unsigned>(w.rank()) + 1);
   std::shuffle(locks.begin(), locks.end(), random);
-  // A half, then others between what is left.
+  // Half of them go, and others come between the rest.
   locks.resize(count / 2);
   locks.clear();
   default_cohort_lock<world> lock(w);
@@ -208,7 +208,7 @@ TEST(many_locks, destroyed_in_random_order) {
 
 // ---- large ----
 
-// Beyond what 32 bits count. Pages that nobody touches take no memory, but /dev/shm must have room for them.
+// The size exceeds 32 bits. Untouched pages take no memory, but /dev/shm must have room for them.
 TEST(windows, of_five_gibibytes) {
   struct statvfs shm {};
   ASSERT_EQ(statvfs("/dev/shm", &shm), 0);
@@ -224,7 +224,7 @@ TEST(windows, of_five_gibibytes) {
   world w(MPI_COMM_WORLD, chosen);
   const int right = (w.rank() + 1) % w.size();
   const int left = (w.rank() + w.size() - 1) % w.size();
-  // What a segment at the very end would do; one that reaches so far would have to be zeroed.
+  // Stands in for a segment at the very end: a segment that reaches so far would have to be zeroed.
   const std::size_t last = wanted - sizeof(std::uint64_t);
   const rank_word me = to_word(w.rank());
   MPI_Put(&me, 1, MPI_UINT64_T, right, w.far_displacement(right) + static_cast<MPI_Aint>(last), 1,

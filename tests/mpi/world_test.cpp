@@ -49,7 +49,7 @@ class scoped_communicator {
   MPI_Comm handle_ = MPI_COMM_NULL;
 };
 
-/// Some acquisitions by all ranks of `w`.
+/// Lets all ranks of `w` acquire a few times.
 template <typename Lock>
 void expect_exclusion(world& w, Lock& lock, guarded<world>& inside) {
   jitter timing(1, w.rank());
@@ -60,7 +60,7 @@ void expect_exclusion(world& w, Lock& lock, guarded<world>& inside) {
   }
 }
 
-/// That nothing which went wrong before stands in the way of a new world.
+/// Checks that nothing from an earlier failure stands in the way of a new world.
 void expect_usable() {
   world w(MPI_COMM_WORLD, small());
   dash_lock<world> lock(w);
@@ -117,7 +117,7 @@ TEST(world, leaves_the_callers_communicator_alone) {
     expect_exclusion(w, lock, inside);
     EXPECT_EQ(inside.violations(), "");
   }
-  // No message of nearfar's was caught by the wildcard above.
+  // The wildcard above has caught no message of nearfar's.
   const int sent = 7 + rank;
   MPI_Send(&sent, 1, MPI_INT, (rank + 1) % size, 3, mine.get());
   MPI_Wait(&pending, MPI_STATUS_IGNORE);
@@ -150,7 +150,7 @@ TEST(world, two_at_once) {
   guarded<world> inside_inner(w);
   jitter timing(2, all.rank());
   for (int round = 0; round < often(all); ++round) {
-    // The outer lock is taken by ranks that hold the inner one of their half.
+    // Ranks that hold the inner lock of their half take the outer one.
     inner.lock();
     inside_inner.visit(timing);
     if (round % 3 != 0) {
@@ -160,7 +160,7 @@ TEST(world, two_at_once) {
     }
     inner.unlock();
   }
-  // A rank that waits for one world's barrier must let the other world's ranks in.
+  // A rank that waits in one world's barrier must let the other world's ranks in.
   EXPECT_EQ(inside_inner.violations(), "");
   EXPECT_EQ(inside_outer.violations(), "");
 }
@@ -207,7 +207,7 @@ TEST(world, windows_of_awkward_sizes) {
   for (const std::size_t bytes : {4096U + 8U, 8192U + 64U, 12345U}) {
     mpi::options chosen;
     chosen.near_bytes = chosen.far_bytes = bytes;
-    const world w(MPI_COMM_WORLD, chosen);  // the self-test runs in it
+    const world w(MPI_COMM_WORLD, chosen);  // the self-test runs here
     EXPECT_EQ(w.size(), common_world().size());
   }
 }
@@ -225,7 +225,7 @@ TEST(world, out_of_memory_names_the_option) {
     EXPECT_NE(std::string(caught.what()).find("far_bytes"), std::string::npos) << caught.what();
   }
   EXPECT_EQ(locks.size(), 2);
-  // Those that were made still work.
+  // The locks made before still work.
   locks.front()->lock();
   locks.front()->unlock();
   w.barrier();
@@ -260,7 +260,7 @@ TEST(world, sizes_that_cannot_be) {
   }
 }
 
-// Communicators are scarce: MPICH has 2,048, most of which are taken here.
+// Communicators are scarce: MPICH has 2,048, and the test takes most of them.
 TEST(world, that_is_refused_leaves_nothing_behind) {
   std::vector<MPI_Comm> taken(1980);  // of the 2,048 that MPICH has
   for (MPI_Comm& one : taken) ASSERT_EQ(MPI_Comm_dup(MPI_COMM_SELF, &one), MPI_SUCCESS);
@@ -331,7 +331,7 @@ TEST(world, ranks_out_of_range) {
 
 #endif
 
-// The locks can be destroyed after it, also where both were made by hand.
+// The locks can be destroyed after their world, even if the program made both by hand.
 TEST(world, destroyed_before_its_locks) {
   auto w = std::make_unique<world>(MPI_COMM_WORLD, small());
   auto dash = std::make_unique<dash_lock<world>>(*w);
@@ -356,8 +356,8 @@ TEST(error, carries_code_and_text_of_mpi) {
   }
 }
 
-// By a message, since Open MPI checks the rank of a message but not that of a flush, which would then wait
-// for ever.
+// A message triggers the error: Open MPI checks the rank of a message, but not that of a flush, which would
+// wait for ever.
 TEST(error, of_a_call_is_thrown_and_the_world_goes_on) {
   world& w = common_world();
   world::signal_channel channel(w);
@@ -372,7 +372,7 @@ TEST(error, of_a_call_is_thrown_and_the_world_goes_on) {
     EXPECT_TRUE(std::string(caught.what()).starts_with("MPI_Send failed: ")) << caught.what();
   }
   mpi::check(MPI_Comm_free(&all), "MPI_Comm_free");
-  // Some numbers that are no ranks mean something to MPI: a message to nobody, which is there at once.
+  // Some numbers that are no ranks have a meaning in MPI: a message to "nobody", which arrives at once.
   for (const int nobody : {w.size(), -2, -1}) {
     if constexpr (!checked_build) break;
     EXPECT_THROW(channel.signal(nobody), unreachable_rank) << nobody;
@@ -396,7 +396,7 @@ mpi::options with_limit() {
   return chosen;
 }
 
-/// What `waits` is said to wait for.
+/// The text about the wait of `waits`.
 template <typename Waits>
 std::string what_stalls(const world& w, Waits waits) {
   try {
@@ -415,7 +415,8 @@ TEST(stall, of_a_signal_says_from_whom) {
   world::signal_channel channel(w);
   EXPECT_EQ(what_stalls(w, [&] { channel.await_signal(0); }), " for a signal of rank 0");
   EXPECT_EQ(what_stalls(w, [&] { channel.await_signal(any_rank); }), " for a signal of any rank");
-  // For the one receive that was given up: who waits for anybody only looks until somebody has sent.
+  // This signal is for the one receive that was given up. A rank that waits for any sender only looks until
+  // one has sent.
   channel.signal(0);
 }
 
@@ -433,7 +434,7 @@ TEST(stall, of_a_word_says_whose) {
 }
 
 TEST(stall, of_a_barrier_to_which_ranks_do_not_come) {
-  if (common_world().size() == 1) return;  // nobody to stay away
+  if (common_world().size() == 1) return;  // no other rank can stay away
   const bool waits = common_world().rank() == 0;
   mpi::options chosen = with_limit();
   if (!waits) chosen.stall_limit.reset();
@@ -447,8 +448,8 @@ TEST(stall, of_a_barrier_to_which_ranks_do_not_come) {
 
 struct own_error {};
 
-// The others do not wait for it in their destructors, nor in those of MPI's own locks, which have windows.
-// These are freed in MPI_Finalize; UCX ends a program for one that is not.
+// The other ranks do not wait for it in their destructors, nor in those of MPI's own locks, which have
+// windows. MPI_Finalize frees these; UCX ends a program for a window that is left.
 TEST(rank_that_leaves, by_an_exception_and_goes_on) {
   const int last = common_world().size() - 1;
   try {
@@ -463,7 +464,7 @@ TEST(rank_that_leaves, by_an_exception_and_goes_on) {
 }
 
 TEST(rank_that_leaves, is_told_of_by_what_is_collective) {
-  if (common_world().size() == 1) return;  // nobody to tell
+  if (common_world().size() == 1) return;  // no other rank can be told
   const int last = common_world().size() - 1;
   try {
     world w(MPI_COMM_WORLD, small());
@@ -482,7 +483,7 @@ TEST(rank_that_leaves, is_told_of_by_what_is_collective) {
   common_world().barrier();
 }
 
-// The window of one that is gone serves the next one, whose home may be another.
+// The window of a lock that is gone serves the next one, whose home may differ.
 TEST(lock_epochs, follow_each_other) {
   struct alignas(slot_bytes) words {
     far<std::uint64_t> word;
@@ -507,7 +508,7 @@ TEST(lock_epochs, follow_each_other) {
     count_under(lock);
   }
   {
-    // Ranks may destroy them in different orders.
+    // Ranks may destroy the locks in different orders.
     std::optional<mpi_win_lock<world>> one(std::in_place, w);
     std::optional<mpi_win_lock<world>> other(std::in_place, w);
     if (w.rank() == 0) one.reset();

@@ -16,12 +16,12 @@
 namespace nearfar::checker::testing {
 namespace {
 
-/// With locks there are too many to look at all.
+/// Queues with locks have too many executions to search them all.
 template <typename Queue>
 inline constexpr bool has_many_orders = std::same_as<Queue, locked> || std::same_as<Queue, central>;
 
-/// In every mode of delivery, with operations that MPI leaves undefined as faults, and with what comes of
-/// them.
+/// Checks in every mode of delivery: with operations that MPI leaves undefined as faults, and with their
+/// consequences.
 template <typename Queue>
 void expect_sound(const plan& what) {
   for (const delivery_mode mode : all_modes)
@@ -38,7 +38,7 @@ void expect_sound(const plan& what) {
 
 template <typename Queue>
 class checked_queue : public ::testing::Test {};
-// Those that are cut short under sanitizers are named by their place (tests/CMakeLists.txt).
+// Sanitizers run some of these shorter. tests/CMakeLists.txt names those by their place in this list.
 using queues = ::testing::Types<lockfree, ticketed, locked, central, ticketed_at_home>;
 TYPED_TEST_SUITE(checked_queue, queues);
 
@@ -55,7 +55,7 @@ TYPED_TEST(checked_queue, says_empty_only_when_it_is) {
   expect_sound<TypeParam>({.of_ranks = {{1}, {pop}}});
   expect_sound<TypeParam>({.before = {1}, .of_ranks = {{pop, pop}, {2, pop}}});
 }
-/// Of a pool of two, and of a ring of four.
+/// A pool of two, and a ring of four.
 TYPED_TEST(checked_queue, uses_room_again) {
   const std::vector<step_of> lap{1, pop, 2, pop, 3, pop, 4, pop};
   const auto after = [&](std::vector<step_of> more) {
@@ -73,7 +73,7 @@ TYPED_TEST(checked_queue, uses_room_again) {
   }
 }
 
-/// Rank 0 pushes and closes, the others pop until they are told so, with and without waiting.
+/// Rank 0 pushes and closes; the others pop until they learn that, with and without waiting.
 TYPED_TEST(checked_queue, gives_all_before_it_says_closed) {
   for (const int ranks : {2, 3})
     for (const bool waits : {true, false})
@@ -115,7 +115,7 @@ TYPED_TEST(checked_queue, gives_all_before_it_says_closed) {
         expect_nothing_found({.where = topology_spec::parse("node:2").place(ranks), .body = body}, how);
       }
 }
-/// A push waits for room, and a deadline ends a wait for it, or for an element.
+/// A push waits for room. A deadline ends a wait for room or for an element.
 TYPED_TEST(checked_queue, waits_for_room_and_for_elements) {
   for (const bool is_timed : {false, true})
     for (const delivery_mode mode : all_modes) {
@@ -157,7 +157,7 @@ TYPED_TEST(checked_queue, waits_for_room_and_for_elements) {
       expect_nothing_found({.where = topology_spec::parse("node:2").place(2), .body = body}, how);
     }
 }
-/// Each value arrives once, and those of a rank in their order.
+/// Each value arrives once, and the values of a rank in their order.
 TYPED_TEST(checked_queue, moves_several_values_at_once) {
   for (const bool waits : {false, true})
     for (const int ranks : {2, 3})
@@ -231,7 +231,7 @@ TYPED_TEST(checked_queue, is_right_for_three_ranks_in_many_orders) {
         }
 }
 
-/// Not where the rank whose memory it is has to carry out what others do to it.
+/// This holds unless the owner of the memory has to carry out what others do to it.
 TEST(checked_lockfree_queue, lets_no_rank_wait_for_another) {
   for (const plan& what :
        {plan{.of_ranks = {{1}, {2, pop}}}, plan{.before = {1}, .of_ranks = {{pop, 2}, {pop}}},
@@ -246,8 +246,8 @@ TEST(checked_lockfree_queue, lets_no_rank_wait_for_another) {
     }
 }
 
-/// The second node's ranks go together to the counts; nothing of it rests on near cells that are kinder than
-/// C++'s.
+/// The second node's ranks go together to the counts. The combining needs no more of near cells than C++
+/// promises.
 TEST(checked_ticket_queue, combines_in_a_node) {
   for (const plan& what :
        {plan{.of_ranks = {{pop}, {4}, {1, pop}, {2, pop}}, .topology = "node:2 core:2"},
@@ -290,7 +290,7 @@ TEST(checked_lockfree_queue, needs_accumulates_of_different_operations_to_be_ato
   ASSERT_TRUE(result.found);
   EXPECT_EQ(result.found->what, fault::conflict);
 }
-/// Of several that wait one gets the element, and leaves the others waiting.
+/// One of several waiting ranks gets the element, and the others go on waiting.
 TYPED_TEST(checked_queue, lets_several_wait_for_elements) {
   for (const delivery_mode mode : all_modes) {
     options how = by(mode);
@@ -302,9 +302,9 @@ TYPED_TEST(checked_queue, lets_several_wait_for_elements) {
   }
 }
 
-// ---- what would happen otherwise --------------------------------------------------------------------------
+// ---- faulty variants --------------------------------------------------------------------------------------
 
-/// What is found in any mode, of a few schedules of each.
+/// The faults that are found in any mode, from a few schedules of each.
 template <typename Queue>
 std::vector<fault> found_in(const plan& what) {
   std::vector<fault> result;
@@ -319,7 +319,7 @@ std::vector<fault> found_in(const plan& what) {
     }
   return result;
 }
-/// In every mode, by every search.
+/// The fault is found in every mode, by every search.
 void expect_all(const std::vector<fault>& found, fault what) {
   EXPECT_EQ(found, std::vector<fault>(2 * all_modes.size(), what));
 }

@@ -16,7 +16,7 @@ namespace nearfar::checker::testing {
 namespace {
 
 TEST(checked_spsc_queue, gives_each_value_once_and_in_order) {
-  // Who only tries never waits for room to be made.
+  // A rank that only tries never waits for room.
   for (const stream& what : {stream{.capacity = 1}, stream{.at_once = 2}, stream{.pops_wait = false},
                              stream{.capacity = 1, .closes = true}, stream{.at_once = 2, .closes = true}})
     for (const char* topology : {"node:2", "node:1"})
@@ -25,7 +25,7 @@ TEST(checked_spsc_queue, gives_each_value_once_and_in_order) {
         there.topology = topology;
         options how = by(mode);
         expect_nothing_found(stream_program<spsc_faults{}>(there), how);
-        // What comes of conflicts has more orders by a factor of thousands.
+        // The consequences of conflicts have thousands of times more orders.
         how.conflict = conflicts::enacted;
         how.by = search::random;
         how.most_executions = 1000;
@@ -57,7 +57,7 @@ TEST(checked_spsc_queue, waits_until_a_deadline) {
   for (const char* topology : {"node:2", "node:1"})
     for (const delivery_mode mode : all_modes) expect_nothing_found(timed_stream_program(topology), by(mode));
 }
-/// Whatever the other does, or if it stops.
+/// This holds whatever the other rank does, and if it stops.
 TEST(checked_spsc_queue, lets_no_rank_wait_for_the_other) {
   const auto body = [](world& w, monitor& watch) {
     spsc_queue<world, word> queue(w, {.capacity = 1, .producer = 0, .consumer = 1});
@@ -79,7 +79,7 @@ TEST(checked_spsc_queue, lets_no_rank_wait_for_the_other) {
   }
 }
 
-// ---- what would happen otherwise --------------------------------------------------------------------------
+// ---- faulty variants --------------------------------------------------------------------------------------
 
 template <spsc_faults Faults>
 [[nodiscard]] bool is_found(const stream& what) {

@@ -47,7 +47,7 @@ TYPED_TEST(mpi_queue, is_right_on_virtual_nodes) {
   expect_right_in<TypeParam>(w);
 }
 
-/// Between all pairs, one after the other.
+/// Streams between all pairs, one after the other.
 void expect_streams_in(world& w) {
   const std::uint64_t count = often(w) < 100 ? 30 : 1000;
   for (int producer = 0; producer < w.size(); ++producer)
@@ -66,7 +66,7 @@ TEST(mpi_spsc_queue, is_right_on_virtual_nodes) {
   expect_streams_in(w);
 }
 
-/// One that tries again and again, in memory that is near, lets in what it waits for.
+/// A rank that tries again and again, in near memory, lets in the rank that it waits for.
 template <typename Queue>
 void expect_attempts_let_others_in(world& w, const typename Queue::parameters& of, int producer,
                                    int consumer) {

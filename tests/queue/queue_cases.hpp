@@ -1,5 +1,4 @@
-/// \file
-/// What is asked of a distributed queue in the worlds of threads and of MPI.
+/// \file Programs for a distributed queue in the worlds of threads and of MPI.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,18 +23,18 @@
 
 namespace nearfar::testing {
 
-/// Wide, so that it may be torn.
+/// A wide value, which could be torn.
 using wide = std::array<std::uint64_t, 5>;
 
 [[nodiscard]] inline wide wide_of(std::uint64_t number) { return {number, number, number, number, number}; }
 [[nodiscard]] inline bool is_whole(const wide& value) { return value == wide_of(value.front()); }
 
-/// Who pushed a value, and as which of its values.
+/// A value names the rank that pushed it, and its number there.
 [[nodiscard]] inline std::uint64_t number_of(int rank, std::uint64_t count) {
   return static_cast<std::uint64_t>(rank + 1) << 32U | count;
 }
 
-/// All ranks push and pop at random, which must be linearizable. Collective.
+/// All ranks push and pop at random, and the history must be linearizable. Collective.
 template <typename Queue, world W>
 void expect_linearizable(W& w, const typename Queue::parameters& of, unsigned seed, int operations) {
   using specification = checker::queue_specification;
@@ -61,9 +60,9 @@ void expect_linearizable(W& w, const typename Queue::parameters& of, unsigned se
   EXPECT_EQ(verdict.is_linearizable, checker::linearizability::yes) << verdict.text;
 }
 
-/// The first `producers` ranks push `count` values each, `at_once` by one operation; all others pop as many
-/// by one, or the producers themselves, if there are no others. Every value arrives once, and those of one
-/// producer in order at each. Collective.
+/// The first `producers` ranks push `count` values each, `at_once` by one operation. All others pop as many
+/// by one operation; without others the producers pop. Every value arrives once, and the values of one
+/// producer arrive in order at each consumer. Collective.
 template <typename Queue, world W>
 void expect_all_arrive(W& w, const typename Queue::parameters& of, int producers, std::uint64_t count,
                        std::size_t at_once = 1) {
@@ -110,7 +109,7 @@ void expect_all_arrive(W& w, const typename Queue::parameters& of, int producers
       }
     }
   };
-  // Each its share, which leaves nobody with nothing to wait for.
+  // Each rank pops its share, so that no rank waits without reason.
   if (producers == w.size()) {
     pop(count);
   } else if (!pushes) {
@@ -137,8 +136,8 @@ void expect_all_arrive(W& w, const typename Queue::parameters& of, int producers
   EXPECT_EQ(all_sum, values * (values - 1) / 2 * producers);
 }
 
-/// The producer pushes `count` values, some of them together, and closes; the consumer gets each, in order.
-/// Both may be one rank, if there is room for all. Collective.
+/// The producer pushes `count` values, some of them together, and closes. The consumer gets each, in order.
+/// Both may be one rank, if the queue has room for all. Collective.
 template <world W>
 void expect_stream(W& w, const spsc_queue_parameters& of, std::uint64_t count) {
   spsc_queue<W, wide> queue(w, of);

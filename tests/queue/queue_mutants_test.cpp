@@ -1,4 +1,4 @@
-// Queues broken on purpose, one operation at a time: the checker must find what is wrong with each.
+// Queues broken on purpose, one operation at a time: the checker must find the fault of each.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 namespace test = nearfar::test;
 
-/// Each is looked for in these.
+/// The programs in which each mutant is searched for.
 std::vector<plan> plans() {
   const std::vector<step_of> lap{1, pop, 2, pop, 3, pop, 4, pop};
   return {{.of_ranks = {{1, 2}, {3, pop}}},
@@ -66,7 +66,7 @@ std::vector<program> streams() {
   return result;
 }
 
-/// Whether anything is found in a program with one operation changed.
+/// Whether the checker finds a fault in some program with one operation changed.
 bool is_caught(const std::vector<program>& programs, const mutation& one) {
   for (const program& what : programs)
     for (const delivery_mode mode : all_modes)
@@ -81,7 +81,7 @@ bool is_caught(const std::vector<program>& programs, const mutation& one) {
   return false;
 }
 
-/// Changes after which a queue is as right as before.
+/// Changes that leave a queue right.
 constexpr std::array harmless_in_queues{
     test::harmless{"queue/linked_queue.hpp", "hints_.accumulate", change::dropped,
                    "who is told of no ends looks for them from where it last knew them"},

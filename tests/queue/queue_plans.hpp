@@ -28,20 +28,20 @@ using engine::world;
 using word = std::uint64_t;
 using specification = queue_specification;
 
-/// One operation: a push of a value that is not 0, or a pop.
+/// One operation: a push of a value other than 0, or a pop.
 using step_of = word;
 inline constexpr step_of pop = 0;
 
 using lockfree = lockfree_queue<world, word>;
 using ticketed = ticket_queue<world, word>;
 using ticketed_at_home = nearfar::testing::ticket_queue_at_home<world, word>;
-/// Over the lock that is the shortest to explore.
+/// Uses the lock with the fewest executions.
 using locked = locked_queue<world, word>;
 template <nearfar::world W>
 using shortest_lock = tas_lock<W>;
 using central = central_queue<world, word, lock_per_volume<shortest_lock>>;
 
-/// What each rank does, after rank 0 has done some before all others.
+/// The operations of each rank, after some that rank 0 does before all others.
 struct plan {
   std::vector<step_of> before{};
   std::vector<std::vector<step_of>> of_ranks{};
@@ -49,7 +49,7 @@ struct plan {
   std::string topology = "node:2";
   int announce_every = 1;
   std::size_t ring = 0;
-  bool waits = false;  ///< pops do, and there is an element for each
+  bool waits = false;  ///< pops wait, and each finds an element
 };
 
 template <typename Queue>

@@ -22,20 +22,20 @@ using engine::world;
 using word = std::uint64_t;
 using spsc_faults = nearfar::detail::spsc_queue_faults;
 
-/// What the two do, and where they are.
+/// The operations of the two ranks, and their places.
 struct stream {
   std::size_t count = 2;    ///< values
-  std::size_t at_once = 1;  ///< of a push
+  std::size_t at_once = 1;  ///< by one push
   std::size_t capacity = 2;
-  bool pops_wait = true;  ///< else the consumer tries that often, and then again after all
-  bool closes = false;    ///< and pops until it is told so
+  bool pops_wait = true;  ///< else the consumer tries `count` times, and again after all
+  bool closes = false;    ///< and the consumer pops until it learns that
   std::string topology = "node:2";
 };
 
-/// In both of its far words, so that it can be torn.
+/// The value fills both of its far words, so that it can be torn.
 [[nodiscard]] constexpr word value_of(word number) { return number << 32U | number; }
 
-/// Rank 0 pushes numbers from 1 on, which must come to rank 1 in this order, each once.
+/// Rank 0 pushes numbers from 1 on. They must come to rank 1 in this order, each once.
 template <spsc_faults Faults>
 [[nodiscard]] program stream_program(const stream& what) {
   const auto body = [what](world& w, monitor&) {
@@ -74,7 +74,7 @@ template <spsc_faults Faults>
   return {.where = topology_spec::parse(what.topology).place(2), .body = body};
 }
 
-/// Both try, wait until a deadline if that is in vain, and try again, twice: each wait ends in both ways.
+/// Both ranks try, wait until a deadline if that fails, and try again, twice: each wait ends in both ways.
 [[nodiscard]] inline program timed_stream_program(const std::string& topology) {
   const auto body = [](world& w, monitor& watch) {
     spsc_queue<world, word> queue(w, {.capacity = 1, .producer = 0, .consumer = 1});

@@ -1,5 +1,4 @@
-/// \file
-/// A `ticket_queue` of which one rank has all cells, made by the parameters of all queues.
+/// \file A `ticket_queue` with all cells at one rank, made by the parameters of all queues.
 #pragma once
 
 #include <cstddef>

@@ -54,7 +54,7 @@ class environment {
   std::optional<std::string> before_;
 };
 
-/// No description of another machine in the environment.
+/// The environment describes no other machine.
 class real_hardware : public testing::Test {
  private:
   environment xml_{"HWLOC_XMLFILE", std::nullopt};
@@ -68,7 +68,7 @@ class synthetic_hardware : public testing::Test {
   environment synthetic_{"HWLOC_SYNTHETIC", "pack:2 [numa] l3:2 core:4 pu:2"};
 };
 
-/// A directory that stands for "/", with the files a test writes.
+/// A directory that stands for "/", with the files that a test writes.
 class cgroup : public testing::Test {
  protected:
   void SetUp() override {
@@ -522,7 +522,7 @@ TEST_F(cgroup, v1_in_a_container_that_sees_the_path_of_its_host) {
   write("proc/self/cgroup", "2:cpu,cpuacct:/docker/abc\n");
   write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "700000\n");
   write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
-  // Not the process's group, though the host's path seems to lead there.
+  // The group is not the process's, although the host's path seems to lead there.
   write("sys/fs/cgroup/cpu,cpuacct/docker/abc/cpu.cfs_quota_us", "100000\n");
   write("sys/fs/cgroup/cpu,cpuacct/docker/abc/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(quota(), 7);

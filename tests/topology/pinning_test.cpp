@@ -20,7 +20,7 @@ namespace {
 using nearfar::hardware;
 using nearfar::pinning;
 
-/// A machine as hwloc describes it; the environment is as before afterwards.
+/// A machine as hwloc describes it. The environment is unchanged afterwards.
 hardware described(const char* text) {
   const char* const before = std::getenv("HWLOC_SYNTHETIC");
   const std::optional<std::string> kept =
@@ -35,7 +35,7 @@ hardware described(const char* text) {
   return machine;
 }
 
-/// The one CPU of each thread.
+/// The single CPU of each thread.
 std::vector<int> single(const std::vector<std::vector<int>>& sets) {
   std::vector<int> cpus;
   for (const std::vector<int>& set : sets) {
@@ -97,7 +97,8 @@ std::string core_of_two(int first) {
 }
 
 TEST(pinning, scatter_takes_second_hardware_threads_last_in_packages_of_unequal_size) {
-  // hwloc's short descriptions have no machine like that: a package with CPUs 0-1, and one with 2-3 and 4-5.
+  // hwloc's short descriptions cannot express this machine: a package with CPUs 0-1, and one with 2-3 and
+  // 4-5.
   const std::filesystem::path file =
       std::filesystem::path(testing::TempDir()) / ("nearfar_unequal_" + std::to_string(getpid()) + ".xml");
   std::ofstream(file) << "<?xml version=\"1.0\"?><!DOCTYPE topology SYSTEM \"hwloc2.dtd\">"
