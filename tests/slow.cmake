@@ -10,7 +10,7 @@ endif()
 
 # ---- the checker -------------------------------------------------------------------------------------------
 
-# One thread and no MPI: once is enough, and ThreadSanitizer has nothing to see in it.
+# The checker has one thread and no MPI. One build is enough, and ThreadSanitizer would see nothing in it.
 if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
   nearfar_add_test(
     checker
@@ -46,14 +46,14 @@ if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
                    queue/checked_spsc_queue_test.cpp)
   target_link_libraries(nearfar_checker_queue_tests PRIVATE nearfar_engine)
   if(NEARFAR_SANITIZE)
-    # What ranks hold that cannot be unwound is lost, which LeakSanitizer would report. The others take minutes
+    # Ranks that cannot be unwound lose what they hold, which LeakSanitizer would report. The other tests take minutes
     # in programs like those beside them.
     set_tests_properties(checker PROPERTIES ENVIRONMENT
                                             "GTEST_FILTER=-crashes.leave_guards_to_destructors_that_cannot_wait:biased_queues.are_not_taken_by_*:biased_queues.are_right_in_*_orders*:hemlocks.of_the_same_words_are_apart:locks.have_the_same_traces_*:crashes.lead_to_the_same_states_*:symmetry.misses_no_outcome:random_programs.of_near_cells_have_the_same_outcomes_in_weak_memory:random_epochs.have_the_same_traces_and_states_*")
-    # That sound locks pass takes most of the time, and runs the same code as faults that are found.
+    # A search of a sound lock takes most of the time, and runs the same code as a search that finds a fault.
     set_tests_properties(checker_faults PROPERTIES ENVIRONMENT "GTEST_FILTER=-of/sound.*")
   endif()
-  # Against the checker, so that it cannot be where the checker is not.
+  # The tests compare with the checker, so they need it.
   nearfar_add_test(litmus litmus/oracle_test.cpp litmus/recorded_test.cpp litmus/simulation_test.cpp
                    litmus/threads_test.cpp)
   target_link_libraries(nearfar_litmus_tests PRIVATE nearfar_engine)
@@ -61,10 +61,10 @@ if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
   nearfar_add_test(checker_rw_locks checker/rw_lock_test.cpp checker/late_rw_lock_test.cpp)
   set(with_locks checker checker_faults checker_queue checker_rw_locks)
   if(NOT NEARFAR_SANITIZE)
-    # Minutes each, of code that the tests of maps and channels on threads run with a sanitizer, too.
+    # Each takes minutes, and runs code that the tests of maps and channels on threads run with a sanitizer, too.
     nearfar_add_test(checker_map map/checked_map_test.cpp)
     target_link_libraries(nearfar_checker_map_tests PRIVATE nearfar_engine)
-    # Compiled once for those that check channels and those that break them.
+    # Compiled once for the tests that check channels and the tests that break them.
     add_library(nearfar_channel_programs OBJECT channel/channel_programs.cpp channel/checked_strategies.cpp)
     target_include_directories(nearfar_channel_programs PRIVATE ${PROJECT_SOURCE_DIR})
     target_link_libraries(nearfar_channel_programs PRIVATE nearfar_engine nearfar_strict)
@@ -72,10 +72,10 @@ if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
                      channel/checked_select_test.cpp)
     target_link_libraries(nearfar_checker_channel_tests PRIVATE nearfar_engine nearfar_channel_programs)
     list(APPEND with_locks checker_channel)
-    # Thousands of programs like those that checker runs.
+    # Thousands of programs like those in the test checker.
     nearfar_add_test(checker_oracle checker/axioms.cpp checker/oracle_test.cpp)
     target_link_libraries(nearfar_checker_oracle_tests PRIVATE nearfar_engine)
-    # Mutants use buffers that are gone, which is what AddressSanitizer would stop at.
+    # Mutants use buffers that are gone. AddressSanitizer would stop at them.
     nearfar_add_test(checker_mutants checker/mutants_test.cpp)
     nearfar_add_test(checker_rw_mutants checker/rw_mutants_test.cpp)
     nearfar_add_test(checker_queue_mutants queue/queue_mutants_test.cpp)
@@ -83,12 +83,12 @@ if(NEARFAR_TEST_WITHOUT_MPI AND NOT NEARFAR_SANITIZE MATCHES "thread")
     target_link_libraries(nearfar_checker_channel_mutants_tests PRIVATE nearfar_channel_programs)
     list(APPEND with_locks checker_mutants checker_rw_mutants checker_queue_mutants checker_channel_mutants)
     add_test(NAME check_all COMMAND nearfar_command check --all --quick)
-    # The longest of all, so that they start first, side by side.
+    # These take longest, so they start first, side by side.
     set_tests_properties(check_all PROPERTIES TIMEOUT 1800 COST 400)
     set_tests_properties(checker_mutants checker_channel checker_channel_mutants PROPERTIES COST 200)
     set_tests_properties(checker_oracle checker_faults checker_queue checker_rw_locks checker_rw_mutants PROPERTIES COST 100)
   else()
-    # A flush that a mutant leaves out lets an operation outlive its buffer.
+    # An operation outlives its buffer if a mutant leaves out the flush.
     set_tests_properties(
       checker_rw_locks PROPERTIES ENVIRONMENT
                                   "GTEST_FILTER=-*.exclude_*:*.block_at_worst_*:*.lets_no_waiting_reader_*:rw_locks.*:distributed_counters.*:late_rw_lock.is_right_as_recommended:late_rw_lock.changes_over_*:*_operations_broken")
@@ -110,14 +110,14 @@ if(NOT NEARFAR_SANITIZE MATCHES "thread")
   nearfar_add_mpi_test(mpi_structures.2_ranks 2 "${one_node}" ${mpi_structures})
   nearfar_add_mpi_test(mpi_structures.4_ranks 4 "${one_node}" ${mpi_structures})
   nearfar_add_mpi_test(mpi_structures.4_ranks_on_2_nodes 4 "${two_nodes}" ${mpi_structures})
-  # One node with more ranks than a small machine has processors, which takes turns.
+  # One node with more ranks than a small machine has processors. The ranks take turns.
   nearfar_add_mpi_test(mpi.4_ranks 4 "${one_node}" ${mpi_tests})
   nearfar_add_mpi_test(mpi_litmus.4_ranks 4 "${one_node}" ${mpi_litmus})
-  # More than any machine at hand has processors.
+  # More ranks than any machine at hand has processors.
   nearfar_add_mpi_test(mpi.16_ranks 16 "${one_node}" ${mpi_tests}
                        --gtest_filter=mpi_lock.conforms/*:worlds.*:agreement.*:tries_in_a_loop.*)
-  # Every sound lock, map and queue with a memcpy that stores twice (scripts/two_stores.c): what takes a write that is seen for
-  # complete stops there. Nothing may be loaded before AddressSanitizer.
+  # Every sound lock, map and queue with a memcpy that stores twice (scripts/two_stores.c). An algorithm that takes a
+  # visible write for a complete one stops there. No library may precede AddressSanitizer's.
   if(NOT NEARFAR_SANITIZE)
     set(NEARFAR_TWO_STORES_OPERATIONS 300 CACHE STRING "On each object, in the tests with a memcpy that stores twice")
     # Between nodes a contended far operation may take 20 ms.
@@ -128,8 +128,8 @@ if(NOT NEARFAR_SANITIZE MATCHES "thread")
                          "node:2 core:2")
     nearfar_add_mpi_test(mpi.two_stores.2_nodes 4 "${two_nodes}" ${soak} ${between_nodes})
     set(two_stores_tests mpi.two_stores.1_node mpi.two_stores.2_virtual_nodes mpi.two_stores.2_nodes)
-    # That the tests above see something: this one stops, long before it has done what is asked of it. Not with
-    # MPICH 4.0, where the target itself carries out a write, between its own steps.
+    # This test shows that the tests above can fail: it stops long before it has done its operations. MPICH 4.0 is left
+    # out, since the target itself carries out a write there, between its own steps.
     if(NOT NEARFAR_MPI_NAME STREQUAL "mpich")
       set(lock_that_stops d_mcs.put)
       nearfar_add_mpi_test(

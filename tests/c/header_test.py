@@ -1,4 +1,4 @@
-"""The header and the library say the same: what is declared is exported, with a version, and nothing else is."""
+"""The header and the library agree: the library exports exactly the declared functions, each with a version."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""The main job of README: scripts/bench, with short runs and the command of the build that is tested."""
+"""The main job of README: scripts/bench, with short runs and the command of the build under test."""
 
 import json
 import os
@@ -16,7 +16,7 @@ class BenchScript(unittest.TestCase):
     def test_ends_with_a_page(self):
         has_nodes = subprocess.run([SCRIPTS / "two-nodes", "check"], capture_output=True).returncode == 0
         with tempfile.TemporaryDirectory() as folder:
-            # It keeps its results beside the scripts.
+            # The script keeps its results beside the scripts.
             shutil.copytree(SCRIPTS, pathlib.Path(folder) / "scripts")
             ended = subprocess.run(
                 [pathlib.Path(folder) / "scripts" / "bench"],

@@ -1,4 +1,4 @@
-"""`nearfar check` as its users meet it: options, exit statuses, files, what it says of right locks and of faults."""
+"""`nearfar check` as its users meet it: options, exit statuses, files, and its output for right locks and for faults."""
 
 import json
 import os
@@ -14,7 +14,7 @@ COMMAND = os.environ["NEARFAR_COMMAND"]
 MPI = os.environ["NEARFAR_MPI_NAME"]
 SOURCE = pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"])
 VIOLATION = ["--locks", "cohort.published", "--ranks", "3"]
-# No reader-writer lock is unsound, but this one relies on what MPI does not promise.
+# No reader-writer lock is unsound, but this one needs more than MPI promises.
 RW_VIOLATION = ["--locks", "cohort_rw", "--ranks", "3", "--readers", "2", "--acquisitions", "1", "--promises", "none"]
 
 
@@ -34,7 +34,7 @@ def records(text):
 
 
 def without_times(text):
-    """Results only: provenance says when and where."""
+    """The results without the provenance, which has time and place."""
     results = [record for record in records(text) if record["record"] == "result"]
     for result in results:
         del result["time_ns"]
@@ -74,7 +74,7 @@ class Check(unittest.TestCase):
 
     @staticmethod
     def schedule_of(text):
-        """From the head of the columns to the explanation's end."""
+        """The text from the head of the columns to the end of the explanation."""
         shown = text[text.index("  step  rank") :]
         return shown[: shown.index(".\n\n")]
 
@@ -280,7 +280,7 @@ class Violations(Check):
 
 
 class Plans(Check):
-    """Queues, maps and channels, by what their operations return."""
+    """Queues, maps and channels, judged by the results of their operations."""
 
     LOST = ["--channels", "flagged.published", "--near", "sequential", "--tier", "random", "--executions", "200000", "--plan",
             "try_send 1, try_send 2 | try_send 3, try_send 4 | try_receive, try_receive | try_receive, try_receive"]  # fmt: skip
@@ -409,7 +409,7 @@ class Plans(Check):
 
 
 class Undecided(Check):
-    """What is cut off at the limit of steps is no violation, and not right either."""
+    """A schedule that the limit of steps cuts off is no violation, and not right either."""
 
     def test_status_text_and_record(self):
         ended = self.check("--locks", "mcs,tas", "--step-limit", "3", "--trace", "t.json")

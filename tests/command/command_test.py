@@ -1,4 +1,4 @@
-"""The command as its users meet it: what it prints, what it leaves behind, how it ends."""
+"""The command as its users meet it: its output, its files, its exit status."""
 
 import contextlib
 import ctypes
@@ -112,10 +112,10 @@ class BadInput(InEmptyFolder):
         self.assert_refused("bench", "ecsb", "--ranks", "-3", saying="--ranks")
         self.assert_refused("bench", "ecsb", "--ranks", "two", saying="--ranks")
         self.assert_refused("bench", "ecsb", "--ranks", "100000", saying=["--ranks", "1 to 4096"])
-        # Not as octal numbers.
+        # Leading zeros do not make octal numbers.
         for words in [["bench", "ecsb", "--repetitions"], ["topo", "--ranks"], ["bench", "triad", "--threads"]]:
             self.assert_refused(*words, "012", saying=[words[-1], "zeros in front", "'012'"])
-        # With what the command has, not with options of the library.
+        # The error names options of the command, not of the library.
         self.assert_refused("bench", "upb", "--ranks", "4", "--topology", "node:2 core:2", "--lock-count", "1000000", "--locks", "d_mcs",
                             saying=["no room", "smaller --lock-count"])  # fmt: skip
         self.assert_refused("topo", "--ranks", "100000", saying=["--ranks", "1 to 4096"])
@@ -135,7 +135,7 @@ class BadInput(InEmptyFolder):
                                ("numa=many", "'many'"), ("numa=99999999999", "'99999999999'"), ("node=3/numa=3", "'node'"),
                                ("package/numa/cache/core/core", "each once"), ("core/numa", "numa after core"), ("numa/", "''")]:  # fmt: skip
             self.assert_refused("sim", "ecsb", "--locks", "hmcs", "--levels", inside, saying=["--levels", f"'{inside}'", saying])
-        # Unbound threads: only that they share a node is known.
+        # Unbound threads: the command knows only that they share a node.
         self.assert_refused("bench", "ecsb", "--ranks", "2", "--locks", "hmcs", "--levels", "cache", *SHORT,
                             saying="'cache'")
         for shape, saying in [("node:1 core:2", "no such level"), ("node:1 numa:1 core:2", "no such level"),
@@ -197,7 +197,7 @@ class BadInput(InEmptyFolder):
         self.assert_refused(*arguments, ".", saying="directory")
         self.assert_refused(*arguments, "/dev/full", saying="No space left")
         os.mkfifo(self.folder / "pipe")
-        self.assert_refused(*arguments, "pipe", saying=["'pipe'", "no regular file", "choose another name"])
+        self.assert_refused(*arguments, "pipe", saying=["'pipe'", "not a regular file", "choose another name"])
         (self.folder / "notes.txt").write_text("mine\n")
         self.assert_refused(*arguments, "notes.txt", saying="notes.txt")
         self.assertEqual((self.folder / "notes.txt").read_text(), "mine\n")
@@ -216,7 +216,7 @@ class BadInput(InEmptyFolder):
 
 class Documented(InEmptyFolder):
     def test_fields_of_records(self):
-        """Every one that a record has is in the document."""
+        """The document has every field of a record."""
         known = set(re.findall(r"`(\w+)`", (SOURCE / "docs" / "results-format.md").read_text()))
         benchmarks = [line.split()[1] for line in nearfar("list", "--plain").stdout.splitlines() if line[:5] == "bench"]
         for benchmark in benchmarks:
@@ -277,7 +277,7 @@ class Channels(InEmptyFolder):
 
 class PublishedFigures(InEmptyFolder):
     def test_figures_of_exclusive_locks(self):
-        """Some of the experiments, each with a page of figures and of what is claimed."""
+        """Some of the experiments, each with a page of figures and claims."""
         listed = nearfar("figures", "uffmann2022", "--list").stdout
         for figure in [f"4.{i}" for i in range(1, 13)] + [f"5.{i}" for i in range(1, 17)]:
             self.assertRegex(listed, rf"Benchmarks? (4.2 and )?(4.9 and )?{figure}[ab]?[: ]")
@@ -302,7 +302,7 @@ class PublishedFigures(InEmptyFolder):
         for claim in judged:
             self.assertIn(html.escape(claim["claim"]), page)
             self.assertIn("holds" if claim["holds"] else "does not hold", ended.stdout)
-        # What another machine left in the folder is neither judged nor drawn.
+        # Results of another machine in the folder are neither judged nor drawn.
         results = self.folder / "page" / "4.6a.jsonl"
         results.write_text(results.read_text().replace('"machine":"coolmuc2"', '"machine":"another"'))
         again = nearfar("figures", "uffmann2022", "--quick", "--repetitions", "1", "--only", "4.1", "--output", "page",
@@ -316,7 +316,7 @@ class PublishedFigures(InEmptyFolder):
         self.assertIn("claims.jsonl", again.stderr)
 
     def test_studies_of_a_thesis_on_mpi(self):
-        """With the ranks that there are, and no lock that may hang."""
+        """The run uses the ranks that mpirun started, and no lock that may hang."""
         ended = under_mpi(2, "figures", "uffmann2022", "--world", "mpi", "--quick", "--repetitions", "1", "--only", "4.1,4.5,4.9b",
                           cwd=self.folder)  # fmt: skip
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
@@ -326,7 +326,7 @@ class PublishedFigures(InEmptyFolder):
         samples = [json.loads(line) for line in (page.parent / "4.5.jsonl").read_text().splitlines()]
         self.assertEqual({one["world"] for one in samples if one["record"] == "sample"}, {"mpi"})
         self.assertFalse((page.parent / "claims.jsonl").exists())
-        # What is in the way is said once, and ends all ranks.
+        # One error names the obstacle, and ends all ranks.
         page.unlink()
         page.write_text("of the user\n")
         again = under_mpi(2, "figures", "uffmann2022", "--world", "mpi", "--quick", "--only", "4.1", cwd=self.folder)
@@ -340,7 +340,7 @@ class PublishedFigures(InEmptyFolder):
         claims = (self.folder / "out" / "claims.jsonl").read_text()
         results = self.folder / "out" / "fig-5.1-5.2-mpsc.jsonl"
         lines = []
-        # Beside them what a run with more messages, for which everything takes a second, leaves there.
+        # Beside them are the results of a run with more messages, in which everything takes a second.
         for line in results.read_text().splitlines():
             record = json.loads(line)
             if record["record"] == "end":
@@ -385,7 +385,7 @@ class Help(InEmptyFolder):
 
     @classmethod
     def subcommands(cls, *within):
-        """The words of each subcommand, those of the command itself first."""
+        """The words of each subcommand; the words of the command itself come first."""
         found = [within]
         listed = cls.help_of(*within).partition("\nSubcommands:\n")[2].partition("\n\n")[0]
         for name in re.findall(r"^  (\S+)", listed, re.MULTILINE):
@@ -439,7 +439,7 @@ class Help(InEmptyFolder):
         for columns in [60, 80, 120]:
             for words in [[], ["bench", "upb"], ["bench", "triad"], ["figures", "stengel2007"]]:
                 for line in self.help_of(*words, columns=columns).splitlines():
-                    # What is longer has no blank where it could be broken.
+                    # A longer line has no blank where it could be broken.
                     self.assertTrue(len(line) <= columns or " " not in line.strip() or line.startswith("Usage"), line)
 
     def test_documents_that_are_named_are_there(self):
@@ -493,7 +493,7 @@ class RankPicture(unittest.TestCase):
                 self.assertEqual([int(box[0]) for box in held], list(range(first, first + 24 // count)))
         for box in boxes:
             self.assertTrue(0 <= box[1] < box[3] <= self.size[0] and 0 <= box[2] < box[4] <= self.size[1], (box, self.size))
-        # What a pointer that rests on a rank is told.
+        # The text under a pointer that rests on a rank.
         self.assertEqual(len(self.titles), 24)
         for rank, title in enumerate(self.titles):
             self.assertIn(f"rank {rank}", title)
@@ -504,7 +504,7 @@ class RankPicture(unittest.TestCase):
         for number, one in enumerate(boxes):
             for other in boxes[:number]:
                 apart = one[3] <= other[1] or other[3] <= one[1] or one[4] <= other[2] or other[4] <= one[2]
-                # Those around a box are before it, and their names above it.
+                # The boxes around a box come before it, and their names are above it.
                 within = other[1] < one[1] and one[3] < other[3] and self.baselines[other[0]] < one[2] and one[4] < other[4]
                 self.assertTrue(apart or within, (one, other))
 
@@ -514,7 +514,7 @@ class RankPicture(unittest.TestCase):
             self.assertLess(max(self.size), 4 * min(self.size), shape)
 
     def test_has_no_box_that_says_nothing(self):
-        """A level that holds all that the one around it does; but there is always a node."""
+        """Omits a level that equals the one around it; a node is always drawn."""
         names = [box[0] for box in self.boxes("node:1 numa:1 core:2", 2)]
         self.assertEqual(names, ["node 0", "core 0", "0", "core 1", "1"])
 
@@ -564,7 +564,7 @@ class Completion(unittest.TestCase):
                 self.words(*typed)
         self.assertEqual(self.words("bench", "ecsb", "--output", ""), [])
 
-    # What is typed before the tabulator key, and what there is then. The last has no word of nearfar's: a file's.
+    # The text before the tabulator key, and the text after it. The last case completes the name of a file.
     TYPED = [
         ("nearfar be", "nearfar bench "),
         ("nearfar bench ecsb --locks d_mcs.p", "nearfar bench ecsb --locks d_mcs.put "),
@@ -578,7 +578,7 @@ class Completion(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             (folder / "nearfar").symlink_to(pathlib.Path(COMMAND).resolve())
-            (folder / "benches").write_text("")  # which no shell may take for 'bench'
+            (folder / "benches").write_text("")  # no shell may take this for 'bench'
             (folder / "earlier.jsonl").write_text("")
             path = f"{name}{os.pathsep}{os.environ['PATH']}"
             ended = subprocess.run(
@@ -597,7 +597,7 @@ class Completion(unittest.TestCase):
                 self.assertEqual(self.with_shell("bash", "-c", completion + typed), expected.split()[-1] + "\n")
 
     def test_in_zsh(self):
-        """Types into a shell at a terminal of its own, where control-X tells what stands on the line."""
+        """Types into a shell at a terminal of its own, where control-X prints the line."""
         setup = (
             "PS1=; unsetopt PROMPT_CR PROMPT_SP; autoload -U compinit; compinit -D -u; source <(nearfar completion zsh);"
             ' tell() { print -r -- "<<$BUFFER>>"; BUFFER= }; zle -N tell; bindkey "^X" tell; print READ""Y'
@@ -620,7 +620,7 @@ class Completion(unittest.TestCase):
         )
 
     def test_in_zsh_as_a_file(self):
-        """The first completion is what loads it."""
+        """The first completion loads the script."""
         script = """
             nearfar completion zsh >_nearfar
             compadd() { print -r -- "compadd $*" }
@@ -814,7 +814,7 @@ class Bench(InEmptyFolder):
             self.assertEqual(said in ended.stdout, is_said, ended.stdout)
 
     def test_different_arguments_are_refused(self):
-        """Instead of a hang where the ranks take different ways."""
+        """The command reports an error instead of a hang if ranks take different ways."""
         by_rank = 'rank=${OMPI_COMM_WORLD_RANK-$PMI_RANK}; '
         for script in [by_rank + 'exec "$0" "$@" --seed "1$rank"',
                        by_rank + 'test "$rank" = 0 && exec "$0" "$@" || exec "$0" "$@" --no-such-option',
@@ -836,7 +836,7 @@ class Bench(InEmptyFolder):
         self.assertEqual(ended.stderr.count("--no-such-option"), 1, ended.stderr)
 
     def test_another_librarys_launcher_is_refused(self):
-        """It makes as many worlds of one rank, each of which would measure, and all write one file."""
+        """Such a launcher makes worlds of one rank. Each would measure, and all would write one file."""
         other = "mpich" if MPI.startswith("openmpi") else "openmpi"
         for subcommand in [["bench", "ecsb", "--locks", "dash", "--output", "r.jsonl"], ["topo"], ["doctor"]]:
             ended = subprocess.run(
@@ -873,7 +873,7 @@ class Bench(InEmptyFolder):
             check=False,
         )  # fmt: skip
         self.assertEqual(ended.returncode, 2, ended.stderr)
-        self.assertIn("cannot write 'r.jsonl': File too large; what was measured before is in 'r.jsonl.part", ended.stderr)
+        self.assertIn("cannot write 'r.jsonl': File too large; 'r.jsonl.part", ended.stderr)
         self.assertRegex(ended.stdout, r"\nmcs +[\d.]+ ")
         (kept,) = self.left_behind()
         self.assertEqual(nearfar("report", kept, cwd=self.folder).returncode, 0)
@@ -888,7 +888,7 @@ class Bench(InEmptyFolder):
             check=False,
         )  # fmt: skip
         self.assertEqual(ended.returncode, 2, ended.stderr)
-        self.assertIn("what could be written is in 'r.jsonl.part", ended.stderr)
+        self.assertIn("'r.jsonl.part", ended.stderr)
         self.assertIn("cannot write 'r.jsonl': File too large", ended.stderr)
         (kept,) = self.left_behind()
         self.assertEqual(nearfar("report", kept, cwd=self.folder).returncode, 0)
@@ -915,7 +915,7 @@ class Bench(InEmptyFolder):
         self.assertEqual(nearfar(*arguments, cwd=self.folder).returncode, 0, "what a killed run has left is no run")
 
     def test_compare_finds_a_regression(self):
-        """Of two runs whose times are made up: those of the second are twice those of the first."""
+        """Compares two runs with invented times: those of the second are twice those of the first."""
         ended = nearfar("bench", "ecsb", "--ranks", "1", "--locks", "mcs", "--duration", "0.02", "--output", "r.jsonl",
                         cwd=self.folder)  # fmt: skip
         self.assertEqual(ended.returncode, 0, ended.stderr)
@@ -930,7 +930,7 @@ class Bench(InEmptyFolder):
         self.assertEqual(nearfar("compare", "b.jsonl", "a.jsonl", cwd=self.folder).returncode, 0)
 
     def test_report_takes_its_python_along(self):
-        """In place of the package is one that says that it runs, and goes on."""
+        """A stand-in for the package prints that it runs, and goes on."""
         package = self.folder / "nearfar_report"
         package.mkdir()
         (package / "__main__.py").write_text("import time\nprint(1, flush=True)\nwhile True: time.sleep(1)\n")
@@ -980,7 +980,7 @@ class Bench(InEmptyFolder):
 
 
 class StoppedThread:
-    """A thread of a program under test that does not go on, as the debugger's interface has it: a signal would stop
+    """A thread of a program under test, stopped by the debugger's interface: a signal would stop
     the whole process."""
 
     SEIZE, INTERRUPT, ANY_THREAD = 0x4206, 0x4207, 0x40000000
@@ -994,14 +994,14 @@ class StoppedThread:
                 raise OSError(ctypes.get_errno(), "cannot stop a thread: the system does not permit ptrace")
 
     def wait_for_end(self):
-        """Its process is not over before that."""
+        """The thread's process ends only after that."""
         with contextlib.suppress(ChildProcessError):
             while os.WIFSTOPPED(os.waitpid(self._thread, self.ANY_THREAD)[1]):
                 pass
 
 
 class Stall(InEmptyFolder):
-    """A rank is stopped in the middle of a benchmark, so that the others wait for it in vain."""
+    """A rank is stopped in the middle of a benchmark, and the others wait for it for ever."""
 
     ARGUMENTS = ["bench", "ecsb", "--locks", "dash", "--duration", "0.1", "--repetitions", "1000000",
                  "--stall-limit", "3", "--output", "r.jsonl"]  # fmt: skip
@@ -1039,7 +1039,7 @@ class Stall(InEmptyFolder):
         return run, processes
 
     def line_of(self, run):
-        """The one line that it ends with."""
+        """The single line with which the run ends."""
         self.out, errors = run.communicate()
         lines = [line for line in errors.splitlines() if line.startswith("nearfar: ") and " stalls: " in line]
         self.assertEqual(len(lines), 1, errors)
@@ -1059,7 +1059,7 @@ class Stall(InEmptyFolder):
         self.assertEqual(records[-1]["what"], "lock 'dash'")
         self.assertIn("\ndash ", self.out)
 
-    # A flush waits within MPI where the target carries it out, as on MPICH.
+    # Where the target carries out a flush, as on MPICH, the flush waits within MPI.
     WAITS = r"rank {} has (waited \d+ m?s for (a signal of|a far word of|the other ranks in) |neither waited nor )"
 
     def test_of_a_rank_that_is_stopped(self):
@@ -1067,10 +1067,10 @@ class Stall(InEmptyFolder):
         os.kill(processes[1], signal.SIGSTOP)
         line = self.line_of(run)
         self.assertRegex(line, self.WAITS.format(0))
-        # A rank that hangs within MPI tells nobody, and rank 0 then hears nobody.
+        # A rank that hangs within MPI sends no report, and then rank 0 receives none.
         if "rank 0 has neither" not in line:
-            self.assertRegex(line, self.WAITS.format(2) + r"|nothing was heard of ranks 1, 2; ")
-            self.assertRegex(line, "; nothing was heard of ranks? 1(, 2)?; ")
+            self.assertRegex(line, self.WAITS.format(2) + r"|no report came from ranks 1, 2; ")
+            self.assertRegex(line, "; no report came from ranks? 1(, 2)?; ")
         self.assert_kept(line)
 
     def test_of_the_rank_that_has_the_results(self):
@@ -1078,15 +1078,15 @@ class Stall(InEmptyFolder):
         os.kill(processes[0], signal.SIGSTOP)
         line = self.line_of(run)
         self.assertRegex(line, self.WAITS.format(1))
-        # A launcher may wake the rank to end it, which then keeps the file as any that is told to end.
+        # A launcher may wake the rank to end it. The rank then keeps the file, like any rank that is told to end.
         self.assertTrue(line.endswith("; what was measured is in 'r.jsonl' or 'r.jsonl.partial-*'"), line)
         self.assertEqual(len(self.left_behind()), 1)
 
     def started_in_threads(self, ranks):
-        # Each repetition has a team of its own: long enough that it is still there when one of it is stopped.
+        # Each repetition has a team of its own. It is so long that the team still exists when one thread is stopped.
         long = ["1" if word == "0.1" else word for word in self.ARGUMENTS]
         run = self.started(COMMAND, *long, "--ranks", str(ranks))
-        others = 3  # main, and those that wait for signals and for stalls
+        others = 3  # main, and the threads that wait for signals and for stalls
         before, threads = None, []
         while len(threads) != others + ranks or threads != before:
             before = threads
@@ -1105,7 +1105,7 @@ class Stall(InEmptyFolder):
         self.stop(run, threads[1]).wait_for_end()
         line = self.line_of(run)
         self.assertRegex(line, self.WAITS.format(0))
-        self.assertIn("; nothing was heard of rank 1; ", line)
+        self.assertIn("; no report came from rank 1; ", line)
         self.assert_kept(line)
 
     def test_where_nobody_waits(self):
@@ -1117,7 +1117,7 @@ class Stall(InEmptyFolder):
 
 
 class Interruption(InEmptyFolder):
-    """A run that is told to end, or that is not asked, leaves what it has."""
+    """A run that a signal ends, even SIGKILL, leaves its results."""
 
     def started(self, *arguments):
         run = subprocess.Popen(
@@ -1162,7 +1162,7 @@ class Interruption(InEmptyFolder):
             (self.folder / "nearfar-report").rmdir()
 
     def ended_by_a_signal(self, *arguments, while_there_is):
-        """What it says then. It is told when a file whose name begins so has something in it."""
+        """The output after the signal, which is sent once a file whose name begins so has some content."""
         run = subprocess.Popen([COMMAND, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)  # fmt: skip
         self.addCleanup(run.kill)
@@ -1186,10 +1186,10 @@ class Interruption(InEmptyFolder):
 
     def test_by_lack_of_memory(self):
         if os.environ["NEARFAR_SANITIZE"]:
-            return  # which itself needs terabytes of addresses
+            return  # the sanitizer itself needs terabytes of addresses
         simulation = ["sim", "ecsb", "--duration", "0.002", "--locks", "cohort", "--nodes", "1,2,3,4,5,6,512", "--ranks-per-node", "28"]
         loops = ["bench", "triad", "--lengths", "1e3,2e3,3e3,4e3,5e3,6e3,1e8", "--containers", "array", "--threads", "1"]
-        for words in [simulation, loops]:  # in an order that is the same each time
+        for words in [simulation, loops]:  # the order is the same each time
             ended = subprocess.run(["prlimit", "--as=600000000", COMMAND, *words, "--repetitions", "5", "--output", "r.jsonl"],
                                    cwd=self.folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)  # fmt: skip
             self.assertIn(ended.returncode, [1, 2], ended.stderr)
@@ -1279,13 +1279,13 @@ class Axes(InEmptyFolder):
         self.assertEqual({sample["parameters"]["levels"] for sample in self.samples("r.jsonl")}, {"all", "none", "package=3"})
 
     def test_a_rank_that_has_no_part_is_not_missed(self):
-        """For longer than one that takes part may be silent."""
+        """Longer than a rank may be silent."""
         ended = under_mpi(2, "bench", "ecsb", "--ranks", "1", "--locks", "tas", "--stall-limit", "1", "--duration", "0.1",
                           "--repetitions", "40")  # fmt: skip
         self.assertEqual(ended.returncode, 0, ended.stderr)
 
     def test_pauses_of_the_benchmark_are_no_stall(self):
-        """By this draw one rank waits for 1.3 s, the other for 1.9 s, however long a repetition is to take."""
+        """In this draw one rank waits for 1.3 s and the other for 1.9 s, whatever the length of a repetition."""
         for progress in ["--progress", "--no-progress"]:
             ended = nearfar("bench", "wbab", "--world", "threads", "--ranks", "2", "--locks", "mcs", "--wait-ns", "500000000", "--draw", "13",
                             progress, "--stall-limit", "0.1", "--duration", "0.01", "--repetitions", "1")  # fmt: skip
@@ -1331,7 +1331,7 @@ class Sweep(InEmptyFolder):
             {"benchmark": "upb", "locks": "mcs", "ranks": 2, "lock_count": 10},
         ],
     }
-    # 4 points of one sample, 1 of four scenarios.
+    # 4 points have one sample, 1 has four scenarios.
     SAMPLES = 3 * (4 + 4)
 
     def sweep(self, *more, study=None):
@@ -1386,7 +1386,7 @@ class Sweep(InEmptyFolder):
         whole = (self.folder / "r.jsonl").read_text().splitlines(keepends=True)
         end = whole.pop()
         self.assertIn('"end"', end)
-        # Within the last record, and between the records of one repetition.
+        # The cut is within the last record, or between the records of one repetition.
         last = whole.pop()
         (self.folder / "r.jsonl").write_text("".join(whole) + last[: len(last) // 2])
         ended = self.sweep()
@@ -1532,7 +1532,7 @@ class Sweep(InEmptyFolder):
         self.assertEqual(nearfar("report", "r.jsonl", cwd=self.folder).returncode, 0)
 
     def test_what_another_study_left_stays(self):
-        """An incomplete repetition that is not the last in the file is no reason to remove what is."""
+        """An incomplete repetition that is not the last in the file is no reason to remove the last one."""
         upb = {"world": "threads", "benchmark": "upb", "locks": "mcs", "ranks": 2, "lock_count": 10, "repetitions": 2}
         ecsb = {"world": "threads", "benchmark": "ecsb", "locks": "mcs", "ranks": 2, "duration": 0.01, "repetitions": 2}
         both = {"world": "threads", "locks": "mcs", "ranks": 2, "repetitions": 2,
@@ -1681,7 +1681,7 @@ class Machine(unittest.TestCase):
 
 
 class Environment(InEmptyFolder):
-    """Variables that clusters set for everybody, and those that a launcher left in a shell."""
+    """Variables that clusters set for all users, and those that a launcher left in a shell."""
 
     BINDING = [("OMP_PROC_BIND", "true"), ("OMP_PLACES", "{0}"), ("GOMP_CPU_AFFINITY", "0")]
 
@@ -1697,7 +1697,7 @@ class Environment(InEmptyFolder):
         )
 
     def where(self, ended):
-        """What the machine, its ranks and their processors are."""
+        """The machine, its ranks and their processors."""
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
         return ended.stdout.partition("MPI library:")[0]
 
@@ -1709,7 +1709,7 @@ class Environment(InEmptyFolder):
         self.assertEqual(ended.stderr.count(f"nearfar: {name} ignored"), 1, ended.stderr)
 
     def test_openmp_binds_no_thread(self):
-        """The first thread, bound to one CPU before main, would hand that on to all others."""
+        """The first thread, bound to one CPU before main, would hand this binding on to all others."""
         for arguments in [["topo"], ["topo", "--pin", "none"]]:
             free = self.where(self.alone(*arguments))
             self.assertIn("core", free)
@@ -1768,7 +1768,7 @@ class Environment(InEmptyFolder):
         self.assertEqual([name for name in names if f"`{name}`" not in shown], [])
 
     def test_ranks_without_a_launcher_are_ignored(self):
-        """As in a shell that was opened under mpirun and outlived it: nobody is there who would print in their place."""
+        """As in a shell that was opened under mpirun and outlived it: no other rank exists to print in their place."""
         gone = str(self.folder / "gone")
         for told in [
             {"PMI_RANK": "1"},
@@ -1806,7 +1806,7 @@ class Environment(InEmptyFolder):
         self.assertIn("world: mpi, 1 rank ", ended.stdout)
 
     def test_ranks_that_are_apart_speak_for_themselves(self):
-        """As in a shell that was opened under the launcher of another library, where no first rank runs beside them."""
+        """As in a shell that was opened under the launcher of another library: no first rank runs beside them."""
         for arguments in [["topo"], ["bnch"]]:
             ended = self.alone(*arguments, PMI_RANK="1", PMI_SIZE="2", PMI_ID="1")
             self.assertEqual(ended.returncode, 2, ended.stderr)
@@ -1816,7 +1816,7 @@ class Environment(InEmptyFolder):
 class ReappearingWrites(unittest.TestCase):
     @unittest.skipIf(os.environ.get("NEARFAR_SANITIZE"), "nothing may be loaded before AddressSanitizer")
     def test_doctor_counts_writes_that_come_back(self):
-        """With the memcpy that stores twice, they do on every library that carries out a put by memcpy. A run in
+        """With the memcpy that stores twice, writes reappear on every library that carries out a put by memcpy. A run in
         which the ranks hardly met says nothing, so it is repeated until one comes back or the test's time is over."""
         came_back = 0
         while not came_back:
@@ -1831,7 +1831,7 @@ class ReappearingWrites(unittest.TestCase):
             self.assertTrue(all(int(writes) > 0 for _, _, writes in counts), found)
             came_back = sum(int(back) for _, back, _ in counts)
             self.assertEqual(found["outcome"], "warn" if came_back else "ok", found)
-            if MPI == "mpich":  # of MPICH 4.0, where the target itself carries out the operation
+            if MPI == "mpich":  # with MPICH 4.0 the target itself carries out the operation
                 return
         self.assertIn("unsound", found["advice"])
 

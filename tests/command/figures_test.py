@@ -1,4 +1,4 @@
-"""nearfar figures as its users meet it: pictures of what a publication shows, measured here."""
+"""nearfar figures as its users meet it: the figures of a publication, measured here."""
 
 import json
 import os

@@ -250,7 +250,7 @@ class BadInput(Loops):
 
     def test_fewer_threads_than_asked_for(self):
         ended = nearfar("bench", "triad", *SMALL, "--threads", "2", OMP_THREAD_LIMIT="1")
-        if "built without OpenMP" in ended.stderr:  # then all loops run on one thread, as it says
+        if "built without OpenMP" in ended.stderr:  # then all loops run on one thread, and the output says so
             return
         self.assertEqual(ended.returncode, 2)
         self.assertIn("OpenMP gives 1 of 2 threads", ended.stderr)

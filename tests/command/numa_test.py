@@ -1,5 +1,5 @@
-"""nearfar where and nearfar topo --pin: what they say of this machine, of a described one, and where they are
-forbidden to ask."""
+"""nearfar where and nearfar topo --pin: their output for this machine, for a described one, and for a system
+that forbids the calls."""
 
 import json
 import os
@@ -45,7 +45,7 @@ class Commands(unittest.TestCase):
 
 
 def kernel_tells():
-    """Whether locate_pages() works here; seen on memory that is certainly touched."""
+    """Whether locate_pages() works here, tried on memory that is certainly touched."""
     found = json.loads(nearfar("where", "--containers", "array", "--json").stdout)
     return found["containers"][0]["on_domain"] is not None
 

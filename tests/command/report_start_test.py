@@ -1,4 +1,4 @@
-"""How nearfar report and nearfar compare start Python, and what they make of one that does not run the package."""
+"""How nearfar report and nearfar compare start Python, and what they print if it cannot run the package."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import unittest
 
 COMMAND = os.environ["NEARFAR_COMMAND"]
 
-# In place of the package: says what it was called with and in which environment, then ends with a status.
+# A stand-in for the package: prints its arguments and environment, then ends with a status.
 FAKE = """
 import json, os, sys
 print(json.dumps({"arguments": sys.argv[1:], "environment": dict(os.environ)}))

@@ -86,7 +86,7 @@ class Benchmarks(InEmptyFolder):
         self.assertNotEqual(first, other)
 
     def test_a_run_that_is_too_short_is_marked(self):
-        """While the queues of many nodes form, a hand-over takes many times what it takes later."""
+        """While the queues of many nodes form, a hand-over takes many times as long as later."""
         arguments = ["sim", "ecsb", "--locks", "cohort", "--nodes", "16", "--ranks-per-node", "14", "--repetitions", "1"]
         short = self.succeed(*arguments, "--duration", "0.004", "--output", "short.jsonl")
         self.assertRegex(short, r"\ncohort .*  not steady\n# not steady: .*--duration")
@@ -335,7 +335,7 @@ class Latencies(InEmptyFolder):
             self.assertEqual(spans, sorted(spans))
             self.assertEqual(spans, [one["measured"][f"acquire_{part}"] for part in self.PARTS])
             self.assertTrue(spans[0] <= one["acquire_mean"] <= spans[-1])
-            # All six ranks take turns, so that none waits longer on average than its whole round.
+            # All six ranks take turns, so the average wait of a rank is at most a whole round.
             self.assertLess(one["acquire_mean"], 6 * one["ns_per_acquisition"] * 1.05)
             self.assertEqual((other["acquire_timed"], other["acquire_p50"]), (0, None))
             self.assertEqual(one["duration_ns"], other["duration_ns"])
@@ -365,7 +365,7 @@ class Latencies(InEmptyFolder):
 
 
 class Osu(InEmptyFolder):
-    """--format osu, read as programs read what OSU's benchmarks print."""
+    """--format osu, read as programs read the output of OSU's benchmarks."""
 
     HEADS = ["Avg Latency(us)", "Min Latency(us)", "Max Latency(us)", "P50 Tail Lat(us)", "P90 Tail Lat(us)",
              "P99 Tail Lat(us)", "P99.9 Tail Lat(us)", "Iterations"]  # fmt: skip
@@ -437,7 +437,7 @@ class Osu(InEmptyFolder):
     def test_runs_along_the_bytes_of_messages(self):
         found = self.blocks("bench", "channel", "--channels", "ring", "--ranks", "2", "--size", "4,64", "--messages", "2000",
                             "--repetitions", "2")  # fmt: skip
-        # Those of 4 bytes have no room for the time when they were sent.
+        # Messages of 4 bytes have no room for the time of their sending.
         self.assertEqual([(heads[:2], [row[0] for row in rows]) for _, heads, rows in found],
                          [(["# Size", "Avg Latency(us)"], [64]), (["# Size", "Time (us)"], [4])])  # fmt: skip
 

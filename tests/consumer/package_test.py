@@ -62,7 +62,7 @@ class Package(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls._folder = tempfile.TemporaryDirectory(prefix="nearfar package ")  # a blank, as users have them, too
+        cls._folder = tempfile.TemporaryDirectory(prefix="nearfar package ")  # users' paths may have a blank, too
         cls.addClassCleanup(cls._folder.cleanup)
         cls.folder = pathlib.Path(cls._folder.name)
         cls.prefix = cls.folder / "prefix"
@@ -84,7 +84,7 @@ class Package(unittest.TestCase):
         self.succeed(*launcher, program, environment=environment)
 
     def configure(self, text, *arguments, language="CXX"):
-        """A project with this text; how CMake ended, and where."""
+        """Configures a project with this text. Returns the result of CMake and the folder."""
         project = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         (project / "CMakeLists.txt").write_text(
             f"cmake_minimum_required(VERSION 3.25)\nproject(consumer LANGUAGES {language})\n" + textwrap.dedent(text)
@@ -117,7 +117,7 @@ class Package(unittest.TestCase):
 
 
 class Components(Package):
-    """Each needs what it needs, and nothing that the others do, nor pkg-config."""
+    """Each component needs its own packages only: not those of the others, and not pkg-config."""
 
     def assert_needs_only_its_own(self, component):
         others = {package for package in NEEDED.values() if package and package != NEEDED[component]}
@@ -198,7 +198,7 @@ class Components(Package):
 
 
 class Reasons(Package):
-    """What a package that is not found says, and when it says nothing."""
+    """The message if the package is not found, and the cases without a message."""
 
     CASES = {
         "mpi": ("MPI", ["no MPI library was found", "MPI_CXX_COMPILER"]),
@@ -289,13 +289,13 @@ class PkgConfig(Package):
         places = [str(path) for path in self.prefix.rglob("pkgconfig")]
         self.assertEqual(len(places), 1, places)
         known = os.environ.get("PKG_CONFIG_PATH", "")
-        # As a shell reads what pkg-config prints.
+        # As a shell reads the output of pkg-config.
         words = self.succeed("sh", "-c", 'eval "set -- $(pkg-config "$@")"; printf "%s\\n" "$@"', "sh", *arguments,
                              environment={"PKG_CONFIG_PATH": f"{places[0]}:{known}"})  # fmt: skip
         return words.splitlines()
 
     def build(self, of, package, compiler=COMPILER, sources=()):
-        """Builds and runs a program; what libraries it was linked with."""
+        """Builds and runs a program. Returns the libraries that it was linked with."""
         program = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / of
         standard = "-std=c11" if of == "c" else "-std=c++20"
         self.succeed(compiler, standard, PROGRAMS[of], *sources, "-o", program, *self.flags("--cflags", "--libs", package))
@@ -311,7 +311,7 @@ class PkgConfig(Package):
             self.assertEqual("libnearfar" in linked, self.LIBRARY.endswith(".so"), linked)
 
     def test_mpi_programs_link_what_was_compiled_for_their_library(self):
-        # With another one each rank would be alone, and say so.
+        # With another launcher each rank would be alone, and print that.
         self.build("mpi", f"nearfar-mpi-{MPI}")
 
     def test_mpi_programs_compile_the_part_for_any_library(self):
@@ -343,7 +343,7 @@ class PkgConfig(Package):
         self.assertEqual(self.flags("--modversion", "nearfar"), [self.version()])
         libs = self.flags("--libs", "nearfar")
         static = self.flags("--static", "--libs", "nearfar")
-        # A static library does not bring what it needs itself; a shared one does.
+        # A static library does not bring its own dependencies; a shared one does.
         self.assertEqual("-lhwloc" in libs, self.LIBRARY.endswith(".a"), libs)
         self.assertEqual("-lgomp" in libs, self.LIBRARY.endswith(".a"), libs)
         self.assertIn("-lhwloc", static)
@@ -366,7 +366,7 @@ class PkgConfig(Package):
 
 
 class SharedLibrary(PkgConfig):
-    """The same with a shared library, and what projects then need not have."""
+    """The same with a shared library; projects then need fewer packages."""
 
     LIBRARY = "libnearfar.so"
 
@@ -389,7 +389,7 @@ class SharedLibrary(PkgConfig):
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("NEARFAR_C=ON", ended.stdout)
 
-    # Not installed here.
+    # The component is not installed here.
     test_c_programs_know_where_the_library_is_if_they_are_told = None
     test_fortran_programs_compile_the_module = None
 
@@ -399,7 +399,7 @@ class SharedLibrary(PkgConfig):
 
 
 class OlderCxx(unittest.TestCase):
-    """Whatever header comes first, the first error is what to do about it."""
+    """Whichever header comes first, the first error gives the cure."""
 
     def first_error(self, header, standard):
         includes = [f"-I{SOURCE}/include", *os.environ["NEARFAR_MPI_INCLUDES"].split(",")]

@@ -1,4 +1,4 @@
-"""CITATION.cff and CHANGELOG.md: they can be read, and are of this version."""
+"""CITATION.cff and CHANGELOG.md: both parse, and name this version."""
 
 import os
 import pathlib

@@ -1,6 +1,6 @@
 """The code in the documents is that of the examples, which are compiled and run.
 
-A block of code that follows a line `<!-- examples/name.cpp: region, region -->` is what stands between the lines
+A block of code that follows a line `<!-- examples/name.cpp: region, region -->` equals the text between the lines
 `// [region]` and `// [end]` of that file, without the indentation, regions after each other with an empty line between.
 Fortran and Python have their own signs of comments.
 """

@@ -1,4 +1,4 @@
-"""The rows of scripts/verified are those of the registry, and say of which code they are.
+"""scripts/verified has a row for each registered lock, and each row names the code that it is about.
 
 A lock without a row fails, as does a row of a lock that is gone. Where the code of a lock, or the checker, has changed since
 its row was made, the test names the row and passes: a search of minutes is not to be repeated for each commit, and what a row
@@ -63,7 +63,7 @@ class Rows(unittest.TestCase):
 
 
 class Code(unittest.TestCase):
-    """Which change makes which row stale."""
+    """Changes of code, and the rows that each makes stale."""
 
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))

@@ -1,4 +1,4 @@
-"""How scripts/run-mpi ends when a rank fails, and when it is ended itself; and where it starts ranks."""
+"""How scripts/run-mpi ends when a rank fails or a signal ends it, and where it starts ranks."""
 
 import os
 import pathlib
@@ -24,7 +24,7 @@ marks = []
 
 
 def started(*program):
-    """Marked by its environment, by which its processes are found however they are related."""
+    """A run with a mark in its environment. The mark finds all its processes, however they are related."""
     mark = f"NEARFAR_TEST_MARK={os.getpid()}.{time.monotonic_ns()}"
     marks.append(mark)
     name, value = mark.split("=")
@@ -63,7 +63,7 @@ def program_of(process):
 
 class Ends(unittest.TestCase):
     def tearDown(self):
-        # Those of a test that has failed would disturb the next.
+        # Processes of a failed test would disturb the next one.
         while marks:
             for process in processes(marks.pop()):
                 try:
@@ -124,7 +124,7 @@ class Ends(unittest.TestCase):
         self.wait_until(lambda: not left())
 
 
-# What batch systems tell the programs of a job on two nodes, HOSTS for a file with their names.
+# The variables that batch systems set in a job on two nodes; HOSTS stands for a file with their names.
 JOBS = [
     {"SLURM_JOBID": "77"},
     {
@@ -141,7 +141,7 @@ JOBS = [
 
 
 class Starts(unittest.TestCase):
-    """Ranks start on this machine, whatever a batch system says."""
+    """Ranks start on this machine, whatever variables a batch system has set."""
 
     def assert_nodes(self, nodes, script, job):
         with tempfile.NamedTemporaryFile("w", encoding="ascii") as hosts:
@@ -172,7 +172,7 @@ class Starts(unittest.TestCase):
 
 
 class SmallSharedMemory(unittest.TestCase):
-    """A container has 64 MiB in /dev/shm, if it is not told otherwise."""
+    """A container has 64 MiB in /dev/shm by default."""
 
     MOUNT = 'mount -t tmpfs -o size="$0" tmpfs /dev/shm && exec "$@"'
 

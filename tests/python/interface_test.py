@@ -27,7 +27,7 @@ COMM = MPI.COMM_WORLD
 
 
 def interrupted(name):
-    """In this block Ctrl-C comes to each call of a function of the library when it has done its work."""
+    """In this block Ctrl-C comes to each call of a library function once the function has done its work."""
     library = _library.load()
     original = getattr(library, f"nearfar_{name}")
 
@@ -51,7 +51,7 @@ def interrupt_at_call_of(name):
 
 
 class OnAllRanks(unittest.TestCase):
-    """A failure on one rank ends all, as the others would wait for it for ever."""
+    """A failure on one rank ends all ranks, as the others would wait for it for ever."""
 
     def run(self, result=None):
         result = super().run(result)
@@ -69,9 +69,9 @@ class OnAllRanks(unittest.TestCase):
 class Declarations(unittest.TestCase):
     def test_every_function_of_the_header_is_called_as_it_is_declared(self):
         declared = re.findall(r"^NEARFAR_API nearfar_status\s+nearfar_(\w+)\(([^;]*)\);", (SOURCE / "include/nearfar.h").read_text(), re.MULTILINE)
-        # Arguments are divided by commas, but for those of the function that is called back.
+        # Commas separate arguments, except those of the callback function.
         counts = {name: len(re.sub(r"void \(\*visit\)\([^)]*\)", "visit", arguments).split(",")) for name, arguments in declared}
-        del counts["world_from_comm"], counts["fortran_has_bytes"]  # what only C, and only Fortran calls
+        del counts["world_from_comm"], counts["fortran_has_bytes"]  # functions that only C, and only Fortran calls
         self.assertGreater(len(counts), 40)
         self.assertEqual(counts, {name: len(arguments) for name, arguments in _library.FUNCTIONS.items()})
 
@@ -121,7 +121,7 @@ class Worlds(OnAllRanks):
             _ = 1 / 0
         self.assertTrue(world._handle)
         world.close()
-        world.close()  # again is nothing
+        world.close()  # a second call does nothing
 
     def test_numbers_do_not_wrap(self):
         for home in (1 << 32, -1, 0.0, "0"):
@@ -280,7 +280,7 @@ class Locks(OnAllRanks):
     def test_readers_share_and_writers_do_not(self):
         lock = self.world.rwlock()
         with lock.reading():
-            self.world.barrier()  # all are in
+            self.world.barrier()  # all ranks are in
         self.world.barrier()
         if COMM.rank == 0:
             with lock.writing():
@@ -413,7 +413,7 @@ class Maps(OnAllRanks):
         world = nearfar.World(MPI.COMM_SELF)
         words = world.map(np.int64, 30, entries=8)
         words[1] = b"one"
-        for key in (1, 2):  # what is not there is not put back
+        for key in (1, 2):  # a missing entry is not put back
             with interrupted("map_erase") as erased, self.assertRaises(KeyboardInterrupt):
                 words.pop(key, None)
             erased.assert_called_once()
@@ -491,7 +491,7 @@ class Channels(unittest.TestCase):
         other = threading.Thread(target=channel.put, args=(b"come",))
         buffer = ctypes.create_string_buffer(10)
         other.start()
-        # One call for ever, unlike get(): with the interpreter lock held nobody could put anything.
+        # A single call waits for ever, unlike get(): with the interpreter lock held no thread could put a value.
         for word in (b"come", b"again"):
             _library.call("channel_receive", channel._handle, buffer, 10, None)
             self.assertEqual(buffer.raw[2 : 2 + len(word)], word)
@@ -507,7 +507,7 @@ class Channels(unittest.TestCase):
         original = library.nearfar_channel_receive_for
 
         def receive(*given):
-            self.assertLessEqual(given[-1], 100_000_000)  # or nobody would look for what comes now
+            self.assertLessEqual(given[-1], 100_000_000)  # or no thread would look for the next value
             signal.raise_signal(signal.SIGINT)
             return original(*given)
 

@@ -1,4 +1,4 @@
-"""The Python package as a wheel of this tree, installed where nothing else of it is."""
+"""The Python package as a wheel of this tree, installed apart from the tree."""
 
 import os
 import pathlib
@@ -30,7 +30,7 @@ class Wheel(unittest.TestCase):
             folder = pathlib.Path(name)
             run(sys.executable, "-m", "venv", folder / "venv")
             pip = [folder / "venv/bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check"]
-            # With the library that the other tests use, instead of one that is compiled for it.
+            # The wheel takes the library of the other tests, instead of one compiled for it.
             run(*pip, "wheel", "--no-deps", "--wheel-dir", folder, SOURCE,
                 f"--config-settings=cmake.define.NEARFAR_PYTHON_LIBRARY={LIBRARY}",
                 "--config-settings=cmake.define.NEARFAR_C=OFF", "--config-settings=cmake.define.NEARFAR_MPI=OFF",

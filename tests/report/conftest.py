@@ -30,7 +30,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def report(tmp_path: Path) -> Callable[..., Outcome]:
-    """report(arguments...) runs the command in an empty directory and returns what came of it."""
+    """report(arguments...) runs the command in an empty directory and returns its result."""
     work = tmp_path / "work"
     work.mkdir()
 

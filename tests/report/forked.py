@@ -1,4 +1,4 @@
-"""Runs a module of the report as `python -m` does, in a fork of this process: what takes 0.6 s to load is loaded once."""
+"""Runs a module of the report as `python -m` does, in a fork of this process: modules that take 0.6 s to load are loaded once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tempfile
 import traceback
 from pathlib import Path
 
-# For the forks, which would load them one by one.
+# The forks would load them one by one.
 import matplotlib.figure  # noqa: F401
 import pandas  # noqa: F401
 
@@ -33,7 +33,7 @@ def run_module(module: str, *arguments: str | Path, cwd: Path) -> Outcome:
 
 
 def _become(module: str, arguments: list[str], cwd: Path, stdout: int, stderr: int) -> None:
-    status = 70  # of a test that went wrong here
+    status = 70  # this belongs to a test that failed here
     signal.alarm(120)  # a run that hangs ends with status -14
     try:
         os.chdir(cwd)

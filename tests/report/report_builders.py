@@ -1,4 +1,4 @@
-"""Records of results files for the tests, and what came of a run of the report."""
+"""Records of results files for the tests, and the result of a run of the report."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def upb_samples(lock: str, times: dict[str, float], repetitions: int = 8, **chan
 
 
 def statement(**changes: Any) -> Record:
-    """Of the benchmark whose samples `stated` makes."""
+    """The statement of the benchmark whose samples `stated` makes."""
     return {
         "title": "waiting room", "summary": "How long the last one waits", "source": "Moe 1999", "kind": "barrier",
         "case": None, "axes": [{"name": "work", "unit": "ns", "meaning": "done between two rounds"}],
@@ -60,7 +60,7 @@ def statement(**changes: Any) -> Record:
 
 
 def stated(name: str = "tree", repetition: int = 0, value: float | None = 2.0, **changes: Any) -> Record:
-    """A sample of a benchmark that is not of locks: it names a barrier, and has nothing that only locks have."""
+    """A sample of a benchmark that is not about locks: it names a barrier, and lacks the fields of locks."""
     known = {
         **ecsb("", repetition), "benchmark": "room", "barrier": name, "axes": {}, "effort": {"duration": 0.1},
         "measured": {"round": value, "late": 3},
@@ -99,7 +99,7 @@ def loop_eight(container: str, mflops: float = 500.0, **changes: Any) -> list[Re
 
 
 def figure_of(number: str, axis: str, *notes: str) -> Record:
-    """What the provenance of a figure's results says about it."""
+    """The part about a figure in the provenance of its results."""
     return {"number": number, "title": f"what figure {number} shows", "axis": axis, "notes": list(notes)}
 
 

@@ -1,4 +1,4 @@
-"""Every kind of bad input: status 2, one line that names the place, nothing written."""
+"""Every kind of bad input: status 2, one line that names the place, and no file written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""nearfar compare: verdicts, statuses, and what does not match."""
+"""nearfar compare: verdicts, statuses, and points without a match."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOISE = (0.98, 1.0, 1.01, 0.99, 1.02, 1.0, 0.97, 1.03)
 
 
 def repetitions(lock: str, ns: float, noise: Sequence[float] = NOISE) -> list[Record]:
-    """Of 1000 acquisitions each."""
+    """Samples of 1000 acquisitions each."""
     return [ecsb(lock, r, (600, 400), duration_ns=round(1000 * ns * factor)) for r, factor in enumerate(noise)]
 
 
@@ -170,7 +170,7 @@ def test_sweeps(write: Write) -> None:
 
 
 def test_every_column_of_times_is_judged(write: Write) -> None:
-    """Readers became slower, writers did not; what has no value, is no time, or is only shown, is left out."""
+    """Readers became slower, writers did not. Quantities without a value, that are no time, or that are only shown are left out."""
 
     def samples(reader_ns: float) -> list[Record]:
         return [

@@ -1,4 +1,4 @@
-"""Samples as CSV: what a spreadsheet or another program gets of results."""
+"""Samples as CSV: results for a spreadsheet or another program."""
 
 from __future__ import annotations
 

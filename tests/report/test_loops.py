@@ -56,7 +56,7 @@ def test_ratio_takes_the_array_that_is_most_alike(report: Report, write: Write) 
     samples += loop_eight("segmented", 400.0, stores="streaming")
     rows = {row[0]: row for row in table_rows(report(write("t.jsonl", samples)).page)}
     assert rows["numa_vector"][7] == rows["segmented"][7] == "1.000 [1.000, 1.000]"
-    # An array is held to itself.
+    # An array is compared with itself.
     assert rows["array (serial, regular stores)"][7] == rows["array (parallel, streaming stores)"][7]
 
 

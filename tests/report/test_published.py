@@ -1,4 +1,4 @@
-"""Published points beside what was simulated."""
+"""Published points beside simulated ones."""
 
 from __future__ import annotations
 

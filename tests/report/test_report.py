@@ -138,7 +138,7 @@ def test_scaling_run_that_fills_nodes_is_one_curve(report: Report, write: Write)
 
 
 def test_unsound_locks_are_marked(report: Report, write: Write) -> None:
-    """Everywhere: a reader of one figure must not take them for locks that work."""
+    """Every figure marks them: a reader of one figure must not take them for working locks."""
     file = write("a.jsonl", [*eight("mcs", sound=True), *eight("d_mcs.put", sound=False)])
     page = report(file).page
     assert "d_mcs.put (unsound)" in page
@@ -146,7 +146,7 @@ def test_unsound_locks_are_marked(report: Report, write: Write) -> None:
 
 
 def test_series_that_are_not_steady_are_marked(report: Report, write: Write) -> None:
-    """By the median over repetitions: one that met other work says nothing."""
+    """The median over repetitions decides: a single repetition that met other work does not."""
     drifts = [1.0, 1.02, 0.97, 1.5, 0.99, 1.01, 0.4, 1.0]
     noisy = [{**one, "drift": drift} for one, drift in zip(eight("mcs"), drifts)]
     forming = [{**one, "drift": 3.0} for one in eight("cohort")]

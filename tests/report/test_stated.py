@@ -37,7 +37,7 @@ def test_section_of_a_stated_benchmark(report: Report, room: Callable[..., Path]
     assert_figure(outcome.directory, "room-bars")
     page = outcome.page
     assert_self_contained(page)
-    assert "<h2>Waiting room (room)</h2><p>" not in page  # 'room' is said already
+    assert "<h2>Waiting room (room)</h2><p>" not in page  # the title has 'room' already
     assert "<h2>Waiting room</h2>\n<p>How long the last one waits. Source: Moe 1999.</p>" in page
     assert ["Barrier", "World", "Nodes", "Ranks", "n", "round in µs", "late ranks"] in heads(page)
     assert "round in µs: from the first to the last. late ranks: that came last." in page
@@ -50,7 +50,7 @@ def test_section_of_a_stated_benchmark(report: Report, room: Callable[..., Path]
 
 
 def test_heads_say_in_words_what_is_measured(report: Report, write: Write) -> None:
-    """Files of older versions do not say it."""
+    """Files of older versions lack this field."""
     samples = [{**one, "rw_lock": "rma_rw"} for one in stated_eight("tree")]
     for said, head in (({"kind_title": "reader-writer lock"}, "Reader-writer lock"), ({}, "Rw lock")):
         for columns in (statement()["columns"], []):
@@ -170,7 +170,7 @@ def test_other_objects_need_nothing_of_locks(write: Write, room: Callable[..., P
     read_all([str(room([stated()]))])
     with pytest.raises(ResultsError, match=":2: required field 'barrier' is missing"):
         read_all([str(room([without(stated(), "barrier")]))])
-    with pytest.raises(ResultsError, match=":2: required field 'lock' is missing"):  # nothing says what it is of
+    with pytest.raises(ResultsError, match=":2: required field 'lock' is missing"):  # the record does not name its object
         read_all([str(write("u.jsonl", [stated()]))])
     with pytest.raises(ResultsError, match=":2: required field 'contended' is missing"):
         lock = {**stated(), "lock": "tas"}
@@ -257,7 +257,7 @@ def test_what_is_only_recorded_is_in_a_table_of_its_own(report: Report, room: Ca
     assert [row for row in table_rows(page) if row[:2] == ["tree", "MPI"]][-1][-1] == "7 [7, 7]"
     assert "Waiting room, in detail: median" in page
     before = report(room(stated_eight("tree"), columns=columns[:1])).page
-    assert "in detail" not in before  # nothing of it was measured
+    assert "in detail" not in before  # no sample has it
 
 
 def test_latencies_of_locks_are_in_the_details_of_their_sections(report: Report, write: Write) -> None:

@@ -1,4 +1,4 @@
-"""Output that is closed or in another encoding, and the status that the command nearfar asks for."""
+"""Output that is closed or in another encoding, and the status that the command nearfar expects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REPORT, COMPARE = "nearfar_report", "nearfar_report.compare"
 def run(
     cwd: Path, module: str, *arguments: str | Path, redirected: str = "", **environment: str
 ) -> subprocess.CompletedProcess[bytes]:
-    """A module of the package, by a shell that redirects its output."""
+    """Runs a module of the package in a shell that redirects its output."""
     return subprocess.run(
         ["sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-m", module, *map(str, arguments)],
         capture_output=True,
@@ -31,7 +31,7 @@ def run(
 
 @pytest.fixture
 def results(write: Write) -> Path:
-    """Of times that are shown with an ellipsis and a narrow blank."""
+    """Results with times that are shown with an ellipsis and a narrow blank."""
     return write("a.jsonl", [ecsb("mcs", r, duration_ns=1000 * ns) for r, ns in enumerate((51, 300, 400, 1250))])
 
 
@@ -61,7 +61,7 @@ def test_what_goes_to_a_closed_stderr_is_not_written_to_stdout(tmp_path: Path, r
     [
         ({"PYTHONIOENCODING": "latin1"}, "latin1", b"\xe9"),
         ({"PYTHONIOENCODING": "ascii:strict"}, "ascii", b"?"),
-        ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, "ascii", "é".encode()),  # as it is
+        ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, "ascii", "é".encode()),  # unchanged
         ({"PYTHONIOENCODING": "utf-8"}, "utf-8", "é".encode()),
     ],
 )

@@ -1,4 +1,4 @@
-"""Runs that ended early, or were resumed: their files count with what they hold, and say so."""
+"""Runs that ended early, or were resumed: the report uses the samples in their files, and says that the runs are unfinished."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_cut_at_any_byte(write: Write) -> None:
         path.write_bytes(whole[:length])
         with pytest.raises(ResultsError):
             read_all([str(path)])
-    for length in range(one, len(whole) - 1):  # the final newline alone carries nothing
+    for length in range(one, len(whole) - 1):  # the final newline alone carries no data
         path.write_bytes(whole[:length])
         file = read_all([str(path)])[0]
         assert [sample.record["lock"] for sample in file.samples] == ["Stoß"]
@@ -85,7 +85,7 @@ def test_cut_at_any_byte(write: Write) -> None:
 def test_stall(report: Report, write: Write) -> None:
     path = write("a.jsonl", [ecsb(), STALL], records_expected=8)
     assert_unfinished(report(path), path, "lock 'dash' stalls: rank 0 has waited", "1 of 8")
-    # Said where nothing is missing, too.
+    # The note appears even if no sample is missing.
     path = write("b.jsonl", [ecsb(), STALL], records_expected=1)
     assert_unfinished(report(path), path, "lock 'dash' stalls: rank 0 has waited", "1 of 1")
 
@@ -114,7 +114,7 @@ def test_resumed(report: Report, write: Write) -> None:
 
 
 def test_resumed_where_a_torn_line_was(report: Report, write: Write) -> None:
-    """The writer removes the torn line, so that nothing says why the first run ended; the second may be torn again."""
+    """The writer removes the torn line, so no record has the reason why the first run ended. The second may be torn again."""
     path = write("a.jsonl", [*samples(2), RESUMED, *samples(2, 2)], records_expected=4)
     assert_complete(report(path))
     path.write_bytes(path.read_bytes()[:-40])
@@ -164,7 +164,7 @@ def test_faults_in_the_middle(report: Report, write: Write) -> None:
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[:2], lines[2][:-30], lines[3]]) + "\n")
     assert_refused(report(path), f"{path}:3: the line is not JSON")
-    path.write_text("\n".join([*lines[:3], lines[3][:-30]]) + "\n")  # a line that ends was written whole
+    path.write_text("\n".join([*lines[:3], lines[3][:-30]]) + "\n")  # a line with its newline was written whole
     assert_refused(report(path), f"{path}:4: the line is not JSON")
 
 

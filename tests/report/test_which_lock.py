@@ -1,4 +1,4 @@
-"""The first section: which lock is to be taken, by speed and fairness together."""
+"""The first section: the choice of a lock by speed and fairness together."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_largest_number_of_ranks_counts(report: Report, write: Write) -> None:
 
 
 def test_places_are_told_apart(report: Report, write: Write) -> None:
-    """By nodes and worlds; what is no lock, or of another benchmark, is not among them."""
+    """By nodes and worlds. Other objects, and results of other benchmarks, are left out."""
     samples = [sample for lock in "abc" for sample in runs(lock, (500, 500))]
     samples += [sample for lock in "abc" for sample in runs(lock, (500,) * 4, nodes=2)]
     samples += runs("d", (900, 900), benchmark="wbab") + runs("e", (900, 900), world="threads")
@@ -75,7 +75,7 @@ def test_places_are_told_apart(report: Report, write: Write) -> None:
 
 @pytest.fixture
 def drawn(write: Write, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Axes, str]]:
-    """drawn(samples) -> the axes of the picture, which nobody renders, and the first note"""
+    """drawn(samples) -> the axes of the picture, which is not rendered, and the first note"""
 
     def axes_of(samples: list[dict]) -> tuple[Axes, str]:
         figures: list[Figure] = []
@@ -123,7 +123,7 @@ def test_whiskers_are_the_intervals(drawn: Callable[..., tuple[Axes, str]]) -> N
 def test_settings_of_one_lock_are_joined(drawn: Callable[..., tuple[Axes, str]]) -> None:
     """In the order of their numbers, the first with its whole name."""
     samples = [*runs("a", (250, 250)), *runs("b", (1900, 100), parameters={"x": 1})]
-    samples += runs("b", (1800, 100), parameters={"x": 2})  # two are no curve
+    samples += runs("b", (1800, 100), parameters={"x": 2})  # two points are no curve
     for passes, each in [(100, 600), (5, 400), (20, 500)]:
         samples += runs("cohort", (each, each), parameters={"passes": passes})
     axes, note = drawn(samples)
@@ -133,4 +133,4 @@ def test_settings_of_one_lock_are_joined(drawn: Callable[..., tuple[Axes, str]])
     assert found["cohort (passes=5)"] == (125.0, 0.0)
     assert found["20"] == (100.0, 0.0) and found["100"] == (83.3, 0.0)
     assert {"b (x=1)", "b (x=2)"} <= set(found)
-    assert "was cohort (passes=100), 83.3 ns" in note and "the default" not in note  # that is the first that was asked for
+    assert "was cohort (passes=100), 83.3 ns" in note and "the default" not in note  # the first one requested

@@ -1,4 +1,4 @@
-"""A script that set -e ends says at which line, once, and keeps the status; a failure that it handles adds no line."""
+"""A script that set -e ends names the line once and keeps the status. A failure that the script handles adds no line."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ FIRST = START.count("\n") + 1
 
 
 class InFolder(unittest.TestCase):
-    """With the scripts copied to an empty folder."""
+    """Copies the scripts to an empty folder."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -34,7 +34,7 @@ class InFolder(unittest.TestCase):
         )
 
     def ends(self, text, status, *lines, **environment):
-        """Runs a script of that text after its start, and compares its status and the lines of its stderr."""
+        """Runs a script with this text after the usual start, and compares its status and the lines of its stderr."""
         (self.root / "scripts" / "trial").write_text(START + text + "\n")
         ended = self.run_script("trial", **environment)
         self.assertEqual((ended.returncode, ended.stderr.splitlines()), (status, list(lines)), text)
@@ -120,7 +120,7 @@ class Handled(InFolder):
             self.assertNotIn("failed with status", ended.stderr)
 
     def test_no_python_with_the_modules(self):
-        # Neither that of PATH nor Debian's has such a module.
+        # Neither the python3 in PATH nor Debian's has such a module.
         self.ends("python=$(find_python nothing_has_this) || exit", 1,
                   "trial: no Python 3 with the modules nothing_has_this is installed; run scripts/setup test, or name"
                   " one in NEARFAR_PYTHON", NEARFAR_PYTHON="")  # fmt: skip
@@ -131,7 +131,7 @@ class Handled(InFolder):
                   " one that has them", NEARFAR_PYTHON="/none")  # fmt: skip
 
     def test_run_mpi_passes_on_the_status_of_a_program(self):
-        """With launchers that run one rank, in place of those of MPI."""
+        """Launchers that run one rank stand in for those of MPI."""
         (self.root / "bin").mkdir()
         for library in ["openmpi", "mpich"]:
             launcher = self.root / "bin" / f"mpirun.{library}"

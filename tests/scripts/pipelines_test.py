@@ -84,7 +84,7 @@ def words_of(arguments):
 
 
 def without(pattern, text):
-    """Blank where the pattern is, with the same lines."""
+    """The text with the pattern replaced by blanks, and the same lines."""
     return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 

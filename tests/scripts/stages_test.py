@@ -20,7 +20,7 @@ def without(environment, *names):
 
 
 def is_alive(process):
-    """Whether it runs: one that has ended may wait for its parent to look."""
+    """Whether the process runs: an ended process may still wait for its parent to look."""
     try:
         return pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
     except FileNotFoundError:
@@ -28,7 +28,7 @@ def is_alive(process):
 
 
 class InFolder(unittest.TestCase):
-    """With the scripts copied to an empty folder."""
+    """Copies the scripts to an empty folder."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -115,7 +115,7 @@ class Signals(InFolder):
             script.send_signal(number)
             script.communicate()
             self.assertEqual(script.returncode, 128 + number)
-            while is_alive(inner):  # no longer than the test may take
+            while is_alive(inner):  # at most the time limit of the test
                 os.sched_yield()
 
 
