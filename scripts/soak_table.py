@@ -21,7 +21,7 @@ def library_of(record: dict) -> str:
     return "threads" if record["world"] == "threads" else record["library"].split(",")[0]
 
 
-# Of an object on a library: the operations on one node and on several.
+# Operations of an object on a library: on one node, and on several.
 Rows = dict[tuple[str, str], dict[bool, int]]
 
 
@@ -33,7 +33,7 @@ def rows_of(records: list[dict]) -> Rows:
 
 
 def rows_in(text: str) -> Rows:
-    """Those of a table that was made here."""
+    """Rows of a table that this script made."""
     rows: Rows = {}
     for name, library, one, several in re.findall(r"^\| `(.+?)` \| (.+?) \| (\S+) \| (\S+) \|$", text, re.MULTILINE):
         counts = {False: one, True: several}
@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
     records = []
     for name in arguments:
         for number, line in enumerate(pathlib.Path(name).read_text().splitlines(), 1):
-            # A launcher that ends a program may mix its own words in, before a record too.
+            # A launcher that ends a program may mix its own words in, even before a record.
             start = line.find('{"object":')
             if start < 0:
                 continue
