@@ -1,6 +1,6 @@
-"""The documents keep the rules of CONTRIBUTING.md that a program can check.
+"""The documents, the comments and the messages of static_assert keep the rules of CONTRIBUTING.md that a program can check.
 
-Sentences are those of paragraphs and list items. Code, tables, links, headings and comments are left out.
+Sentences are those of paragraphs and list items. Code, tables, links, headings and comments of documents are left out.
 """
 
 import os
@@ -11,6 +11,8 @@ import unittest
 SOURCE = pathlib.Path(os.environ.get("NEARFAR_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
 # Documents that do not keep the rules yet. One that does must leave the list.
 EXEMPT: set[str] = set()
+# Folders whose comments are checked; messages of static_assert are checked in all C++ files.
+COMMENTED = ["src", "bench", "examples", "tests"]
 MOST_WORDS = 40
 MOST_LINES_OF_README = 100
 
@@ -23,8 +25,14 @@ ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|cf|vs|al|etc|approx|[Ff]ig|[Nn]o|[Ss]
 END = re.compile(r"[.!?][)*\"']*(?=\s+[\"'(*\[`]*[A-Z0-9`]|\s*$)")
 CODE, LINK = "`code`", "`link`"  # what stands for either
 
+# Strings come first, so that a // within one begins no comment.
+CPP_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*')
+STATIC_ASSERT = re.compile(r'\bstatic_assert\s*\((?:[^;"]|"(?:[^"\\\n]|\\.)*"(?!\s*\)))*?((?:"(?:[^"\\\n]|\\.)*"\s*)+)\)\s*;')
+# The line over a part of a file, a word for clang-tidy, and an error that a compiler must give.
+NO_SENTENCE = re.compile(r"-{4}|NOLINT|error: ")
+
 # Not "Whatever happens, the lock ...", which is no subject.
-FREE_RELATIVE = re.compile(r"[\"'(*]*(?:(?:Who|What)\s|(?:Whoever|Whatever)\s(?!.*,))", re.DOTALL)
+FREE_RELATIVE = re.compile(r"[\"'(*]*(?:(?:Who|What)\s|(?:Whoever|Whatever)\s(?!.*,))", re.DOTALL | re.IGNORECASE)
 # Not "so many ranks that ...", which is English.
 SO_MANY = re.compile(r"\bso\s+many\b(?!\s+\w+\s+that\b)", re.IGNORECASE)
 
@@ -108,6 +116,64 @@ def findings(name, text):
     ]
 
 
+def comments(text):
+    """Each comment of a C++ text with the number of its first line; lines that follow each other are one comment."""
+    found = []
+    for token in CPP_TOKEN.finditer(text):
+        if not token[0].startswith("//"):
+            continue
+        number = text.count("\n", 0, token.start()) + 1
+        is_alone = not text[text.rfind("\n", 0, token.start()) + 1 : token.start()].strip()
+        line = re.sub(r"^///?<? ?", "", token[0])
+        if is_alone and found and found[-1][2] and found[-1][0] + len(found[-1][1]) == number:
+            found[-1][1].append(line)
+        else:
+            found.append((number, [line], is_alone))
+    for number, lines, _ in found:
+        in_list = False
+        for i, line in enumerate(lines):
+            is_item = bool(ITEM.match(line))
+            in_list = is_item or (in_list and line.startswith(" "))
+            is_code = line.startswith("  ") and not in_list
+            lines[i] = "" if is_code or NO_SENTENCE.match(line) else line
+        yield number, "\n".join(lines)
+
+
+def static_assert_messages(text):
+    for found in STATIC_ASSERT.finditer(text):
+        message = re.sub(r'"\s*"', "", found[1].strip())[1:-1]
+        yield text.count("\n", 0, found.start(1)) + 1, message
+
+
+def findings_in_cpp(name, text, with_comments=True):
+    parts = list(static_assert_messages(text)) + (list(comments(text)) if with_comments else [])
+    found = []
+    for number, part in sorted(parts):
+        found += [
+            f"{name}:{number + line - 1}: {rule}\n    {' '.join(sentence.split())}"
+            for line, sentence in sentences(part)
+            for rule in broken_rules(sentence)
+        ]
+    return found
+
+
+def cpp_files():
+    for folder in ["include", "src", "bench", "apps", "examples", "tests"]:
+        for suffix in ["cpp", "hpp", "c", "h"]:
+            yield from sorted((SOURCE / folder).rglob(f"*.{suffix}"))
+
+
+class Sources(unittest.TestCase):
+    def test_comments_and_static_asserts_keep_the_rules(self):
+        found = []
+        for file in cpp_files():
+            name = str(file.relative_to(SOURCE))
+            is_commented = any(name.startswith(f"{folder}/") for folder in COMMENTED)
+            found += findings_in_cpp(name, file.read_text(), is_commented)
+        if found:
+            self.fail("\n" + "\n".join([*found, f"{len(found)} found; CONTRIBUTING.md has the rules"]))
+
+
 class Documents(unittest.TestCase):
     def test_sentences_keep_the_rules(self):
         found = []
@@ -127,7 +193,7 @@ class Documents(unittest.TestCase):
 
 
 class Rules(unittest.TestCase):
-    """What the rules find, and what they leave alone."""
+    """Sentences that the rules find, and sentences that they leave alone."""
 
     LONG = "The lock is " + "very " * 36 + "fast."
 
@@ -148,6 +214,21 @@ class Rules(unittest.TestCase):
         self.assertEqual(self.found("It is of so many\nbytes, or so\nmany ranks."), ["a.md:1: say how many: 'so many'"])
         for right in ["There are so many ranks that all wait.", "`so many` is code.", "Also many wait."]:
             self.assertEqual(self.found(right), [], right)
+
+    def test_comments_and_messages_of_sources_are_found(self):
+        text = """// Who waits
+// sleeps.
+int a;  // what is seen
+const char* b = "// Who is no comment";
+// ---- what is a title ----
+static_assert(sizeof(int) == 4,
+              "of "
+              "so many bytes");
+static_assert(is_named("Who"));
+"""
+        lines = [int(found.split(":")[1]) for found in findings_in_cpp("a.cpp", text)]
+        self.assertEqual(lines, [1, 3, 7])
+        self.assertEqual(len(findings_in_cpp("a.cpp", text, with_comments=False)), 1)
 
     def test_long_sentences_are_found(self):
         self.assertEqual(self.found(f"First.\n\n{self.LONG}"), [])
