@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bench/axis.hpp"
+#include "bench/compiled_worlds.hpp"
 #include "bench/object.hpp"
 #include "bench/results.hpp"
 #include "nearfar/engine/world.hpp"
@@ -128,12 +129,10 @@ void to_json(nlohmann::ordered_json& to, const benchmark& from);
 template <typename B>
 [[nodiscard]] benchmark registered() {
   benchmark result = B::statement();
-#ifdef NEARFAR_MPI_ONLY
-  std::get<runner<mpi::world>>(result.runners) = B::template run<mpi::world>;
-#else
-  result.runners = {B::template run<mpi::world>, B::template run<threads::world>,
-                    B::template run<engine::world>};
-#endif
+  const auto add = [&]<typename W>(runner<W>& to) {
+    if constexpr (is_compiled<W>) to = B::template run<W>;
+  };
+  std::apply([&](auto&... each) { (add(each), ...); }, result.runners);
   return result;
 }
 

@@ -14,23 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include "bench/compiled_worlds.hpp"
 #include "bench/object.hpp"
 #include "nearfar/engine/world.hpp"
 #include "nearfar/memory/mpi/world.hpp"
 #include "nearfar/memory/threads/world.hpp"
 
 namespace nearfar::bench {
-
-/// Whether this build has objects in the world of `Maker`, a factory or the like; `OfMpi` is the one of the
-/// MPI world. A build that tests a further MPI library leaves out the other worlds, for which the library
-/// makes no difference.
-#ifdef NEARFAR_MPI_ONLY
-template <typename OfMpi, typename Maker>
-inline constexpr bool is_compiled = std::same_as<OfMpi, Maker>;
-#else
-template <typename OfMpi, typename Maker>
-inline constexpr bool is_compiled = true;
-#endif
 
 /// Which ranks may be exchanged, together with their own words, so that nothing changes but names. Of
 /// schedules that differ only by such an exchange the checker explores one. An entry that claims this of
@@ -132,11 +122,14 @@ class registry {
   }
 
  private:
+  template <typename W, typename Factory>
+  static constexpr bool is_in =
+      is_compiled<W> && std::same_as<Factory, typename Entry::template factory_in<W>>;
   template <typename Factory, typename Make>
   static void set_factory(Factory& factory, const Make& make) {
-    if constexpr (is_compiled<typename Entry::template factory_in<mpi::world>, Factory> &&
-                  std::constructible_from<Factory, const Make&>)
-      factory = make;
+    constexpr bool is_in_build =
+        is_in<mpi::world, Factory> || is_in<threads::world, Factory> || is_in<engine::world, Factory>;
+    if constexpr (is_in_build && std::constructible_from<Factory, const Make&>) factory = make;
   }
 
   std::vector<Entry> entries_;

@@ -92,9 +92,9 @@ TEST(benchmarks, state_what_they_are) {
         const axis_value simulated = one.simulated.value_or(one.standard);
         EXPECT_EQ(one.parse(text_of(simulated)), simulated) << one.name;
       }
-    EXPECT_TRUE(each.runner_in<mpi::world>());
-    EXPECT_TRUE(each.runner_in<threads::world>());
-    EXPECT_TRUE(each.runner_in<engine::world>());
+    EXPECT_EQ(static_cast<bool>(each.runner_in<mpi::world>()), is_compiled<mpi::world>);
+    EXPECT_EQ(static_cast<bool>(each.runner_in<threads::world>()), is_compiled<threads::world>);
+    EXPECT_EQ(static_cast<bool>(each.runner_in<engine::world>()), is_compiled<engine::world>);
   }
   EXPECT_EQ(find_benchmark("none"), nullptr);
 }
