@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
+from .benchmarks import Column
 from .statistics import Summary
 from .styles import FAINT, NOTE, TEXT, Look
 from .tables import power_of_ten, short_number, tick_number
@@ -27,15 +28,6 @@ BANDS_UP_TO = 8  # series; more bands than that hide each other, and whiskers ta
 _LEGEND_COLUMNS = 3
 
 Cell = tuple[str, str, str]  # series, column, part
-
-
-@dataclass(frozen=True)
-class Column:
-    """One quantity: its key in the cells, and the text of its axis with the unit."""
-
-    key: str
-    label: str
-    title: str = ""
 
 
 @dataclass(frozen=True)

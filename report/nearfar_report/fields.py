@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .statements import Statement
+from typing import Any
 
 RERUN = "run the benchmark again"
 
@@ -27,24 +23,6 @@ class ResultsError(ReportError):
     def __init__(self, path: str, line: int | None, what: str, todo: str) -> None:
         place = printable(path) if line is None else f"{printable(path)}:{line}"
         super().__init__(f"{place}: {what}; {todo}")
-
-
-@dataclass(frozen=True)
-class Format:
-    """One schema: what its records must hold, and which samples must not enter any figure."""
-
-    schema: str
-    # Raises the ResultsError of the first fault of a record: path, line, record.
-    check_provenance: Callable[[str, int, Record], None]
-    check_sample: Callable[[str, int, Record, Statement], None]
-    # Why a sample is void, or None.
-    void_reason: Callable[[Record, Statement], str | None]
-    # The configuration of a sample in a few words.
-    describe: Callable[[Record, Statement], str]
-    # What tells the configuration of a sample apart from others, by name: benchmark and object first.
-    configuration: Callable[[Record, Statement], Record]
-    # What a sample measured, as nanoseconds of one unit of its work; None if it does not know.
-    time_ns: Callable[[Record], float | None]
 
 
 def printable(text: str) -> str:

@@ -9,34 +9,17 @@ from typing import Any
 
 import pandas
 
-from .charts import BarPanel, Column, bar_chart, curve_chart
+from .benchmarks import Column
 from .fields import text_of
 from .measurements import PLACE, axis_values, name_series, varying_axes
-from .panels import Panel, bars, chunks, lines, panels, place_title, rank_noun
+from .panels import Panel, bars, lines, panels, place_title, rank_noun
+from .pictures import bar_pictures, curve_picture, numbered
 from .statements import JUDGED, RECORDED, Quantity, Statement, is_value, with_unit
 from .statistics import summarize
-from .styles import Look, Picture, looks, picture
-from .tables import MISSING, Table, capitalised, counted, fixed, interval_note, with_interval, world_name
+from .styles import Picture, looks
+from .tables import MISSING, Table, capitalised, counted, fixed, with_interval, world_name
 
 X = "x"  # the column of the axis that a figure runs along
-
-
-def tables(benchmark: str, statement: Statement, frame: pandas.DataFrame) -> list[Table]:
-    """One row per configuration with the quantities that every benchmark has."""
-    table = Table(
-        f"{benchmark}: median [95 % confidence interval] of n repetitions. ns per acquisition is the measured time"
-        " divided by the acquisitions of all ranks.",
-        [
-            capitalised(statement.subject), "World", "Nodes", "Ranks", "n", "ns per acquisition", "Mio/s",
-            "CV of progress in %",
-        ],
-        2,
-    )  # fmt: skip
-    for (world, nodes, ranks), group in frame.groupby(["world", "nodes", "ranks"]):
-        for series, part in group.groupby("series", sort=False):
-            cells = [with_interval(summarize(part[key])) for key in ("time_ns", "million_per_s", "cv_percent")]
-            table.rows.append([str(series), world_name(world), str(nodes), str(ranks), str(len(part)), *cells])
-    return [table]
 
 
 # --------------------------------------------------------------------------------------------- stated: the table
@@ -146,10 +129,13 @@ def stated_pictures(
     of_bars = [bars(panel, [column]) for panel in drawn if not panel.is_curve]
     curves = [panel for panel in drawn if panel.is_curve]
     colours = looks(everything, frame)
-    return [
-        *_bar_pictures(of_bars, column, colours, f"{slug}-bars", title),
-        *_line_pictures(curves, column, colours, f"{slug}-curves", title),
-    ]
+    result = bar_pictures(of_bars, [column], colours, f"{slug}-bars", title, f"Bar chart: {title}, ")
+    for index, panel in enumerate(curves, start=1):
+        lined = lines(replace(panel, title=f"{title}, {panel.title}"), [column])
+        name = numbered(f"{slug}-curves", index, len(curves))
+        head, alternative = f"{title} over {panel.label} ({panel.title})", f"{title} over {panel.label}: {panel.title}"
+        result.append(curve_picture(lined, replace(column, title=""), colours, name, head, alternative))
+    return result
 
 
 def _axis(statement: Statement, frame: pandas.DataFrame) -> str:
@@ -184,35 +170,3 @@ def _panels(statement: Statement, frame: pandas.DataFrame, axis: str) -> list[Pa
                 title += f", {axis}={text_of(float(values[0]))}"
             result.append(Panel(title, "", part, X, _axis_title(statement, axis)))
     return result
-
-
-def _bar_pictures(
-    panels_of_bars: Sequence[BarPanel], column: Column, colours: Mapping[str, Look], name: str, title: str
-) -> list[Picture]:
-    result = []
-    parts = chunks(panels_of_bars)
-    for index, part in enumerate(parts, start=1):
-        titles = "; ".join(panel.title for panel in part)
-        note = interval_note([summary for panel in part for summary in panel.cells.values()])
-        caption = [f"{title} ({titles}). Bars (dots on logarithmic axes) are medians, whiskers {note}."]
-        figure = bar_chart(part, [column], colours)
-        result.append(picture(figure, _numbered(name, index, len(parts)), caption, f"Bar chart: {title}, {titles}"))
-    return result
-
-
-def _line_pictures(
-    curves: Sequence[Panel], column: Column, colours: Mapping[str, Look], name: str, title: str
-) -> list[Picture]:
-    result = []
-    for index, panel in enumerate(curves, start=1):
-        drawn = lines(replace(panel, title=f"{title}, {panel.title}"), [column])
-        note = interval_note([summary for curve in drawn.curves.values() for summary in curve.values()])
-        caption = [f"{title} over {panel.label} ({panel.title}). Markers are medians, bands or whiskers {note}."]
-        figure = curve_chart(drawn, replace(column, title=""), colours)
-        alternative = f"{title} over {panel.label}: {panel.title}"
-        result.append(picture(figure, _numbered(name, index, len(curves)), caption, alternative))
-    return result
-
-
-def _numbered(name: str, index: int, count: int) -> str:
-    return name if count == 1 else f"{name}-{index}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from . import fields, statements
+from .benchmarks import known
 from .fields import (
-    RERUN, Checks, Format, Record, ResultsError, check_fields, is_count, is_name, is_number, is_positive, or_null,
-    text_of,
+    RERUN, Checks, Record, ResultsError, check_fields, is_count, is_name, is_number, is_positive, or_null, text_of,
 )  # fmt: skip
+from .formats import Format
 from .statements import LOCK, Statement, is_coordinate, is_value
 
 _COUNT = ("a whole number of at least 0", is_count)
@@ -51,13 +50,6 @@ _OPTIONAL: Checks = {
         lambda value: isinstance(value, dict) and all(one is None or is_value(one) for one in value.values()),
     ),
 }
-_UPB: Checks = {
-    "scenario": (
-        "one of 1a to 3c",
-        lambda value: isinstance(value, str) and re.fullmatch("[123][abc]", value) is not None,
-    ),
-    "ns_per_acquisition": ("a number or null", or_null(is_number)),
-}
 
 
 def _check_provenance(path: str, line: int, record: Record) -> None:
@@ -71,11 +63,11 @@ def _check_sample(path: str, line: int, record: Record, statement: Statement) ->
     if kind == LOCK:
         check_fields(path, line, record, _OF_LOCKS)
     check_fields(path, line, record, {f: c for f, c in _OPTIONAL.items() if f in record})
-    if record["benchmark"] == "upb":
-        check_fields(path, line, record, _UPB)
-    elif statement.case in record:
+    benchmark = known(record["benchmark"])
+    check_fields(path, line, record, benchmark.fields)
+    if statement.case in record:
         check_fields(path, line, record, {statement.case: ("a number, a text or null", or_null(is_coordinate))})
-    if record["benchmark"] == "ecsb":
+    if benchmark.all_progress:
         progress = record["iterations_per_rank"]
         if len(progress) != record["ranks"]:
             what = f"'iterations_per_rank' has {len(progress)} entries for {record['ranks']} ranks"
@@ -113,9 +105,9 @@ def _configuration(record: Record, statement: Statement) -> Record:
 
 
 def _time_ns(record: Record) -> float | None:
-    if record["benchmark"] == "upb":
-        time = record["ns_per_acquisition"]
-        return None if time is None else float(time)
+    field = known(record["benchmark"]).time
+    if field is not None:
+        return None if record[field] is None else float(record[field])
     return float(record["duration_ns"] / record["iterations"])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from . import ecsb, generic, styles, upb
+from . import benchmarks, case_figures, generic, place_figures, styles
 from .lock_results import FORMAT
 from .measurements import measurements
 from .page import Section
@@ -13,8 +13,6 @@ from .published import Published
 from .results import ResultsFile
 from .statements import UNSTATED, Axis, Quantity, Statement
 from .tables import capitalised
-
-TITLES = {"ecsb": "Empty critical section (ECSB)", "upb": "Uncontested performance (UPB)"}
 
 
 def sections(files: Sequence[ResultsFile], published: Published | None = None) -> list[Section]:
@@ -25,18 +23,26 @@ def sections(files: Sequence[ResultsFile], published: Published | None = None) -
         part = frame[frame["benchmark"] == benchmark]
         statement = _statement(files, benchmark)
         title = _title(benchmark, statement)
-        if benchmark in ("ecsb", "upb"):
-            own = ecsb if benchmark == "ecsb" else upb
+        known = benchmarks.known(benchmark)
+        subject = capitalised(statement.subject)
+        if known.has_own_figures:
             looks = styles.looks(frame, part)
-            tables = [*own.tables(part), *generic.detail_tables(benchmark, statement, part)]
-            section = Section(title, own.pictures(part, looks, published), tables, statement.summary)
+            beside = published or {}
+            if known.cases:
+                pictures = case_figures.pictures(benchmark, known, known.cases, part, looks, beside)
+                tables = case_figures.tables(known, known.cases, subject, part)
+            else:
+                pictures = place_figures.pictures(benchmark, known, part, looks, beside)
+                tables = place_figures.tables(known, known.name, subject, part)
+            tables += generic.detail_tables(benchmark, statement, part)
+            section = Section(title, pictures, tables, statement.summary)
         elif statement.columns:
             pictures = generic.stated_pictures(benchmark, statement, part, frame)
             tables = generic.stated_tables(benchmark, statement, part)
             section = Section(title, pictures, tables, _introduction(statement))
         else:
             note = _introduction(statement) or "This version of the report has no figures for this benchmark."
-            section = Section(title, (), generic.tables(benchmark, statement, part), note)
+            section = Section(title, (), place_figures.tables(known, benchmark, subject, part), note)
         result.append(section)
     return result
 
@@ -60,11 +66,12 @@ def _statement(files: Sequence[ResultsFile], benchmark: str) -> Statement:
 def _title(benchmark: str, statement: Statement) -> str:
     """The title that was stated, with the name of the benchmark."""
     title = capitalised(statement.title)
+    known = benchmarks.known(benchmark)
     if not title:
-        return TITLES.get(benchmark, f"Benchmark {benchmark}")
+        return known.title or f"Benchmark {benchmark}"
     if benchmark.lower() in title.lower():
         return title
-    return f"{title} ({benchmark.upper() if benchmark in TITLES else benchmark})"
+    return f"{title} ({known.name or benchmark})"
 
 
 def _introduction(statement: Statement) -> str:

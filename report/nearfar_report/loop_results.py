@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from . import fields, statements
+from .benchmarks import loop_of
 from .fields import (
-    RERUN, Checks, Format, Record, ResultsError, check_fields, is_count, is_name, is_number, is_positive, or_null,
+    RERUN, Checks, Record, ResultsError, check_fields, is_count, is_name, is_number, is_positive, or_null,
 )  # fmt: skip
+from .formats import Format
 from .statements import Statement
 
 # What the horizontal axis of a figure may show.
@@ -65,8 +67,7 @@ def _check_provenance(path: str, line: int, record: Record) -> None:
 def _check_sample(path: str, line: int, record: Record, _: Statement) -> None:
     check_fields(path, line, record, _SAMPLE)
     check_fields(path, line, record, {f: c for f, c in _OPTIONAL.items() if f in record})
-    size = ("rows", "columns", "decomposition") if record["benchmark"] == "relax" else ("length",)
-    for field in size:
+    for field in loop_of(record["benchmark"]).size_fields:
         if record[field] is None:
             raise ResultsError(path, line, f"'{field}' is null in a sample of {record['benchmark']}", RERUN)
 

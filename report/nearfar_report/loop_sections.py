@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas
 
 from . import styles
-from .charts import BarPanel, Column, LinePanel, Scale, bar_chart, curve_chart, line_chart
-from .loops import CONTAINERS, PLACE, RATIO, TITLES, in_order, measurements, name_series, quantities, size_text
+from .benchmarks import LOOPS, RATIO, Column, Loop, loop_of
+from .charts import LinePanel, Scale
+from .loops import CONTAINERS, PLACE, in_order, measurements, name_series, size_text
 from .page import Section
+from .panels import Panel, bars, lines
+from .pictures import bar_picture, curve_picture, limits_of, line_picture
 from .results import Record, ResultsFile
-from .statistics import Summary, summarize
-from .styles import Look, Picture, picture
-from .tables import Table, counted, interval_note, number, with_interval
+from .statistics import summarize
+from .styles import Look
+from .tables import MISSING, Table, counted, number, with_interval
 
 CURVE_FROM = 3  # values from which a curve says something
 AXIS_LABELS = {
@@ -24,13 +28,6 @@ AXIS_LABELS = {
 }  # fmt: skip
 ONE_BLOCK = "none"  # the schedule without a chunk, beside the chunks
 
-MEANINGS = {
-    "triad": "Two floating-point operations an element. Bandwidth counts the three words that are read and the one that"
-    " is written; where the store first reads the line (read for ownership), the memory moves a quarter more.",
-    "relax": "Every inner point becomes the mean of its four neighbours; two grids take turns. MLup/s are million"
-    " points updated in a second.",
-}
-STREAM_MEANING = "Bytes are counted as STREAM counts them: what the loop names, without reads for ownership."
 RATIO_MEANING = (
     "The comparison is with the plain array in the same repetition: 1 means that the container costs nothing, 1.5 that"
     " the loop takes half as long again."
@@ -53,7 +50,7 @@ def sections(files: Sequence[ResultsFile]) -> list[Section]:
         if not part.empty:
             result.append(_figure(part, figures[key]))
     rest = frame[~frame["figure"].isin(list(figures))]
-    for benchmark in in_order([*TITLES, *sorted(rest["benchmark"].unique())]):
+    for benchmark in in_order([*LOOPS, *sorted(rest["benchmark"].unique())]):
         part = rest[rest["benchmark"] == benchmark]
         if not part.empty:
             result.append(_benchmark(part))
@@ -66,17 +63,29 @@ def sections(files: Sequence[ResultsFile]) -> list[Section]:
 def _benchmark(frame: pandas.DataFrame) -> Section:
     """Curves along whatever took several values, else bars."""
     benchmark = str(frame["benchmark"].iloc[0])
-    title = TITLES.get(benchmark, f"Benchmark {benchmark}")
+    loop = loop_of(benchmark)
     axis = _axis(frame)
     frame = frame.assign(series=name_series(frame, axis))
     looks = _looks(frame)
-    columns = quantities(benchmark)
-    panels = [(_panel_title(part), part) for part in _panels(frame, axis)]
+    panels = _panels(frame, axis)
+    shown = [column for column in loop.columns if any(panel.frame[column.key].notna().any() for panel in panels)]
+    remarks = [RATIO_MEANING] if RATIO in shown else []
     if axis:
-        pictures = _curves(panels, axis, columns, looks, title)
+        drawn = [_lines(panel, loop.columns) for panel in panels]
+        limits = limits_of(drawn, shown)
+        pictures = [
+            line_picture(
+                panel, shown, limits, looks, f"{benchmark}-{_slug(panel.title)}", f"{loop.title}: {panel.title}",
+                _alternative(panel, loop.title), remarks,
+            )
+            for panel in drawn
+        ]  # fmt: skip
     else:
-        pictures = [_bars(panels, columns, looks, title)]
-    return Section(title, pictures, [_table(frame, title)], MEANINGS.get(benchmark, STREAM_MEANING))
+        titles = "; ".join(panel.title for panel in panels)
+        of_bars = [bars(panel, loop.columns) for panel in panels]
+        alternative = f"{loop.title}, bar chart: {titles}"
+        pictures = [bar_picture(of_bars, shown, looks, f"{benchmark}-bars", loop.title, alternative, remarks)]
+    return Section(loop.title, pictures, [_table(frame, loop, loop.title)], loop.meaning)
 
 
 def _axis(frame: pandas.DataFrame) -> str:
@@ -87,22 +96,21 @@ def _axis(frame: pandas.DataFrame) -> str:
     return ""
 
 
-def _panels(frame: pandas.DataFrame, axis: str) -> list[pandas.DataFrame]:
-    """The rows that belong into one set of axes."""
+def _panels(frame: pandas.DataFrame, axis: str) -> list[Panel]:
+    """What belongs into one set of axes."""
     places = [name for name in PLACE if name not in ("file", "figure", "benchmark", axis)]
     if axis:
         frame = frame[frame[axis].notna()]
-    return [part for _, part in frame.groupby(places, dropna=False)]
+    parts = [part for _, part in frame.groupby(places, dropna=False)]
+    return [Panel(_panel_title(part), "", part, axis, AXIS_LABELS.get(axis, "")) for part in parts]
 
 
 def _panel_title(part: pandas.DataFrame) -> str:
     first = part.iloc[0]
+    loop = loop_of(first["benchmark"])
     words = [counted(int(first["threads"]), "thread")] if part["threads"].nunique() == 1 else []
-    if first["benchmark"] == "relax":
-        words.append(f"grid of {size_text(first)}")
-        words.append(f"{first['decomposition']} decomposition")
-    elif part["length"].nunique() == 1:
-        words.append(f"{size_text(first)} elements")
+    if all(part[name].nunique() == 1 for name in loop.size_fields):
+        words.append(loop.place.format(**{**first, "size": size_text(first)}))
     return ", ".join(words)
 
 
@@ -114,67 +122,11 @@ def _looks(frame: pandas.DataFrame) -> dict[str, Look]:
     return styles.assign(frame.loc[frame["container"] == name, "series"].unique() for name in names)
 
 
-def _curves(
-    panels: Sequence[tuple[str, pandas.DataFrame]],
-    axis: str,
-    columns: Sequence[Column],
-    looks: Mapping[str, Look],
-    title: str,
-) -> list[Picture]:
-    drawn = [_line_panel(name, part, axis, columns) for name, part in panels]
-    limits = {
-        column.key: [
-            summary for panel in drawn for (_, key), curve in panel.curves.items() if key == column.key
-            for summary in curve.values()
-        ]
-        for column in columns
-    }  # fmt: skip
-    result = []
-    for (name, part), panel in zip(panels, drawn):
-        shown = [column for column in columns if limits[column.key]]
-        caption = [
-            f"{title}: {name}. Markers are medians, bands or whiskers {_interval_note(panel)}.",
-            RATIO_MEANING if RATIO in shown else "",
-        ]
-        slug = f"{part['benchmark'].iloc[0]}-{_slug(name)}"
-        result.append(picture(line_chart(panel, shown, limits, looks), slug, caption, _alternative(panel, axis, title)))
-    return result
-
-
-def _bars(
-    panels: Sequence[tuple[str, pandas.DataFrame]], columns: Sequence[Column], looks: Mapping[str, Look], title: str
-) -> Picture:
-    bars = []
-    for name, part in panels:
-        cells = {}
-        for series, group in part.groupby("series", sort=False):
-            for column in columns:
-                summary = summarize(group[column.key])
-                if summary:
-                    cells[(str(series), column.key, "")] = summary
-        bars.append(BarPanel(name, list(part["series"].unique()), cells))
-    summaries = [summary for panel in bars for summary in panel.cells.values()]
-    shown = [column for column in columns if any(key == column.key for bar in bars for _, key, _ in bar.cells)]
-    caption = [
-        f"{title}. Bars (dots on logarithmic axes) are medians, whiskers {interval_note(summaries)}.",
-        RATIO_MEANING if RATIO in shown else "",
-    ]
-    names = "; ".join(name for name, _ in panels)
-    benchmark = str(panels[0][1]["benchmark"].iloc[0])
-    return picture(bar_chart(bars, shown, looks), f"{benchmark}-bars", caption, f"{title}, bar chart: {names}")
-
-
-def _line_panel(
-    title: str, frame: pandas.DataFrame, axis: str, columns: Sequence[Column], notes: Sequence[str] = ()
-) -> LinePanel:
-    scale, positions = _scale(frame, axis)
-    curves: dict[tuple[str, str], dict[float, Summary]] = {}
-    for (series, value), group in frame.groupby(["series", axis], sort=False):
-        for column in columns:
-            summary = summarize(group[column.key])
-            if summary:
-                curves.setdefault((str(series), column.key), {})[positions[value]] = summary
-    return LinePanel(title, list(frame["series"].unique()), curves, scale, notes)
+def _lines(panel: Panel, columns: Sequence[Column]) -> LinePanel:
+    """One curve per series and quantity, over categories where the axis holds some."""
+    scale, positions = _scale(panel.frame, panel.axis)
+    frame = panel.frame.assign(position=panel.frame[panel.axis].map(positions))
+    return lines(replace(panel, frame=frame, axis="position"), columns, scale)
 
 
 def _scale(frame: pandas.DataFrame, axis: str) -> tuple[Scale, dict[Any, float]]:
@@ -193,13 +145,9 @@ def _cpu_numbers(pinning: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", pinning)]
 
 
-def _interval_note(panel: LinePanel) -> str:
-    return interval_note([summary for curve in panel.curves.values() for summary in curve.values()])
-
-
-def _alternative(panel: LinePanel, axis: str, title: str) -> str:
+def _alternative(panel: LinePanel, title: str) -> str:
     """What a curve chart shows, for readers who cannot see it."""
-    return f"{title}, curves over {AXIS_LABELS[axis]}: {panel.title}; {', '.join(panel.series)}"
+    return f"{title}, curves over {panel.scale.label}: {panel.title}; {', '.join(panel.series)}"
 
 
 def _slug(text: str) -> str:
@@ -208,19 +156,16 @@ def _slug(text: str) -> str:
     return "-".join(plain.split())
 
 
-def _table(frame: pandas.DataFrame, title: str, notes: Sequence[str] = ()) -> Table:
+def _table(frame: pandas.DataFrame, loop: Loop, title: str, notes: Sequence[str] = ()) -> Table:
     """Every configuration with all that was measured of it."""
-    benchmark = str(frame["benchmark"].iloc[0])
-    columns = [column for column in quantities(benchmark) if frame[column.key].notna().any()]
+    columns = [column for column in (*loop.columns, *loop.listed) if frame[column.key].notna().any()]
     main = columns[0]
     settings = {
         "decomposition": "Decomposition", "chunk": "Chunk", "segments": "Segments", "pinning": "Pinned to",
     }  # fmt: skip
     extra = [name for name in settings if frame[name].nunique() > 1]
-    with_rfo = bool(frame["gbytes_per_s_with_rfo"].notna().any()) and benchmark != "relax"
-    heads = ["Container", "Initialisation", "Threads", "Grid" if benchmark == "relax" else "Length"]
-    heads += [*(settings[name] for name in extra), "n", *(column.label for column in columns)]
-    heads += [*(["GB/s with reads for ownership"] if with_rfo else []), f"Best {main.label}"]
+    heads = ["Container", "Initialisation", "Threads", loop.size_head, *(settings[name] for name in extra)]
+    heads += ["n", *(column.label for column in columns), f"Best {main.label}"]
     caption = f"{title}. Median [95 % confidence interval] of n repetitions. {' '.join(notes)}".rstrip()
     table = Table(caption, heads, 2)
     keys = ["threads", "length", "rows", "columns", "decomposition", "chunk", "segments", "pinning", "series"]
@@ -229,15 +174,13 @@ def _table(frame: pandas.DataFrame, title: str, notes: Sequence[str] = ()) -> Ta
         cells = [row["series"], row["initialisation"], str(row["threads"]), size_text(row)]
         cells += [_setting(row[name]) for name in extra]
         cells += [str(len(group)), *(with_interval(summarize(group[column.key])) for column in columns)]
-        if with_rfo:
-            cells.append(with_interval(summarize(group["gbytes_per_s_with_rfo"])))
         table.rows.append([*cells, number(group[main.key].max())])
     return table
 
 
 def _setting(value: Any) -> str:
     if pandas.isna(value):
-        return "–"
+        return MISSING
     return value if isinstance(value, str) else f"{value:g}"
 
 
@@ -252,10 +195,9 @@ def _figure(frame: pandas.DataFrame, abouts: Sequence[Record]) -> Section:
     title = f"Figure {about['number']}: {about['title']}"
     frame = frame[frame[axis].notna()]
     frame = frame.assign(series=name_series(frame, axis))
-    column = quantities(str(frame["benchmark"].iloc[0]))[0]
-    panel = _line_panel(title, frame, axis, [column], notes)
-    caption = [f"{title}. Markers are medians, bands or whiskers {_interval_note(panel)}."]
-    figure = curve_chart(panel, column, _looks(frame))
-    name = f"figure-{about['number']}"
-    drawn = picture(figure, name, caption, f"{_alternative(panel, axis, title)}. {' '.join(notes)}".rstrip())
-    return Section(title, [drawn], [_table(frame, title, notes)], "", notes)
+    loop = loop_of(str(frame["benchmark"].iloc[0]))
+    column = loop.columns[0]
+    panel = replace(_lines(Panel(title, "", frame, axis), [column]), notes=notes)
+    alternative = f"{_alternative(panel, title)}. {' '.join(notes)}".rstrip()
+    drawn = curve_picture(panel, column, _looks(frame), f"figure-{about['number']}", title, alternative)
+    return Section(title, [drawn], [_table(frame, loop, title, notes)], "", notes)

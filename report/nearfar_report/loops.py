@@ -7,24 +7,11 @@ from typing import Any
 
 import pandas
 
-from .charts import Column
+from .benchmarks import loop_of
 from .loop_results import FORMAT, time_ns
 from .results import Record, ResultsFile
+from .tables import NARROW_SPACE
 
-MFLOPS = Column("mflops", "MFlop/s", "Performance")
-GBYTES = Column("gbytes_per_s", "GB/s", "Bandwidth")
-MBYTES = Column("mbytes_per_s", "MB/s", "Bandwidth, as STREAM counts bytes")
-MLUPS = Column("mlups", "MLup/s", "Performance")
-RATIO = Column("ratio", "time / time of array", "Compared with the array")
-
-TITLES = {
-    "triad": "Vector triad (a = b + c · d)",
-    "copy": "STREAM copy (a = b)",
-    "scale": "STREAM scale (a = s · b)",
-    "add": "STREAM add (a = b + c)",
-    "stream-triad": "STREAM triad (a = b + s · c)",
-    "relax": "Relaxation (four-point Jacobi)",
-}
 # Containers in the order of their colours, whichever of them a file holds.
 CONTAINERS = (
     "array", "object-array", "vector", "vector-numa", "numa_vector", "segmented", "segmented-iterator",
@@ -38,15 +25,6 @@ VARIANTS = {
     "initialisation": "{}", "placement": "{}", "pinning": "pinned {}", "chunk": "chunk {:g}",
     "segments": "{:g} segments", "padding": "padding {:g}", "stores": "{} stores",
 }  # fmt: skip
-
-
-def quantities(benchmark: str) -> list[Column]:
-    """What a benchmark measures, the most telling first."""
-    if benchmark == "relax":
-        return [MLUPS, RATIO]
-    if benchmark == "triad":
-        return [MFLOPS, GBYTES, RATIO]
-    return [MBYTES, RATIO]
 
 
 def measurements(files: Sequence[ResultsFile]) -> pandas.DataFrame:
@@ -130,9 +108,7 @@ def name_series(frame: pandas.DataFrame, axis: str) -> pandas.Series:
 
 def size_text(row: pandas.Series) -> str:
     """'10 000' elements, or '500 × 400' of a grid."""
-    if row["benchmark"] == "relax":
-        return f"{row['rows']:.0f} × {row['columns']:.0f}"
-    return f"{row['length']:,.0f}".replace(",", "\u202f")
+    return loop_of(row["benchmark"]).size.format(**row).replace(",", NARROW_SPACE)
 
 
 def in_order(values: Iterable[Any]) -> list[Any]:

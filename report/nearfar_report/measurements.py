@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas
 
+from .benchmarks import known
 from .fields import text_of
 from .lock_results import FORMAT
 from .results import Record, ResultsFile, Sample
@@ -27,7 +28,8 @@ def _row(file: ResultsFile, sample: Sample) -> dict[str, Any]:
     """One valid sample with its derived quantities; shares and CV in percent, throughput in million per second."""
     record, statement = sample.record, sample.statement
     time = sample.time_ns
-    variation = None if record["benchmark"] == "upb" else coefficient_of_variation(record["iterations_per_rank"])
+    varies = known(record["benchmark"]).varies
+    variation = coefficient_of_variation(record["iterations_per_rank"]) if varies else None
     followed = record.get("followed_other_share")
     case = statement.case_of(record)
     steady = {**STEADY, **file.provenance.get("steady", {})}

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import pandas
 
-from .charts import BarPanel, Column, LinePanel, Scale
+from .benchmarks import Column
+from .charts import BarPanel, LinePanel, Scale
 from .statistics import Summary, summarize
 from .tables import counted, world_name
 
@@ -102,15 +103,18 @@ def chunks(of_bars: Sequence[BarPanel]) -> list[list[BarPanel]]:
     return result
 
 
-def lines(panel: Panel, columns: Sequence[Column]) -> LinePanel:
-    """One curve per series and quantity; over ranks, with marks where further nodes come in."""
+def lines(panel: Panel, columns: Sequence[Column], scale: Scale | None = None) -> LinePanel:
+    """One curve per series and quantity; over ranks, with marks where further nodes come in.
+
+    Without a scale the panel's axis shows what was measured.
+    """
     curves: dict[tuple[str, str], dict[float, Summary]] = {}
     for (series, value), group in panel.frame.groupby(["series", panel.axis], sort=False):
         for column in columns:
             summary = summarize(group[column.key])
             if summary:
-                curves.setdefault((series, column.key), {})[value] = summary
-    scale = Scale(panel.label, sorted(panel.frame[panel.axis].unique()))
+                curves.setdefault((str(series), column.key), {})[value] = summary
+    scale = scale or Scale(panel.label, sorted(panel.frame[panel.axis].unique()))
     if panel.axis == "ranks":
         scale = replace(scale, marks=_marks(scale, panel.frame))
     return LinePanel(panel.title, list(panel.frame["series"].unique()), curves, scale)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from . import lock_results, loop_results
-from .fields import RERUN, Format, Record, ReportError, ResultsError, is_count, printable
+from .fields import RERUN, Record, ReportError, ResultsError, is_count, printable
+from .formats import Format
 from .runs import Run, change_of
 from .statements import UNSTATED, Statement, statements_of
 

@@ -10,11 +10,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from . import styles
+from .benchmarks import known
 from .charts import WIDTH
 from .measurements import measurements
 from .page import Section
 from .panels import place_title, rank_noun
 from .results import ResultsFile
+from .statements import LOCK
 from .statistics import Summary, summarize
 from .styles import TEXT, Look, Picture, picture
 from .tables import Table, capitalised, counted, interval_note, short_number, tick_number, with_interval
@@ -60,7 +62,7 @@ def sections(files: Sequence[ResultsFile]) -> list[Section]:
     frame = measurements(files)
     if frame.empty:
         return []
-    part = frame[(frame["benchmark"] == "ecsb") & (frame["kind"] == "lock")]
+    part = frame[frame["benchmark"].map(lambda name: known(name).compares_locks) & (frame["kind"] == LOCK)]
     places = _places(part) if len(part) else []
     if not places:
         return []

@@ -18,13 +18,13 @@ def images(outcome: Outcome) -> set[str]:
 
 def curves(frame_files: Sequence[Path], benchmark: str = "ecsb") -> dict[str, dict[str, list[float]]]:
     """By panel and series the places of the markers of the first quantity."""
-    from nearfar_report.ecsb import COLUMNS
+    from nearfar_report.benchmarks import known
     from nearfar_report.measurements import measurements
     from nearfar_report.panels import lines, panels
     from nearfar_report.results import read_all
 
     frame = measurements(read_all([str(path) for path in frame_files]))
-    drawn = [lines(panel, COLUMNS) for panel in panels(frame[frame["benchmark"] == benchmark]) if panel.is_curve]
+    drawn = [lines(panel, known(benchmark).columns) for panel in panels(frame[frame["benchmark"] == benchmark]) if panel.is_curve]
     return {one.title: {series: sorted(one.curves[series, "time_ns"]) for series in one.series} for one in drawn}
 
 

@@ -46,15 +46,16 @@ def test_figures_with_points_say_so(report: Report, write: Write, tmp_path: Path
 
 
 def test_curves_have_them_at_their_ranks(write: Write) -> None:
-    from nearfar_report import ecsb
+    from nearfar_report import benchmarks, place_figures
     from nearfar_report.measurements import measurements
-    from nearfar_report.panels import lines, panels
+    from nearfar_report.panels import panels
     from nearfar_report.results import read_all
 
     samples = [*eight("cohort"), *eight("cohort", ranks=3, iterations_per_rank=[1, 2, 3], iterations=6)]
     (panel,) = panels(measurements(read_all([str(write("r.jsonl", samples))])))
     known = {("cohort", 3, ""): 5.0, ("cohort", 4, ""): 6.0}
-    assert ecsb._with_line_points(lines(panel, ecsb.COLUMNS), panel, known).points == {("cohort", "time_ns"): {3: 5.0}}
+    drawn = place_figures._lines(benchmarks.known("ecsb"), panel, known)
+    assert drawn.points == {("cohort", "time_ns"): {3: 5.0}}
 
 
 @pytest.mark.parametrize("text", ["{}\n", "no\n", '{"benchmark": 1}\n'])

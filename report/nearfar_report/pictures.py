@@ -1,0 +1,79 @@
+"""Finished figures with the sentence of their captions that says what markers, bars and whiskers are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from .benchmarks import Column
+from .charts import BarPanel, LinePanel, bar_chart, curve_chart, line_chart
+from .panels import chunks
+from .published import NOTE
+from .statistics import Summary
+from .styles import Look, Picture, picture
+from .tables import interval_note
+
+
+def numbered(name: str, index: int, count: int) -> str:
+    """The name of one of several files."""
+    return name if count == 1 else f"{name}-{index}"
+
+
+def bar_picture(
+    panels: Sequence[BarPanel], columns: Sequence[Column], looks: Mapping[str, Look], name: str, head: str,
+    alternative: str, remarks: Sequence[str] = (), parts: Mapping[str, str] | None = None,
+) -> Picture:  # fmt: skip
+    """All panels in one figure."""
+    note = interval_note([summary for panel in panels for summary in panel.cells.values()])
+    caption = [f"{head}. Bars (dots on logarithmic axes) are medians, whiskers {note}.", *remarks]
+    return picture(bar_chart(panels, columns, looks, parts), name, caption, alternative)
+
+
+def bar_pictures(
+    panels: Sequence[BarPanel], columns: Sequence[Column], looks: Mapping[str, Look], name: str, head: str,
+    alternative: str, remarks: Sequence[str] = (),
+) -> list[Picture]:  # fmt: skip
+    """Figures that are no taller than a page; head and alternative are followed by the panels' titles."""
+    result = []
+    parts = chunks(panels)
+    for index, part in enumerate(parts, start=1):
+        titles = "; ".join(panel.title for panel in part)
+        said = [*([NOTE] if any(panel.points for panel in part) else []), *remarks]
+        of_part = numbered(name, index, len(parts))
+        result.append(bar_picture(part, columns, looks, of_part, f"{head} ({titles})", alternative + titles, said))
+    return result
+
+
+def _line_picture(
+    figure: Figure, panel: LinePanel, name: str, head: str, alternative: str, remarks: Sequence[str]
+) -> Picture:
+    note = interval_note([summary for curve in panel.curves.values() for summary in curve.values()])
+    said = [*([NOTE] if panel.points else []), *remarks]
+    return picture(figure, name, [f"{head}. Markers are medians, bands or whiskers {note}.", *said], alternative)
+
+
+def line_picture(
+    panel: LinePanel, columns: Sequence[Column], limits: Mapping[str, Sequence[Summary]], looks: Mapping[str, Look],
+    name: str, head: str, alternative: str, remarks: Sequence[str] = (),
+) -> Picture:  # fmt: skip
+    """Several quantities in the quadrants of a figure."""
+    return _line_picture(line_chart(panel, columns, limits, looks), panel, name, head, alternative, remarks)
+
+
+def curve_picture(
+    panel: LinePanel, column: Column, looks: Mapping[str, Look], name: str, head: str, alternative: str
+) -> Picture:
+    """One quantity alone."""
+    return _line_picture(curve_chart(panel, column, looks), panel, name, head, alternative, ())
+
+
+def limits_of(panels: Sequence[LinePanel], columns: Sequence[Column]) -> dict[str, list[Summary]]:
+    """For each quantity what all panels hold of it, so that they share their axes."""
+    return {
+        column.key: [
+            summary for panel in panels for (_, key), curve in panel.curves.items() if key == column.key
+            for summary in curve.values()
+        ]
+        for column in columns
+    }  # fmt: skip
