@@ -67,8 +67,8 @@ def _void_samples(files: Sequence[ResultsFile]) -> list[str]:
 def _sections(
     files: Sequence[ResultsFile], titles: Sequence[str] | None = None, points: Published | None = None
 ) -> list[Section]:
-    """What the files say together; with titles each of them for itself, in its order."""
-    # Imported late: usage and input errors need not wait for pandas and matplotlib.
+    """The sections of all files together; with titles, those of each file apart, in the order of the files."""
+    # A late import: usage and input errors then do not wait for pandas and matplotlib.
     from . import lock_sections, loop_sections, styles, which_lock
 
     styles.configure()

@@ -1,4 +1,4 @@
-"""What the report states of single benchmarks in addition to what their files state; the only module that names them."""
+"""The report's own statements about single benchmarks, beside those of the files; no other module names a benchmark."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Cases:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What the report knows of one benchmark of locks. The defaults are those of a benchmark that it does not know."""
+    """The report's own statement about one benchmark. The defaults suit a benchmark that the report does not know."""
 
     title: str = ""  # if the file states none
     name: str = ""  # how titles and captions write it
@@ -179,7 +179,7 @@ _OF_LOCKS = {"ecsb": _ECSB, "upb": _UPB}
 
 
 def known(benchmark: str) -> Benchmark:
-    """What the report knows of a benchmark of locks, or of anything else that states itself."""
+    """The report's own statement about a benchmark of locks or of other stated objects."""
     return _OF_LOCKS.get(benchmark, Benchmark())
 
 
@@ -193,7 +193,7 @@ OWNERSHIP = Column("gbytes_per_s_with_rfo", "GB/s with reads for ownership")
 
 @dataclass(frozen=True)
 class Loop:
-    """What the report knows of one loop over containers. The defaults are those of STREAM and of unknown loops."""
+    """The report's own statement about one loop over containers. The defaults suit STREAM and unknown loops."""
 
     title: str = ""
     meaning: str = "Bytes are counted as STREAM counts them: what the loop names, without reads for ownership."
@@ -231,5 +231,5 @@ LOOPS = {
 
 
 def loop_of(benchmark: str) -> Loop:
-    """What the report knows of a loop over containers."""
+    """The report's own statement about a loop."""
     return LOOPS.get(benchmark, Loop(f"Benchmark {benchmark}"))

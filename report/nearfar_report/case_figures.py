@@ -8,23 +8,19 @@ import pandas
 
 from .benchmarks import RATE, TIME, Benchmark, Cases, Column
 from .charts import BarPanel
-from .panels import place_title, rank_noun
+from .panels import full_title
 from .pictures import bar_picture
 from .published import NOTE, Published, points_of
 from .statistics import Summary, summarize
 from .styles import Look, Picture
-from .tables import Table, counted, number, with_interval, world_name
+from .tables import Table, number, with_interval, world_name
 
 NOTABLE_RATIO = 1.1
 
 
 def _panels(frame: pandas.DataFrame) -> list[tuple[str, pandas.DataFrame]]:
     """One panel per world, number of nodes and number of ranks."""
-    result = []
-    for (world, nodes, ranks), part in frame.groupby(["world", "nodes", "ranks"]):
-        title = place_title(frame, str(world), nodes)
-        result.append((f"{title}, {counted(ranks, rank_noun(str(world)))}", part))
-    return result
+    return [(full_title(frame, *place), part) for place, part in frame.groupby(["world", "nodes", "ranks"])]
 
 
 def _cells(frame: pandas.DataFrame, quantity: str, by_part: bool) -> dict[tuple[str, str, str], Summary]:

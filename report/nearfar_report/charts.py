@@ -34,7 +34,7 @@ Cell = tuple[str, str, str]  # series, column, part
 class BarPanel:
     """One row of axes: a title, the series from top to bottom, and what was measured for them.
 
-    `points` are of somebody else: crosses.
+    `points` are published values, drawn as crosses.
     """
 
     title: str
@@ -219,9 +219,9 @@ class Scale:
 
 @dataclass(frozen=True)
 class LinePanel:
-    """What was measured along a scale: (series, quantity) to summaries by the scale's values.
+    """Measurements along a scale: (series, quantity) to summaries by the scale's values.
 
-    `points` are of somebody else: crosses.
+    `points` are published values, drawn as crosses.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""What a publication claims, and what was found: a file of JSON Lines that ``nearfar figures`` writes."""
+"""The claims of a publication with their verdicts: a file of JSON Lines that ``nearfar figures`` writes."""
 
 from __future__ import annotations
 

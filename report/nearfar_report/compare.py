@@ -23,13 +23,13 @@ LEAST_REPETITIONS = 4
 LEVEL = 0.05
 RESAMPLES = 2000
 
-# What tells a configuration apart: name and value, benchmark and object first; last the column if several hold times.
+# A configuration as names and values, benchmark and object first; last the column if several columns hold times.
 Point = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class Times:
-    """What the repetitions of one configuration took, in ns, with a sample of them, and the column or nothing."""
+    """The times of one configuration in ns, one of its samples, and the column (empty if there is a single time)."""
 
     sample: Sample
     column: str
@@ -38,7 +38,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one configuration: medians in ns, their ratio with a 95 % interval, and what that means."""
+    """The comparison of one configuration: medians in ns, their ratio with a 95 % interval, and the verdict."""
 
     before_ns: float
     after_ns: float
@@ -87,7 +87,7 @@ def judge(before: Sequence[float], after: Sequence[float], bound: float) -> Verd
 
 
 def _settings(sample: Sample) -> tuple[Record, Record]:
-    """What tells the sample's configuration apart, and its axes."""
+    """The settings of the sample's configuration, and its axes."""
     known = sample.configuration
     return known, known.pop("axes", None) or {}
 
@@ -222,7 +222,7 @@ def _numbers(one: Verdict) -> list[str]:
 
 
 def _recorded(times: Times) -> Record:
-    """What tells a configuration apart, for a record: the axes as an object, everything else as text."""
+    """The settings of a configuration for a record: the axes as an object, all others as text."""
     known, axes = _settings(times.sample)
     column = {"column": times.column} if times.column else {}
     return {**dict(_texts(known)), **({"axes": axes} if axes else {}), **column}

@@ -1,4 +1,4 @@
-"""What every kind of results file has in common: errors that name the place, and checks of single fields."""
+"""Common code for all kinds of results files: errors that name the place, and checks of single fields."""
 
 from __future__ import annotations
 
@@ -90,5 +90,5 @@ _PROVENANCE: Checks = {
 
 
 def check_provenance(path: str, line: int, record: Record) -> None:
-    """What the first record of every schema holds."""
+    """Checks the fields that the first record of every schema has."""
     check_fields(path, line, record, _PROVENANCE)

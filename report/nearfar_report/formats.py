@@ -1,4 +1,4 @@
-"""What a schema of results files consists of."""
+"""The description of one schema of results files."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Format:
     # Raises the ResultsError of the first fault of a record: path, line, record.
     check_provenance: Callable[[str, int, Record], None]
     check_sample: Callable[[str, int, Record, Statement], None]
-    # Why a sample is void, or None.
+    # The reason why a sample is void, or None.
     void_reason: Callable[[Record, Statement], str | None]
     # The configuration of a sample in a few words.
     describe: Callable[[Record, Statement], str]
-    # What tells the configuration of a sample apart from others, by name: benchmark and object first.
+    # The settings of a sample's configuration by name, benchmark and object first.
     configuration: Callable[[Record, Statement], Record]
-    # What a sample measured, as nanoseconds of one unit of its work; None if it does not know.
+    # The nanoseconds of one unit of a sample's work; None if the sample does not hold them.
     time_ns: Callable[[Record], float | None]

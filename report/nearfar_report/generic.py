@@ -1,4 +1,4 @@
-"""Figures and tables of benchmarks that this report knows nothing of but what their statement says."""
+"""Figures and tables of benchmarks that the report knows only from their statements."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pandas
 from .benchmarks import Column
 from .fields import text_of
 from .measurements import PLACE, axis_values, name_series, varying_axes
-from .panels import Panel, bars, lines, panels, place_title, rank_noun
+from .panels import Panel, bars, full_title, lines, panels
 from .pictures import bar_pictures, curve_picture, numbered
 from .statements import JUDGED, RECORDED, Quantity, Statement, is_value, with_unit
 from .statistics import summarize
 from .styles import Picture, looks
-from .tables import MISSING, Table, capitalised, counted, fixed, with_interval, world_name
+from .tables import MISSING, Table, capitalised, fixed, with_interval, world_name
 
 X = "x"  # the column of the axis that a figure runs along
 
@@ -33,7 +33,7 @@ def stated_tables(benchmark: str, statement: Statement, frame: pandas.DataFrame)
 
 
 def detail_tables(benchmark: str, statement: Statement, frame: pandas.DataFrame) -> list[Table]:
-    """What no object is judged by, such as all percentiles; nothing if none of it was measured."""
+    """The columns that judge no object, such as percentiles; no table if no sample has such a value."""
     columns = tuple(
         one for one in statement.columns if one.standing != JUDGED and summarize(_measured(frame, one)) is not None
     )
@@ -70,7 +70,7 @@ def _stated_table(benchmark: str, statement: Statement, frame: pandas.DataFrame)
 
 
 def _caption(title: str, statement: Statement, axes: Sequence[str]) -> str:
-    """What the rows are, and the meaning of each column."""
+    """The title of the table, and the meaning of each column."""
     meanings = [(_title(one), one.meaning) for one in statement.columns]
     meanings += [(_axis_title(statement, one.name), one.meaning) for one in statement.axes if one.name in axes]
     explained = [f"{head}: {_sentence(meaning)}" for head, meaning in meanings if meaning]
@@ -139,8 +139,10 @@ def stated_pictures(
 
 
 def _axis(statement: Statement, frame: pandas.DataFrame) -> str:
-    """What curves can be drawn over: the numbers that took most values, the first of those in the order of the
-    statement; nothing if there were more numbers of ranks or of nodes, or no such axis."""
+    """The axis of the curves: the numeric axis with most values; at a tie the first in the order of the statement.
+
+    The text is empty if no axis varies, or if there are more numbers of ranks or of nodes than values.
+    """
     varying = varying_axes(frame)
     stated = [axis.name for axis in statement.axes if axis.name in varying]
     counts = {
@@ -154,7 +156,7 @@ def _axis(statement: Statement, frame: pandas.DataFrame) -> str:
 
 
 def _panels(statement: Statement, frame: pandas.DataFrame, axis: str) -> list[Panel]:
-    """What belongs into one set of axes: no curve connects two places, or two cases."""
+    """One panel for each set of axes; no curve connects two places or two cases."""
     result = []
     for case, of_case in frame.groupby("case"):
         suffix = f", {statement.case} {case}" if case else ""
@@ -162,7 +164,7 @@ def _panels(statement: Statement, frame: pandas.DataFrame, axis: str) -> list[Pa
             result += [replace(panel, title=panel.title + suffix) for panel in panels(of_case)]
             continue
         for (world, nodes, ranks), part in of_case.groupby(["world", "nodes", "ranks"]):
-            title = f"{place_title(frame, world, nodes)}, {counted(ranks, rank_noun(world))}{suffix}"
+            title = full_title(frame, world, nodes, ranks) + suffix
             values = list(part[X].dropna().unique())
             if len(values) > 1:
                 part = part[part[X].notna()]

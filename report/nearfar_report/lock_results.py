@@ -1,8 +1,8 @@
-"""Records of the benchmarks of locks, and of whatever else states itself: schema ``nearfar.results/1``."""
+"""Records of benchmarks of locks and of other stated objects: schema ``nearfar.results/1``."""
 
 from __future__ import annotations
 
-from . import fields, statements
+from . import statements
 from .benchmarks import known
 from .fields import (
     RERUN, Checks, Record, ResultsError, check_fields, is_count, is_name, is_number, is_positive, or_null, text_of,
@@ -50,11 +50,6 @@ _OPTIONAL: Checks = {
         lambda value: isinstance(value, dict) and all(one is None or is_value(one) for one in value.values()),
     ),
 }
-
-
-def _check_provenance(path: str, line: int, record: Record) -> None:
-    fields.check_provenance(path, line, record)
-    statements.check(path, line, record)
 
 
 def _check_sample(path: str, line: int, record: Record, statement: Statement) -> None:
@@ -111,6 +106,4 @@ def _time_ns(record: Record) -> float | None:
     return float(record["duration_ns"] / record["iterations"])
 
 
-FORMAT = Format(
-    "nearfar.results/1", _check_provenance, _check_sample, _void_reason, _describe, _configuration, _time_ns
-)
+FORMAT = Format("nearfar.results/1", statements.check, _check_sample, _void_reason, _describe, _configuration, _time_ns)

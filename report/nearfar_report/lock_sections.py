@@ -1,4 +1,4 @@
-"""The sections of the page that are about locks, and about whatever else states itself."""
+"""The sections of the page about locks and about other stated objects."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def sections(files: Sequence[ResultsFile], published: Published | None = None) -
 
 
 def _statement(files: Sequence[ResultsFile], benchmark: str) -> Statement:
-    """What the files say about a benchmark: the first word counts, and each column and axis that any of them knows."""
+    """The joined statements of all files: the texts of the first, and each column and axis of any of them."""
     of_schema = [file for file in files if file.schema == FORMAT.schema]
     said = [file.statements[benchmark] for file in of_schema if benchmark in file.statements]
     if not said:

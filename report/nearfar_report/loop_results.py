@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from . import fields, statements
+from . import statements
 from .benchmarks import loop_of
 from .fields import (
     RERUN, Checks, Record, ResultsError, check_fields, is_count, is_name, is_number, is_positive, or_null,
@@ -12,13 +12,13 @@ from .fields import (
 from .formats import Format
 from .statements import Statement
 
-# What the horizontal axis of a figure may show.
+# The quantities that the horizontal axis of a figure may show.
 AXES = ("length", "chunk", "segments", "threads", "pinning")
 
 _COUNT = "a whole number of at least 0"
 _POSITIVE = "a whole number of at least 1"
 
-_SAMPLE: Checks = {
+_SETTINGS: Checks = {
     "benchmark": ("a benchmark name", is_name),
     "container": ("a container name", is_name),
     "initialisation": ("the name of an initialisation", is_name),
@@ -34,6 +34,8 @@ _SAMPLE: Checks = {
     "columns": (f"{_POSITIVE} or null", or_null(is_positive)),
     "decomposition": ("a decomposition or null", or_null(is_name)),
     "sweeps": (f"{_COUNT} or null", or_null(is_count)),
+}
+_MEASURED: Checks = {
     "repetition": (_COUNT, is_count),
     "iterations": (_POSITIVE, is_positive),
     "duration_ns": (_POSITIVE, is_positive),
@@ -56,7 +58,6 @@ _FIGURE: Checks = {
 
 
 def _check_provenance(path: str, line: int, record: Record) -> None:
-    fields.check_provenance(path, line, record)
     statements.check(path, line, record)
     if record.get("figure") is not None:
         if not isinstance(record["figure"], dict):
@@ -65,7 +66,7 @@ def _check_provenance(path: str, line: int, record: Record) -> None:
 
 
 def _check_sample(path: str, line: int, record: Record, _: Statement) -> None:
-    check_fields(path, line, record, _SAMPLE)
+    check_fields(path, line, record, {**_SETTINGS, **_MEASURED})
     check_fields(path, line, record, {f: c for f, c in _OPTIONAL.items() if f in record})
     for field in loop_of(record["benchmark"]).size_fields:
         if record[field] is None:
@@ -87,14 +88,8 @@ def _describe(record: Record, _: Statement) -> str:
     return ", ".join([*parts, f"repetition {record['repetition']}"])
 
 
-_CONFIGURATION = (
-    "benchmark", "container", "initialisation", "placement", "threads", "pinning", "chunk", "segments", "padding",
-    "stores", "length", "rows", "columns", "decomposition", "sweeps", "figure", "series",
-)  # fmt: skip
-
-
 def _configuration(record: Record, _: Statement) -> Record:
-    return {name: record.get(name) for name in _CONFIGURATION}
+    return {name: record.get(name) for name in (*_SETTINGS, *_OPTIONAL)}
 
 
 def time_ns(record: Record) -> float:

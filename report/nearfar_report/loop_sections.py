@@ -89,7 +89,7 @@ def _benchmark(frame: pandas.DataFrame) -> Section:
 
 
 def _axis(frame: pandas.DataFrame) -> str:
-    """What curves can be drawn over, or nothing."""
+    """The axis of the curves, or an empty text."""
     for name in ("length", "chunk", "segments", "threads"):
         if frame[name].nunique() >= CURVE_FROM:
             return name
@@ -97,7 +97,7 @@ def _axis(frame: pandas.DataFrame) -> str:
 
 
 def _panels(frame: pandas.DataFrame, axis: str) -> list[Panel]:
-    """What belongs into one set of axes."""
+    """One panel for each set of axes."""
     places = [name for name in PLACE if name not in ("file", "figure", "benchmark", axis)]
     if axis:
         frame = frame[frame[axis].notna()]
@@ -146,7 +146,7 @@ def _cpu_numbers(pinning: str) -> list[int]:
 
 
 def _alternative(panel: LinePanel, title: str) -> str:
-    """What a curve chart shows, for readers who cannot see it."""
+    """The description of a curve chart for readers who cannot see it."""
     return f"{title}, curves over {panel.scale.label}: {panel.title}; {', '.join(panel.series)}"
 
 

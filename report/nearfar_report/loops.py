@@ -18,9 +18,9 @@ CONTAINERS = (
     "numa_vector-expression", "padded", "padded-iterator", "padded-pieces",
 )  # fmt: skip
 
-# What makes two samples measurements of one and the same place.
+# Two samples with the same values here are measurements of the same place.
 PLACE = ["file", "figure", "benchmark", "threads", "length", "rows", "columns", "decomposition"]
-# What tells series of one container apart, and how it is written.
+# The settings that distinguish series of one container, with their texts.
 VARIANTS = {
     "initialisation": "{}", "placement": "{}", "pinning": "pinned {}", "chunk": "chunk {:g}",
     "segments": "{:g} segments", "padding": "padding {:g}", "stores": "{} stores",
@@ -39,7 +39,7 @@ def measurements(files: Sequence[ResultsFile]) -> pandas.DataFrame:
         return frame
     frame["ratio"] = _ratios(rows)
     order = {name: index for index, name in enumerate(in_order([*CONTAINERS, *sorted(frame["container"].unique())]))}
-    # Samples are measured in a random order, which is to be seen nowhere.
+    # The command measures samples in random order; the page must not depend on it.
     place = frame[["figure", "threads", "length", "rows", "columns", "chunk", "segments", "padding", "repetition"]]
     place = place.assign(
         container=frame["container"].map(order), file=pandas.factorize(frame["file"])[0],
@@ -62,7 +62,7 @@ def _row(file: str, record: Record) -> dict[str, Any]:
 
 
 def _place(row: dict[str, Any]) -> tuple[Any, ...]:
-    """What a sample and the array's that it is held to have in common."""
+    """The key that a sample shares with the array's sample that it is compared with."""
     return (*(row[name] for name in PLACE), row["repetition"])
 
 
@@ -81,7 +81,7 @@ def _ratios(rows: Sequence[dict[str, Any]]) -> list[float | None]:
 
 
 def _likeness(row: dict[str, Any], array: dict[str, Any]) -> int:
-    """How well an array suits as what a container is held to; one that was initialised in parallel if need be."""
+    """How closely an array's sample matches a container's; a tie goes to the array that was initialised in parallel."""
     return (
         8 * (row["stores"] == array["stores"])
         + 4 * ((row["chunk"] or 0) == (array["chunk"] or 0))

@@ -39,7 +39,7 @@ def _row(file: ResultsFile, sample: Sample) -> dict[str, Any]:
         "kind": statement.kind,
         "object": _shown_name(sample),
         "parameters": record["parameters"],
-        # Truth values are no numbers to be drawn along.
+        # A figure must not take truth values for numbers of its axis.
         "axes": {
             name: str(value).lower() if isinstance(value, bool) else value
             for name, value in record.get("axes", {}).items()
@@ -101,7 +101,7 @@ def _objects_in_order(files: Sequence[ResultsFile]) -> list[tuple[str, str]]:
 
 
 def _shown_name(sample: Sample) -> str:
-    """The object; nobody shall take a lock that may hang for one that works."""
+    """The name of the object. A mark keeps readers from taking a lock that may hang for a sound one."""
     name = sample.statement.object_of(sample.record)
     return name if sample.record.get("sound", True) else f"{name} (unsound)"
 
@@ -154,7 +154,7 @@ def name_series(frame: pandas.DataFrame, apart_from: Collection[str] = ()) -> pa
 
 
 def _mark_unsteady(frame: pandas.DataFrame) -> None:
-    """Says in the names of series that they, or some of their points, were measured before the object had settled."""
+    """Marks the series of which some or all points were measured before the object had settled."""
     for (_, _, name), series in frame.groupby(["benchmark", "kind", "series"], sort=False):
         steady = [_is_steady(point) for _, point in series.groupby(PLACE, sort=False)]
         if not all(steady):

@@ -117,7 +117,7 @@ def _warnings(warnings: Sequence[str]) -> str:
 
 
 def _unfinished(files: Sequence[ResultsFile]) -> str:
-    """What must be known of runs that ended early, or went on elsewhere."""
+    """A notice about runs that ended early, or continued elsewhere."""
     lines = [f"{file.label}: {notice}." for file in files for notice in file.notices]
     return '<div class="notice">' + "<br>".join(map(escape, lines)) + "</div>" if lines else ""
 

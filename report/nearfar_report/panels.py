@@ -1,4 +1,4 @@
-"""What belongs into one set of axes: over ranks, nodes or another setting where it took several values, else bars."""
+"""One panel for each set of axes: curves over ranks, nodes or another setting with several values, else bars."""
 
 from __future__ import annotations
 
@@ -28,23 +28,28 @@ class Panel:
 
     @property
     def is_curve(self) -> bool:
-        """Whether there is something to draw lines between."""
+        """Whether the axis has several values, so that lines connect them."""
         return bool(self.frame[self.axis].nunique() > 1)
 
 
 def rank_noun(world: str) -> str:
-    """What a rank of a world is called."""
+    """The noun for a rank of a world."""
     return "thread" if world == "threads" else "rank"
 
 
 def tells_nodes(frame: pandas.DataFrame, world: str) -> bool:
-    """Whether the number of nodes is worth a word; threads are on one, unless several were pretended."""
+    """Whether titles name the number of nodes; threads are on one node unless a run pretended several."""
     return world != "threads" or frame.loc[frame["world"] == world, "nodes"].nunique() > 1
 
 
 def place_title(frame: pandas.DataFrame, world: str, nodes: int) -> str:
     """'MPI world, 2 nodes'."""
     return f"{world_name(world)} world" + (f", {counted(nodes, 'node')}" if tells_nodes(frame, world) else "")
+
+
+def full_title(frame: pandas.DataFrame, world: str, nodes: int, ranks: int) -> str:
+    """'MPI world, 2 nodes, 4 ranks'."""
+    return f"{place_title(frame, world, nodes)}, {counted(ranks, rank_noun(world))}"
 
 
 def panels(frame: pandas.DataFrame) -> list[Panel]:
@@ -64,19 +69,15 @@ def _of_world(world: str, frame: pandas.DataFrame) -> list[Panel]:
     if low < high and len(nodes_by_ranks) >= COMBINED_FROM and (nodes_by_ranks == 1).all():
         return [Panel(across, world, frame)]
     if len(nodes_by_ranks) == 1 and frame["nodes"].nunique() >= COMBINED_FROM:
-        return [Panel(f"{across}, {_ranks(world, frame)}", world, frame, "nodes", "nodes")]
+        ranks = counted(int(frame["ranks"].iloc[0]), rank_noun(world))
+        return [Panel(f"{across}, {ranks}", world, frame, "nodes", "nodes")]
     result = []
     for nodes, part in frame.groupby("nodes"):
-        title = place_title(frame, world, nodes)
-        if part["ranks"].nunique() == 1:
-            title += f", {_ranks(world, part)}"
+        alone = part["ranks"].nunique() == 1
+        title = full_title(frame, world, nodes, part["ranks"].iloc[0]) if alone else place_title(frame, world, nodes)
         slug = f"{world}-{counted(nodes, 'node').replace(' ', '-')}" if tells_nodes(frame, world) else world
         result.append(Panel(title, slug, part))
     return result
-
-
-def _ranks(world: str, frame: pandas.DataFrame) -> str:
-    return counted(int(frame["ranks"].iloc[0]), rank_noun(world))
 
 
 def bars(panel: Panel, columns: Sequence[Column]) -> BarPanel:

@@ -34,7 +34,7 @@ class Sample:
 
     @property
     def void_reason(self) -> str | None:
-        """Why this sample must not enter any figure, or None when it may."""
+        """The reason why no figure may use this sample; None if figures may."""
         return self.format.void_reason(self.record, self.statement)
 
     @property
@@ -44,12 +44,12 @@ class Sample:
 
     @property
     def configuration(self) -> Record:
-        """What tells this sample apart from those of other configurations."""
+        """The settings that distinguish this sample from samples of other configurations."""
         return self.format.configuration(self.record, self.statement)
 
     @property
     def time_ns(self) -> float | None:
-        """What was measured, as nanoseconds of one unit of its work; None if it does not know."""
+        """The nanoseconds of one unit of its work; None if the sample does not hold them."""
         return self.format.time_ns(self.record)
 
 
@@ -78,13 +78,13 @@ class ResultsFile:
 
     @property
     def notices(self) -> list[str]:
-        """What readers of figures must know of how the run went."""
+        """Notices about the run for readers of its figures."""
         changes = [change_of(self.provenance, resumed) for resumed in self.run.resumed]
         went_on = [f"the run was resumed {change}" for change in dict.fromkeys(changes) if change]
         return [*([self.shortfall] if self.shortfall else []), *went_on, *self._remarks()]
 
     def _remarks(self) -> list[str]:
-        """What the samples count that their benchmark has a remark on."""
+        """A line for each remark of a benchmark whose counts are above 0."""
         lines = []
         for benchmark, statement in self.statements.items():
             records = [sample.record for sample in self.samples if sample.record["benchmark"] == benchmark]

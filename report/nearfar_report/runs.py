@@ -1,4 +1,4 @@
-"""How far a run got, as the records between and after the samples of its file say."""
+"""The progress of a run, from the records between and after the samples of its file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_OF_A_REASON = 400  # characters shown
 
 @dataclass
 class Run:
-    """What is known of a run from the start of its file up to some line."""
+    """The state of a run after some line of its file."""
 
     expected: int
     samples: int = 0
@@ -58,12 +58,12 @@ class Run:
 
     @property
     def announced(self) -> int | None:
-        """How many samples there must not be more of; None where the run itself said that it was complete."""
+        """The largest allowed number of samples; None if the run itself says that it is complete."""
         return None if self._is_complete else self.expected
 
     @property
     def shortfall(self) -> str | None:
-        """Why the run ended early; None if it did not."""
+        """The reason why the run ended early; None if it is complete."""
         if self._is_complete:
             return None
         if self.ended_by is not None:
@@ -83,7 +83,7 @@ def _shown(reason: str) -> str:
 
 
 def change_of(provenance: Record, resumed: Record) -> str | None:
-    """What a run that went on changed that its figures may depend on, in words; None if nothing."""
+    """The changes of a resumed run that may affect its figures, in words; None if there are none."""
     changes = [
         f"{meaning} {printable(str(resumed[name]))} instead of {printable(str(provenance[name]))}"
         for name, meaning in (("host", "on"), ("commit", "with commit"))

@@ -1,4 +1,4 @@
-"""What benchmarks say about themselves in the provenance: title, kind of object, axes, columns."""
+"""The statements of benchmarks in the provenance: title, kind of object, axes, columns."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .fields import RERUN, Checks, Record, ResultsError, check_fields, is_count, is_integer, is_name, or_null
+from .fields import (
+    RERUN, Checks, Record, ResultsError, check_fields, check_provenance, is_count, is_integer, is_name, or_null,
+)  # fmt: skip
 
 LOCK = "lock"
 
-# Where a column is seen: what objects are judged by, what is in the table besides, and what only details have.
+# The place of a column: it judges objects, is in the main table too, or is in the details only.
 JUDGED, SHOWN, RECORDED = "judged", "shown", "recorded"
 
 
@@ -38,7 +40,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Remark:
-    """Something that a sample counts under this name, and that readers of figures must know of if it happened."""
+    """A count of a sample under this name. The page mentions it if it is above 0."""
 
     name: str
     meaning: str = ""
@@ -46,7 +48,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class Statement:
-    """What one benchmark says about itself.
+    """The statement of one benchmark.
 
     `kind` is the sort of object that is measured, and the name of the field of a sample that names it; `kind_title`
     says it in words. `case` is the field that tells several samples of one repetition apart.
@@ -64,7 +66,7 @@ class Statement:
 
     @property
     def subject(self) -> str:
-        """What is measured, in words; files may not say."""
+        """The kind of the measured object in words, also if the file omits it."""
         return self.kind_title or self.kind.replace("_", " ")
 
     def object_of(self, record: Record) -> str:
@@ -76,7 +78,7 @@ class Statement:
         return None if self.case is None else record.get(self.case)
 
 
-# What files say that were written before there were statements.
+# The statement of files that are older than statements.
 UNSTATED = Statement(case="scenario")
 
 
@@ -122,7 +124,8 @@ def _check_within(path: str, line: int, place: str, part: Any, checks: Checks, o
 
 
 def check(path: str, line: int, provenance: Record) -> None:
-    """Raises the ResultsError of the first fault in what the provenance says beyond the fields of every file."""
+    """Raises the ResultsError of the first fault of a provenance, its statements included."""
+    check_provenance(path, line, provenance)
     statements = provenance.get("statements", {})
     _check_within(path, line, "statements", statements, {})
     for benchmark, statement in statements.items():
@@ -136,7 +139,7 @@ def check(path: str, line: int, provenance: Record) -> None:
 
 
 def statements_of(provenance: Record) -> dict[str, Statement]:
-    """What a checked provenance says about each benchmark."""
+    """The statements of a checked provenance by benchmark."""
     return {benchmark: _statement(said) for benchmark, said in provenance.get("statements", {}).items()}
 
 

@@ -1,4 +1,4 @@
-"""Colours, markers and matplotlib settings: one look for a lock in all figures."""
+"""Colours, markers and matplotlib settings: a lock has the same look in all figures."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class Look:
-    """How one series is drawn; the colour belongs to the lock or other object, the rest tells its series apart."""
+    """The look of one series. The object determines the colour; the rest distinguishes its series."""
 
     colour: str
     marker: str
@@ -112,7 +112,7 @@ def assign(families: Iterable[Sequence[str]]) -> dict[str, Look]:
 
 @dataclass(frozen=True)
 class Picture:
-    """A finished figure: file name without extension, both formats, caption and text for readers who cannot see it."""
+    """A finished figure: file name without extension, both formats, caption and alternative text."""
 
     name: str
     png: bytes

@@ -62,7 +62,7 @@ def power_of_ten(exponent: int) -> str:
 
 
 def fixed(digits: int | None) -> Callable[[float], str]:
-    """How to write numbers with so many digits after the decimal point; None: as many as each deserves."""
+    """A function that writes numbers with this many digits after the decimal point; None: four significant digits."""
     return number if digits is None else lambda value: f"{value:,.{digits}f}".replace(",", NARROW_SPACE)
 
 
@@ -107,5 +107,5 @@ def capitalised(text: str) -> str:
 
 
 def world_name(world: str) -> str:
-    """How a world is called in titles."""
+    """The name of a world in titles."""
     return "MPI" if world == "mpi" else world

@@ -1,4 +1,4 @@
-"""The question that readers come with: which lock for me? Speed beside fairness, in one picture."""
+"""The section "Which lock for me?": speed beside fairness in one picture."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .benchmarks import known
 from .charts import WIDTH
 from .measurements import measurements
 from .page import Section
-from .panels import place_title, rank_noun
+from .panels import full_title
 from .results import ResultsFile
 from .statements import LOCK
 from .statistics import Summary, summarize
 from .styles import TEXT, Look, Picture, picture
-from .tables import Table, capitalised, counted, interval_note, short_number, tick_number, with_interval
+from .tables import Table, capitalised, interval_note, short_number, tick_number, with_interval
 
 TITLE = "Which lock for me?"
 DEFAULT = "cohort"
@@ -47,7 +47,7 @@ class _Place:
     curves: Mapping[str, Sequence[str]]  # the series of a lock with several values of a parameter, in their order
 
     def better(self, series: str) -> str | None:
-        """The fastest of those that are both faster and no less fair, if there are any; even is as fair as can be."""
+        """The fastest lock that is both faster and no less fair, or None. A variation up to EVEN counts as 0."""
         fair = max(self.variation[series].median, EVEN)
         found = [
             other for other in self.time
@@ -86,14 +86,14 @@ def _places(frame: pandas.DataFrame) -> list[_Place]:
                 if rows["object"].iloc[0] == DEFAULT:
                     default = default or str(series)
         if len(time) >= FROM:
-            title = capitalised(f"{place_title(frame, str(world), int(nodes))}, {counted(ranks, rank_noun(str(world)))}")
+            title = capitalised(full_title(frame, str(world), int(nodes), ranks))
             curves = {name: sorted(members, key=_in_order) for name, members in of_lock.items() if len(members) >= FROM}
             result.append(_Place(title, time, variation, default, curves))
     return result
 
 
 def _value(series: str) -> str:
-    """What tells a setting from the others of its lock: '50' of 'cohort (max_local_passes=50)'."""
+    """The setting that distinguishes a series from others of its lock: '50' of 'cohort (max_local_passes=50)'."""
     return series.partition("=")[2].removesuffix(")") if series.count("=") == 1 else series
 
 
