@@ -138,6 +138,7 @@ report check(const program& what, const options& how) {
   }
   result.reached.insert(run.reached().begin(), run.reached().end());
   demand(what, result);
+  if (result.undecided != 0) result.complete = false;
   result.time = within.elapsed();
   return result;
 }
@@ -149,6 +150,7 @@ replayed replay(const program& what, const options& how, const std::vector<step>
   run.show_steps(&result.steps);
   result.refused = follow(run, schedule);
   result.found = run.found();
+  result.why_undecided = run.why_undecided();
   return result;
 }
 
@@ -156,6 +158,7 @@ violation minimised(const program& what, const options& how, const violation& fo
   engine::stack_pool stacks;
   execution run(what, how, stacks);
   violation best = found;
+  const budget within(how);
   const auto try_schedule = [&](const std::vector<step>& candidate) {
     follow(run, candidate);
     if (!run.found() || run.found()->what != found.what) return false;
@@ -166,16 +169,16 @@ violation minimised(const program& what, const options& how, const violation& fo
   };
   constexpr int most_rounds = 20;
   bool is_better = best.what != fault::livelock;
-  for (int round = 0; is_better && round < most_rounds; ++round) {
+  for (int round = 0; is_better && round < most_rounds && !within.is_late(); ++round) {
     is_better = false;
-    for (std::size_t i = best.schedule.size(); i-- > 0;) {
+    for (std::size_t i = best.schedule.size(); i-- > 0 && !within.is_late();) {
       if (i >= best.schedule.size()) continue;
       std::vector<step> shorter = best.schedule;
       shorter.erase(shorter.begin() + static_cast<std::ptrdiff_t>(i));
       is_better = try_schedule(shorter) || is_better;
     }
     // Moving a step next to one of the same rank.
-    for (std::size_t i = 1; i < best.schedule.size(); ++i)
+    for (std::size_t i = 1; i < best.schedule.size() && !within.is_late(); ++i)
       for (std::size_t j = i; j-- > 0;) {
         if (best.schedule[j].rank != best.schedule[i].rank) continue;
         if (j + 1 == i) break;

@@ -42,6 +42,7 @@ void execution::restart() {
   events_.clear();
   schedule_.clear();
   found_.reset();
+  why_undecided_.reset();
   history_ = {};
   last_wake_up_.clear();
   last_return_ = 0;
@@ -245,7 +246,11 @@ void execution::report_thrown(const std::string& by) {
 void execution::judge_history() {
   if (!program_->judge) return;
   try {
-    if (auto text = program_->judge(history_)) report(fault::history, std::move(*text));
+    judgement said = program_->judge(history_);
+    if (said.is_wrong())
+      report(fault::history, std::move(*said.text));
+    else if (!said.is_decided)
+      why_undecided_ = std::move(said.text).value_or("");
   } catch (...) {
     report_thrown("the judge of the history");
   }

@@ -148,6 +148,8 @@ class execution final : public engine::team, public monitor, public shared_memor
   [[nodiscard]] bool is_last_resort(const process& one) const;
   [[nodiscard]] const std::optional<violation>& found() const noexcept { return found_; }
   [[nodiscard]] const std::vector<step>& schedule() const noexcept { return schedule_; }
+  /// Of a run that is over, if the judge could not decide its history.
+  [[nodiscard]] const std::optional<std::string>& why_undecided() const noexcept { return why_undecided_; }
   /// Whether a run that is over has left somebody waiting for a rank that has crashed.
   [[nodiscard]] bool is_blocked_by_crash() const noexcept { return is_blocked_by_crash_; }
   /// Called in a handler, for an exception that neither a rank nor the checker has thrown.
@@ -330,6 +332,7 @@ class execution final : public engine::team, public monitor, public shared_memor
   std::vector<step> schedule_;
   std::vector<shown_step>* shown_ = nullptr;
   std::optional<violation> found_;
+  std::optional<std::string> why_undecided_;
   std::uint64_t runs_ = 0;
   bool has_poison_ = false;
   bool is_as_before_ = false;

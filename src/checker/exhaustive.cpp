@@ -248,7 +248,7 @@ class search_of_traces {
   }
 
   void note_end(report& result) {
-    if (run_->is_blocked_by_crash()) ++result.blocked;
+    note_how_it_ended(*run_, result);
     if (how_->keep_traces) result.traces.insert(run_->trace_hash());
     if (how_->keep_end_states) result.end_states.insert(run_->state_hash());
   }
@@ -464,6 +464,8 @@ void add(report& to, report&& one) {
   to.pruned += one.pruned;
   to.steps += one.steps;
   to.blocked += one.blocked;
+  if (to.undecided == 0) to.why_undecided = std::move(one.why_undecided);
+  to.undecided += one.undecided;
   to.traces.merge(one.traces);
   to.end_states.merge(one.end_states);
   to.reached.merge(one.reached);

@@ -31,7 +31,7 @@ void search_states(execution& run, const options& how, const budget& within, rep
 
   const auto note_end = [&] {
     ++result.executions;
-    if (run.is_blocked_by_crash()) ++result.blocked;
+    note_how_it_ended(run, result);
     if (how.keep_end_states) result.end_states.insert(run.state_hash());
   };
 

@@ -89,7 +89,7 @@ void search_randomly(execution& run, const options& how, const budget& within, r
       run.take(next, is_stale ? static_cast<int>(random.below(static_cast<std::size_t>(choices))) : 0);
     }
     ++result.executions;
-    if (run.is_blocked_by_crash()) ++result.blocked;
+    if (!run.found()) note_how_it_ended(run, result);
     result.steps += run.events().size();
     expected = std::max(expected, run.events().size());
     if (!run.found()) repeat_now_and_then(run, result.executions);

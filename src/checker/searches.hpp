@@ -19,7 +19,11 @@ class budget {
   [[nodiscard]] bool is_spent(std::uint64_t all) const {
     if (how_->on_progress && all % 1024 == 0) how_->on_progress(all);
     if (how_->most_executions != 0 && all >= how_->most_executions) return true;
-    return all % 64 == 0 && elapsed() >= how_->most_time;
+    // An execution takes far longer than a look at the clock, and some take seconds.
+    return is_late();
+  }
+  [[nodiscard]] bool is_late() const {
+    return how_->most_time != std::chrono::nanoseconds::max() && elapsed() >= how_->most_time;
   }
   [[nodiscard]] std::chrono::nanoseconds elapsed() const { return std::chrono::steady_clock::now() - start_; }
 
@@ -27,6 +31,13 @@ class budget {
   const options* how_;
   std::chrono::steady_clock::time_point start_;
 };
+
+/// Notes how a run ended that has come to its end without a fault.
+inline void note_how_it_ended(const execution& run, report& result) {
+  if (run.is_blocked_by_crash()) ++result.blocked;
+  if (!run.why_undecided()) return;
+  if (result.undecided++ == 0) result.why_undecided = *run.why_undecided();
+}
 
 /// Takes the steps of a run that has come to its end again, with other poison: the first one of a search
 /// thoroughly, later ones now and then. A fault that this finds is the run's.

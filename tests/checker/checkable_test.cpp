@@ -205,14 +205,14 @@ TEST(checkable, judge_a_rendezvous_by_who_has_come) {
   apart.returned(0, closable_queue::result_of(queue_status::success));
   apart.call(1, 0, closable_queue::pop, {});
   apart.returned(1, closable_queue::result_of_pop(1));
-  ASSERT_TRUE(what.judge(apart));
-  EXPECT_NE(what.judge(apart)->find("before its receiver had come"), std::string::npos);
+  ASSERT_TRUE(what.judge(apart).is_wrong());
+  EXPECT_NE(what.judge(apart).text->find("before its receiver had come"), std::string::npos);
   checker::history together;
   together.call(0, 0, closable_queue::push, {1});
   together.call(1, 0, closable_queue::pop, {});
   together.returned(1, closable_queue::result_of_pop(1));
   together.returned(0, closable_queue::result_of(queue_status::success));
-  EXPECT_FALSE(what.judge(together));
+  EXPECT_FALSE(what.judge(together).text);
 }
 
 TEST(checkable, files_and_arguments_keep_plans) {

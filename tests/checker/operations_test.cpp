@@ -14,7 +14,7 @@ constexpr std::uint64_t object = 1;
 using reg = register_specification;
 using counter = counter_specification;
 
-program judged(program what, std::function<std::optional<std::string>(const history&)> judge) {
+program judged(program what, std::function<judgement(const history&)> judge) {
   what.judge = std::move(judge);
   return what;
 }

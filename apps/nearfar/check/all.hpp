@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "apps/nearfar/check/run.hpp"
+#include "apps/nearfar/check/results.hpp"
 
 namespace nearfar::command {
 

@@ -196,9 +196,12 @@ checker::program channel_program(const check_case& of, const checked_strategy& s
                                                      : closable_queue::fullness::exact;
   const auto judge =
       checker::linearizable_by(channel_specification(std::max<std::size_t>(capacity, 1), full));
-  result.judge = [judge, meet](const history& what) {
-    std::optional<std::string> wrong = judge(what);
-    return wrong || !meet ? wrong : lonely_message(what);
+  result.judge = [judge, meet](const history& what) -> checker::judgement {
+    checker::judgement said = judge(what);
+    if (said.is_wrong() || !meet) return said;
+    // Such a message is wrong, whatever a queue would permit.
+    checker::judgement met = lonely_message(what);
+    return met.is_wrong() ? met : said;
   };
   return result;
 }

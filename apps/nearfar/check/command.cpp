@@ -19,6 +19,7 @@
 #include "apps/nearfar/check/checkable.hpp"
 #include "apps/nearfar/check/diagram.hpp"
 #include "apps/nearfar/check/plan.hpp"
+#include "apps/nearfar/check/results.hpp"
 #include "apps/nearfar/check/run.hpp"
 #include "apps/nearfar/check/schedule.hpp"
 #include "apps/nearfar/shared/kept_work.hpp"
@@ -260,24 +261,6 @@ void print_head(const check_command_options& options, const check_case& common) 
   print_absent(common.kind, options);
   fmt::print("{:<24}{:<10}{:>12}{:>12}{:>14}{:>9}  {}\n", fmt::format("# {}", name(common.kind)), "mode",
              "executions", "pruned", "steps", "s", "result");
-}
-
-std::string result_text(const checked& one, const check_case& common) {
-  if (one.result.found) return fmt::format("VIOLATION: {}", name(one.result.found->what));
-  const bool is_random = one.of.tier == checker::search::random;
-  if (one.is_undecided)
-    return fmt::format("undecided: a schedule of more than {} steps", options_of(one.of).most_steps);
-  std::string text = "nothing found";
-  if (one.result.complete)
-    text += ", complete";
-  else if (!is_random)
-    text += " before the limit";
-  if (one.result.blocked != 0) text += fmt::format("; {} end blocked by a crash", one.result.blocked);
-  if (one.of.nodes != common.nodes) text += "; on one node";
-  if (one.of.plan != common.plan) text += fmt::format("; plan '{}'", one.of.plan);
-  if (one.of.readers != common.readers)
-    text += fmt::format("; {} {}", one.of.readers, one.of.readers == 1 ? "reads" : "read");
-  return text;
 }
 
 /// The objects of one kind, what is asked of each, and what they have in common.

@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <map>
-#include <utility>
 
-#include "apps/nearfar/check/diagram.hpp"
-#include "apps/nearfar/shared/command.hpp"
-#include "apps/nearfar/shared/provenance.hpp"
+#include "apps/nearfar/check/schedule.hpp"
 
 namespace nearfar::command {
 
@@ -33,6 +29,8 @@ class status_line {
   bool shown_;
 };
 
+}  // namespace
+
 nlohmann::ordered_json record_of(const checked& one) {
   nlohmann::ordered_json record = {{"schema", check_schema}, {"record", "result"}};
   record.update(to_json(one.of));
@@ -42,32 +40,13 @@ nlohmann::ordered_json record_of(const checked& one) {
   record["steps"] = one.result.steps;
   record["complete"] = one.result.complete;
   record["undecided"] = one.is_undecided;
+  record["undecided_histories"] = one.result.undecided;
   record["time_ns"] = one.result.time.count();
   record["violation"] = nullptr;
   if (const auto& found = one.result.found)
     record["violation"] = {
         {"fault", name(found->what)}, {"explanation", found->text}, {"schedule", to_json(found->schedule)}};
   return record;
-}
-
-/// Whether some schedule shows it: not what is missing in all of them.
-bool has_schedule(const checker::violation& found) { return found.what != checker::fault::unreached; }
-
-void refuse_shared_names(const check_files& files) {
-  std::map<std::filesystem::path, const char*> taken;
-  for (const auto& [option, name] :
-       {std::pair("--output", &files.output), {"--trace", &files.trace}, {"--svg", &files.svg}}) {
-    if (name->empty()) continue;
-    const auto [at, is_new] = taken.try_emplace(weakly_canonical(std::filesystem::absolute(*name)), option);
-    if (!is_new)
-      throw usage_error(fmt::format("{} and {} name the same file, '{}'", at->second, option, *name));
-  }
-}
-
-}  // namespace
-
-void open_svg(std::optional<bench::output_file>& file, const std::string& path) {
-  if (!path.empty()) file.emplace(path, diagram_mark, "picture of a schedule");
 }
 
 checked run_check(const check_case& of, const checkable& object, const check_limits& within) {
@@ -83,90 +62,41 @@ checked run_check(const check_case& of, const checkable& object, const check_lim
   const checker::program what = object.program(of);
   checked done{.of = of, .object = &object, .within = within, .result = check(what, how)};
   // Either it repeats without waiting through its world, or the limit is too low: nobody can tell which.
-  done.is_undecided = done.result.found && done.result.found->what == checker::fault::livelock;
-  if (done.is_undecided) {
+  done.is_cut_off = done.result.found && done.result.found->what == checker::fault::livelock;
+  if (done.is_cut_off) {
     done.result.found.reset();
     done.result.complete = false;
   }
+  done.is_undecided = done.is_cut_off || (!done.result.found && done.result.undecided != 0);
   if (done.result.found) {
     shown.show(fmt::format("{}: looking for a shorter schedule", label));
+    // What the search has left of its time.
+    if (within.time != std::chrono::nanoseconds::max())
+      how.most_time = std::max(within.time - done.result.time, std::chrono::nanoseconds(0));
     done.result.found = minimised(what, how, *done.result.found);
   }
   return done;
 }
 
-check_results::check_results(const check_files& files, bool prints_json)
-    : files_(files), prints_json_(prints_json) {
-  refuse_shared_names(files);
-  if (!files.output.empty()) output_.emplace(files.output, "\"nearfar.check/", "records of nearfar check");
-  if (!files.trace.empty()) trace_.emplace(files.trace, "\"nearfar.schedule/", "schedule");
-  open_svg(svg_, files.svg);
-  nlohmann::ordered_json first = provenance(
-      {.benchmark = "check", .world = "checked", .topology = {}, .binding = {}, .start_time = utc_time()});
-  first["schema"] = check_schema;
-  for (const char* without_meaning : {"benchmark", "binding", "oversubscribed", "topology", "seed",
-                                      "records_expected", "mpi_library", "mpi_transport"})
-    first.erase(without_meaning);
-  record(first);
-}
-
-void check_results::add(const checked& one) {
-  record(record_of(one));
-  if (one.result.found) violations_.push_back(one);
-  is_undecided_ = is_undecided_ || one.is_undecided;
-}
-
-void check_results::record(const nlohmann::ordered_json& what) {
-  const std::string line = what.dump() + "\n";
-  if (prints_json_) fmt::print("{}", line);
-  if (output_) output_->write(line);
-}
-
-void check_results::print(std::size_t number, const checker::replayed& shown) const {
-  const checked& one = violations_[number];
-  fmt::print("\nViolation {} of {}: {}", number + 1, violations_.size(), violation_text(one.of, shown));
-  std::string again = arguments_of(one.of);
-  if (one.within.executions != 0) again += fmt::format(" --executions {}", one.within.executions);
-  fmt::print("\n  Again: nearfar check {}\n", again);
-  if (number != 0 || !has_schedule(*one.result.found)) return;
-  if (files_.trace.empty())
-    fmt::print("  --trace FILE keeps the schedule, --svg FILE draws it.\n");
-  else
-    fmt::print("  Only this schedule: nearfar check --replay {}\n", files_.trace);
-}
-
-std::string check_results::keep() {
-  for (std::optional<bench::output_file>* each : {&trace_, &svg_})
-    if (*each) (*each)->discard();
-  if (!output_) return {};
-  return fmt::format("the records of what had been checked are in '{}'", output_->keep());
-}
-
-int check_results::finish() {
-  for (std::size_t i = 0; i < violations_.size(); ++i) {
-    const checked& one = violations_[i];
-    const checker::violation& found = *one.result.found;
-    const checker::replayed shown =
-        has_schedule(found) ? replay(one.object->program(one.of), options_of(one.of), found.schedule)
-                            : checker::replayed{.steps = {}, .found = found};
-    if (!prints_json_) print(i, shown);
-    if (i != 0 || !has_schedule(found)) continue;
-    if (trace_) {
-      trace_->write(to_text({.of = one.of, .found = found}, shown.steps));
-      trace_->commit();
-    }
-    if (svg_) {
-      svg_->write(diagram(one.of, shown));
-      svg_->commit();
-    }
-  }
-  if (output_) output_->commit();
-  if (is_undecided_ && !prints_json_)
-    fmt::print(
-        "\nUndecided: a schedule was cut off. What repeats without waiting through its world does not "
-        "end;\nwhat has much to do needs a higher --step-limit.\n");
-  if (!violations_.empty()) return failure;
-  return is_undecided_ ? undecided : success;
+std::string result_text(const checked& one, const check_case& common) {
+  if (one.result.found) return fmt::format("VIOLATION: {}", name(one.result.found->what));
+  const bool is_random = one.of.tier == checker::search::random;
+  if (one.is_cut_off)
+    return fmt::format("undecided: a schedule of more than {} steps", options_of(one.of).most_steps);
+  if (one.is_undecided)
+    return fmt::format("undecided: {} of {} histories could not be judged", one.result.undecided,
+                       one.result.executions);
+  std::string text = "nothing found";
+  if (one.result.complete)
+    text += ", complete";
+  else if (!is_random)
+    text += " before the limit";
+  if (one.result.blocked != 0) text += fmt::format("; {} end blocked by a crash", one.result.blocked);
+  if (one.of.nodes != common.nodes) text += "; on one node";
+  if (one.of.plan != common.plan) text += fmt::format("; plan '{}'", one.of.plan);
+  if (one.of.readers != common.readers)
+    text += fmt::format("; {} {}", one.of.readers, one.of.readers == 1 ? "reads" : "read");
+  return text;
 }
 
 }  // namespace nearfar::command

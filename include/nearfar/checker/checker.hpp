@@ -23,6 +23,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "nearfar/checker/bypass_bound.hpp"
@@ -114,6 +115,21 @@ class monitor {
 /// Reached when two ranks share the critical section.
 inline constexpr std::string_view shared_by_two = "two ranks share the critical section";
 
+/// What a judge says of a history: nothing, that it is wrong, or that the judge cannot say.
+struct judgement {
+  std::optional<std::string> text{};  ///< why it is wrong, or why nobody knows
+  bool is_decided = true;
+
+  judgement(std::nullopt_t /*right*/ = std::nullopt) {}
+  judgement(std::optional<std::string> wrong) : text(std::move(wrong)) {}
+  [[nodiscard]] static judgement undecided(std::string why) {
+    judgement result(std::move(why));
+    result.is_decided = false;
+    return result;
+  }
+  [[nodiscard]] bool is_wrong() const noexcept { return is_decided && text.has_value(); }
+};
+
 /// What is checked.
 struct program {
   locality where;
@@ -136,7 +152,8 @@ struct program {
   /// which is counted and no fault.
   bool is_nonblocking = false;
   /// What is wrong with the history of a run, if anything; `linearizable_by` (linearizability.hpp) makes one.
-  std::function<std::optional<std::string>(const history&)> judge{};
+  /// A history that it cannot decide is no fault. The search counts it, goes on and is not complete then.
+  std::function<judgement(const history&)> judge{};
   /// How schedules show its operations; without, as numbers.
   std::optional<operation_names> names{};
   /// Steps of all ranks, without an operation that returns while some are called, after which it is a
@@ -239,8 +256,10 @@ struct report {
   std::uint64_t executions = 0;  ///< run to their end
   std::uint64_t pruned = 0;      ///< found to lead to nothing new
   std::uint64_t steps = 0;
-  std::uint64_t blocked = 0;  ///< of these, in the end somebody waits for a rank that has crashed
-  bool complete = false;      ///< the search was exhaustive and reached its end
+  std::uint64_t blocked = 0;    ///< of these, in the end somebody waits for a rank that has crashed
+  std::uint64_t undecided = 0;  ///< executions whose history the judge could not decide
+  std::string why_undecided;    ///< of one of these, in lines for people
+  bool complete = false;        ///< the search was exhaustive, reached its end and judged every history
   std::chrono::nanoseconds time{};
   std::optional<violation> found;
   std::set<std::string> reached;       ///< of what programs say that they reach
@@ -269,6 +288,7 @@ struct replayed {
   std::optional<violation> found;
   /// Steps of the schedule that could not be taken, because the program has changed; 0 for a good one.
   std::size_t refused = 0;
+  std::optional<std::string> why_undecided{};  ///< if the judge could not decide its history
 };
 
 /// Runs one schedule, then each rank in turn if the schedule ends before the program.
@@ -279,7 +299,7 @@ struct replayed {
 [[nodiscard]] std::string steps_text(const replayed& shown);
 
 /// A schedule that shows a violation of the same kind with as few steps and changes between ranks as a greedy
-/// search finds.
+/// search finds within `options::most_time`.
 [[nodiscard]] violation minimised(const program& what, const options& how, const violation& found);
 
 }  // namespace nearfar::checker

@@ -29,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include "nearfar/checker/checker.hpp"
 #include "nearfar/checker/history.hpp"
 #include "nearfar/checker/specification.hpp"
 
@@ -412,13 +413,19 @@ template <sequential_specification S>
 }
 
 /// The judge of programs (`program::judge`) whose objects each begin as `initial`: nothing to say of
-/// histories that are linearizable, otherwise why not, or that this is not known.
+/// histories that are linearizable, otherwise why not, or why this is not known.
 template <sequential_specification S>
 [[nodiscard]] auto linearizable_by(S initial, linearizability_options how = {}) {
-  return [initial = std::move(initial), how](const history& what) -> std::optional<std::string> {
+  return [initial = std::move(initial), how](const history& what) -> judgement {
     verdict result = linearizable(what, initial, how);
-    if (result.is_linearizable == linearizability::yes) return std::nullopt;
-    return std::move(result.text);
+    switch (result.is_linearizable) {
+      case linearizability::yes:
+        return {};
+      case linearizability::no:
+        return std::optional(std::move(result.text));
+      default:
+        return judgement::undecided(std::move(result.text));
+    }
   };
 }
 
