@@ -146,10 +146,9 @@ TEST(checkable, that_are_broken_in_one_operation_are_found) {
 TEST(checkable, that_are_published_though_unsound_are_found) {
   const checkable& published = *find_checkable("flagged.published", checked_kind::channel);
   ASSERT_FALSE(published.is_sound);
-  check_case of = with_plan(checked_kind::channel, published.name, published.plans->telling_plan);
-  of.tier = checker::search::random;
-  of.near = checker::near_model::sequential;
-  const checker::report result = checked_in_part(of, 200'000);
+  ASSERT_TRUE(published.has_telling_plan());
+  const check_case of = telling_case(published);
+  const checker::report result = checked_in_part(of, most_executions_until_told);
   ASSERT_TRUE(result.found);
   EXPECT_EQ(result.found->what, fault::history);
   const std::string text =

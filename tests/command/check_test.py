@@ -348,6 +348,22 @@ class Plans(Check):
             (self.folder / "bad.json").write_text((self.folder / "t.json").read_text().replace(*change))
             self.assert_refused("--replay", "bad.json", saying=saying)
 
+    def test_the_fault_of_an_unsound_object_shows_by_itself(self):
+        ended = self.check("--channels", "ring,flagged.published")
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertRegex(ended.stdout, r"(?m)^ring .* nothing found, complete$")
+        self.assertRegex(ended.stdout, r"(?m)^flagged\.published .* VIOLATION: history$")
+        again = next(line for line in ended.stdout.splitlines() if "Again: " in line).split("nearfar check ")[1]
+        self.assertIn(self.schedule_of(ended.stdout), self.check(*shlex.split(again)).stdout)
+        alone = self.check("--channels", "flagged.published", "--executions", "3")
+        self.assertEqual(alone.returncode, 0, alone.stdout + alone.stderr)
+        self.assertIn("# nearfar check, random: 4 ranks on 1 node, plan 'try_send 1, ", alone.stdout)
+
+    def test_a_search_that_does_not_show_the_fault_names_the_one_that_does(self):
+        for own in [["--plan", "try_send 1 | try_receive"], ["--ranks", "2"], ["--tier", "exhaustive"], ["--near", "release_acquire"]]:
+            text = self.assert_right("--channels", "flagged.published", "--executions", "50", *own)
+            self.assertIn("unsound, as 'nearfar check --channels flagged.published' shows", text)
+
     def test_a_rank_that_waits_for_ever(self):
         ended = self.check("--queues", "ticket_queue", "--plan", "push 1 | pop | try_pop")
         self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)

@@ -12,7 +12,6 @@
 #include <sstream>
 #include <vector>
 
-#include "apps/nearfar/check/plan.hpp"
 #include "apps/nearfar/shared/command.hpp"
 #include "nearfar/core/checks.hpp"
 #include "version.hpp"
@@ -89,8 +88,6 @@ struct row {
 constexpr std::uint64_t most_executions_if_quick = 2'000;
 /// Of one search of a plan, where locks make too many orders for all of them.
 constexpr std::uint64_t most_executions_of_a_plan = 20'000;
-/// In which the fault of an unsound channel shows.
-constexpr std::uint64_t most_executions_until_told = 200'000;
 /// In which most faults show that are there at all, also where all orders are too many.
 constexpr std::uint64_t random_executions = 2'000;
 
@@ -300,11 +297,7 @@ class matrix {
 
   /// Of what is found nothing goes to the results, which are of those that are to be right.
   [[nodiscard]] static plan_row telling_row(const checkable& object) {
-    plan_row row{.of = usual_case(object), .is_sound = false};
-    row.of.plan = object.plans->telling_plan;
-    row.of.ranks = parse_plan(row.of.plan, object.plans->language).ranks();
-    row.of.tier = checker::search::random;
-    row.of.near = checker::near_model::sequential;
+    plan_row row{.of = telling_case(object), .is_sound = false};
     checker::options how = options_of(row.of);
     how.most_executions = most_executions_until_told;
     const checker::report result = check(object.program(row.of), how);

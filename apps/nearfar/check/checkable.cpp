@@ -121,4 +121,13 @@ check_case usual_case(const checkable& object, int ranks) {
           .plan = plan_text(plans.usual_plan(ranks, 0), plans.language)};
 }
 
+check_case telling_case(const checkable& object) {
+  check_case of = usual_case(object);
+  of.plan = object.plans->telling_plan;
+  of.ranks = parse_plan(of.plan, object.plans->language).ranks();
+  of.tier = checker::search::random;
+  of.near = checker::near_model::sequential;
+  return of;
+}
+
 }  // namespace nearfar::command

@@ -2,6 +2,7 @@
 /// What `nearfar check` can check: the registered locks of either kind, queues, maps and channels.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -44,6 +45,8 @@ struct checkable {
 
   /// What stands for its family where not all are asked for.
   [[nodiscard]] bool is_recommended() const { return name == family; }
+  /// Whether it is unsound, and a plan of its own shows that.
+  [[nodiscard]] bool has_telling_plan() const { return plans && !plans->telling_plan.empty(); }
 };
 
 /// In the order of the registries, of locks exclusive ones first. Locks that do not exist in the checked
@@ -55,6 +58,12 @@ struct checkable {
 
 /// The case with the usual plan of an object on which ranks carry out plans.
 [[nodiscard]] check_case usual_case(const checkable& object, int ranks = 2);
+
+/// The case in which an unsound object that has a plan for it (`telling_plan`) shows its fault: random
+/// schedules and sequential near cells. Others bury it under orders that show nothing.
+[[nodiscard]] check_case telling_case(const checkable& object);
+/// In which it shows.
+inline constexpr std::uint64_t most_executions_until_told = 200'000;
 
 // Each in a file of its own, since these take longest to compile.
 [[nodiscard]] std::vector<checkable> make_queues();

@@ -51,6 +51,8 @@ struct check_command_options {
   bool has_readers = false;
   bool has_nodes = false;
   bool has_ranks = false;
+  /// Says itself what to search, so that unsound objects are not checked in the way that tells.
+  bool chooses_search = false;
   bool prints_json = false;
   check_files files;
   bool all = false;
@@ -119,11 +121,16 @@ void complete(check_command_options& options) {
     options.executions = default_executions;
 }
 
-check_limits limits_of(const check_command_options& options, const check_case& of) {
+/// Whether the object is unsound and is to show it.
+bool is_to_tell(const check_command_options& options, const checkable& object) {
+  return object.has_telling_plan() && !options.chooses_search;
+}
+
+check_limits limits_of(const check_command_options& options, const checkable& object, const check_case& of) {
   check_limits within{.executions = options.executions, .jobs = options.jobs};
   const bool is_usual_plan = of.kind != checked_kind::lock && options.plan.empty();
   if (is_usual_plan && options.executions == 0 && options.time_limit == 0)
-    within.executions = executions_of_usual_plan;
+    within.executions = is_to_tell(options, object) ? most_executions_until_told : executions_of_usual_plan;
   if (options.time_limit > 0)
     within.time = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(options.time_limit));
@@ -205,8 +212,16 @@ std::vector<const checkable*> choose(checked_kind kind, const check_command_opti
 /// Throws `usage_error` for a plan that the object cannot carry out.
 void set_plan(check_case& of, const checkable& object, const check_command_options& options) {
   const planned_object& plans = *object.plans;
-  const checker::object_plan plan =
-      options.plan.empty() ? plans.usual_plan(of.ranks, of.home) : parse_plan(options.plan, plans.language);
+  const bool is_telling = is_to_tell(options, object);
+  if (is_telling) {
+    const check_case telling = telling_case(object);
+    of.plan = telling.plan;
+    of.tier = telling.tier;
+    of.near = telling.near;
+  }
+  const checker::object_plan plan = is_telling             ? parse_plan(of.plan, plans.language)
+                                    : options.plan.empty() ? plans.usual_plan(of.ranks, of.home)
+                                                           : parse_plan(options.plan, plans.language);
   if (options.has_ranks && plan.ranks() != of.ranks)
     throw usage_error(
         fmt::format("--plan is of {} ranks, and --ranks is {}: leave --ranks out", plan.ranks(), of.ranks));
@@ -244,9 +259,9 @@ void print_absent(checked_kind kind, const check_command_options& options) {
 
 /// `common`: where an object's case differs, its line says so.
 void print_head(const check_command_options& options, const check_case& common) {
-  const bool is_random = options.of.tier == checker::search::random;
-  fmt::print("# nearfar check, {}: {}, near cells {}{}\n", options.tier, shape_text(common),
-             name_in(near_names, options.of.near), crashes_text(options.of));
+  const bool is_random = common.tier == checker::search::random;
+  fmt::print("# nearfar check, {}: {}, near cells {}{}\n", name_in(tier_names, common.tier),
+             shape_text(common), name_in(near_names, common.near), crashes_text(options.of));
   if (options.of.conflict == checker::conflicts::enacted)
     fmt::print(
         "# conflicts are no faults here, but what comes of them is: writes come again until their flush\n");
@@ -257,7 +272,7 @@ void print_head(const check_command_options& options, const check_case& common) 
                options.of.seed, options.of.depth);
   else
     fmt::print("# executions: {} explored to their end; pruned: found to lead to nothing new\n",
-               options.of.tier == checker::search::hash ? "states" : "traces");
+               common.tier == checker::search::hash ? "states" : "traces");
   print_absent(common.kind, options);
   fmt::print("{:<24}{:<10}{:>12}{:>12}{:>14}{:>9}  {}\n", fmt::format("# {}", name(common.kind)), "mode",
              "executions", "pruned", "steps", "s", "result");
@@ -273,11 +288,15 @@ struct chosen_kind {
 chosen_kind choose_cases(checked_kind kind, const check_command_options& options) {
   chosen_kind chosen{.objects = choose(kind, options), .cases = {}, .common = options.of};
   for (const checkable* object : chosen.objects) chosen.cases.push_back(case_of(options, *object));
-  if (kind != checked_kind::lock)
-    chosen.common = chosen.cases.front();
-  else if (!std::all_of(chosen.objects.begin(), chosen.objects.end(),
-                        [](const checkable* lock) { return lock->is_shared; }))
+  if (kind != checked_kind::lock) {
+    // One that is searched as was asked, unless all are to tell.
+    const auto usual = std::find_if(chosen.cases.begin(), chosen.cases.end(),
+                                    [&](const check_case& of) { return of.tier == options.of.tier; });
+    chosen.common = usual == chosen.cases.end() ? chosen.cases.front() : *usual;
+  } else if (!std::all_of(chosen.objects.begin(), chosen.objects.end(),
+                          [](const checkable* lock) { return lock->is_shared; })) {
     chosen.common.readers = 0;
+  }
   return chosen;
 }
 
@@ -313,7 +332,7 @@ int run_searches(check_command_options options) {
       for (const checker::delivery_mode mode : modes) {
         check_case of = kind.cases[i];
         of.mode = mode;
-        const checked one = run_check(of, *kind.objects[i], limits_of(options, of));
+        const checked one = run_check(of, *kind.objects[i], limits_of(options, *kind.objects[i], of));
         const auto hold = work.hold();
         results->add(one);
         if (!options.prints_json) print_result(one, kind.common);
@@ -438,6 +457,8 @@ int run_check_command(const CLI::App& command, check_command_options options) {
   options.has_nodes = command.count("--nodes") != 0;
   options.has_readers = command.count("--readers") != 0;
   options.has_ranks = command.count("--ranks") != 0;
+  for (const char* option : {"--plan", "--ranks", "--tier", "--near", "--jobs"})
+    options.chooses_search = options.chooses_search || command.count(option) != 0;
   if (!options.replay.empty()) {
     refuse_beside(command, "--replay", bounds, "takes everything from the file");
     refuse_beside(command, "--replay", {"--all", "--json", "--output", "--trace"}, "prints one schedule");

@@ -93,9 +93,14 @@ std::string result_text(const checked& one, const check_case& common) {
     text += " before the limit";
   if (one.result.blocked != 0) text += fmt::format("; {} end blocked by a crash", one.result.blocked);
   if (one.of.nodes != common.nodes) text += "; on one node";
+  if (one.of.tier != common.tier || one.of.near != common.near)
+    text += fmt::format("; {} schedules, near cells {}", name_in(tier_names, one.of.tier),
+                        name_in(near_names, one.of.near));
   if (one.of.plan != common.plan) text += fmt::format("; plan '{}'", one.of.plan);
   if (one.of.readers != common.readers)
     text += fmt::format("; {} {}", one.of.readers, one.of.readers == 1 ? "reads" : "read");
+  if (one.object != nullptr && one.object->has_telling_plan())
+    text += fmt::format("; unsound, as 'nearfar check --{} {}' shows", plural(one.of.kind), one.of.object);
   return text;
 }
 
