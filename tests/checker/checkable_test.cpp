@@ -106,8 +106,9 @@ TEST(checkable, are_right_with_their_usual_plans) {
       for (const int ranks : {1, 2, 3}) {
         const check_case of = usual_case(object, ranks);
         const planned_object& plans = *object.plans;
-        EXPECT_EQ(plans.obstacle(parse_plan(of.plan, plans.language), of), "") << object.name << of.plan;
+        const std::string refused = plans.obstacle(parse_plan(of.plan, plans.language), of);
         const bool meets_nobody = ranks == 1 && object.name == "rendezvous";
+        EXPECT_EQ(refused.empty(), !meets_nobody) << object.name << of.plan << refused;
         if (meets_nobody) continue;
         const checker::report result = checked_in_part(of);
         EXPECT_FALSE(result.found) << object.name << ", " << shape_text(of) << ": " << result.found->text;
@@ -167,6 +168,58 @@ TEST(checkable, tell_a_plan_that_does_nothing) {
     ASSERT_TRUE(result.found) << name;
     EXPECT_EQ(result.found->what, fault::unreached) << result.found->text;
   }
+}
+
+/// What cannot be right because of the plan is no violation of the object.
+TEST(checkable, refuse_plans_that_block_themselves_or_bring_nothing_out) {
+  const auto expect_refused = [](checked_kind kind, const std::string& name, const std::string& plan,
+                                 const std::string& saying) {
+    const std::string why = refusal_of(kind, name, plan);
+    EXPECT_NE(why.find(saying), std::string::npos) << name << ", " << plan << ": '" << why << "'";
+  };
+  const auto queue = checked_kind::queue;
+  const auto channel = checked_kind::channel;
+  const std::string ticket = "ticket_queue";
+  expect_refused(queue, ticket, "pop; push 1 |", "'pop' before ';' waits for a value");
+  expect_refused(queue, ticket, "push 1, pop, pop; push 2 | push 3", "'pop' before ';' waits for a value");
+  expect_refused(channel, "ring", "send 1, send 2; receive | receive", "'send 2' before ';' waits for room");
+  expect_refused(channel, "rendezvous", "send 1; receive | receive",
+                 "'send 1' before ';' waits for a receiver");
+  expect_refused(queue, ticket, "pop, push 1 | try_pop, pop, push 2", "every rank that has operations waits");
+  expect_refused(queue, ticket, "try_pop | try_pop", "nobody pushes");
+  expect_refused(queue, ticket, "close | try_pop", "nobody pushes");
+  expect_refused(channel, "ring", "|",
+                 "nobody sends, so that no message can come out: add 'send 1', as in "
+                 "'send 1 | receive'");
+  expect_refused(queue, ticket, "close; push 1 | pop", "the queue is closed before anybody pushes");
+  expect_refused(queue, ticket, "close, push 1 | pop", "as in 'push 1, close | pop'");
+  expect_refused(queue, "spsc_queue", "pop | close, push 1", "as in 'pop | push 1, close'");
+  expect_refused(channel, "rendezvous", "send 1, receive", "it takes two ranks");
+  expect_refused(channel, "rendezvous", "try_send 1 | try_receive", "two attempts never meet");
+  expect_refused(channel, "rendezvous", "send 1 | send 2", "as in 'send 1 | receive'");
+  expect_refused(checked_kind::map, "map", "find 1 | erase 1", "nobody inserts");
+  expect_refused(checked_kind::map, "map", "update 1 10 | find 1", "nobody inserts");
+}
+
+/// Each of these brings a value out in some schedule, and blocks in none.
+TEST(checkable, accept_what_is_like_plans_that_are_refused) {
+  const auto expect_right = [](checked_kind kind, const std::string& name, const std::string& plan) {
+    EXPECT_EQ(refusal_of(kind, name, plan), "") << name << ", " << plan;
+    const checker::report result = checked_in_part(with_plan(kind, name, plan), 0);
+    EXPECT_TRUE(result.complete) << name << ", " << plan << ": "
+                                 << (result.found ? result.found->text : "incomplete");
+  };
+  const auto queue = checked_kind::queue;
+  const auto channel = checked_kind::channel;
+  expect_right(queue, "ticket_queue", "push 1, pop; |");
+  expect_right(queue, "ticket_queue", "push 1, close; pop | push 2, pop");
+  expect_right(queue, "ticket_queue", "close | push 1");
+  expect_right(queue, "ticket_queue", "push 1; pop, push 2 | pop");
+  expect_right(queue, "spsc_queue", "pop | push 1");
+  expect_right(channel, "ring", "close; reopen, send 1 | try_receive");
+  expect_right(channel, "ring", "send 1; receive, send 2 | receive");
+  expect_right(channel, "rendezvous", "try_send 1 | receive, close | send 2, close");
+  expect_right(channel, "rendezvous", "close, reopen; send 1 | receive");
 }
 
 TEST(checkable, refuse_what_an_object_cannot_carry_out) {

@@ -370,15 +370,27 @@ class Plans(Check):
         self.assertIn("VIOLATION: deadlock", ended.stdout)
         self.assertRegex(ended.stdout, r"pop\(\) has not returned")
 
-    def test_a_plan_that_does_nothing(self):
-        for arguments in [
-            ["--queues", "ticket_queue", "--plan", "try_pop | try_pop"],
-            ["--maps", "map", "--plan", "find 1 | erase 1"],
-            ["--channels", "ring", "--plan", "|"],
-        ]:
-            ended = self.check(*arguments)
-            self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
-            self.assertIn("VIOLATION: unreached", ended.stdout)
+    def test_a_plan_that_does_nothing_or_blocks_itself(self):
+        self.assert_refused("--queues", "ticket_queue", "--plan", "try_pop | try_pop", saying=["nobody pushes", "add 'push 1'"])
+        self.assert_refused("--queues", "ticket_queue", "--plan", "close; push 1 | pop", saying="close it later, as in 'push 1, close | pop'")
+        self.assert_refused("--queues", "ticket_queue", "--plan", "pop; push 1 |", saying=["before ';'", "write it behind ';'"])
+        self.assert_refused("--maps", "map", "--plan", "find 1 | erase 1", saying="add 'insert 1 10'")
+        self.assert_refused("--channels", "ring", "--plan", "|", saying="add 'send 1'")
+        self.assert_refused("--channels", "rendezvous", "--ranks", "1", saying="give --ranks 2")
+
+    def test_all_leave_out_what_cannot_carry_out_the_plan(self):
+        plan = ["--queues", "all", "--executions", "5", "--plan", "push 1 | try_pop"]
+        text = self.assert_right(*plan)
+        self.assertIn("# left out: spsc_queue: only rank 1 pushes, and in this plan rank 0\n", text)
+        self.assertRegex(text, r"(?m)^ticket_queue ")
+        self.assertNotRegex(text, r"(?m)^spsc_queue")
+        ended = self.check(*plan, "--json")
+        self.assertEqual((ended.returncode, len(ended.stderr.splitlines())), (0, 1), ended.stderr)
+        self.assertIn("left out: spsc_queue: only rank 1 pushes", ended.stderr)
+        self.assertIn("ticket_queue", [result.get("queue") for result in records(ended.stdout)])
+        self.assertIn("# left out: lockfree_queue: ", self.assert_right("--queues", "all", "--capacity", "1", "--executions", "5"))
+        self.assert_refused("--queues", "all", "--plan", "try_pop | try_pop", saying="nobody pushes")
+        self.assert_refused("--queues", "all", "--plan", "psh 1", saying="'psh', did you mean 'push'")
 
     def test_plans_that_are_none(self):
         queue = ["--queues", "ticket_queue", "--plan"]

@@ -45,7 +45,7 @@ constexpr std::array channel_operations_of_plans{
     plan_word{"receive", closable_queue::pop},    plan_word{"try_receive", closable_queue::try_pop},
     plan_word{"close", closable_queue::close},    plan_word{"reopen", closable_queue::reopen}};
 constexpr plan_language channel_language{"channel", channel_operations_of_plans};
-constexpr fifo_words channel_words{"message", "sends", "receives"};
+constexpr fifo_words channel_words{"channel", "message", "sends", "receives", "send", "receive"};
 
 /// A strategy as it is made between the ranks of a node.
 struct checked_strategy {
@@ -238,8 +238,8 @@ checkable checkable_channel(const bench::channel_entry& entry) {
       .usual_plan = [name = entry.name](int ranks, int /*home*/) { return usual_channel_plan(name, ranks); },
       .telling_plan = entry.is_sound() ? "" : std::string(overtaking_plan),
       .obstacle =
-          [name = entry.name](const checker::object_plan& plan, const check_case& /*of*/) {
-            return obstacle(plan, channel_roles(name), channel_words);
+          [name = entry.name](const checker::object_plan& plan, const check_case& of) {
+            return obstacle(plan, channel_roles(name), channel_words, channel_capacity(of));
           }};
   return result;
 }

@@ -205,11 +205,15 @@ std::vector<const checkable*> choose(checked_kind kind, const check_command_opti
   return chosen;
 }
 
-[[noreturn]] void refuse_case(const checkable& object, const std::string& why) {
-  throw usage_error(fmt::format("cannot check {} '{}': {}", name(object.kind), object.name, why));
-}
+/// An object that cannot do what is asked of all.
+struct unfit : usage_error {
+  unfit(const checkable& object, const std::string& cause)
+      : usage_error(fmt::format("cannot check {} '{}': {}", name(object.kind), object.name, cause)),
+        why(cause) {}
+  std::string why;
+};
 
-/// Throws `usage_error` for a plan that the object cannot carry out.
+/// Throws `unfit` for a plan that the object cannot carry out, and `usage_error` for what is no plan.
 void set_plan(check_case& of, const checkable& object, const check_command_options& options) {
   const planned_object& plans = *object.plans;
   const bool is_telling = is_to_tell(options, object);
@@ -230,8 +234,8 @@ void set_plan(check_case& of, const checkable& object, const check_command_optio
   if (!plans.takes_capacity) of.capacity = 0;
   if (!options.has_nodes) of.nodes = std::min(of.ranks, 2);
   if (object.one_node_only) of.nodes = 1;
-  if (const std::string why = obstacle(of); !why.empty()) refuse_case(object, why);
-  if (const std::string why = plans.obstacle(plan, of); !why.empty()) refuse_case(object, why);
+  if (const std::string why = obstacle(of); !why.empty()) throw unfit(object, why);
+  if (const std::string why = plans.obstacle(plan, of); !why.empty()) throw unfit(object, why);
 }
 
 /// What is asked of that object: what is asked of all, but for what does not concern it.
@@ -244,8 +248,21 @@ check_case case_of(const check_command_options& options, const checkable& object
   if (object.plans)
     set_plan(of, object, options);
   else if (const std::string why = obstacle(of); !why.empty())
-    refuse_case(object, why);
+    throw unfit(object, why);
   return of;
+}
+
+/// An object that `all` leaves out because it cannot do what is asked of all, and why.
+struct left_out {
+  std::string name;
+  std::string why;
+};
+
+/// To stderr, if records are printed.
+void print_unfit(const std::vector<left_out>& all, const check_command_options& options) {
+  for (const left_out& one : all)
+    fmt::print(options.prints_json ? stderr : stdout, "{}left out: {}: {}\n",
+               options.prints_json ? "nearfar: " : "# ", one.name, one.why);
 }
 
 /// Names what `all` leaves out of a kind because the checker has none of it.
@@ -282,12 +299,23 @@ void print_head(const check_command_options& options, const check_case& common) 
 struct chosen_kind {
   std::vector<const checkable*> objects;
   std::vector<check_case> cases;
+  std::vector<left_out> unfit_ones;
   check_case common;
 };
 
 chosen_kind choose_cases(checked_kind kind, const check_command_options& options) {
-  chosen_kind chosen{.objects = choose(kind, options), .cases = {}, .common = options.of};
-  for (const checkable* object : chosen.objects) chosen.cases.push_back(case_of(options, *object));
+  chosen_kind chosen{.objects = {}, .cases = {}, .unfit_ones = {}, .common = options.of};
+  const bool is_all = options.names_of(kind) == std::vector<std::string>{"all"};
+  std::optional<unfit> first;
+  for (const checkable* object : choose(kind, options)) try {
+      chosen.cases.push_back(case_of(options, *object));
+      chosen.objects.push_back(object);
+    } catch (const unfit& refused) {
+      if (!is_all) throw;
+      chosen.unfit_ones.push_back({object->name, refused.why});
+      if (!first) first = refused;
+    }
+  if (chosen.cases.empty() && first) throw unfit(*first);
   if (kind != checked_kind::lock) {
     // One that is searched as was asked, unless all are to tell.
     const auto usual = std::find_if(chosen.cases.begin(), chosen.cases.end(),
@@ -328,6 +356,7 @@ int run_searches(check_command_options options) {
   }
   for (const chosen_kind& kind : kinds) {
     if (!options.prints_json) print_head(options, kind.common);
+    print_unfit(kind.unfit_ones, options);
     for (std::size_t i = 0; i < kind.objects.size(); ++i)
       for (const checker::delivery_mode mode : modes) {
         check_case of = kind.cases[i];

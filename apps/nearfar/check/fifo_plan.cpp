@@ -70,20 +70,147 @@ std::string doubled_value(const object_plan& plan, const fifo_words& words) {
   return result;
 }
 
+bool reopens(const planned_operation& one) { return one.method == closable_queue::reopen; }
+bool waits_to_pop(const planned_operation& one) { return one.method == closable_queue::pop; }
+bool waits_to_push(const planned_operation& one) { return one.method == closable_queue::push; }
+
+/// The object after what rank 0 does before all others.
+struct beginning {
+  std::size_t inside = 0;
+  bool is_closed = false;
+  bool brought_one = false;
+  std::optional<planned_operation> waits_for_ever{};
+
+  void take(const planned_operation& one, std::size_t room) {
+    if (closes(one) || reopens(one)) {
+      is_closed = closes(one);
+    } else if (pushes(one)) {
+      if (is_closed) return;
+      if (inside < room)
+        ++inside;
+      else if (waits_to_push(one))
+        waits_for_ever = one;
+    } else if (inside > 0) {
+      --inside;
+      brought_one = true;
+    } else if (waits_to_pop(one) && !is_closed) {
+      waits_for_ever = one;
+    }
+  }
+};
+
+beginning beginning_of(const object_plan& plan, std::size_t room) {
+  beginning result;
+  for (const planned_operation& one : plan.before)
+    if (!result.waits_for_ever) result.take(one, room);
+  return result;
+}
+
+/// A plan that these roles permit.
+std::string example(const fifo_roles& roles, const fifo_words& words, bool with_close) {
+  const std::string brings = fmt::format("{} 1{}", words.push, with_close ? ", close" : "");
+  return roles.popper == 0 && roles.pusher != 0 ? fmt::format("'{} | {}'", words.pop, brings)
+                                                : fmt::format("'{} | {}'", brings, words.pop);
+}
+
+std::string blocked_beginning(const object_plan& plan, const fifo_words& words, std::size_t room) {
+  const std::optional<planned_operation> waiting = beginning_of(plan, room).waits_for_ever;
+  if (!waiting) return "";
+  if (waits_to_pop(*waiting))
+    return fmt::format(
+        "'{}' before ';' waits for a {}, which only later operations could bring: write it behind ';'",
+        words.pop, words.value);
+  return room == 0
+             ? fmt::format("'{} {}' before ';' waits for a receiver, which comes later: write it behind ';'",
+                           words.push, waiting->arguments[0])
+             : fmt::format(
+                   "'{} {}' before ';' waits for room, which only later operations could make: write "
+                   "it behind ';', or give a larger --capacity",
+                   words.push, waiting->arguments[0]);
+}
+
+/// Every rank waits to pop before any has changed anything.
+std::string blocked_ranks(const object_plan& plan, const fifo_words& words, std::size_t room) {
+  const beginning begun = beginning_of(plan, room);
+  if (begun.inside > 0 || begun.is_closed) return "";
+  bool some_wait = false;
+  for (const operations& part : plan.of_ranks) {
+    const auto first = std::find_if(part.begin(), part.end(), [](const planned_operation& one) {
+      return one.method != closable_queue::try_pop;
+    });
+    if (first != part.end() && !waits_to_pop(*first)) return "";
+    some_wait = some_wait || first != part.end();
+  }
+  if (!some_wait) return "";
+  return fmt::format(
+      "every rank that has operations waits for a {} first, which nobody has brought: let one "
+      "begin with '{} 1', or write '{} 1;' before all",
+      words.value, words.push, words.push);
+}
+
+/// Whether a push of some rank may find the object open.
+bool lets_in(const object_plan& plan, const beginning& begun) {
+  if (std::any_of(plan.of_ranks.begin(), plan.of_ranks.end(),
+                  [](const operations& part) { return count(part, reopens) != 0; }))
+    return count_pushes(plan) != 0;
+  if (begun.is_closed) return false;
+  return std::any_of(plan.of_ranks.begin(), plan.of_ranks.end(), [](const operations& part) {
+    return std::any_of(part.begin(), std::find_if(part.begin(), part.end(), closes), pushes);
+  });
+}
+
+/// Whether two ranks may be at a rendezvous at once, one of which waits there.
+bool may_meet(const object_plan& plan) {
+  const auto has = [&](int rank, const auto& which) {
+    return count(plan.of_ranks[static_cast<std::size_t>(rank)], which) != 0;
+  };
+  for (int sender = 0; sender < plan.ranks(); ++sender)
+    for (int receiver = 0; receiver < plan.ranks(); ++receiver)
+      if (sender != receiver && ((has(sender, waits_to_push) && has(receiver, pops)) ||
+                                 (has(sender, pushes) && has(receiver, waits_to_pop))))
+        return true;
+  return false;
+}
+
+/// Nothing can ever come out.
+std::string empty_plan(const object_plan& plan, const fifo_roles& roles, const fifo_words& words,
+                       std::size_t room) {
+  const beginning begun = beginning_of(plan, room);
+  if (begun.inside > 0 || begun.brought_one) return "";
+  if (room == 0 && plan.ranks() == 1)
+    return fmt::format(
+        "it takes two ranks, one that {} and one that {}: give --ranks 2, or a plan such as {}", words.pushes,
+        words.pops, example(roles, words, false));
+  if (count_pushes(plan) == 0)
+    return fmt::format("nobody {}, so that no {} can come out: add '{} 1', as in {}", words.pushes,
+                       words.value, words.push, example(roles, words, false));
+  if (!lets_in(plan, begun))
+    return fmt::format(
+        "the {} is closed before anybody {}, so that no {} can come out: close it later, as in {}",
+        words.kind, words.pushes, words.value, example(roles, words, true));
+  if (room == 0 && !may_meet(plan))
+    return fmt::format(
+        "nobody {} while another rank {}, and two attempts never meet: let one of them wait, as "
+        "in {}",
+        words.pushes, words.pops, example(roles, words, false));
+  return "";
+}
+
 }  // namespace
 
-std::string obstacle(const object_plan& plan, const fifo_roles& roles, const fifo_words& words) {
+std::string obstacle(const object_plan& plan, const fifo_roles& roles, const fifo_words& words,
+                     std::size_t room) {
   for (const std::string& why :
        {refused_role(plan, pushes, roles.pusher, roles.has_one_pusher, words.pushes),
         refused_role(plan, pops, roles.popper, roles.has_one_popper, words.pops),
-        refused_role(plan, closes, roles.pusher, false, "closes"), doubled_value(plan, words)})
+        refused_role(plan, closes, roles.pusher, false, "closes"), doubled_value(plan, words),
+        blocked_beginning(plan, words, room), empty_plan(plan, roles, words, room)})
     if (!why.empty()) return why;
-  const std::size_t waiting =
-      count(plan, [](const planned_operation& one) { return one.method == closable_queue::pop; });
+  const std::size_t waiting = count(plan, waits_to_pop);
   if (waiting > count_pushes(plan) && count(plan, closes) == 0)
     return fmt::format("{} operations wait for a {} and {} bring one, so that a rank would wait for ever",
                        waiting, words.value, count_pushes(plan));
-  return "";
+  return blocked_ranks(plan, words, room);
 }
 
 std::size_t count_pushes(const object_plan& plan) { return count(plan, pushes); }

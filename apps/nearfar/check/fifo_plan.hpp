@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,16 +25,24 @@ struct fifo_roles {
   bool has_one_popper = false;
 };
 
-/// How a kind calls what goes in and comes out: "value", "pushes", "pops".
+/// How a kind calls itself, what goes in and comes out, and what ranks do: "queue", "value", "pushes",
+/// "pops", and the operations "push" and "pop".
 struct fifo_words {
+  std::string_view kind;
   std::string_view value;
   std::string_view pushes;
   std::string_view pops;
+  std::string_view push;
+  std::string_view pop;
 };
 
-/// Why the plan cannot be carried out, or proves nothing that it seems to, in a sentence; or nothing.
+/// Room that nobody knows exactly, or that is enough for all.
+inline constexpr std::size_t any_room = std::numeric_limits<std::size_t>::max();
+
+/// Why the plan cannot be carried out, or proves nothing that it seems to, and what to write instead, in a
+/// sentence; or nothing. `room`: elements that fit in; none in a rendezvous.
 [[nodiscard]] std::string obstacle(const checker::object_plan& plan, const fifo_roles& roles,
-                                   const fifo_words& words);
+                                   const fifo_words& words, std::size_t room = any_room);
 
 /// Values that the ranks push in all, and the busiest of them.
 [[nodiscard]] std::size_t count_pushes(const checker::object_plan& plan);

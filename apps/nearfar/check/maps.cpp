@@ -96,6 +96,17 @@ checker::object_plan usual_map_plan(int ranks) {
   return plan;
 }
 
+/// Nobody can find an entry.
+std::string map_obstacle(const checker::object_plan& plan) {
+  bool inserts = false;
+  for_each_operation(plan, [&](const checker::planned_operation& one) {
+    inserts = inserts || one.method == map_methods::insert;
+  });
+  return inserts ? ""
+                 : "nobody inserts an entry, so that nobody can find one: add 'insert 1 10', as in "
+                   "'insert 1 10 | find 1'";
+}
+
 checkable checkable_map(const bench::map_entry& entry) {
   return {.kind = checked_kind::map,
           .name = entry.name,
@@ -105,8 +116,8 @@ checkable checkable_map(const bench::map_entry& entry) {
           .program = [&entry](const check_case& of) { return map_program(of, entry); },
           .plans = planned_object{.language = map_language,
                                   .usual_plan = [](int ranks, int /*home*/) { return usual_map_plan(ranks); },
-                                  .obstacle = [](const checker::object_plan& /*plan*/,
-                                                 const check_case& /*of*/) { return std::string(); }}};
+                                  .obstacle = [](const checker::object_plan& plan,
+                                                 const check_case& /*of*/) { return map_obstacle(plan); }}};
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr std::array queue_operations_of_plans{
     plan_word{"pop", closable_queue::pop}, plan_word{"try_pop", closable_queue::try_pop},
     plan_word{"close", closable_queue::close}};
 constexpr plan_language queue_language{"queue", queue_operations_of_plans};
-constexpr fifo_words queue_words{"value", "pushes", "pops"};
+constexpr fifo_words queue_words{"queue", "value", "pushes", "pops", "push", "pop"};
 
 checker::value_list call_queue(checked_queue& queue, const checker::planned_operation& what) {
   const auto result_of = [](const popped<std::uint64_t>& value) {
