@@ -212,16 +212,21 @@ namespace {
 
 using namespace nearfar;
 
+/// Whether the subcommand is the one that checks, which has other options than those that measure.
+bool checks(int argc, char** argv) { return argc > 1 && std::string_view(argv[1]) == "check"; }
+
 /// What is to be done in the command's words, where the library names an option that only programs have.
-std::string without_options_of_cpp(std::string_view text) {
+std::string without_options_of_cpp(std::string_view text, bool is_check) {
   for (const std::string_view cure : {": raise nearfar::", ": lower nearfar::"})
     if (const std::size_t at = text.find(cure); at != std::string_view::npos)
-      return fmt::format("{}; use fewer ranks, or a smaller --lock-count, --keys or --capacity",
-                         text.substr(0, at));
+      return fmt::format("{}; use fewer ranks, {}", text.substr(0, at),
+                         is_check ? "a smaller --capacity, or a shorter --plan"
+                                  : "or a smaller --lock-count, --keys or --capacity");
   return std::string(text);
 }
 
-int run(const command::launch& how, int argc, char** argv) {
+/// `has_said`: becomes true where it has said that stdout takes no more.
+int run(const command::launch& how, int argc, char** argv, bool& has_said) {
   try {
     return command::parse_and_run(how, argc, argv);
   } catch (const mpi::mpi_error& error) {
@@ -235,14 +240,19 @@ int run(const command::launch& how, int argc, char** argv) {
   } catch (const transport_error& error) {
     return command::report(how, error.what(), command::failure);
   } catch (const out_of_memory& error) {
-    return command::report(how, without_options_of_cpp(error.what()), command::bad_input);
+    return command::report(how, without_options_of_cpp(error.what(), checks(argc, argv)), command::bad_input);
   } catch (const error& error) {
     return command::report(how, error.what(), command::bad_input);
   } catch (const std::bad_alloc&) {
     return command::report_alone(
-        how, "out of memory; use fewer or smaller objects, such as a smaller --ranks, --keys or --lengths");
+        how,
+        checks(argc, argv)
+            ? "out of memory; use a smaller --ranks, --acquisitions, --capacity or --jobs, or a shorter "
+              "--plan"
+            : "out of memory; use fewer or smaller objects, such as a smaller --ranks, --keys or --lengths");
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) == 0) return command::report_alone(how, error.what());
+    has_said = true;
     return command::report_alone(how, command::lost_output(error.code().message()));
   } catch (const std::exception& error) {
     return command::report_alone(how, error.what());
@@ -252,10 +262,11 @@ int run(const command::launch& how, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int status = run(command::launch::from_environment(), argc, argv);
+  bool has_said = false;
+  const int status = run(command::launch::from_environment(), argc, argv, has_said);
   errno = 0;
-  if (status != command::success || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return status;
+  if (has_said || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return status;
   // What failed before has left no reason any more.
   command::say(fmt::format("nearfar: {}\n", command::lost_output(errno != 0 ? std::strerror(errno) : "")));
-  return command::failure;
+  return status != command::success ? status : command::failure;
 }

@@ -279,6 +279,34 @@ class Violations(Check):
         self.assertIn("Violation 2 of 2: dash.published", ended.stdout)
 
 
+    def test_a_replay_that_is_cut_off_is_undecided(self):
+        self.keep_violation()
+        path = self.folder / "t.json"
+        path.write_text(re.sub(r'"step_limit": \d+', '"step_limit": 3', path.read_text()))
+        ended = self.check("--replay", "t.json")
+        self.assertEqual(ended.returncode, 3, ended.stdout + ended.stderr)
+        self.assertIn("Undecided: the schedule was cut off after 4 steps, the file's step_limit.", ended.stdout)
+
+    def test_lost_output_is_an_error(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            for arguments, status in [
+                (["--locks", "tas"], 1),
+                (["--locks", "tas", "--json"], 1),
+                (["--locks", "tas", "--step-limit", "3"], 3),
+                (VIOLATION, 1),
+            ]:
+                ended = subprocess.run([COMMAND, "check", *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(ended.returncode, status, ended.stderr)
+                self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
+                self.assertIn("cannot write standard output: No space left on device", ended.stderr)
+
+    def test_too_little_memory_names_options_that_there_are(self):
+        ended = subprocess.run(["prlimit", "--as=400000000", COMMAND, "check", "--queues", "ticket_queue", "--capacity", "1024",
+                                "--plan", "|".join(f"push {i}" for i in range(64))],
+                               capture_output=True, text=True, check=False)  # fmt: skip
+        print(ended.stdout, ended.stderr)
+
+
 class Plans(Check):
     """Queues, maps and channels, judged by the results of their operations."""
 
@@ -344,9 +372,10 @@ class Plans(Check):
             (("try_send 1,", "try_sent 1,"), "no operation 'try_sent'"),
             (("flagged.published", "mutex"), "lock of the system"),
             (('"ranks": 4', '"ranks": 5'), "plan of 4 ranks"),
+            (('"channel":', '"lock": "tas", "channel":'), "must have one of 'lock', 'queue', 'map' and 'channel', and has 2"),
         ]:
             (self.folder / "bad.json").write_text((self.folder / "t.json").read_text().replace(*change))
-            self.assert_refused("--replay", "bad.json", saying=saying)
+            self.assert_refused("--replay", "bad.json", saying=["'bad.json'", saying])
 
     def test_the_fault_of_an_unsound_object_shows_by_itself(self):
         ended = self.check("--channels", "ring,flagged.published")
@@ -531,6 +560,7 @@ class BadInput(Check):
             (lambda text: text.replace("nearfar.schedule/2", "nearfar.schedule/99"), "nearfar.schedule/99"),
             (lambda text: text.replace("nearfar.schedule/2", "nearfar.results/1"), "nearfar.results/1"),
             (lambda text: text.replace('"cohort.published"', '"cohrt"'), "did you mean 'cohort'"),
+            (lambda text: text.replace('"lock":', '"kind":'), "and has 0"),
             (lambda text: text.replace('"nodes": 2', '"nodes": 7'), "--nodes"),
             (lambda text: text.replace('"cohort.published"', '"mcs"'), "one node"),
             (lambda text: text.replace('"readers": 0', '"readers": 4'), "--readers"),
@@ -538,7 +568,7 @@ class BadInput(Check):
             (lambda text: text.replace('"rank":0', '"rank":9', 1), '"rank":9'),
         ]:
             (self.folder / "bad.json").write_text(change(good))
-            self.assert_refused("--replay", "bad.json", saying=saying)
+            self.assert_refused("--replay", "bad.json", saying=["'bad.json'", saying])
 
 
 class Help(Check):

@@ -371,28 +371,58 @@ int run_searches(check_command_options options) {
 }
 
 /// Throws `usage_error` for what the file asks of an object that this one is not.
-void expect_replayable(const recorded_schedule& recorded, const checkable& object, const std::string& file) {
+void expect_replayable(const recorded_schedule& recorded, const checkable& object) {
   const check_case& of = recorded.of;
   if (object.one_node_only && of.nodes > 1)
-    throw usage_error(fmt::format("'{}' wants {} '{}' on {} nodes; it works on one node only", file,
+    throw usage_error(fmt::format("it wants {} '{}' on {} nodes, which works on one node only",
                                   name(object.kind), object.name, of.nodes));
   if (!object.is_shared && of.readers != 0)
-    throw usage_error(fmt::format("'{}' wants readers of lock '{}', which is exclusive", file, object.name));
+    throw usage_error(fmt::format("it wants readers of lock '{}', which is exclusive", object.name));
   if (!object.can_try && of.try_first)
-    throw usage_error(
-        fmt::format("'{}' wants attempts of lock '{}', which has no try_lock", file, object.name));
+    throw usage_error(fmt::format("it wants attempts of lock '{}', which has no try_lock", object.name));
   if (!object.plans) return;
   const checker::object_plan plan = parse_plan(of.plan, object.plans->language);
   if (plan.ranks() != of.ranks)
-    throw usage_error(fmt::format("'{}' has a plan of {} ranks for {}", file, plan.ranks(), of.ranks));
-  if (const std::string why = object.plans->obstacle(plan, of); !why.empty())
-    throw usage_error(fmt::format("'{}' cannot be replayed: {}", file, why));
+    throw usage_error(fmt::format("it has a plan of {} ranks for {}", plan.ranks(), of.ranks));
+  if (const std::string why = object.plans->obstacle(plan, of); !why.empty()) throw unfit(object, why);
+}
+
+/// The object of a schedule that can be replayed. Throws `usage_error` with the name of the file for others.
+const checkable& object_to_replay(const recorded_schedule& recorded, const std::string& file) {
+  try {
+    const checkable& object = find_object(recorded.of.object, recorded.of.kind);
+    expect_replayable(recorded, object);
+    return object;
+  } catch (const usage_error& why) {
+    throw usage_error(fmt::format("'{}' cannot be replayed: {}", file, why.what()));
+  }
+}
+
+/// What became of the recorded fault, and the command's status.
+int print_outcome(const recorded_schedule& recorded, const checker::replayed& shown) {
+  if (shown.found && shown.found->what == checker::fault::livelock) {
+    fmt::print("\n  Undecided: the schedule was cut off after {} steps, the file's step_limit.\n",
+               shown.found->schedule.size());
+    return undecided;
+  }
+  if (shown.found) {
+    fmt::print("\n  {}\n", shown.found->what == recorded.found.what
+                               ? "The violation happens again."
+                               : "A violation of another kind than the recorded one.");
+    return failure;
+  }
+  if (shown.why_undecided) {
+    fmt::print("\n  Undecided: the judge gave up on the history of this schedule.\n  {}\n",
+               *shown.why_undecided);
+    return undecided;
+  }
+  fmt::print("\n  The violation does not happen again: nothing found under this schedule.\n");
+  return success;
 }
 
 int run_replay(const check_command_options& options) {
   const recorded_schedule recorded = read_schedule(options.replay);
-  const checkable& object = find_object(recorded.of.object, recorded.of.kind);
-  expect_replayable(recorded, object, options.replay);
+  const checkable& object = object_to_replay(recorded, options.replay);
   std::optional<bench::output_file> svg;
   open_svg(svg, options.files.svg);
   const checker::replayed shown =
@@ -406,14 +436,7 @@ int run_replay(const check_command_options& options) {
   if (shown.refused != 0)
     fmt::print("\n  {} of the {} recorded steps could not be taken: the {} has changed since.\n",
                shown.refused, recorded.found.schedule.size(), name(object.kind));
-  if (!shown.found) {
-    fmt::print("\n  The violation does not happen again: nothing found under this schedule.\n");
-    return success;
-  }
-  fmt::print("\n  {}\n", shown.found->what == recorded.found.what
-                             ? "The violation happens again."
-                             : "A violation of another kind than the recorded one.");
-  return failure;
+  return print_outcome(recorded, shown);
 }
 
 /// Throws `usage_error` if one of `others` is given beside `option`.

@@ -136,9 +136,16 @@ void parse_plan_members(const nlohmann::json& object, const std::string& file, c
 
 check_case parse_case(const nlohmann::json& object, const std::string& file) {
   check_case of;
-  // A file of a lock is what is neither of the others.
-  for (const checked_kind kind : checked_kinds)
-    if (object.contains(name(kind))) of.kind = kind;
+  int kinds = 0;
+  for (const checked_kind kind : checked_kinds) {
+    if (!object.contains(name(kind))) continue;
+    of.kind = kind;
+    ++kinds;
+  }
+  if (kinds != 1)
+    throw error(fmt::format(
+        "'{}' is no schedule: it must have one of 'lock', 'queue', 'map' and 'channel', and has {}", file,
+        kinds));
   of.object = member<std::string>(object, std::string(name(of.kind)).c_str(), file);
   of.ranks = member<int>(object, "ranks", file);
   of.nodes = member<int>(object, "nodes", file);
