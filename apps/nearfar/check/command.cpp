@@ -542,86 +542,86 @@ void add_bounds(CLI::App& command, check_command_options& options) {
         ->delimiter(',');
   };
   add_names(checked_kind::lock,
-            "Names of locks and reader-writer locks as 'nearfar list' shows, separated by commas, or 'all' "
-            "that are sound; default, unless others are named: each family's recommended setting");
-  add_names(checked_kind::queue, "Names of queues, or 'all'; by their histories, as maps and channels");
-  add_names(checked_kind::map, "Names of maps, or 'all'");
-  add_names(checked_kind::channel, "Names of channels, or 'all' that the checker can run; on one node");
+            "Locks and reader-writer locks, or 'all' sound ones (default: each family's recommended one)");
+  add_names(checked_kind::queue, "Queues, or 'all' sound ones");
+  add_names(checked_kind::map, "Maps, or 'all' sound ones");
+  add_names(checked_kind::channel, "Channels on one node, or 'all' sound ones that the checker can run");
   command.add_option("--plan", options.plan,
-                     "Operations of each rank of a queue, map or channel; default: a few that meet");
+                     "Operations of each rank of a queue, map or channel (default: a few that meet)");
   command
       .add_option("--capacity", options.of.capacity,
-                  "Room in a queue, for each rank, or in a channel; default: for all values, and 1")
+                  "Room in a queue for each rank, or in a channel (default: for all values, and 1)")
       ->check(at_least_one());
-  command.add_option("--ranks", options.of.ranks, "Ranks, at most 64; exhaustively 4 at most in practice")
+  command.add_option("--ranks", options.of.ranks, "Ranks, 1 to 64; an exhaustive search takes 4 in practice")
       ->capture_default_str();
-  command.add_option("--acquisitions", options.of.acquisitions, "Times that each rank acquires and releases")
+  command.add_option("--acquisitions", options.of.acquisitions, "Acquisitions of each rank")
       ->capture_default_str();
   command.add_option(
       "--nodes", options.of.nodes,
-      "Nodes, over which the ranks are spread evenly; default: 2, and 1 for locks of one node");
-  command.add_option("--readers", options.of.readers,
-                     "Ranks that read, the last so many; the others write. For reader-writer locks, and only "
-                     "these are then chosen; default: half of the ranks, but one at least");
-  command.add_option("--home", options.of.home, "The lock's home rank")->capture_default_str();
+      "Nodes, over which the ranks are spread evenly (default: 2, and 1 for locks of one node)");
+  command.add_option(
+      "--readers", options.of.readers,
+      "Last ranks, which read; only reader-writer locks are then chosen (default: half, 1 at least)");
+  command.add_option("--home", options.of.home, "Home rank of a lock or queue")->capture_default_str();
   command.add_flag("--try-first", options.of.try_first,
                    "Acquire by try_lock first, then by lock; only locks with try_lock");
   command
       .add_option("--max-local-passes", options.of.max_local_passes,
-                  "Passes within a node before another node's turn; low, so that the limit is reached")
+                  "Hand-overs within a node before another node's turn")
       ->capture_default_str();
   command
       .add_option("--mode", options.modes,
-                  "When an RMA operation takes effect: 'eager' at its issue, 'lazy' inside its flush only, "
-                  "'progress' any time while the target is in the library; several, or 'all'")
+                  "Moments at which an RMA operation takes effect, several or 'all':\n"
+                  "  eager     when it is issued\n"
+                  "  lazy      inside its flush\n"
+                  "  progress  at any time while its target is in the library")
       ->delimiter(',')
       ->capture_default_str();
   command.add_option(
       "--near", options.near,
-      "What loads of near cells return: 'sequential' the last value, 'release_acquire' any that C++ "
-      "allows; default: release_acquire, and sequential for --tier hash");
+      "Values that a load of a near cell returns (default: release_acquire, and sequential for "
+      "--tier hash):\n"
+      "  sequential       the last one stored\n"
+      "  release_acquire  any that C++ allows");
   command
-      .add_option(
-          "--conflicts", options.conflicts,
-          "Accesses whose race MPI leaves undefined: 'report' them, or 'enact' what may come of them: each "
-          "RMA write is written again at any step before its flush returns")
+      .add_option("--conflicts", options.conflicts,
+                  "Treatment of races that MPI leaves undefined:\n"
+                  "  report  each is a violation\n"
+                  "  enact   RMA writes come again until their flush returns")
       ->capture_default_str();
   command
       .add_option("--promises", options.promises,
-                  "What MPI libraries are trusted to do beyond the standard (docs/verification.md): 'none', "
-                  "'all', or some of racing_gets, racing_loads, mixed_accumulates, causal_messages")
+                  "Promises of MPI libraries beyond the standard, some, 'all' or 'none':\n"
+                  "  racing_gets        a get beside a write brings the old or the new value\n"
+                  "  racing_loads       a load beside an RMA write sees the old or the new value\n"
+                  "  mixed_accumulates  accumulates of several operations are atomic among themselves\n"
+                  "  causal_messages    messages come after those that led to them")
+      ->capture_default_str();
+  command.add_option("--crashes", options.of.crashes, "Ranks that may stop for good, each at any step")
       ->capture_default_str();
   command
-      .add_option(
-          "--crashes", options.of.crashes,
-          "Ranks that may stop for good, each at any step: what they have not flushed arrives or does "
-          "not. Who then waits for one is blocked, which is counted; anything worse is a violation")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--tier", options.tier,
-          "'exhaustive' every trace, by source sets; 'hash' every state, slower and simpler, a check of "
-          "the other; 'random' many schedules")
+      .add_option("--tier", options.tier,
+                  "Schedules to search:\n"
+                  "  exhaustive  every trace once\n"
+                  "  hash        every state once, of locks only, to check the other\n"
+                  "  random      many schedules by --seed")
       ->capture_default_str();
   command.add_option("--seed", options.of.seed, "Seed of random schedules")->capture_default_str();
   command
-      .add_option("--depth", options.of.depth,
-                  "Changes of priority in every second random schedule; 3 to 5 find most faults")
+      .add_option("--depth", options.of.depth, "Changes of priority in every second random schedule, 1 to 64")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   command.add_option("--executions", options.executions,
-                     "End each search after that many; default: none, and 10000 random ones");
-  command.add_option("--time-limit", options.time_limit, "End each search after that many seconds");
-  command
-      .add_option("--jobs", options.jobs,
-                  "Processors that search exhaustively; the same answer, but perhaps another violation first")
+                     "Executions after which a search ends (default: none, 10000 at random, 20000 of a usual "
+                     "plan)");
+  command.add_option("--time-limit", options.time_limit, "Seconds after which a search ends (default: none)");
+  command.add_option("--jobs", options.jobs, "Processors for an exhaustive search, 1 to 1024")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command
       .add_option(
           "--step-limit", options.of.step_limit,
-          "Steps after which a schedule is cut off, and the search is undecided; default: 20000, or 200 "
-          "for each acquisition if that is more")
+          "Steps after which a schedule is cut off (default: 20000, or 200 an operation if that is more)")
       ->check(at_least_one());
 }
 
@@ -640,11 +640,7 @@ void add_check(CLI::App& app, int& status) {
                       "Write the schedule of the first violation to this file");
   command->add_option("--svg", options->files.svg, "Draw the first violation, or the replayed schedule");
   command->add_option("--replay", options->replay, "Run the schedule in this file again");
-  command->add_flag(
-      "--all", options->all,
-      "Every lock with 2 x 2, 2 x 4, 3 x 2 and 4 x 1 ranks x acquisitions under every mode, and "
-      "reader-writer locks with 2w+1r x 1, 1w+2r x 1, 2w+2r x 1, 3w+1r x 1 and 1w+1r x 2; then every queue, "
-      "map and channel with its usual plan");
+  command->add_flag("--all", options->all, "Check every object in several sizes, as docs/verified.md shows");
   command->add_flag("--quick", options->quick, "With --all: the part for continuous integration");
   command->add_option("--markdown", options->markdown,
                       "With --all: put the table into this file, between its markers");
