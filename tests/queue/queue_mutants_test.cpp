@@ -45,7 +45,7 @@ std::vector<plan> plans() {
 template <typename Queue>
 std::vector<program> programs() {
   std::vector<program> result;
-  for (const plan& what : plans()) result.push_back(program_of<Queue>(what));
+  for (const plan& what : plans()) result.push_back(program_of<Queue>(for_queue<Queue>(what)));
   // A pop that is overtaken by a whole lap.
   if constexpr (std::same_as<Queue, ticketed>)
     result.push_back(program_of<Queue>(

@@ -53,11 +53,31 @@ struct plan {
 };
 
 template <typename Queue>
+inline constexpr bool announces = requires(typename Queue::parameters of) { of.announce_every; };
+template <typename Queue>
+inline constexpr bool has_ring = requires(typename Queue::parameters of) { of.ring; };
+
+/// Throws where a plan asks for what the queue has not: `for_queue` leaves that out of plans for all queues.
+template <typename Queue>
 typename Queue::parameters parameters_of(const plan& what) {
   typename Queue::parameters result{.capacity = what.capacity};
-  if constexpr (requires { result.announce_every; }) result.announce_every = what.announce_every;
-  if constexpr (requires { result.ring; }) result.ring = what.ring;
+  if constexpr (announces<Queue>)
+    result.announce_every = what.announce_every;
+  else if (what.announce_every != plan{}.announce_every)
+    throw nearfar::error("this queue announces nothing");
+  if constexpr (has_ring<Queue>)
+    result.ring = what.ring;
+  else if (what.ring != plan{}.ring)
+    throw nearfar::error("this queue has no ring");
   return result;
+}
+
+/// A plan of any queue for this one.
+template <typename Queue>
+[[nodiscard]] plan for_queue(plan what) {
+  if constexpr (!announces<Queue>) what.announce_every = plan{}.announce_every;
+  if constexpr (!has_ring<Queue>) what.ring = plan{}.ring;
+  return what;
 }
 
 [[nodiscard]] inline object_plan planned(const plan& what) {
