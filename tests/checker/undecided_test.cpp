@@ -56,7 +56,9 @@ checker::options random_schedules(std::uint64_t executions) {
 
 /// One that stands in for an object of the registry.
 checkable object_of(checker::program what) {
-  return {.name = "writers", .program = [what = std::move(what)](const check_case&) { return what; }};
+  return {.name = "writers", .family = "writers", .program = [what = std::move(what)](const check_case&) {
+            return what;
+          }};
 }
 
 }  // namespace

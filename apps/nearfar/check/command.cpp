@@ -401,7 +401,7 @@ const checkable& object_to_replay(const recorded_schedule& recorded, const std::
 /// What became of the recorded fault, and the command's status.
 int print_outcome(const recorded_schedule& recorded, const checker::replayed& shown) {
   if (shown.found && shown.found->what == checker::fault::livelock) {
-    fmt::print("\n  Undecided: the schedule was cut off after {} steps, the file's step_limit.\n",
+    fmt::print("\n  Undecided: the schedule was cut off after {} steps, beyond the file's step_limit.\n",
                shown.found->schedule.size());
     return undecided;
   }
@@ -647,7 +647,7 @@ void add_check(CLI::App& app, int& status) {
   command->footer([] {
     return fmt::format(
         "A plan: '|' separates ranks, ',' their operations. Rank 0 carries out what ends with ';' "
-        "before all others.\n  nearfar check --queues ticket_queue --plan 'push 1; try_pop | push 2, "
+        "before all others.\n    nearfar check --queues ticket_queue --plan 'push 1; try_pop | push 2, "
         "try_pop'\nOperations of queues: {}.\nOperations of maps: {}.\nOperations of channels: {}.\n"
         "In the end one rank empties the queue or channel, or finds every key.\n\n"
         "Exit status: 0 nothing found, 1 a violation, 2 bad input, 3 undecided. "
