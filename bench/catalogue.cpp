@@ -1,5 +1,7 @@
 #include "bench/catalogue.hpp"
 
+#include "bench/families/locks.hpp"
+
 namespace nearfar::bench {
 
 const catalogue& catalogue::instance() {
@@ -8,27 +10,13 @@ const catalogue& catalogue::instance() {
 }
 
 catalogue::catalogue() {
-  add_mpi_win(*this);
-  add_d_mcs(*this);
-  add_dash(*this);
-  add_rma_mcs(*this);
-  add_tas(*this);
-  add_ticket(*this);
-  add_clh(*this);
-  add_hclh(*this);
-  add_rh(*this);
-  add_shfl(*this);
-  add_mcs(*this);
-  add_near_tts(*this);
-  add_near_ticket(*this);
-  add_near_clh(*this);
-  add_hemlock(*this);
-  add_cna(*this);
-  add_fissile(*this);
-  add_near_hmcs(*this);
-  add_cohort(*this);
-  add_hmcs(*this);
-  add_cst(*this);
+  for (const auto add_family : families_of_locks) add_family(*this);
+  // Alike ones beside each other. Families that this list lacks come after the others, by name of their
+  // files.
+  arrange({"mpi_win",   "d_mcs",       "dash", "rma_mcs",  "tas",      "tts", "ticket",
+           "clh",       "clh_craig",   "hclh", "rh",       "shfl",     "mcs", "near_tts",
+           "near_tas",  "near_ticket", "twa",  "near_clh", "hemlock",  "cna", "fissile",
+           "near_hmcs", "cohort",      "hmcs", "ahmcs",    "near_cst", "cst"});
 }
 
 }  // namespace nearfar::bench

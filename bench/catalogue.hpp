@@ -38,27 +38,4 @@ inline constexpr const char* reset_status_word =
     "a rank resets the words in which it has seen its successor's name and its grant before those writes are "
     "complete";
 
-// One function for each family, in bench/locks/.
-void add_mpi_win(catalogue& to);
-void add_d_mcs(catalogue& to);
-void add_dash(catalogue& to);
-void add_rma_mcs(catalogue& to);
-void add_tas(catalogue& to);
-void add_ticket(catalogue& to);
-void add_clh(catalogue& to);
-void add_hclh(catalogue& to);
-void add_rh(catalogue& to);
-void add_shfl(catalogue& to);
-void add_mcs(catalogue& to);
-void add_near_tts(catalogue& to);
-void add_near_ticket(catalogue& to);
-void add_near_clh(catalogue& to);
-void add_hemlock(catalogue& to);
-void add_cna(catalogue& to);
-void add_cst(catalogue& to);
-void add_fissile(catalogue& to);
-void add_near_hmcs(catalogue& to);
-void add_cohort(catalogue& to);
-void add_hmcs(catalogue& to);
-
 }  // namespace nearfar::bench

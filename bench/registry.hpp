@@ -121,6 +121,15 @@ class registry {
     return result;
   }
 
+ protected:
+  /// Puts these families before all others. Entries of a family, and other families, keep their order.
+  void arrange(const std::vector<std::string_view>& families) {
+    const auto place = [&](const Entry& of) {
+      return std::ranges::find(families, of.family()) - families.begin();
+    };
+    std::ranges::stable_sort(entries_, {}, place);
+  }
+
  private:
   template <typename W, typename Factory>
   static constexpr bool is_in =

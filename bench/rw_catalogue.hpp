@@ -52,12 +52,4 @@ class rw_catalogue : public registry<rw_lock_entry> {
   rw_catalogue();
 };
 
-// One function for each family, in bench/rw_locks/.
-void add_rma_rw(rw_catalogue& to);
-void add_cohort_rw(rw_catalogue& to);
-void add_near_rw(rw_catalogue& to);
-void add_rw_ticket(rw_catalogue& to);
-void add_rw_spin(rw_catalogue& to);
-void add_mpi_rw(rw_catalogue& to);
-
 }  // namespace nearfar::bench

@@ -3,6 +3,9 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/clh_lock.hpp"
 
+// docs/locks.md: `clh_lock` (`clh`, `clh_craig`) | a far accumulate to a word that the successor polls;
+// Craig's form adds a far sum at the successor's own word | comparison
+
 namespace nearfar::bench {
 
 namespace {

@@ -1,6 +1,8 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/cna_lock.hpp"
 
+// docs/locks.md: `cna_lock` | a store to a rank of the same NUMA domain if one waits | several NUMA domains
+
 namespace nearfar::bench {
 
 void add_cna(catalogue& to) {

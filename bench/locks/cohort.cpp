@@ -14,6 +14,9 @@
 #include "nearfar/lock/tas_lock.hpp"
 #include "nearfar/lock/ticket_lock.hpp"
 
+// docs/locks.md: `cohort_lock` | within a node through shared memory, between nodes by a message | the
+// default
+
 namespace nearfar::bench {
 
 namespace {

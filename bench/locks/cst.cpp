@@ -1,6 +1,12 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/cst_lock.hpp"
 
+// docs/locks.md: `cst_lock` | as `parking_lock` within a node, as `d_mcs_lock` between nodes | more ranks
+// than processors
+//
+// docs/locks.md: `parking_lock` (`near_cst`) | a store to a rank that is awake if there is one | more ranks
+// than processors
+
 namespace nearfar::bench {
 
 void add_cst(catalogue& to) {

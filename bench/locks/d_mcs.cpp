@@ -1,6 +1,9 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/d_mcs_lock.hpp"
 
+// docs/locks.md: `d_mcs_lock` | a far accumulate to a word that the successor polls | one queue of all ranks;
+// first come, first served; no messages
+
 namespace nearfar::bench {
 
 namespace {

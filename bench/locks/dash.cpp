@@ -1,6 +1,8 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/dash_lock.hpp"
 
+// docs/locks.md: `dash_lock` | a message | one queue of all ranks; first come, first served
+
 namespace nearfar::bench {
 
 namespace {

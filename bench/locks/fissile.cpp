@@ -1,6 +1,9 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/fissile_lock.hpp"
 
+// docs/locks.md: `fissile_lock` | a store that frees the lock; the first rank of the queue and newcomers
+// compete for it | low contention, or more ranks than processors
+
 namespace nearfar::bench {
 
 void add_fissile(catalogue& to) {

@@ -3,6 +3,9 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/hclh_lock.hpp"
 
+// docs/locks.md: `hclh_lock` | as `clh_lock` for each batch of a node's ranks; a store within the batch |
+// comparison
+
 namespace nearfar::bench {
 
 namespace {

@@ -4,6 +4,9 @@
 
 #include "bench/catalogue.hpp"
 
+// docs/locks.md: `hemlock` | a store in the predecessor's word that the successor polls | little memory for
+// many locks
+
 namespace nearfar::bench {
 
 namespace {

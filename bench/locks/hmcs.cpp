@@ -3,6 +3,12 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/hmcs_lock.hpp"
 
+// docs/locks.md: `hmcs_lock` (`hmcs`, `ahmcs`) | as `cohort_lock`, with a queue for each package, NUMA domain
+// and cache of a node | nodes of many levels
+//
+// docs/locks.md: `near_hmcs_lock` | a store to a rank of the innermost level on which a rank waits | several
+// levels
+
 namespace nearfar::bench {
 
 namespace {
@@ -45,14 +51,11 @@ constexpr const char* of_adaptive = "Chabbi, Mellor-Crummey 2016";
 
 }  // namespace
 
-void add_near_hmcs(catalogue& to) {
+void add_hmcs(catalogue& to) {
   add_near<hmcs_entry::innermost>(to, "near_hmcs",
                                   "a tree of MCS queues in near memory, for ranks of one node", of_fixed);
   add_near<hmcs_entry::adaptive>(to, "near_hmcs.adaptive", "the same, in which ranks skip empty levels",
                                  of_adaptive);
-}
-
-void add_hmcs(catalogue& to) {
   add_far<hmcs_entry::innermost>(to, "hmcs", "a tree of MCS queues: dash between nodes, near_hmcs within",
                                  of_fixed);
   add_far<hmcs_entry::adaptive>(to, "ahmcs", "the same with near_hmcs.adaptive", of_adaptive);

@@ -1,6 +1,8 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
 
+// docs/locks.md: `mcs_lock` | a store that the successor polls | the default within a node
+
 namespace nearfar::bench {
 
 void add_mcs(catalogue& to) {

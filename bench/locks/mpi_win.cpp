@@ -1,6 +1,8 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/mpi_win_lock.hpp"
 
+// docs/locks.md: `mpi_win_lock` | the MPI library's own | comparison
+
 namespace nearfar::bench {
 
 void add_mpi_win(catalogue& to) {

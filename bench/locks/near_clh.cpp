@@ -1,6 +1,8 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/near_clh_lock.hpp"
 
+// docs/locks.md: `near_clh_lock` | a store in the predecessor's memory that the successor polls | the same
+
 namespace nearfar::bench {
 
 void add_near_clh(catalogue& to) {

@@ -3,6 +3,9 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/near_ticket_lock.hpp"
 
+// docs/locks.md: `near_ticket_lock` (`near_ticket`, `twa`) | a store that all waiting ranks see; with `twa`
+// one store for the successor and one for the rank behind it | low contention
+
 namespace nearfar::bench {
 
 namespace {

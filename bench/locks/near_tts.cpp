@@ -3,6 +3,9 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/near_tts_lock.hpp"
 
+// docs/locks.md: `near_tts_lock` (`near_tts`, `near_tas`) | a store that all waiting ranks see | low
+// contention
+
 namespace nearfar::bench {
 
 namespace {

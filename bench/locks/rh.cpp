@@ -1,6 +1,9 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/rh_lock.hpp"
 
+// docs/locks.md: `rh_lock` | a far atomic on the node's word; the words of the other nodes say which node to
+// ask | comparison
+
 namespace nearfar::bench {
 
 void add_rh(catalogue& to) {

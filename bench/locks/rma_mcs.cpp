@@ -1,6 +1,8 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/rma_mcs_lock.hpp"
 
+// docs/locks.md: `rma_mcs_lock` | RMA within the node and between nodes | comparison: the published rival
+
 namespace nearfar::bench {
 
 namespace {

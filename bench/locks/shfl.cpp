@@ -3,6 +3,9 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/shfl_lock.hpp"
 
+// docs/locks.md: `shfl_lock` | a far atomic that frees the lock; the first rank of the queue and newcomers
+// compete for it. Waiting ranks sort the queue by nodes | comparison
+
 namespace nearfar::bench {
 
 namespace {

@@ -3,6 +3,8 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/tas_lock.hpp"
 
+// docs/locks.md: `tas_lock` (`tas`, `tts`) | none: each waiting rank retries with backoff | low contention
+
 namespace nearfar::bench {
 
 namespace {

@@ -3,6 +3,8 @@
 #include "bench/catalogue.hpp"
 #include "nearfar/lock/ticket_lock.hpp"
 
+// docs/locks.md: `ticket_lock` | a far accumulate to a word that all waiting ranks poll | comparison
+
 namespace nearfar::bench {
 
 namespace {

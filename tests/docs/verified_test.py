@@ -40,7 +40,8 @@ class Rows(unittest.TestCase):
 
     def test_every_lock_of_the_registry_has_a_row_and_no_other(self):
         found = verified.stale(self.locks, self.rows, self.sources)
-        self.assertEqual(found["missing"], [], "run scripts/verified with these names")
+        if names := " ".join(found["missing"]):
+            self.fail(f"docs/verified.jsonl and docs/verified.md have no rows of these: 'scripts/verified {names}' makes them")
         self.assertEqual(found["gone"], [], "the registry has them no more: scripts/verified leaves their rows out")
         if found["changed"]:
             print(f"changed since their row was made: {' '.join(found['changed'])}", file=sys.stderr)
@@ -52,7 +53,9 @@ class Rows(unittest.TestCase):
 
     def test_each_sound_lock_is_complete_within_some_bounds(self):
         complete = {row["lock"] for row in self.rows.values() if row["ended_by"] == "end"}
-        self.assertEqual([lock.name for lock in self.locks if not lock.unsound and lock.name not in complete], [])
+        without = [lock.name for lock in self.locks if not lock.unsound and lock.name not in complete]
+        if without:
+            self.fail(f"no search of these came to its end: run 'scripts/verified --limit 60 {' '.join(without)}'")
 
     def test_the_table_in_the_document_is_that_of_the_rows(self):
         document = SOURCE / "docs/verified.md"
