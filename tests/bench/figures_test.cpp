@@ -8,11 +8,12 @@
 #include <variant>
 #include <vector>
 
-#include "bench/figures/stengel2007.hpp"
+#include "apps/nearfar/figures/stengel2007.hpp"
 
 namespace {
 
 using namespace nearfar::bench;
+using namespace nearfar::command;
 
 figure_machine machine(std::vector<int> threads, int cpus, int domains, bool quick = false) {
   figure_machine result;

@@ -1,5 +1,7 @@
-"""docs/architecture.md names every folder of the sources, and no folder that is not there."""
+"""docs/architecture.md names every folder of the sources, and no folder that is not there. No folders of the command include
+each other in a circle."""
 
+import collections
 import os
 import pathlib
 import re
@@ -23,6 +25,45 @@ class Folders(unittest.TestCase):
         self.assertGreater(len(there), 40)
         self.assertEqual(sorted(there - named), [], f"{DOCUMENT} does not name these folders")
         self.assertEqual(sorted(named - there), [], f"{DOCUMENT} names folders that are not there")
+
+
+def includes_of(root):
+    """Folder by folder of the command, the folders that it includes, each with one of the includes."""
+    result = collections.defaultdict(dict)
+    for file in sorted(root.rglob("*.[ch]pp")):
+        for header in re.findall(r'^#include "apps/nearfar/([\w/]+\.hpp)"', file.read_text(), re.MULTILINE):
+            own, other = str(file.parent.relative_to(root)), str(pathlib.Path(header).parent)
+            if own != other:
+                result[own].setdefault(other, f"{file.relative_to(root)} includes {header}")
+    return result
+
+
+def circle_in(includes):
+    """The includes of a shortest circle; none if there is no circle."""
+    found = []
+    for start in sorted(includes):
+        ways = {start: []}
+        queue = [start]
+        for folder in queue:
+            for other, include in includes.get(folder, {}).items():
+                way = [*ways[folder], include]
+                if other == start and (not found or len(way) < len(found)):
+                    found = way
+                if other not in ways:
+                    ways[other] = way
+                    queue.append(other)
+    return found
+
+
+class Includes(unittest.TestCase):
+    def test_no_folders_of_the_command_include_each_other_in_a_circle(self):
+        includes = includes_of(SOURCE / "apps/nearfar")
+        self.assertGreater(len(includes), 8)
+        self.assertEqual(circle_in(includes), [], "move the part that both need into a folder that both may include")
+
+    def test_a_circle_is_found(self):
+        self.assertEqual(circle_in({"a": {"b": "a to b"}, "b": {"c": "b to c", "d": "b to d"}, "d": {"a": "d to a"}}),
+                         ["a to b", "b to d", "d to a"])  # fmt: skip
 
 
 if __name__ == "__main__":

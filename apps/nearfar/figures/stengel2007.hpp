@@ -12,7 +12,7 @@
 
 #include "bench/loops/loop_case.hpp"
 
-namespace nearfar::bench {
+namespace nearfar::command {
 
 /// The quantity on the horizontal axis of a figure.
 enum class figure_axis { length, chunk, segments, threads, pinning };
@@ -32,7 +32,7 @@ struct figure_machine {
 /// A point of a curve.
 struct figure_case {
   std::string series;  ///< the curve's name
-  loop_case what;
+  bench::loop_case what;
 };
 
 struct figure_definition {
@@ -50,4 +50,4 @@ struct figure_definition {
 /// Figures 1.7 to 4.3, as far as they show measurements.
 [[nodiscard]] std::span<const figure_definition> stengel2007();
 
-}  // namespace nearfar::bench
+}  // namespace nearfar::command

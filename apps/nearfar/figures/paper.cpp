@@ -1,4 +1,4 @@
-#include "apps/nearfar/sweep/paper_figures.hpp"
+#include "apps/nearfar/figures/paper.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -11,14 +11,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <system_error>
 #include <utility>
 
+#include "apps/nearfar/figures/driver.hpp"
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/machine_file.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
-#include "apps/nearfar/shared/report_package.hpp"
 #include "apps/nearfar/study/simulated_cluster.hpp"
 #include "bench/axis.hpp"
 #include "bench/output_file.hpp"
@@ -46,22 +45,8 @@ struct paper_options {
   [[nodiscard]] bool on_mpi() const { return world == "mpi"; }
 };
 
-std::vector<const analysis*> chosen(const paper& of, const paper_options& options) {
-  std::vector<std::string> known;
-  for (const analysis& each : of.analyses) known.push_back(each.name);
-  for (const std::string& name : options.only)
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      throw usage_error(unknown_name("analysis", name, known));
-  std::vector<const analysis*> result;
-  for (const analysis& each : of.analyses)
-    if (options.only.empty() ||
-        std::find(options.only.begin(), options.only.end(), each.name) != options.only.end())
-      result.push_back(&each);
-  return result;
-}
-
 std::filesystem::path results_path(const paper_options& options, const std::string& name) {
-  return std::filesystem::path(options.output) / fmt::format("{}.jsonl", name);
+  return results_folder{options.output}.file(name);
 }
 
 /// How many ranks a shape says, in either way.
@@ -261,21 +246,11 @@ std::optional<std::string> judge(const paper& of, const paper_options& options) 
   return path;
 }
 
-/// Whether a page can be made, and a folder for it.
-int prepare(const paper_options& options) {
-  if (const int status = run_report_package({"--check", "--output=" + options.output}); status != success)
-    return status;
-  std::error_code failed;
-  std::filesystem::create_directories(options.output, failed);
-  if (!failed) return success;
-  fmt::print(stderr, "nearfar: cannot make directory '{}': {}\n", options.output, failed.message());
-  return bad_input;
-}
-
 /// The same on all ranks, where there are ranks.
 int prepare_together(const paper_options& options) {
-  if (!options.on_mpi()) return prepare(options);
-  int status = launch::from_environment().rank == 0 ? prepare(options) : success;
+  results_folder folder{options.output};
+  if (!options.on_mpi()) return folder.prepare();
+  int status = launch::from_environment().rank == 0 ? folder.prepare() : success;
   mpi::check(MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
   return status;
 }
@@ -309,7 +284,7 @@ int run_paper(const paper& of, paper_options options) {
   if (options.repetitions < 1)
     throw usage_error(fmt::format("--repetitions must be 1 or more, not {}", options.repetitions));
   const std::vector<shape> shapes = of.shapes(options.most_ranks, options.ranks_per_node);
-  const std::vector<const analysis*> all = chosen(of, options);
+  const auto all = chosen_parts(of.analyses, options.only, "analysis", &analysis::name);
   if (options.list) {
     if (how.rank != 0) return success;
     fmt::print("# {}\n", of.title);
@@ -340,8 +315,7 @@ int run_paper(const paper& of, paper_options options) {
   // What was claimed of a cluster is judged by what is like it.
   const std::optional<std::string> claims = options.on_mpi() ? std::nullopt : judge(of, options);
   std::fflush(stdout);
-  std::vector<std::string> report{"--output=" + options.output,
-                                  "--title=" + (options.on_mpi() ? of.title_on_mpi : of.title)};
+  std::vector<std::string> report;
   if (claims) report.insert(report.end(), {"--claims", *claims});
   if (const auto points = note_published(of, options)) report.insert(report.end(), {"--published", *points});
   std::vector<std::string> files;
@@ -350,11 +324,10 @@ int run_paper(const paper& of, paper_options options) {
       report.insert(report.end(), {"--section", each.title});
       files.push_back(path.string());
     }
-  report.emplace_back("--");
-  report.insert(report.end(), files.begin(), files.end());
   if (files.empty())
     throw usage_error("nothing was measured; raise --most-ranks, or choose other analyses with --only");
-  return std::max(status, run_report_package(report));
+  return std::max(status, results_folder{options.output}.draw(options.on_mpi() ? of.title_on_mpi : of.title,
+                                                              std::move(report), files));
 }
 
 }  // namespace

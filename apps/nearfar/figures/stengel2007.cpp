@@ -1,4 +1,4 @@
-#include "bench/figures/stengel2007.hpp"
+#include "apps/nearfar/figures/stengel2007.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,13 @@
 #include <tuple>
 #include <utility>
 
-namespace nearfar::bench {
+namespace nearfar::command {
 
+// Of its own, as all sources of the command may be compiled as one.
+namespace stengel {
 namespace {
+
+using namespace bench;
 
 void add(std::vector<figure_case>& cases, std::string series, const loop_case& what) {
   cases.push_back({std::move(series), what});
@@ -275,6 +279,7 @@ constexpr std::array<figure_definition, 13> figures{{
 }};
 
 }  // namespace
+}  // namespace stengel
 
 const char* name_of(figure_axis axis) noexcept {
   switch (axis) {
@@ -292,6 +297,6 @@ const char* name_of(figure_axis axis) noexcept {
   return "";
 }
 
-std::span<const figure_definition> stengel2007() { return figures; }
+std::span<const figure_definition> stengel2007() { return stengel::figures; }
 
-}  // namespace nearfar::bench
+}  // namespace nearfar::command

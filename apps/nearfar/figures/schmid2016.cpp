@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "apps/nearfar/figures/papers.hpp"
 #include "apps/nearfar/shared/command.hpp"
-#include "apps/nearfar/sweep/papers.hpp"
 
 namespace nearfar::command {
 

@@ -1,4 +1,4 @@
-// nearfar figures: measures the figures of a publication on this machine and draws them.
+// nearfar figures stengel2007: measures the figures of a thesis on containers on this machine and draws them.
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -20,6 +20,9 @@
 #include <utility>
 #include <vector>
 
+#include "apps/nearfar/figures/driver.hpp"
+#include "apps/nearfar/figures/papers.hpp"
+#include "apps/nearfar/figures/stengel2007.hpp"
 #include "apps/nearfar/loops/loops.hpp"
 #include "apps/nearfar/loops/options.hpp"
 #include "apps/nearfar/shared/command.hpp"
@@ -28,9 +31,6 @@
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/progress_bar.hpp"
-#include "apps/nearfar/shared/report_package.hpp"
-#include "apps/nearfar/sweep/papers.hpp"
-#include "bench/figures/stengel2007.hpp"
 #include "bench/results.hpp"
 #include "nearfar/container/pin_team.hpp"
 #include "nearfar/container/team.hpp"
@@ -39,8 +39,6 @@
 namespace nearfar::command {
 
 namespace {
-
-using bench::figure_definition;
 
 struct figures_options {
   std::string output = "nearfar-figures";
@@ -56,26 +54,11 @@ struct figures_options {
 
 constexpr const char* title = "H. Stengel, diploma thesis, Nürnberg 2007: its figures on this machine";
 
-/// What is asked for, in the thesis' order.
-std::vector<figure_definition> chosen_figures(const figures_options& options) {
-  std::vector<std::string> known;
-  for (const figure_definition& figure : bench::stengel2007()) known.emplace_back(figure.number);
-  for (const std::string& number : options.only)
-    if (std::find(known.begin(), known.end(), number) == known.end())
-      throw usage_error(unknown_name("figure", number, known));
-  std::vector<figure_definition> chosen;
-  for (const figure_definition& figure : bench::stengel2007())
-    if (options.only.empty() ||
-        std::find(options.only.begin(), options.only.end(), figure.number) != options.only.end())
-      chosen.push_back(figure);
-  return chosen;
-}
-
-void print_list(const std::vector<figure_definition>& figures) {
+void print_list(const std::vector<const figure_definition*>& figures) {
   fmt::print("# {}\n", title);
-  for (const figure_definition& figure : figures)
-    fmt::print("{}  {}{}\n", figure.number, figure.title,
-               figure.needs_domains ? " (needs several NUMA domains)" : "");
+  for (const figure_definition* figure : figures)
+    fmt::print("{}  {}{}\n", figure->number, figure->title,
+               figure->needs_domains ? " (needs several NUMA domains)" : "");
 }
 
 /// Throws `usage_error` for numbers that cannot be.
@@ -92,7 +75,7 @@ void check(const figures_options& options) {
 }
 
 std::filesystem::path results_path(const figures_options& options, const char* number) {
-  return std::filesystem::path(options.output) / fmt::format("figure-{}.jsonl", number);
+  return results_folder{options.output}.file(fmt::format("figure-{}", number));
 }
 
 bench::loop_turns turns_of(const figures_options& options) {
@@ -128,9 +111,9 @@ std::string pinning_problem() {
   }
 }
 
-bench::figure_machine machine_of(const figures_options& options, bool pinned) {
+figure_machine machine_of(const figures_options& options, bool pinned) {
   const hardware& here = this_machine();
-  bench::figure_machine machine;
+  figure_machine machine;
   machine.threads = threads_of(options);
   machine.domains = here.numa_domains();
   machine.quick = options.quick;
@@ -169,13 +152,13 @@ std::string pinning_of(const bench::loop_case& of) {
 }
 
 /// Leaves out what needs more memory than there is, and says so on stderr.
-std::vector<bench::figure_case> those_that_fit(std::vector<bench::figure_case> cases) {
+std::vector<figure_case> those_that_fit(std::vector<figure_case> cases) {
   std::vector<bench::loop_case> fit;
-  for (const bench::figure_case& each : cases) fit.push_back(each.what);
+  for (const figure_case& each : cases) fit.push_back(each.what);
   leave_out_what_does_not_fit(fit);
   std::size_t most = 0;
   for (const bench::loop_case& each : fit) most = std::max(most, bench::bytes_of(each));
-  std::erase_if(cases, [&](const bench::figure_case& each) { return bench::bytes_of(each.what) > most; });
+  std::erase_if(cases, [&](const figure_case& each) { return bench::bytes_of(each.what) > most; });
   return cases;
 }
 
@@ -195,10 +178,9 @@ int measure(const figure_definition& figure, const figures_options& options, int
     file.emplace(results_path(options, figure.number), bench::loops_schema);
   }
   const std::string unpinned = pinning_problem();
-  const std::vector<bench::figure_case> cases =
-      those_that_fit(figure.cases(machine_of(options, unpinned.empty())));
+  const std::vector<figure_case> cases = those_that_fit(figure.cases(machine_of(options, unpinned.empty())));
   loop_results results;
-  for (const bench::figure_case& each : cases) {
+  for (const figure_case& each : cases) {
     results.cases.push_back(each.what);
     if (!unpinned.empty()) leave_unpinned(results.cases.back());
   }
@@ -229,7 +211,7 @@ int measure(const figure_definition& figure, const figures_options& options, int
   head["figure"] = {{"publication", "stengel2007"},
                     {"number", figure.number},
                     {"title", figure.title},
-                    {"axis", bench::name_of(figure.axis)},
+                    {"axis", name_of(figure.axis)},
                     {"notes", notes_on(figure, real_domains, emulated, unpinned)}};
   work.finish([&] {
     file->write(head);
@@ -273,18 +255,13 @@ int run_figures(const figures_options& options) {
   if (launch::from_environment().rank != 0) return success;
   say_ignored_variables();
   check(options);
-  const std::vector<figure_definition> figures = chosen_figures(options);
+  const auto figures = chosen_parts(stengel2007(), options.only, "figure", &figure_definition::number);
   if (options.list) {
     print_list(figures);
     return success;
   }
-  // Minutes of measuring are not to end with a page that cannot be written.
-  if (const int status = run_report_package({"--check", "--output=" + options.output}); status != success)
-    return status;
-  std::error_code failed;
-  const bool created = std::filesystem::create_directories(options.output, failed);
-  if (failed)
-    throw usage_error(fmt::format("cannot make directory '{}': {}", options.output, failed.message()));
+  results_folder folder{options.output};
+  if (const int status = folder.prepare(); status != success) return status;
 
   const hardware here;
   if (!openmp_available()) fmt::print(stderr, "nearfar: built without OpenMP: all loops run on one thread\n");
@@ -292,11 +269,12 @@ int run_figures(const figures_options& options) {
   const std::string shape =
       options.emulate.empty() ? fmt::format("pack:2 [numa] l3:1 core:{} pu:1", cores) : options.emulate;
   int status = success;
-  for (const figure_definition& figure : figures) {
+  for (const figure_definition* each : figures) {
+    const figure_definition& figure = *each;
     const bool emulate = figure.needs_domains && (here.numa_domains() == 1 || !options.emulate.empty());
     const int of_figure = measure_apart(figure, options, here.numa_domains(), emulate ? shape : "");
     if (of_figure == bad_input) {
-      if (created) std::filesystem::remove(options.output, failed);  // if nothing is in it
+      folder.give_up();
       return bad_input;
     }
     status = std::max(status, of_figure);
@@ -308,20 +286,17 @@ int run_figures(const figures_options& options) {
     fmt::print(stderr, "nearfar: a loop computed a wrong result; its results are void\n");
 
   // Figures that were measured before are on the page too.
-  std::vector<std::string> report{"--output=" + options.output, fmt::format("--title={}", title), "--"};
-  for (const figure_definition& figure : bench::stengel2007())
+  std::vector<std::string> files;
+  for (const figure_definition& figure : stengel2007())
     if (const auto path = results_path(options, figure.number); std::filesystem::exists(path))
-      report.push_back(path.string());
-  return std::max(status, run_report_package(report));
+      files.push_back(path.string());
+  return std::max(status, folder.draw(title, {}, files));
 }
 
 }  // namespace
 
-void add_figures(CLI::App& app, int& status) {
-  CLI::App* figures =
-      app.add_subcommand("figures", "Measure or simulate the figures of a publication, and draw them");
-  figures->require_subcommand(1);
-  CLI::App* command = figures->add_subcommand("stengel2007", title);
+void add_stengel2007(CLI::App& figures, int& status) {
+  CLI::App* command = figures.add_subcommand("stengel2007", title);
   auto options = std::make_shared<figures_options>();
   command->add_option("--output", options->output, "Directory for results, pictures and index.html")
       ->capture_default_str();
@@ -345,8 +320,6 @@ void add_figures(CLI::App& app, int& status) {
       "show. The last line of output is the path of the page. 'nearfar report --text DIR/figure-*.jsonl' "
       "prints the tables. docs/numa.md tells what was found.");
   command->callback([options, &status] { status = run_figures(*options); });
-  for (const paper& each : {uffmann2022(), schmid2016(), paznikov2023(), laubert2021()})
-    add_paper(*figures, each, status);
 }
 
 }  // namespace nearfar::command

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "apps/nearfar/figures/papers.hpp"
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/sim/published.hpp"
-#include "apps/nearfar/sweep/papers.hpp"
 #include "nearfar/lock/local_passes.hpp"
 
 namespace nearfar::command {

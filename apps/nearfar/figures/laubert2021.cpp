@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "apps/nearfar/figures/papers.hpp"
 #include "apps/nearfar/shared/command.hpp"
-#include "apps/nearfar/sweep/papers.hpp"
 
 namespace nearfar::command {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/nearfar/figures/papers.hpp"
 #include "apps/nearfar/shared/command.hpp"
-#include "apps/nearfar/sweep/papers.hpp"
 
 namespace nearfar::command {
 

@@ -1,4 +1,4 @@
-#include "apps/nearfar/study/file.hpp"
+#include "apps/nearfar/study/study_input.hpp"
 
 #include <fmt/format.h>
 

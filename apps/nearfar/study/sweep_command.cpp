@@ -1,7 +1,5 @@
 // nearfar sweep: a whole study from one file, which goes on where it was ended.
 
-#include "apps/nearfar/shared/command.hpp"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -9,13 +7,14 @@
 #include <optional>
 #include <string>
 
+#include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/help.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/study/conduct.hpp"
-#include "apps/nearfar/study/file.hpp"
 #include "apps/nearfar/study/options.hpp"
 #include "apps/nearfar/study/plan.hpp"
 #include "apps/nearfar/study/simulated_cluster.hpp"
+#include "apps/nearfar/study/study_input.hpp"
 
 namespace nearfar::command {
 

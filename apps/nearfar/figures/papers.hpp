@@ -2,7 +2,9 @@
 /// The publications whose analyses `nearfar figures` simulates or measures.
 #pragma once
 
-#include "apps/nearfar/sweep/paper_figures.hpp"
+#include <CLI/CLI.hpp>
+
+#include "apps/nearfar/figures/paper.hpp"
 
 namespace nearfar::command {
 
@@ -14,5 +16,9 @@ namespace nearfar::command {
 [[nodiscard]] paper paznikov2023();
 /// Channels between threads.
 [[nodiscard]] paper laubert2021();
+
+/// Containers on the threads of this machine: adds `nearfar figures stengel2007`. Its figures are cases of
+/// loops, each measured in a process of its own.
+void add_stengel2007(CLI::App& figures, int& status);
 
 }  // namespace nearfar::command

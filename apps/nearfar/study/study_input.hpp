@@ -1,5 +1,5 @@
 /// \file
-/// Studies as their users write them down.
+/// The input of `nearfar sweep`: studies as their users write them down.
 #pragma once
 
 #include <string>
