@@ -1,16 +1,14 @@
 // nearfar figures laubert2021: the measurements of a thesis on channels between threads, on this machine.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "apps/nearfar/figures/claims.hpp"
 #include "apps/nearfar/figures/papers.hpp"
 #include "apps/nearfar/shared/command.hpp"
 
@@ -44,145 +42,130 @@ std::vector<shape> by_senders(int most_ranks, int /*ranks_per_node*/) {
 }
 
 /// ns from one message to the next.
-std::optional<double> time(const found_medians& found, const char* analysis, const std::string& object,
-                           int ranks, std::map<std::string, std::int64_t> at = {}) {
-  return found({.analysis = analysis, .object = object, .ranks = ranks, .at = std::move(at)}, "time");
+quantity time(const std::string& object, int ranks, std::map<std::string, std::int64_t> at = {}) {
+  return {{.object = object, .ranks = ranks, .at = std::move(at)}, "time"};
 }
 
-/// The largest number of ranks, of those measured, at which there is that object.
-int most_found(const found_medians& found, const char* analysis, const std::string& object) {
-  int result = 0;
-  for (const shape& each : by_senders(most, 0))
-    if (time(found, analysis, object, each.ranks)) result = each.ranks;
+/// The same evidence for each number of ranks.
+template <typename Evidence>
+std::vector<evidence> for_each_shape(Evidence of) {
+  std::vector<evidence> all;
+  for (const shape& each : by_senders(most, 0)) all.push_back(of(each.ranks));
+  return all;
+}
+
+evidence is_faster(const char* one, const char* other, int ranks) {
+  return {{time(one, ranks) * alike < time(other, ranks)},
+          fmt::format("{{:.0f}} to {{:.0f}} ns with {}", ranks - 1),
+          {time(one, ranks), time(other, ranks)}};
+}
+
+/// One is faster than another, and not as fast, at the most senders that there are.
+claim faster(const char* text, const char* one, const char* other) {
+  return {.analysis = mpsc,
+          .text = text,
+          .of = for_each_shape([=](int ranks) { return is_faster(one, other, ranks); }),
+          .counts = counting::last};
+}
+/// The same at all of these.
+claim faster(const char* text, const char* one, const char* other, const std::vector<int>& senders) {
+  claim result{.analysis = mpsc, .text = text, .of = {}};
+  for (const int each : senders) result.of.push_back(is_faster(one, other, each + 1));
   return result;
 }
 
-verdict_on_claim ticket_is_worst(const found_medians& found) {
-  constexpr const char* claim = "5.1, 5.6: the ticket lock is by far the worst, with most senders";
-  const int ranks = most_found(found, mpsc, "ticket.mpsc");
-  const auto ticket = time(found, mpsc, "ticket.mpsc", ranks);
-  if (!ticket) return {claim, std::nullopt, ""};
-  bool holds = true;
-  std::vector<std::string> others;
+evidence ticket_is_slower(int ranks) {
+  const quantity ticket = time("ticket.mpsc", ranks);
+  evidence result{
+      .bounds = {}, .text = fmt::format("{} senders: {{:.0f}} ns; ", ranks - 1), .figures = {ticket}};
   for (const char* each : {"mutex.mpsc", "pthread_spin.mpsc", "spin.mpsc", "flagged.mpsc", "lock_free_list"})
-    if (const auto other = time(found, mpsc, each, ranks)) {
-      holds = holds && *ticket > alike * *other;
-      others.push_back(fmt::format("{} {:.0f}", each, *other));
-    }
-  return {claim, holds,
-          fmt::format("{} senders: {:.0f} ns; {}", ranks - 1, *ticket, fmt::join(others, ", "))};
+    result.beside.push_back(
+        {{ticket > alike * time(each, ranks)}, fmt::format("{} {{:.0f}}", each), {time(each, ranks)}});
+  return result;
 }
 
-/// One is faster than another, and not as fast, at the most senders that there are, or at all of some.
-verdict_on_claim faster(const found_medians& found, const char* claim, const char* one, const char* other,
-                        const std::vector<int>& senders = {}) {
-  std::vector<int> ranks;
-  for (const int each : senders) ranks.push_back(each + 1);
-  if (ranks.empty()) ranks.push_back(std::min(most_found(found, mpsc, one), most_found(found, mpsc, other)));
-  bool holds = true;
-  std::vector<std::string> figures;
-  for (const int each : ranks) {
-    const auto first = time(found, mpsc, one, each);
-    const auto second = time(found, mpsc, other, each);
-    if (!first || !second) continue;
-    holds = holds && *first * alike < *second;
-    figures.push_back(fmt::format("{:.0f} to {:.0f} ns with {}", *first, *second, each - 1));
-  }
-  if (figures.empty()) return {claim, std::nullopt, ""};
-  return {claim, holds, fmt::format("{}", fmt::join(figures, ", "))};
-}
-
-verdict_on_claim one_receiver_gains_little(const found_medians& found) {
-  constexpr const char* claim = "5.2: a channel for one receiver gains less than 0.04 s of 100,000 messages";
-  constexpr double most_gain = 0.04;
+/// Seconds of all messages.
+std::vector<evidence> gains_of_one_receiver(double most_gain) {
   constexpr double second = 1e9;
-  double largest = -most_gain;
-  std::string where;
+  std::vector<evidence> all;
   for (const char* each : {"mutex", "pthread_spin", "spin", "ticket", "flagged"})
     for (const shape& with : by_senders(most, 0)) {
-      const auto many = time(found, mpmc, each, with.ranks);
-      const auto one = time(found, mpsc, fmt::format("{}.mpsc", each), with.ranks);
-      if (!many || !one) continue;
-      const double gain = (*many - *one) * messages / second;
-      if (gain <= largest) continue;
-      largest = gain;
-      where = fmt::format("at most {:.4f} s ({}, {} senders)", gain, each, with.ranks - 1);
+      const quantity several = time(each, with.ranks).in(mpmc);
+      const quantity gain = (several - time(fmt::format("{}.mpsc", each), with.ranks)) * messages / second;
+      all.push_back(within(gain, any_low, most_gain,
+                           fmt::format("at most {{:.4f}} s ({}, {} senders)", each, with.ranks - 1)));
     }
-  if (where.empty()) return {claim, std::nullopt, ""};
-  return {claim, largest < most_gain, where};
+  return all;
 }
 
-verdict_on_claim buffers_pay(const found_medians& found) {
-  constexpr const char* claim = "5.5: a buffer of 10 is much better than none, with any number of senders";
-  bool holds = true;
-  std::vector<std::string> figures;
-  for (const shape& with : by_senders(most, 0)) {
-    const auto none = time(found, unbuffered, "flagged.mpsc", with.ranks, {{"capacity", 0}});
-    const auto ten = time(found, unbuffered, "flagged.mpsc", with.ranks, {{"capacity", 10}});
-    if (!none || !ten) continue;
-    holds = holds && *none > alike * *ten;
-    figures.push_back(fmt::format("{:.2f} with {}", *none / *ten, with.ranks - 1));
-  }
-  if (figures.empty()) return {claim, std::nullopt, ""};
-  return {claim, holds, fmt::format("times the time: {}", fmt::join(figures, ", "))};
+evidence buffer_pays(int ranks) {
+  const quantity none = time("flagged.mpsc", ranks, {{"capacity", 0}});
+  const quantity ten = time("flagged.mpsc", ranks, {{"capacity", 10}});
+  return {{none > alike * ten}, fmt::format("{{:.2f}} with {}", ranks - 1), {none / ten}};
 }
 
-verdict_on_claim ten_is_enough(const found_medians& found) {
-  constexpr const char* claim = "5.5: more than 10 brings nothing until the buffer has room for all messages";
-  const auto at = [&](std::int64_t capacity) {
-    return time(found, capacities, "flagged.mpsc", ten_senders, {{"capacity", capacity}});
+evidence ten_is_enough() {
+  const auto at = [](std::int64_t capacity) {
+    return time("flagged.mpsc", ten_senders, {{"capacity", capacity}});
   };
-  const auto ten = at(10);
-  const auto hundred = at(100);
-  const auto thousand = at(1000);
-  const auto all = at(200'000);
-  if (!ten || !hundred || !thousand || !all) return {claim, std::nullopt, ""};
-  return {claim, *ten < alike * *hundred && *ten < alike * *thousand && *all * alike < *ten,
-          fmt::format("10: {:.0f} ns, 100: {:.0f}, 1,000: {:.0f}, 200,000: {:.0f}", *ten, *hundred, *thousand,
-                      *all)};
+  return {{at(10) < alike * at(100), at(10) < alike * at(1000), at(200'000) * alike < at(10)},
+          "10: {:.0f} ns, 100: {:.0f}, 1,000: {:.0f}, 200,000: {:.0f}",
+          {at(10), at(100), at(1000), at(200'000)}};
 }
 
-verdict_on_claim lists_are_as_arrays(const found_medians& found) {
-  constexpr const char* claim = "5.7: with a ticket lock a list is as fast as an array";
-  const int ranks = most_found(found, mpsc, "ticket_list.mpsc");
-  const auto list = time(found, mpsc, "ticket_list.heap.mpsc", ranks);
-  const auto array = time(found, mpsc, "ticket.mpsc", ranks);
-  if (!list || !array) return {claim, std::nullopt, ""};
-  return {claim, *list < alike * *array && *array < alike * *list,
-          fmt::format("{:.0f} to {:.0f} ns with {}", *list, *array, ranks - 1)};
+evidence list_is_as_array(int ranks) {
+  const quantity list = time("ticket_list.heap.mpsc", ranks);
+  const quantity array = time("ticket.mpsc", ranks);
+  return {are_alike(list, array, alike),
+          fmt::format("{{:.0f}} to {{:.0f}} ns with {}", ranks - 1),
+          {list, array}};
 }
 
-verdict_on_claim free_lists_do_not_pay(const found_medians& found) {
-  constexpr const char* claim = "5.8: with a ticket lock recycled nodes are as fast as those of the heap";
-  bool holds = true;
-  std::vector<std::string> figures;
+std::vector<evidence> recycled_nodes() {
+  std::vector<evidence> all;
   for (const std::int64_t count : {10'000, 100'000, 400'000, 800'000, 1'000'000}) {
-    const std::map<std::string, std::int64_t> at{{"messages", count}};
-    const auto recycled = time(found, lists, "ticket_list.mpsc", ten_senders, at);
-    const auto heap = time(found, lists, "ticket_list.heap.mpsc", ten_senders, at);
-    if (!recycled || !heap) continue;
-    holds = holds && *recycled < alike * *heap && *heap < alike * *recycled;
-    figures.push_back(fmt::format("{:.2f} for {}", *recycled / *heap, count));
+    const quantity recycled = time("ticket_list.mpsc", ten_senders, {{"messages", count}});
+    const quantity heap = time("ticket_list.heap.mpsc", ten_senders, {{"messages", count}});
+    all.push_back(
+        {are_alike(recycled, heap, alike), fmt::format("{{:.2f}} for {}", count), {recycled / heap}});
   }
-  if (figures.empty()) return {claim, std::nullopt, ""};
-  return {claim, holds, fmt::format("times the time: {}", fmt::join(figures, ", "))};
+  return all;
 }
 
-std::vector<verdict_on_claim> judge_claims(const found_medians& found) {
+std::vector<claim> claims() {
+  constexpr const char* times_the_time = "times the time: ";
   return {
-      ticket_is_worst(found),
-      faster(found, "5.1, 5.4: test-and-set is faster than the mutex", "spin.mpsc", "mutex.mpsc"),
-      faster(found, "5.1: parallel access is faster than the mutex", "flagged.mpsc", "mutex.mpsc"),
-      faster(found, "5.1: the list without locks is faster than the mutex", "lock_free_list", "mutex.mpsc"),
-      one_receiver_gains_little(found),
-      faster(found, "5.3: the mutex is faster than the pthread spin lock, above eleven senders", "mutex.mpsc",
+      {.analysis = mpsc,
+       .text = "5.1, 5.6: the ticket lock is by far the worst, with most senders",
+       .of = for_each_shape(ticket_is_slower),
+       .counts = counting::last},
+      faster("5.1, 5.4: test-and-set is faster than the mutex", "spin.mpsc", "mutex.mpsc"),
+      faster("5.1: parallel access is faster than the mutex", "flagged.mpsc", "mutex.mpsc"),
+      faster("5.1: the list without locks is faster than the mutex", "lock_free_list", "mutex.mpsc"),
+      {.analysis = mpsc,
+       .text = "5.2: a channel for one receiver gains less than 0.04 s of 100,000 messages",
+       .of = gains_of_one_receiver(0.04),
+       .counts = counting::greatest},
+      faster("5.3: the mutex is faster than the pthread spin lock, above eleven senders", "mutex.mpsc",
              "pthread_spin.mpsc", {16, 32, 64}),
-      faster(found, "5.4: test-and-set is faster than the pthread spin lock, from five senders", "spin.mpsc",
+      faster("5.4: test-and-set is faster than the pthread spin lock, from five senders", "spin.mpsc",
              "pthread_spin.mpsc", {8, 10, 16, 32, 64}),
-      buffers_pay(found),
-      ten_is_enough(found),
-      lists_are_as_arrays(found),
-      free_lists_do_not_pay(found)};
+      {.analysis = unbuffered,
+       .text = "5.5: a buffer of 10 is much better than none, with any number of senders",
+       .of = for_each_shape(buffer_pays),
+       .before = times_the_time},
+      {.analysis = capacities,
+       .text = "5.5: more than 10 brings nothing until the buffer has room for all messages",
+       .of = {ten_is_enough()}},
+      {.analysis = mpsc,
+       .text = "5.7: with a ticket lock a list is as fast as an array",
+       .of = for_each_shape(list_is_as_array),
+       .counts = counting::last},
+      {.analysis = lists,
+       .text = "5.8: with a ticket lock recycled nodes are as fast as those of the heap",
+       .of = recycled_nodes(),
+       .before = times_the_time},
+  };
 }
 
 }  // namespace
@@ -236,7 +219,7 @@ paper laubert2021() {
           .values = {{"wait", {"retry"}}},
           .quick_values = {{"messages", {"2000"}}},
           .shapes = by_senders,
-          .judge = judge_claims};
+          .claims = claims()};
 }
 
 }  // namespace nearfar::command

@@ -227,15 +227,17 @@ class findings {
 };
 
 /// Prints what is claimed, and leaves it in a file for the page.
-std::optional<std::string> judge(const paper& of, const paper_options& options) {
-  if (!of.judge) return std::nullopt;
+std::optional<std::string> judge_claims(const paper& of, const paper_options& options) {
+  if (of.claims.empty()) return std::nullopt;
   const findings all(of, options);
   const std::string path = results_path(options, "claims").string();
   bench::output_file file(path, R"("holds")", "claims");
   fmt::print("\n# claims and findings\n");
-  const found_medians find(
-      [&](const place_found& where, const std::string& column) { return all.median_of(where, column); });
-  for (const verdict_on_claim& each : of.judge(find)) {
+  const finding_at found = [&](const place_found& where, const std::string& column) {
+    return all.median_of(where, column);
+  };
+  for (const claim& one : of.claims) {
+    const verdict_on_claim each = judge(one, found);
     fmt::print("{:<14} {}{}\n", each.holds ? (*each.holds ? "holds" : "does not hold") : "not measured",
                each.claim, each.found.empty() ? "" : fmt::format(": {}", each.found));
     nlohmann::ordered_json line{{"holds", nullptr}, {"claim", each.claim}, {"found", each.found}};
@@ -313,7 +315,7 @@ int run_paper(const paper& of, paper_options options) {
   session.reset();
   if (how.rank != 0) return status;
   // What was claimed of a cluster is judged by what is like it.
-  const std::optional<std::string> claims = options.on_mpi() ? std::nullopt : judge(of, options);
+  const std::optional<std::string> claims = options.on_mpi() ? std::nullopt : judge_claims(of, options);
   std::fflush(stdout);
   std::vector<std::string> report;
   if (claims) report.insert(report.end(), {"--claims", *claims});

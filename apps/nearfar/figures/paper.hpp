@@ -5,14 +5,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "apps/nearfar/figures/claims.hpp"
 #include "apps/nearfar/sim/published.hpp"
 #include "apps/nearfar/study/plan.hpp"
 
@@ -27,41 +25,6 @@ struct analysis {
   std::map<std::string, std::vector<std::string>> values;
   /// In place of the paper's shapes, where an analysis has its own.
   std::vector<shape> shapes{};
-};
-
-/// One configuration of an analysis, as far as it has to be told from others.
-struct place_found {
-  std::string analysis;
-  std::string object;
-  int ranks = 0;
-  std::map<std::string, std::int64_t> at{};  ///< values on axes, or of the object's parameters
-  std::string scenario{};
-};
-
-/// What was found there, in a column: the median over repetitions, if it was measured.
-using finding_at = std::function<std::optional<double>(const place_found& where, const std::string& column)>;
-
-/// The same by analysis, object and ranks alone.
-class found_medians {
- public:
-  explicit found_medians(finding_at at) : at_(std::move(at)) {}
-  [[nodiscard]] std::optional<double> operator()(const std::string& analysis, const std::string& object,
-                                                 int ranks, const std::string& column) const {
-    return at_({.analysis = analysis, .object = object, .ranks = ranks}, column);
-  }
-  [[nodiscard]] std::optional<double> operator()(const place_found& where, const std::string& column) const {
-    return at_(where, column);
-  }
-
- private:
-  finding_at at_;
-};
-
-/// Something that was claimed, or is aimed at, and what was found.
-struct verdict_on_claim {
-  std::string claim;
-  std::optional<bool> holds;  ///< nothing: what it needs was not measured
-  std::string found;          ///< the figures
 };
 
 /// A publication.
@@ -80,7 +43,7 @@ struct paper {
   std::map<std::string, std::vector<std::string>> quick_values{};  ///< in place of those, with --quick
   /// The shapes of clusters up to so many ranks; throws `usage_error` for nodes that do not go with them.
   std::function<std::vector<shape>(int most_ranks, int ranks_per_node)> shapes;
-  std::function<std::vector<verdict_on_claim>(const found_medians&)> judge;
+  std::vector<claim> claims{};
   /// Of the page of what real ranks did; empty: they are not asked.
   std::string title_on_mpi{};
   bool has_fixed_shapes = false;  ///< whatever --ranks-per-node

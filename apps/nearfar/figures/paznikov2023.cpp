@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "apps/nearfar/figures/claims.hpp"
 #include "apps/nearfar/figures/papers.hpp"
 #include "apps/nearfar/shared/command.hpp"
 
@@ -40,49 +39,46 @@ std::vector<shape> by_nodes(int most_ranks, int ranks_per_node) {
   return all;
 }
 
+quantity measured(const char* queue, int ranks, const char* column = "throughput") {
+  return {{.object = queue, .ranks = ranks}, column};
+}
+
 /// Throughput of one queue over that of another.
-verdict_on_claim ratio(const found_medians& found, const char* claim, const char* of, const char* over,
-                       double least) {
-  const auto one = found(rates, of, most, "throughput");
-  const auto other = found(rates, over, most, "throughput");
-  if (!one || !other || *other <= 0) return {claim, std::nullopt, ""};
-  return {
-      claim, *one / *other >= least,
-      fmt::format("{:.2f} ({:.3f} over {:.3f} million operations a second)", *one / *other, *one, *other)};
+claim ratio(const char* text, const char* of, const char* over, double least) {
+  const quantity one = measured(of, most);
+  const quantity other = measured(over, most);
+  return {rates,
+          text,
+          {{{one / other >= least},
+            "{:.2f} ({:.3f} over {:.3f} million operations a second)",
+            {one / other, one, other}}}};
 }
 
 /// Throughput at the most ranks over that of the fewest on several nodes, or on one.
-verdict_on_claim growth(const found_medians& found, const char* claim, const char* of, int from,
-                        bool is_to_fall) {
-  const auto first = found(rates, of, from, "throughput");
-  const auto last = found(rates, of, most, "throughput");
-  if (!first || !last || *first <= 0) return {claim, std::nullopt, ""};
-  return {claim, is_to_fall ? *last < *first : *last >= *first,
-          fmt::format("{:.3f} at {} ranks, {:.3f} at {}", *first, from, *last, most)};
+claim growth(const char* text, const char* of, int from, bool is_to_fall) {
+  const quantity first = measured(of, from);
+  const quantity last = measured(of, most);
+  return {rates,
+          text,
+          {{{is_to_fall ? last < first : last >= first},
+            fmt::format("{{:.3f}} at {} ranks, {{:.3f}} at {}", from, most),
+            {first, last}}}};
 }
 
-verdict_on_claim hops(const found_medians& found) {
-  constexpr const char* claim =
-      "nd: most of the time of both operations goes into the search of head and tail";
-  const auto of = [&](const char* column) { return found(rates, lockfree, most, column); };
-  const auto push = of("push_time");
-  const auto tail = of("find_tail_time");
-  const auto pop = of("pop_time");
-  const auto head = of("find_head_time");
-  if (!push || !tail || !pop || !head) return {claim, std::nullopt, ""};
-  return {claim, *tail > *push / 2 && *head > *pop / 2,
-          fmt::format("tail {:.0f} of {:.0f} ns, head {:.0f} of {:.0f} ns", *tail, *push, *head, *pop)};
-}
-
-std::vector<verdict_on_claim> judge_claims(const found_medians& found) {
-  return {ratio(found, "published: bd is faster than bc, 72 ranks", locked, central, 1),
-          ratio(found, "published: nd is much faster than bd, 72 ranks; aim: 3 times", lockfree, locked, 3),
-          growth(found, "published: bc falls with the number of ranks", central, 2, true),
-          growth(found, "published: bd falls with the number of ranks", locked, 2, true),
-          growth(found, "published: nd falls with the number of ranks", lockfree, 2, true),
-          hops(found),
-          ratio(found, "aim: the faster queue is 5 times nd, 72 ranks", ticket, lockfree, 5),
-          growth(found, "aim: the faster queue does not fall from 12 to 72 ranks", ticket, fewest, false)};
+std::vector<claim> claims() {
+  const auto of = [](const char* column) { return measured(lockfree, most, column); };
+  return {ratio("published: bd is faster than bc, 72 ranks", locked, central, 1),
+          ratio("published: nd is much faster than bd, 72 ranks; aim: 3 times", lockfree, locked, 3),
+          growth("published: bc falls with the number of ranks", central, 2, true),
+          growth("published: bd falls with the number of ranks", locked, 2, true),
+          growth("published: nd falls with the number of ranks", lockfree, 2, true),
+          {rates,
+           "nd: most of the time of both operations goes into the search of head and tail",
+           {{{of("find_tail_time") > of("push_time") / 2, of("find_head_time") > of("pop_time") / 2},
+             "tail {:.0f} of {:.0f} ns, head {:.0f} of {:.0f} ns",
+             {of("find_tail_time"), of("push_time"), of("find_head_time"), of("pop_time")}}}},
+          ratio("aim: the faster queue is 5 times nd, 72 ranks", ticket, lockfree, 5),
+          growth("aim: the faster queue does not fall from 12 to 72 ranks", ticket, fewest, false)};
 }
 
 }  // namespace
@@ -107,7 +103,7 @@ paper paznikov2023() {
           .values = {{"duration", {"0.005"}}},
           .quick_values = {{"duration", {"0.0005"}}},
           .shapes = by_nodes,
-          .judge = judge_claims};
+          .claims = claims()};
 }
 
 }  // namespace nearfar::command

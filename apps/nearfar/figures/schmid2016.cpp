@@ -100,7 +100,7 @@ paper schmid2016() {
           .values = {{"duration", {"0.005"}}},
           .quick_values = {{"duration", {"0.0005"}}},
           .shapes = fourfold,
-          .judge = nullptr};
+          .claims = {}};
 }
 
 }  // namespace nearfar::command

@@ -2,18 +2,16 @@
 // it was written on, and what it says of each.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <initializer_list>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "apps/nearfar/figures/claims.hpp"
 #include "apps/nearfar/figures/papers.hpp"
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/sim/published.hpp"
@@ -181,622 +179,544 @@ std::vector<analysis> experiments() {
 
 // ---- claims -----------------------------------------------------------------------------------------------
 
-/// What a claim needs was not measured.
-struct not_measured {};
+// What was measured. `ranks`: of the ECSB; the others have one shape.
 
-/// One experiment, and what was found in it.
-class experiment {
- public:
-  experiment(const found_medians& found, std::string name) : found_(&found), name_(std::move(name)) {}
+quantity upb(const std::string& lock, const std::string& scenario) {
+  return {{.object = lock, .ranks = 4, .scenario = scenario}, "time"};
+}
+quantity ecsb(const std::string& lock, int ranks, const std::string& column = "time") {
+  return {{.object = lock, .ranks = ranks}, column};
+}
+quantity ccwb(const std::string& lock, int ranks, int work, const std::string& column = "time") {
+  return {{.object = lock, .ranks = ranks, .at = {{"critical_work", work}}}, column};
+}
+quantity wbab(const std::string& lock, int ranks, double shared_us, const std::string& column = "time") {
+  return {{.object = lock, .ranks = ranks, .at = {{"wait_ns", shortest_wait(ranks, shared_us * 1000)}}},
+          column};
+}
+/// RH with so many turns of backoff at most, and so unfair.
+quantity rh(int ranks, int turns, int factor, std::map<std::string, std::int64_t> at = {},
+            const std::string& column = "time") {
+  at.insert({{"local_backoff_max_ns", std::int64_t{turns} * turn_ns}, {"fairness_factor", factor}});
+  return {{.object = "rh", .ranks = ranks, .at = std::move(at)}, column};
+}
 
-  // Throw `not_measured`. `ranks`: of the ECSB; the others have one shape.
-
-  [[nodiscard]] double upb(const std::string& lock, const std::string& scenario) const {
-    return value({.analysis = name_, .object = lock, .ranks = 4, .scenario = scenario}, "time");
-  }
-  [[nodiscard]] double ecsb(const std::string& lock, int ranks, const std::string& column = "time") const {
-    return value({.analysis = name_, .object = lock, .ranks = ranks}, column);
-  }
-  [[nodiscard]] double ccwb(const std::string& lock, int ranks, int work,
-                            const std::string& column = "time") const {
-    return value({.analysis = name_, .object = lock, .ranks = ranks, .at = {{"critical_work", work}}},
-                 column);
-  }
-  [[nodiscard]] double wbab(const std::string& lock, int ranks, double shared_us,
-                            const std::string& column = "time") const {
-    return value({.analysis = name_,
-                  .object = lock,
-                  .ranks = ranks,
-                  .at = {{"wait_ns", shortest_wait(ranks, shared_us * 1000)}}},
-                 column);
-  }
-  /// RH with so many turns of backoff at most, and so unfair.
-  [[nodiscard]] double rh(int ranks, int turns, int factor, std::map<std::string, std::int64_t> at = {},
-                          const std::string& column = "time") const {
-    at.insert({{"local_backoff_max_ns", std::int64_t{turns} * turn_ns}, {"fairness_factor", factor}});
-    return value({.analysis = name_, .object = "rh", .ranks = ranks, .at = std::move(at)}, column);
-  }
-
- private:
-  [[nodiscard]] double value(const place_found& where, const std::string& column) const {
-    const auto result = (*found_)(where, column);
-    if (!result) throw not_measured();
-    return *result;
-  }
-
-  const found_medians* found_;
-  std::string name_;
-};
-
-/// Whether it holds, and the figures.
-using judgement = std::pair<bool, std::string>;
-
-class claims {
- public:
-  explicit claims(const found_medians& found) : found_(&found) {}
-
-  /// `judge(experiment)` returns a judgement.
-  template <typename Judge>
-  void add(const char* analysis, const char* claim, Judge judge) {
-    verdict_on_claim result{fmt::format("{}: {}", analysis, claim), std::nullopt, ""};
-    try {
-      const judgement found = judge(in(analysis));
-      result.holds = found.first;
-      result.found = found.second;
-    } catch (const not_measured&) {
-      // Stays without a verdict.
-    }
-    all_.push_back(std::move(result));
-  }
-
-  [[nodiscard]] experiment in(const char* analysis) const { return {*found_, analysis}; }
-  [[nodiscard]] std::vector<verdict_on_claim> all() && { return std::move(all_); }
-
- private:
-  const found_medians* found_;
-  std::vector<verdict_on_claim> all_;
-};
+/// The quantities of each of these.
+template <typename Of, typename Quantity>
+std::vector<quantity> each(const Of& of, Quantity make) {
+  std::vector<quantity> all;
+  for (const auto& one : of) all.push_back(make(one));
+  return all;
+}
+/// The same of each pair.
+template <typename Of, typename With, typename Quantity>
+std::vector<quantity> each(const Of& of, const With& with, Quantity make) {
+  std::vector<quantity> all;
+  for (const auto& one : of)
+    for (const auto& other : with) all.push_back(make(one, other));
+  return all;
+}
+names all_but(const names& of, const std::string& without) {
+  names result = of;
+  std::erase(result, without);
+  return result;
+}
 
 constexpr double percent = 100;
-
+constexpr double third = 4.0 / 3;
+constexpr int works[] = {0, 1, 2, 3, 4, 5};
 /// Medians that differ by less are alike.
 constexpr double alike = 1.1;
 
-bool are_alike(double one, double other, double by = alike) { return one < by * other && other < by * one; }
-
-std::string ratio_text(const char* what, double one, double other) {
-  return fmt::format("{} {:.2f} ({:.0f} to {:.0f} ns)", what, one / other, one, other);
+evidence alike_by(const quantity& one, const quantity& other, double by = alike) {
+  return {are_alike(one, other, by), "ratio {:.2f} ({:.0f} to {:.0f} ns)", {one / other, one, other}};
 }
 
-/// One takes at least so many times as long as another.
-judgement takes_times(double one, double other, double least, const char* what) {
-  return {one >= least * other, ratio_text(what, one, other)};
+/// A line of the tables: where, what the thesis says, and what would show it.
+struct line {
+  const char* analysis;
+  const char* text;
+  std::vector<evidence> of;
+};
+using table = std::vector<line>;
+
+table of_free_and_contended_locks() {
+  const quantity d_28 = ecsb(d_mcs, 28);
+  const quantity d_30 = ecsb(d_mcs, 30);
+  const quantity d_112 = ecsb(d_mcs, 112);
+  const auto rma_more = [](const char* at) { return upb(rma_mcs, at) - upb(d_mcs, at); };
+  const auto rma_ecsb = each(ecsb_ranks, [](int ranks) { return ecsb(rma_mcs, ranks); });
+  const auto cv = [](const std::string& lock, int ranks) { return percent * ecsb(lock, ranks, "cv"); };
+  const auto cv_112 = [](const std::string& lock) { return percent * ecsb(lock, 112, "cv"); };
+  const quantity other_cv = largest(each(names{dash_mutex, d_mcs, rma_mcs}, cv_112));
+  std::vector<bound> same_owner = are_alike(upb(d_mcs, "1a"), upb(d_mcs, "3a"), 1.35);
+  for (const bound& one : are_alike(upb(d_mcs, "1c"), upb(d_mcs, "3c"), 1.35)) same_owner.push_back(one);
+  return {
+      {"4.1",
+       "a free D-MCS lock is taken many times slower from another node (5 times at least)",
+       {takes_times(upb(d_mcs, "1c"), upb(d_mcs, "1a"), 5)}},
+      {"4.1",
+       "a free RMA-MCS lock costs about 1.5 us more than D-MCS, wherever the rank is (0.5 to 3)",
+       {{{500 < rma_more("1a"), rma_more("1a") < 3000, 500 < rma_more("1b"), rma_more("1b") < 3000,
+          500 < rma_more("1c"), rma_more("1c") < 3000},
+         "1a {:.0f} ns, 1b {:.0f} ns, 1c {:.0f} ns",
+         {rma_more("1a"), rma_more("1b"), rma_more("1c")}}}},
+      {"4.1",
+       "whose a free D-MCS lock was makes no difference",
+       {{same_owner,
+         "1a {:.0f}, 3a {:.0f}; 1c {:.0f}, 3c {:.0f} ns",
+         {upb(d_mcs, "1a"), upb(d_mcs, "3a"), upb(d_mcs, "1c"), upb(d_mcs, "3c")}}}},
+      {"4.2-4.3",
+       "on one node the MPI library's lock is the fastest by far",
+       {takes_times(smallest({ecsb(dash_mutex, full_node), ecsb(d_mcs, full_node), ecsb(rma_mcs, full_node)}),
+                    ecsb(mpi, full_node), 1.5, "the next takes, times it,")}},
+      {"4.2-4.3",
+       "the MPI library's lock becomes slower with each node that is added",
+       {in_order(
+           {{"28", ecsb(mpi, 28)}, {"30", ecsb(mpi, 30)}, {"57", ecsb(mpi, 57)}, {"88", ecsb(mpi, 88)}})}},
+      {"4.2-4.3",
+       "D-MCS is slower on two nodes, and no slower on more",
+       {{{d_30 > 1.2 * d_28, d_112 < 1.2 * d_30},
+         "28 {:.0f}, 30 {:.0f}, 112 {:.0f} ns",
+         {d_28, d_30, d_112}}}},
+      {"4.2-4.3",
+       "RMA-MCS is as fast with any number of ranks and nodes (within a third)",
+       {{{largest(rma_ecsb) < third * smallest(rma_ecsb)},
+         "largest to smallest {:.2f} ({:.0f} to {:.0f} ns)",
+         {largest(rma_ecsb) / smallest(rma_ecsb), largest(rma_ecsb), smallest(rma_ecsb)}}}},
+      {"4.2-4.3",
+       "with 112 ranks D-MCS and RMA-MCS are faster than the locks of MPI and DASH",
+       {takes_times(smallest({ecsb(mpi, 112), ecsb(dash_mutex, 112)}),
+                    largest({ecsb(d_mcs, 112), ecsb(rma_mcs, 112)}), 1)}},
+      {"4.2-4.3",
+       "all locks are fair: progress varies by less than 5 %",
+       {within(largest(each(base, ecsb_ranks, cv)), any_low, 5, "at most {:.2f} %")}},
+      {"4.2-4.3",
+       "on several nodes the MPI library's lock is the least fair",
+       {{{cv_112(mpi) > other_cv}, "{:.3f} %, others {:.3f} %", {cv_112(mpi), other_cv}}}},
+  };
 }
 
-/// In increasing order.
-judgement in_order(const std::vector<std::pair<std::string, double>>& all, const char* unit = "ns") {
-  bool holds = true;
-  names text;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    holds = holds && (i == 0 || all[i - 1].second < all[i].second);
-    text.push_back(fmt::format("{} {:.3g}", all[i].first, all[i].second));
+table of_critical_work() {
+  const auto dash_to_mpi = [](int work) {
+    return std::pair(ccwb(dash_mutex, full_cluster, work), ccwb(mpi, full_cluster, work));
+  };
+  std::vector<bound> near;
+  std::vector<quantity> near_ratios;
+  for (const int work : {0, 3, 5}) {
+    const auto [dash, of_mpi] = dash_to_mpi(work);
+    for (const bound& one : are_alike(dash, of_mpi, third)) near.push_back(one);
+    near_ratios.push_back(dash / of_mpi);
   }
-  return {holds, fmt::format("{} {}", fmt::join(text, ", "), unit)};
+  const quantity queues_to_others = largest(each(works, [](int work) {
+    return largest({ccwb(d_mcs, full_cluster, work), ccwb(rma_mcs, full_cluster, work)}) /
+           smallest({ccwb(dash_mutex, full_cluster, work), ccwb(mpi, full_cluster, work)});
+  }));
+  const auto cv = [](const std::string& lock, int work) {
+    return percent * ccwb(lock, full_cluster, work, "cv");
+  };
+  const auto waited = [](const std::string& lock, int ranks, int work) {
+    return ccwb(lock, ranks, work, "waited");
+  };
+  return {
+      {"4.4",
+       "the locks of MPI and DASH are near each other (within a third)",
+       {{near, "dash to MPI 0: {:.2f}, 3: {:.2f}, 5: {:.2f}", near_ratios}}},
+      {"4.4",
+       "D-MCS and RMA-MCS are faster than both, with any critical work",
+       {within(queues_to_others, any_low, 1, "at most {:.2f} times their time")}},
+      {"4.4",
+       "with critical work 2 D-MCS and RMA-MCS are not yet always contended (below 95 %)",
+       {{{waited(d_mcs, full_cluster, 2) < 95, waited(rma_mcs, full_cluster, 2) < 95},
+         "{:.0f} and {:.0f} %",
+         {waited(d_mcs, full_cluster, 2), waited(rma_mcs, full_cluster, 2)}}}},
+      {"4.4",
+       "progress varies by less than 5 %",
+       {within(largest(each(base, works, cv)), any_low, 5, "at most {:.1f} %")}},
+      {"4.4",
+       "D-MCS becomes fairer where it is always contended",
+       {{{cv(d_mcs, 5) < cv(d_mcs, 1)}, "work 1: {:.2f} %, 5: {:.2f} %", {cv(d_mcs, 1), cv(d_mcs, 5)}}}},
+      {"4.5",
+       "on one node dash::Mutex is always contended even without critical work (95 %)",
+       {within(waited(dash_mutex, full_node, 0), 95, any_high, "{:.0f} %")}},
+      {"4.5",
+       "D-MCS is so from a critical work of 1 or 2 on only",
+       {{{waited(d_mcs, full_node, 0) < 95, waited(d_mcs, full_node, 2) > 95},
+         "0: {:.0f} %, 2: {:.0f} %",
+         {waited(d_mcs, full_node, 0), waited(d_mcs, full_node, 2)}}}},
+  };
 }
 
-void judge_basic_locks(claims& to) {
-  to.add(
-      "4.1", "a free D-MCS lock is taken many times slower from another node (5 times at least)",
-      [](const experiment& in) { return takes_times(in.upb(d_mcs, "1c"), in.upb(d_mcs, "1a"), 5, "ratio"); });
-  to.add("4.1", "a free RMA-MCS lock costs about 1.5 us more than D-MCS, wherever the rank is (0.5 to 3)",
-         [](const experiment& in) {
-           bool holds = true;
-           names text;
-           for (const char* at : {"1a", "1b", "1c"}) {
-             const double more = in.upb(rma_mcs, at) - in.upb(d_mcs, at);
-             holds = holds && more > 500 && more < 3000;
-             text.push_back(fmt::format("{} {:.0f} ns", at, more));
-           }
-           return judgement(holds, fmt::format("{}", fmt::join(text, ", ")));
-         });
-  to.add("4.1", "whose a free D-MCS lock was makes no difference", [](const experiment& in) {
-    const bool holds = are_alike(in.upb(d_mcs, "1a"), in.upb(d_mcs, "3a"), 1.35) &&
-                       are_alike(in.upb(d_mcs, "1c"), in.upb(d_mcs, "3c"), 1.35);
-    return judgement(holds, fmt::format("1a {:.0f}, 3a {:.0f}; 1c {:.0f}, 3c {:.0f} ns", in.upb(d_mcs, "1a"),
-                                        in.upb(d_mcs, "3a"), in.upb(d_mcs, "1c"), in.upb(d_mcs, "3c")));
-  });
-  to.add("4.2-4.3", "on one node the MPI library's lock is the fastest by far", [](const experiment& in) {
-    const double other =
-        std::min({in.ecsb(dash_mutex, full_node), in.ecsb(d_mcs, full_node), in.ecsb(rma_mcs, full_node)});
-    return takes_times(other, in.ecsb(mpi, full_node), 1.5, "the next takes, times it,");
-  });
-  to.add("4.2-4.3", "the MPI library's lock becomes slower with each node that is added",
-         [](const experiment& in) {
-           return in_order({{"28", in.ecsb(mpi, 28)},
-                            {"30", in.ecsb(mpi, 30)},
-                            {"57", in.ecsb(mpi, 57)},
-                            {"88", in.ecsb(mpi, 88)}});
-         });
-  to.add("4.2-4.3", "D-MCS is slower on two nodes, and no slower on more", [](const experiment& in) {
-    const double one = in.ecsb(d_mcs, 28);
-    const double two = in.ecsb(d_mcs, 30);
-    const double four = in.ecsb(d_mcs, 112);
-    return judgement(two > 1.2 * one && four < 1.2 * two,
-                     fmt::format("28 {:.0f}, 30 {:.0f}, 112 {:.0f} ns", one, two, four));
-  });
-  to.add("4.2-4.3", "RMA-MCS is as fast with any number of ranks and nodes (within a third)",
-         [](const experiment& in) {
-           double least = in.ecsb(rma_mcs, 14);
-           double most = least;
-           for (const int ranks : ecsb_ranks) {
-             least = std::min(least, in.ecsb(rma_mcs, ranks));
-             most = std::max(most, in.ecsb(rma_mcs, ranks));
-           }
-           return judgement(most < 4.0 / 3 * least, ratio_text("largest to smallest", most, least));
-         });
-  to.add("4.2-4.3", "with 112 ranks D-MCS and RMA-MCS are faster than the locks of MPI and DASH",
-         [](const experiment& in) {
-           const double slower = std::max(in.ecsb(d_mcs, 112), in.ecsb(rma_mcs, 112));
-           const double faster = std::min(in.ecsb(mpi, 112), in.ecsb(dash_mutex, 112));
-           return takes_times(faster, slower, 1, "ratio");
-         });
-  to.add("4.2-4.3", "all locks are fair: progress varies by less than 5 %", [](const experiment& in) {
-    double most = 0;
-    for (const std::string& lock : base)
-      for (const int ranks : ecsb_ranks) most = std::max(most, in.ecsb(lock, ranks, "cv"));
-    return judgement(most * percent < 5, fmt::format("at most {:.2f} %", most * percent));
-  });
-  to.add("4.2-4.3", "on several nodes the MPI library's lock is the least fair", [](const experiment& in) {
-    const double other =
-        std::max({in.ecsb(dash_mutex, 112, "cv"), in.ecsb(d_mcs, 112, "cv"), in.ecsb(rma_mcs, 112, "cv")});
-    const double its = in.ecsb(mpi, 112, "cv");
-    return judgement(its > other, fmt::format("{:.3f} %, others {:.3f} %", its * percent, other * percent));
-  });
-  to.add("4.4", "the locks of MPI and DASH are near each other (within a third)", [](const experiment& in) {
-    bool holds = true;
-    names text;
-    for (const int work : {0, 3, 5}) {
-      const double one = in.ccwb(dash_mutex, full_cluster, work);
-      const double other = in.ccwb(mpi, full_cluster, work);
-      holds = holds && are_alike(one, other, 4.0 / 3);
-      text.push_back(fmt::format("{}: {:.2f}", work, one / other));
-    }
-    return judgement(holds, fmt::format("dash to MPI {}", fmt::join(text, ", ")));
-  });
-  to.add("4.4", "D-MCS and RMA-MCS are faster than both, with any critical work", [](const experiment& in) {
-    double most = 0;
-    for (const int work : {0, 1, 2, 3, 4, 5})
-      most = std::max(
-          most, std::max(in.ccwb(d_mcs, full_cluster, work), in.ccwb(rma_mcs, full_cluster, work)) /
-                    std::min(in.ccwb(dash_mutex, full_cluster, work), in.ccwb(mpi, full_cluster, work)));
-    return judgement(most < 1, fmt::format("at most {:.2f} times their time", most));
-  });
-  to.add("4.4", "with critical work 2 D-MCS and RMA-MCS are not yet always contended (below 95 %)",
-         [](const experiment& in) {
-           const double one = in.ccwb(d_mcs, full_cluster, 2, "waited");
-           const double other = in.ccwb(rma_mcs, full_cluster, 2, "waited");
-           return judgement(one < 95 && other < 95, fmt::format("{:.0f} and {:.0f} %", one, other));
-         });
-  to.add("4.4", "progress varies by less than 5 %", [](const experiment& in) {
-    double most = 0;
-    for (const std::string& lock : base)
-      for (const int work : {0, 1, 2, 3, 4, 5})
-        most = std::max(most, in.ccwb(lock, full_cluster, work, "cv"));
-    return judgement(most * percent < 5, fmt::format("at most {:.1f} %", most * percent));
-  });
-  to.add("4.4", "D-MCS becomes fairer where it is always contended", [](const experiment& in) {
-    const double before = in.ccwb(d_mcs, full_cluster, 1, "cv");
-    const double after = in.ccwb(d_mcs, full_cluster, 5, "cv");
-    return judgement(after < before,
-                     fmt::format("work 1: {:.2f} %, 5: {:.2f} %", before * percent, after * percent));
-  });
-  to.add("4.5", "on one node dash::Mutex is always contended even without critical work (95 %)",
-         [](const experiment& in) {
-           const double waited = in.ccwb(dash_mutex, full_node, 0, "waited");
-           return judgement(waited > 95, fmt::format("{:.0f} %", waited));
-         });
-  to.add("4.5", "D-MCS is so from a critical work of 1 or 2 on only", [](const experiment& in) {
-    const double none = in.ccwb(d_mcs, full_node, 0, "waited");
-    const double two = in.ccwb(d_mcs, full_node, 2, "waited");
-    return judgement(none < 95 && two > 95, fmt::format("0: {:.0f} %, 2: {:.0f} %", none, two));
-  });
-  to.add("4.6a", "without progress D-MCS is extremely unfair (140 %)", [](const experiment& in) {
-    double most = 0;
-    for (const double wait : {1.0, 2.0, 4.0, 8.0})
-      most = std::max(most, in.wbab(d_mcs, full_cluster, wait, "cv"));
-    return judgement(most * percent > 140, fmt::format("up to {:.0f} %", most * percent));
-  });
-  to.add("4.6a", "dash::Mutex is less unfair than D-MCS without progress", [](const experiment& in) {
-    const double one = in.wbab(dash_mutex, full_cluster, 4, "cv");
-    const double other = in.wbab(d_mcs, full_cluster, 4, "cv");
-    return judgement(one < other, fmt::format("{:.0f} and {:.0f} % at 4 us", one * percent, other * percent));
-  });
-  to.add("4.6a", "RMA-MCS stays fairest without progress (about 10 % at most; 20 here)",
-         [](const experiment& in) {
-           double most = 0;
-           for (const double wait : doubling)
-             most = std::max(most, in.wbab(rma_mcs, full_cluster, wait, "cv"));
-           return judgement(most * percent < 20, fmt::format("up to {:.0f} %", most * percent));
-         });
-  to.add("4.6a", "dash::Mutex becomes much slower without progress (twice at least)",
-         [&to](const experiment& without) {
-           return takes_times(without.wbab(dash_mutex, full_cluster, 4),
-                              to.in("4.7").wbab(dash_mutex, full_cluster, 4), 2, "ratio");
-         });
-  to.add("4.6b", "on one node D-MCS and RMA-MCS need no progress: they are fair (below 5 %)",
-         [](const experiment& in) {
-           double most = 0;
-           for (const double wait : doubling)
-             most = std::max(
-                 {most, in.wbab(d_mcs, full_node, wait, "cv"), in.wbab(rma_mcs, full_node, wait, "cv")});
-           return judgement(most * percent < 5, fmt::format("at most {:.1f} %", most * percent));
-         });
-  to.add("4.7", "with progress all locks are fair (below 2 %)", [](const experiment& in) {
-    double most = 0;
-    for (const std::string& lock : base)
-      for (const double wait : {0.25, 0.5, 1.0, 2.0, 4.0})
-        most = std::max(most, in.wbab(lock, full_cluster, wait, "cv"));
-    return judgement(most * percent < 2, fmt::format("at most {:.2f} %", most * percent));
-  });
-  to.add("4.7",
-         "overhead on the critical path: about 8 us of MPI and DASH, 4 of D-MCS, below 1 of RMA-MCS "
-         "(order, and within a factor of 1.5)",
-         [](const experiment& in) {
-           const double of_mpi = in.wbab(mpi, full_cluster, 0.25) / 1000;
-           const double of_dash = in.wbab(dash_mutex, full_cluster, 0.25) / 1000;
-           const double of_d_mcs = in.wbab(d_mcs, full_cluster, 0.25) / 1000;
-           const double of_rma_mcs = in.wbab(rma_mcs, full_cluster, 0.25) / 1000;
-           const bool holds = are_alike(of_mpi, 8, 1.5) && are_alike(of_dash, 8, 1.5) &&
-                              are_alike(of_d_mcs, 4, 1.5) && of_rma_mcs < 1.5;
-           return judgement(holds, fmt::format("MPI {:.1f}, DASH {:.1f}, D-MCS {:.1f}, RMA-MCS {:.1f} us",
-                                               of_mpi, of_dash, of_d_mcs, of_rma_mcs));
-         });
-  to.add("4.7", "with little contention D-MCS has less overhead than RMA-MCS", [](const experiment& in) {
-    return in_order({{"D-MCS", in.wbab(d_mcs, full_cluster, 32, "overhead")},
-                     {"RMA-MCS", in.wbab(rma_mcs, full_cluster, 32, "overhead")}},
-                    "ns at 32 us");
-  });
-  to.add("4.8", "on one node MPI is fastest, dash::Mutex slowest", [](const experiment& in) {
-    return in_order({{"MPI", in.wbab(mpi, full_node, 0.5)},
-                     {"D-MCS", in.wbab(d_mcs, full_node, 0.5)},
-                     {"dash", in.wbab(dash_mutex, full_node, 0.5)}},
-                    "ns at 0.5 us");
-  });
-  to.add("4.8", "on one node D-MCS and RMA-MCS are near each other (within a third)",
-         [](const experiment& in) {
-           const double one = in.wbab(d_mcs, full_node, 0.5);
-           const double other = in.wbab(rma_mcs, full_node, 0.5);
-           return judgement(are_alike(one, other, 4.0 / 3), ratio_text("ratio", one, other));
-         });
+table of_waits() {
+  const auto cv = [](const std::string& lock, double wait) {
+    return percent * wbab(lock, full_cluster, wait, "cv");
+  };
+  const auto cv_of = [cv](const std::string& lock) {
+    return [cv, lock](double wait) { return cv(lock, wait); };
+  };
+  const auto cv_28 = [](const std::string& lock, double wait) {
+    return percent * wbab(lock, full_node, wait, "cv");
+  };
+  const auto us = [](const char* lock) { return wbab(lock, full_cluster, 0.25) / 1000; };
+  std::vector<bound> overheads{us(rma_mcs) < 1.5};
+  for (const auto& [lock, published] : {std::pair(mpi, 8), std::pair(dash_mutex, 8), std::pair(d_mcs, 4)})
+    for (const bound& one : are_alike(us(lock), published, 1.5)) overheads.push_back(one);
+  return {
+      {"4.6a",
+       "without progress D-MCS is extremely unfair (140 %)",
+       {within(largest(each(std::vector{1.0, 2.0, 4.0, 8.0}, cv_of(d_mcs))), 140, any_high,
+               "up to {:.0f} %")}},
+      {"4.6a",
+       "dash::Mutex is less unfair than D-MCS without progress",
+       {{{cv(dash_mutex, 4) < cv(d_mcs, 4)},
+         "{:.0f} and {:.0f} % at 4 us",
+         {cv(dash_mutex, 4), cv(d_mcs, 4)}}}},
+      {"4.6a",
+       "RMA-MCS stays fairest without progress (about 10 % at most; 20 here)",
+       {within(largest(each(doubling, cv_of(rma_mcs))), any_low, 20, "up to {:.0f} %")}},
+      {"4.6a",
+       "dash::Mutex becomes much slower without progress (twice at least)",
+       {takes_times(wbab(dash_mutex, full_cluster, 4), wbab(dash_mutex, full_cluster, 4).in("4.7"), 2)}},
+      {"4.6b",
+       "on one node D-MCS and RMA-MCS need no progress: they are fair (below 5 %)",
+       {within(largest(each(names{d_mcs, rma_mcs}, doubling, cv_28)), any_low, 5, "at most {:.1f} %")}},
+      {"4.7",
+       "with progress all locks are fair (below 2 %)",
+       {within(largest(each(base, std::vector{0.25, 0.5, 1.0, 2.0, 4.0}, cv)), any_low, 2,
+               "at most {:.2f} %")}},
+      {"4.7",
+       "overhead on the critical path: about 8 us of MPI and DASH, 4 of D-MCS, below 1 of RMA-MCS "
+       "(order, and within a factor of 1.5)",
+       {{overheads,
+         "MPI {:.1f}, DASH {:.1f}, D-MCS {:.1f}, RMA-MCS {:.1f} us",
+         {us(mpi), us(dash_mutex), us(d_mcs), us(rma_mcs)}}}},
+      {"4.7",
+       "with little contention D-MCS has less overhead than RMA-MCS",
+       {in_order({{"D-MCS", wbab(d_mcs, full_cluster, 32, "overhead")},
+                  {"RMA-MCS", wbab(rma_mcs, full_cluster, 32, "overhead")}},
+                 "ns at 32 us")}},
+      {"4.8",
+       "on one node MPI is fastest, dash::Mutex slowest",
+       {in_order({{"MPI", wbab(mpi, full_node, 0.5)},
+                  {"D-MCS", wbab(d_mcs, full_node, 0.5)},
+                  {"dash", wbab(dash_mutex, full_node, 0.5)}},
+                 "ns at 0.5 us")}},
+      {"4.8",
+       "on one node D-MCS and RMA-MCS are near each other (within a third)",
+       {alike_by(wbab(d_mcs, full_node, 0.5), wbab(rma_mcs, full_node, 0.5), third)}},
+  };
 }
 
-void judge_optimisations(claims& to) {
-  to.add("4.9b", "put in place of accumulate makes D-MCS much faster on one node (twice)",
-         [](const experiment& in) {
-           return takes_times(in.ecsb(d_mcs, full_node), in.ecsb(d_mcs_put, full_node), 2, "ratio");
-         });
-  to.add("4.9b", "with atomics of the processor it is faster still (twice)", [](const experiment& in) {
-    return takes_times(in.ecsb(d_mcs_put, full_node), in.ecsb("mcs", full_node), 2, "ratio");
-  });
-  to.add("4.9c-4.10", "put gains in the CCWB on one node, too, with any critical work",
-         [](const experiment& in) {
-           bool holds = true;
-           names text;
-           for (const int work : {0, 3, 5}) {
-             const double gain = in.ccwb(d_mcs, full_node, work) / in.ccwb(d_mcs_put, full_node, work);
-             holds = holds && gain > 1;
-             text.push_back(fmt::format("{}: {:.2f}", work, gain));
-           }
-           return judgement(holds, fmt::format("times as fast, {}", fmt::join(text, ", ")));
-         });
-  to.add("4.11b", "looking for a successor first makes dash::Mutex much faster (a quarter at least)",
-         [](const experiment& in) {
-           return takes_times(in.ecsb(dash_mutex, 112), in.ecsb("dash.early_look", 112), 1.25, "ratio");
-         });
-  to.add("4.11a", "and a free one a little slower", [](const experiment& in) {
-    const double one = in.upb("dash.early_look", "1a");
-    const double other = in.upb(dash_mutex, "1a");
-    return judgement(one > other, ratio_text("ratio", one, other));
-  });
-  to.add("4.11b", "reading in place makes it faster again, on one node", [](const experiment& in) {
-    return takes_times(in.ecsb("dash.early_look", full_node), in.ecsb("dash.direct_reads", full_node), 1,
-                       "ratio");
-  });
-  to.add("4.11b", "registering by put gains much on one node (a quarter), little on four (at most a tenth)",
-         [](const experiment& in) {
-           const double near = in.ecsb("dash.direct_reads", full_node) / in.ecsb(dash_put, full_node);
-           const double far = in.ecsb("dash.direct_reads", 112) / in.ecsb(dash_put, 112);
-           return judgement(near > 1.25 && far < alike, fmt::format("{:.2f} and {:.2f} times", near, far));
-         });
-  to.add("4.12a", "on one node D-MCS by put is faster than dash::Mutex by put", [](const experiment& in) {
-    const double one = in.ccwb(dash_put, full_node, 5);
-    const double other = in.ccwb(d_mcs_put, full_node, 5);
-    return takes_times(one, other, 1, "ratio");
-  });
-  to.add("4.12a", "on one node both are faster than the MPI library's lock", [](const experiment& in) {
-    const double slower = std::max(in.ccwb(dash_put, full_node, 5), in.ccwb(d_mcs_put, full_node, 5));
-    return takes_times(in.ccwb(mpi, full_node, 5), slower, 1, "ratio");
-  });
-  to.add("4.12b", "on four nodes RMA-MCS is faster than dash::Mutex, and that than D-MCS",
-         [](const experiment& in) {
-           return in_order({{"RMA-MCS", in.ccwb(rma_mcs, full_cluster, 5)},
-                            {"dash", in.ccwb(dash_put, full_cluster, 5)},
-                            {"D-MCS", in.ccwb(d_mcs_put, full_cluster, 5)}});
-         });
+table of_optimisations() {
+  const auto gain = [](int work) { return ccwb(d_mcs, full_node, work) / ccwb(d_mcs_put, full_node, work); };
+  const quantity near = ecsb("dash.direct_reads", full_node) / ecsb(dash_put, full_node);
+  const quantity far = ecsb("dash.direct_reads", 112) / ecsb(dash_put, 112);
+  const quantity looks_first = upb("dash.early_look", "1a");
+  const quantity looks_late = upb(dash_mutex, "1a");
+  return {
+      {"4.9b",
+       "put in place of accumulate makes D-MCS much faster on one node (twice)",
+       {takes_times(ecsb(d_mcs, full_node), ecsb(d_mcs_put, full_node), 2)}},
+      {"4.9b",
+       "with atomics of the processor it is faster still (twice)",
+       {takes_times(ecsb(d_mcs_put, full_node), ecsb("mcs", full_node), 2)}},
+      {"4.9c-4.10",
+       "put gains in the CCWB on one node, too, with any critical work",
+       {{{gain(0) > 1, gain(3) > 1, gain(5) > 1},
+         "times as fast, 0: {:.2f}, 3: {:.2f}, 5: {:.2f}",
+         {gain(0), gain(3), gain(5)}}}},
+      {"4.11b",
+       "looking for a successor first makes dash::Mutex much faster (a quarter at least)",
+       {takes_times(ecsb(dash_mutex, 112), ecsb("dash.early_look", 112), 1.25)}},
+      {"4.11a",
+       "and a free one a little slower",
+       {{{looks_first > looks_late},
+         "ratio {:.2f} ({:.0f} to {:.0f} ns)",
+         {looks_first / looks_late, looks_first, looks_late}}}},
+      {"4.11b",
+       "reading in place makes it faster again, on one node",
+       {takes_times(ecsb("dash.early_look", full_node), ecsb("dash.direct_reads", full_node), 1)}},
+      {"4.11b",
+       "registering by put gains much on one node (a quarter), little on four (at most a tenth)",
+       {{{near > 1.25, far < alike}, "{:.2f} and {:.2f} times", {near, far}}}},
+      {"4.12a",
+       "on one node D-MCS by put is faster than dash::Mutex by put",
+       {takes_times(ccwb(dash_put, full_node, 5), ccwb(d_mcs_put, full_node, 5), 1)}},
+      {"4.12a",
+       "on one node both are faster than the MPI library's lock",
+       {takes_times(ccwb(mpi, full_node, 5),
+                    largest({ccwb(dash_put, full_node, 5), ccwb(d_mcs_put, full_node, 5)}), 1)}},
+      {"4.12b",
+       "on four nodes RMA-MCS is faster than dash::Mutex, and that than D-MCS",
+       {in_order({{"RMA-MCS", ccwb(rma_mcs, full_cluster, 5)},
+                  {"dash", ccwb(dash_put, full_cluster, 5)},
+                  {"D-MCS", ccwb(d_mcs_put, full_cluster, 5)}})}},
+  };
 }
 
-void judge_ported_locks(claims& to) {
-  to.add(
-      "5.1", "a free RH lock is slow where another node had it, and fast otherwise (3 times)",
-      [](const experiment& in) { return takes_times(in.upb("rh", "3c"), in.upb("rh", "1c"), 3, "ratio"); });
-  to.add("5.1", "from another node a free RH lock that this one had is faster than D-MCS",
-         [](const experiment& in) {
-           return takes_times(in.upb(d_mcs_put, "1c"), in.upb("rh", "1c"), 1, "ratio");
-         });
-  to.add("5.2", "with 112 ranks RH is faster than D-MCS, but not with the shortest backoff",
-         [](const experiment& in) {
-           const double than = in.ecsb(d_mcs_put, 112);
-           const double middle = in.rh(112, 32, 1);
-           const double shortest = in.rh(112, 16, 1);
-           return judgement(middle < than && shortest > than,
-                            fmt::format("D-MCS {:.0f}, 32: {:.0f}, 16: {:.0f} ns", than, middle, shortest));
-         });
-  to.add("5.2",
-         "RH is extremely unfair: on one node up to 460 % (100 at least), with 112 ranks 40 % and more",
-         [](const experiment& in) {
-           double on_one = 0;
-           double least = 1e9;
-           for (const int turns : {16, 32, 64}) {
-             on_one = std::max({on_one, in.rh(14, turns, 1, {}, "cv"), in.rh(28, turns, 1, {}, "cv")});
-             least = std::min(least, in.rh(112, turns, 1, {}, "cv"));
-           }
-           return judgement(on_one > 1 && least > 0.35, fmt::format("{:.0f} % on one node, {:.0f} % with 112",
-                                                                    on_one * percent, least * percent));
-         });
-  to.add("5.2", "a larger fairness factor makes it faster and less fair, with 112 ranks",
-         [](const experiment& in) {
-           const double fair = in.rh(112, 32, 1);
-           const double unfair = in.rh(112, 32, 100);
-           const double cv = in.rh(112, 32, 1, {}, "cv");
-           const double larger_cv = in.rh(112, 32, 100, {}, "cv");
-           return judgement(unfair < fair && larger_cv > cv,
-                            fmt::format("{:.0f} to {:.0f} ns, {:.0f} to {:.0f} %", fair, unfair, cv * percent,
-                                        larger_cv * percent));
-         });
-  to.add("5.2", "no RH is as fast as RMA-MCS on four nodes", [](const experiment& in) {
-    double least = in.rh(112, 32, 1);
-    for (const int turns : {16, 32, 64})
-      for (const int factor : {1, 2, 100}) least = std::min(least, in.rh(112, turns, factor));
-    return takes_times(least, in.ecsb(rma_mcs, 112), 1, "ratio");
-  });
-  to.add("5.3", "RH becomes ever less fair where it is always contended, D-MCS ever fairer",
-         [](const experiment& in) {
-           const double before = in.rh(full_cluster, 32, 1, {{"critical_work", 2}}, "cv");
-           const double after = in.rh(full_cluster, 32, 1, {{"critical_work", 5}}, "cv");
-           return judgement(after > before && after > in.ccwb(d_mcs_put, full_cluster, 5, "cv"),
-                            fmt::format("{:.1f} to {:.1f} %", before * percent, after * percent));
-         });
-  to.add("5.3", "a larger fairness factor makes it slower there", [](const experiment& in) {
-    return takes_times(in.rh(full_cluster, 32, 100, {{"critical_work", 5}}),
-                       in.rh(full_cluster, 32, 1, {{"critical_work", 5}}), 1, "ratio");
-  });
-  to.add("5.4", "RH is slower than D-MCS as soon as ranks wait", [](const experiment& in) {
-    return takes_times(in.rh(full_cluster, 32, 1, {{"wait_ns", shortest_wait(full_cluster, 500)}}),
-                       in.wbab(d_mcs_put, full_cluster, 0.5), 1, "ratio");
-  });
-  to.add("5.4", "with little contention RH has less overhead than D-MCS and RMA-MCS",
-         [](const experiment& in) {
-           return in_order({{"RH", in.rh(full_cluster, 32, 1,
-                                         {{"wait_ns", shortest_wait(full_cluster, 16000)}}, "overhead")},
-                            {"D-MCS", in.wbab(d_mcs_put, full_cluster, 16, "overhead")},
-                            {"RMA-MCS", in.wbab(rma_mcs, full_cluster, 16, "overhead")}},
-                           "ns at 16 us");
-         });
-  to.add("5.5a", "free CLH locks take about twice as long as D-MCS, from another node (1.5 to 3 times)",
-         [](const experiment& in) {
-           const double ratio = in.upb("clh", "1c") / in.upb(d_mcs_put, "1c");
-           return judgement(ratio > 1.5 && ratio < 3, fmt::format("{:.2f}", ratio));
-         });
-  to.add("5.5b", "with 112 ranks CLH is slower than Craig's variant, and that about half as fast as D-MCS",
-         [](const experiment& in) {
-           const double craig = in.ecsb("clh_craig", 112);
-           const double ratio = craig / in.ecsb(d_mcs_put, 112);
-           return judgement(in.ecsb("clh", 112) > craig && ratio > 1.5 && ratio < 3,
-                            fmt::format("CLH {:.0f}, Craig {:.0f} ns, which is {:.2f} times D-MCS",
-                                        in.ecsb("clh", 112), craig, ratio));
-         });
-  to.add("5.6", "with much critical work CLH is much slower than Craig's variant", [](const experiment& in) {
-    return takes_times(in.ccwb("clh", full_cluster, 5), in.ccwb("clh_craig", full_cluster, 5), 1.05, "ratio");
-  });
-  to.add("5.6", "with critical work 2 Craig's variant is contended most", [](const experiment& in) {
-    return in_order({{"D-MCS", in.ccwb(d_mcs_put, full_cluster, 2, "waited")},
-                     {"Craig", in.ccwb("clh_craig", full_cluster, 2, "waited")}},
-                    "%");
-  });
-  to.add("5.7", "with little contention D-MCS has about half of the overhead of both CLH (at most 0.75)",
-         [](const experiment& in) {
-           const double than = std::min(in.wbab("clh", full_cluster, 16, "overhead"),
-                                        in.wbab("clh_craig", full_cluster, 16, "overhead"));
-           const double its = in.wbab(d_mcs_put, full_cluster, 16, "overhead");
-           return judgement(its < 0.75 * than, fmt::format("{:.0f} to {:.0f} ns at 16 us", its, than));
-         });
+table of_rh() {
+  constexpr int turns[] = {16, 32, 64};
+  const auto cv = [](int ranks, int longest, int factor = 1) {
+    return percent * rh(ranks, longest, factor, {}, "cv");
+  };
+  const quantity on_one = largest(each(std::vector{14, 28}, turns, cv));
+  const quantity least_of_all = smallest(each(turns, [cv](int longest) { return cv(112, longest); }));
+  const auto cv_with = [](int work) {
+    return percent * rh(full_cluster, 32, 1, {{"critical_work", work}}, "cv");
+  };
+  const auto with_wait = [](double us, const std::string& column) {
+    return rh(full_cluster, 32, 1, {{"wait_ns", shortest_wait(full_cluster, us * 1000)}}, column);
+  };
+  const quantity than = ecsb(d_mcs_put, 112);
+  return {
+      {"5.1",
+       "a free RH lock is slow where another node had it, and fast otherwise (3 times)",
+       {takes_times(upb("rh", "3c"), upb("rh", "1c"), 3)}},
+      {"5.1",
+       "from another node a free RH lock that this one had is faster than D-MCS",
+       {takes_times(upb(d_mcs_put, "1c"), upb("rh", "1c"), 1)}},
+      {"5.2",
+       "with 112 ranks RH is faster than D-MCS, but not with the shortest backoff",
+       {{{rh(112, 32, 1) < than, rh(112, 16, 1) > than},
+         "D-MCS {:.0f}, 32: {:.0f}, 16: {:.0f} ns",
+         {than, rh(112, 32, 1), rh(112, 16, 1)}}}},
+      {"5.2",
+       "RH is extremely unfair: on one node up to 460 % (100 at least), with 112 ranks 40 % and more",
+       {{{on_one > 100, least_of_all > 35},
+         "{:.0f} % on one node, {:.0f} % with 112",
+         {on_one, least_of_all}}}},
+      {"5.2",
+       "a larger fairness factor makes it faster and less fair, with 112 ranks",
+       {{{rh(112, 32, 100) < rh(112, 32, 1), cv(112, 32, 100) > cv(112, 32)},
+         "{:.0f} to {:.0f} ns, {:.0f} to {:.0f} %",
+         {rh(112, 32, 1), rh(112, 32, 100), cv(112, 32), cv(112, 32, 100)}}}},
+      {"5.2",
+       "no RH is as fast as RMA-MCS on four nodes",
+       {takes_times(smallest(each(turns, std::vector{1, 2, 100},
+                                  [](int longest, int factor) { return rh(112, longest, factor); })),
+                    ecsb(rma_mcs, 112), 1)}},
+      {"5.3",
+       "RH becomes ever less fair where it is always contended, D-MCS ever fairer",
+       {{{cv_with(5) > cv_with(2), cv_with(5) > percent * ccwb(d_mcs_put, full_cluster, 5, "cv")},
+         "{:.1f} to {:.1f} %",
+         {cv_with(2), cv_with(5)}}}},
+      {"5.3",
+       "a larger fairness factor makes it slower there",
+       {takes_times(rh(full_cluster, 32, 100, {{"critical_work", 5}}),
+                    rh(full_cluster, 32, 1, {{"critical_work", 5}}), 1)}},
+      {"5.4",
+       "RH is slower than D-MCS as soon as ranks wait",
+       {takes_times(with_wait(0.5, "time"), wbab(d_mcs_put, full_cluster, 0.5), 1)}},
+      {"5.4",
+       "with little contention RH has less overhead than D-MCS and RMA-MCS",
+       {in_order({{"RH", with_wait(16, "overhead")},
+                  {"D-MCS", wbab(d_mcs_put, full_cluster, 16, "overhead")},
+                  {"RMA-MCS", wbab(rma_mcs, full_cluster, 16, "overhead")}},
+                 "ns at 16 us")}},
+  };
 }
 
-void judge_cohort_locks(claims& to) {
-  to.add("5.8", "a counter in the node instead of at home gains much from another node (1.2 times)",
-         [](const experiment& in) {
-           return takes_times(in.upb("cohort.global_counter", "1c"), in.upb("cohort.local_counter", "1c"),
-                              1.2, "ratio");
-         });
-  to.add("5.8", "a counter that is read in place gains a little more", [](const experiment& in) {
-    return takes_times(in.upb("cohort.local_counter", "1a"), in.upb("cohort.direct_counter", "1a"), 1,
-                       "ratio");
-  });
-  to.add("5.9", "each stage gains with 112 ranks", [](const experiment& in) {
-    return in_order({{"inline", in.ecsb(c_mcs_mcs, 112)},
-                     {"direct", in.ecsb("cohort.direct_counter", 112)},
-                     {"local", in.ecsb("cohort.local_counter", 112)},
-                     {"global", in.ecsb("cohort.global_counter", 112)}});
-  });
-  to.add("5.9", "on one node it makes no difference where the far counter is", [](const experiment& in) {
-    const double one = in.ecsb("cohort.global_counter", full_node);
-    const double other = in.ecsb("cohort.local_counter", full_node);
-    return judgement(are_alike(one, other), ratio_text("ratio", one, other));
-  });
-  to.add("5.9", "C-MCS-MCS is about four times as fast as RMA-MCS (3 to 6)", [](const experiment& in) {
-    const double ratio = in.ecsb(rma_mcs, 112) / in.ecsb(c_mcs_mcs, 112);
-    return judgement(ratio > 3 && ratio < 6, fmt::format("{:.2f}", ratio));
-  });
-  to.add("5.10", "with waits of 0.25 us it is still almost twice as fast (1.5 to 3)",
-         [](const experiment& in) {
-           const double ratio = in.wbab(rma_mcs, full_cluster, 0.25) / in.wbab(c_mcs_mcs, full_cluster, 0.25);
-           return judgement(ratio > 1.5 && ratio < 3, fmt::format("{:.2f}", ratio));
-         });
-  to.add("5.10", "it has less overhead than RMA-MCS with any wait", [](const experiment& in) {
-    double most = 0;
-    for (const double wait : {0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0})
-      most = std::max(most, in.wbab(c_mcs_mcs, full_cluster, wait, "overhead") /
-                                in.wbab(rma_mcs, full_cluster, wait, "overhead"));
-    return judgement(most < 1, fmt::format("at most {:.2f} times", most));
-  });
-  to.add("5.11a", "free, from another node: TAS above is fastest, then MCS, then the ticket",
-         [](const experiment& in) {
-           return in_order({{"C-TAS-MCS", in.upb("cohort.tas", "1c")},
-                            {"C-MCS-MCS", in.upb(c_mcs_mcs, "1c")},
-                            {"C-TKT-MCS", in.upb("cohort.ticket_mcs", "1c")}});
-         });
-  to.add("5.11b", "C-*-MCS do about 2 million a second with 112 ranks (1.5 to 2.5)",
-         [](const experiment& in) {
-           bool holds = true;
-           names text;
-           for (const char* lock : {"cohort.tas", "cohort.ticket_mcs", c_mcs_mcs}) {
-             const double million = 1000 / in.ecsb(lock, 112);
-             holds = holds && million > 1.5 && million < 2.5;
-             text.push_back(fmt::format("{} {:.2f}", lock, million));
-           }
-           return judgement(holds, fmt::format("{}", fmt::join(text, ", ")));
-         });
-  to.add("5.11b", "C-*-TKT are about half as fast as C-*-MCS (1.5 to 3 times)", [](const experiment& in) {
-    const double ratio = in.ecsb("cohort.mcs_ticket", 112) / in.ecsb(c_mcs_mcs, 112);
-    return judgement(ratio > 1.5 && ratio < 3, fmt::format("C-MCS-TKT takes {:.2f} times C-MCS-MCS", ratio));
-  });
-  to.add("5.11b", "C-*-TTS are slowest on four nodes", [](const experiment& in) {
-    return in_order({{"C-MCS-MCS", in.ecsb(c_mcs_mcs, 112)},
-                     {"C-MCS-TKT", in.ecsb("cohort.mcs_ticket", 112)},
-                     {"C-MCS-TTS", in.ecsb("cohort.mcs_tts", 112)}});
-  });
-  to.add("5.11b", "of C-*-MCS, TAS above is fastest, then MCS, then the ticket", [](const experiment& in) {
-    return in_order({{"C-TAS-MCS", in.ecsb("cohort.tas", 112)},
-                     {"C-MCS-MCS", in.ecsb(c_mcs_mcs, 112)},
-                     {"C-TKT-MCS", in.ecsb("cohort.ticket_mcs", 112)}});
-  });
-  to.add("5.12", "with much critical work TAS above is slower than MCS", [](const experiment& in) {
-    return takes_times(in.ccwb("cohort.tas", full_cluster, 5), in.ccwb(c_mcs_mcs, full_cluster, 5), 1,
-                       "ratio");
-  });
-  to.add("5.12", "C-TAS-* become less fair, to about 25 % (10 to 50), where they are always contended",
-         [](const experiment& in) {
-           const double before = in.ccwb("cohort.tas", full_cluster, 2, "cv");
-           const double after = in.ccwb("cohort.tas", full_cluster, 5, "cv");
-           return judgement(after > before && after > 0.1 && after < 0.5,
-                            fmt::format("{:.1f} to {:.1f} %", before * percent, after * percent));
-         });
-  to.add("5.12", "C-MCS-MCS becomes fairer there", [](const experiment& in) {
-    const double before = in.ccwb(c_mcs_mcs, full_cluster, 2, "cv");
-    const double after = in.ccwb(c_mcs_mcs, full_cluster, 5, "cv");
-    return judgement(after < before, fmt::format("{:.2f} to {:.2f} %", before * percent, after * percent));
-  });
-  to.add("5.13", "C-TAS-* are extremely unfair without waits (up to 100 %; 50 at least)",
-         [](const experiment& in) {
-           const double cv = in.wbab("cohort.tas", full_cluster, 0, "cv");
-           return judgement(cv > 0.5, fmt::format("{:.0f} %", cv * percent));
-         });
-  to.add("5.13", "C-*-TTS hand over within the node less than every second time, below 8 us",
-         [](const experiment& in) {
-           double most = 0;
-           for (const char* lock : {"cohort.tas_tts", "cohort.ticket_tts", "cohort.mcs_tts"})
-             for (const double wait : {0.25, 0.5, 1.0, 2.0, 4.0})
-               most = std::max(most, in.wbab(lock, full_cluster, wait, "local"));
-           return judgement(most < 52, fmt::format("at most {:.0f} %", most));
-         });
-  to.add("5.13", "with short waits the lock within decides: C-MCS-MCS has less overhead than C-MCS-TKT",
-         [](const experiment& in) {
-           return takes_times(in.wbab("cohort.mcs_ticket", full_cluster, 0.25, "overhead"),
-                              in.wbab(c_mcs_mcs, full_cluster, 0.25, "overhead"), alike, "ratio");
-         });
-  to.add("5.13", "with longer ones the lock above: C-MCS-MCS and C-MCS-TKT are alike",
-         [](const experiment& in) {
-           const double one = in.wbab("cohort.mcs_ticket", full_cluster, 4, "overhead");
-           const double other = in.wbab(c_mcs_mcs, full_cluster, 4, "overhead");
-           return judgement(are_alike(one, other), ratio_text("ratio", one, other));
-         });
-  to.add("5.14", "overlapping gains nothing within a cohort", [](const experiment& in) {
-    const double one = in.ccwb("cohort.mcs_hemlock_overlap", full_node, 5);
-    const double other = in.ccwb("cohort.mcs_hemlock_base", full_node, 5);
-    return judgement(one > other / 1.02, ratio_text("ratio", one, other));
-  });
-  to.add("5.14", "CTR gains, and with AH more", [](const experiment& in) {
-    return in_order({{"CTR+AH", in.ccwb("cohort.mcs_hemlock_beside", full_node, 5)},
-                     {"CTR", in.ccwb("cohort.mcs_hemlock_ctr", full_node, 5)},
-                     {"base", in.ccwb("cohort.mcs_hemlock_base", full_node, 5)}});
-  });
-  to.add("5.14", "with the counter inside, hemlock within is the fastest of all", [](const experiment& in) {
-    double other = in.ccwb(c_mcs_mcs, full_node, 5);
-    for (const std::string& lock : local_queues)
-      if (lock != "cohort.mcs_hemlock") other = std::min(other, in.ccwb(lock, full_node, 5));
-    return takes_times(other, in.ccwb("cohort.mcs_hemlock", full_node, 5), 1, "the next takes, times it,");
-  });
-  to.add("5.15", "without waits C-MCS-MCS is the fastest", [](const experiment& in) {
-    double other = in.wbab("cohort.mcs_clh", full_cluster, 0);
-    for (const std::string& lock : local_queues)
-      if (lock != c_mcs_mcs) other = std::min(other, in.wbab(lock, full_cluster, 0));
-    return takes_times(other, in.wbab(c_mcs_mcs, full_cluster, 0), 1, "the next takes, times it,");
-  });
-  to.add("5.15", "from 1 us on C-MCS-MCS, C-MCS-CLH and C-MCS-HEM are alike", [](const experiment& in) {
-    const double of_mcs = in.wbab(c_mcs_mcs, full_cluster, 1);
-    const double of_clh = in.wbab("cohort.mcs_clh", full_cluster, 1);
-    const double of_hemlock = in.wbab("cohort.mcs_hemlock", full_cluster, 1);
-    return judgement(are_alike(of_mcs, of_clh) && are_alike(of_mcs, of_hemlock),
-                     fmt::format("{:.0f}, {:.0f}, {:.0f} ns", of_mcs, of_clh, of_hemlock));
-  });
-  to.add("5.16a", "TTS in front takes longer than TAS where the word is far (a quarter)",
-         [](const experiment& in) {
-           return takes_times(in.upb("shfl.tts", "1c"), in.upb("shfl", "1c"), 1.25, "ratio");
-         });
-  to.add("5.16b",
-         "with 112 ranks D-MCS is faster than stealing with TAS, TTS, shuffling with TAS, TTS, in that "
-         "order",
-         [](const experiment& in) {
-           return in_order({{"D-MCS", in.ecsb(d_mcs_put, 112)},
-                            {"TAS", in.ecsb("shfl.steal", 112)},
-                            {"TTS", in.ecsb("shfl.steal_tts", 112)},
-                            {"SHFL TAS", in.ecsb("shfl", 112)},
-                            {"SHFL", in.ecsb("shfl.tts", 112)}});
-         });
-  to.add("5.16b", "MCS is more than six times as fast as SHFL", [](const experiment& in) {
-    return takes_times(in.ecsb("shfl.tts", 112), in.ecsb(d_mcs_put, 112), 6, "ratio");
-  });
-  to.add("5.16e", "in the CCWB, too, MCS is faster than all of them", [](const experiment& in) {
-    double least = in.ccwb("shfl", full_cluster, 5);
-    for (const std::string& lock : with_shfl)
-      if (lock != d_mcs_put) least = std::min(least, in.ccwb(lock, full_cluster, 5));
-    return takes_times(least, in.ccwb(d_mcs_put, full_cluster, 5), 1, "ratio");
-  });
-  to.add("5.16f", "and in the WBAB with short waits", [](const experiment& in) {
-    double least = in.wbab("shfl", full_cluster, 0.5);
-    for (const std::string& lock : with_shfl)
-      if (lock != d_mcs_put) least = std::min(least, in.wbab(lock, full_cluster, 0.5));
-    return takes_times(least, in.wbab(d_mcs_put, full_cluster, 0.5), 1, "ratio");
-  });
+table of_clh() {
+  const quantity craig = ecsb("clh_craig", 112);
+  const quantity times_d_mcs = craig / ecsb(d_mcs_put, 112);
+  const quantity its = wbab(d_mcs_put, full_cluster, 16, "overhead");
+  const quantity of_clh = smallest(each(names{"clh", "clh_craig"}, [](const std::string& lock) {
+    return wbab(lock, full_cluster, 16, "overhead");
+  }));
+  return {
+      {"5.5a",
+       "free CLH locks take about twice as long as D-MCS, from another node (1.5 to 3 times)",
+       {within(upb("clh", "1c") / upb(d_mcs_put, "1c"), 1.5, 3, "{:.2f}")}},
+      {"5.5b",
+       "with 112 ranks CLH is slower than Craig's variant, and that about half as fast as D-MCS",
+       {{{ecsb("clh", 112) > craig, 1.5 < times_d_mcs, times_d_mcs < 3},
+         "CLH {:.0f}, Craig {:.0f} ns, which is {:.2f} times D-MCS",
+         {ecsb("clh", 112), craig, times_d_mcs}}}},
+      {"5.6",
+       "with much critical work CLH is much slower than Craig's variant",
+       {takes_times(ccwb("clh", full_cluster, 5), ccwb("clh_craig", full_cluster, 5), 1.05)}},
+      {"5.6",
+       "with critical work 2 Craig's variant is contended most",
+       {in_order({{"D-MCS", ccwb(d_mcs_put, full_cluster, 2, "waited")},
+                  {"Craig", ccwb("clh_craig", full_cluster, 2, "waited")}},
+                 "%")}},
+      {"5.7",
+       "with little contention D-MCS has about half of the overhead of both CLH (at most 0.75)",
+       {{{its < 0.75 * of_clh}, "{:.0f} to {:.0f} ns at 16 us", {its, of_clh}}}},
+  };
 }
 
-std::vector<verdict_on_claim> judge_claims(const found_medians& found) {
-  claims result(found);
-  judge_basic_locks(result);
-  judge_optimisations(result);
-  judge_ported_locks(result);
-  judge_cohort_locks(result);
-  return std::move(result).all();
+table of_cohort_locks() {
+  const auto million = [](const char* lock) { return 1000 / ecsb(lock, 112); };
+  std::vector<bound> two_million;
+  for (const char* lock : {"cohort.tas", "cohort.ticket_mcs", c_mcs_mcs}) {
+    two_million.push_back(1.5 < million(lock));
+    two_million.push_back(million(lock) < 2.5);
+  }
+  const auto overhead = [](const std::string& lock, double wait) {
+    return wbab(lock, full_cluster, wait, "overhead");
+  };
+  const quantity to_rma_mcs =
+      largest(each(std::vector{0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0},
+                   [overhead](double wait) { return overhead(c_mcs_mcs, wait) / overhead(rma_mcs, wait); }));
+  return {
+      {"5.8",
+       "a counter in the node instead of at home gains much from another node (1.2 times)",
+       {takes_times(upb("cohort.global_counter", "1c"), upb("cohort.local_counter", "1c"), 1.2)}},
+      {"5.8",
+       "a counter that is read in place gains a little more",
+       {takes_times(upb("cohort.local_counter", "1a"), upb("cohort.direct_counter", "1a"), 1)}},
+      {"5.9",
+       "each stage gains with 112 ranks",
+       {in_order({{"inline", ecsb(c_mcs_mcs, 112)},
+                  {"direct", ecsb("cohort.direct_counter", 112)},
+                  {"local", ecsb("cohort.local_counter", 112)},
+                  {"global", ecsb("cohort.global_counter", 112)}})}},
+      {"5.9",
+       "on one node it makes no difference where the far counter is",
+       {alike_by(ecsb("cohort.global_counter", full_node), ecsb("cohort.local_counter", full_node))}},
+      {"5.9",
+       "C-MCS-MCS is about four times as fast as RMA-MCS (3 to 6)",
+       {within(ecsb(rma_mcs, 112) / ecsb(c_mcs_mcs, 112), 3, 6, "{:.2f}")}},
+      {"5.10",
+       "with waits of 0.25 us it is still almost twice as fast (1.5 to 3)",
+       {within(wbab(rma_mcs, full_cluster, 0.25) / wbab(c_mcs_mcs, full_cluster, 0.25), 1.5, 3, "{:.2f}")}},
+      {"5.10",
+       "it has less overhead than RMA-MCS with any wait",
+       {within(to_rma_mcs, any_low, 1, "at most {:.2f} times")}},
+      {"5.11a",
+       "free, from another node: TAS above is fastest, then MCS, then the ticket",
+       {in_order({{"C-TAS-MCS", upb("cohort.tas", "1c")},
+                  {"C-MCS-MCS", upb(c_mcs_mcs, "1c")},
+                  {"C-TKT-MCS", upb("cohort.ticket_mcs", "1c")}})}},
+      {"5.11b",
+       "C-*-MCS do about 2 million a second with 112 ranks (1.5 to 2.5)",
+       {{two_million,
+         "cohort.tas {:.2f}, cohort.ticket_mcs {:.2f}, cohort.published {:.2f}",
+         {million("cohort.tas"), million("cohort.ticket_mcs"), million(c_mcs_mcs)}}}},
+      {"5.11b",
+       "C-*-TKT are about half as fast as C-*-MCS (1.5 to 3 times)",
+       {within(ecsb("cohort.mcs_ticket", 112) / ecsb(c_mcs_mcs, 112), 1.5, 3,
+               "C-MCS-TKT takes {:.2f} times C-MCS-MCS")}},
+      {"5.11b",
+       "C-*-TTS are slowest on four nodes",
+       {in_order({{"C-MCS-MCS", ecsb(c_mcs_mcs, 112)},
+                  {"C-MCS-TKT", ecsb("cohort.mcs_ticket", 112)},
+                  {"C-MCS-TTS", ecsb("cohort.mcs_tts", 112)}})}},
+      {"5.11b",
+       "of C-*-MCS, TAS above is fastest, then MCS, then the ticket",
+       {in_order({{"C-TAS-MCS", ecsb("cohort.tas", 112)},
+                  {"C-MCS-MCS", ecsb(c_mcs_mcs, 112)},
+                  {"C-TKT-MCS", ecsb("cohort.ticket_mcs", 112)}})}},
+  };
+}
+
+table of_cohort_locks_with_work() {
+  const auto cv = [](const char* lock, int work) { return percent * ccwb(lock, full_cluster, work, "cv"); };
+  const auto overhead = [](const std::string& lock, double wait) {
+    return wbab(lock, full_cluster, wait, "overhead");
+  };
+  const quantity local = largest(each(
+      names{"cohort.tas_tts", "cohort.ticket_tts", "cohort.mcs_tts"}, std::vector{0.25, 0.5, 1.0, 2.0, 4.0},
+      [](const std::string& lock, double wait) { return wbab(lock, full_cluster, wait, "local"); }));
+  return {
+      {"5.12",
+       "with much critical work TAS above is slower than MCS",
+       {takes_times(ccwb("cohort.tas", full_cluster, 5), ccwb(c_mcs_mcs, full_cluster, 5), 1)}},
+      {"5.12",
+       "C-TAS-* become less fair, to about 25 % (10 to 50), where they are always contended",
+       {{{cv("cohort.tas", 5) > cv("cohort.tas", 2), 10 < cv("cohort.tas", 5), cv("cohort.tas", 5) < 50},
+         "{:.1f} to {:.1f} %",
+         {cv("cohort.tas", 2), cv("cohort.tas", 5)}}}},
+      {"5.12",
+       "C-MCS-MCS becomes fairer there",
+       {{{cv(c_mcs_mcs, 5) < cv(c_mcs_mcs, 2)}, "{:.2f} to {:.2f} %", {cv(c_mcs_mcs, 2), cv(c_mcs_mcs, 5)}}}},
+      {"5.13",
+       "C-TAS-* are extremely unfair without waits (up to 100 %; 50 at least)",
+       {within(percent * wbab("cohort.tas", full_cluster, 0, "cv"), 50, any_high, "{:.0f} %")}},
+      {"5.13",
+       "C-*-TTS hand over within the node less than every second time, below 8 us",
+       {within(local, any_low, 52, "at most {:.0f} %")}},
+      {"5.13",
+       "with short waits the lock within decides: C-MCS-MCS has less overhead than C-MCS-TKT",
+       {takes_times(overhead("cohort.mcs_ticket", 0.25), overhead(c_mcs_mcs, 0.25), alike)}},
+      {"5.13",
+       "with longer ones the lock above: C-MCS-MCS and C-MCS-TKT are alike",
+       {alike_by(overhead("cohort.mcs_ticket", 4), overhead(c_mcs_mcs, 4))}},
+  };
+}
+
+table of_local_queues() {
+  const auto on_one_node = [](const std::string& lock) { return ccwb(lock, full_node, 5); };
+  const auto without_waits = [](const std::string& lock) { return wbab(lock, full_cluster, 0); };
+  const quantity overlapped = on_one_node("cohort.mcs_hemlock_overlap");
+  const quantity base_form = on_one_node("cohort.mcs_hemlock_base");
+  const quantity of_mcs = wbab(c_mcs_mcs, full_cluster, 1);
+  const quantity of_clh = wbab("cohort.mcs_clh", full_cluster, 1);
+  const quantity of_hemlock = wbab("cohort.mcs_hemlock", full_cluster, 1);
+  std::vector<bound> all_alike = are_alike(of_mcs, of_clh, alike);
+  for (const bound& one : are_alike(of_mcs, of_hemlock, alike)) all_alike.push_back(one);
+  return {
+      {"5.14",
+       "overlapping gains nothing within a cohort",
+       {{{overlapped > base_form / 1.02},
+         "ratio {:.2f} ({:.0f} to {:.0f} ns)",
+         {overlapped / base_form, overlapped, base_form}}}},
+      {"5.14",
+       "CTR gains, and with AH more",
+       {in_order({{"CTR+AH", on_one_node("cohort.mcs_hemlock_beside")},
+                  {"CTR", on_one_node("cohort.mcs_hemlock_ctr")},
+                  {"base", base_form}})}},
+      {"5.14",
+       "with the counter inside, hemlock within is the fastest of all",
+       {takes_times(smallest(each(all_but(local_queues, "cohort.mcs_hemlock"), on_one_node)),
+                    on_one_node("cohort.mcs_hemlock"), 1, "the next takes, times it,")}},
+      {"5.15",
+       "without waits C-MCS-MCS is the fastest",
+       {takes_times(smallest(each(all_but(local_queues, c_mcs_mcs), without_waits)), without_waits(c_mcs_mcs),
+                    1, "the next takes, times it,")}},
+      {"5.15",
+       "from 1 us on C-MCS-MCS, C-MCS-CLH and C-MCS-HEM are alike",
+       {{all_alike, "{:.0f}, {:.0f}, {:.0f} ns", {of_mcs, of_clh, of_hemlock}}}},
+  };
+}
+
+table of_shfl() {
+  const names shuffled = all_but(with_shfl, d_mcs_put);
+  const auto with_work = [](const std::string& lock) { return ccwb(lock, full_cluster, 5); };
+  const auto with_waits = [](const std::string& lock) { return wbab(lock, full_cluster, 0.5); };
+  return {
+      {"5.16a",
+       "TTS in front takes longer than TAS where the word is far (a quarter)",
+       {takes_times(upb("shfl.tts", "1c"), upb("shfl", "1c"), 1.25)}},
+      {"5.16b",
+       "with 112 ranks D-MCS is faster than stealing with TAS, TTS, shuffling with TAS, TTS, in that order",
+       {in_order({{"D-MCS", ecsb(d_mcs_put, 112)},
+                  {"TAS", ecsb("shfl.steal", 112)},
+                  {"TTS", ecsb("shfl.steal_tts", 112)},
+                  {"SHFL TAS", ecsb("shfl", 112)},
+                  {"SHFL", ecsb("shfl.tts", 112)}})}},
+      {"5.16b",
+       "MCS is more than six times as fast as SHFL",
+       {takes_times(ecsb("shfl.tts", 112), ecsb(d_mcs_put, 112), 6)}},
+      {"5.16e",
+       "in the CCWB, too, MCS is faster than all of them",
+       {takes_times(smallest(each(shuffled, with_work)), with_work(d_mcs_put), 1)}},
+      {"5.16f",
+       "and in the WBAB with short waits",
+       {takes_times(smallest(each(shuffled, with_waits)), with_waits(d_mcs_put), 1)}},
+  };
+}
+
+std::vector<claim> claims() {
+  std::vector<claim> all;
+  for (const auto& tabled : {of_free_and_contended_locks, of_critical_work, of_waits, of_optimisations, of_rh,
+                             of_clh, of_cohort_locks, of_cohort_locks_with_work, of_local_queues, of_shfl})
+    for (const line& each : tabled())
+      all.push_back({.analysis = each.analysis,
+                     .text = fmt::format("{}: {}", each.analysis, each.text),
+                     .of = each.of});
+  return all;
 }
 
 /// The thesis has fewer local passes than the locks have by default.
@@ -836,7 +756,7 @@ paper described() {
       .values = {},
       .quick_values = {{"duration", {"0.01"}}},
       .shapes = [](int, int) { return ecsb_nodes; },
-      .judge = judge_claims,
+      .claims = claims(),
       .title_on_mpi = "A. Uffmann, 2022: locks over RMA, its experiments, on MPI, with the ranks of this run",
       .has_fixed_shapes = true,
       .published = published_points};
