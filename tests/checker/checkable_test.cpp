@@ -170,7 +170,7 @@ TEST(checkable, tell_a_plan_that_does_nothing) {
   }
 }
 
-/// What cannot be right because of the plan is no violation of the object.
+/// An outcome that the plan makes wrong is no violation of the object.
 TEST(checkable, refuse_plans_that_block_themselves_or_bring_nothing_out) {
   const auto expect_refused = [](checked_kind kind, const std::string& name, const std::string& plan,
                                  const std::string& saying) {

@@ -82,7 +82,7 @@ TEST(undecided, histories_are_no_faults_and_the_search_goes_on) {
   const checker::report random = check(writers(2, always), random_schedules(20));
   EXPECT_FALSE(random.found);
   EXPECT_EQ(random.undecided, 20U);
-  // What is known to be wrong is found all the same, behind what is not known.
+  // The search finds a wrong history all the same, behind undecided ones.
   EXPECT_EQ(check(writers(2, patient), {}).found->what, fault::history);
   bool is_first = true;
   const checker::report later = check(
