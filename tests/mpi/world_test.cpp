@@ -342,6 +342,28 @@ TEST(world, destroyed_before_its_locks) {
   cohort.reset();
 }
 
+// A lock of MPI's and a signal channel have no words of the world, but a window and tags.
+TEST(world, destroyed_before_a_lock_of_mpi_or_a_signal_channel) {
+  const auto expect_in_use = [](const auto& make) {
+    auto w = std::make_unique<world>(MPI_COMM_WORLD, small());
+    auto made = make(*w);
+    world* const raw = w.release();
+    EXPECT_THROW(delete raw, destroyed_while_in_use);
+    made.reset();
+  };
+  expect_in_use([](world& w) { return std::make_unique<mpi_win_lock<world>>(w); });
+  expect_in_use([](world& w) { return std::make_unique<world::signal_channel>(w); });
+}
+
+TEST(world, closed_before_it_is_destroyed) {
+  world w(MPI_COMM_WORLD, small());
+  {
+    const mpi_win_lock<world> lock(w);
+    const dash_lock<world> other(w);
+  }
+  w.close();
+}
+
 TEST(error, carries_code_and_text_of_mpi) {
   EXPECT_NO_THROW(mpi::check(MPI_SUCCESS, "MPI_Put"));
   try {

@@ -369,7 +369,8 @@ void world::leave_handles() noexcept {
 }
 
 void world::free_handles() {
-  lock_windows_->made.clear();
+  // Their number still tells whether a lock has one.
+  for (window& made : lock_windows_->made) made = window();
   for (window* made : {&far_window_, &far_backing_, &near_window_}) *made = window();
   for (communicator* made : {&node_, &physical_node_, &progress_comm_, &comm_}) *made = communicator();
 }
