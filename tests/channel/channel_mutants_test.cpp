@@ -31,9 +31,6 @@ constexpr std::array harmless_in_channels{
                    change::relaxed, "who waited looks again"},
     test::harmless{"channel/event_count.hpp", "event.count.value.load", change::relaxed,
                    "a ring fences before it says empty or full; other buffers may not"},
-    // The blanks tell this line, of who registers, from the one of who tells.
-    test::harmless{"channel/event_count.hpp", "    memory.fence(std::memory_order_seq_cst)", change::dropped,
-                   "a ring fences before it says empty or full; other buffers may not", "ring"},
     test::harmless{"channel/event_count.hpp", "event.observed.load(", change::relaxed, "nobody observes",
                    "ring"},
     test::harmless{"channel/event_count.hpp", "memory.unpark_all(event.count)", change::fewer,

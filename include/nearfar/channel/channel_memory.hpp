@@ -359,24 +359,18 @@ class node_memory {
   [[nodiscard]] bool is_maker() const { return world_->rank() == home_; }
   void made() { world_->barrier(); }
   [[nodiscard]] std::chrono::nanoseconds now() const { return world_->now(); }
-  // In the engine's worlds a fence is of the line that asks for it, as other operations are.
-  void fence(std::memory_order order, std::source_location site = std::source_location::current()) {
-    if constexpr (is_hardware)
-      world_->fence(order);
-    else
-      world_->fence(order, site);
-  }
-  void light_fence(std::source_location site = std::source_location::current()) {
+  void fence(std::memory_order order) { world_->fence(order); }
+  void light_fence() {
     if constexpr (is_hardware)
       world_->fence(std::memory_order_seq_cst);
     else
-      world_->light_fence(site);
+      world_->light_fence();
   }
-  void heavy_fence(std::source_location site = std::source_location::current()) {
+  void heavy_fence() {
     if constexpr (is_hardware)
       world_->fence(std::memory_order_seq_cst);
     else
-      world_->heavy_fence(site);
+      world_->heavy_fence();
   }
 
   template <typename Cell, typename Predicate>
