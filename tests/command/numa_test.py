@@ -168,7 +168,7 @@ class Pinning(Commands):
 
     def test_bad_input_is_one_line(self):
         self.assert_refused("topo", "--pin", "sideways", saying=["'sideways'", "compact"])
-        self.assert_refused("topo", "--pin", str(CPUS[-1] + 1000), saying=[f"CPU {CPUS[-1] + 1000}", "may use"])
+        self.assert_refused("topo", "--pin", str(CPUS[-1] + 1000), saying=[f"CPU {CPUS[-1] + 1000}", "may not use"])
         for threads in ["0", "100000"]:
             self.assert_refused("topo", "--pin", "compact", "--threads", threads, saying=["--threads", "1 to 4096"])
         self.assert_refused("topo", "--pin", "compact", "--ranks", "2", saying=["--ranks"])
