@@ -1,5 +1,5 @@
 /// \file
-/// What a channel requires of its buffer. The buffer is the channel's strategy.
+/// The requirements of a channel on its buffer, which is the channel's strategy.
 #pragma once
 
 #include <algorithm>
@@ -215,8 +215,8 @@ inline constexpr std::uint64_t longest_moment = 32;
 /// Called by the only receiver when it finds no message at `position`. If it has received several messages
 /// since the last such call, the senders are active, and it pauses for them: the more messages came, the
 /// longer, up to `longest`. Without the pause it would read the senders' lines after each message, and the
-/// senders would wait for these lines each time. A pause takes about as long as the senders take for so many
-/// messages, so that more messages are there the next time. A receiver of single messages does not pause.
+/// senders would wait for these lines each time. A pause lasts about as long as the senders need for as many
+/// messages as came, so more messages are there the next time. A receiver of single messages does not pause.
 /// Only this function uses `looked`.
 template <typename Memory, typename Near>
 void let_sender_work([[maybe_unused]] Near& looked, [[maybe_unused]] std::uint64_t position,

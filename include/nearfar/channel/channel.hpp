@@ -3,8 +3,9 @@
 ///
 /// Source: Laubert's thesis on channels between the threads of a runtime system (2021, in German), section
 /// 2.5, after A. Prell, "Embracing explicit communication in work-stealing runtime systems", dissertation,
-/// Bayreuth 2016: FIFO, `try_send` and `try_receive` that fail if the buffer is full or empty. Waiting,
-/// closing and the results are those of L. Crowl, C. Mysen, D. Gustafsson, "C++ Concurrent Queues", P0260.
+/// Bayreuth 2016. Channels are FIFO there, and `try_send` and `try_receive` fail if the buffer is full or
+/// empty. Waiting, closing and the results are those of L. Crowl, C. Mysen, D. Gustafsson, "C++ Concurrent
+/// Queues", P0260.
 #pragma once
 
 #include <atomic>

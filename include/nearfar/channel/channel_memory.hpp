@@ -89,7 +89,7 @@ void ask_for_line_past([[maybe_unused]] const void* object) noexcept {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(object) + bytes), 1);
 #endif
 }
-/// Executes so many pause instructions, of some tens of cycles each.
+/// Executes `moments` pause instructions, of some tens of cycles each.
 inline void pause(std::uint64_t moments) noexcept {
   for (std::uint64_t i = 0; i < moments; ++i) {
 #if defined(__x86_64__)
@@ -110,13 +110,13 @@ inline void before_look(int number) noexcept {
 
 /// Yields the processor before a thread sleeps, since the awaited thread may be about to act, and yielding is
 /// cheaper than being woken. If other threads want the processor for longer, a yield lasts as long as their
-/// time slice, a thousand times the cost of a wake-up. After such a yield this thread sleeps at once for some
-/// number of waits. Measured on 2 cores of a virtual machine: a rendezvous takes 0.6 us with yields and 30 us
-/// without them if nobody else runs; beside one busy thread for each core it takes 1500 us with yields and 40
-/// to 70 us without.
+/// time slice, a thousand times the cost of a wake-up. After such a yield this thread sleeps at once for
+/// `waits_without` waits. On 2 cores of a virtual machine, a rendezvous took 0.6 us with yields and 30 us
+/// without them if no other thread ran. Beside one busy thread for each core, it took 1500 us with yields and
+/// 40 to 70 us without.
 class patient_thread {
  public:
-  /// A yield longer than this counts as long, and so many waits after it do not yield.
+  /// A yield longer than this counts as long. The `waits_without` waits after it do not yield.
   static constexpr std::chrono::microseconds long_yield{100};
   static constexpr int waits_without = 1000;
 

@@ -16,9 +16,9 @@
 /// was received while it was closed; otherwise the sender might take the channel to be as full as before.
 ///
 /// Source: E. Dijkstra's and T. Dekker's two flags, in the asymmetric form of D. Dice, H. Huang, M. Yang,
-/// "Asymmetric Dekker synchronization", 2001: the sender, which does this for each message, pays nothing for
-/// its fence, and the closer, once, makes all threads pass one. The two reads of the state are those of a
-/// sequence lock.
+/// "Asymmetric Dekker synchronization", 2001. The sender, which does this for each message, pays nothing for
+/// its fence. The closer, which does it once, makes all threads pass a fence. The two reads of the state are
+/// those of a sequence lock.
 ///
 /// Cost: without a lock, a sender, and a receiver that reads the count, load twice a word that is in every
 /// cache. Memory: one cache line.

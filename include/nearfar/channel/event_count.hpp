@@ -41,7 +41,7 @@ struct alignas(cache_line) event_count {
 
 namespace detail {
 
-/// What orders providing room or a message before the check for waiting threads.
+/// The means that orders providing room or a message before the check for waiting threads.
 enum class told_after : std::uint8_t {
   fence,        ///< a fence in `tell`
   itself,       ///< it was provided by a sequentially consistent operation

@@ -2,21 +2,22 @@
 /// The buffer of a channel with a fixed capacity, in which senders and receivers wait for each other only at
 /// the place of their own message: parallel access.
 ///
-/// Source: Laubert 2021, section 3.5, PA: the ends are moved on by compare-and-swap, and each place has one
-/// flag that admits its writer and one that admits its reader, each on a line of its own; and chapter 6, one
-/// flag with several states instead. `flags` selects which. A single receiver moves the head on only after it
-/// has read, so no flag for writing is needed.
+/// Source: Laubert 2021, section 3.5, PA: a compare-and-swap moves each end on, and each place has one flag
+/// that admits its writer and one that admits its reader, each on a line of its own. Chapter 6 has one flag
+/// with several states instead. `flags` selects which. A single receiver moves the head on only after it has
+/// read, so no flag for writing is needed.
 ///
 /// A flag of the source is clear or set. Two senders, a whole ring apart, may then wait for the same flag,
 /// and the later one may be let in before the earlier, so that messages of one sender come out of order (the
 /// checker finds it: tests/channel/checked_strategies_test.cpp). `flags::binary` is that version; the others
 /// hold the position whose turn it is.
 ///
-/// Linearization points, except with `flags::binary`: of a success the compare-and-swap of its end (with a
-/// single receiver, of `take` the store of the head); of full and empty the look at the other end: since the
-/// head only grows, and the tail never exceeds it by more than the capacity, both ends had these values at
-/// that moment. A receiver may therefore wait for a sender that has only begun, and a sender for a receiver.
-/// Progress: a thread between its two steps blocks those that come to its place; all others go on.
+/// Linearization points, except with `flags::binary`:
+///  - success: the compare-and-swap of its end; with a single receiver, of `take` the store of the head;
+///  - full and empty: the look at the other end. The head only grows, and the tail never exceeds it by more
+///    than the capacity, so both ends had these values at that moment.
+/// A receiver may therefore wait for a sender that has only begun, and a sender for a receiver. Progress: a
+/// thread between its two steps blocks those that come to its place; all others go on.
 ///
 /// Cost: a compare-and-swap, the lines of both ends, and those of the message and its flags. Memory: one or
 /// two lines per place in addition to the messages; the number of places is the capacity rounded up to a

@@ -309,8 +309,8 @@ class hazard {
     }
     return *made.release();
   }
-  /// Reserves room for what one operation gives back. There are more than `scan_after` only if guards hold so
-  /// many.
+  /// Reserves room for the nodes that one operation gives back. There are more than `scan_after` only if
+  /// guards hold that many.
   static void make_room(std::vector<std::uint64_t>& given_back) {
     const std::size_t needed = std::max(scan_after, given_back.size() + given_back_at_once);
     if (given_back.capacity() < needed) given_back.reserve(2 * needed);

@@ -10,9 +10,11 @@
 /// Positions only grow. Each side publishes its own (1, 2), and reads the other's only when there seems to be
 /// no room, or no message. Closing is under the senders' lock.
 ///
-/// Linearization points: of a success, also of several messages at once, the store of the position; of full
-/// and empty the look at the other side's position, after a fence, while nobody else changes this side's; of
-/// `close` what the gate stores.
+/// Linearization points:
+///  - success, also of several messages at once: the store of the position;
+///  - full and empty: the look at the other side's position, after a fence, while nobody else changes this
+///    side's;
+///  - `close`: the gate's store.
 ///
 /// A receiver without a lock does not fence. Others see its effect soon, but perhaps not yet when its call
 /// has returned. Full and empty are therefore linearizable only if both sides have locks, or if the other
@@ -178,7 +180,7 @@ class locked_ring {
         [&] { ends.tail.store(tail, std::memory_order_release); });  // (1)
   }
 
-  /// What a receiver finds at that head.
+  /// Whether a message is at that head or, if none is, whether the channel is closed.
   [[nodiscard]] queue_status look_for_message(std::uint64_t head) {
     both_ends& ends = ends_[0];
     if (ends.seen_tail.load(std::memory_order_relaxed) != head) return queue_status::success;

@@ -3,9 +3,9 @@
 /// waits until the other is there.
 ///
 /// Source: the rendezvous of C. Hoare, "Communicating sequential processes", CACM 21, 1978, doi
-/// 10.1145/359576.359585, with the lists of waiting threads of W. Scherer, D. Lea, M. Scott, "Scalable
-/// synchronous queues", PPoPP 2006, doi 10.1145/1122971.1122994, here under a lock, as in crossbeam-channel's
-/// channels of capacity 0.
+/// 10.1145/359576.359585. The lists of waiting threads are those of W. Scherer, D. Lea, M. Scott, "Scalable
+/// synchronous queues", PPoPP 2006, doi 10.1145/1122971.1122994. Here they are under a lock, as in
+/// crossbeam-channel's channels of capacity 0.
 ///
 /// Senders wait in one list and receivers in another, first come, first served. Selections aside, at most one
 /// of the lists has entries. An arriving thread takes the first entry off the other side's list, claims it,

@@ -16,11 +16,14 @@
 ///
 /// If moving a message throws, receivers pass over its place; until then it counts.
 ///
-/// Linearization points: of `put` the compare-and-swap of the tail (1); of `take` that of the head (2), or
-/// the store of the only receiver; of empty and closed the look at the tail, which the head cannot have
-/// passed, with (1) being sequentially consistent; of `close` the change of the tail's bit. A receiver
-/// therefore waits for a sender that is at its place. Progress: a thread between two steps blocks those that
-/// come to its place, or to the end of its segment; all others go on.
+/// Linearization points:
+///  - `put`: the compare-and-swap of the tail (1);
+///  - `take`: the compare-and-swap of the head (2), or the store of the only receiver;
+///  - empty and closed: the look at the tail, which the head cannot have passed, as (1) is sequentially
+///    consistent;
+///  - `close`: the change of the tail's bit.
+/// A receiver therefore waits for a sender that is at its place. Progress: a thread between two steps blocks
+/// those that come to its place, or to the end of its segment; all others go on.
 ///
 /// Cost: `put` takes a compare-and-swap and a store, `take` a compare-and-swap and an addition, or with one
 /// receiver two stores; transfers of 2 lines: that of one end, and that of the place, which neighbouring

@@ -84,7 +84,7 @@ class basic_case {
   virtual void report() = 0;
 };
 
-/// What cases access of a channel.
+/// The parts of a channel that cases access.
 struct case_access {
   template <typename Channel>
   static auto& memory(Channel& of) {

@@ -18,12 +18,16 @@
 /// such a message may come later, when nobody looks for it any more, but it comes before the sender sends
 /// again. When the sender uses a line again, its stamp also shows what is still there of the round before.
 ///
-/// Linearization points: of a successful `put` the stamp (1), or, where another thread sees it earlier, the
-/// taking of the message or the closing of the channel; of a `take` the store of the head; of full the look
-/// at the head; of empty the look at the channel's state, after which there was still no stamp (3), so that
-/// there was none then either; of closed, and of `close`, what the gate says. A message that is counted while
-/// the channel is closed is sent once it is open again, or else taken back; a move that throws while it is
-/// taken back loses the message.
+/// Linearization points:
+///  - a successful `put`: the stamp (1) or, if another thread sees the message earlier, the taking of the
+///    message or the closing of the channel;
+///  - `take`: the store of the head;
+///  - full: the look at the head;
+///  - empty: the look at the channel's state. After that look there was still no stamp (3), so there was none
+///    at its time either;
+///  - closed, and `close`: those of the gate.
+/// A message that is counted while the channel is closed is sent once the channel is open again, or else
+/// taken back. If its move throws while it is taken back, the message is lost.
 ///
 /// Neither side fences. Each sees the other's effect soon, but perhaps not yet when the call has returned:
 /// full and empty are linearizable only if the other's call happens before the one that looks. Progress:
