@@ -1,5 +1,5 @@
 /// \file
-/// What a lock promises about overtaking; apart from the checker, since the registry of locks states it.
+/// The promise of a lock about overtaking; apart from the checker, since the registry of locks states it.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,7 @@ enum class delivery_mode : std::uint8_t {
   progress,  ///< any time from its issue to its flush, but not while the target waits outside the library
 };
 
-/// What a load of a near cell may return.
+/// The values that a load of a near cell may return.
 enum class near_model : std::uint8_t {
   sequential,       ///< the last value stored
   release_acquire,  ///< any value not older than what the rank must have seen by C++'s happens-before
@@ -53,7 +53,7 @@ enum class search : std::uint8_t {
   random,      ///< many schedules by seed
 };
 
-/// What is done about an access that races with another although MPI leaves undefined what comes of that.
+/// How the checker treats an access that races with another if MPI leaves the outcome undefined.
 enum class conflicts : std::uint8_t {
   reported,  ///< it is a fault
   enacted,  ///< its consequences are shown: each RMA write is written twice, at its delivery and at any later
@@ -61,7 +61,8 @@ enum class conflicts : std::uint8_t {
             ///< libraries do that copy a word by two stores
 };
 
-/// What MPI libraries are trusted to do beyond the standard, which calls it undefined or leaves it open.
+/// The behaviour that MPI libraries are trusted to have beyond the standard, which calls it undefined or
+/// leaves it open.
 struct promises {
   /// A get (a fetch, if the write is no accumulate) that races with a write returns the old or the new value.
   bool racing_gets = true;
@@ -115,9 +116,9 @@ class monitor {
 /// Reached when two ranks share the critical section.
 inline constexpr std::string_view shared_by_two = "two ranks share the critical section";
 
-/// What a judge says of a history: nothing, that it is wrong, or that the judge cannot say.
+/// A judge's verdict on a history: it is right, it is wrong, or the judge cannot say.
 struct judgement {
-  std::optional<std::string> text{};  ///< why it is wrong, or why nobody knows
+  std::optional<std::string> text{};  ///< why it is wrong, or why the judge cannot say
   bool is_decided = true;
 
   judgement(std::nullopt_t /*right*/ = std::nullopt) {}
@@ -130,7 +131,7 @@ struct judgement {
   [[nodiscard]] bool is_wrong() const noexcept { return is_decided && text.has_value(); }
 };
 
-/// What is checked.
+/// The program to check.
 struct program {
   locality where;
   /// Runs on every rank; steps are explored from the first memory operation on.
@@ -141,23 +142,23 @@ struct program {
   std::size_t bytes = std::size_t{8} << 10U;
   /// Of ranks that hold exclusively and that share.
   overtaking_limits overtaking{};
-  /// Sets of ranks that the program treats alike but for their names: any two may change places, with their
-  /// memory, and nothing else changes. Of schedules that differ so the exhaustive search explores one. Who
-  /// says it of ranks that are not alike hides faults.
+  /// Sets of ranks that the program treats alike except for their names: if any two of them change places,
+  /// with their memory, nothing else changes. Of schedules that differ only so, the exhaustive search
+  /// explores one. A program that lists ranks that are not alike hides faults.
   std::vector<std::vector<int>> alike{};
-  /// What some schedule has to reach: one that proves nothing because nothing happens in it is no proof. An
-  /// exhaustive search that ends without is a fault.
+  /// Events that some schedule has to reach: a program proves nothing if nothing happens in it. If an
+  /// exhaustive search ends without reaching one of them, this is a fault.
   std::vector<std::string> demands{};
   /// Whether the living have to go on when others have crashed; if not, those that wait for one are blocked,
   /// which is counted and no fault.
   bool is_nonblocking = false;
-  /// What is wrong with the history of a run, if anything; `linearizable_by` (linearizability.hpp) makes one.
-  /// A history that it cannot decide is no fault. The search counts it, goes on and is not complete then.
+  /// Judges the history of a run; `linearizable_by` (linearizability.hpp) makes one. A history that the judge
+  /// cannot decide is no fault. The search counts it and goes on, and is then not complete.
   std::function<judgement(const history&)> judge{};
   /// How schedules show its operations; without, as numbers.
   std::optional<operation_names> names{};
-  /// Steps of all ranks, without an operation that returns while some are called, after which it is a
-  /// livelock: what lock-free operations promise is that there is such a number. 0: no limit.
+  /// The number of steps of all ranks, while operations are called and none returns, after which the run
+  /// counts as a livelock. Lock-free operations promise that there is such a number. 0: no limit.
   std::size_t most_steps_between_returns = 0;
 };
 
@@ -220,10 +221,10 @@ struct options {
   /// Swaps in vain that change the word, of each wait that repeats one: two ranks would overwrite each
   /// other's for ever.
   int most_failed_swaps = 1;
-  /// Ranks that may stop for good, each at any step, its last one included. What such a rank has issued and
-  /// not flushed arrives later or never. Its memory stays, but it carries out nothing for others any more,
-  /// and nobody is told: as on MPI, what helps is a deadline. Who waits in a barrier then has come to its
-  /// end.
+  /// The number of ranks that may stop for good, each at any step, its last one included. Operations that
+  /// such a rank has issued and not flushed arrive later or never. Its memory stays, but the rank carries out
+  /// nothing for others any more. No other rank is told: as on MPI, only a deadline helps. After a rank has
+  /// stopped, a rank that waits in a barrier counts as ended.
   int crashes = 0;
   /// How many times each rank may wake without being told, as futex(2) permits; 0: never.
   int most_early_wakes = 0;
@@ -235,18 +236,20 @@ struct options {
   // Random search.
   std::uint64_t seed = 1;
   int priority_changes = 3;  ///< of every second schedule; the others are uniform
-  /// What results hold until their operation is complete; none: one value after another, from run to run.
-  /// Runs with equal schedules must be equal whatever it is, or a result was used before it was there.
+  /// The content of result buffers until their operation is complete; none: one value after another, from run
+  /// to run. Runs with equal schedules must be equal for every value. Otherwise the program used a result
+  /// before it was there.
   std::optional<std::uint64_t> poison{};
-  /// What is broken on purpose.
+  /// The change that breaks the program on purpose.
   std::optional<mutation> broken{};
   // For tests of the checker itself.
   bool keep_traces = false;
   bool keep_end_states = false;
   /// Whether `program::alike` is used; no other search does, so that tests compare.
   bool use_symmetry = true;
-  /// Processors that search exhaustively by source sets. The answer is the same, but for the violation that
-  /// is found first; `program::body` and what it refers to must be safe to run in so many threads.
+  /// Processors that search exhaustively by source sets. The answer is the same, except that another
+  /// violation may be found first. `program::body` and what it refers to must be safe to run in `jobs`
+  /// threads.
   int jobs = 1;
   /// Called now and then with the number of executions so far.
   std::function<void(std::uint64_t)> on_progress{};

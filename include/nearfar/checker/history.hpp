@@ -47,7 +47,7 @@ class value_list {
   std::size_t size_ = 0;
 };
 
-/// What came back, and when.
+/// The result of an operation, and when it came back.
 struct response {
   value_list result;
   std::uint64_t at = 0;
@@ -83,7 +83,7 @@ struct operation {
 /// The name of an operation of an object, for people.
 using method_namer = std::string_view (*)(int method);
 
-/// What it returned, for people.
+/// The text of a result, for people.
 using result_namer = std::string (*)(int method, const value_list& result);
 
 /// How people read the operations of an object.
@@ -120,15 +120,15 @@ class history {
   void returned(int process, value_list result);
   void returned(int process, value_list result, std::uint64_t at);
 
-  /// Adds another's operations, by stamps of the same clock; those that are pending there can return here.
-  /// What it has of a process that is also in this one must be later. Throws `misuse` if not, and then
-  /// nothing is added.
+  /// Adds another's operations, by stamps of the same clock; those that are pending there can return here. If
+  /// a process is in both histories, its operations there must be later. Otherwise throws `misuse` and adds
+  /// nothing.
   void append(const history& other);
   /// The operations on one object, renumbered: for objects of different kinds, each of which is judged by
   /// its own specification.
   [[nodiscard]] history of_object(std::uint64_t object) const;
 
-  /// What the process called last. Throws `misuse` if it has called nothing.
+  /// The operation that the process called last. Throws `misuse` if it has called nothing.
   [[nodiscard]] const operation& last_of(int process) const;
   /// In the order in which the calls were recorded; an operation's place here is its number.
   [[nodiscard]] std::span<const operation> operations() const noexcept { return operations_; }
@@ -138,7 +138,7 @@ class history {
   [[nodiscard]] friend bool operator==(const history&, const history&) = default;
 
  private:
-  /// What is known of a process.
+  /// The stamps and the last operation of a process.
   struct activity {
     std::uint64_t first_stamp = 0;
     std::uint64_t last_stamp = 0;

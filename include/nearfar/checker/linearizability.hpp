@@ -1,8 +1,10 @@
 /// \file
-/// Whether a history is linearizable: whether each operation can be thought to take effect at one moment
-/// between its call and its return, so that the specification permits them in the order of these moments (M.
-/// Herlihy, J. Wing, "Linearizability: a correctness condition for concurrent objects", TOPLAS 12, 1990, doi
-/// 10.1145/78969.78972).
+/// Decides whether a history is linearizable. In a linearizable history each operation can be thought to take
+/// effect at one moment between its call and its return, so that the specification permits the operations in
+/// the order of these moments.
+///
+/// Source: M. Herlihy, J. Wing, "Linearizability: a correctness condition for concurrent objects", TOPLAS 12,
+/// 1990, doi 10.1145/78969.78972.
 ///
 /// The search orders operations one after another and turns back where none can come next (J. Wing, C. Gong,
 /// "Testing and verifying concurrent objects", JPDC 17, 1993, doi 10.1006/jpdc.1993.1015). It remembers the
@@ -216,7 +218,7 @@ class linearization_search {
     enter();
   }
 
-  /// Gives up when it would remember more than so many configurations.
+  /// Gives up when it would remember more than `most_remembered` configurations.
   [[nodiscard]] linearizability run(std::uint64_t most_remembered) {
     while (!sequence_.is_complete()) {
       if (advance()) continue;
@@ -242,8 +244,8 @@ class linearization_search {
   [[nodiscard]] std::uint64_t configurations() const noexcept { return configurations_; }
 
  private:
-  /// What may come next after the operations that led here: the candidates from one on, and where the next to
-  /// be tried is.
+  /// The operations that may come next after those that led here: the candidates from `first` on. `next` is
+  /// the place of the next one to try.
   struct frame {
     std::size_t first;
     std::size_t next;

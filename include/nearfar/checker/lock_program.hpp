@@ -71,7 +71,7 @@ template <typename Make>
                                                : std::vector<std::string>{}};
 }
 
-/// What one rank does with a reader-writer lock, a letter for each, one after the other:
+/// The operations of one rank on a reader-writer lock, one after the other, a letter for each:
 ///  - w, r: acquires and releases as a writer, as a reader;
 ///  - A, a: the same by an attempt, as W and R, and by waiting if that fails;
 ///  - W, R: the same if the attempt succeeds, by `try_lock` and `try_lock_shared`;
@@ -219,7 +219,7 @@ class rw_acquisitions {
   monitor* watch_;
 };
 
-/// What some schedule has to reach where ranks do that.
+/// The events that some schedule has to reach if ranks follow these scripts.
 [[nodiscard]] inline std::vector<std::string> demands_of(const std::vector<rw_script>& scripts) {
   constexpr std::string_view always{"wr"};  // which no lock can refuse
   const auto reads = [](const rw_script& one) { return one.find_first_of("ra") != rw_script::npos; };

@@ -17,7 +17,7 @@ namespace nearfar::checker {
 struct program;
 struct options;
 
-/// What is done to the operation at a site.
+/// How a mutation changes the operation at a site.
 enum class change : std::uint8_t {
   dropped,    ///< left out; a wait reads once and goes on; nobody is woken
   postponed,  ///< done after the rank's next operation that is no plain write in near memory or place

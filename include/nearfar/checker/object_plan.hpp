@@ -22,7 +22,7 @@ struct planned_operation {
   [[nodiscard]] friend bool operator==(const planned_operation&, const planned_operation&) = default;
 };
 
-/// What each rank calls, one operation after another, when rank 0 has called some before all others.
+/// The operations that each rank calls, one after another, after rank 0 has called those of `before`.
 struct object_plan {
   std::vector<planned_operation> before{};
   std::vector<std::vector<planned_operation>> of_ranks{};

@@ -80,7 +80,7 @@ template <sequential_specification S>
   return S::name;
 }
 
-/// What can be told from all operations on an object before they are ordered. Operations are named by their
+/// Facts that follow from all operations on an object before they are ordered. Operations are named by their
 /// number in the history.
 struct foresight {
   /// From one stamp to another, both included.
@@ -163,10 +163,10 @@ class buffer_specification {
   [[nodiscard]] static std::string_view name(int method) noexcept;
   [[nodiscard]] bool apply(const operation& what);
   [[nodiscard]] std::size_t hash() const { return hash_of(elements()); }
-  /// The order of pushes from that of pops, and values that took an impossible way: lost, overtaken, popped
-  /// twice or never pushed, there when a pop said that none was (T. Henzinger, A. Sezgin, V. Vafeiadis,
-  /// "Aspect-oriented linearizability proofs", CONCUR 2013). Sees those that are pushed only once, so tests
-  /// should push different values.
+  /// Foresees the order of pushes from that of pops. Also finds values that took an impossible way: lost,
+  /// overtaken, popped twice or never pushed, or there when a pop said that none was. Sees only values that
+  /// are pushed once, so tests should push different values. Source: T. Henzinger, A. Sezgin, V. Vafeiadis,
+  /// "Aspect-oriented linearizability proofs", CONCUR 2013.
   [[nodiscard]] foresight foresee(std::span<const operation> all,
                                   const std::vector<std::size_t>& on_object) const
     requires(Order == removal::first_in);
