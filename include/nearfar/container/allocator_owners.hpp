@@ -1,5 +1,5 @@
 /// \file
-/// What an allocator tells about the owners of its memory: their team and their blocks.
+/// The owners of an allocator's memory, as the allocator names them: their team and their blocks.
 #pragma once
 
 #include <concepts>

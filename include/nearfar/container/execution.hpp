@@ -73,7 +73,8 @@ struct execution {
   template <detail::parallel_policy Policy>
   constexpr execution(const Policy&) noexcept {}
 
-  /// The threads for so many elements, in an algorithm whose own number is `few`.
+  /// The threads for `elements` elements. Fewer than `alone_below` elements, or than `few` if the policy does
+  /// not set it, are for the calling thread alone.
   [[nodiscard]] constexpr nearfar::team team_for(std::size_t elements, std::size_t few = 0) const noexcept {
     return elements < alone_below.value_or(few) ? nearfar::team::serial() : team;
   }
@@ -97,8 +98,8 @@ template <typename Iterator>
 concept divisible =
     (std::random_access_iterator<Iterator> || segmented_iterator<Iterator>)&&has_separate_elements<Iterator>;
 
-/// What each thread copies of a caller's function, which may be a pointer to a member: the function itself,
-/// or a reference to it if it cannot be copied.
+/// Returns the object that each thread copies of a caller's function: the function itself, or a reference to
+/// it if it cannot be copied. The function may be a pointer to a member.
 template <typename Function>
 auto for_threads(Function& function) {
   if constexpr (std::is_member_pointer_v<std::remove_const_t<Function>>)

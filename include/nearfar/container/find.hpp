@@ -18,7 +18,7 @@ namespace nearfar {
 
 namespace detail {
 
-/// The caller searches so many numbers in the time that other threads need to start.
+/// The number of elements that the caller searches in the time that other threads need to start.
 inline constexpr std::size_t few_to_search = 4096;
 
 }  // namespace detail

@@ -75,10 +75,10 @@ void assign_each(Vector& to, const Function& function) {
 /// chunk)` with the team and chunk of the allocator (all threads and no chunk if it has no such members). As
 /// long as size() is capacity(), each thread of a loop under OpenMP's `schedule(static)` with the same number
 /// of threads accesses only its own elements. That holds after construction, assignment, resize(),
-/// shrink_to_fit() and redistribute(), but not after push_back(), reserve(), pop_back() and clear(): if
+/// shrink_to_fit() and redistribute(), but not after push_back(), reserve(), pop_back() and clear(). If
 /// size() and capacity() differ, the blocks lie elsewhere, and the calling thread constructs elements that
-/// are pushed into spare room. redistribute() restores it. Moving elements does not move what they allocated;
-/// a copy of the vector is near throughout.
+/// are pushed into spare room. A call of redistribute() restores the owners. Moving elements does not move
+/// what they allocated; a copy of the vector is near throughout.
 ///
 /// Loops over trivial elements of less than `placed_from_bytes` in all, which nobody places, run on the
 /// calling thread alone.

@@ -1,5 +1,5 @@
 /// \file
-/// What nearfar's allocation functions have in common: where memory comes from, and how its pages are placed
+/// The common part of nearfar's allocation functions: where memory comes from, and how its pages are placed
 /// near the threads that own them.
 ///
 /// Source: H. Stengel, diploma thesis, Georg-Simon-Ohm-Fachhochschule Nürnberg, 2007, sections 2.1 and 2.3.

@@ -22,7 +22,7 @@
 
 namespace nearfar {
 
-/// What threads do when their own domain has no segment left.
+/// How threads go on when their own domain has no segment left.
 enum class when_done {
   help,  ///< take segments of other domains
   stop,  ///< stop: for memory-bound work, which would only slow the others down

@@ -104,10 +104,10 @@ class segmented_array {
   /// `size` value-initialised elements in `segments` segments.
   ///
   /// Throws `misuse` if `segments` is 0, if padding would misalign segments for T, or if `size` is not a
-  /// multiple of the layout's unit; `std::length_error` if no memory can be that large; what `map_pages`
-  /// throws; and what a constructor of T throws, after destroying all elements constructed so far. If
-  /// constructors throw in several threads, throws one of the exceptions. Cost: one parallel loop, and one
-  /// page fault per page.
+  /// multiple of the layout's unit. Throws `std::length_error` if no memory can be that large. Passes on
+  /// exceptions of `map_pages`. If a constructor of T throws, destroys all elements constructed so far and
+  /// passes the exception on. If constructors throw in several threads, passes one of the exceptions on.
+  /// Cost: one parallel loop, and one page fault per page.
   segmented_array(std::size_t segments, std::size_t size, const Layout& layout = {}, team threads = {},
                   page_placement placement = {})
       : segmented_array(

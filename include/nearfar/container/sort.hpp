@@ -53,10 +53,11 @@ inline constexpr bool finite_math_only = false;
 #endif
 
 /// Whether comparisons are the language's own comparisons of numbers. With NaN these are not a strict weak
-/// order, either, but each gives the same result every time, and of `a < b` and `b < a` one is false: so
-/// loops that continue while one is true end at an element that was found not to be beyond them. This does
-/// not hold if the compiler was told that there are no NaN, and reverses comparisons as it likes. (A program
-/// may contain sources compiled both ways: either one's code for a sort is right for both.)
+/// order, either. But each comparison gives the same result every time, and of `a < b` and `b < a` at most
+/// one is true. So a loop that continues while a comparison is true ends at an element that was found not to
+/// be beyond the compared ones. This does not hold if the compiler was told that there are no NaN, and
+/// reverses comparisons as it likes. (A program may contain sources compiled both ways: either one's code for
+/// a sort is right for both.)
 template <typename T, typename Compare>
 inline constexpr bool compares_numbers =
     std::is_arithmetic_v<T> && !(std::is_floating_point_v<T> && finite_math_only) &&
@@ -81,7 +82,7 @@ void insertion_sort(Iterator first, Iterator last, Compare& less) {
   }
 }
 
-/// Up to so many elements are sorted by insertion.
+/// The largest number of elements that are sorted by insertion.
 inline constexpr std::ptrdiff_t few_to_sort = 16;
 
 /// Below this number of elements one thread is faster than two, which synchronise twice and need a buffer.

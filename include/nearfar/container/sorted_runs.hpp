@@ -89,7 +89,7 @@ class sorted_runs {
       }
     }
   }
-  /// The division after so many elements of the runs one after the other; used if there is no order.
+  /// The division after `rank` elements of the runs one after the other; used if there is no order.
   [[nodiscard]] division divide_in_place(std::size_t rank) const {
     division result;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -98,7 +98,7 @@ class sorted_runs {
     }
     return result;
   }
-  /// Whether the two divisions enclose a part of so many elements.
+  /// Whether the two divisions enclose a part of `size` elements.
   [[nodiscard]] static bool is_part(const division& first, const division& last, std::size_t size) {
     std::size_t all = 0;
     for (std::size_t i = 0; i < first.size(); ++i) {

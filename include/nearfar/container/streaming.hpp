@@ -40,7 +40,7 @@ struct store_choice {
   constexpr store_choice(store_kind what = store_kind::regular, std::size_t above = 0) noexcept
       : kind(what), threshold(above) {}
 
-  /// Whether an algorithm that touches so many bytes streams. With `automatic` and no threshold, the first
+  /// Whether an algorithm that touches `bytes` bytes streams. With `automatic` and no threshold, the first
   /// call discovers the machine, which takes milliseconds and may throw `topology_error`.
   [[nodiscard]] bool streams(std::size_t bytes) const {
     if (kind != store_kind::automatic) return kind == store_kind::streaming;

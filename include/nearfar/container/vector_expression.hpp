@@ -34,7 +34,8 @@ inline void require_same_size(std::size_t one, std::size_t other) {
 }
 
 // ---- functions of the index ------------------------------------------------------------------------------
-// What an evaluation computes: pointers and numbers only, so that each thread has a copy in its registers.
+// An evaluation computes these functions. They hold pointers and numbers only, so each thread has a copy in
+// its registers.
 
 template <typename T>
 struct element_function {
