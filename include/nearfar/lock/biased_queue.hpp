@@ -3,11 +3,11 @@
 /// global lock of a cohort it costs the node that held it last no far operation.
 ///
 /// Source: the queue is that of dash_lock.hpp, handed over by messages. Biased locks are the source of two
-/// ideas: the last holder keeps the lock, and the lock is taken away without an atomic operation by the
-/// keeper, because each side writes a flag of its own before it reads the other's. K. Kawachiya, A. Koseki,
-/// T. Onodera, "Lock reservation: Java locks can mostly do without atomic operations", OOPSLA 2002, doi
-/// 10.1145/582419.582433; T. Onodera, K. Kawachiya, A. Koseki, "Lock reservation for Java reconsidered",
-/// ECOOP 2004. The protocol over RMA is nearfar's.
+/// ideas. The last holder keeps the lock. The keeper loses it without an atomic operation of its own, because
+/// each side writes a flag of its own before it reads the other's. K. Kawachiya, A. Koseki, T. Onodera, "Lock
+/// reservation: Java locks can mostly do without atomic operations", OOPSLA 2002, doi 10.1145/582419.582433;
+/// T. Onodera, K. Kawachiya, A. Koseki, "Lock reservation for Java reconsidered", ECOOP 2004. The protocol
+/// over RMA is nearfar's.
 ///
 /// Releasing and acquiring. A node that releases while no node is registered behind it stays the last of the
 /// queue and marks itself idle. An acquiring node registers behind the last one, as in any MCS queue, and
@@ -58,10 +58,10 @@
 ///  - release: 1 zero-byte message if a node waits, otherwise none;
 ///  - a keeper that another node asks for the lock just while it takes it or releases it: 1 get at that node
 ///    for each poll;
-///  - attempt: by the node that held the lock last none; if the lock is held, 1 get at home and 1 get of two
-///    words at the last node of the queue; if another node keeps it, in addition 2 compare-and-swaps and 1
-///    get of two words there and 1 compare-and-swap at home, and 1 get more at the release if a node came
-///    behind;
+///  - attempt by the node that held the lock last: none;
+///  - attempt while the lock is held: 1 get at home and 1 get of two words at the last node of the queue;
+///  - attempt while another node keeps the lock: in addition 2 compare-and-swaps and 1 get of two words at
+///    that node, 1 compare-and-swap at home, and 1 get more at the release if a node came behind;
 ///  - a node that meets an undecided claim: 1 compare-and-swap.
 /// With all ranks on one node no other node can ask for the lock: acquire only counts acquisitions, and
 /// release does nothing.
@@ -191,7 +191,7 @@ class biased_queue {
   static constexpr unsigned low_bits = 32;
   static constexpr std::uint64_t is_busy = 0;
   static constexpr std::uint64_t is_idle = 1;
-  // What a node has read of its predecessor. Combined with the number of the node's own place.
+  // The result of a node's look at its predecessor. Combined with the number of the node's own place.
   static constexpr std::uint64_t undecided = 0;
   static constexpr std::uint64_t waits = 1;
   static constexpr std::uint64_t took = 2;
@@ -210,7 +210,7 @@ class biased_queue {
     far<std::uint64_t> claim;    ///< to the node's place; written by compare-and-swap only
     far<std::uint64_t> busy;     ///< with the number of the place; written in place, as all below
     far<std::uint64_t> answer;   ///< tells an asking keeper what this node has read
-    far<std::uint64_t> state;    ///< what the node remembers
+    far<std::uint64_t> state;    ///< the bits of `node_state`
     far<std::uint64_t> claimed;  ///< nobody, or the place, not the last, by whose claim the node has the lock
   };
   using next_word = far<std::uint64_t> words::*;

@@ -3,9 +3,9 @@
 ///
 /// Source: T. Craig, "Building FIFO and priority-queuing spin locks from atomic swap", TR 93-02-02,
 /// University of Washington, 1993; P. Magnusson, A. Landin, E. Hagersten, "Queue locks on cache coherent
-/// multiprocessors", IPPS 1994, doi 10.1109/IPPS.1994.288305; over RMA as in A. Uffmann's master thesis, LMU
-/// Munich, 2022, sections 5.3.1 and 5.3.2. Handing over by sum in Craig's variant is nearfar's
-/// (far_handover.hpp).
+/// multiprocessors", IPPS 1994, doi 10.1109/IPPS.1994.288305. The form over RMA is that of A. Uffmann's
+/// master thesis, LMU Munich, 2022, sections 5.3.1 and 5.3.2. Handing over by sum in Craig's variant is
+/// nearfar's (far_handover.hpp).
 ///
 /// A rank waits at its predecessor's queue node, and keeps that node for its next acquisition. So the lock
 /// has one queue node more than there are ranks, which lies at the home. Which node a rank uses changes from

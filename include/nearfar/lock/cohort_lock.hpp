@@ -64,7 +64,7 @@ enum class pass_limit : std::uint8_t {
                 ///< up earlier helps no other node: one that has not registered could not be told yet.
 };
 
-/// What limits the time for which a node may keep the lock while others wait.
+/// The measure that limits a node's turn with the lock while others wait.
 enum class turn_limit : std::uint8_t {
   passes,  ///< the number of passes, however long the critical sections are
   time,    ///< the time since the node got the lock; read at every 16th pass

@@ -3,9 +3,9 @@
 /// enter without a far operation.
 ///
 /// Source: I. Calciu, D. Dice, Y. Lev, V. Luchangco, V. Marathe, N. Shavit, "NUMA-aware reader-writer locks",
-/// PPoPP 2013, doi 10.1145/2442516.2442532, with the techniques of A. Uffmann's master thesis, LMU Munich,
-/// 2022, whose outlook asks for this lock: queue nodes reached through shared memory, passes counted in the
-/// local lock's hand-over. Writers: `cohort_tree.hpp`; readers: `node_flags.hpp`; turns:
+/// PPoPP 2013, doi 10.1145/2442516.2442532. The outlook of A. Uffmann's master thesis, LMU Munich, 2022, asks
+/// for this lock. Two techniques are the thesis's: ranks reach queue nodes through shared memory, and the
+/// local lock's hand-over counts passes. Writers: `cohort_tree.hpp`; readers: `node_flags.hpp`; turns:
 /// `phase_fair_lock.hpp`.
 ///
 /// Fairness with `rw_preference::fair`:

@@ -22,7 +22,7 @@
 
 namespace nearfar {
 
-/// What a guard keeps other ranks from while it runs an operation.
+/// The part of the memory from which a guard keeps other ranks while it runs an operation.
 enum class guard_scope : std::uint8_t { nothing, part, volume };
 
 /// Guards nothing: words are changed by compare-and-swap.

@@ -3,10 +3,10 @@
 ///
 /// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
 /// 10.1145/2907294.2907323 (after W. Gropp, T. Hoefler, R. Thakur, E. Lusk, "Using Advanced MPI", 2014,
-/// section 4.7); with the flushes that MPI requires and the put hand-over of A. Uffmann's master thesis, LMU
-/// Munich, 2022, sections 3.4 and 4.3.1. The published forms reset words whose last write need not be
-/// complete, and hang (`far_queue.hpp`, `far_handover.hpp`). The default has a queue with words in turn and
-/// hands over by sum, with the same far operations.
+/// section 4.7). The flushes that MPI requires and the hand-over by put are those of A. Uffmann's master
+/// thesis, LMU Munich, 2022, sections 3.4 and 4.3.1. The published forms reset words whose last write need
+/// not be complete, and hang (`far_queue.hpp`, `far_handover.hpp`). The default has a queue with words in
+/// turn and hands over by sum, with the same far operations.
 ///
 /// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only.
 ///

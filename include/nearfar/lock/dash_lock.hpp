@@ -3,9 +3,9 @@
 /// optimisation.
 ///
 /// Source: H. Zhou, Y. Mhedheb, K. Idrees, C. Glass, J. Gracia, K. Fuerlinger, "DASH: data structures and
-/// algorithms with support for hierarchical locality" (Euro-Par workshops 2014), as reimplemented and
-/// optimised in A. Uffmann's master thesis, LMU Munich, 2022, section 4.3.2; as the global lock of a cohort,
-/// section 5.4.1. All four stages reset a word whose last write need not be complete, and hang
+/// algorithms with support for hierarchical locality" (Euro-Par workshops 2014). A. Uffmann's master thesis,
+/// LMU Munich, 2022, reimplements and optimises it in section 4.3.2, and uses it as the global lock of a
+/// cohort in section 5.4.1. All four stages reset a word whose last write need not be complete, and hang
 /// (`far_queue.hpp`). The default is the last stage with words in turn, with the same far operations.
 ///
 /// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only.

@@ -10,11 +10,11 @@
 ///
 /// The word. Phases are numbered; odd ones belong to a writer, even ones to readers. Only the holder of the
 /// writers' lock begins phases. A reader that arrives in an even phase is in. A reader that arrives in an odd
-/// phase stays counted and is in when that phase ends, whether it has noticed by then or not. So when a
-/// writer ends the readers' phase by a fetch-and-add, the arrivals that this returns are the readers that are
-/// in or have been in: all of them have left when the departures have reached that number, and later arrivals
-/// do not change that. When the writer's phase ends, both numbers go down by the readers that have left, so
-/// that the arrivals are then the readers that waited.
+/// phase stays counted. It is in when that phase ends, even if it has not noticed by then. So when a writer
+/// ends the readers' phase by a fetch-and-add, the arrivals that this returns are the readers that are in or
+/// have been in. All of them have left when the departures have reached that number, and later arrivals do
+/// not change that. When the writer's phase ends, both numbers go down by the readers that have left, so that
+/// the arrivals are then the readers that waited.
 ///
 /// A readers' phase that begins while writers wait is limited: only the first `max_readers` arrivals are in,
 /// the readers that waited among them, which is why `max_readers` is never less than the ranks at the word.

@@ -94,7 +94,7 @@ class far_handover {
  private:
   struct alignas(slot_bytes) words {
     far<std::uint64_t> status;
-    far<std::uint64_t> seen;  ///< what a participant that is a node remembers
+    far<std::uint64_t> seen;  ///< the total at the last grant, of a participant that is a node
     far<std::uint64_t> kept;  ///< by sum, where the status alone tells nothing
   };
   // An origin of far operations, so it must be an object.

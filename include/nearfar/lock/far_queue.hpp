@@ -3,9 +3,10 @@
 /// the home rank, and for each participant a queue node with two `next` words.
 ///
 /// Source: the distributed MCS queue of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA
-/// Locks", HPDC 2016, doi 10.1145/2907294.2907323, after J. Mellor-Crummey, M. Scott, "Algorithms for
-/// scalable synchronization on shared-memory multiprocessors", 1991, doi 10.1145/103727.103729; variants from
-/// A. Uffmann's master thesis, LMU Munich, 2022, sections 3.4, 4.3 and 5.4.1. The two words are nearfar's.
+/// Locks", HPDC 2016, doi 10.1145/2907294.2907323. It follows J. Mellor-Crummey, M. Scott, "Algorithms for
+/// scalable synchronization on shared-memory multiprocessors", 1991, doi 10.1145/103727.103729. Variants are
+/// from A. Uffmann's master thesis, LMU Munich, 2022, sections 3.4, 4.3 and 5.4.1. The two words are
+/// nearfar's.
 ///
 /// Why two words. The published queues have one `next` word, which its owner P resets before each
 /// acquisition. The successor S writes its name there. P may see the name, hand over, come back and reset the
@@ -139,13 +140,13 @@ class far_queue {
     far<std::uint64_t> tail;  ///< nobody, or the owner and the turn of the last participant
     alignas(slot_bytes) far<rank_word> next;
     far<rank_word> other_next;
-    far<std::uint64_t> state;  ///< what a participant that is a node remembers
+    far<std::uint64_t> state;  ///< the bits of `turn_state`, of a participant that is a node
     far<std::uint64_t> claim;  ///< written to get the slot's cache line for writing
   };
   using next_word = far<rank_word> words::*;
   static constexpr std::uint64_t turns = 2;
 
-  /// What a participant remembers: which word's turn it is, and which words were written since their reset.
+  /// The state of a participant: which word's turn it is, and which words were written since their reset.
   struct turn_state {
     std::uint64_t bits = 0;
 

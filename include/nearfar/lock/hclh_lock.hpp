@@ -34,7 +34,7 @@
 ///  - as published: lock 1 swap at home by the first of a batch, and 1 get at its predecessor for each poll;
 ///    unlock none;
 ///  - Craig's variant: lock 1 atomic at home and 1 at the predecessor by the first of a batch; unlock 1 at
-///    the own node and 1 at the successor by the last of a batch; and 1 at the own node to reset.
+///    the own node and 1 at the successor by the last of a batch. A reset takes 1 at the own node.
 /// Memory: 64 bytes of far (Craig: 128) and 128 of near memory for each rank.
 #pragma once
 
@@ -97,7 +97,7 @@ class hclh_lock : public lockable<hclh_lock<W, Where>, W> {
   }
 
  private:
-  // What a rank is told by its predecessor on its node.
+  // A rank's predecessor on its node tells it one of these values.
   static constexpr std::uint64_t waiting = 0;
   static constexpr std::uint64_t is_next = 1;   ///< it has the lock
   static constexpr std::uint64_t is_first = 2;  ///< of a batch

@@ -3,8 +3,8 @@
 ///
 /// Source: D. Dice, A. Kogan, "Hemlock: compact and scalable mutual exclusion", SPAA 2021, doi
 /// 10.1145/3409964.3461805, with its variants Overlap (as corrected in version 4, arXiv:2102.03863),
-/// Coherence Traffic Reduction (CTR) and Aggressive Hand-over (AH); as a local lock A. Uffmann's master
-/// thesis, LMU Munich, 2022, section 5.4.4.
+/// Coherence Traffic Reduction (CTR) and Aggressive Hand-over (AH). Its use as a local lock is from A.
+/// Uffmann's master thesis, LMU Munich, 2022, section 5.4.4.
 ///
 /// A rank waits at its predecessor's word. The predecessor writes there which lock it hands over, and the
 /// waiting rank then clears the word. A held lock leaves nothing in the word, so a rank has one word for all

@@ -124,7 +124,7 @@ class near_hmcs_lock : public near_lockable<near_hmcs_lock<W, Entry>, W> {
   static constexpr cell none = base::no_rank;
   static constexpr std::uint64_t waiting = 0;
 
-  /// What a rank hands over, in one word.
+  /// The state that a rank hands over, in one word.
   struct turn {
     bool asks_above = false;  ///< only the queue is handed over; its first rank must ask for the lock one
                               ///< level up

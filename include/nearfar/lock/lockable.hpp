@@ -81,8 +81,8 @@ class lockable {
     return try_lock_until(later(world_->now(), in_nanoseconds(span)));
   }
 
-  /// Releases the lock. What this rank did before, including completed far operations, is visible to the next
-  /// holder. Throws `not_held` in checked builds if this rank does not hold the lock.
+  /// Releases the lock. Everything that this rank did before is visible to the next holder, including
+  /// completed far operations. Throws `not_held` in checked builds if this rank does not hold the lock.
   void unlock() {
     expect_held(holding::exclusive, "unlock()");
     held_ = holding::nothing;

@@ -3,8 +3,8 @@
 ///
 /// Source: T. Craig, "Building FIFO and priority-queuing spin locks from atomic swap", TR 93-02-02,
 /// University of Washington, 1993; P. Magnusson, A. Landin, E. Hagersten, "Queue locks on cache coherent
-/// multiprocessors", IPPS 1994, doi 10.1109/IPPS.1994.288305; as a local lock A. Uffmann's master thesis, LMU
-/// Munich, 2022, sections 5.3.1 and 5.4.4.
+/// multiprocessors", IPPS 1994, doi 10.1109/IPPS.1994.288305. Its use as a local lock is from A. Uffmann's
+/// master thesis, LMU Munich, 2022, sections 5.3.1 and 5.4.4.
 ///
 /// Each rank waits at the queue node of its predecessor, and keeps that node for its next acquisition,
 /// because it cannot know when its own node has been read for the last time. So the lock has one queue node

@@ -2,11 +2,11 @@
 /// The common part of the locks in near memory: the ranks that share a lock, and the value that a holder
 /// hands over to its successor, so that the lock can be the local lock of a cohort.
 ///
-/// Source: cohort detection from D. Dice, V. Marathe, N. Shavit, "Lock cohorting", PPoPP 2012, doi
-/// 10.1145/2145816.2145848; the pass count inside what is handed over from M. Chabbi, M. Fagan, J.
-/// Mellor-Crummey, "High performance locks for multi-level NUMA systems", PPoPP 2015, doi
-/// 10.1145/2688500.2688503, as in A. Uffmann's master thesis, LMU Munich, 2022, section 5.4.1, optimisation
-/// 3.
+/// Source: cohort detection is from D. Dice, V. Marathe, N. Shavit, "Lock cohorting", PPoPP 2012, doi
+/// 10.1145/2145816.2145848. The pass count inside the value that is handed over is from M. Chabbi, M. Fagan,
+/// J. Mellor-Crummey, "High performance locks for multi-level NUMA systems", PPoPP 2015, doi
+/// 10.1145/2688500.2688503. It is also in A. Uffmann's master thesis, LMU Munich, 2022, section 5.4.1,
+/// optimisation 3.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +50,8 @@ template <typename Derived, world W>
 class near_lockable : public lockable<Derived, W> {
  public:
   using world_type = W;
-  /// What a holder hands over: `from_above` if the next holder has to acquire the lock above, otherwise how
-  /// often in a row the lock was passed on, up to `most_local_passes`.
+  /// The value that a holder hands over: `from_above` if the next holder has to acquire the lock above,
+  /// otherwise how often in a row the lock was passed on, up to `most_local_passes`.
   using status = std::uint8_t;
   static constexpr status from_above = 0;
 

@@ -3,8 +3,8 @@
 /// of the readers that are in.
 ///
 /// Source: P. Courtois, F. Heymans, D. Parnas, "Concurrent control with 'readers' and 'writers'", 1971, doi
-/// 10.1145/362759.362813, for the order in which readers and writers pass one after the other, made fair as
-/// in textbooks by a turnstile in front of both. Here the turnstile is the writers' lock; that any near lock
+/// 10.1145/362759.362813, for the order in which readers and writers pass one after the other. A turnstile in
+/// front of both makes it fair, as in textbooks. Here the turnstile is the writers' lock. That any near lock
 /// may be the turnstile is nearfar's.
 ///
 /// A reader passes the turnstile, counts itself and leaves the turnstile open. A writer stays in the

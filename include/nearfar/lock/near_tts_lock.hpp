@@ -3,11 +3,11 @@
 /// node: alone, or as the local lock of a cohort.
 ///
 /// Source: L. Rudolph, Z. Segall, "Dynamic decentralized cache schemes for MIMD parallel processors", ISCA
-/// 1984, doi 10.1145/800015.808203; backoff from T. Anderson, "The performance of spin lock alternatives for
-/// shared-memory multiprocessors", 1990, doi 10.1109/71.80120; the flag that says whether any rank waits from
-/// D. Dice, V. Marathe, N. Shavit, "Lock cohorting", PPoPP 2012, doi 10.1145/2145816.2145848; the default
-/// pauses from A. Uffmann's master thesis, LMU Munich, 2022, section 5.4.3. Counting the waiting ranks is
-/// nearfar's.
+/// 1984, doi 10.1145/800015.808203. Backoff is from T. Anderson, "The performance of spin lock alternatives
+/// for shared-memory multiprocessors", 1990, doi 10.1109/71.80120. The flag that says whether any rank waits
+/// is from D. Dice, V. Marathe, N. Shavit, "Lock cohorting", PPoPP 2012, doi 10.1145/2145816.2145848. The
+/// default pauses are from A. Uffmann's master thesis, LMU Munich, 2022, section 5.4.3. Counting the waiting
+/// ranks is nearfar's.
 ///
 /// As published, a waiting rank sets a flag before each attempt, and a rank that acquires the lock clears it,
 /// also for the ranks that still wait. Those set it again only after their pauses, and a cohort gives up the
@@ -17,8 +17,9 @@
 /// Fairness: none; an arriving rank may overtake ranks that pause. Progress: some rank always acquires.
 ///
 /// Cost: no far operations. Cache-line transfers: uncontended the lock's line; contended that line twice for
-/// each waiting rank at each release, or, without a look first, once for each attempt; in a cohort also the
-/// line of the flag or count twice for each acquisition. Memory: 128 bytes of near memory for each rank.
+/// each waiting rank at each release, or, without a look first, once for each attempt. In a cohort each
+/// acquisition also transfers the line of the flag or count twice. Memory: 128 bytes of near memory for each
+/// rank.
 #pragma once
 
 #include <chrono>

@@ -3,7 +3,7 @@
 /// ranks of the node read and write in place.
 ///
 /// Source: a flag of its own for each reader is from W. Hsieh, W. Weihl, "Scalable reader-writer locks for
-/// parallel systems", 1992, doi 10.1109/IPPS.1992.222989; one set of readers for each node under a cohort
+/// parallel systems", 1992, doi 10.1109/IPPS.1992.222989. One set of readers for each node under a cohort
 /// lock is from I. Calciu, D. Dice, Y. Lev, V. Luchangco, V. Marathe, N. Shavit, "NUMA-aware reader-writer
 /// locks", PPoPP 2013, doi 10.1145/2442516.2442532. Flags in far memory, and phases in place of a flag at the
 /// gate, are nearfar's.
@@ -35,10 +35,12 @@ namespace nearfar {
 
 /// Readers of one lock, among all ranks of a world. See the file's comment.
 ///
-/// Cost: enter and leave no far operation; 1 write and 1 read in place, and 1 write when the reader leaves.
-/// Shut 1 accumulate at each node, then 1 get of a word for each of its ranks, and at least 1 get more for
-/// each reader that is in; open 1 accumulate at each node; each of these at all nodes at once. Memory: 64
-/// bytes of far memory for each rank, and 8 for each rank of the largest node.
+/// Cost:
+///  - enter and leave: no far operation; 1 write and 1 read in place, and 1 write when the reader leaves;
+///  - shut: 1 accumulate at each node, then 1 get of a word for each of its ranks, and at least 1 get more
+///    for each reader that is in, each at all nodes at once;
+///  - open: 1 accumulate at each node, at all nodes at once.
+/// Memory: 64 bytes of far memory for each rank, and 8 for each rank of the largest node.
 template <world W>
 class node_flags {
  public:

@@ -22,7 +22,7 @@
 
 namespace nearfar {
 
-/// What a writer grants the readers before it shuts the gate.
+/// The turn that a writer grants the readers before it shuts the gate.
 enum class readers_turn : std::uint8_t {
   none,        ///< nothing; readers that wait when it is shut get in the next time
   limited,     ///< as many as may come in a phase that began while writers waited, as long as they come

@@ -26,8 +26,8 @@
 ///
 /// Cost in far operations, each completed by a flush:
 ///  - lock: 1 swap in the node for each attempt, which a rank makes when it has seen in place that the word
-///    has changed; where another node had the lock, 1 compare-and-swap there for each attempt, after 1 at
-///    each of the nodes on the way, in the worst case all;
+///    has changed. If another node had the lock, 1 compare-and-swap there for each attempt, after 1 at each
+///    of the nodes on the way, in the worst case all;
 ///  - unlock: 1 atomic in the node, 2 to free the lock for the node only.
 /// Memory: 64 bytes of far memory for each rank.
 #pragma once

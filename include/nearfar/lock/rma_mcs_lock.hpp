@@ -4,11 +4,11 @@
 ///
 /// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
 /// 10.1145/2907294.2907323, after M. Chabbi, M. Fagan, J. Mellor-Crummey, "High performance locks for
-/// multi-level NUMA systems", PPoPP 2015; with the flushes and the progress calls that it lacks on MPI
-/// libraries other than the authors' (A. Uffmann's master thesis, LMU Munich, 2022, section 3.3). The
-/// published form hands over by accumulate, the thesis by put (section 3.4); both reset words whose last
-/// write need not be complete, and hang (`far_queue.hpp`, `far_handover.hpp`). The default has queues with
-/// words in turn and hands over by sum. nearfar keeps this lock as the rival of `cohort_lock`.
+/// multi-level NUMA systems", PPoPP 2015. A. Uffmann's master thesis, LMU Munich, 2022, section 3.3, adds the
+/// flushes and the progress calls that the lock lacks on MPI libraries other than the authors'. The published
+/// form hands over by accumulate, the thesis by put (section 3.4); both reset words whose last write need not
+/// be complete, and hang (`far_queue.hpp`, `far_handover.hpp`). The default has queues with words in turn and
+/// hands over by sum. nearfar keeps this lock as the rival of `cohort_lock`.
 ///
 /// Fairness: at most `max_local_passes` ranks of a node in a row overtake a waiting rank of another node,
 /// once the first of that node has registered it at home. Progress: an acquiring rank waits for its

@@ -3,9 +3,9 @@
 /// count the readers.
 ///
 /// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
-/// 10.1145/2907294.2907323, with the three structures and the thresholds of the paper: distributed queues
-/// (DQ, T_L,i) in a distributed tree (DT, T_R), and the distributed counter (DC, T_DC). Queues and hand-over
-/// are those of `rma_mcs_lock`; the counter's phases (`distributed_counter.hpp`) and their turns
+/// 10.1145/2907294.2907323. The three structures and the thresholds are those of the paper: distributed
+/// queues (DQ, T_L,i) in a distributed tree (DT, T_R), and the distributed counter (DC, T_DC). Queues and
+/// hand-over are those of `rma_mcs_lock`; the counter's phases (`distributed_counter.hpp`) and their turns
 /// (`phase_fair_lock.hpp`) are nearfar's.
 ///
 /// Choosing the thresholds: `docs/readers-writers.md`. With a larger T_DC there are fewer counters, so

@@ -3,10 +3,10 @@
 /// it needs is the home.
 ///
 /// Source: the fair reader-writer spin lock of J. Mellor-Crummey, M. Scott, "Scalable reader-writer
-/// synchronization for shared-memory multiprocessors", 1991, doi 10.1145/109625.109637 (section 2): one
-/// counter of the ranks that have asked, one of those that have left, each with readers and writers in one
-/// word. As a cohort D. Dice, V. Marathe, N. Shavit, "Lock cohorting", PPoPP 2012, doi
-/// 10.1145/2145816.2145848, for writers.
+/// synchronization for shared-memory multiprocessors", 1991, doi 10.1145/109625.109637 (section 2). It has
+/// one counter of the ranks that have asked, and one of those that have left, each with readers and writers
+/// in one word. The cohort of writers is from D. Dice, V. Marathe, N. Shavit, "Lock cohorting", PPoPP 2012,
+/// doi 10.1145/2145816.2145848.
 ///
 /// A writer is in when all ranks that asked before it have left; a reader is in when the writers among them
 /// have. There the two counts of a word are cut off where they overflow. Here a word is one number, to which
@@ -124,7 +124,7 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
                 "the word needs room for 2^31 writers beside the readers");
   static constexpr std::uint64_t reader = 1;
   static constexpr std::uint64_t writer = std::uint64_t{1} << Policy.reader_bits;
-  /// What a writer adds to `left` when it goes on as a reader.
+  /// The amount that a writer adds to `left` when it goes on as a reader.
   static constexpr std::uint64_t writer_that_reads_on = writer - reader;
 
   [[nodiscard]] static constexpr bool is_turn_of_writer(std::uint64_t before, std::uint64_t left) noexcept {

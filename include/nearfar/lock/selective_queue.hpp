@@ -127,7 +127,7 @@ class selective_queue : public near_lockable<selective_queue<W, Preference>, W> 
  private:
   static constexpr cell none = base::no_rank;
 
-  /// What a holder hands over, in one word.
+  /// The state that a holder hands over, in one word.
   struct turn {
     status passes = base::from_above;
     status in_a_row = 0;  ///< hand-overs to preferred ranks

@@ -3,8 +3,8 @@
 /// node.
 ///
 /// Source: S. Kashyap, I. Calciu, X. Cheng, C. Min, T. Kim, "Scalable and practical locking with shuffling",
-/// SOSP 2019, doi 10.1145/3341301.3359629; over RMA, with either lock in front and with or without shuffling,
-/// A. Uffmann's master thesis, LMU Munich, 2022, section 5.7.
+/// SOSP 2019, doi 10.1145/3341301.3359629. The form over RMA, with either lock in front and with or without
+/// shuffling, is that of A. Uffmann's master thesis, LMU Munich, 2022, section 5.7.
 ///
 /// A rank that finds the word at home free takes the lock at once. Otherwise it joins the queue. The first of
 /// the queue waits for the word, and also marks the word as closed to ranks that are not in the queue. It
@@ -30,8 +30,8 @@
 /// Cost in far operations, each completed by a flush:
 ///  - uncontended: lock 1 compare-and-swap at home, with a look first 1 fetch more; unlock 1 atomic at home;
 ///  - through the queue, in addition: 1 swap at home and 1 atomic at the predecessor, 1 compare-and-swap at
-///    home for each attempt of the first, 1 atomic at the successor or 1 compare-and-swap at home; up to 2
-///    resets of the rank's own words;
+///    home for each attempt of the first, 1 atomic at the successor or 1 compare-and-swap at home. Up to 2
+///    resets of the rank's own words are extra;
 ///  - shuffling: 1 fetch for each rank looked at on another node, none on this one, and up to 4 atomics for
 ///    each rank moved.
 /// Memory: 192 bytes of far memory for each rank.

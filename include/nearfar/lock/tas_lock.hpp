@@ -2,8 +2,9 @@
 /// Test-and-set, and test-and-test-and-set, over RMA with exponential backoff.
 ///
 /// Source: T. Anderson, "The performance of spin lock alternatives for shared-memory multiprocessors", 1990,
-/// doi 10.1109/71.80120; over RMA as in A. Uffmann's master thesis, LMU Munich, 2022, sections 2.1.1 and
-/// 5.4.3 (which also gives the default backoff), and 2.1.1 for the test before.
+/// doi 10.1109/71.80120. The form over RMA is that of A. Uffmann's master thesis, LMU Munich, 2022, sections
+/// 2.1.1 and 5.4.3. Section 5.4.3 also gives the default backoff, and section 2.1.1 the test before an
+/// attempt.
 ///
 /// Fairness: none; a rank near the home rank can overtake others without bound. Progress: some rank always
 /// acquires.

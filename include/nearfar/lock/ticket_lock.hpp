@@ -2,11 +2,11 @@
 /// Ticket lock over RMA.
 ///
 /// Source: J. Mellor-Crummey, M. Scott, "Algorithms for scalable synchronization on shared-memory
-/// multiprocessors", 1991, doi 10.1145/103727.103729; over RMA as in A. Uffmann's master thesis, LMU Munich,
-/// 2022, section 5.4.1, where the next ticket and the ticket that is served are two words. Here one word has
-/// the next ticket and the number of tickets that are taken and not yet given back, so that a rank that takes
-/// one learns at once whose turn it is. The ticket begins again after 2^40, and the count never exceeds the
-/// number of ranks.
+/// multiprocessors", 1991, doi 10.1145/103727.103729. The form over RMA is that of A. Uffmann's master
+/// thesis, LMU Munich, 2022, section 5.4.1. There the next ticket and the ticket that is served are two
+/// words. Here one word has the next ticket, and the number of tickets that are taken and not yet given back.
+/// So a rank that takes a ticket learns at once whose turn it is. The ticket begins again after 2^40, and the
+/// count never exceeds the number of ranks.
 ///
 /// A write that has been seen need not be complete: the words are written by sums only, which exclude each
 /// other, and are never reset.

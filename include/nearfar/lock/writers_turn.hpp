@@ -1,5 +1,5 @@
 /// \file
-/// What the writers' lock of a reader-writer lock and the rest of that lock tell each other.
+/// The messages between the writers' lock of a reader-writer lock and the rest of that lock.
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,7 @@ enum class writers_turn : std::uint8_t {
   is_free,    ///< from no rank: the lock was free
 };
 
-/// What the writers' lock asks when it is about to leave an outermost element, for example a node.
+/// The writers' lock asks this object when it is about to leave an outermost element, for example a node.
 template <typename R>
 concept tree_root = requires(R& root, std::uint64_t passes, bool is_wanted) {
   /// Whether the lock may go to the next outermost element after `passes` such hand-overs in a row.
