@@ -3,11 +3,11 @@
 /// one-sided operations, without action by the rank whose memory it is.
 ///
 /// Source: the table of P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016,
-/// doi 10.1145/2907294.2907323, section 5: each rank has a volume of a bucket array and a heap of cells, a
+/// doi 10.1145/2907294.2907323, section 5. Each rank has a volume of a bucket array and a heap of cells, a
 /// key belongs to one bucket of one rank, and the entries of a bucket are linked. There the bucket holds its
-/// first entry. Here it is a word that refers to it, so that there can be many buckets, which keeps chains
-/// short; and a new entry is written apart and comes in by one compare-and-swap. `far_chains.hpp` has the
-/// lists and why they are right, `far_cells.hpp` the heap, `lock/concurrency.hpp` the policies.
+/// first entry. Here the bucket is a word that refers to that entry. So there can be many buckets, which
+/// keeps chains short. A new entry is written apart and comes in by one compare-and-swap. `far_chains.hpp`
+/// has the lists and why they are right, `far_cells.hpp` the heap, `lock/concurrency.hpp` the policies.
 ///
 /// Guarantees: insert, find, update and erase of one key are linearizable, whatever other ranks do.
 /// `for_each` visits each entry that is there from its call to its return; it may visit others, and a key

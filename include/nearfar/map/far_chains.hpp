@@ -12,12 +12,12 @@
 /// cell's own link also carries the cell's own generation, and a mark (`cell_link.hpp`). The words of an
 /// entry are stamped with the generation (`stamped_entry.hpp`).
 ///
-/// The invariant. In one generation a cell
-///  (1) belongs to one rank alone, which writes its entry and its link and flushes; then it
-///  (2) enters one chain by one compare-and-swap, and keeps its entry; then it
-///  (3) is marked, from when on its link does not change; then it
-///  (4) leaves the chain by the compare-and-swap of the link before it, which is not marked, and belongs to
-///      the rank whose compare-and-swap that was, which begins the next generation in the link.
+/// The invariant. Within one generation:
+///  (1) The cell belongs to one rank alone, which writes its entry and its link and flushes.
+///  (2) The cell then enters one chain by one compare-and-swap, and keeps its entry.
+///  (3) The cell is then marked. From then on its link does not change.
+///  (4) The cell then leaves the chain by the compare-and-swap of the link before it, which is not marked.
+///      The rank that carried it out owns the cell from then on, and begins the next generation in the link.
 /// Hence:
 ///  - A rank that follows a link, and finds all words of the entry stamped with the link's generation, has
 ///    what was written in (1), in whatever order the words arrived. A rank that finds anything else has
@@ -34,10 +34,12 @@
 /// A link that a cell's owner sets may meet a late compare-and-swap, which fails. That these two are atomic
 /// to each other is more than MPI promises by default (accumulate_ops); the doctor tests it.
 ///
-/// When operations take effect: an insert in (2); erase and update when the marked cell leaves the chain (4),
-/// which any rank that wants to change something there completes first; a find that returns an entry, while
-/// that entry was in the chain, either when the find began or since; a find that returns nothing, when it
-/// read the bucket or, if the key was there then, when the key left.
+/// When operations take effect:
+///  - insert: in (2);
+///  - erase and update: when the marked cell leaves the chain (4). Any rank that wants to change something
+///    there completes this first;
+///  - a find that returns an entry: while that entry was in the chain, either when the find began or since;
+///  - a find that returns nothing: when it read the bucket or, if the key was there then, when the key left.
 ///
 /// Progress: lock-free; an attempt fails only because another has succeeded. If a cell is used again 2^20
 /// times while a rank is between two of its steps, that rank may take one generation for another.

@@ -4,8 +4,9 @@
 ///
 /// Source: *bc* of A. Paznikov, A. Burachenko, D. Derzhavin, "A distributed lock-free queue in the remote
 /// memory access model" (in Russian), Tomsk State University Journal of Control and Computer Science 1 (62),
-/// 2023: references to head and tail at the first rank, elements in pools of the ranks that push them, and a
-/// lock for each rank that is held while anything in its memory is read or written.
+/// 2023. There, too, the first rank keeps references to head and tail, elements are in pools of the ranks
+/// that push them, and each rank has a lock. A rank holds this lock while it reads or writes anything in that
+/// rank's memory.
 ///
 /// An operation holds the first rank's lock from beginning to end, which makes it atomic. While it accesses
 /// an element of another rank, it holds that rank's lock, too; so no cycle of waiting ranks arises. Every

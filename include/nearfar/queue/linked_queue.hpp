@@ -5,11 +5,11 @@
 /// Source: A. Paznikov, A. Burachenko, D. Derzhavin, "A distributed lock-free queue in the remote memory
 /// access model" (in Russian), Tomsk State University Journal of Control and Computer Science 1 (62), 2023
 /// (there *nd* and, with locks, *bd*). From it: elements in a pool of each rank, references of rank and slot,
-/// timestamps, states free, alive and deleted, heads and tails of each rank that may be out of date, the root
-/// at the first rank (there: sentinel) by which ranks agree on the first element, and announcements to all.
-/// Nearfar's: tags in links, how elements become free again, and the end of the list that says closed. The
-/// list is that of M. Michael and M. Scott, "Simple, fast, and practical non-blocking and blocking concurrent
-/// queue algorithms", PODC 1996, doi 10.1145/248052.248106.
+/// timestamps, and the states free, alive and deleted. Also from it: heads and tails of each rank that may be
+/// out of date, announcements to all, and the root at the first rank (there: sentinel), by which ranks agree
+/// on the first element. Nearfar's: tags in links, how elements become free again, and the end of the list
+/// that says closed. The list is that of M. Michael and M. Scott, "Simple, fast, and practical non-blocking
+/// and blocking concurrent queue algorithms", PODC 1996, doi 10.1145/248052.248106.
 ///
 /// Data. An element is a value, a link to the next element, and a state: a timestamp and whether it is
 /// deleted. The root is a link, too. A link refers to an element *of one generation*, the number of times
@@ -17,12 +17,14 @@
 /// so do the state and each word of the value. Each rank has a hint of the tail and one of the head: links to
 /// elements that were the last, or deleted, when a rank put them there.
 ///
-/// The invariant. In one generation a slot
-///  (1) belongs to the rank whose memory it is in, which writes value, state and link, and flushes; then it
-///  (2) enters the list by one compare-and-swap of the last link, with a timestamp above those before it;
-///  (3) is deleted, by one compare-and-swap of its state, by the rank that then has the value;
-///  (4) is passed by the root, which moves only forward, and only to an element before which all are deleted.
-/// Then its owner may use it again. Hence:
+/// The invariant. Within one generation:
+///  (1) The slot belongs to the rank whose memory it is in, which writes value, state and link, and flushes.
+///  (2) The slot then enters the list by one compare-and-swap of the last link, with a timestamp above those
+///      before it.
+///  (3) The slot is then deleted by one compare-and-swap of its state. The rank that did so has the value.
+///  (4) The root then passes the slot. The root moves only forward, and only to an element before which all
+///      are deleted.
+/// After (4) the slot's owner may use it again. Hence:
 ///  - A rank that follows a link, and finds that what it reads there carries the link's generation, has what
 ///    was written in (1), (2) and (3). A rank that finds anything else has followed a link that is no longer
 ///    in the list, and begins again at the root.
@@ -34,9 +36,13 @@
 /// these two are atomic to each other is more than MPI promises by default (accumulate_ops); the doctor tests
 /// it.
 ///
-/// Linearization points: of a push (2); of a pop that returns a value (3); of a pop that returns empty, or
-/// closed, the read of the link of an element, known to be deleted, that no other follows; of `close` the
-/// write of the last link, and of a push that returns closed the read of that link.
+/// Linearization points:
+///  - push: (2);
+///  - a pop that returns a value: (3);
+///  - a pop that returns empty or closed: the read of the link of an element, known to be deleted, that no
+///    other follows;
+///  - `close`: the write of the last link;
+///  - a push that returns closed: the read of that link.
 ///
 /// Progress: with `lock_free` lock-free, at whatever point ranks stop: an attempt fails only because another
 /// has succeeded. A stopped rank takes with it the element that it was about to push or has popped, and the
@@ -44,14 +50,16 @@
 /// its steps, that rank may take one generation for another. With locks, progress is theirs; each is held
 /// while one word is read and perhaps written, or while an element is read.
 ///
-/// Cost in far operations; a get whose target is on the rank's own node is a read in place. Push: 1 get of a
-/// link and 1 of a state, at once, for each element from the hint to the end; 2 accumulates to its own
-/// memory; 1 compare-and-swap; then 1 accumulate to each rank, all at once, which announces the new tail.
-/// Pop: 3 gets, at once, for each element from the hint to the first that is alive; 1 compare-and-swap; 1
-/// accumulate to each rank, all at once. Once for each pool's length of pushes: at least 4 gets, and 1
-/// compare-and-swap to move the root. With locks, each get also costs its lock, a get and an accumulate
-/// replace a compare-and-swap, and announcements go to one rank after another. Memory of each rank: for each
-/// element 2 far words, and 8 bytes for each 4 of the value.
+/// Cost in far operations; a get whose target is on the rank's own node is a read in place:
+///  - push: 1 get of a link and 1 of a state, at once, for each element from the hint to the end; 2
+///    accumulates to its own memory; 1 compare-and-swap. Then 1 accumulate to each rank, all at once,
+///    announces the new tail;
+///  - pop: 3 gets, at once, for each element from the hint to the first that is alive; 1 compare-and-swap; 1
+///    accumulate to each rank, all at once;
+///  - once for each pool's length of pushes: at least 4 gets, and 1 compare-and-swap to move the root;
+///  - with locks: each get also costs its lock, a get and an accumulate replace a compare-and-swap, and
+///    announcements go to one rank after another.
+/// Memory of each rank: for each element 2 far words, and 8 bytes for each 4 of the value.
 #pragma once
 
 #include <chrono>

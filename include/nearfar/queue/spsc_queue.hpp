@@ -14,11 +14,15 @@
 /// it in a word of its own, in place (1). The producer reads this count when it knows of no room (2), and
 /// then writes a cell that nobody reads any more.
 ///
-/// Linearization points: of a push the arrival of the last word of its cell, and of all cells before; of a
-/// pop the count of what it has taken (1); of a pop that returns empty the read of a word that is not of the
-/// lap, or, if closed, of the end of the queue; of `close` the arrival of that; of a push that returns full
-/// the read of the count (2). Progress: `try_` forms never wait for the other rank, provided that MPI carries
-/// out the put. A stopped rank stops only a rank that waits for it.
+/// Linearization points:
+///  - push: the arrival of the last word of its cell, and of all cells before;
+///  - pop: the count of the values that it has taken (1);
+///  - a pop that returns empty: the read of a word that is not of the lap; if it returns closed, the read of
+///    the end of the queue;
+///  - `close`: the arrival of that end;
+///  - a push that returns full: the read of the count (2).
+/// Progress: `try_` forms never wait for the other rank, provided that MPI carries out the put. A stopped
+/// rank stops only a rank that waits for it.
 ///
 /// Cost in far operations: push 1 put; several values at once as many puts, and 1 flush; 1 get for each ring
 /// of pushes, and 1 for each push that finds the queue full. Pop none. Within a node none at all: 1 cache

@@ -33,7 +33,7 @@ class ticket_counts {
   [[nodiscard]] constexpr std::uint64_t tail() const noexcept { return bits_ >> ticket_at; }
   [[nodiscard]] constexpr std::uint64_t head() const noexcept { return before(tail(), size()); }
 
-  /// The number to add to the bits for so many operations.
+  /// The number to add to the bits for `count` operations.
   [[nodiscard]] static constexpr std::uint64_t of_pushes(std::uint64_t count) noexcept {
     return count * ((std::uint64_t{1} << ticket_at) + 1);
   }

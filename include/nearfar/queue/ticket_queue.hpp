@@ -3,8 +3,8 @@
 ///
 /// Source: nearfar's. The ring and the tickets are those of A. Gottlieb, B. Lubachevsky, L. Rudolph, "Basic
 /// techniques for the efficient coordination of very large numbers of cooperating sequential processors",
-/// 1983, doi 10.1145/69624.357206, section 4, which was made for fetch-and-add on far memory. There, and in
-/// its successors (A. Morrison, Y. Afek, "Fast concurrent queues for x86 processors", PPoPP 2013, doi
+/// 1983, doi 10.1145/69624.357206, section 4. That queue was made for fetch-and-add on far memory. There, and
+/// in its successors (A. Morrison, Y. Afek, "Fast concurrent queues for x86 processors", PPoPP 2013, doi
 /// 10.1145/2442516.2442527), a surplus ticket is detected at the cell, by more atomic operations. Here both
 /// counts are in one word, so that drawing a ticket tells what it is good for.
 ///
@@ -32,7 +32,7 @@
 ///
 /// Linearization points: of a push and of a pop the additions that drew their tickets; of one that returns
 /// empty, full or closed the read of the counts. Progress: a pop waits for the push with its ticket, if that
-/// is under way; a push waits, a whole ring later, for a rank that is still busy with its cell; both wait for
+/// is under way. A push waits, a whole ring later, for a rank that is still busy with its cell. Both wait for
 /// the rank that adds for their node. All others go on. A rank that stops between its two steps stops the pop
 /// with its ticket and, a ring later, all pushes; one that stops while it adds stops its node. If ranks may
 /// stop, use `lockfree_queue`. Pushes and pops that do not wait only add to the counts, to which MPI promises
@@ -326,7 +326,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     return true;
   }
 
-  // What is under way.
+  // The tickets under way.
 
   /// While it exists, this rank may be busy with tickets from the given one on.
   class underway {
@@ -362,7 +362,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     at_home_.flush(home_);
     if (is_done(done_)) return;
     done_ = found_done(earlier);
-    // What is done stays done, so it does no harm to overwrite a newer value.
+    // Done tickets stay done, so it does no harm to overwrite a newer value.
     at_home_.accumulate(home_, &home_words::done, done_, far_op::replace);
     at_home_.flush(home_);  // before this object may be gone
   }
