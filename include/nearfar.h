@@ -66,8 +66,8 @@ typedef enum nearfar_status {
 /// One sentence on a status, the same for ever. For an unknown number, says that it is unknown. Never NULL.
 NEARFAR_API const char* nearfar_error_text(int status);
 
-/// What went wrong in the last call of this thread that returned an error, and what to do about it; empty if
-/// there was none. The text stays until the next error of this thread. Never NULL.
+/// The message of the last call of this thread that returned an error: what went wrong, and what to do about
+/// it. Empty if there was none. The text stays until the next error of this thread. Never NULL.
 NEARFAR_API const char* nearfar_last_message(void);
 
 /// The version of the library, such as "0.1.0".
@@ -135,9 +135,9 @@ NEARFAR_API nearfar_status nearfar_world_progress(nearfar_world* world);
 // --------------------------------------------------------------------------------------------------
 
 /// An exclusive lock of all ranks of a world: nearfar's default, `default_cohort_lock`. Within a node it is
-/// handed over through shared memory, and between nodes by a message. Not recursive. What a rank did before
-/// it released the lock, including one-sided operations that it completed by a flush, is visible to the next
-/// holder.
+/// handed over through shared memory, and between nodes by a message. Not recursive. Everything that a rank
+/// did before it released the lock is visible to the next holder. This includes one-sided operations that the
+/// rank completed by a flush.
 typedef struct nearfar_lock nearfar_lock;
 
 /// Makes a lock. Collective. `home` is the rank at which nodes queue up: 0 if in doubt. Errors: ARGUMENT for
@@ -339,8 +339,8 @@ NEARFAR_API nearfar_status nearfar_channel_size_estimate(const nearfar_channel* 
 // ---- Fortran
 // -----------------------------------------------------------------------------------------------
 
-/// Whether a Fortran variable of so many elements has at least so many bytes: SUCCESS or ARGUMENT. `item` is
-/// its descriptor, a `CFI_cdesc_t*`. For the module nearfar, since Fortran cannot ask for the size of a
+/// Whether a Fortran variable of `elements` elements has at least `bytes` bytes: SUCCESS or ARGUMENT. `item`
+/// is its descriptor, a `CFI_cdesc_t*`. For the module nearfar, since Fortran cannot ask for the size of a
 /// variable of any type.
 NEARFAR_API nearfar_status nearfar_fortran_has_bytes(const void* item, size_t elements, int64_t bytes);
 

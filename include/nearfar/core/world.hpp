@@ -9,10 +9,11 @@
 ///  - no far operation is complete before its origin's `flush` returns. Its origin and result stay alive
 ///    until then (rvalues are refused at compile time);
 ///  - **seen is not complete**: ranks of its owner's node may read a far word in place at any time, but what
-///    they read may be written again until its origin's flush has returned. A far word may be written in
-///    place, or by put, only when every earlier far write to it is complete *and* the writer knows that by
-///    happens-before: from the return of the flush, through hand-overs, messages or atomics, to the write.
-///    Accumulates (every atomic is one) exclude each other and need no such order among themselves;
+///    they read may be written again until its origin's flush has returned. A rank may write a far word in
+///    place, or by put, only when every earlier far write to it is complete *and* the rank knows that by
+///    happens-before. This order leads from the return of the flush, through hand-overs, messages or atomics,
+///    to the write. Accumulates (every atomic is one) exclude each other and need no such order among
+///    themselves;
 ///  - algorithms never spin: every wait goes through the world, which drives progress, yields, or blocks a
 ///    simulated rank;
 ///  - constructors of segments and channels are collective: all ranks, same order.

@@ -65,14 +65,14 @@ class fibre {
 
   [[nodiscard]] bool ended() const noexcept { return ended_; }
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_; }
-  /// What the function threw, except `cancelled`.
+  /// The exception that the function threw, except `cancelled`.
   [[nodiscard]] std::exception_ptr thrown() const noexcept { return thrown_; }
   /// Whether `object` is known to be gone: it lies in the unused part of this fibre's stack, as seen from a
   /// function whose frame is at `frame`. A build with AddressSanitizer also knows variables whose scope has
   /// ended in a frame that is in use, and freed memory.
   [[nodiscard]] bool is_dangling(const void* object, const void* frame) const noexcept;
 
-  /// What `suspend` throws in a fibre that is to end. Deliberately not derived from `std::exception`, so that
+  /// `suspend` throws this in a fibre that is to end. Deliberately not derived from `std::exception`, so that
   /// no handler of the program under test takes it for an error.
   struct cancelled {};
 
@@ -89,7 +89,7 @@ class fibre {
   boost::context::fiber inside_;
   boost::context::fiber outside_;
   exception_state exceptions_;
-  // What AddressSanitizer needs to know when stacks change.
+  // AddressSanitizer needs these when stacks change.
   [[maybe_unused]] void* fake_stack_ = nullptr;
   [[maybe_unused]] const void* outside_stack_ = nullptr;
   [[maybe_unused]] std::size_t outside_stack_bytes_ = 0;

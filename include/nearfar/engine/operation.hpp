@@ -88,7 +88,7 @@ struct operation {
   }
 };
 
-/// What the word holds after the operation `of`, if it held `old` before.
+/// The value of the word after the operation `of`, if it was `old` before.
 [[nodiscard]] constexpr std::uint64_t result_of(const operation& of, std::uint64_t old) noexcept {
   switch (of.what) {
     case action::load:
@@ -141,7 +141,7 @@ struct plain_access {
 /// is awake.
 struct sleep {
   const std::uint64_t* word = nullptr;
-  std::uint64_t seen = 0;  ///< what the rank read in the word before it fell asleep
+  std::uint64_t seen = 0;  ///< the word's value when the rank read it before it fell asleep
 };
 
 /// A wait for a word. The engine repeats `read`, which may also be a swap, an exchange or a compare-and-swap,

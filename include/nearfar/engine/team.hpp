@@ -39,7 +39,7 @@ struct word_name {
 /// A time by the clock of the world; empty for a wait without end.
 using deadline = std::optional<std::chrono::nanoseconds>;
 
-/// What worlds ask for, from the fibre of the rank that asks.
+/// The operations that worlds ask for, from the fibre of the rank that asks.
 class operations {
  public:
   /// Performs a near or direct operation and returns what the word held before. For an object, reads the
@@ -96,7 +96,7 @@ class team : public operations {
   /// The rank that runs now.
   [[nodiscard]] int running() const noexcept { return running_; }
 
-  // What worlds ask for besides `operations`.
+  // Worlds ask for these besides `operations`.
 
   /// Sets the source location of the next operation. Schedules show it, and tests use it to break one line of
   /// an algorithm.
@@ -167,7 +167,7 @@ class team : public operations {
     fibres_[static_cast<std::size_t>(rank)]->suspend();
   }
   /// Ends the running rank where it is, without unwinding. For a rank that is being unwound while its
-  /// destructors wait for something that will not happen. What those objects hold is lost.
+  /// destructors wait for something that will not happen. Everything that those objects hold is lost.
   [[noreturn]] void drop() { fibres_[static_cast<std::size_t>(running_)]->drop(); }
   [[nodiscard]] const fibre& fibre_of(int rank) const { return *fibres_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool has_ended(int rank) const { return fibre_of(rank).ended(); }

@@ -22,7 +22,7 @@ namespace nearfar {
 /// Size of a page of the system in bytes; a power of two.
 [[nodiscard]] std::size_t page_size() noexcept;
 
-/// What decides which NUMA domain a page is on.
+/// The rule that decides which NUMA domain a page is on.
 enum class page_policy {
   first_touch,  ///< the thread that writes to it first
   bind,         ///< the given domains, other domains only once these are full
@@ -54,8 +54,9 @@ struct page_placement {
 /// Unmaps what `map_pages(bytes, ...)` returned, whatever the placement was.
 void unmap_pages(void* pages, std::size_t bytes) noexcept;
 
-/// What the system has refused so far in this process: one line for each problem, without repetition, in the
-/// order of appearance. Empty if the system has refused nothing. Any thread may call it at any time.
+/// The requests that the system has refused so far in this process: one line for each problem, without
+/// repetition, in the order of appearance. Empty if the system has refused nothing. Any thread may call it at
+/// any time.
 [[nodiscard]] std::vector<std::string> placement_problems();
 
 /// Stands for an unknown NUMA domain.

@@ -32,7 +32,7 @@ class slab {
   /// Bytes that are given out and not returned.
   [[nodiscard]] std::size_t used() const noexcept { return used_; }
 
-  /// Notes that the world whose memory this slab divides has ended. What was given out is still returned.
+  /// Notes that the world whose memory this slab divides has ended. Segments still return their memory.
   void note_end_of_world() noexcept { world_has_ended_ = true; }
   [[nodiscard]] bool world_has_ended() const noexcept { return world_has_ended_; }
 

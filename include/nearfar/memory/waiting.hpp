@@ -35,7 +35,7 @@ struct wait_ratios {
   unsigned polls_per_yield = 16;
 };
 
-/// What a rank waits for, in the words that `stalled` uses.
+/// The object that a rank waits for, in the words that `stalled` uses.
 struct awaited {
   const char* what;
   std::optional<int> rank{};  ///< the rank whose word it is, if any; `any_rank` for the first that comes
@@ -79,9 +79,9 @@ struct wait_until {
   }
 };
 
-/// Waiting loops over a world's `progress()`. The count of polls outlives each wait, so many short waits
-/// drive progress as often as one long wait. Without that, ranks that hand a lock to and fro quickly would
-/// never let a far operation in.
+/// Waiting loops over a world's `progress()`. The count of polls outlives each wait. Many short waits
+/// therefore drive progress as often as one long wait. Without that, ranks that hand a lock to and fro
+/// quickly would never let a far operation in.
 ///
 /// With a limit every wait that lasts longer throws `stalled`. Only a rest looks at the clock, and not every
 /// one, so a poll costs the same.

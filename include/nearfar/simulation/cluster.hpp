@@ -25,15 +25,15 @@ struct options {
   std::uint64_t most_fruitless = 100'000'000;
 };
 
-/// What a run took.
+/// The operations, switches and virtual time of a run.
 struct run_statistics {
   std::uint64_t operations = 0;     ///< memory operations, flushes, signals and waits of all ranks
   std::uint64_t switches = 0;       ///< times that a rank went on after another or after an event
   std::chrono::nanoseconds span{};  ///< virtual time from the start until the last rank's end
 };
 
-/// What a result buffer holds from its operation's issue until the flush. A buffer of several words holds it
-/// repeatedly.
+/// The content of a result buffer from its operation's issue until the flush. A buffer of several words holds
+/// it repeatedly.
 inline constexpr std::uint64_t poison = 0xdeadbeefdeadbeefU;
 
 /// Runs `body` on every rank of `where`, to its end in virtual time. The same arguments give the same run.

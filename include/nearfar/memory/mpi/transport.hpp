@@ -1,5 +1,6 @@
 /// \file
-/// What nearfar finds out about this MPI library before it uses it, and what it refuses to run on.
+/// The facts that nearfar finds out about this MPI library before it uses it, and the faults that make it
+/// refuse to run.
 #pragma once
 
 #include <mpi.h>

@@ -84,10 +84,13 @@ class world : public waiting<world> {
   class lock_epoch;
   using release_scope = plain_release_scope;
 
-  /// Throws the following on every rank, so that all may continue without this world: `transport_error` if
-  /// this MPI installation cannot do what nearfar needs, `topology_error` if the given topology does not fit
-  /// the ranks, `out_of_memory` for impossible sizes, `collective_mismatch` if ranks give different options,
-  /// `misuse` for an invalid communicator or an intercommunicator, and before MPI_Init or after MPI_Finalize.
+  /// Throws the following on every rank, so that all may continue without this world:
+  ///  - `transport_error` if this MPI installation cannot do what nearfar needs;
+  ///  - `topology_error` if the given topology does not fit the ranks;
+  ///  - `out_of_memory` for impossible sizes;
+  ///  - `collective_mismatch` if ranks give different options;
+  ///  - `misuse` for an invalid communicator or an intercommunicator, and before MPI_Init or after
+  ///    MPI_Finalize.
   /// Throws `mpi_error` if a call fails.
   explicit world(MPI_Comm comm, const options& chosen = {});
   world(const world&) = delete;

@@ -64,7 +64,7 @@ struct team_stopped : error {
 
 class world;
 
-/// What the ranks of one team share.
+/// The state that the ranks of one team share.
 class team {
  public:
   team(int ranks, const options& chosen);
@@ -92,7 +92,7 @@ class team {
   nearfar::locality locality_;
   std::byte* memory_;
   arrival barrier_{};
-  std::vector<std::vector<std::int64_t>> exchanged_;  ///< what each rank contributes
+  std::vector<std::vector<std::int64_t>> exchanged_;  ///< the contribution of each rank
   atomic_cell<bool> stopped_{};
 };
 
