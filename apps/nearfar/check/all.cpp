@@ -31,7 +31,7 @@ struct case_size {
 // Four acquisitions, since a word that is used in turn is used again by the third, and what was left in it
 // shows in the fourth.
 constexpr std::array shapes{case_size{2, 2}, case_size{2, 4}, case_size{3, 2}, case_size{4, 1}};
-// The last so many ranks read: writers on both nodes, of which one has a reader.
+// The last `readers` ranks read: writers on both nodes, of which one has a reader.
 constexpr case_size writers_on_two_nodes{4, 1, 1};
 // Of reader-writer locks: writers on one node, readers on two, some of both, and turns that come again.
 constexpr std::array rw_shapes{case_size{3, 1, 1}, case_size{3, 1, 2}, case_size{4, 1, 2},
@@ -91,12 +91,14 @@ constexpr std::uint64_t most_executions_of_a_plan = 20'000;
 /// In which most faults show that are there at all, also where all orders are too many.
 constexpr std::uint64_t random_executions = 2'000;
 
-/// What a column wants of a row, or nothing where it is too large: a failed attempt adds a branch to each
-/// acquisition, and three ranks that acquire twice have a million traces then, as have four of a
-/// reader-writer lock that acquire once. The quick part leaves out what makes most of the work and shows
-/// least: sequential cells allow nothing that release_acquire does not, and `progress` has every order of
-/// deliveries that `eager` and `lazy` have; what only `lazy` shows, that nothing is delivered without a
-/// flush, shows in the smaller shapes. Where nothing is delivered the modes do not differ.
+/// The searches that a column wants of a row, or none if the row is too large. A failed attempt adds a branch
+/// to each acquisition. Three ranks that acquire twice then have a million traces, as have four ranks of a
+/// reader-writer lock that acquire once.
+///
+/// The quick part leaves out the searches that cost most and show least. Sequential cells allow nothing that
+/// release_acquire does not, and `progress` has every order of deliveries that `eager` and `lazy` have. Only
+/// `lazy` shows that nothing is delivered without a flush, and it shows this in the smaller shapes already.
+/// Where nothing is delivered the modes do not differ.
 std::vector<check_case> searches_of(const check_case& row, std::size_t column, bool quick, bool can_try) {
   const bool has_one_node = row.nodes == 1;
   const bool has_readers = row.readers != 0;
@@ -117,7 +119,7 @@ std::vector<check_case> searches_of(const check_case& row, std::size_t column, b
   return all;
 }
 
-/// What is enough to see what a lock relies on, and what its faults are.
+/// The smallest case that shows the promises that a lock relies on, and its faults.
 check_case smallest(const checkable& lock) {
   return case_of(lock, lock.is_shared ? writers_on_two_nodes : shapes.front());
 }
@@ -237,7 +239,7 @@ class matrix {
     for (std::size_t i = 0; i < promise_names.size(); ++i) {
       check_case of = smallest(lock);
       bool& is_granted = of.promised.*promise_names[i].first;
-      // What it does without, as its rows show.
+      // The rows already show the lock without a promise that is not granted by default.
       if (!is_granted) continue;
       is_granted = false;
       row.relies[i] = !faults_under(of, lock).empty();

@@ -1,5 +1,5 @@
 /// \file
-/// What the model checker is asked: which lock, within which bounds, under which memory model.
+/// The question to the model checker: which lock, within which bounds, under which memory model.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ struct check_case {
   int ranks = 2;
   int nodes = 2;
   int acquisitions = 2;  ///< of each rank
-  int readers = 0;       ///< the last so many ranks, the others write; 0 for an exclusive lock
+  int readers = 0;       ///< the number of readers, the last ranks; the others write; 0 for an exclusive lock
   int home = 0;
   bool try_first = false;  ///< `try_lock`, and `lock` only if that fails; the same for readers
   /// 1, so that a few ranks reach the limit.
@@ -103,7 +103,7 @@ template <typename Value, std::size_t Count>
 /// "racing_gets,racing_loads", or "none".
 [[nodiscard]] std::string promises_text(const checker::promises& of);
 
-/// What `promises_text` wrote, or "all"; nothing if a name is unknown.
+/// Reads the text of `promises_text`, or "all"; nothing if a name is unknown.
 [[nodiscard]] std::optional<checker::promises> parse_promises(std::string_view text);
 
 /// Why it cannot be checked; empty if it can.

@@ -12,7 +12,7 @@ namespace nearfar::command {
 
 namespace {
 
-// What a rank has observed does not say who overtook whom, so that states of equal hash may differ in it.
+// The observations of a rank do not say who overtook whom, so states of equal hash may differ in this.
 bool judges_overtaking(const check_case& of) { return of.tier != checker::search::hash; }
 
 checker::program program_of(const check_case& of, const bench::lock_entry& entry) {

@@ -1,5 +1,6 @@
 /// \file
-/// What `nearfar check` can check: the registered locks of either kind, queues, maps and channels.
+/// The objects that `nearfar check` can check: the registered locks of either kind, queues, maps and
+/// channels.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,7 @@ struct checkable {
   /// Why the checker's world has none, in a sentence; empty: it has, and `program` and `plans` are there.
   std::string absent{};
 
-  /// What stands for its family where not all are asked for.
+  /// Whether it stands for its family if the user does not ask for all.
   [[nodiscard]] bool is_recommended() const { return name == family; }
   /// Whether it is unsound, and a plan of its own shows that.
   [[nodiscard]] bool has_telling_plan() const { return plans && !plans->telling_plan.empty(); }

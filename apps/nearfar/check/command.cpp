@@ -165,7 +165,7 @@ const checkable& find_object(const std::string& name, checked_kind kind) {
   return *object;
 }
 
-/// What an object lacks of what is asked of all, in a sentence, or nothing.
+/// The reason, in a sentence, why an object cannot do what the user asks of all objects; or nothing.
 std::string lacking(const checkable& object, const check_command_options& options) {
   if (object.one_node_only && options.has_nodes && options.of.nodes > 1)
     return fmt::format("cannot check {} '{}': it works on one node only, not on --nodes {}",
@@ -238,7 +238,7 @@ void set_plan(check_case& of, const checkable& object, const check_command_optio
   if (const std::string why = plans.obstacle(plan, of); !why.empty()) throw unfit(object, why);
 }
 
-/// What is asked of that object: what is asked of all, but for what does not concern it.
+/// The case of that object: what the user asks of all objects, without the options that do not concern it.
 check_case case_of(const check_command_options& options, const checkable& object) {
   check_case of = options.of;
   of.kind = object.kind;
@@ -398,7 +398,7 @@ const checkable& object_to_replay(const recorded_schedule& recorded, const std::
   }
 }
 
-/// What became of the recorded fault, and the command's status.
+/// Prints the outcome of the recorded fault, and returns the command's status.
 int print_outcome(const recorded_schedule& recorded, const checker::replayed& shown) {
   if (shown.found && shown.found->what == checker::fault::livelock) {
     fmt::print("\n  Undecided: the schedule was cut off after {} steps, beyond the file's step_limit.\n",

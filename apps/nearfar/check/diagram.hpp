@@ -13,8 +13,9 @@ namespace nearfar::command {
 inline constexpr const char* diagram_mark = "<svg id=\"nearfar-schedule\"";
 
 /// The schedule as a space-time diagram: a whole SVG file without anything outside it. Ranks are vertical
-/// lines, steps are rows from the top; an arrow goes from where an RMA operation or a signal was issued to
-/// where it arrives; critical sections are shaded; the step at which a fault was found is red.
+/// lines, and steps are rows from the top. An arrow leads from the step that issues an RMA operation or a
+/// signal to the step at which it arrives. Critical sections are shaded. The step at which a fault was found
+/// is red.
 [[nodiscard]] std::string diagram(const check_case& of, const checker::replayed& shown);
 
 }  // namespace nearfar::command

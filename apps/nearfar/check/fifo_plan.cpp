@@ -34,7 +34,8 @@ std::size_t count(const object_plan& plan, const Which& which) {
   return result;
 }
 
-/// The ranks whose parts have such an operation. What comes before all others is a part of its own.
+/// The ranks whose parts have such an operation. Operations that come before all others are a part of their
+/// own.
 template <typename Which>
 std::vector<int> ranks_that(const object_plan& plan, const Which& which) {
   std::vector<int> result;

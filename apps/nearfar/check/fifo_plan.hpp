@@ -17,7 +17,7 @@
 
 namespace nearfar::command {
 
-/// Who may push to a queue, or send, and who may pop or receive.
+/// The ranks that may push to a queue, or send, and those that may pop or receive.
 struct fifo_roles {
   std::optional<int> pusher{};  ///< that rank alone, and it alone closes
   std::optional<int> popper{};

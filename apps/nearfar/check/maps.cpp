@@ -72,7 +72,7 @@ checker::program map_program(const check_case& of, const bench::map_entry& entry
     if (has_found(what, result)) watch.reach(finds_entry);
     return result;
   };
-  // What was lost or doubled is seen then.
+  // These finds show lost and doubled entries.
   const auto find_all = [keys = keys_of(plan)](engine::world& w, const auto& perform) {
     if (w.rank() != 0) return;
     for (const std::uint64_t key : keys) perform({map_methods::find, {key}});

@@ -18,7 +18,7 @@ inline constexpr std::uint64_t most_plan_value = 0xffffffffU;
 struct plan_word {
   std::string_view name;
   int method = 0;                ///< as the kind's specification numbers it
-  std::string_view arguments{};  ///< what it takes, a letter for each: "KV", "V", or nothing
+  std::string_view arguments{};  ///< its arguments, a letter for each: "KV", "V", or nothing
 };
 
 /// The operations of a kind: "queue".
@@ -31,7 +31,7 @@ struct plan_language {
 /// A part without operations is a rank that rests. Throws `usage_error` for anything else.
 [[nodiscard]] checker::object_plan parse_plan(std::string_view text, const plan_language& of);
 
-/// What `parse_plan` reads as that plan.
+/// The text from which `parse_plan` reads that plan.
 [[nodiscard]] std::string plan_text(const checker::object_plan& plan, const plan_language& of);
 
 /// "push V, try_push V, pop, try_pop, close".

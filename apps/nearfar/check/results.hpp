@@ -1,5 +1,5 @@
 /// \file
-/// What comes out of one search of the model checker after the other.
+/// The results of the model checker's searches, one after the other.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -27,7 +27,7 @@ class check_results {
   check_results(const check_files& files, bool prints_json);
 
   void add(const checked& one);
-  /// What there is when nothing comes any more, and what the user has to know of it.
+  /// Keeps the records so far if no more results come. Returns what the user has to know of it.
   [[nodiscard]] std::string keep();
   /// Prints the violations, puts the files in their places and returns the command's status.
   [[nodiscard]] int finish();

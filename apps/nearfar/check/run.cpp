@@ -70,7 +70,7 @@ checked run_check(const check_case& of, const checkable& object, const check_lim
   done.is_undecided = done.is_cut_off || (!done.result.found && done.result.undecided != 0);
   if (done.result.found) {
     shown.show(fmt::format("{}: looking for a shorter schedule", label));
-    // What the search has left of its time.
+    // The time that the search has left.
     if (within.time != std::chrono::nanoseconds::max())
       how.most_time = std::max(within.time - done.result.time, std::chrono::nanoseconds(0));
     done.result.found = minimised(what, how, *done.result.found);

@@ -16,7 +16,7 @@ namespace nearfar::command {
 /// Version of the records' format.
 inline constexpr const char* check_schema = "nearfar.check/1";
 
-/// What a search may use up.
+/// The limits of a search.
 struct check_limits {
   std::uint64_t executions = 0;  ///< 0: no limit
   std::chrono::nanoseconds time = std::chrono::nanoseconds::max();

@@ -123,7 +123,7 @@ Value named_member(const nlohmann::json& object, const char* name, const value_n
 
 void parse_acquisitions(const nlohmann::json& object, const std::string& file, check_case& to) {
   to.acquisitions = member<int>(object, "acquisitions", file);
-  // What older files lack.
+  // Older files lack this member.
   if (object.contains("readers")) to.readers = member<int>(object, "readers", file);
   to.try_first = member<bool>(object, "try_first", file);
   to.max_local_passes = member<int>(object, "max_local_passes", file);

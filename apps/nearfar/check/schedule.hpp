@@ -27,7 +27,7 @@ struct recorded_schedule {
   }
 };
 
-/// What kind of fault it is, in a sentence for who has not read the documentation.
+/// The kind of a fault, in a sentence for users who have not read the documentation.
 [[nodiscard]] std::string_view meaning(checker::fault what) noexcept;
 
 /// The steps, then what went wrong.
