@@ -24,7 +24,8 @@ std::uint64_t spread(std::uint64_t value) {
 
 constexpr unsigned rank_shift = 40;
 
-/// What a rank did to the shared word. Whatever goes into a word must come out once or be there at the end.
+/// The operations of a rank on the shared word. Every value that goes into a word must come out once or be
+/// there at the end.
 struct tally {
   std::uint64_t operations = 0;
   std::uint64_t went_in = 0;   ///< sum of `spread`

@@ -1,5 +1,5 @@
 /// \file
-/// What `nearfar doctor` looks at, and the means with which each check looks at it.
+/// The checks of `nearfar doctor`, and the means that they share.
 #pragma once
 
 #include <mpi.h>
@@ -15,18 +15,17 @@
 
 namespace nearfar::command::doctor {
 
-/// What became of a check, in the order of weight: of several ranks' outcomes the last one counts.
+/// The outcome of a check, in the order of weight: of several ranks' outcomes the last one counts.
 enum class outcome : std::uint8_t { ok, skip, warn, no_answer, fail };
 
-/// What one rank found.
+/// The finding of one rank.
 struct finding {
   outcome result = outcome::ok;
   std::string seen{};    ///< the measured value; empty on ranks that measured nothing
-  std::string advice{};  ///< what to do about it; empty for the check's own cure
+  std::string advice{};  ///< the cure; empty for the check's own cure
 };
 
-/// Another rank, or MPI, did not answer in time. What MPI does after that is anybody's guess, so no check
-/// follows.
+/// Another rank, or MPI, did not answer in time. MPI may do anything after that, so no check follows.
 struct unanswered : error {
   using error::error;
 };
@@ -80,7 +79,7 @@ struct check {
   const char* name;
   int ranks_needed;
   finding (*run)(examination&);
-  const char* cure;  ///< what to do about anything but ok, unless the finding says better
+  const char* cure;  ///< the advice for any outcome but ok, unless the finding has one
 };
 
 /// All checks in the order in which they run: what can bring MPI or the process down comes last.

@@ -1,5 +1,5 @@
 /// \file
-/// What moving a cache line costs here.
+/// The cost of moving a cache line on this machine.
 #pragma once
 
 #include <functional>

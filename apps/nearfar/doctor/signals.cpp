@@ -20,8 +20,8 @@ int largest_tag(const examination& e) {
   return found != 0 ? *bound : 32767;
 }
 
-/// Who has sent on that tag; asked before receiving, as nearfar does, since a receive from any source never
-/// ends between nodes on MPICH 5.0.2 over UCX.
+/// The rank that has sent on that tag. Asked before receiving, as nearfar does, since a receive from any
+/// source never ends between nodes on MPICH 5.0.2 over UCX.
 int next_sender(const examination& e, int tag) {
   const auto end = clock::now() + patience;
   for (;;) {

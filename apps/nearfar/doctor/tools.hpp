@@ -1,5 +1,5 @@
 /// \file
-/// What the doctor's checks share: words to operate on, and how often to do so.
+/// The common tools of the doctor's checks: words to operate on, and how often to do so.
 #pragma once
 
 #include <fmt/format.h>
@@ -147,12 +147,12 @@ inline finding never_met() {
           "try again with a processor for each rank and nothing else running"};
 }
 
-/// What became of increments of one word by all ranks, or of one word on each node by its ranks.
+/// The outcome of increments of one word by all ranks, or of one word on each node by its ranks.
 struct increments {
   std::uint64_t done = 0;
   std::uint64_t met = 0;             ///< found another rank's increment
   std::uint64_t sum_of_results = 0;  ///< of what was in the word before each
-  std::uint64_t counted = 0;         ///< what is in the words at the end
+  std::uint64_t counted = 0;         ///< the sum of the words at the end
 
   /// `add` increments and returns the old value; `read` returns the word on one rank and 0 on the others.
   /// Collective.

@@ -1,5 +1,5 @@
 /// \file
-/// What a publication claims, as data, and the one judge that holds a claim to what was found.
+/// The claims of a publication, as data, and the one judge that compares a claim with the findings.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct place_found {
   std::string scenario{};
 };
 
-/// What was found there, in a column: the median over repetitions, if it was measured.
+/// The finding at a place, in a column: the median over repetitions, if it was measured.
 using finding_at = std::function<std::optional<double>(const place_found& where, const std::string& column)>;
 
 /// A number that is measured, or made of such numbers. It has no value if one of them was not measured.
@@ -103,7 +103,7 @@ struct verdict_on_claim {
 // ---- kinds of evidence
 // -------------------------------------------------------------------------------------
 
-/// Ratio: one takes at least so many times as long as another.
+/// Ratio: one takes at least `times` times as long as another.
 [[nodiscard]] evidence takes_times(const quantity& one, const quantity& other, double times,
                                    const std::string& what = "ratio");
 

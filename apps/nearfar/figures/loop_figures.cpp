@@ -65,7 +65,7 @@ void print_list(const std::vector<const figure_definition*>& figures) {
 void check(const figures_options& options) {
   constexpr double longest = 3600;
   const double seconds = options.min_time.value_or(longest);
-  const bool can_be = seconds > 0 && seconds <= longest;  // what is no number cannot
+  const bool can_be = seconds > 0 && seconds <= longest;  // false for NaN, too
   if (!can_be)
     throw usage_error(
         fmt::format("--min-time must be a positive number of seconds, at most {}, not {}", longest, seconds));
@@ -126,7 +126,7 @@ figure_machine machine_of(const figures_options& options, bool pinned) {
   return machine;
 }
 
-/// What readers of a figure must know of where it was measured.
+/// Notes on the machine that readers of a figure must know.
 std::vector<std::string> notes_on(const figure_definition& figure, int real_domains,
                                   const std::string& emulated, const std::string& unpinned) {
   std::vector<std::string> notes;

@@ -52,7 +52,7 @@ std::filesystem::path results_path(const paper_options& options, const std::stri
 /// How many ranks a shape says, in either way.
 int all_ranks(const shape& of) { return of.ranks != 0 ? of.ranks : of.nodes * of.ranks_per_node; }
 
-/// Only those of so many ranks at most.
+/// Only shapes of at most `most_ranks` ranks.
 std::vector<shape> shapes_of(const paper& of, const analysis& what, const paper_options& options) {
   if (what.shapes.empty()) return of.shapes(options.most_ranks, options.ranks_per_node);
   std::vector<shape> result;
@@ -128,8 +128,8 @@ bool is_of_same(const std::filesystem::path& path, const plan& now) {
   return false;
 }
 
-/// What the results files of a folder say of what is asked for now: another run may have left there what it
-/// measured at other places, with other numbers of messages for example.
+/// The findings of a folder's results files on the analyses that are asked for now. An earlier run may have
+/// left findings there from other places, for example with other numbers of messages.
 class findings {
  public:
   findings(const paper& of, const paper_options& options) {
@@ -314,7 +314,7 @@ int run_paper(const paper& of, paper_options options) {
   }
   session.reset();
   if (how.rank != 0) return status;
-  // What was claimed of a cluster is judged by what is like it.
+  // A run on real ranks judges no claims, since its machine is not like the cluster of the claims.
   const std::optional<std::string> claims = options.on_mpi() ? std::nullopt : judge_claims(of, options);
   std::fflush(stdout);
   std::vector<std::string> report;

@@ -1,7 +1,7 @@
 /// \file
-/// nearfar figures PAPER: the analyses of a publication, each a benchmark with some values of its axes, in
-/// the simulated cluster or in the threads of this machine, drawn on a page, and what the paper claims judged
-/// by what was found.
+/// nearfar figures PAPER: the analyses of a publication, drawn on a page, and the paper's claims judged by
+/// the findings. Each analysis is a benchmark with some values of its axes, in the simulated cluster or in
+/// the threads of this machine.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -41,12 +41,13 @@ struct paper {
   int repetitions = 2;
   std::map<std::string, std::vector<std::string>> values{};        ///< of all analyses
   std::map<std::string, std::vector<std::string>> quick_values{};  ///< in place of those, with --quick
-  /// The shapes of clusters up to so many ranks; throws `usage_error` for nodes that do not go with them.
+  /// The shapes of clusters of at most `most_ranks` ranks. Throws `usage_error` for nodes that do not go with
+  /// them.
   std::function<std::vector<shape>(int most_ranks, int ranks_per_node)> shapes;
   std::vector<claim> claims{};
   /// Of the page of what real ranks did; empty: they are not asked.
   std::string title_on_mpi{};
-  bool has_fixed_shapes = false;  ///< whatever --ranks-per-node
+  bool has_fixed_shapes = false;  ///< for any --ranks-per-node
   /// Medians that were published of `machine`, to be drawn beside what is simulated.
   std::function<std::vector<measured_point>()> published{};
 };

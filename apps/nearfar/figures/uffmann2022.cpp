@@ -86,7 +86,7 @@ values with(values these, const values& others) {
 
 const values critical_work{{"critical_work", {"0", "1", "2", "3", "4", "5"}}};
 
-/// The shortest wait for which the mean one, shared by all ranks, is so many nanoseconds.
+/// The shortest wait for which the mean one, shared by all ranks, is `shared_ns` nanoseconds.
 std::int64_t shortest_wait(int ranks, double shared_ns) { return std::llround(shared_ns * ranks / 1.5); }
 
 values waits(int ranks, const std::vector<double>& shared_us) {
@@ -179,7 +179,7 @@ std::vector<analysis> experiments() {
 
 // ---- claims -----------------------------------------------------------------------------------------------
 
-// What was measured. `ranks`: of the ECSB; the others have one shape.
+// The measured quantities. `ranks`: of the ECSB; the others have one shape.
 
 quantity upb(const std::string& lock, const std::string& scenario) {
   return {{.object = lock, .ranks = 4, .scenario = scenario}, "time"};
@@ -194,7 +194,7 @@ quantity wbab(const std::string& lock, int ranks, double shared_us, const std::s
   return {{.object = lock, .ranks = ranks, .at = {{"wait_ns", shortest_wait(ranks, shared_us * 1000)}}},
           column};
 }
-/// RH with so many turns of backoff at most, and so unfair.
+/// RH with at most `turns` turns of backoff, and so unfair.
 quantity rh(int ranks, int turns, int factor, std::map<std::string, std::int64_t> at = {},
             const std::string& column = "time") {
   at.insert({{"local_backoff_max_ns", std::int64_t{turns} * turn_ns}, {"fairness_factor", factor}});

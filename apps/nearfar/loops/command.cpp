@@ -64,7 +64,7 @@ struct loop_options {
   [[nodiscard]] bool is_relax() const { return benchmark == "relax"; }
 };
 
-/// What --lengths says.
+/// The lengths that --lengths names.
 std::vector<std::size_t> lengths_of(const std::vector<std::string>& texts) {
   std::vector<std::size_t> lengths;
   for (const std::string& text : texts) {

@@ -25,7 +25,7 @@ struct loop_results {
   [[nodiscard]] bool all_verified() const;
 };
 
-/// What is printed about a run as a whole.
+/// The heading that is printed about a run as a whole.
 struct loop_heading {
   std::string benchmark;
   std::string pinning;

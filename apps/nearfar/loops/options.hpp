@@ -85,7 +85,7 @@ inline constexpr length_range bytes_of_padding{.least = 0, .digits = 9};
                                                      const std::vector<std::string>& texts,
                                                      const length_range& range = lengths_of_vectors);
 
-/// What --placement and --huge-pages say. Throws `usage_error`.
+/// The placement that --placement and --huge-pages name. Throws `usage_error`.
 [[nodiscard]] page_placement parse_placement(const std::string& text, bool huge_pages);
 
 /// Says on stderr what the system refused when pages were placed.

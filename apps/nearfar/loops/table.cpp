@@ -60,7 +60,7 @@ bench::median_interval over(const std::vector<loop_sample>& samples,
   return bench::median_of(std::move(values));
 }
 
-/// What the benchmark calls fast.
+/// The rate that the benchmark reports as its speed.
 struct rate {
   const char* name;
   std::optional<double> (*of)(const loop_sample&);

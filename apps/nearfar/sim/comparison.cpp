@@ -23,7 +23,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// What the measurements were made with.
+/// The parameters of the published measurements.
 const bench::lock_parameters published{.max_local_passes = published_local_passes};
 
 /// The published loop: as `bench::lock_loop`, but nothing is counted in the critical section, which would

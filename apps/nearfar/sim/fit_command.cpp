@@ -65,7 +65,7 @@ published_data data_of(const fit_options& options, const fit_plan& plan) {
   return data;
 }
 
-/// What remains of the measurements when only these locks count.
+/// The measurements of only these locks.
 published_data only(published_data data, const std::set<std::string>& locks) {
   const auto other = [&](const measured_point& point) { return !locks.contains(point.lock); };
   std::erase_if(data.ecsb, other);

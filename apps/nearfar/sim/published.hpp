@@ -46,7 +46,7 @@ struct source {
 /// The file, or, for an empty name, the shipped one. Throws `usage_error` if it cannot be read.
 [[nodiscard]] source read_source(const std::string& file, std::string_view shipped);
 
-/// What was measured.
+/// The published measurements.
 struct published_data {
   std::vector<measured_point> ecsb;
   std::vector<measured_point> upb;

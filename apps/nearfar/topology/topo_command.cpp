@@ -53,7 +53,7 @@ struct topo_options {
   }
 };
 
-/// What a rank knows of itself; sent as it is.
+/// The facts that a rank knows about itself; sent as they are.
 struct seat {
   std::array<char, 128> host{};
   std::array<char, 128> binding{};
@@ -70,7 +70,7 @@ struct seat {
   }
 };
 
-/// What is shown of a world.
+/// The part of a world that is shown.
 struct scene {
   const char* world;
   locality tree;

@@ -60,7 +60,7 @@ struct where_options {
   bool as_json = false;
 };
 
-/// What is asked for, read and checked.
+/// The user's request, read and checked.
 struct where_plan {
   std::vector<loop_container> containers;
   std::size_t length;
@@ -73,7 +73,7 @@ struct where_plan {
   bool serial;
 
   [[nodiscard]] team workers() const { return team(threads); }
-  /// Who writes to the pages first.
+  /// The threads that write to the pages first.
   [[nodiscard]] team initialisers() const { return serial ? team::serial() : workers(); }
 };
 
@@ -191,7 +191,7 @@ std::string share_of(const page_report& report) {
   return share ? fmt::format("{:.1f} %", percent * *share) : "-";
 }
 
-/// What limits the meaning of the numbers.
+/// The facts that limit the meaning of the numbers.
 std::vector<std::string> remarks_on(const where_plan& plan, const std::vector<container_finding>& found) {
   std::vector<std::string> remarks;
   const auto told = [](const container_finding& each) { return each.report.located; };
