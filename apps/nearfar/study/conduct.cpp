@@ -68,8 +68,8 @@ class conductor {
   }
   [[nodiscard]] std::size_t repetitions() const { return static_cast<std::size_t>(plan_->repetitions); }
 
-  /// What was named must run somewhere; of "all" and of the default what can. Whether anything can, where
-  /// that is no error.
+  /// Chooses the configurations that can run. Of a named object at least one must run; of "all" and of the
+  /// default, those run that can. Returns whether any can, if that is no error.
   [[nodiscard]] bool choose() {
     std::map<const bench::object*, std::string> left_out;
     std::set<const bench::object*> chosen;
@@ -184,7 +184,7 @@ class conductor {
             .more = more};
   }
 
-  /// What must be the same for figures to be put beside each other: a run with others cannot go on.
+  /// The circumstances that must be equal for figures to be compared: a run under others cannot go on.
   [[nodiscard]] nlohmann::ordered_json circumstances() const {
     if (on_->kind() == bench::world_kind::engine)
       return {{"world", plan_->world}, {"machine", on_->description()}, {"seed", plan_->seed}};
@@ -224,12 +224,12 @@ class conductor {
       sample.measured[each.name] = bench::or_null(each.of(sample));
   }
 
-  /// What tells a sample's configuration from the others.
+  /// A text that tells a sample's configuration from the others.
   static std::string identity(const bench::sample& of) {
     return nlohmann::ordered_json{of.benchmark, of.object, of.parameters, of.axes, of.nodes, of.ranks}.dump();
   }
 
-  /// What was measured before there was an effort has none of it.
+  /// Samples of versions without efforts have none, and so agree with every effort.
   static bool is_same_effort(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now) {
     return std::ranges::all_of(before.items(), [&](const auto& each) {
       return now.value(each.key(), nlohmann::ordered_json()) == each.value();
@@ -261,7 +261,7 @@ class conductor {
     std::size_t repetitions_found = 0;
     for (const auto& [place, samples] : by_repetition) {
       if (samples.size() != samples_of(place.first)) {
-        // What a kill has cut off is the last in the file, and all of it is measured again.
+        // A repetition that a kill has cut off is the last in the file, and is measured again as a whole.
         const bool is_last = samples.size() < samples_of(place.first) && samples.back() == &found.back() &&
                              samples.front() == &found.back() - (samples.size() - 1);
         if (!is_last)

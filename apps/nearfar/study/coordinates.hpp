@@ -1,5 +1,5 @@
 /// \file
-/// What tells the lines of a table apart.
+/// The coordinates that tell the lines of a table apart.
 #pragma once
 
 #include <string>

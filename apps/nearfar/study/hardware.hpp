@@ -1,5 +1,5 @@
 /// \file
-/// What the worlds of real hardware have in common when they carry out a plan.
+/// The common part of the worlds of real hardware when they carry out a plan.
 #pragma once
 
 #include <chrono>
@@ -27,8 +27,8 @@ template <world W>
 
 [[nodiscard]] std::optional<topology_spec> topology_of(const plan& what);
 
-// What ends a run early; what was measured is kept by rank 0. Where it is the one that hangs in a call,
-// another rank ends the job.
+// These end a run early, and rank 0 keeps the measurements. If rank 0 hangs in a call, another rank ends the
+// job.
 [[nodiscard]] stall_guard guard_over(study_output& output, const plan& what,
                                      std::optional<stall_limits> limits, int rank);
 [[nodiscard]] interruption::keeper keeper_of(study_output& output);

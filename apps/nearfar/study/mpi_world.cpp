@@ -78,7 +78,8 @@ class team_of_first {
   std::vector<std::string> binding_;
 };
 
-/// What rank 0 tells the others: the configuration that is played next, or that it is over, with a status.
+/// Rank 0's message to the others: the configuration that is played next, or that the run is over, with a
+/// status.
 struct cue {
   std::int64_t index = over;
   std::int64_t status = 0;
@@ -134,7 +135,7 @@ class mpi_stage final : public stage {
   void end(int status) { exchange({cue::over, status}); }
 
  private:
-  /// What is wrong on some ranks ends it on all.
+  /// A fault on some ranks ends the run on all.
   void make_team(int count, const mpi::options& how) {
     std::string wrong;
     try {
@@ -168,7 +169,7 @@ class mpi_stage final : public stage {
     }
   }
 
-  /// Rank 0's cue on all ranks. Who waits for long leaves its core to those who play.
+  /// Rank 0's cue on all ranks. A rank that waits for long leaves its core to the ranks that play.
   cue exchange(const cue& mine) {
     std::array<std::int64_t, 2> words{mine.index, mine.status};
     MPI_Request request = MPI_REQUEST_NULL;

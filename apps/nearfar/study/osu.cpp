@@ -64,7 +64,7 @@ std::optional<double> over(const osu_line& line, const std::string& name, joined
   return values.empty() ? std::nullopt : std::optional(by(values));
 }
 
-/// What latencies were measured of: "acquire", and in words "acquisitions".
+/// Operations whose latencies were measured: "acquire", and in words "acquisitions".
 struct operations {
   std::string name;
   std::string words;
@@ -154,7 +154,7 @@ class osu_benchmark {
            tells(swept_, name);
   }
 
-  /// What is the same in a block.
+  /// The coordinates that all lines of a block share.
   [[nodiscard]] std::vector<std::string> key_of(const osu_line& of) const {
     std::vector<std::string> key{of.of->object->name, of.scenario};
     for (const coordinate& each : of.coordinates)
@@ -241,7 +241,7 @@ class osu_benchmark {
     return fmt::format("{:<{}}", value_of(of, swept_), width_of_first);
   }
 
-  /// What readers must know of the next line.
+  /// The remarks that readers of the next line need.
   static std::string remark_on(const osu_line& of) {
     std::string text;
     if (!std::ranges::all_of(of.samples, &bench::sample::verified))

@@ -1,5 +1,5 @@
 /// \file
-/// What comes out of a study: samples, results file, table.
+/// The results of a study: samples, results file, table.
 #pragma once
 
 #include <memory>
@@ -17,13 +17,13 @@
 
 namespace nearfar::command {
 
-/// What comes out of a study, kept by the conductor alone. Any thread may stop it while another records.
+/// The results of a study. Only the conductor keeps them. Any thread may stop it while another records.
 class study_output {
  public:
   explicit study_output(const plan& what) : plan_(&what) {}
 
-  /// Starts the results file. Here and in the other members what goes wrong is thrown as `nearfar::error`,
-  /// once: later members then do without the file.
+  /// Starts the results file. This member and the others throw `nearfar::error` for a fault, once: later
+  /// members then do without the file.
   void open(const measurement& of, table_layout layout, std::size_t repetitions);
   /// Samples of an earlier run, by the index of their configuration.
   [[nodiscard]] const std::vector<bench::sample>& found() const noexcept { return found_; }

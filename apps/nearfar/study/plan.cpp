@@ -88,7 +88,7 @@ std::vector<bench::point> points_on(const std::vector<bench::axis>& axes, const 
   return bench::points_of(along);
 }
 
-/// What tells points from each other: all but efforts.
+/// The coordinates that tell points from each other: all except efforts.
 std::string identity_of(const configuration& of) {
   std::string text = fmt::format("{} {} {} {} {}", of.benchmark->name, of.object->name, of.where.ranks,
                                  of.where.nodes, of.where.ranks_per_node);
@@ -99,7 +99,7 @@ std::string identity_of(const configuration& of) {
   return text;
 }
 
-/// What the object takes of each, every combination once.
+/// The parameters that the object takes of each point, every combination once.
 std::vector<bench::point> parameters_of(const bench::object& of, const std::vector<bench::point>& all) {
   std::vector<bench::point> result;
   for (const bench::point& each : all) {

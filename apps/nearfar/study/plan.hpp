@@ -1,5 +1,5 @@
 /// \file
-/// What is to be measured: benchmarks x objects x axes x ranks, as a user asks for it and point by point.
+/// The points to measure: benchmarks x objects x axes x ranks, as a user asks for them and one by one.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct request {
   std::vector<std::string> objects;
   std::map<std::string, std::vector<std::string>> values;
   std::vector<shape> shapes;
-  bool leaves_out = false;  ///< what cannot run, although it is named; otherwise that is an error
+  bool leaves_out = false;  ///< drops named objects that cannot run; otherwise they are an error
 };
 
 /// A point of the study.
@@ -61,7 +61,7 @@ enum class output_mode : std::uint8_t {
   growing  ///< a file that is appended to, by which a later run goes on where this one was ended
 };
 
-/// What is printed.
+/// The form of the printed results.
 enum class table_format : std::uint8_t { table, osu };
 
 struct plan {

@@ -50,7 +50,7 @@ class simulated_stage final : public stage {
  private:
   /// Without this a run that is too large would be killed by the system, and say nothing.
   void refuse_what_does_not_fit(const shape& of) const {
-    // What runs of up to 65,520 ranks, and of 4,000 locks, have taken, and some more.
+    // The memory that runs of up to 65,520 ranks, and of 4,000 locks, have taken, and some more.
     constexpr std::size_t bytes_of_rank = std::size_t{24} << 10U;
     constexpr std::size_t bytes_of_object = 1024;
     std::int64_t objects = 1;

@@ -51,7 +51,7 @@ class growing_file final : public record_sink {
   [[nodiscard]] std::vector<bench::sample> found() const override { return samples_; }
 
   void drop_last(std::size_t count) override {
-    // What stands between and behind them says how earlier runs ended.
+    // Records between and behind the samples say how earlier runs ended.
     std::size_t records = 0;
     std::size_t left = count;
     for (std::size_t i = file_.found().size(); left > 0 && i-- > 0; ++records)
@@ -76,7 +76,7 @@ class growing_file final : public record_sink {
   }
 
   std::string keep(const nlohmann::ordered_json& why) override {
-    // What an earlier run left is as it was if this one has added nothing.
+    // If this run has added nothing, the file of an earlier run stays as it is.
     if (goes_on_ || file_.is_new()) file_.append(std::array{why});
     return path_;
   }

@@ -30,7 +30,7 @@ class record_sink {
   virtual void write(const std::vector<nlohmann::ordered_json>& records) = 0;
   /// All is there.
   virtual void complete() = 0;
-  /// What there is remains, with a last record that says why it is not all. Returns the file's name.
+  /// Keeps the records so far, with a last record that says why some are missing. Returns the file's name.
   virtual std::string keep(const nlohmann::ordered_json& why) = 0;
 };
 

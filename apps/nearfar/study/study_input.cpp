@@ -24,7 +24,7 @@ namespace {
 
 using json = nlohmann::json;
 
-/// What a scalar is as words of the command line, where commas separate them.
+/// A scalar as words of the command line, where commas separate them.
 std::vector<std::string> split(const json& value) {
   if (value.is_number()) return {value.dump()};
   if (!value.is_string()) return {};
@@ -82,7 +82,7 @@ class study_reader {
       shared.erase("studies");
       for (std::size_t i = 0; i < each_of.size(); ++i) {
         if (!each_of[i].is_object()) refuse(fmt::format("studies[{}] must be an object", i));
-        // What all have in common is said once.
+        // The file states the common members once, outside the studies.
         json one = shared;
         one.update(each_of[i]);
         add(one, fmt::format("studies[{}]: ", i));

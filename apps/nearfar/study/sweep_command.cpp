@@ -23,14 +23,15 @@ namespace {
 struct sweep_options {
   std::string study;
   plan what;
-  // What the file says if the command line does not.
+  // Where these are empty, the file's values count.
   std::optional<int> repetitions;
   std::optional<double> precision;
   std::optional<std::uint64_t> seed;
   bool only_list = false;
 };
 
-/// What the study comes to where nothing is said of ranks yet. Throws `usage_error`, which names the study.
+/// The points of the study, with an empty shape where no ranks are named yet. Throws `usage_error`, which
+/// names the study.
 std::vector<configuration> points_of(const std::string& study, plan what) {
   for (request& each : what.requests)
     if (each.shapes.empty()) each.shapes = {shape{}};

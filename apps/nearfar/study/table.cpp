@@ -153,7 +153,7 @@ class benchmark_table {
                           : "range, as fewer than 6 repetitions give no 95 % interval";
   }
 
-  /// What makes figures steady.
+  /// The advice that makes figures steady.
   [[nodiscard]] std::string cure() const {
     const auto effort = std::find_if(benchmark_->axes.begin(), benchmark_->axes.end(),
                                      [](const bench::axis& each) { return each.is_effort; });
@@ -194,7 +194,7 @@ class benchmark_table {
       const bench::column& each = *shown;
       const auto value = over(samples, each);
       const auto cell = [&](double bench::median_interval::*part, std::size_t width) {
-        // What is wider than its column is still apart from the next.
+        // The space keeps a figure that is wider than its column apart from its neighbour.
         line += value ? fmt::format(" {:>{}.{}f}", (*value).*part, width - 1, each.digits)
                       : fmt::format("{:>{}}", "-", width);
       };
@@ -212,7 +212,7 @@ class benchmark_table {
     });
   }
 
-  /// What readers must know of a line's figures.
+  /// The remarks on a line's figures that readers must know.
   [[nodiscard]] std::string remark_on(const group& samples) const {
     std::string counted;
     for (const bench::remark& each : benchmark_->remarks)

@@ -18,7 +18,7 @@ struct result {
   bench::sample sample;
 };
 
-/// What the table says besides.
+/// The facts for a table besides the results.
 struct table_layout {
   std::vector<configuration> configurations;
   std::string world;

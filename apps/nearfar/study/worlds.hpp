@@ -18,8 +18,7 @@ struct placement {
   bool oversubscribed = false;
 };
 
-/// Plays points of a study, one repetition at a time. What a conductor, which decides on their order, works
-/// with.
+/// Plays points of a study, one repetition at a time. A conductor decides on their order.
 class stage {
  public:
   stage() = default;
@@ -33,7 +32,7 @@ class stage {
   /// The whole description of a simulated machine; else null.
   [[nodiscard]] virtual nlohmann::ordered_json description() const { return nullptr; }
   [[nodiscard]] virtual placement place(const shape& of) = 0;
-  /// One repetition of the configuration of that index. What it throws ends the study.
+  /// One repetition of the configuration of that index. An exception ends the study.
   [[nodiscard]] virtual std::vector<bench::sample> play(std::size_t index, int repetition) = 0;
 };
 
