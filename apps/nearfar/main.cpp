@@ -109,7 +109,7 @@ place place_of(const CLI::App& app, const std::vector<std::string>& words) {
   return result;
 }
 
-/// What is wrong with the subcommands that `words` begin with, or nothing.
+/// The fault in the subcommands that `words` begin with, or nothing.
 std::string unknown_subcommand(const CLI::App& app, const std::vector<std::string>& words) {
   place within = start_of(app);
   const char* const elsewhere =
@@ -138,7 +138,7 @@ std::string unknown_option(const CLI::App& app, const std::vector<std::string>& 
   return "";
 }
 
-/// What the parser found wrong, in one sentence.
+/// The parser's error, in one sentence.
 std::string text_of(const CLI::App& app, const CLI::ParseError& error) {
   std::string text = error.what();
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
@@ -177,7 +177,7 @@ int parse_and_run(const launch& how, int argc, char** argv) {
   refuse_careless_values(app);
 
   const std::vector<std::string> words = with_help_as_option(std::vector<std::string>(argv + 1, argv + argc));
-  // What shells call (nearfar completion): words that need not be complete, nor right.
+  // Shells call this (nearfar completion). The words need not be complete, nor right.
   if (!words.empty() && words.front() == "complete") {
     for (const std::string& each : completion_candidates(app, {words.begin() + 1, words.end()}))
       fmt::print("{}\n", each);
@@ -215,7 +215,7 @@ using namespace nearfar;
 /// Whether the subcommand is the one that checks, which has other options than those that measure.
 bool checks(int argc, char** argv) { return argc > 1 && std::string_view(argv[1]) == "check"; }
 
-/// What is to be done in the command's words, where the library names an option that only programs have.
+/// The advice in the command's words, if the library names an option that only programs have.
 std::string without_options_of_cpp(std::string_view text, bool is_check) {
   for (const std::string_view cure : {": raise nearfar::", ": lower nearfar::"})
     if (const std::size_t at = text.find(cure); at != std::string_view::npos)
@@ -266,7 +266,7 @@ int main(int argc, char** argv) {
   const int status = run(command::launch::from_environment(), argc, argv, has_said);
   errno = 0;
   if (has_said || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return status;
-  // What failed before has left no reason any more.
+  // A write that failed earlier has left no reason in errno.
   command::say(fmt::format("nearfar: {}\n", command::lost_output(errno != 0 ? std::strerror(errno) : "")));
   return status != command::success ? status : command::failure;
 }

@@ -1,5 +1,5 @@
 /// \file
-/// What the word that a user is typing may become.
+/// The possible completions of the word that a user is typing.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -24,7 +24,7 @@ inline constexpr int bad_input = 2;
 /// The command ran into a limit before it could tell whether something is wrong.
 inline constexpr int undecided = 3;
 
-/// What the user asked for cannot be done; ends the command with `bad_input` and one line.
+/// The user asked for something that cannot be done. Ends the command with `bad_input` and one line.
 struct usage_error : error {
   using error::error;
 };

@@ -9,7 +9,7 @@
 
 namespace nearfar::command {
 
-/// What becomes of a variable.
+/// How the command treats a variable.
 enum class treatment {
   ignored,   ///< removed before the library that reads it starts
   refused,   ///< the command ends, and names it, where it counts
@@ -21,7 +21,7 @@ enum class treatment {
 /// A row of the command's table of variables. The first row that fits a name counts.
 struct influence {
   std::string_view name;   ///< of all that begin with it, if a * ends it
-  std::string_view bends;  ///< what it changes, as in "NAME=value: ..."
+  std::string_view bends;  ///< its effect, as in "NAME=value: ..."
   treatment does;
 };
 
@@ -39,7 +39,8 @@ struct found_variable {
 /// Their names and values, for records.
 [[nodiscard]] nlohmann::ordered_json variables_record();
 
-/// The first rank says, once, what was ignored. Who measures or shows places calls it before.
+/// The first rank says, once, which variables were ignored. Commands that measure or show places call it
+/// before.
 void say_ignored_variables();
 
 /// "HWLOC_SYNTHETIC describes another machine", where hwloc says that the machine is another.

@@ -13,7 +13,7 @@ struct free_memory {
   std::size_t bytes;
   std::size_t usable;
 
-  /// What the system and, where it sets a limit, the control group say; nothing if they do not.
+  /// The memory that the system and, where it sets a limit, the control group report; nothing if they do not.
   [[nodiscard]] static std::optional<free_memory> now();
   /// "N MiB of memory: M MiB are free", of what is needed.
   [[nodiscard]] std::string text_for(std::size_t needed) const;

@@ -101,7 +101,7 @@ class formatter final : public CLI::Formatter {
   }
 
  private:
-  /// What is left of it by the indentation of subcommands within --help-all.
+  /// The width that the indentation of subcommands within --help-all leaves.
   [[nodiscard]] std::size_t width() const { return width_ - std::min(width_ / 2, 2 * depth_); }
 
   [[nodiscard]] std::string entry(const std::string& name, const std::string& description) const {

@@ -21,7 +21,7 @@ constexpr int end_of_wait = SIGUSR2;
 interruption::interruption(int rank, keeper keep) {
   sigemptyset(&awaited_);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU}) {
-    // Who started the process may want a signal ignored, as nohup does.
+    // The parent of the process may want a signal ignored, as nohup does.
     struct sigaction now {};
     if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
     sigaddset(&awaited_, signal);

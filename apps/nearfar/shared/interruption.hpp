@@ -1,5 +1,5 @@
 /// \file
-/// What becomes of a benchmark that is told to end: by ctrl-C, a batch system's limit, a closed terminal.
+/// The end of a benchmark that ctrl-C, a batch system's limit or a closed terminal tells to end.
 #pragma once
 
 #include <atomic>

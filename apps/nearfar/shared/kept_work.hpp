@@ -1,5 +1,5 @@
 /// \file
-/// What becomes of results that are not complete when a process is told to end, or an exception ends it.
+/// Keeps or removes incomplete results when a process is told to end, or an exception ends it.
 #pragma once
 
 #include <exception>

@@ -15,7 +15,7 @@ inline constexpr std::array<const char*, simulation::transfer_count> transfer_na
                                                                                     "accumulate", "message"};
 inline constexpr std::array<const char*, 3> executor_names{"origin", "nic", "target"};
 
-/// What a number may be.
+/// The range of a number.
 struct bounds {
   double low = 0;
   double high = std::numeric_limits<double>::max();

@@ -1,5 +1,5 @@
 /// \file
-/// What the parser of the command line lets pass and users did not mean.
+/// Values that the parser of the command line lets pass and that users did not mean.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -21,7 +21,7 @@ void refuse_careless_values(CLI::App& app);
 
 inline constexpr int most_threads = 4096;
 
-/// Throws `usage_error` unless so many threads can be asked for with `option`.
+/// Throws `usage_error`, which names `option`, for a number of threads that is too small or too large.
 void check_threads(int threads, const char* option = "--threads");
 
 }  // namespace nearfar::command

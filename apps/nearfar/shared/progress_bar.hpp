@@ -17,7 +17,7 @@ class progress_bar {
   ~progress_bar();
   /// The next step begins.
   void step(const std::string& text);
-  /// So many steps less are to come.
+  /// Takes `count` steps off the steps that are to come.
   void skip(std::size_t count);
 
  private:

@@ -12,7 +12,7 @@
 
 namespace nearfar::command {
 
-/// What a benchmark adds to what the process knows of itself.
+/// The facts that a benchmark adds to those that the process knows of itself.
 struct measurement {
   std::string schema = bench::results_schema;
   std::string benchmark;

@@ -71,7 +71,7 @@ void set_environment(const std::filesystem::path& package) {
   setenv("OPENBLAS_NUM_THREADS", "1", 0);
 }
 
-/// What the package ended with; throws `nearfar::error` if it did not.
+/// The exit status of the package. Throws `nearfar::error` if the package did not run to its end.
 int status_of_package(int ended, const interpreter& python, const std::string& module) {
   if (!WIFEXITED(ended)) throw error("the report was stopped by a signal");
   const int status = WEXITSTATUS(ended);

@@ -23,7 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-/// What a rank tells rank 0; sent as it is.
+/// A rank's message to rank 0, sent as it is.
 using note = std::array<char, 160>;
 
 std::string text_of(const stalled& stall) {
@@ -100,11 +100,11 @@ void stall_guard::end(const stalled& stall, const mpi::communicator& ranks) {
     const std::scoped_lock hold(guard_);
     heard_[stall.rank] = mine;
   }
-  dog_->arm(allowance());  // what follows calls MPI, too
+  dog_->arm(allowance());  // the calls below call MPI, too
   try {
     rank_ == 0 ? hear_others(ranks) : wait_for_first(mine, ranks);
   } catch (const mpi::mpi_error&) {
-    // What is known has to do.
+    // The guard makes do with the messages that it has heard.
   }
   say(explanation(rank_ == 0 ? ranks.size() : 0));
   end_job();

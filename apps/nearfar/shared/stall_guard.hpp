@@ -1,5 +1,5 @@
 /// \file
-/// What becomes of a benchmark in which a rank waits for ever: one line, status 1, and what was measured.
+/// The end of a benchmark in which a rank waits for ever: one line, status 1, and the results so far.
 #pragma once
 
 #include <atomic>
@@ -44,9 +44,9 @@ class stall_guard {
   /// `keep` of its own.
   stall_guard(int rank, std::optional<stall_limits> limits, keeper keep);
 
-  /// What begins now: "lock 'mcs'".
+  /// The step `what` begins, such as "lock 'mcs'".
   void begin(const std::string& what);
-  /// What has begun goes on.
+  /// The step that has begun goes on.
   void beat();
   /// Nothing is to be expected of this process until the next beginning.
   void rest();
@@ -58,7 +58,7 @@ class stall_guard {
 
  private:
   [[nodiscard]] std::chrono::nanoseconds allowance() const;
-  /// What is known of the stall, in words.
+  /// The known facts about the stall, in words.
   [[nodiscard]] std::string explanation(int ranks) const;
   /// Keeps and says. The first thread that comes here ends the process, so others do not return.
   void say(const std::string& why);
