@@ -1,6 +1,7 @@
 /// \file
-/// What threads sleep on while they wait for a preloaded mutex. Nothing here allocates or calls a function of
-/// the threads library, because the program may have called this library from inside such a function.
+/// The futex on which threads sleep while they wait for a preloaded mutex. Nothing here allocates or calls a
+/// function of the threads library, because the program may have called this library from inside such a
+/// function.
 #pragma once
 
 #include <linux/futex.h>
