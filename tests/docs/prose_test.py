@@ -11,8 +11,6 @@ import unittest
 SOURCE = pathlib.Path(os.environ.get("NEARFAR_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
 # Documents that do not keep the rules yet. One that does must leave the list.
 EXEMPT: set[str] = set()
-# Folders whose comments are checked; messages of static_assert are checked in all C++ files.
-COMMENTED = ["src", "bench", "examples", "tests"]
 MOST_WORDS = 40
 MOST_LINES_OF_README = 100
 
@@ -28,8 +26,9 @@ CODE, LINK = "`code`", "`link`"  # what stands for either
 # Strings come first, so that a // within one begins no comment.
 CPP_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*')
 STATIC_ASSERT = re.compile(r'\bstatic_assert\s*\((?:[^;"]|"(?:[^"\\\n]|\\.)*"(?!\s*\)))*?((?:"(?:[^"\\\n]|\\.)*"\s*)+)\)\s*;')
-# The line over a part of a file, a word for clang-tidy, and an error that a compiler must give.
-NO_SENTENCE = re.compile(r"-{4}|NOLINT|error: ")
+# The line over a part of a file, a word for clang-tidy, an error that a compiler must give, and Doxygen's word before the text
+# on a file.
+NO_SENTENCE = re.compile(r"-{4}|NOLINT|error: |\\file$")
 
 # Not "Whatever happens, the lock ...", which is no subject.
 FREE_RELATIVE = re.compile(r"[\"'(*]*(?:(?:Who|What)\s|(?:Whoever|Whatever)\s(?!.*,))", re.DOTALL | re.IGNORECASE)
@@ -145,10 +144,9 @@ def static_assert_messages(text):
         yield text.count("\n", 0, found.start(1)) + 1, message
 
 
-def findings_in_cpp(name, text, with_comments=True):
-    parts = list(static_assert_messages(text)) + (list(comments(text)) if with_comments else [])
+def findings_in_cpp(name, text):
     found = []
-    for number, part in sorted(parts):
+    for number, part in sorted([*static_assert_messages(text), *comments(text)]):
         found += [
             f"{name}:{number + line - 1}: {rule}\n    {' '.join(sentence.split())}"
             for line, sentence in sentences(part)
@@ -167,9 +165,7 @@ class Sources(unittest.TestCase):
     def test_comments_and_static_asserts_keep_the_rules(self):
         found = []
         for file in cpp_files():
-            name = str(file.relative_to(SOURCE))
-            is_commented = any(name.startswith(f"{folder}/") for folder in COMMENTED)
-            found += findings_in_cpp(name, file.read_text(), is_commented)
+            found += findings_in_cpp(str(file.relative_to(SOURCE)), file.read_text())
         if found:
             self.fail("\n" + "\n".join([*found, f"{len(found)} found; CONTRIBUTING.md has the rules"]))
 
@@ -216,7 +212,10 @@ class Rules(unittest.TestCase):
             self.assertEqual(self.found(right), [], right)
 
     def test_comments_and_messages_of_sources_are_found(self):
-        text = """// Who waits
+        text = """/// \\file
+/// What begins the text on a file.
+#pragma once
+// Who waits
 // sleeps.
 int a;  // what is seen
 const char* b = "// Who is no comment";
@@ -227,8 +226,7 @@ static_assert(sizeof(int) == 4,
 static_assert(is_named("Who"));
 """
         lines = [int(found.split(":")[1]) for found in findings_in_cpp("a.cpp", text)]
-        self.assertEqual(lines, [1, 3, 7])
-        self.assertEqual(len(findings_in_cpp("a.cpp", text, with_comments=False)), 1)
+        self.assertEqual(lines, [2, 4, 6, 10])
 
     def test_long_sentences_are_found(self):
         self.assertEqual(self.found(f"First.\n\n{self.LONG}"), [])
