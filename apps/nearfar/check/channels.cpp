@@ -51,7 +51,7 @@ constexpr fifo_words channel_words{"channel", "message", "sends", "receives", "s
 struct checked_strategy {
   std::string_view name;
   bench::port_maker<engine::world, whole_port> make;
-  /// An end without a lock, so that calls are fenced by who makes them.
+  /// An end without a lock, so its callers fence their calls.
   bool tells_late;
   /// Nodes that are on their way back are not there.
   bool says_full_early;
@@ -163,7 +163,7 @@ bool closes_or_opens(const checker::object_plan& plan) {
                      [&](const auto& part) { return std::any_of(part.begin(), part.end(), does); });
 }
 
-/// A message that was sent before its receiver came: those who meet do so at one time.
+/// A message that was sent before its receiver came: ranks that meet do so at one time.
 std::optional<std::string> lonely_message(const history& what) {
   for (const checker::operation& sent : what.operations())
     for (const checker::operation& got : what.operations())

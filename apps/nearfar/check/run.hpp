@@ -41,7 +41,7 @@ struct checked {
 /// The record of a result.
 [[nodiscard]] nlohmann::ordered_json record_of(const checked& one);
 
-/// The result in a few words. `common`: what this case differs in is said too.
+/// The result in a few words. The text also says in which parts the case differs from `common`.
 [[nodiscard]] std::string result_text(const checked& one, const check_case& common);
 
 }  // namespace nearfar::command

@@ -1,4 +1,4 @@
-// nearfar completion: what makes shells complete what is typed.
+// nearfar completion: prints a script by which a shell completes the words of a command line.
 
 #include "apps/nearfar/shared/command.hpp"
 

@@ -71,7 +71,7 @@ void complete(MPI_Request& request, std::chrono::seconds limit, MPI_Status* stat
     mpi::check(MPI_Test(&request, &done, status), "MPI_Test");
     if (done != 0) return;
     if (tests % 64 != 0) continue;
-    // Sleeping leaves the processors to those who measure, which yielding does not while there is work for
+    // Sleeping leaves the processors to the ranks that measure. Yielding does not while there is work for
     // all.
     std::this_thread::sleep_for(std::chrono::microseconds(20));
     if (clock::now() - begin > limit)

@@ -82,7 +82,7 @@ struct check {
   const char* cure;  ///< the advice for any outcome but ok, unless the finding has one
 };
 
-/// All checks in the order in which they run: what can bring MPI or the process down comes last.
+/// All checks in the order in which they run: checks that can bring MPI or the process down come last.
 [[nodiscard]] std::span<const check> all_checks();
 
 }  // namespace nearfar::command::doctor

@@ -83,7 +83,7 @@ class far_probe {
       }
       to.cost(how_far, what) = cost;
     }
-    // Whoever carries out the one carries out the other, or they would not be atomic to each other.
+    // The same executor carries out both, or they would not be atomic to each other.
     to.cost(how_far, transfer::accumulate).by = to.cost(how_far, transfer::atomic).by;
     if (target != 0) to.cost(how_far, transfer::message) = message_cost(target);
   }
@@ -124,8 +124,8 @@ class far_probe {
     }
   }
 
-  /// `whole_`: one operation and its flush. Overhead: what issuing takes before any flush. Service: what each
-  /// of many operations behind one another adds.
+  /// `whole_`: one operation and its flush. Overhead: the time to issue it before any flush. Service: the
+  /// time that each of many operations behind one another adds.
   transfer_cost costs_of(transfer what, int target, double flush) {
     constexpr int many = 32;
     whole_ = median_ns([&](int n) {

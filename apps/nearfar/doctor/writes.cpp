@@ -110,7 +110,7 @@ sighting watch_writes(const examination& e, bool looks, Write write, Read read) 
   return {e.sum(mine.distinct), e.sum(mine.torn)};
 }
 
-/// Those who only saw the last value came when the writes were over.
+/// Ranks that only saw the last value came when the writes were over.
 bool saw_nothing_else(const sighting& seen, std::uint64_t lookers) { return seen.distinct <= lookers; }
 
 // ---- writes that come back --------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ struct claim {
 /// Something that was claimed, or is aimed at, and what was found.
 struct verdict_on_claim {
   std::string claim;
-  std::optional<bool> holds;  ///< nothing: what it needs was not measured
+  std::optional<bool> holds;  ///< nothing: a number that it needs was not measured
   std::string found;          ///< the figures
 };
 

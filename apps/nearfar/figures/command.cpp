@@ -1,4 +1,4 @@
-// nearfar figures: what a publication shows, measured or simulated anew, and drawn.
+// nearfar figures: the figures of a publication, measured or simulated anew, and drawn.
 
 #include "apps/nearfar/shared/command.hpp"
 

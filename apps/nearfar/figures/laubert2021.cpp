@@ -26,7 +26,7 @@ constexpr const char* sizes = "fig-5.7-sizes";
 constexpr const char* capacities = "fig-5.8-capacities";
 constexpr const char* lists = "fig-5.10-messages";
 
-constexpr int ten_senders = 11;  // with the one who receives
+constexpr int ten_senders = 11;  // with the receiver
 constexpr int most = 65;
 constexpr double messages = 100'000;
 /// Medians that differ by less say nothing, here as there.

@@ -220,7 +220,7 @@ class case_maker {
 
   const loop_options* options_;
   std::vector<bench::loop_container> containers_;
-  std::vector<bench::loop_initialisation> initialisations_;  // empty: what suits each container best
+  std::vector<bench::loop_initialisation> initialisations_;  // empty: the one that suits each container best
   std::vector<int> threads_;
   pinning pin_;
   page_placement placement_;

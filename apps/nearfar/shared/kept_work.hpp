@@ -21,7 +21,7 @@ class kept_work {
 
   explicit kept_work(keeper keep);
 
-  /// While this is held, nothing is kept: for whoever changes it.
+  /// While a thread holds this, nothing is kept. A thread that changes the work holds it.
   [[nodiscard]] std::unique_lock<std::mutex> hold() { return std::unique_lock(busy_); }
 
   /// Does the last of it, such as to put a file in its place, during which and after which nothing is kept.

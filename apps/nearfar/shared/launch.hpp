@@ -31,8 +31,8 @@ struct ranks_apart : usage_error {
 /// The words of the command line, the program's own name first.
 [[nodiscard]] std::vector<std::string> command_line();
 
-/// MPI_Init to MPI_Finalize, or, within another one, nothing; while an exception passes, whoever catches it
-/// decides between MPI_Finalize and MPI_Abort.
+/// MPI_Init to MPI_Finalize, or, within another one, nothing. While an exception passes, the code that
+/// catches it decides between MPI_Finalize and MPI_Abort.
 class mpi_session {
  public:
   /// Throws, on all ranks, `ranks_apart` if the launcher is another MPI library's, which starts as many

@@ -49,7 +49,7 @@ class counting_iterator {
   int* line_;
 };
 
-/// Something else than a number or a text: what it is.
+/// The name of a type that is neither a number nor a text.
 struct other_type {
   const char* name;
 };

@@ -23,7 +23,7 @@ inline constexpr const char* machine_schema = "nearfar.machine/1";
 [[nodiscard]] nlohmann::ordered_json to_json(const simulation::machine& from);
 /// The text of a machine file, for people: one line for each group of numbers.
 [[nodiscard]] std::string to_text(const simulation::machine& from);
-// For `bench::output_file`: what existing machine files have in their first line, and what they are.
+// For `bench::output_file`: the mark in the first line of existing machine files, and the name of their kind.
 inline constexpr std::string_view machine_mark = "\"nearfar.machine/";
 inline constexpr std::string_view machine_kind = "nearfar machine description";
 

@@ -73,7 +73,7 @@ class stall_guard {
   std::condition_variable changed_;
   std::string what_ = "the benchmark";
   std::chrono::steady_clock::time_point began_;
-  std::map<int, std::string> heard_;  // by rank: what it waits for
+  std::map<int, std::string> heard_;  // by rank: the text of its stall
   // Last, so that its thread ends before what it uses.
   std::optional<watchdog> dog_;
 };

@@ -150,7 +150,7 @@ class pattern_search {
     return result;
   }
 
-  /// `least` is the best so far, for whoever watches.
+  /// `least` is the best so far, to be shown to the user.
   double evaluate(const coordinates& where, double least) {
     ++evaluations_;
     double deviation = 0;

@@ -243,7 +243,8 @@ void show_threads(const topo_options& options) {
         options);
 }
 
-/// A thread of a team: what the rule gives it, and what the system says of it afterwards.
+/// A thread of a team: its CPUs by the rule, and its binding and domain as the system reports them
+/// afterwards.
 struct pinned_thread {
   std::vector<int> cpus;
   std::string binding;  // empty: not bound

@@ -29,8 +29,8 @@ namespace nearfar {
 ///    received;
 ///  - `count` is an estimate while others send and receive;
 ///  - `takes_capacity`: the constructor takes the memory and a capacity; otherwise it takes the memory alone;
-///  - `put_order`, `take_order`: what orders a successful operation before the next step of its caller
-///    (event_count.hpp);
+///  - `put_order`, `take_order`: the means that orders a successful operation before the next step of its
+///    caller (event_count.hpp);
 ///  - `has_one_sender`, `has_one_receiver`: only one thread or rank sends, or receives, at a time;
 ///  - `put_may_make_room` (optional): a successful `put` may give back a resource that another `put` failed
 ///    to get;

@@ -48,7 +48,7 @@ class heap {
 
 namespace detail {
 
-/// For nodes that stay readable, whoever uses them.
+/// For nodes that stay readable for every user.
 template <typename Nodes>
 class no_guard {
  public:

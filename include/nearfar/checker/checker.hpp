@@ -99,8 +99,8 @@ class monitor {
   virtual void ask_shared() = 0;
   virtual void enter_shared() = 0;
   virtual void leave_shared() = 0;
-  /// The rank calls an operation of an object, and the operation returns: what `program::judge` judges.
-  /// Steps: what returns before another is called comes before it.
+  /// The rank calls an operation of an object, and the operation returns. `program::judge` judges these calls
+  /// and returns. Both are steps: an operation that returns before another is called comes before it.
   virtual void call(std::uint64_t object, int method, value_list arguments) = 0;
   virtual void returned(value_list result) = 0;
   /// The program has come to where it may be demanded to come (`program::demands`).
@@ -282,7 +282,7 @@ struct shown_step {
   std::string word;       ///< "far_queue.tail of rank 0"
   std::string detail;     ///< values: "0 -> 2"
   std::string site;       ///< where the program asks for it: "lock/mcs_lock.hpp:72"
-  int acts_on = 0;        ///< the rank in whose memory, or to whom
+  int acts_on = 0;        ///< the rank whose memory is accessed, or to which a message goes
   int issued_after = -1;  ///< index of the step after which a delivered operation was issued; -1: none or own
 };
 

@@ -1,11 +1,12 @@
 /// \file
-/// Histories: who called which operation of which shared object with which arguments, when, and what came
-/// back. They are recorded in the model checker or in stress runs and judged by `linearizable`.
+/// Histories: which process called which operation of which shared object, with which arguments and result,
+/// and the times of call and return. They are recorded in the model checker or in stress runs and judged by
+/// `linearizable`.
 ///
 /// An operation precedes another if it returned before the other was called, by stamps that are strictly
 /// less. Clocks have finite resolution, so equal stamps say nothing: operations that meet in one overlap,
-/// even two of the same process. Whoever wants the order of each process to count in any case takes stamps
-/// that differ, such as the event numbers that a history gives by itself.
+/// even two of the same process. If the order of each process is to count in any case, give stamps that
+/// differ, such as the event numbers that a history gives by itself.
 #pragma once
 
 #include <array>

@@ -108,7 +108,8 @@ class rw_acquisitions {
         watch_->expect_complete("lock_shared()");
         return read();
       case 'A':
-        // Asks twice: who comes in by an attempt may overtake who waits, but an attempt is no waiting.
+        // Asks twice: a rank that comes in by an attempt may overtake waiting ranks, but an attempt is no
+        // waiting.
         watch_->ask();
         return tries(letter) ? write() : take('w');
       case 'a':

@@ -48,7 +48,7 @@ struct site {
 struct mutation {
   site where;
   change how = change::dropped;
-  std::string operation{};  ///< "flush", "put", ...: what is changed, for people
+  std::string operation{};  ///< "flush", "put", ...: the changed operation, for people
 
   [[nodiscard]] std::string text() const;
   [[nodiscard]] friend auto operator<=>(const mutation&, const mutation&) = default;

@@ -1,5 +1,5 @@
 /// \file
-/// Sequential specifications: what an object's operations do when they come one after another. A history is
+/// Sequential specifications: the effects of an object's operations that come one after another. A history is
 /// linearizable if its operations can be ordered so that the specification permits each.
 ///
 /// A specification is a class with the state of one object: copied, compared and hashed by the search, which

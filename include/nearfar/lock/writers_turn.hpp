@@ -12,7 +12,7 @@ namespace nearfar {
 /// How a writer got the writers' lock.
 enum class writers_turn : std::uint8_t {
   goes_on,    ///< from another writer, with the gate still shut
-  is_handed,  ///< from another writer, who has opened the gate
+  is_handed,  ///< from another writer, which has opened the gate
   is_free,    ///< from no rank: the lock was free
 };
 

@@ -1,8 +1,8 @@
 /// \file
 /// Sleeping until another rank of the node, or thread of the process, says so.
 ///
-/// Cost: who sleeps and who wakes it make a system call each, and the one that is woken has its processor
-/// after some microseconds, or tens of them on a busy machine.
+/// Cost: the sleeping rank or thread and the one that wakes it make a system call each. The woken one has its
+/// processor after some microseconds, or tens of them on a busy machine.
 #pragma once
 
 #include <linux/futex.h>
