@@ -386,7 +386,7 @@ TEST(misused_world, signals_where_others_make_memory) {
 
 TEST(misused_world, near_lock_over_two_nodes) {
   expect_error<nearfar::topology_error>(
-      4, [](world& w) { nearfar::mcs_lock<world> lock(w); }, {"near memory", "2 nodes", "cohort_lock"},
+      4, [](world& w) { nearfar::mcs_lock<world> lock(w); }, {"one node", "2 nodes", "cohort_lock"},
       shaped("node:2"));
 }
 
