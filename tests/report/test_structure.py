@@ -27,7 +27,7 @@ def sources() -> Sources:
 
 
 def graph_of(modules: Sources) -> Graph:
-    """Who imports whom: also inside functions, and for annotations alone."""
+    """The modules that each module imports, also inside functions and for annotations alone."""
     graph: Graph = {}
     for name, text in modules.items():
         found = graph.setdefault(name, set())

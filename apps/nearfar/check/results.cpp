@@ -111,8 +111,8 @@ int check_results::finish() {
         why_undecided_);
   if (is_cut_off_ && !prints_json_)
     fmt::print(
-        "\nUndecided: a schedule was cut off. What repeats without waiting through its world does not "
-        "end;\nwhat has much to do needs a higher --step-limit.\n");
+        "\nUndecided: a schedule was cut off at the step limit. A program that repeats operations without "
+        "waiting\nthrough its world does not end. A long program needs a higher --step-limit.\n");
   if (!violations_.empty()) return failure;
   return is_undecided_ ? undecided : success;
 }
