@@ -1,0 +1,306 @@
+// nearfar-program: runs somebody's MPI program, once or in every schedule. `nearfar run` and `nearfar check
+// -- PROGRAM` start it.
+#include <fcntl.h>
+#include <sys/personality.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../../src/program/functions.hpp"
+#include "../../src/program/report.hpp"
+#include "../../src/program/search.hpp"
+#include "../../src/program/shown_output.hpp"
+
+namespace {
+
+namespace program = nearfar::program;
+
+enum status : int { complete = 0, fault = 1, usage = 2, incomplete = 3 };
+
+/// Addresses repeat from run to run, so that a schedule fits a program whose steps depend on them.
+void fix_addresses(char** arguments) {
+  const int now = personality(0xffffffff);
+  if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0 || std::getenv("NEARFAR_RANDOM_ADDRESSES") != nullptr)
+    return;
+  if (personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) == -1) return;
+  setenv("NEARFAR_RANDOM_ADDRESSES", "kept", 1);  // not again, where the system does not permit it
+  execv("/proc/self/exe", arguments);
+}
+
+struct wishes {
+  program::settings how;
+  program::limits within;
+  std::string tier = "exhaustive";
+  std::string sends = "both";
+  std::string promises = "racing_loads";
+  std::string replay;
+  std::string keep;
+  std::uint64_t seed = 1;
+  bool is_json = false;
+  bool has_ranks = false;    ///< --ranks was given
+  bool is_replaced = false;  ///< an older file of --keep
+  std::vector<std::string> command;
+};
+
+[[nodiscard]] std::vector<program::freedom> passes(const wishes& from) {
+  const program::freedom waiting{.sends_wait = true, .collectives_wait = true};
+  const program::freedom eager{.sends_wait = false, .collectives_wait = false};
+  if (from.sends == "wait") return {waiting};
+  if (from.sends == "buffer") return {eager};
+  return {waiting, eager};
+}
+
+void grant(wishes& to) {
+  program::settings& how = to.how;
+  if (to.promises == "all") to.promises = "racing_loads,plain_loads,mixed_accumulates,racing_gets";
+  how.grants_racing_loads = to.promises.find("racing_loads") != std::string::npos ||
+                            to.promises.find("plain_loads") != std::string::npos;
+  how.grants_plain_loads = to.promises.find("plain_loads") != std::string::npos;
+  how.grants_mixed_accumulates = to.promises.find("mixed_accumulates") != std::string::npos;
+  how.grants_racing_gets = to.promises.find("racing_gets") != std::string::npos;
+}
+
+[[nodiscard]] int tell(program::execution& in, program::result found, const wishes& from) {
+  if (found.found && found.found->kind != "uninitialised" && !found.how.empty() &&
+      found.executions + found.pruned > 0 && from.replay.empty()) {
+    found.how = program::shorten(in, found);
+    const program::result again = program::replay(in, found.under, found.how);
+    if (again.found) found.found = again.found;
+    found.how = again.how;
+  }
+  if (from.is_json) {
+    std::printf("%s\n", program::json_of(in, found).c_str());
+  } else {
+    if (found.found) {
+      std::printf("%s", program::text_of(in, *found.found).c_str());
+      std::printf("  Found in execution %llu, where standard sends %s.\n",
+                  static_cast<unsigned long long>(found.found_in),
+                  found.under.sends_wait ? "wait for their receives" : "are buffered");
+    } else {
+      std::printf(
+          "%s: %llu executions, %llu pruned, %llu steps, %.2f s\n",
+          found.is_complete ? "No fault in any schedule" : "No fault so far; not all schedules were tried",
+          static_cast<unsigned long long>(found.executions), static_cast<unsigned long long>(found.pruned),
+          static_cast<unsigned long long>(found.steps), found.seconds);
+    }
+  }
+  if (const std::vector<std::string> relied = in.relied_on(); !from.is_json && !relied.empty()) {
+    std::string names;
+    for (const std::string& one : relied) names += (names.empty() ? "" : ", ") + one;
+    std::printf("The program relies on promises beyond the standard: %s\n", names.c_str());
+  }
+  if (found.found && !from.keep.empty()) {
+    program::write_schedule(from.keep, in, found);
+    if (!from.is_json)
+      std::printf("  The schedule is in %s: nearfar check --replay %s\n", from.keep.c_str(),
+                  from.keep.c_str());
+  }
+  if (!found.found) return found.is_complete ? complete : incomplete;
+  return found.found->outcome == program::verdict::fault ? fault : incomplete;
+}
+
+[[nodiscard]] int check(wishes& from) {
+  grant(from);
+  program::execution in(from.how);
+  program::result total;
+  total.is_complete = true;
+  for (const program::freedom under : passes(from)) {
+    const program::result one = from.tier == "random"
+                                    ? program::search_at_random(in, under, from.within, from.seed)
+                                    : program::search_exhaustively(in, under, from.within);
+    if (one.found && (!total.found || one.found->kind != "leak")) {
+      total.found = one.found;
+      total.how = one.how;
+      total.under = under;
+      total.found_in = total.executions + one.found_in;
+    }
+    total.executions += one.executions;
+    total.pruned += one.pruned;
+    total.steps += one.steps;
+    total.seconds += one.seconds;
+    total.is_complete = total.is_complete && one.is_complete;
+    // A leak does not hide what the other pass finds.
+    if (one.found && one.found->kind != "leak") break;
+  }
+  return tell(in, std::move(total), from);
+}
+
+[[nodiscard]] int run(wishes& from) {
+  grant(from);
+  from.how.shows_output = true;
+  program::execution in(from.how);
+  program::result found = program::run_once(in, passes(from).front());
+  std::fflush(stdout);
+  if (!found.found) return complete;
+  std::fprintf(stderr, "%s", program::text_of(in, *found.found).c_str());
+  return found.found->outcome == program::verdict::fault ? fault : incomplete;
+}
+
+[[nodiscard]] int replay(wishes& from) {
+  program::kept_schedule kept = program::read_schedule(from.replay);
+  if (from.command.empty()) {
+    from.how.program = kept.how.program;
+    from.how.arguments = kept.how.arguments;
+  }
+  if (from.has_ranks && from.how.ranks != kept.how.ranks)
+    throw std::runtime_error("the schedule is one of " + std::to_string(kept.how.ranks) + " ranks, not of " +
+                             std::to_string(from.how.ranks) + ": leave --ranks out");
+  from.how.ranks = kept.how.ranks;
+  from.how.ranks_per_node = kept.how.ranks_per_node;
+  grant(from);
+  from.how.shows_output = !from.is_json;
+  program::execution in(from.how);
+  in.tell_steps(true);
+  program::result found = program::replay(in, kept.under, kept.steps);
+  if (!from.is_json)
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (!in.at(i).text.empty())
+        std::printf("%4zu  rank %d %s%s\n", i + 1, in.at(i).by.rank, in.at(i).by.flight == 0 ? "" : "  its ",
+                    in.at(i).text.c_str());
+  found.is_complete = false;
+  return tell(in, std::move(found), from);
+}
+
+/// An error, or nothing.
+[[nodiscard]] std::string is_list_of_promises(const std::string& text) {
+  if (text.empty() || text == "none" || text == "all") return {};
+  std::istringstream in(text);
+  for (std::string one; std::getline(in, one, ',');)
+    if (std::find(std::begin(program::promise_names), std::end(program::promise_names), one) ==
+        std::end(program::promise_names))
+      return "'" + one +
+             "' is no promise: racing_loads, plain_loads, mixed_accumulates, racing_gets, all or none";
+  return {};
+}
+
+/// An error, or nothing.
+[[nodiscard]] std::string is_limit(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return value >= 0 && *end == '\0' ? std::string()
+                                    : "'" + text + "' is no limit: give a number, or 0 for none";
+}
+
+[[nodiscard]] std::string is_above_zero(const std::string& text) {
+  return is_limit(text).empty() && std::strtod(text.c_str(), nullptr) > 0
+             ? std::string()
+             : "'" + text + "' is no number above 0";
+}
+
+void add_options(CLI::App& to, wishes& from) {
+  to.add_option("--ranks,-n", from.how.ranks, "Number of ranks (default: 2)")
+      ->check(CLI::Range(1, program::most_ranks));
+  to.add_option("--node", from.how.ranks_per_node, "Ranks on each node (default: all)")
+      ->check(CLI::Range(1, program::most_ranks));
+  to.add_option("--steps", from.how.most_steps, "Steps of one execution (default: 20000)")
+      ->check(is_above_zero, "NUMBER");
+  to.add_option("--turns", from.how.most_idle_turns,
+                "Turns of a loop in which nothing changes, before it is a hang (default: 300)")
+      ->check(CLI::Range(1, 1'000'000'000));
+  to.add_option("--promises", from.promises,
+                "Promises beyond the standard, with commas, or all or none (default: racing_loads)")
+      ->check(is_list_of_promises, "PROMISES");
+  to.add_option("--sends", from.sends, "Standard sends: wait, buffer or both (default: both)")
+      ->check(CLI::IsMember({"wait", "buffer", "both"}));
+  to.add_option("command", from.command, "The program and its arguments, after --");
+}
+
+/// The status of a command that has printed all that it had to say.
+[[nodiscard]] int with_output_written(int status) {
+  errno = 0;
+  const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (is_written && program::lost_output() == 0) return status;
+  if (program::lost_output() != 0) errno = program::lost_output();
+  std::fprintf(stderr, "nearfar-program: cannot write standard output: %s; free space or send it elsewhere\n",
+               std::strerror(errno != 0 ? errno : EIO));
+  return fault;
+}
+
+[[nodiscard]] int carry_out(wishes& from, bool runs) {
+  if (!from.command.empty()) {
+    from.how.program = from.command.front();
+    from.how.arguments.assign(from.command.begin() + 1, from.command.end());
+  } else if (from.replay.empty()) {
+    std::fprintf(stderr,
+                 "nearfar-program: name the program after --, as in: nearfar %s --ranks 3 -- ./program 100\n",
+                 runs ? "run" : "check");
+    return usage;
+  }
+  if (!from.keep.empty() && !from.is_replaced && std::filesystem::exists(from.keep)) {
+    std::fprintf(stderr,
+                 "nearfar-program: '%s' exists: choose another name, or replace it with --overwrite\n",
+                 from.keep.c_str());
+    return usage;
+  }
+  if (runs) return run(from);
+  return from.replay.empty() ? check(from) : replay(from);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  fix_addresses(arguments);
+  // A file that is opened later would take the place of a closed standard output.
+  if (fcntl(STDOUT_FILENO, F_GETFD) == -1) {
+    std::fprintf(stderr, "nearfar-program: cannot write standard output: it is closed; send it elsewhere\n");
+    return fault;
+  }
+  CLI::App app{"Runs MPI programs that nearfar-cc or nearfar-c++ has compiled, in the model checker"};
+  app.require_subcommand(0, 1);
+  wishes from;
+  bool lists = false;
+  app.add_flag("--list-mpi", lists, "List the functions of MPI that the checker has");
+  CLI::App* const run_command = app.add_subcommand("run", "Run the program once");
+  add_options(*run_command, from);
+  run_command->add_flag("--list-mpi", lists, "List the functions of MPI that the checker has");
+  CLI::App* const check_command = app.add_subcommand("check", "Check the program in every schedule");
+  add_options(*check_command, from);
+  check_command->add_option("--tier", from.tier, "exhaustive or random (default: exhaustive)")
+      ->check(CLI::IsMember({"exhaustive", "random"}));
+  check_command
+      ->add_option("--executions", from.within.executions, "Executions of each search (default: no limit)")
+      ->check(is_limit, "NUMBER");
+  check_command->add_option("--time-limit", from.within.seconds, "Seconds of each search (default: no limit)")
+      ->check(is_limit, "NUMBER");
+  check_command->add_option("--seed", from.seed, "Seed of the random tier (default: 1)");
+  check_command->add_option("--keep", from.keep, "File for the schedule of a fault");
+  check_command->add_flag("--overwrite", from.is_replaced, "Replace an older file of --keep");
+  check_command->add_option("--replay", from.replay,
+                            "File of a schedule to repeat, with the program's output");
+  check_command->add_flag("--json", from.is_json, "Print the result as JSON");
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::Success& asked) {
+    return with_output_written(app.exit(asked));
+  } catch (const CLI::ParseError& wrong) {
+    std::fprintf(stderr, "nearfar-program: %s; --help lists the options\n", wrong.what());
+    return usage;
+  }
+  try {
+    if (lists) {
+      std::printf("%s", program::list_functions().c_str());
+      return with_output_written(complete);
+    }
+    if (app.get_subcommands().empty()) {
+      std::fprintf(stderr, "nearfar-program: name a subcommand: run or check; --help lists the options\n");
+      return usage;
+    }
+    from.has_ranks = check_command->count("--ranks") > 0;
+    return with_output_written(carry_out(from, run_command->parsed()));
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "nearfar-program: %s\n", problem.what());
+    return usage;
+  }
+}

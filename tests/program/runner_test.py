@@ -1,0 +1,439 @@
+"""What nearfar-program does with programs: runs them, begins each execution anew, repeats schedules, refuses."""
+
+import json
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ["NEARFAR_SOURCE_DIR"])
+CHECKER = os.environ["NEARFAR_PROGRAM"]
+
+BEGIN = """
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+"""
+END = "MPI_Finalize(); return 0; }"
+
+RACE = (
+    BEGIN
+    + """
+  int* memory;
+  MPI_Win win;
+  MPI_Win_allocate(8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  MPI_Win_lock_all(0, win);
+  MPI_Put(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+"""
+    + END
+)
+
+
+class runner_test(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def compile(self, text, suffix=".c", wrapper="nearfar-cc", flags=("-g",)):
+        source = pathlib.Path(self.folder.name) / ("program" + suffix)
+        source.write_text(text)
+        program = pathlib.Path(self.folder.name) / "program"
+        subprocess.run([SOURCE / "scripts" / wrapper, *flags, source, "-o", program], check=True)
+        return program
+
+    def call(self, *arguments):
+        return subprocess.run([CHECKER, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+    def test_run_shows_the_output_of_all_ranks(self):
+        program = self.compile(BEGIN + 'printf("%d %s\\n", rank, argv[1]);' + END)
+        done = self.call("run", "--ranks", 3, "--", program, "word")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["0 word", "1 word", "2 word"])
+
+    def test_each_rank_has_its_own_globals_and_each_execution_begins_anew(self):
+        program = self.compile(
+            "static int counter; static _Thread_local int local; static char* kept;\n"
+            + BEGIN
+            + """
+  if (counter++ != 0 || local++ != 0 || kept != NULL || rand() != rand_first()) return 9;
+  kept = malloc(100);
+  MPI_Barrier(MPI_COMM_WORLD);
+  int got, any = rank;
+  if (rank == 0) {
+    for (int i = 0; i < 2; ++i) MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Send(&any, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  }
+""".replace("|| rand() != rand_first()", "|| (rand() ^ rand()) == 0")
+            + END
+        )
+        done = self.call("check", "--ranks", 3, "--json", "--", program)
+        report = json.loads(done.stdout)
+        self.assertEqual(report["verdict"], "complete", report)
+        self.assertGreater(report["executions"], 2)
+
+    def test_a_race_has_both_lines_and_repeats(self):
+        program = self.compile(RACE)
+        schedule = pathlib.Path(self.folder.name) / "found.json"
+        done = self.call("check", "--ranks", 2, "--keep", schedule, "--", program)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Race: put races with put", done.stdout)
+        self.assertEqual(done.stdout.count("program.c:14 (main)"), 2, done.stdout)
+        again = self.call("check", "--replay", schedule)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("Race: put races with put", again.stdout)
+
+    def test_the_random_tier_finds_it_too(self):
+        done = self.call("check", "--tier", "random", "--executions", 50, "--", self.compile(RACE))
+        self.assertEqual(done.returncode, 1)
+
+    def test_a_search_that_is_cut_short_is_incomplete(self):
+        program = self.compile(BEGIN + "MPI_Barrier(MPI_COMM_WORLD);" + END)
+        done = self.call("check", "--tier", "random", "--executions", 5, "--", program)
+        self.assertEqual(done.returncode, 3)
+
+    def test_an_ordinary_executable_is_refused(self):
+        done = self.call("check", "--", "/bin/true")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+        self.assertIn("nearfar-cc", done.stderr)
+
+    def test_fork_is_refused_by_name(self):
+        program = self.compile("#include <unistd.h>\n" + BEGIN + "fork();" + END)
+        done = self.call("check", "--", program)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("fork", done.stdout)
+
+    def test_a_program_cannot_replace_the_checker(self):
+        for call in ('execlp("true", "true", (char*)0);', "vfork();", 'char* all[] = {"true", 0}; execv("/bin/true", all);'):
+            program = self.compile("#include <unistd.h>\n" + BEGIN + call + END)
+            done = self.call("check", "--", program)
+            self.assertEqual(done.returncode, 3, call)
+            self.assertIn(call.split("(")[0].split()[-1], done.stdout)
+
+    def test_a_pause_is_a_hang_and_an_alarm_never_comes(self):
+        program = self.compile("#include <unistd.h>\n" + BEGIN + "alarm(1); if (rank == 1) pause();" + END)
+        done = self.call("check", "--", program)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("waits for a signal", done.stdout)
+
+    def test_each_execution_reads_the_same_input(self):
+        program = self.compile(BEGIN + "int x = 0; if (rank == 0 && (scanf(\"%d\", &x) != 1 || x != 5)) abort(); MPI_Barrier(MPI_COMM_WORLD);" + END)
+        for source in ("pipe", "file"):
+            text = pathlib.Path(self.folder.name) / "input"
+            text.write_text("5\n")
+            command = [CHECKER, "check", "--", program]
+            if source == "pipe":
+                done = subprocess.run(command, input="5\n", capture_output=True, text=True, timeout=60)
+            else:
+                with text.open() as given:
+                    done = subprocess.run(command, stdin=given, capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, source + done.stdout)
+
+    def test_files_that_a_program_leaves_open_are_closed(self):
+        program = self.compile(
+            "#include <fcntl.h>\n" + BEGIN
+            + """
+  for (int i = 0; i < 100; ++i) if (open("/dev/null", O_RDONLY) < 0) abort();
+  int got;
+  if (rank == 0) for (int i = 0; i < 2; ++i) MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  else MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+"""
+            + END
+        )
+        done = subprocess.run(
+            [CHECKER, "check", "--ranks", "3", "--json", "--", program],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (400, 400)),
+        )
+        report = json.loads(done.stdout)
+        self.assertEqual(report["verdict"], "complete", report)
+        self.assertGreater(report["executions"], 4)
+
+    def test_each_rank_has_its_own_place_in_strtok(self):
+        program = self.compile(
+            "#include <string.h>\n" + BEGIN
+            + 'char text[] = "a b"; strtok(text, " "); MPI_Barrier(MPI_COMM_WORLD); char* next = strtok(NULL, " "); if (!next || *next != \'b\') abort();'
+            + END
+        )
+        self.assertEqual(self.call("check", "--", program).returncode, 0)
+
+    def test_a_program_that_the_wrapper_has_not_compiled_is_refused(self):
+        source = pathlib.Path(self.folder.name) / "plain.c"
+        source.write_text(BEGIN + END)
+        program = source.with_suffix("")
+        subprocess.run(["cc", "-shared", "-fPIC", "-I", SOURCE / "include/nearfar-mpi", source, "-o", program], check=True)
+        done = self.call("check", "--", program)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("was not compiled with nearfar-cc", done.stderr)
+
+    def test_a_program_that_is_started_as_such_says_how_to_start_it(self):
+        program = self.compile(BEGIN + END)
+        done = subprocess.run([program], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nearfar run -- PROGRAM", done.stderr)
+
+    def test_a_program_that_is_started_as_such_is_run_where_the_command_is_beside_the_wrapper(self):
+        there = pathlib.Path(self.folder.name) / "bin"
+        there.mkdir()
+        (there / "nearfar-cc").write_text((SOURCE / "scripts/nearfar-cc").read_text())
+        (there / "nearfar-cc").chmod(0o755)
+        (there / "nearfar").symlink_to(CHECKER)
+        (there.parent / "include").symlink_to(SOURCE / "include")
+        source = there.parent / "program.c"
+        source.write_text(BEGIN + 'printf("%d %s\\n", rank, argv[1]);' + END)
+        subprocess.run([there / "nearfar-cc", source, "-o", there / "program"], check=True)
+        done = subprocess.run([there / "program", "a b"], capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (0, "0 a b\n"), done.stderr)
+
+    def test_a_function_that_is_nowhere_is_an_error_of_the_link(self):
+        source = pathlib.Path(self.folder.name) / "undefined.c"
+        source.write_text("int is_nowhere(void); int main(void) { return is_nowhere(); }")
+        done = subprocess.run([SOURCE / "scripts/nearfar-cc", source, "-o", source.with_suffix("")], capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("is_nowhere", done.stderr)
+        self.assertFalse(source.with_suffix("").exists())
+
+    def test_flags_of_the_user_do_not_hide_accesses(self):
+        text = RACE.replace("MPI_Win_unlock_all(win);", "if (rank == 0) memory[0] = 1; MPI_Win_unlock_all(win);").replace(
+            "MPI_Put(&rank, 1, MPI_INT, 0,", "if (rank == 1) MPI_Put(&rank, 1, MPI_INT, 0,"
+        )
+        for flags in (["-O3", "-flto"], ["-O2", "-D_FORTIFY_SOURCE=2"], ["-x", "c"], ["-std=c11", "-pedantic"], ["-static"]):
+            program = self.compile(text, flags=flags)
+            self.assertEqual(self.call("check", "--", program).returncode, 1, flags)
+
+    def test_a_fortified_program_prints_nothing_in_a_search(self):
+        program = self.compile(BEGIN + 'printf("%d\\n", rank);' + END, flags=["-O2", "-D_FORTIFY_SOURCE=2"])
+        self.assertEqual(self.call("check", "--", program).stdout.count("\n"), 1)
+
+    def test_clang(self):
+        clang = next((name for name in ("clang", "clang-16") if shutil.which(name)), None)
+        if clang is None:
+            self.skipTest("there is no clang")
+        source = pathlib.Path(self.folder.name) / "program.c"
+        source.write_text(
+            "struct cells { int all[16]; };\n"
+            + RACE.replace("(8, 4", "(64, 4").replace("MPI_Put(&rank", "struct cells copy = *(struct cells*)memory; (void)copy; if (rank == 1) MPI_Put(&rank")
+        )
+        program = source.with_suffix("")
+        subprocess.run([SOURCE / "scripts/nearfar-cc", "-g", source, "-o", program], check=True, env={**os.environ, "NEARFAR_CC": clang})
+        done = self.call("check", "--", program)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("Race", done.stdout)
+
+    def test_wrong_options_are_named(self):
+        program = self.compile(BEGIN + END)
+        for option, value in (("--promises", "love"), ("--time-limit", "-1"), ("--executions", "-1"), ("--node", "-1"), ("--steps", "0")):
+            done = self.call("check", option, value, "--", program)
+            self.assertEqual(done.returncode, 2, option)
+            self.assertIn(value, done.stderr)
+        self.assertIn("is a folder", self.call("run", "--", "/").stderr)
+
+    def test_a_replay_with_another_number_of_ranks_is_refused(self):
+        program = self.compile(RACE)
+        schedule = pathlib.Path(self.folder.name) / "found.json"
+        self.call("check", "--keep", schedule, "--", program)
+        done = self.call("check", "--replay", schedule, "--ranks", 3)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("one of 2 ranks", done.stderr)
+
+    def test_a_missing_function_is_refused_by_name(self):
+        program = self.compile(BEGIN + "MPI_Comm c; MPI_Comm_join(0, &c);" + END)
+        done = self.call("check", "--", program)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("MPI_Comm_join is not supported", done.stdout)
+
+    def test_a_null_pointer_is_a_crash_with_its_line(self):
+        program = self.compile(BEGIN + "if (rank == 1) *(volatile int*)0 = 1;" + END)
+        done = self.call("check", "--", program)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("null pointer", done.stdout)
+        self.assertIn("program.c:9", done.stdout)
+
+    def test_cpp_with_static_objects_and_streams(self):
+        program = self.compile(
+            '#include <mpi.h>\n#include <iostream>\n#include <string>\n#include <vector>\nstatic std::vector<std::string> names{"a", "b"};\n'
+            "int main() { MPI_Init(nullptr, nullptr); names.push_back(std::string(100, 'x')); std::cout << 1.5 << names.size() << '\\n';\n"
+            "MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); return names.size() == 3 ? 0 : 1; }",
+            ".cpp",
+            "nearfar-c++",
+        )
+        done = self.call("run", "--ranks", 2, "--", program)
+        self.assertEqual(done.stdout, "1.53\n1.53\n", done.stderr)
+        self.assertEqual(self.call("check", "--ranks", 3, "--", program).returncode, 0)
+
+    def test_an_exception_through_a_collective_leaves_no_request(self):
+        program = self.compile(
+            "#include <mpi.h>\nstatic void refuse(void*, void*, int*, MPI_Datatype*) { throw 1; }\n"
+            "int main() { MPI_Init(nullptr, nullptr); MPI_Op op; int x = 1, y = 0; MPI_Op_create(refuse, 1, &op);\n"
+            "try { MPI_Allreduce(&x, &y, 1, MPI_INT, op, MPI_COMM_WORLD); } catch (int) { y = 3; }\n"
+            "MPI_Op_free(&op); MPI_Finalize(); return y == 3 ? 0 : 1; }",
+            ".cpp",
+            "nearfar-c++",
+        )
+        self.assertEqual(self.call("check", "--", program).returncode, 0)
+
+    def test_the_document_shows_what_the_checker_says_of_its_example(self):
+        program = self.compile((SOURCE / "examples/checking/handover.c").read_text())
+        schedule = pathlib.Path(self.folder.name) / "found.json"
+        done = self.call("check", "--ranks", 2, "--keep", schedule, "--", program)
+        shown = done.stdout.replace("program.c", "handover.c").replace(str(schedule), "found.json")
+        self.assertIn(f"```\n{shown}```", (SOURCE / "docs/checking-a-program.md").read_text())
+
+    def test_the_published_lock_hangs_and_the_repaired_one_does_not(self):
+        text = (SOURCE / "examples/checking/d_mcs.c").read_text()
+        document = (SOURCE / "docs/checking-a-program.md").read_text()
+        line_of = {words: 1 + text[: text.index(words)].count("\n") for words in ("own[next_of(self)] = nobody;", "MPI_Put(&rank")}
+        program = self.compile(text, flags=("-g", "-DFORM=1"))
+        done = self.call("check", "--ranks", 2, "--", program, 1)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Hang: no rank can go on", done.stdout)
+        self.assertIn(f"```\n{done.stdout.replace('program.c', 'd_mcs.c')}```", document)
+        program = self.compile(text, flags=("-g", "-DFORM=2"))
+        done = self.call("check", "--ranks", 2, "--", program, 2)
+        self.assertEqual(done.returncode, 1)
+        for line in line_of.values():
+            self.assertIn(f"program.c:{line} (acquire)", done.stdout)
+            self.assertIn(f"line {line}", document)
+        program = self.compile(text, flags=("-g", "-DFORM=3"))
+        done = self.call("check", "--ranks", 2, "--", program, 2)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn(f"No fault in any schedule: {9516} executions", done.stdout)
+
+    def test_a_loop_of_tests_ends_when_the_last_rank_calls_the_collective(self):
+        program = self.compile(
+            BEGIN
+            + """
+  // While rank 1 waits, this loop looks like one that waits, too.
+  for (int i = 0, flag; rank == 0 && i < 9; ++i) MPI_Iprobe(1, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  MPI_Request request;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  int flag = 0;
+  while (!flag) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+"""
+            + END
+        )
+        for sends in ("wait", "buffer"):
+            done = self.call("check", "--sends", sends, "--", program)
+            self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_a_get_beside_an_atomic_store_needs_a_promise(self):
+        program = self.compile(
+            BEGIN.replace("#include <stdio.h>", "#include <stdatomic.h>\n#include <stdio.h>")
+            + """
+  long *cell, got = 0;
+  MPI_Win win;
+  MPI_Win_allocate(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &cell, &win);
+  *cell = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, win);
+  if (rank == 0) atomic_store((_Atomic long*)cell, 1);
+  if (rank == 1) MPI_Get(&got, 1, MPI_LONG, 0, 0, 1, MPI_LONG, win);
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+"""
+            + END
+        )
+        self.assertIn("Race: ", self.call("check", "--", program).stdout)
+        done = self.call("check", "--promises", "racing_gets", "--", program)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("beyond the standard: racing_gets", done.stdout)
+
+    def test_a_counting_loop_in_which_nothing_changes_needs_more_turns(self):
+        program = self.compile(
+            BEGIN
+            + "int flag; for (int i = 0; i < 1000; ++i) MPI_Iprobe(1 - rank, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);"
+            + END
+        )
+        self.assertIn("Hang", self.call("check", "--", program).stdout)
+        self.assertEqual(self.call("check", "--turns", 2000, "--", program).returncode, 0)
+
+    def test_a_put_may_reach_over_two_attached_regions_that_are_neighbours(self):
+        text = (
+            BEGIN
+            + """
+  static int memory[4];
+  static const int from[4] = {1, 2, 3, 4};
+  MPI_Win win;
+  MPI_Aint where;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_attach(win, memory, 8);
+  MPI_Win_attach(win, memory + 2, SECOND);
+  MPI_Get_address(memory, &where);
+  MPI_Bcast(&where, 1, MPI_AINT, 0, MPI_COMM_WORLD);
+  MPI_Win_fence(0, win);
+  if (rank == 1) MPI_Put(from, 4, MPI_INT, 0, where, 4, MPI_INT, win);
+  MPI_Win_fence(0, win);
+  if (rank == 0 && memory[3] != 4) return 1;
+  MPI_Win_detach(win, memory);
+  MPI_Win_detach(win, memory + 2);
+  MPI_Win_free(&win);
+"""
+            + END
+        )
+        done = self.call("check", "--", self.compile(text, flags=("-g", "-DSECOND=8")))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("Out of range", self.call("check", "--", self.compile(text, flags=("-g", "-DSECOND=4"))).stdout)
+
+    def test_the_tool_interface_has_no_variables(self):
+        program = self.compile(
+            BEGIN + "int n; MPI_T_init_thread(MPI_THREAD_SINGLE, &n); MPI_T_cvar_get_num(&n);"
+            "if (n != 0 || MPI_T_cvar_get_index(\"x\", &n) == MPI_SUCCESS) return 1; MPI_T_finalize();" + END
+        )
+        self.assertEqual(self.call("check", "--", program).returncode, 0)
+
+    def test_the_hints_of_a_window_come_back(self):
+        program = self.compile(
+            BEGIN
+            + """
+  MPI_Win win;
+  MPI_Info info;
+  char value[5];  // without room for more than the value
+  int flag, *memory;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "no_locks", "true");
+  MPI_Info_set(info, "unknown", "true");
+  MPI_Win_allocate(4, 4, info, MPI_COMM_WORLD, &memory, &win);
+  MPI_Info_free(&info);
+  MPI_Win_get_info(win, &info);
+  MPI_Info_get(info, "no_locks", 5, value, &flag);
+  if (!flag || value[0] != 't') return 1;
+  MPI_Info_get(info, "unknown", 5, value, &flag);
+  if (flag) return 2;
+  MPI_Info_free(&info);
+  MPI_Win_free(&win);
+"""
+            + END
+        )
+        done = self.call("check", "--", program)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_the_speed_script_shows_the_number_of_schedules(self):
+        command = [SOURCE / "scripts/program-speed", "--program", CHECKER, "--executions", "10"]
+        names = ["counter by fetch_and_op", "exchange by fence and put"]
+        done = subprocess.run([*command, *names], capture_output=True, text=True, timeout=120)
+        self.assertIn("| counter by fetch_and_op | 12,870 |", done.stdout, done.stderr)  # 16 over 8
+        self.assertIn("| exchange by fence and put | 1 |", done.stdout)
+
+    def test_make_style_compilation_in_two_steps(self):
+        source = pathlib.Path(self.folder.name) / "part.c"
+        source.write_text(RACE)
+        for command in (["-g", "-c", "part.c", "-o", "part.o"], ["part.o", "-o", "part", "-lm"]):
+            subprocess.run([SOURCE / "scripts/nearfar-cc", *command], check=True, cwd=self.folder.name)
+        self.assertEqual(self.call("check", "--", pathlib.Path(self.folder.name) / "part").returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

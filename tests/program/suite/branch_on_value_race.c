@@ -1,0 +1,32 @@
+/* The owner loads the payload without a look at the flag that it fetched (12.7). */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  int payload = 42, flag = 1, seen = 0;
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
+  for (int i = 0; i < 2; ++i) cells[i] = 0;
+  MPI_Win_unlock(rank, window);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, window);
+  if (rank == 0) {
+    MPI_Put(&payload, 1, MPI_INT, 1, 0, 1, MPI_INT, window); /* first */
+    MPI_Win_flush(1, window);
+    MPI_Accumulate(&flag, 1, MPI_INT, 1, 1, 1, MPI_INT, MPI_REPLACE, window);
+  } else {
+    MPI_Fetch_and_op(&flag, &seen, MPI_INT, 1, 1, MPI_NO_OP, window);
+    MPI_Win_flush(1, window);
+    MPI_Win_sync(window);
+    if (seen >= 0) printf("%d\n", cells[0]); /* second */
+  }
+  MPI_Win_unlock_all(window);
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

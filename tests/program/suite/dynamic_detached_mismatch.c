@@ -1,0 +1,27 @@
+/* Rank 1 detaches the memory before the barrier, perhaps before the put (12.2.4). */
+#include <mpi.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  static int cells[2];
+  int value = 7;
+  MPI_Aint place;
+  MPI_Win window;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_attach(window, cells, sizeof(cells));
+  MPI_Get_address(cells, &place);
+  MPI_Bcast(&place, 1, MPI_AINT, 1, MPI_COMM_WORLD);
+  if (rank == 0) {
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, window);
+    MPI_Put(&value, 1, MPI_INT, 1, place, 1, MPI_INT, window); /* first */
+    MPI_Win_unlock(1, window);
+  }
+  if (rank == 1) MPI_Win_detach(window, cells); /* second */
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_Win_detach(window, cells);
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

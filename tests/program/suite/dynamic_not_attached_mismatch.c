@@ -1,0 +1,21 @@
+/* Rank 0 puts to an address that rank 1 has never attached (12.2.4). */
+#include <mpi.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  static int cells[2];
+  int value = 7;
+  MPI_Aint place;
+  MPI_Win window;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Get_address(cells, &place);
+  MPI_Bcast(&place, 1, MPI_AINT, 1, MPI_COMM_WORLD);
+  MPI_Win_fence(0, window);
+  if (rank == 0) MPI_Put(&value, 1, MPI_INT, 1, place, 1, MPI_INT, window); /* first */
+  MPI_Win_fence(0, window);
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

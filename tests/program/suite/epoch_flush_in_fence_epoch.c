@@ -1,0 +1,21 @@
+/* Rank 0 flushes in a fence epoch; a flush belongs to passive target epochs (12.5.4). */
+#include <mpi.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  int value = 7;
+  MPI_Win_fence(0, window);
+  if (rank == 0) {
+    MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+    MPI_Win_flush(1, window); /* first */
+  }
+  MPI_Win_fence(0, window);
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

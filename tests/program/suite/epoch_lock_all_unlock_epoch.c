@@ -1,0 +1,20 @@
+/* MPI_Win_unlock cannot end the epoch of MPI_Win_lock_all (12.5.3). */
+#include <mpi.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  int value = 7;
+  if (rank == 0) {
+    MPI_Win_lock_all(0, window);
+    MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+    MPI_Win_unlock(1, window); /* first */
+  }
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,26 @@
+/* A fence with MPI_MODE_NOSUCCEED ends the fence epoch before the lock (12.5.6). */
+#include <mpi.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  int value = 7;
+  for (int i = 0; i < 2; ++i) cells[i] = 0;
+  MPI_Win_fence(0, window);
+  if (rank == 0) MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+  MPI_Win_fence(MPI_MODE_NOSUCCEED, window);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, window);
+    MPI_Put(&value, 1, MPI_INT, 1, 1, 1, MPI_INT, window);
+    MPI_Win_unlock(1, window);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,19 @@
+/* The fence of rank 1 promises that nobody puts into its window, and rank 0 puts (12.5.5). */
+#include <mpi.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  int value = 7;
+  const int promise = MPI_MODE_NOPUT;
+  MPI_Win_fence(rank == 1 ? promise : 0, window);
+  if (rank == 0) MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, window); /* first */
+  MPI_Win_fence(MPI_MODE_NOSUCCEED, window);
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,21 @@
+/* Rank 0 locks rank 1 and unlocks itself (12.5.3). */
+#include <mpi.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  int value = 7;
+  if (rank == 0) {
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, window);
+    MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+    MPI_Win_unlock(0, window); /* first */
+    MPI_Win_unlock(1, window);
+  }
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

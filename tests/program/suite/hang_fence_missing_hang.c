@@ -1,0 +1,19 @@
+/* Rank 1 leaves out the fence that ends the epoch (12.5.1). */
+#include <mpi.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  int value = 7;
+  MPI_Win_fence(0, window);
+  if (rank == 0) MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+  if (rank == 0) MPI_Win_fence(0, window); /* first */
+  MPI_Barrier(MPI_COMM_WORLD);             /* second */
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,17 @@
+/* Rank 0 breaks the ring: it receives before it sends (3.5). */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int mine = rank, left = 0;
+  const int to = (rank + 1) % 3, from = (rank + 2) % 3;
+  if (rank == 0) MPI_Recv(&left, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Send(&mine, 1, MPI_INT, to, 0, MPI_COMM_WORLD);
+  if (rank != 0) MPI_Recv(&left, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  printf("%d\n", left);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,19 @@
+/* Rank 1 receives the second message first, which ends only if the library buffers (3.5). */
+#include <mpi.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int token = rank;
+  const int first = 2;
+  if (rank == 0) {
+    MPI_Send(&token, 1, MPI_INT, 1, 1, MPI_COMM_WORLD); /* first */
+    MPI_Send(&token, 1, MPI_INT, 1, 2, MPI_COMM_WORLD);
+  } else {
+    MPI_Recv(&token, 1, MPI_INT, 0, first, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* second */
+    MPI_Recv(&token, 1, MPI_INT, 0, 3 - first, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,17 @@
+/* Rank 1 waits for rank 0 in a barrier instead of freeing the window first (12.2.5). */
+#include <mpi.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  MPI_Win_fence(0, window);
+  if (rank == 0) MPI_Win_free(&window); /* first */
+  MPI_Barrier(MPI_COMM_WORLD);          /* second */
+  if (rank == 1) MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

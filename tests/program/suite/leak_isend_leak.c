@@ -1,0 +1,19 @@
+/* Rank 0 never completes the request of its send (3.7.3, 11.2.2). */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int token = rank;
+  if (rank == 0) {
+    MPI_Request request;
+    MPI_Isend(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request); /* first */
+  } else {
+    MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  printf("%d\n", token);
+  MPI_Finalize();
+  return 0;
+}

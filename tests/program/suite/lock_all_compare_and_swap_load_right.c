@@ -1,0 +1,33 @@
+/* A flush and a barrier put the compare-and-swap of rank 0 before the owner's load (12.5.4, 12.7). */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  int value = 7;
+  int result = 0;
+  int compare = 0;
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
+  cells[0] = 0;
+  MPI_Win_unlock(rank, window);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, window);
+  if (rank == 0) {
+    MPI_Compare_and_swap(&value, &compare, &result, MPI_INT, 1, 0, window);
+    MPI_Win_flush(1, window);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) {
+    MPI_Win_sync(window);
+    printf("%d\n", cells[0]);
+  }
+  MPI_Win_unlock_all(window);
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

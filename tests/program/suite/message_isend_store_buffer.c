@@ -1,0 +1,21 @@
+/* Rank 0 writes the buffer of its send before the wait (3.7.2). */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int token = rank;
+  MPI_Request request;
+  if (rank == 0) {
+    MPI_Isend(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request); /* first */
+    token = 5;                                                     /* second */
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  printf("%d\n", token);
+  MPI_Finalize();
+  return 0;
+}

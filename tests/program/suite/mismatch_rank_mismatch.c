@@ -1,0 +1,19 @@
+/* Rank 0 sends to a rank that the communicator does not have (3.2.3). */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int token = rank;
+  const int to = 2;
+  if (rank == 0) {
+    MPI_Send(&token, 1, MPI_INT, to, 0, MPI_COMM_WORLD); /* first */
+  } else {
+    MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  printf("%d\n", token);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,19 @@
+/* Send and receive name the same datatype (3.3.1). */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  float number = 0;
+  int token = rank;
+  if (rank == 0) {
+    MPI_Send(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  printf("%d %g\n", token, number);
+  MPI_Finalize();
+  return 0;
+}

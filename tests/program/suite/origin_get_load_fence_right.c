@@ -1,0 +1,21 @@
+/* Rank 0 reads the result of its get after the fence (12.5.1). */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  int result = 0;
+  cells[0] = rank;
+  MPI_Win_fence(0, window);
+  if (rank == 0) MPI_Get(&result, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+  MPI_Win_fence(0, window);
+  if (rank == 0) printf("%d\n", result);
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

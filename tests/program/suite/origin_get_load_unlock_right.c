@@ -1,0 +1,26 @@
+/* Rank 0 reads the result of its get after the unlock (12.5.3). */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  int result = 0;
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
+  cells[0] = 0;
+  MPI_Win_unlock(rank, window);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, window);
+    MPI_Get(&result, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+    MPI_Win_unlock(1, window);
+    printf("%d\n", result);
+  }
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

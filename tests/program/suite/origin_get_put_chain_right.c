@@ -1,0 +1,26 @@
+/* A flush completes the get before a put sends its result on (12.5.4). */
+#include <mpi.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  int value = 0;
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
+  for (int i = 0; i < 2; ++i) cells[i] = 0;
+  MPI_Win_unlock(rank, window);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, window);
+  if (rank == 0) {
+    MPI_Get(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+    MPI_Win_flush(1, window);
+    MPI_Put(&value, 1, MPI_INT, 1, 1, 1, MPI_INT, window);
+  }
+  MPI_Win_unlock_all(window);
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,35 @@
+/* Payload and flag are put without a flush between; the owner may load too early (12.7.2). */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  int payload = 42, flag = 1;
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
+  for (int i = 0; i < 2; ++i) cells[i] = 0;
+  MPI_Win_unlock(rank, window);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, window);
+  if (rank == 0) {
+    MPI_Put(&payload, 1, MPI_INT, 1, 0, 1, MPI_INT, window); /* first */
+    MPI_Put(&flag, 1, MPI_INT, 1, 1, 1, MPI_INT, window);
+    MPI_Win_flush(1, window);
+  } else {
+    const volatile int* const place = &cells[1];
+    int there = 0;
+    while (*place != 1) {
+      MPI_Win_sync(window);
+      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    }
+    printf("%d\n", cells[0]); /* second */
+  }
+  MPI_Win_unlock_all(window);
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,31 @@
+/* The owner's store follows the wait that completes the get of rank 0 (12.5.2). */
+#include <mpi.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  int result = 0;
+  MPI_Group world, partner;
+  const int other = 1 - rank;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_incl(world, 1, &other, &partner);
+  cells[0] = 0;
+  if (rank == 0) {
+    MPI_Win_start(partner, 0, window);
+    MPI_Get(&result, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+    MPI_Win_complete(window);
+  } else {
+    MPI_Win_post(partner, 0, window);
+    MPI_Win_wait(window);
+    cells[0] = 9;
+  }
+  MPI_Group_free(&partner);
+  MPI_Group_free(&world);
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

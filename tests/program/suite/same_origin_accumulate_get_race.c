@@ -1,0 +1,28 @@
+/* A get is not ordered behind the accumulate of the same origin (12.7.2). */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win win;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &win);
+  int value = 7, old = 0;
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+  cells[0] = 0;
+  MPI_Win_unlock(rank, win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, win);
+  if (rank == 0) {
+    MPI_Accumulate(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, win); /* first */
+    MPI_Get(&old, 1, MPI_INT, 1, 0, 1, MPI_INT, win);                   /* second */
+    MPI_Win_flush(1, win);
+    printf("%d\n", old);
+  }
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}

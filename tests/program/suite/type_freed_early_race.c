@@ -1,0 +1,25 @@
+/* The datatype of the put covers the cell that the owner loads (5.1.9, 12.7). */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  int values[2] = {7, 8};
+  MPI_Datatype spaced;
+  MPI_Type_vector(2, 1, 3, MPI_INT, &spaced);
+  MPI_Type_commit(&spaced);
+  for (int i = 0; i < 4; ++i) cells[i] = 0;
+  MPI_Win_fence(0, window);
+  if (rank == 0) MPI_Put(values, 2, MPI_INT, 1, 0, 1, spaced, window); /* first */
+  MPI_Type_free(&spaced);
+  if (rank == 1) printf("%d\n", cells[3]); /* second */
+  MPI_Win_fence(0, window);
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}

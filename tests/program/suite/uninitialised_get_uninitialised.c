@@ -1,0 +1,21 @@
+/* Rank 0 gets a cell that nobody has written and decides by it (12.2.2). */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int* cells;
+  MPI_Win window;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &window);
+  int result = 0;
+  cells[0] = 3;
+  MPI_Win_fence(0, window);
+  if (rank == 0) MPI_Get(&result, 1, MPI_INT, 1, 1, 1, MPI_INT, window);
+  MPI_Win_fence(0, window);
+  if (result > 3) printf("%d\n", result); /* first */
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}
