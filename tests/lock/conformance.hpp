@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/any_lock.hpp"
+#include "bench/kinds/locks/any_lock.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/lockable.hpp"
 #include "tests/lock/guarded.hpp"

@@ -254,6 +254,17 @@ TEST(misused_containers, outlive_their_world) {
 
 #if NEARFAR_CHECKED
 
+TYPED_TEST(misused_lock, is_used_after_its_world) {
+  threads::team alone(1, {});
+  auto w = std::make_unique<world>(alone, 0);
+  TypeParam held(*w);
+  TypeParam other(*w);
+  held.lock();
+  EXPECT_THROW(delete w.release(), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(other.lock(), nearfar::destroyed_while_in_use);
+  EXPECT_THROW(held.unlock(), nearfar::destroyed_while_in_use);
+}
+
 TEST(misused_memory, is_used_after_its_world) {
   threads::team alone(1, {});
   auto w = std::make_unique<world>(alone, 0);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/any_rw_lock.hpp"
+#include "bench/kinds/rw_locks/any_rw_lock.hpp"
 #include "nearfar/core/world.hpp"
 #include "tests/lock/conformance.hpp"
 #include "tests/lock/guarded.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/rw_catalogue.hpp"
+#include "bench/kinds/rw_locks/rw_catalogue.hpp"
 #include "nearfar/core/checks.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/lock/lock_tree.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/catalogue.hpp"
+#include "bench/kinds/locks/lock_catalogue.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/memory/threads/world.hpp"
 #include "nearfar/topology/spec.hpp"

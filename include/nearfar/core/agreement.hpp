@@ -2,10 +2,12 @@
 /// Checks that all ranks agree when they make something collectively.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 #include "nearfar/core/language.hpp"
@@ -19,6 +21,14 @@ struct named_value {
 };
 
 namespace detail {
+
+/// A size as such an argument; -1 for all sizes that no argument can be.
+[[nodiscard]] constexpr std::int64_t size_argument(std::size_t size) noexcept {
+  return std::in_range<std::int64_t>(size) ? static_cast<std::int64_t>(size) : -1;
+}
+
+/// Marks a private constructor whose arguments have been compared and checked.
+struct checked_arguments {};
 
 /// The ranks of a world of any type.
 struct ranks_of_a_world {

@@ -128,64 +128,31 @@ concept signal_channel_of =
       { channel.await_signal_until(deadline, rank) } -> std::same_as<bool>;
     };
 
-/// The interface of every world. The file's comment has the rules that go with it.
+/// The needs of a near lock: ranks, near memory, and waits for near cells. `world` adds far memory and
+/// messages. A type that is a near world only, such as the slots of a preloaded mutex, need not pretend
+/// that it has them.
 template <typename W>
-concept world = requires(W& w, const W& constant, typename W::template near<std::uint64_t>& cell,
-                         typename W::template far_segment<detail::far_probe>& far_words, int rank,
-                         far<std::uint64_t> detail::far_probe::*field, const std::uint64_t& origin,
-                         detail::any_value predicate, backoff pause, std::chrono::nanoseconds span,
-                         std::chrono::nanoseconds deadline) {
+concept near_world = requires(W& w, const W& constant, typename W::template near<std::uint64_t>& cell,
+                              const std::uint64_t& origin, detail::any_value predicate, backoff pause,
+                              std::chrono::nanoseconds span, std::chrono::nanoseconds deadline) {
   // Ranks and locality.
   { constant.rank() } -> std::same_as<int>;
   { constant.size() } -> std::same_as<int>;
   { constant.locality() } -> std::same_as<const locality&>;
-  // Memory and messages.
+  // Memory.
   requires near_cell_of<typename W::template near<std::uint64_t>, std::uint64_t>;
   requires plain_cell_of<typename W::template plain<std::array<char, 3>>, std::array<char, 3>>;
   requires near_array_of<typename W::template near_array<detail::near_probe<W>>, W>;
-  requires far_array_of<typename W::template far_array<detail::far_probe>, W>;
-  // Arrays with one element for each rank, on cache lines of its own.
+  // An array with one element for each rank, on cache lines of its own.
   requires std::derived_from<typename W::template near_segment<detail::near_probe<W>>,
                              typename W::template near_array<detail::near_probe<W>>>;
   requires std::constructible_from<typename W::template near_segment<detail::near_probe<W>>, W&>;
-  requires std::derived_from<typename W::template far_segment<detail::far_probe>,
-                             typename W::template far_array<detail::far_probe>>;
-  requires std::constructible_from<typename W::template far_segment<detail::far_probe>, W&>;
-  requires signal_channel_of<typename W::signal_channel, W>;
   // Waits return the value that satisfied the predicate, and are ordered after the store that wrote it.
   { w.await(cell, predicate) } -> std::same_as<std::uint64_t>;
   { w.await_for_writing(cell, predicate) } -> std::same_as<std::uint64_t>;
   { w.await_exchange(cell, origin, predicate, pause) } -> std::same_as<std::uint64_t>;
-  { w.await_direct(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
-  { w.await_get(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
-  { w.await_fetch(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
-  { w.await_swap(far_words, rank, field, origin, predicate, pause) } -> std::same_as<std::uint64_t>;
-  {
-    w.await_compare_and_swap(far_words, rank, field, origin, origin, predicate, pause)
-  } -> std::same_as<std::uint64_t>;
   // The same until a deadline by the world's clock. A value that is present wins over a deadline in the past.
-  // When a far wait ends it has nothing in flight, so a deadline does not help if its target does not answer.
   { w.await_until(deadline, cell, predicate) } -> std::same_as<std::optional<std::uint64_t>>;
-  {
-    w.await_direct_until(deadline, far_words, rank, field, predicate)
-  } -> std::same_as<std::optional<std::uint64_t>>;
-  {
-    w.await_get_until(deadline, far_words, rank, field, predicate)
-  } -> std::same_as<std::optional<std::uint64_t>>;
-  {
-    w.await_fetch_until(deadline, far_words, rank, field, predicate)
-  } -> std::same_as<std::optional<std::uint64_t>>;
-  {
-    w.await_swap_until(deadline, far_words, rank, field, origin, predicate, pause)
-  } -> std::same_as<std::optional<std::uint64_t>>;
-  {
-    w.await_compare_and_swap_until(deadline, far_words, rank, field, origin, origin, predicate, pause)
-  } -> std::same_as<std::optional<std::uint64_t>>;
-  // Waits for the first of several words in place (core/condition.hpp).
-  {
-    w.await_any(when(cell, predicate), when(far_words, rank, field, predicate))
-  } -> std::same_as<satisfied_condition>;
-  { w.await_any_until(deadline, when(cell, predicate)) } -> std::same_as<std::optional<satisfied_condition>>;
   // Called by pools (memory/pool.hpp).
   w.taken(static_cast<const std::byte*>(nullptr), std::size_t{});
   w.given_back(static_cast<const std::byte*>(nullptr), std::size_t{}, std::source_location());
@@ -199,15 +166,61 @@ concept world = requires(W& w, const W& constant, typename W::template near<std:
   // Held while a lock is released, which destructors do: waits in it are not given up half-way, whatever has
   // become of other ranks. A release waits only for ranks that are in the queue and are about to register.
   requires std::constructible_from<typename W::release_scope, W&>;
-  // Collective over all ranks.
+  // Collective over all ranks. A world whose ranks are alike by construction answers for all of them.
   w.barrier();
   { w.all_alike(std::int64_t{}) } -> std::same_as<bool>;
   { w.gather_to_all(std::int64_t{}) } -> std::same_as<std::vector<std::int64_t>>;
-  // The same for rank 0 alone; other ranks get nothing. It would not scale if many ranks kept values of all
-  // others.
-  { w.gather_to_first(std::int64_t{}) } -> std::same_as<std::vector<std::int64_t>>;
   { constant.now() } -> std::same_as<std::chrono::nanoseconds>;
 };
+
+/// The interface of a whole world. The file's comment has the rules that go with it.
+template <typename W>
+concept world =
+    near_world<W> && requires(W& w, typename W::template near<std::uint64_t>& cell,
+                              typename W::template far_segment<detail::far_probe>& far_words, int rank,
+                              far<std::uint64_t> detail::far_probe::*field, const std::uint64_t& origin,
+                              detail::any_value predicate, backoff pause, std::chrono::nanoseconds deadline) {
+      requires far_array_of<typename W::template far_array<detail::far_probe>, W>;
+      requires std::derived_from<typename W::template far_segment<detail::far_probe>,
+                                 typename W::template far_array<detail::far_probe>>;
+      requires std::constructible_from<typename W::template far_segment<detail::far_probe>, W&>;
+      requires signal_channel_of<typename W::signal_channel, W>;
+      { w.await_direct(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
+      { w.await_get(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
+      { w.await_fetch(far_words, rank, field, predicate) } -> std::same_as<std::uint64_t>;
+      { w.await_swap(far_words, rank, field, origin, predicate, pause) } -> std::same_as<std::uint64_t>;
+      {
+        w.await_compare_and_swap(far_words, rank, field, origin, origin, predicate, pause)
+      } -> std::same_as<std::uint64_t>;
+      // When a far wait ends it has nothing in flight, so a deadline does not help if its target does not
+      // answer.
+      {
+        w.await_direct_until(deadline, far_words, rank, field, predicate)
+      } -> std::same_as<std::optional<std::uint64_t>>;
+      {
+        w.await_get_until(deadline, far_words, rank, field, predicate)
+      } -> std::same_as<std::optional<std::uint64_t>>;
+      {
+        w.await_fetch_until(deadline, far_words, rank, field, predicate)
+      } -> std::same_as<std::optional<std::uint64_t>>;
+      {
+        w.await_swap_until(deadline, far_words, rank, field, origin, predicate, pause)
+      } -> std::same_as<std::optional<std::uint64_t>>;
+      {
+        w.await_compare_and_swap_until(deadline, far_words, rank, field, origin, origin, predicate, pause)
+      } -> std::same_as<std::optional<std::uint64_t>>;
+      // Waits for the first of several words in place (core/condition.hpp).
+      {
+        w.await_any(when(cell, predicate), when(far_words, rank, field, predicate))
+      } -> std::same_as<satisfied_condition>;
+      { w.await_any_after_pauses(pause, when(cell, predicate)) } -> std::same_as<satisfied_condition>;
+      {
+        w.await_any_until(deadline, when(cell, predicate))
+      } -> std::same_as<std::optional<satisfied_condition>>;
+      // Collective, like `gather_to_all`, for rank 0 alone; other ranks get nothing. It would not scale if
+      // many ranks kept values of all others.
+      { w.gather_to_first(std::int64_t{}) } -> std::same_as<std::vector<std::int64_t>>;
+    };
 
 /// The release scope of worlds that never give up a wait.
 struct plain_release_scope {

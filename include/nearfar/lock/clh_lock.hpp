@@ -10,8 +10,8 @@
 /// A rank waits at its predecessor's queue node, and keeps that node for its next acquisition. So the lock
 /// has one queue node more than there are ranks, which lies at the home. Which node a rank uses changes from
 /// one acquisition to the next. As published each waiting rank polls its predecessor's node, wherever that
-/// is. In Craig's variant the rank leaves its name in that node, and its predecessor writes to a word of the
-/// waiting rank.
+/// is: by RMA everywhere, or, by default, in place on its own node. In Craig's variant the rank leaves its
+/// name in that node, and its predecessor writes to a word of the waiting rank.
 ///
 /// A write that has been seen need not be complete: a rank that has seen its predecessor's write may come to
 /// use that node before the write is complete. So queue nodes, like the end of the queue, are written by
@@ -24,8 +24,8 @@
 ///  - lock: 1 at n, 1 atomic at home, and at the predecessor's node 1 atomic (Craig) or 1 for each poll (as
 ///    published);
 ///  - unlock: 1 at n, and in Craig's variant 1 at the successor.
-/// Only a rank on the same machine node as its predecessor's queue node polls in place. Memory: 128 bytes of
-/// far memory for each rank, in Craig's variant 192.
+/// Only a rank on the same machine node as its predecessor's queue node polls in place, and none does as
+/// published. Memory: 128 bytes of far memory for each rank, in Craig's variant 192.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/far_handover.hpp"
-#include "nearfar/lock/far_polling.hpp"
 #include "nearfar/lock/lockable.hpp"
+#include "nearfar/memory/nearest_access.hpp"
 
 namespace nearfar {
 
@@ -43,6 +43,8 @@ namespace nearfar {
 enum class clh_waiting : std::uint8_t {
   at_predecessor,  ///< at its predecessor's queue node
   at_home,         ///< at a word of its own (Craig)
+  /// At its predecessor's queue node, which it polls by atomic fetches even on its own node, as published.
+  at_predecessor_by_rma,
 };
 
 /// Exclusive lock for all ranks of a world. See the file's comment.
@@ -126,9 +128,19 @@ class clh_lock : public lockable<clh_lock<W, Where>, W> {
     return handover::waited;
   }
   [[nodiscard]] handover await_release() {
-    const bool has_waited = await_polled(*world_, words_, owner_of(before_), status_in(before_), seen_,
-                                         [](std::uint64_t status) { return status == granted; });
-    return has_waited ? handover::waited : handover::uncontended;
+    const int owner = owner_of(before_);
+    const auto is_granted = [](std::uint64_t status) { return status == granted; };
+    if constexpr (Where == clh_waiting::at_predecessor_by_rma) {
+      words_.fetch(owner, status_in(before_), seen_);
+      words_.flush(owner);
+      if (is_granted(seen_)) return handover::uncontended;
+      world_->await_fetch(words_, owner, status_in(before_), is_granted);
+      return handover::waited;
+    } else {
+      const nearest_access<W, far_read::fetch> there(*world_, owner);
+      const bool has_waited = there.look_and_await(words_, owner, status_in(before_), seen_, is_granted);
+      return has_waited ? handover::waited : handover::uncontended;
+    }
   }
 
   W* world_;

@@ -25,7 +25,7 @@ namespace nearfar {
 namespace detail {
 
 /// Prefers ranks that share a domain of the given level with the holder.
-template <world W>
+template <near_world W>
 class prefers_domain {
  public:
   using parameter = level;
@@ -63,7 +63,7 @@ class prefers_domain {
 /// Exclusive lock for the ranks of one node that prefers ranks of the holder's NUMA domain. The last
 /// constructor parameter selects another `level` of the topology. See the file's comment and
 /// selective_queue.hpp.
-template <world W>
+template <near_world W>
 using cna_lock = selective_queue<W, detail::prefers_domain<W>>;
 
 }  // namespace nearfar

@@ -26,6 +26,7 @@
 
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/biased_queue.hpp"
+#include "nearfar/lock/level_waits.hpp"
 #include "nearfar/lock/local_passes.hpp"
 #include "nearfar/lock/lockable.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
@@ -191,8 +192,11 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
   handover acquire() {
     const typename Local::grant grant = local_.acquire_local();
     passes_ = grant.passes;
+    waits_ = {.waited_within = grant.waited};
     if (passes_ != Local::from_above) return handover::local;
     const handover above = global_.acquire();
+    waits_.asked_above = true;
+    waits_.waited_above = above != handover::uncontended;
     clock_.begin();
     return above == handover::uncontended && grant.waited ? handover::waited : above;
   }
@@ -222,6 +226,9 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
     global_.release();
     local_.release_local(Local::from_above);
   }
+
+  /// The waits of this rank's last `acquire`.
+  [[nodiscard]] level_waits last_waits() const noexcept { return waits_; }
 
   /// For locks that contain this one and whose other ranks acquire the global lock directly.
   [[nodiscard]] Global& above() noexcept { return global_; }
@@ -270,6 +277,7 @@ class cohort_lock : public lockable<cohort_lock<Global, Local, Policy>, typename
 
   status max_passes_;
   status passes_ = Local::from_above;
+  level_waits waits_{};
   Global global_;
   Local local_;
   [[no_unique_address]] detail::outer_pass_counter<world_type, Policy.counts> counter_;

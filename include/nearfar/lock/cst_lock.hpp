@@ -45,7 +45,7 @@ inline constexpr std::chrono::nanoseconds default_spin{50'000};
 namespace detail {
 
 /// Prefers ranks that do not sleep.
-template <world W>
+template <near_world W>
 class prefers_awake {
  public:
   using parameter = std::chrono::nanoseconds;  ///< the time for which a rank polls before it sleeps
@@ -119,12 +119,12 @@ class prefers_awake {
 }  // namespace detail
 
 /// Exclusive lock for the ranks of one node, which sleep after waiting for a while. See the file's comment.
-template <world W>
+template <near_world W>
 using parking_lock = selective_queue<W, detail::prefers_awake<W>>;
 
 /// The same for all ranks of a world. Constructor arguments from the third on: `max_local_passes` of a node,
 /// `max_local_passes` of the ranks that are awake, and how long a rank spins.
-template <world W>
+template <near_world W>
 using cst_lock = cohort_lock<d_mcs_lock<W, d_mcs_policy{.queued = participant::node}>, parking_lock<W>>;
 
 }  // namespace nearfar

@@ -4,9 +4,10 @@
 /// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
 /// 10.1145/2907294.2907323 (after W. Gropp, T. Hoefler, R. Thakur, E. Lusk, "Using Advanced MPI", 2014,
 /// section 4.7). The flushes that MPI requires and the hand-over by put are those of A. Uffmann's master
-/// thesis, LMU Munich, 2022, sections 3.4 and 4.3.1. The published forms reset words whose last write need
-/// not be complete, and hang (`far_queue.hpp`, `far_handover.hpp`). The default has a queue with words in
-/// turn and hands over by sum, with the same far operations.
+/// thesis, LMU Munich, 2022, sections 3.4 and 4.3.1; the first published form has no flush after its two
+/// accumulates. The published forms reset words whose last write need not be complete, and hang
+/// (`far_queue.hpp`, `far_handover.hpp`). The default has a queue with words in turn and hands over by sum,
+/// with the same far operations.
 ///
 /// Fairness: first come, first served (bound 0). Progress: an acquiring rank waits for its predecessors only.
 ///
@@ -27,6 +28,8 @@ namespace nearfar {
 struct d_mcs_policy {
   /// The far write that hands the lock over. The published ones come with the published queue.
   handover_by by = handover_by::sum;
+  /// Whether the writes to the predecessor and to the successor are flushed at once.
+  bool flushes = true;
   /// `participant::node` makes it the global lock of a cohort: one rank of a node may release what another
   /// acquired.
   participant queued = participant::rank;
@@ -43,10 +46,14 @@ class d_mcs_lock : public lockable<d_mcs_lock<W, Policy>, W> {
   explicit d_mcs_lock(W& w, int home = 0)
       : d_mcs_lock::lockable(w, {{"home", home}}),
         locality_(&w.locality()),
+        ranks_(w.size()),
         owner_(owner_of<queued>(w)),
         queue_(w, home, owner_),
         grants_(w) {}
-  ~d_mcs_lock() noexcept(!checked_build) { this->expect_not_held(); }
+  ~d_mcs_lock() noexcept(!checked_build) {
+    this->expect_not_held();
+    if constexpr (!Policy.flushes) complete_everywhere();
+  }
 
   // The algorithm without the checks, for locks that are built on this one.
 
@@ -76,13 +83,20 @@ class d_mcs_lock : public lockable<d_mcs_lock<W, Policy>, W> {
     return {
         .queued = queued,
         .words = Policy.by == handover_by::sum ? next_words::in_turn : next_words::single,
-        .registers_by = Policy.by == handover_by::accumulate ? registration::accumulate : registration::put};
+        .registers_by = Policy.by == handover_by::accumulate ? registration::accumulate : registration::put,
+        .flushes_registration = Policy.flushes};
+  }
+
+  /// The memory of the lock must not be lent to another object before these writes are complete.
+  void complete_everywhere() {
+    for (int rank = 0; rank < ranks_; ++rank) queue_.complete_at(rank);
   }
 
   const locality* locality_;
+  int ranks_;
   int owner_;
   far_queue<W, queue_policy()> queue_;
-  far_handover<W, far_handover_policy{.queued = queued, .by = Policy.by}> grants_;
+  far_handover<W, far_handover_policy{.queued = queued, .by = Policy.by, .flushes = Policy.flushes}> grants_;
 };
 
 }  // namespace nearfar

@@ -41,6 +41,7 @@
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/lockable.hpp"
 #include "nearfar/lock/phase_fair_lock.hpp"
+#include "nearfar/memory/nearest_access.hpp"
 
 namespace nearfar {
 
@@ -74,7 +75,7 @@ class distributed_counter {
         max_readers_(
             detail::checked_max_readers(max_readers, detail::most_at_one_counter(w.locality(), nodes))),
         mine_(hosts_[static_cast<std::size_t>(w.locality().group(level::node, w.rank()) / nodes)]),
-        is_near_(w.locality().same(level::node, mine_, w.rank())),
+        at_mine_(w, mine_),
         seen_(hosts_.size()),
         changes_(hosts_.size()) {}
 
@@ -89,7 +90,7 @@ class distributed_counter {
 
   /// Looks first, so that an attempt leaves nothing behind where readers would have to wait.
   [[nodiscard]] bool try_enter() {
-    if (!is_in({is_near_ ? words_.read_direct(mine_, &word::state) : read(mine_)})) return false;
+    if (!is_in({at_mine_.read(words_, mine_, &word::state)})) return false;
     const count before = arrive();
     if (is_in(before)) return true;
     withdraw(before);
@@ -99,11 +100,8 @@ class distributed_counter {
   [[nodiscard]] std::optional<handover> try_enter_until(std::chrono::nanoseconds deadline) {
     const count before = arrive();
     if (is_in(before)) return handover::uncontended;
-    const auto has_come = admission_after(before);
-    const bool came =
-        is_near_ ? world_->await_direct_until(deadline, words_, mine_, &word::state, has_come).has_value()
-                 : world_->await_fetch_until(deadline, words_, mine_, &word::state, has_come).has_value();
-    if (came) return handover::waited;
+    if (at_mine_.await_until(deadline, words_, mine_, &word::state, admission_after(before)))
+      return handover::waited;
     withdraw(before);
     return std::nullopt;
   }
@@ -169,6 +167,8 @@ class distributed_counter {
   void enter_next_phase() { add(mine_, one_arrival); }
 
  private:
+  using access = nearest_access<W, far_read::fetch>;
+
   struct alignas(slot_bytes) word {
     far<std::uint64_t> state;
   };
@@ -266,10 +266,7 @@ class distributed_counter {
 
   template <typename Predicate>
   void await_at(int host, Predicate predicate) {
-    if (world_->locality().same(level::node, host, world_->rank()))
-      world_->await_direct(words_, host, &word::state, predicate);
-    else
-      world_->await_fetch(words_, host, &word::state, predicate);
+    access(*world_, host).await(words_, host, &word::state, predicate);
   }
 
   /// Ends the readers' phase at all counters, and puts their words before that into `seen_`.
@@ -313,7 +310,7 @@ class distributed_counter {
   std::vector<int> hosts_;
   std::uint64_t max_readers_;
   int mine_;
-  bool is_near_;
+  access at_mine_;
   bool seen_high_ = false;
   bool ended_here_ = false;  ///< `seen_` has the words from when this rank ended the readers' phase
   std::vector<std::uint64_t> seen_;

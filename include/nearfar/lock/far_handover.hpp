@@ -36,9 +36,12 @@ enum class handover_by : std::uint8_t {
 struct far_handover_policy {
   participant queued = participant::rank;
   handover_by by = handover_by::sum;
+  /// Whether the write is flushed at once. Without, MPI may begin it at any later flush of the same target,
+  /// or never: as first published, kept for comparison.
+  bool flushes = true;
   /// How the participant polls its word.
   node_access waits = node_access::direct;
-  /// How the participant writes its word, where it does.
+  /// How the participant writes its word, and reads what it has written, where it does.
   node_access writes = node_access::direct;
 };
 
@@ -65,14 +68,15 @@ class far_handover {
     return now - before;
   }
 
-  /// Hands over to the participant whose word is at `owner`. `value` must not be 0.
+  /// Hands over to the participant whose word is at `owner`. `value` must not be 0, and must live until the
+  /// write is flushed.
   void give(int owner, const std::uint64_t& value) {
     if constexpr (Policy.by == handover_by::put)
       words_.put(owner, &words::status, value);
     else
       words_.accumulate(owner, &words::status, value,
                         Policy.by == handover_by::sum ? far_op::sum : far_op::replace);
-    words_.flush(owner);
+    if constexpr (Policy.flushes) words_.flush(owner);
   }
 
   /// Remembers a value for the participant. As published, in the word in which it was handed over.
@@ -85,6 +89,7 @@ class far_handover {
   /// The value of the last `keep`.
   [[nodiscard]] std::uint64_t kept() {
     if constexpr (Policy.by == handover_by::sum) return kept_.load(words_, owner_, &words::kept);
+    if constexpr (Policy.writes == node_access::direct) return words_.read_direct(owner_, &words::status);
     std::uint64_t value = wait;
     words_.get(owner_, &words::status, value);
     words_.flush(owner_);

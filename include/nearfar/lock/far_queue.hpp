@@ -56,6 +56,9 @@ struct far_queue_policy {
   participant queued = participant::rank;
   next_words words = next_words::in_turn;
   registration registers_by = registration::put;
+  /// Whether a registering participant flushes at once. Without, MPI may begin its write at any later flush
+  /// of the same target, or never: as first published, kept for comparison.
+  bool flushes_registration = true;
   /// Whether a leaving participant looks for a successor before it tries to empty the queue. That saves a
   /// compare-and-swap at the home rank whenever there is a successor.
   bool looks_early = true;
@@ -80,6 +83,15 @@ class far_queue {
   /// node.
   far_queue(W& w, int home, int announced, int owner)
       : world_(&w), words_(w), home_(checked_rank(w, home)), owner_(owner), announced_(to_word(announced)) {}
+
+  /// Makes the following calls those of the participant whose words are at `owner`, a rank of this node, and
+  /// of which a predecessor gets to know `announced`. For locks whose ranks join on behalf of others.
+  void act_for(int owner, int announced)
+    requires(queued == participant::node)
+  {
+    owner_ = owner;
+    announced_ = to_word(announced);
+  }
 
   /// Joins at the end. Returns the predecessor's owner, or `nobody` at the head.
   [[nodiscard]] rank_word enqueue() {
@@ -118,6 +130,9 @@ class far_queue {
     const rank_word successor = look();
     return successor == nobody ? nobody : noted(successor);
   }
+
+  /// Completes what this rank has written to the words of `owner`.
+  void complete_at(int owner) { words_.flush(owner); }
 
   /// The rank announced by the successor that has registered by now, or `nobody`.
   [[nodiscard]] rank_word look() {
@@ -223,7 +238,7 @@ class far_queue {
     } else {
       words_.swap(predecessor, next, announced_, ignored_);
     }
-    words_.flush(predecessor);
+    if constexpr (Policy.flushes_registration) words_.flush(predecessor);
   }
 
   [[nodiscard]] std::uint64_t compare_and_swap_tail(const std::uint64_t& expected,

@@ -27,7 +27,7 @@
 namespace nearfar {
 
 /// Exclusive lock for the ranks of one node. See the file's comment.
-template <world W, typename Inner = mcs_lock<W>>
+template <near_world W, typename Inner = mcs_lock<W>>
 class fissile_lock : public near_lockable<fissile_lock<W, Inner>, W> {
   using base = near_lockable<fissile_lock<W, Inner>, W>;
 

@@ -47,6 +47,7 @@
 #include "nearfar/lock/clh_lock.hpp"
 #include "nearfar/lock/far_handover.hpp"
 #include "nearfar/lock/lockable.hpp"
+#include "nearfar/memory/nearest_access.hpp"
 
 namespace nearfar {
 
@@ -97,6 +98,8 @@ class hclh_lock : public lockable<hclh_lock<W, Where>, W> {
   }
 
  private:
+  using access = nearest_access<W, far_read::get>;
+
   // A rank's predecessor on its node tells it one of these values.
   static constexpr std::uint64_t waiting = 0;
   static constexpr std::uint64_t is_next = 1;   ///< it has the lock
@@ -162,25 +165,16 @@ class hclh_lock : public lockable<hclh_lock<W, Where>, W> {
     cell_of(queue_node::of(last_)).store(is_first, std::memory_order_release);
     if (before_ == nobody) return handover::uncontended;
     const queue_node before = queue_node::of(before_);
-    const bool is_near = world_->locality().same(level::node, rank_, before.owner);
-    const bool has_waited = Where == clh_waiting::at_home ? await_grant(before) : poll(before, is_near);
+    const access there(*world_, before.owner);
+    const bool has_waited = Where == clh_waiting::at_home ? await_grant(before) : poll(before, there);
     if (!has_waited) return handover::uncontended;
-    return is_near ? handover::local : handover::remote;
+    return there.is_in_place() ? handover::local : handover::remote;
   }
 
   /// Waits until the predecessor has released. Returns whether it had to wait.
-  [[nodiscard]] bool poll(queue_node before, bool is_near) {
-    const auto is_released = [](std::uint64_t status) { return status == released; };
-    if (is_near) {
-      if (is_released(words_.read_direct(before.owner, before.status()))) return false;
-      world_->await_direct(words_, before.owner, before.status(), is_released);
-    } else {
-      words_.get(before.owner, before.status(), seen_);
-      words_.flush(before.owner);
-      if (is_released(seen_)) return false;
-      world_->await_get(words_, before.owner, before.status(), is_released);
-    }
-    return true;
+  [[nodiscard]] bool poll(queue_node before, const access& there) {
+    return there.look_and_await(words_, before.owner, before.status(), seen_,
+                                [](std::uint64_t status) { return status == released; });
   }
   [[nodiscard]] bool await_grant([[maybe_unused]] queue_node before) {
     if constexpr (Where == clh_waiting::at_home) {

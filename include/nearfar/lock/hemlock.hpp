@@ -53,7 +53,7 @@ struct hemlock_policy {
 };
 
 /// Each rank's word, for any number of hemlocks of the same ranks. Must outlive those locks.
-template <world W>
+template <near_world W>
 class hemlock_words {
  public:
   /// Collective.
@@ -74,7 +74,7 @@ class hemlock_words {
 };
 
 /// Exclusive lock for the ranks of one node. See the file's comment.
-template <world W, hemlock_policy Policy = hemlock_policy{}>
+template <near_world W, hemlock_policy Policy = hemlock_policy{}>
 class hemlock : public near_lockable<hemlock<W, Policy>, W> {
   using base = near_lockable<hemlock<W, Policy>, W>;
   using cell = typename base::rank_cell;

@@ -9,6 +9,7 @@
 #include <exception>
 #include <initializer_list>
 #include <optional>
+#include <utility>
 
 #include "nearfar/core/agreement.hpp"
 #include "nearfar/core/backoff.hpp"
@@ -17,6 +18,33 @@
 #include "nearfar/core/world.hpp"
 
 namespace nearfar {
+
+namespace detail {
+
+/// Whether a lock's world has ended, for worlds that can tell. The size is the same in checked and other
+/// builds.
+template <typename W>
+class life_of {
+ public:
+  explicit life_of(const W& /*w*/) {}
+  void expect_world() const noexcept {}
+  [[nodiscard]] bool has_ended() const noexcept { return false; }
+};
+template <typename W>
+  requires requires(const W& w) { w.lifetime()->expect_world(); }
+class life_of<W> {
+ public:
+  explicit life_of(const W& w) : lifetime_(w.lifetime()) {}
+  void expect_world() const {
+    if constexpr (checked_build) lifetime_->expect_world();
+  }
+  [[nodiscard]] bool has_ended() const noexcept { return lifetime_->world_has_ended(); }
+
+ private:
+  decltype(std::declval<const W&>().lifetime()) lifetime_;
+};
+
+}  // namespace detail
 
 /// How the last acquisition got the lock. In all cases but the first the rank had to wait; contention is
 /// their share.
@@ -35,13 +63,14 @@ enum class handover : std::uint8_t {
 /// Each rank has its own lock object for the lock that all ranks share. All objects are made collectively. A
 /// rank may destroy its own while others still use theirs, but not while it holds the lock. One thread may
 /// use an object.
-template <typename Derived, world W>
+template <typename Derived, near_world W>
 class lockable {
  public:
   lockable(const lockable&) = delete;
   lockable& operator=(const lockable&) = delete;
 
-  /// Waits for the lock. Throws `already_held` in checked builds if this rank holds it.
+  /// Waits for the lock. Throws `already_held` in checked builds if this rank holds it. In the world of
+  /// threads every function throws `destroyed_while_in_use` in checked builds after the world's end.
   void lock() {
     expect_nothing_held("lock()");
     last_ = self().acquire();
@@ -96,14 +125,16 @@ class lockable {
  protected:
   /// Collective. `arguments` are those of the lock's own constructor. If ranks give different ones, or make
   /// locks of different types, all of them throw `collective_mismatch`.
-  lockable(W& w, std::initializer_list<named_value> arguments) : world_(&w) {
+  lockable(W& w, std::initializer_list<named_value> arguments) : world_(&w), life_(w) {
     expect_alike<Derived>(w, arguments);
   }
   ~lockable() = default;
 
   /// Must be called first in the destructor, which must be `noexcept(!checked_build)`.
   void expect_not_held() const {
-    if (checked_build && held_ != holding::nothing && std::uncaught_exceptions() == 0) [[unlikely]]
+    // The end of the world has been reported already.
+    if (checked_build && held_ != holding::nothing && !life_.has_ended() && std::uncaught_exceptions() == 0)
+        [[unlikely]]
       detail::throw_destroyed_while_held();
   }
 
@@ -112,10 +143,12 @@ class lockable {
   enum class holding : std::uint8_t { nothing, exclusive, shared };
 
   void expect_nothing_held(const char* call) const {
+    life_.expect_world();
     if (checked_build && held_ != holding::nothing) [[unlikely]]
       detail::throw_already_held(call);
   }
   void expect_held(holding what, const char* call) const {
+    life_.expect_world();
     if (checked_build && held_ != what) [[unlikely]]
       detail::throw_not_held(call, held_ != holding::nothing);
   }
@@ -142,6 +175,7 @@ class lockable {
 
  private:
   W* world_;
+  [[no_unique_address]] detail::life_of<W> life_;
   handover last_ = handover::uncontended;
   holding held_ = holding::nothing;
 };

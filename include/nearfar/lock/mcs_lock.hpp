@@ -20,7 +20,7 @@
 namespace nearfar {
 
 /// Exclusive lock for the ranks of one node. See the file's comment.
-template <world W>
+template <near_world W>
 class mcs_lock : public near_lockable<mcs_lock<W>, W> {
   using base = near_lockable<mcs_lock<W>, W>;
   using cell = typename base::rank_cell;

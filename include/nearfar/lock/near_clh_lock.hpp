@@ -30,7 +30,7 @@
 namespace nearfar {
 
 /// Exclusive lock for the ranks of one node. See the file's comment.
-template <world W>
+template <near_world W>
 class near_clh_lock : public near_lockable<near_clh_lock<W>, W> {
   using base = near_lockable<near_clh_lock<W>, W>;
   /// The name of a queue node: the rank that has it in its memory, or `spare` for the additional one.

@@ -30,7 +30,7 @@ namespace detail {
 void require_one_node(const locality& ranks);
 
 /// The rank that has the words of this rank's lock in its memory: `home`, or the node's leader.
-template <world W>
+template <near_world W>
 [[nodiscard]] int home_of_near(const W& w, int home, near_scope scope) {
   if (scope == near_scope::node) return w.locality().leader(level::node, w.rank());
   require_one_node(w.locality());
@@ -46,7 +46,7 @@ template <world W>
 ///    about to, and will take it;
 ///  - `Derived::try_acquire_local() -> bool`, if it exists: succeeds only after a holder that handed
 ///    `from_above` over.
-template <typename Derived, world W>
+template <typename Derived, near_world W>
 class near_lockable : public lockable<Derived, W> {
  public:
   using world_type = W;

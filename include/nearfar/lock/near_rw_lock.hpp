@@ -40,7 +40,7 @@ concept turnstile_of_rw_lock = requires(T& turnstile) {
 
 /// Reader-writer lock for the ranks of one node. It has attempts if its turnstile has them. See the file's
 /// comment.
-template <world W, turnstile_of_rw_lock Turnstile = mcs_lock<W>>
+template <near_world W, turnstile_of_rw_lock Turnstile = mcs_lock<W>>
 class near_rw_lock : public shared_lockable<near_rw_lock<W, Turnstile>, W> {
   static constexpr bool can_try = requires(Turnstile& turnstile) { turnstile.try_acquire_local(); };
 

@@ -36,7 +36,7 @@ enum class ticket_waiting : std::uint8_t {
 };
 
 /// Exclusive lock for the ranks of one node. See the file's comment.
-template <world W, ticket_waiting Where = ticket_waiting::at_ticket>
+template <near_world W, ticket_waiting Where = ticket_waiting::at_ticket>
 class near_ticket_lock : public near_lockable<near_ticket_lock<W, Where>, W> {
   using base = near_lockable<near_ticket_lock<W, Where>, W>;
 

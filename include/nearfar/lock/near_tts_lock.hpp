@@ -9,10 +9,10 @@
 /// default pauses are from A. Uffmann's master thesis, LMU Munich, 2022, section 5.4.3. Counting the waiting
 /// ranks is nearfar's.
 ///
-/// As published, a waiting rank sets a flag before each attempt, and a rank that acquires the lock clears it,
-/// also for the ranks that still wait. Those set it again only after their pauses, and a cohort gives up the
-/// lock above meanwhile. With a count, each waiting rank is known from its first failed attempt until it has
-/// the lock.
+/// As published, a waiting rank sets a flag, and a rank that acquires the lock clears it, also for the ranks
+/// that still wait. Those set it again when they look next, with a pause before each look, and a cohort gives
+/// up the lock above meanwhile. nearfar's own form of the flag sets it before each attempt, and looks without
+/// pauses. With a count, each waiting rank is known from its first failed attempt until it has the lock.
 ///
 /// Fairness: none; an arriving rank may overtake ranks that pause. Progress: some rank always acquires.
 ///
@@ -26,6 +26,7 @@
 #include <cstdint>
 
 #include "nearfar/core/backoff.hpp"
+#include "nearfar/core/condition.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/near_lockable.hpp"
@@ -36,7 +37,10 @@ namespace nearfar {
 enum class waiters_by : std::uint8_t {
   nothing,  ///< it does not; only a cohort's local lock needs to know
   count,    ///< each waiting rank counts itself
-  flag,     ///< each rank sets a flag before it tries, and clears it when it has succeeded, as published
+  flag,     ///< each rank sets a flag before it tries, and clears it when it has succeeded
+  /// As `flag`, but also a rank that finds the lock free sets and clears it, and a waiting rank pauses before
+  /// each look and sets the flag again whenever it sees it cleared. As published.
+  flag_at_each_look,
 };
 
 /// The parameters of a `near_tts_lock`.
@@ -48,11 +52,13 @@ struct near_tts_policy {
 };
 
 /// Exclusive lock for the ranks of one node. See the file's comment.
-template <world W, near_tts_policy Policy = near_tts_policy{}>
+template <near_world W, near_tts_policy Policy = near_tts_policy{}>
 class near_tts_lock : public near_lockable<near_tts_lock<W, Policy>, W> {
   using base = near_lockable<near_tts_lock<W, Policy>, W>;
-  static_assert(Policy.looks_first || Policy.known != waiters_by::flag,
-                "waiters_by::flag needs looks_first: a rank sets the flag before each attempt of its own");
+  static constexpr bool has_flag =
+      Policy.known == waiters_by::flag || Policy.known == waiters_by::flag_at_each_look;
+  static_assert(Policy.looks_first || !has_flag,
+                "a flag needs looks_first: a rank sets the flag before each attempt of its own");
 
  public:
   using status = typename base::status;
@@ -76,9 +82,14 @@ class near_tts_lock : public near_lockable<near_tts_lock<W, Policy>, W> {
   ~near_tts_lock() noexcept(!checked_build) { this->expect_not_held(); }
 
   grant acquire_local() {
+    if constexpr (Policy.known == waiters_by::flag_at_each_look)
+      lock_->waiting.store(1, std::memory_order_relaxed);
     if (!Policy.looks_first || lock_->state.load(std::memory_order_relaxed) != base::held) {
       const status before = lock_->state.exchange(base::held, std::memory_order_acquire);  // (1), with (2)
-      if (before != base::held) return {before, false};
+      if (before != base::held) {
+        if constexpr (Policy.known == waiters_by::flag_at_each_look) no_longer_waiting();
+        return {before, false};
+      }
     }
     if constexpr (Policy.known == waiters_by::count) lock_->waiting.fetch_add(1, std::memory_order_relaxed);
     const status before = wait_and_take();
@@ -112,7 +123,18 @@ class near_tts_lock : public near_lockable<near_tts_lock<W, Policy>, W> {
   /// Returns what was handed over.
   [[nodiscard]] status wait_and_take() {
     const auto is_free = [](status now) { return now != base::held; };
-    if constexpr (Policy.looks_first) {
+    if constexpr (Policy.known == waiters_by::flag_at_each_look) {
+      const auto is_cleared = [](std::uint32_t flag) { return flag == 0; };
+      for (auto span = pause_.shortest;; span = pause_.after(span)) {
+        if (is_cleared(lock_->waiting.load(std::memory_order_relaxed)))
+          lock_->waiting.store(1, std::memory_order_relaxed);
+        world_->await_any_after_pauses({.shortest = span, .longest = pause_.longest},
+                                       when(lock_->state, is_free), when(lock_->waiting, is_cleared));
+        if (!is_free(lock_->state.load(std::memory_order_relaxed))) continue;
+        const status before = lock_->state.exchange(base::held, std::memory_order_acquire);  // as (1)
+        if (is_free(before)) return before;
+      }
+    } else if constexpr (Policy.looks_first) {
       for (auto span = pause_.shortest;; span = pause_.after(span)) {
         if constexpr (Policy.known == waiters_by::flag) lock_->waiting.store(1, std::memory_order_relaxed);
         world_->await(lock_->state, is_free);
@@ -127,7 +149,7 @@ class near_tts_lock : public near_lockable<near_tts_lock<W, Policy>, W> {
   void no_longer_waiting() {
     if constexpr (Policy.known == waiters_by::count)
       lock_->waiting.fetch_add(~std::uint32_t{0}, std::memory_order_relaxed);
-    if constexpr (Policy.known == waiters_by::flag) lock_->waiting.store(0, std::memory_order_relaxed);
+    if constexpr (has_flag) lock_->waiting.store(0, std::memory_order_relaxed);
   }
 
   W* world_;

@@ -16,7 +16,7 @@ enum class participant : std::uint8_t {
 };
 
 /// The rank in whose memory the words of this rank's participant lie.
-template <participant Queued, world W>
+template <participant Queued, near_world W>
 [[nodiscard]] int owner_of(const W& w) {
   return Queued == participant::rank ? w.rank() : w.locality().leader(level::node, w.rank());
 }

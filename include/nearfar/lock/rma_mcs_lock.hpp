@@ -1,6 +1,6 @@
 /// \file
-/// RMA-MCS: a hierarchical MCS lock with any number of levels (default two), in which every step is an RMA
-/// operation, also within a node.
+/// RMA-MCS: a hierarchical MCS lock with any number of levels (default two), in which every step to another
+/// rank is an RMA operation, also within a node.
 ///
 /// Source: P. Schmid, M. Besta, T. Hoefler, "High-Performance Distributed RMA Locks", HPDC 2016, doi
 /// 10.1145/2907294.2907323, after M. Chabbi, M. Fagan, J. Mellor-Crummey, "High performance locks for
@@ -19,8 +19,11 @@
 ///    and 1 compare-and-swap in the node, 1 get at the leader and 1 compare-and-swap at home;
 ///  - contended within a node: lock 1 put, 1 swap and 1 put to the predecessor; unlock 1 get and 1 accumulate
 ///    to the successor;
-///  - the published forms keep the status in the word, by RMA: uncontended 3 puts and 1 get more, contended 1
-///    put and 1 get.
+///  - with `handover_by::accumulate` or `put` the status is kept in the word, by RMA: uncontended 3 puts and
+///  1
+///    get more, contended 1 put and 1 get;
+///  - the published form also reads and resets a rank's own words in memory (`node_access::direct`):
+///    contended within a node 1 swap, 1 accumulate to the predecessor and 1 to the successor.
 /// Memory: 384 bytes of far memory for each rank.
 #pragma once
 
@@ -34,8 +37,8 @@
 namespace nearfar {
 
 /// Exclusive lock for all ranks of a world. See the file's comment.
-template <world W, handover_by By = handover_by::sum>
-class rma_mcs_lock : public lockable<rma_mcs_lock<W, By>, W> {
+template <world W, handover_by By = handover_by::sum, node_access Own = node_access::rma>
+class rma_mcs_lock : public lockable<rma_mcs_lock<W, By, Own>, W> {
  public:
   using world_type = W;
 
@@ -62,7 +65,7 @@ class rma_mcs_lock : public lockable<rma_mcs_lock<W, By>, W> {
       : rma_mcs_lock::lockable(w, {{"home", home}, levels[0], levels[1], levels[2], levels[3], levels[4]}),
         queues_(w, home, shape()) {}
 
-  rma_mcs_tree<W, By> queues_;
+  rma_mcs_tree<W, By, false, Own> queues_;
 };
 
 }  // namespace nearfar

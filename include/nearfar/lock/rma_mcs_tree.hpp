@@ -25,8 +25,9 @@ namespace nearfar {
 struct no_root {};
 
 /// Exclusive among all ranks of a world. See the file's comment. With `Counts` the tree counts hand-overs
-/// between outermost elements, and `release` asks a `tree_root`.
-template <world W, handover_by By = handover_by::sum, bool Counts = false>
+/// between outermost elements, and `release` asks a `tree_root`. `Own` is how a rank reads and resets the
+/// words in its own memory; those of an element are its leader's, and RMA in any case.
+template <world W, handover_by By = handover_by::sum, bool Counts = false, node_access Own = node_access::rma>
 class rma_mcs_tree {
  public:
   using world_type = W;
@@ -94,16 +95,19 @@ class rma_mcs_tree {
     return {.queued = queued,
             .words = By == handover_by::sum ? next_words::in_turn : next_words::single,
             .registers_by = By == handover_by::accumulate ? registration::accumulate : registration::put,
-            .reads = node_access::rma,
-            .resets = node_access::rma};
+            .reads = own(queued),
+            .resets = own(queued)};
   }
-  /// As in the paper, a rank polls its own status in memory; everything else is RMA. An element's status is
-  /// its leader's word, which any rank of the element may have to poll.
+  [[nodiscard]] static constexpr node_access own(participant queued) {
+    return queued == participant::rank ? Own : node_access::rma;
+  }
+  /// As in the paper, a rank polls its own status in memory. An element's status is its leader's word, which
+  /// any rank of the element may have to poll.
   [[nodiscard]] static constexpr far_handover_policy status_of(participant queued) {
     return {.queued = queued,
             .by = By,
             .waits = queued == participant::rank ? node_access::direct : node_access::rma,
-            .writes = node_access::rma};
+            .writes = own(queued)};
   }
 
   /// One queue, as one participant knows it.

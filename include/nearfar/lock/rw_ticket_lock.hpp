@@ -43,11 +43,11 @@
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/cohort_lock.hpp"
-#include "nearfar/lock/far_polling.hpp"
 #include "nearfar/lock/lockable.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
 #include "nearfar/lock/participant.hpp"
 #include "nearfar/lock/shared_lockable.hpp"
+#include "nearfar/memory/nearest_access.hpp"
 
 namespace nearfar {
 
@@ -77,7 +77,7 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
         world_(&w),
         words_(w),
         home_(checked_rank(w, home)),
-        is_near_(w.locality().same(level::node, w.rank(), home)) {
+        at_home_(w, home) {
     if (static_cast<std::uint64_t>(w.size()) > writer)
       throw misuse("this rw_ticket_lock is for " + std::to_string(writer) + " ranks, and there are " +
                    std::to_string(w.size()) + ": give its policy more reader_bits");
@@ -137,19 +137,19 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
   void ask(const std::uint64_t& as) {
     const auto start = world_->now();
     words_.fetch_add(home_, &words::asked, as, before_);
-    if (!is_near_) words_.fetch(home_, &words::left, left_);
+    if (!at_home_.is_in_place()) words_.fetch(home_, &words::left, left_);
     words_.flush(home_);
     asking_ = world_->now() - start;
   }
   template <typename Predicate>
   [[nodiscard]] handover wait_until(Predicate is_turn) {
-    if (!is_near_) {
+    if (!at_home_.is_in_place()) {
       if (is_turn(left_)) return handover::uncontended;
       pause_until_next();
       if (is_turn(left_)) return handover::waited;
     }
-    return await_polled(*world_, words_, home_, &words::left, left_, is_turn) ? handover::waited
-                                                                              : handover::uncontended;
+    const bool has_waited = at_home_.look_and_await(words_, home_, &words::left, left_, is_turn);
+    return has_waited ? handover::waited : handover::uncontended;
   }
   /// Polls seldom while several writers are before this rank, since the polls of all waiting ranks take the
   /// home's time. A writer takes at least as long as a far operation, unless the home was busy elsewhere
@@ -171,9 +171,8 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
     return static_cast<std::int64_t>(before_ - left_) / static_cast<std::int64_t>(writer);
   }
   [[nodiscard]] std::uint64_t look() {
-    if (is_near_) return words_.read_direct(home_, &words::left);
-    words_.fetch(home_, &words::left, left_);
-    words_.flush(home_);
+    at_home_.start_read(words_, home_, &words::left, left_);
+    at_home_.flush(words_);
     return left_;
   }
   void leave(const std::uint64_t& as) {
@@ -184,7 +183,7 @@ class rw_ticket_lock : public shared_lockable<rw_ticket_lock<W, Policy>, W> {
   W* world_;
   typename W::template far_segment<words> words_;
   int home_;
-  bool is_near_;  ///< whether this rank is on the home's node
+  nearest_access<W, far_read::fetch> at_home_;
   std::uint64_t before_ = 0;
   std::uint64_t left_ = 0;
   std::chrono::nanoseconds asking_{};  ///< how long it took to get the place

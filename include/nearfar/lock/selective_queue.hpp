@@ -30,7 +30,7 @@ namespace detail {
 /// the ranks set aside that their turn is about to come.
 template <typename C, typename W>
 concept preference_of =
-    world<W> && std::constructible_from<C, W&, typename C::parameter> &&
+    near_world<W> && std::constructible_from<C, W&, typename C::parameter> &&
     requires(C& choice, W& w, int rank, std::uint64_t word, typename W::template near<std::uint64_t>& given,
              typename C::per_rank& of_rank, typename C::parameter parameter) {
       { C::standard } -> std::convertible_to<typename C::parameter>;
@@ -49,7 +49,7 @@ inline constexpr std::uint64_t first_given = std::uint64_t{1} << 16U;
 }  // namespace detail
 
 /// Exclusive lock for the ranks of one node. See the file's comment.
-template <world W, detail::preference_of<W> Preference>
+template <near_world W, detail::preference_of<W> Preference>
 class selective_queue : public near_lockable<selective_queue<W, Preference>, W> {
   using base = near_lockable<selective_queue<W, Preference>, W>;
   using cell = typename base::rank_cell;

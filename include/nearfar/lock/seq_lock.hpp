@@ -29,6 +29,7 @@
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/cohort_lock.hpp"
+#include "nearfar/memory/nearest_access.hpp"
 
 namespace nearfar {
 
@@ -59,10 +60,7 @@ class seq_lock {
       const auto has_come = [newest = number_of(*late)](std::uint64_t state) {
         return version(state) != newest;
       };
-      if (is_near_)
-        world_->await_direct(words_, element{home_, *late}, &word::state, has_come);
-      else
-        world_->await_get(words_, element{home_, *late}, &word::state, has_come);
+      at_home_.await(words_, {home_, *late}, &word::state, has_come);
       read_all();
     }
     return unpacked();
@@ -100,11 +98,7 @@ class seq_lock {
     return {};
   }
   seq_lock(W& w, const V& initial, int home, alike /*compared*/)
-      : world_(&w),
-        words_(w, pieces),
-        writers_(w, home),
-        home_(checked_rank(w, home)),
-        is_near_(w.locality().same(level::node, home, w.rank())) {
+      : world_(&w), words_(w, pieces), writers_(w, home), home_(checked_rank(w, home)), at_home_(w, home_) {
     if (w.rank() == home)
       for (std::size_t i = 0; i < pieces; ++i)
         words_.write_direct({home, i}, &word::state, packed(0, piece_of(initial, i)));
@@ -141,12 +135,8 @@ class seq_lock {
   }
 
   void read_all() {
-    if (is_near_) {
-      for (std::size_t i = 0; i < pieces; ++i) states_[i] = words_.read_direct({home_, i}, &word::state);
-    } else {
-      words_.get_range(home_, &word::state, std::span<std::uint64_t>(states_));
-      words_.flush(home_);
-    }
+    at_home_.start_read_range(words_, home_, &word::state, std::span<std::uint64_t>(states_));
+    at_home_.flush(words_);
   }
 
   /// A word that the write shown by another word has not reached.
@@ -165,7 +155,7 @@ class seq_lock {
   typename W::template far_array<word> words_;
   Writers writers_;
   int home_;
-  bool is_near_;
+  nearest_access<W, far_read::get> at_home_;
   std::array<std::uint64_t, pieces> states_{};
 };
 

@@ -19,7 +19,7 @@ namespace nearfar {
 ///
 /// Ranks that hold it shared are in at the same time; a rank that holds it exclusively is alone. A rank holds
 /// it only once, and only one way at a time.
-template <typename Derived, world W>
+template <typename Derived, near_world W>
 class shared_lockable : public lockable<Derived, W> {
   using base = lockable<Derived, W>;
   using typename base::holding;

@@ -43,9 +43,9 @@
 #include "nearfar/core/condition.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
-#include "nearfar/lock/far_polling.hpp"
 #include "nearfar/lock/local_passes.hpp"
 #include "nearfar/lock/lockable.hpp"
+#include "nearfar/memory/nearest_access.hpp"
 
 namespace nearfar {
 
@@ -77,6 +77,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
         world_(&w),
         words_(w),
         home_(checked_rank(w, home)),
+        at_home_(w, home_),
         rank_(w.rank()),
         self_(to_word(w.rank())),
         max_batch_(static_cast<std::uint64_t>(checked_local_passes(max_local_passes))) {}
@@ -108,6 +109,8 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
   }
 
  private:
+  using access = nearest_access<W, far_read::fetch>;
+
   struct alignas(slot_bytes) words {
     far<std::uint64_t> state;  ///< at home
     far<rank_word> tail;       ///< at home
@@ -129,9 +132,8 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
 
   /// The current word. Leaves `seen_` unchanged.
   [[nodiscard]] std::uint64_t look_at_word() {
-    if (world_->locality().same(level::node, rank_, home_)) return words_.read_direct(home_, &words::state);
-    words_.fetch(home_, &words::state, looked_);
-    words_.flush(home_);
+    at_home_.start_read(words_, home_, &words::state, looked_);
+    at_home_.flush(words_);
     return looked_;
   }
 
@@ -155,7 +157,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
       }
       const auto may_be_taken = [](std::uint64_t now) { return now != is_taken_and_closed; };
       if constexpr (Policy.looks_first) {
-        static_cast<void>(await_polled(*world_, words_, home_, &words::state, looked_, may_be_taken));
+        static_cast<void>(at_home_.look_and_await(words_, home_, &words::state, looked_, may_be_taken));
         expected_ = is_closed;
       } else {
         expected_ = world_->await_compare_and_swap(words_, home_, &words::state, is_closed,
@@ -227,9 +229,9 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
   /// The successor of a waiting rank, or `none` if that rank may be the last of the queue.
   [[nodiscard]] rank_word next_of(rank_word of) {
     const int at = to_rank(of);
-    if (world_->locality().same(level::node, rank_, at)) return words_.read_direct(at, &words::next);
-    words_.fetch(at, &words::next, looked_);
-    words_.flush(at);
+    const access there(*world_, at);
+    there.start_read(words_, at, &words::next, looked_);
+    there.flush(words_);
     return looked_;
   }
 
@@ -272,6 +274,7 @@ class shfl_lock : public lockable<shfl_lock<W, Policy>, W> {
   W* world_;
   typename W::template far_segment<words> words_;
   int home_;
+  access at_home_;
   int rank_;
   rank_word self_;
   std::uint64_t max_batch_;

@@ -23,9 +23,9 @@
 #include "nearfar/core/backoff.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
-#include "nearfar/lock/far_polling.hpp"
 #include "nearfar/lock/far_queue.hpp"
 #include "nearfar/lock/lockable.hpp"
+#include "nearfar/memory/nearest_access.hpp"
 
 namespace nearfar {
 
@@ -116,7 +116,8 @@ class tas_lock : public lockable<tas_lock<W, Policy>, W> {
 
   /// Waits until the lock is free. Returns whether it was free at once.
   [[nodiscard]] bool await_free() {
-    return !await_polled(*world_, words_, home_, &word::state, old_, was_free);
+    const nearest_access<W, far_read::fetch> at_home(*world_, home_);
+    return !at_home.look_and_await(words_, home_, &word::state, old_, was_free);
   }
 
   W* world_;

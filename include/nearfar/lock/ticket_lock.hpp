@@ -25,9 +25,9 @@
 
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
-#include "nearfar/lock/far_polling.hpp"
 #include "nearfar/lock/lockable.hpp"
 #include "nearfar/lock/participant.hpp"
+#include "nearfar/memory/nearest_access.hpp"
 
 namespace nearfar {
 
@@ -101,8 +101,9 @@ class ticket_lock : public lockable<ticket_lock<W, Place>, W> {
   }
   template <typename Predicate>
   [[nodiscard]] handover await_turn(Predicate predicate) {
-    return await_polled(*world_, words_, home_, &words::state, before_, predicate) ? handover::waited
-                                                                                   : handover::uncontended;
+    const nearest_access<W, far_read::fetch> at_home(*world_, home_);
+    const bool has_waited = at_home.look_and_await(words_, home_, &words::state, before_, predicate);
+    return has_waited ? handover::waited : handover::uncontended;
   }
 
   W* world_;
