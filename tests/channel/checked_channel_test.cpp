@@ -44,15 +44,14 @@ TEST_P(checked_channel, is_linearizable) {
           options how = by(near);
           how.most_executions = 100'000 / part;
           const program what = attempts(of, capacity, of_ranks);
-          if (const report in_order = check(what, how); in_order.complete || in_order.found)
-            expect_nothing_found(what, how);
-          else
-            expect_nothing_found(what, at_random(near, 3000 / part));
+          const report in_order = check(what, how);
+          expect_nothing_found_in(in_order, what, how);
+          if (!in_order.complete) expect_nothing_found(what, at_random(near, 1500 / part));
         }
     for (const std::size_t capacity : capacities(of, {1, 2, 3}))
       for (const plan& of_ranks : large_plans)
         if (may_do(of, of_ranks))
-          expect_nothing_found(attempts(of, capacity, of_ranks), at_random(near, 1000 / part));
+          expect_nothing_found(attempts(of, capacity, of_ranks), at_random(near, 500 / part));
   }
 }
 TEST_P(checked_channel, is_linearizable_when_several_close_and_open_it) {
@@ -64,10 +63,10 @@ TEST_P(checked_channel, is_linearizable_when_several_close_and_open_it) {
           // The exhaustive search comes first: random schedules seldom find a withdrawal that an opening
           // follows.
           options how = by(near);
-          how.most_executions = 2000 / part;
+          how.most_executions = 1000 / part;
           const program what = closings(of, capacity, of_ranks);
           EXPECT_FALSE(check(what, how).found);
-          expect_nothing_found(what, at_random(near, 500 / part));
+          expect_nothing_found(what, at_random(near, 250 / part));
         }
 }
 TEST_P(checked_channel, wakes_whoever_waits) {
@@ -80,7 +79,7 @@ TEST_P(checked_channel, wakes_whoever_waits) {
         for (int receivers = 1; receivers <= most_receivers; ++receivers)
           for (const bool closes : {false, true})
             if (!closes || senders == 1)
-              expect_sound_sleep(streams(of, capacity, senders, receivers, 3, closes), near, 1000);
+              expect_sound_sleep(streams(of, capacity, senders, receivers, 3, closes), near, 500);
 }
 void expect_success(queue_status found) {
   if (found != queue_status::success) throw nearfar::error("nobody closes, and there is room");
@@ -104,14 +103,14 @@ program all_find_room(const strategy& of, std::size_t capacity, int gone_before)
 TEST(checked_segments, let_all_send_for_whom_there_is_room) {
   for (const near_model near : near_models) {
     expect_nothing_found(all_find_room(strategy_named("segments_of_3_mpmc"), 3, 2),
-                         at_random(near, 6000 / part));
+                         at_random(near, 3000 / part));
     expect_nothing_found(all_find_room(strategy_named("segments_of_3_mpsc"), 3, 2),
-                         at_random(near, 6000 / part));
+                         at_random(near, 3000 / part));
   }
 }
 
 TEST_P(checked_channel, loses_nothing_when_it_is_closed) {
-  for (const near_model near : near_models) expect_sound_sleep(closing(GetParam()), near, 2000);
+  for (const near_model near : near_models) expect_sound_sleep(closing(GetParam()), near, 1000);
 }
 TEST_P(checked_channel, wakes_all_for_whom_there_is_something_in_a_range) {
   const strategy& of = GetParam();
@@ -148,7 +147,7 @@ TEST_P(checked_channel, lends_a_frame_to_one_at_a_time) {
 TEST(checked_channel_locks, of_the_world_do) {
   const strategy& of = strategy_named("ring_of_mcs_mpmc");
   for (const near_model near : near_models) {
-    expect_nothing_found(attempts(of, 1, {{1, 2}, {get}, {3, get}}), at_random(near, 1000 / part));
+    expect_nothing_found(attempts(of, 1, {{1, 2}, {get}, {3, get}}), at_random(near, 500 / part));
     expect_sound_sleep(streams(of, 1, 1, 2, 3, true), near, 300);
   }
 }

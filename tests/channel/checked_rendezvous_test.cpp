@@ -11,7 +11,7 @@ namespace {
 
 const strategy& met = strategy_named("rendezvous");
 
-void expect_sound(const program& what, std::uint64_t executions = 3000) {
+void expect_sound(const program& what, std::uint64_t executions = 1500) {
   for (const near_model near : near_models) {
     expect_nothing_found(what, at_random(near, executions / part * 2 / 3));
     expect_nothing_found(what, waking_early(at_random(near, executions / part / 3)));

@@ -18,8 +18,8 @@ using lone = tested<spsc_ring>;  // a light fence precedes what tells its sender
 
 void expect_sound(const program& what) {
   for (const near_model near : near_models) {
-    expect_nothing_found(what, at_random(near, 1400 / part));
-    expect_nothing_found(what, waking_early(at_random(near, 600 / part)));
+    expect_nothing_found(what, at_random(near, 700 / part));
+    expect_nothing_found(what, waking_early(at_random(near, 300 / part)));
   }
 }
 

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/channel_rounds.hpp"
-#include "bench/disturbance.hpp"
+#include "bench/kinds/channels/channel_rounds.hpp"
+#include "bench/tools/disturbance.hpp"
 #include "nearfar/channel/byte_channel.hpp"
 #include "nearfar/channel/channel.hpp"
 #include "nearfar/channel/strategies.hpp"
@@ -130,10 +130,13 @@ constexpr std::array strategies{
     strategy<ring_buffer>("ring_buffer"),
     strategy<spsc_ring>("spsc_ring"),
     strategy<mailbox>("mailbox"),
+    strategy<two_flag_mailbox>("two_flag_mailbox"),
     strategy<ring_of<channel_lock::spin>::mailbox>("ring_of_spin_mailbox"),
     strategy<ring_of<channel_lock::spin>::mpmc>("ring_of_spin_mpmc"),
     strategy<ring_of<channel_lock::spin>::mpsc>("ring_of_spin_mpsc"),
+    strategy<ring_of<channel_lock::published_spin>::mpmc>("ring_of_published_spin_mpmc"),
     strategy<ring_of<channel_lock::ticket>::mpmc>("ring_of_ticket_mpmc"),
+    strategy<ring_of<channel_lock::published_ticket>::mpmc>("ring_of_published_ticket_mpmc"),
     strategy<ring_of<channel_lock::partitioned_ticket>::mpmc>("ring_of_partitioned_ticket_mpmc"),
     strategy<ring_of<channel_lock::parking>::mpmc>("ring_of_parking_mpmc"),
     strategy<ring_of<channel_lock::pthread_mutex>::mpmc>("ring_of_pthread_mutex_mpmc"),
@@ -144,11 +147,14 @@ constexpr std::array strategies{
     strategy<flagged_by<flags::single>::mpmc>("flagged_by_single_mpmc"),
     strategy<flagged_by<flags::twofold>::mpmc>("flagged_by_twofold_mpmc"),
     strategy<flagged_by<flags::twofold>::mpsc>("flagged_by_twofold_mpsc"),
+    strategy<flagged_by<flags::binary>::mpsc>("flagged_by_binary_mpsc"),
+    strategy<headless_ring>("headless_ring"),
     strategy<list_of<channel_lock::ticket, list_nodes::fixed>::mpmc>("list_of_ticket_mpmc"),
     strategy<list_of<channel_lock::spin, list_nodes::fixed>::mpsc>("list_of_spin_mpsc"),
     strategy<list_of<channel_lock::of_world<near_mcs>::lock, list_nodes::fixed>::mpmc>("list_of_mcs_mpmc"),
     strategy<spsc_list_of<list_nodes::fixed>::spsc>("spsc_list"),
     strategy<lock_free_list_of<list_nodes::fixed>::mpmc>("lock_free_list"),
+    strategy<lock_free_list_of<list_nodes::fixed>::mpsc>("lock_free_list_mpsc"),
     strategy<segments_of<list_nodes::fixed, 2>::mpmc>("segments_of_2_mpmc"),
     strategy<segments_of<list_nodes::fixed, 2>::mpsc>("segments_of_2_mpsc"),
 };

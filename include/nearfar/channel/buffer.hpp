@@ -64,8 +64,8 @@ inline constexpr bool take_may_make_room_for_several =
 template <typename B>
 inline constexpr bool hands_back = requires { requires B::hands_back; };
 
-/// Whether an end without a lock may tell full and empty late (locked_ring.hpp): such a call knows of those
-/// that have returned only where its caller fences.
+/// Whether full and empty may be out of date, because an end has no lock and does not fence
+/// (locked_ring.hpp). They are up to date if callers fence between the two calls.
 template <typename B>
 inline constexpr bool tells_late =
     B::put_order == told_after::light_fence || B::take_order == told_after::light_fence;

@@ -153,9 +153,10 @@ class basic_channel {
       ++count;
     }
   }
-  /// Receives the oldest messages, at most `most`: `success` if at least one, or if `most` is 0. Each is
-  /// received by itself, as above. Threads that wait for room are told once. If assigning a message through
-  /// `out` throws, that message is lost, as is a message whose move throws.
+  /// Receives the oldest messages, at most `most`: `success` if at least one, or if `most` is 0. Each message
+  /// is received separately; other receivers may take messages in between. Threads that wait for room are
+  /// told once. If assigning a message through `out` throws, that message is lost, as is one whose move
+  /// throws.
   template <std::output_iterator<T> Out>
   queue_range_result try_receive_range(Out out, std::size_t most) {
     return take_all(out, most);

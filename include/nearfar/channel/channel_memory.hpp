@@ -19,6 +19,10 @@
 ///  - `light_fence()` and `heavy_fence()`: a light fence and a heavy fence order each other as two full
 ///    fences do; two light fences do not. A light fence may compile to no instruction;
 ///  - `is_maker()`: this thread or rank initialises the shared structs; `made()`: called when that is done;
+///  - `await_yielding(cell, predicate)`: waits as `await` does, and gives the processor away after each look;
+///  - `try_again(cell, predicate)`: called between two attempts to change a cell. It returns at once on
+///    hardware, and where the predicate holds in a model, which cannot try without end;
+///  - `caller()`: a number of the calling thread or rank, for choosing among lines of memory;
 ///  - `park(word, seen, deadline)` on a `parking_word`: returns at once if the word differs from `seen`;
 ///    otherwise when the caller is unparked, when the deadline (if any) has passed, or spuriously. It polls
 ///    for a while and then sleeps. `unpark_one` and `unpark_all` wake, and are called after a change of the
@@ -264,6 +268,17 @@ class process_memory {
       detail::before_look(look);
     }
   }
+  template <typename T, std::predicate<T> Predicate>
+  static void await_yielding(const atomic_cell<T>& cell, Predicate predicate) noexcept {
+    while (!predicate(cell.load(std::memory_order_acquire))) sched_yield();
+  }
+  template <typename T, std::predicate<T> Predicate>
+  static void try_again(const atomic_cell<T>& /*cell*/, Predicate /*predicate*/) noexcept {}
+  [[nodiscard]] static std::size_t caller() noexcept {
+    static std::atomic<std::size_t> callers{0};
+    thread_local const std::size_t mine = callers.fetch_add(1, std::memory_order_relaxed);
+    return mine;
+  }
   static void park(const parking_word<process_memory>& word, std::uint32_t seen,
                    const channel_deadline& deadline) noexcept {
     constexpr int in_vain = detail::looks_before_sleep / 2;
@@ -359,24 +374,49 @@ class node_memory {
   [[nodiscard]] bool is_maker() const { return world_->rank() == home_; }
   void made() { world_->barrier(); }
   [[nodiscard]] std::chrono::nanoseconds now() const { return world_->now(); }
-  void fence(std::memory_order order) { world_->fence(order); }
-  void light_fence() {
+  // In the engine's worlds a fence is of the line that asks for it, as other operations are.
+  void fence(std::memory_order order, std::source_location site = std::source_location::current()) {
     if constexpr (is_hardware)
-      world_->fence(std::memory_order_seq_cst);
+      world_->fence(order);
     else
-      world_->light_fence();
+      world_->fence(order, site);
   }
-  void heavy_fence() {
+  void light_fence(std::source_location site = std::source_location::current()) {
     if constexpr (is_hardware)
       world_->fence(std::memory_order_seq_cst);
     else
-      world_->heavy_fence();
+      world_->light_fence(site);
+  }
+  void heavy_fence(std::source_location site = std::source_location::current()) {
+    if constexpr (is_hardware)
+      world_->fence(std::memory_order_seq_cst);
+    else
+      world_->heavy_fence(site);
   }
 
   template <typename Cell, typename Predicate>
   auto await(const Cell& cell, Predicate predicate) {
     return world_->await(cell, predicate);
   }
+  template <typename Cell, typename Predicate>
+  void await_yielding(const Cell& cell, Predicate predicate) {
+    if constexpr (is_hardware) {
+      while (!predicate(cell.load(std::memory_order_acquire))) {
+        world_->rest();
+        sched_yield();
+      }
+    } else {
+      world_->await(cell, predicate);
+    }
+  }
+  template <typename Cell, typename Predicate>
+  void try_again(const Cell& cell, Predicate predicate) {
+    if constexpr (is_hardware)
+      world_->rest();
+    else
+      world_->await(cell, predicate);
+  }
+  [[nodiscard]] std::size_t caller() const { return static_cast<std::size_t>(world_->rank()); }
   /// Between two sleeps the rank drives MPI's progress.
   void park(parking_word<node_memory>& word, std::uint32_t seen, const channel_deadline& deadline,
             const std::source_location& site = std::source_location::current()) {

@@ -8,12 +8,12 @@
 /// channel from being reopened meanwhile (6). The fences between these steps ensure that a sender that finds
 /// the channel open has counted in time.
 ///
-/// A receiver that goes by the count reads it between two reads of the state (8, 9). If the channel was open
-/// all that time, the counted messages are sent: a message withdrawn before is no longer counted, and a later
-/// closer reads the same count or a later one. A receiver to which each message is shown only after (2) needs
-/// no count but the closer's (10): a message that was counted in time and is not shown yet is sent all the
-/// same. The thread that reopens the channel (11) makes visible, to a sender that finds it open (12), what
-/// was received while it was closed; otherwise the sender might take the channel to be as full as before.
+/// One kind of receiver reads the count, between two reads of the state (8, 9). If both reads find the same
+/// open state, the counted messages are sent: a message withdrawn before is no longer counted, and a later
+/// closer reads this count or a greater one. Another kind sees stamps, which the sender sets after (2), and
+/// reads only the closer's count (10). A message counted in time counts as sent, even before its stamp is
+/// visible. Reopening (11) shows to a sender that finds the channel open (12) which messages were received
+/// while it was closed; otherwise the sender might take the channel to be as full as before.
 ///
 /// Source: E. Dijkstra's and T. Dekker's two flags, in the asymmetric form of D. Dice, H. Huang, M. Yang,
 /// "Asymmetric Dekker synchronization", 2001. The sender, which does this for each message, pays nothing for

@@ -13,8 +13,8 @@
 /// the provider sees the waiting thread. The buffer states which ordering that is, by `told_after`.
 ///
 /// A thread that waits for several events at once, or a coroutine, does not sleep on any of them but observes
-/// them: it registers in the same way, and is told by a decision on its waiter (waiting_list.hpp). All
-/// observers are told, in addition to one of the sleeping threads.
+/// them: it registers in the same way, and is told by a decision on its waiter (waiting_list.hpp). `tell`
+/// wakes one sleeping thread and, in addition, tells all observers.
 ///
 /// Cost: if nobody waits, the load of a word that is in every cache, and a fence if the ordering requires
 /// one. Memory: 64 bytes.
@@ -58,8 +58,13 @@ void register_before_look(Memory& memory) {
     memory.fence(std::memory_order_seq_cst);
 }
 
+/// Tells one of the waiting threads, if there are any, or all of them.
+template <told_after how = told_after::fence, typename Memory>
+void tell(Memory& memory, event_count<Memory>& event, bool tells_all = false);
+
 /// Repeats `attempt()` after events until `in_vain` is false for its result, or until the deadline has
-/// passed, and returns the last result. `how` is the order by which the providers tell this event.
+/// passed, and returns the last result. `how` is the order by which the providers tell this event. If an
+/// attempt throws, tells all other waiting threads, since it may have used up the event that woke this one.
 template <told_after how, typename Memory, typename Attempt, typename InVain>
 [[nodiscard]] auto attempt_until(Memory& memory, event_count<Memory>& event, const channel_deadline& deadline,
                                  const Attempt& attempt, const InVain& in_vain) {
@@ -69,12 +74,17 @@ template <told_after how, typename Memory, typename Attempt, typename InVain>
     event.waiting.fetch_add(1, std::memory_order_relaxed);
     auto result = and_always(
         [&] {
-          register_before_look<how>(memory);
-          const std::uint32_t seen = event.count.value.load(std::memory_order_acquire);  // pairs with (3)
-          auto again = attempt();
-          if (!in_vain(again)) return again;
-          memory.park(event.count, seen, deadline);
-          return attempt();
+          try {
+            register_before_look<how>(memory);
+            const std::uint32_t seen = event.count.value.load(std::memory_order_acquire);  // pairs with (3)
+            auto again = attempt();
+            if (!in_vain(again)) return again;
+            memory.park(event.count, seen, deadline);
+            return attempt();
+          } catch (...) {
+            tell<how>(memory, event, true);
+            throw;
+          }
         },
         [&] { event.waiting.fetch_add(~std::uint32_t{0}, std::memory_order_relaxed); });
     if (!in_vain(result) || (deadline && memory.now() >= *deadline)) return result;
@@ -125,9 +135,8 @@ template <told_after how, typename Memory>
   if (event.observed.load(order) != 0)
     with_observers(memory, event, [&](auto& list) { list.template tell_all<observer<Memory>>(memory); });
 }
-/// Tells one of the waiting threads, if there are any, or all of them.
-template <told_after how = told_after::fence, typename Memory>
-void tell(Memory& memory, event_count<Memory>& event, bool tells_all = false) {
+template <told_after how, typename Memory>
+void tell(Memory& memory, event_count<Memory>& event, bool tells_all) {
   if constexpr (how == told_after::fence) memory.fence(std::memory_order_seq_cst);
   if constexpr (how == told_after::light_fence) memory.light_fence();
   constexpr auto order = how == told_after::itself ? std::memory_order_seq_cst : std::memory_order_relaxed;

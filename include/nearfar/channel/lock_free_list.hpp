@@ -19,9 +19,12 @@
 /// compare-and-swap of the last link. Full is not linearizable, as in locked_list.hpp. Progress: lock-free,
 /// except for the first use of memory from the heap.
 ///
-/// Cost: `put` 2 compare-and-swaps, `take` 1 and one or two additions, and 1 each for the free list; the
-/// lines of the end, of two nodes, and of the free list's top. Memory: three lines, and one or more per
-/// message.
+/// A single receiver alone moves the head, so it stores the head (2) instead, and gives each node back
+/// itself.
+///
+/// Cost: `put` 2 compare-and-swaps, `take` 1 and one or two additions (none with a single receiver), and 1
+/// each for the free list; the lines of the end, of two nodes, and of the free list's top. Memory: three
+/// lines, and one or more per message.
 #pragma once
 
 #include <atomic>
@@ -38,7 +41,8 @@
 namespace nearfar {
 
 /// Buffer for messages of type `T` in `Memory`. See the file's comment.
-template <typename Memory, typename T, template <typename, typename> typename Nodes>
+template <typename Memory, typename T, template <typename, typename> typename Nodes,
+          bool one_receiver = false>
 class lock_free_list {
   struct alignas(cache_line) node {
     typename Memory::template near<std::uint64_t> next{};
@@ -52,12 +56,12 @@ class lock_free_list {
  public:
   static constexpr bool takes_capacity = nodes::takes_capacity;
   /// One `take` may complete the second step of two nodes, and so give both back.
-  static constexpr bool take_may_make_room_for_several = takes_capacity;
+  static constexpr bool take_may_make_room_for_several = takes_capacity && !one_receiver;
   static constexpr bool has_one_sender = false;
-  static constexpr bool has_one_receiver = false;
+  static constexpr bool has_one_receiver = one_receiver;
   static constexpr bool hands_back = true;
   static constexpr auto put_order = detail::told_after::itself;
-  /// The node is given back after the compare-and-swap.
+  /// The node is given back after the head has moved.
   static constexpr auto take_order = detail::told_after::fence;
 
   /// Throws `misuse` for a capacity of 0, and for 2^32 messages or more. Collective for the memory of ranks.
@@ -129,12 +133,14 @@ class lock_free_list {
                                                      std::memory_order_relaxed));
         continue;
       }
-      // (2)
-      if (!ends.head.compare_exchange(head, changed(head, to), std::memory_order_seq_cst,
-                                      std::memory_order_relaxed))
-        continue;
-      note_done(held, number_of(head));
-      return detail::take_and<T>(nodes_[to].message, [&] { note_done(held, to); });
+      if (!move_head(head, to)) continue;
+      if constexpr (one_receiver) {
+        held.give_back(number_of(head));
+        return detail::take_and<T>(nodes_[to].message, [] {});
+      } else {
+        note_done(held, number_of(head));
+        return detail::take_and<T>(nodes_[to].message, [&] { note_done(held, to); });
+      }
     }
   }
 
@@ -229,6 +235,18 @@ class lock_free_list {
       static_cast<void>(ends_[0].tail.compare_exchange(at.tail, changed(at.tail, mine),
                                                        std::memory_order_release, std::memory_order_relaxed));
       return true;
+    }
+  }
+  /// Returns whether this receiver moved it.
+  [[nodiscard]] bool move_head(std::uint64_t head, std::uint64_t to) {
+    auto& at = ends_[0].head;
+    if constexpr (one_receiver) {
+      at.store(changed(head, to), std::memory_order_release);  // (2)
+      return true;
+    } else {
+      // (2)
+      return at.compare_exchange(head, changed(head, to), std::memory_order_seq_cst,
+                                 std::memory_order_relaxed);
     }
   }
   void note_done(guard& held, std::uint64_t of) {

@@ -32,14 +32,21 @@ class none {
   static constexpr void release() noexcept {}
 };
 
-/// Test-and-set; while the lock is held, waiting threads only test. A waiting thread gives up when `gives_up`
-/// says so. Fairness: none. Cost: a swap and the line's transfer; each waiting thread reads the line again
-/// when the lock is released. Memory: 64 bytes.
-template <typename Memory>
-class spin {
+/// The behaviour of a thread while another holds the lock.
+enum class spinning : std::uint8_t {
+  tests,   ///< only reads the word until the lock is free
+  tries,   ///< swaps the word in each turn, as published: each swap takes the line from the others
+  yields,  ///< gives its processor away after each look, as published
+};
+
+/// Test-and-set. A waiting thread gives up when `gives_up` says so. Fairness: none. Cost: a swap and the
+/// line's transfer; with `tests`, each waiting thread reads the line again when the lock is released. Memory:
+/// 64 bytes.
+template <typename Memory, spinning How>
+class test_and_set {
  public:
   static constexpr bool excludes = true;
-  explicit spin(Memory& memory) : memory_(&memory), words_(memory, 1) {}
+  explicit test_and_set(Memory& memory) : memory_(&memory), words_(memory, 1) {}
 
   void acquire() {
     static_cast<void>(acquire_unless([] { return false; }));
@@ -49,7 +56,11 @@ class spin {
     auto& taken = words_[0].taken;
     while (taken.exchange(1, std::memory_order_acquire) != 0) {  // pairs with (1)
       if (gives_up()) return false;
-      memory_->await(taken, [](std::uint32_t now) { return now == 0; });
+      const auto is_free = [](std::uint32_t now) { return now == 0; };
+      if constexpr (How == spinning::tries)
+        memory_->try_again(taken, is_free);
+      else
+        memory_->await(taken, is_free);
     }
     return true;
   }
@@ -64,17 +75,28 @@ class spin {
   typename Memory::template array<words> words_;
 };
 
+template <typename Memory>
+using spin = test_and_set<Memory, spinning::tests>;
+/// The lock of the source.
+template <typename Memory>
+using published_spin = test_and_set<Memory, spinning::tries>;
+
 /// First come, first served: each thread waits for its number. Fairness: FIFO. Cost: an addition; each
 /// waiting thread reads the line again at each release. Memory: 64 bytes.
-template <typename Memory>
-class ticket {
+template <typename Memory, spinning How>
+class numbers {
  public:
   static constexpr bool excludes = true;
-  explicit ticket(Memory& memory) : memory_(&memory), words_(memory, 1) {}
+  explicit numbers(Memory& memory) : memory_(&memory), words_(memory, 1) {}
 
   void acquire() {
-    const std::uint32_t mine = words_[0].next.fetch_add(1, std::memory_order_relaxed);
-    memory_->await(words_[0].serving, [mine](std::uint32_t now) { return now == mine; });  // pairs with (2)
+    auto& [next, serving] = words_[0];
+    const std::uint32_t mine = next.fetch_add(1, std::memory_order_relaxed);
+    const auto is_mine = [mine](std::uint32_t now) { return now == mine; };
+    if constexpr (How == spinning::yields)
+      memory_->await_yielding(serving, is_mine);  // pairs with (2)
+    else
+      memory_->await(serving, is_mine);  // pairs with (2)
   }
   void release() {
     auto& serving = words_[0].serving;  // only the holder changes it
@@ -90,6 +112,12 @@ class ticket {
   Memory* memory_;
   typename Memory::template array<words> words_;
 };
+
+template <typename Memory>
+using ticket = numbers<Memory, spinning::tests>;
+/// The lock of the source.
+template <typename Memory>
+using published_ticket = numbers<Memory, spinning::yields>;
 
 /// A ticket lock whose waiting threads poll different lines, as long as at most `lines` of them wait. Source:
 /// D. Dice, "Brief announcement: a partitioned ticket lock", SPAA 2011, doi 10.1145/1989493.1989543; after
@@ -247,9 +275,9 @@ template <typename Lock, typename GivesUp, typename Result, typename Inside>
   }
 }
 
-/// Called by an end with that lock, before the look at the other end after which it reports full or empty: it
-/// then sees the effects of calls that have returned and fenced. An end without a lock uses a light fence
-/// instead, and sees them soon; before it sleeps, the fence of event_count.hpp suffices.
+/// The fence to call before reading the other end to report full or empty. With a lock, the caller then sees
+/// the effects of calls that have returned and fenced. An end without a lock uses a light fence instead, and
+/// sees these effects soon; before it sleeps, the fence of event_count.hpp suffices.
 template <typename Lock, typename Memory>
 void fence_before_look(Memory& memory) {
   if constexpr (Lock::excludes)

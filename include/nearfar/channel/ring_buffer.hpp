@@ -15,8 +15,8 @@
 /// Linearization points: of a success the compare-and-swap; of full and empty the look at the other end, if
 /// this end has not moved since the look at the cell; of `close` its compare-and-swap. Hence all operations
 /// are linearizable; for that, a receiver waits for a sender that is at its cell, and a sender for a
-/// receiver. A thread that has seen one end moved (3, 4) and then fences sees the other end at least as far
-/// as the thread that moved it did; so nobody waits for something done long before. Since (3) and (4) are
+/// receiver. If a thread sees one end moved (3, 4) and then fences, it sees the other end at least as far as
+/// the mover did; so no thread waits for a step that was taken long before. Since (3) and (4) are
 /// sequentially consistent, and a closer fences, a later look does not see the state before them. Progress: a
 /// thread between the two steps blocks those that come to its cell; all others go on.
 ///

@@ -7,7 +7,7 @@
 /// last and so gives it back, and if nodes stay readable, a receiver looks at the place before it looks at
 /// the other end.
 ///
-/// A position counts the places of all segments, and one more after each segment, at which nobody sends. A
+/// Positions number all places; one extra number after each segment stands for its end and has no message. A
 /// sender that finds the tail there waits for the sender of the last place, which links the next segment and
 /// moves the tail on; receivers do likewise. A thread looks into a segment only after it has moved the
 /// position, and so owns a place there: until then nobody else gives the segment back. The word of the
@@ -19,7 +19,7 @@
 /// Linearization points:
 ///  - `put`: the compare-and-swap of the tail (1);
 ///  - `take`: the compare-and-swap of the head (2), or the store of the only receiver;
-///  - empty and closed: the look at the tail, which the head cannot have passed, as (1) is sequentially
+///  - empty and closed: the read of the tail; the head cannot be past it, since (1) is sequentially
 ///    consistent;
 ///  - `close`: the change of the tail's bit.
 /// A receiver therefore waits for a sender that is at its place. Progress: a thread between two steps blocks

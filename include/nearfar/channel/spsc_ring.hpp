@@ -13,10 +13,10 @@
 /// Positions only grow. The sender fills a place, counts the message at the tail, by which a closer learns of
 /// it, checks that the channel is still open (closing_gate.hpp), and stamps the line (1) with the next
 /// position. The receiver takes what is below the stamp, and moves the head on (2). It looks for a stamp only
-/// when it has taken all that the last one showed, and for a closer only when there is no new stamp. Once the
-/// channel is closed, everything that was counted in time is sent, and is taken without a stamp. The stamp of
-/// such a message may come later, when nobody looks for it any more, but it comes before the sender sends
-/// again. When the sender uses a line again, its stamp also shows what is still there of the round before.
+/// when it has taken all that the last one showed, and for a closer only when there is no new stamp. After
+/// closing, the receiver takes the messages that were counted in time without looking at stamps. A late stamp
+/// is harmless, since it precedes the sender's next message. When the sender uses a line again, its stamp
+/// also shows what is still there of the round before.
 ///
 /// Linearization points:
 ///  - a successful `put`: the stamp (1) or, if another thread sees the message earlier, the taking of the

@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "nearfar/channel/flagged_ring.hpp"
+#include "nearfar/channel/headless_ring.hpp"  // IWYU pragma: export
 #include "nearfar/channel/list_nodes.hpp"
 #include "nearfar/channel/lock_free_list.hpp"
 #include "nearfar/channel/locked_list.hpp"
@@ -63,6 +64,8 @@ template <template <typename, typename> typename Nodes>
 struct lock_free_list_of {
   template <typename Memory, typename T>
   using mpmc = lock_free_list<Memory, T, Nodes>;
+  template <typename Memory, typename T>
+  using mpsc = lock_free_list<Memory, T, Nodes, true>;
 };
 
 /// A list of segments, without locks except where a segment ends. With nodes of the heap, memory alone limits
