@@ -161,7 +161,8 @@ int this_thread_domain() {
         domains.push_back(machine.place_of_pu(pu)[index(level::numa)]);
       return domains;
     }
-    for (const usable_cpu& each : machine.usable_cpus()) {
+    // Not only the usable ones: the first call may come from a thread that is bound to one CPU.
+    for (const usable_cpu& each : machine.all_cpus()) {
       const auto number = static_cast<std::size_t>(each.number);
       if (number >= domains.size()) domains.resize(number + 1, unknown_domain);
       domains[number] = each.where[index(level::numa)];

@@ -155,6 +155,8 @@ struct hardware::impl {
   [[nodiscard]] std::string cache_summary() const;
   [[nodiscard]] std::string line_of(hwloc_obj_t object) const;
   void print(std::string& text, hwloc_obj_t object, std::size_t depth) const;
+  [[nodiscard]] std::optional<machine_part> part_of(hwloc_obj_t object) const;
+  void collect(std::vector<machine_part>& to, hwloc_obj_t object) const;
 };
 
 hardware::impl::impl() {
@@ -286,6 +288,50 @@ void hardware::impl::print(std::string& text, hwloc_obj_t object, std::size_t de
   }
 }
 
+/// Without the parts inside; nothing for objects such as groups, which are no part.
+std::optional<machine_part> hardware::impl::part_of(hwloc_obj_t object) const {
+  const int number = static_cast<int>(object->logical_index);
+  if (object->type == HWLOC_OBJ_PACKAGE) {
+    return machine_part{.kind = std::string(name(level::package)), .number = number};
+  }
+  if (object->type == HWLOC_OBJ_NUMANODE) {
+    return machine_part{.kind = std::string(name(level::numa)),
+                        .number = number,
+                        .bytes = object->attr->numanode.local_memory};
+  }
+  if (hwloc_obj_type_is_dcache(object->type) != 0) {
+    return machine_part{.kind = "L" + std::to_string(object->attr->cache.depth),
+                        .number = number,
+                        .bytes = object->attr->cache.size};
+  }
+  if (object->type == HWLOC_OBJ_PU) {
+    return machine_part{.kind = "PU", .number = static_cast<int>(object->os_index)};
+  }
+  if (object->type == core_type) {
+    return machine_part{.kind = std::string(name(level::core)), .number = number};
+  }
+  return std::nullopt;
+}
+
+/// Adds the part that an object is, or those inside it. The first NUMA domain beside cores has them inside.
+void hardware::impl::collect(std::vector<machine_part>& to, hwloc_obj_t object) const {
+  std::vector<machine_part>* within = &to;
+  if (std::optional<machine_part> part = part_of(object)) {
+    to.push_back(std::move(*part));
+    within = &to.back().inside;
+  }
+  const std::size_t first_domain = within->size();
+  for (hwloc_obj_t memory = object->memory_first_child; memory != nullptr; memory = memory->next_sibling) {
+    collect(*within, memory);
+  }
+  if (within->size() > first_domain) {
+    within = &(*within)[first_domain].inside;
+  }
+  for (hwloc_obj_t child = object->first_child; child != nullptr; child = child->next_sibling) {
+    collect(*within, child);
+  }
+}
+
 hardware::hardware() : impl_(std::make_unique<impl>()) {}
 hardware::hardware(hardware&&) noexcept = default;
 hardware& hardware::operator=(hardware&&) noexcept = default;
@@ -335,12 +381,20 @@ std::size_t hardware::last_level_cache_bytes() const noexcept {
 }
 
 std::vector<usable_cpu> hardware::usable_cpus() const {
+  std::vector<usable_cpu> found = all_cpus();
+  if (is_this_system()) {
+    std::erase_if(found, [this](const usable_cpu& cpu) {
+      return hwloc_bitmap_isset(impl_->process_cpus.get(), static_cast<unsigned>(cpu.number)) == 0;
+    });
+  }
+  return found;
+}
+
+std::vector<usable_cpu> hardware::all_cpus() const {
   std::vector<usable_cpu> found;
   for (int i = 0; i < pus(); ++i) {
     const hwloc_obj_t pu = impl_->object(HWLOC_OBJ_PU, i);
-    if (!is_this_system() || hwloc_bitmap_isset(impl_->process_cpus.get(), pu->os_index) != 0) {
-      found.push_back({static_cast<int>(pu->os_index), impl_->place_of(pu->cpuset)});
-    }
+    found.push_back({static_cast<int>(pu->os_index), impl_->place_of(pu->cpuset)});
   }
   return found;
 }
@@ -359,6 +413,12 @@ std::string hardware::summary() const {
          counted(impl_->objects(HWLOC_OBJ_NUMANODE), "NUMA domain") + ", " + impl_->cache_summary() + ", " +
          counted(impl_->objects(impl_->core_type), "core") + ", " + counted(pus(), "PU") +
          (is_this_system() ? "" : " (described by the environment, not this machine)");
+}
+
+std::vector<machine_part> hardware::parts() const {
+  std::vector<machine_part> all;
+  impl_->collect(all, hwloc_get_root_obj(impl_->topology.get()));
+  return all;
 }
 
 std::string hardware::tree_text() const {

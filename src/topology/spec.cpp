@@ -79,15 +79,15 @@ level parse_level(std::string_view word) {
   if (const std::optional<level> at = level_from_name(word)) {
     return *at;
   }
-  std::string message = "unknown topology level " + quoted(word) + ": ";
+  std::string message = "topology level " + quoted(word) + " is unknown; ";
   if (const std::optional<level> meant = nearest_level(word)) {
     message += "did you mean '" + std::string(name(*meant)) + "'? ";
   }
-  message += "(levels are";
+  message += "levels are";
   for (const level at : all_levels) {
     message += (at == all_levels.front() ? " " : ", ") + std::string(name(at));
   }
-  throw topology_error(message + ")");
+  throw topology_error(message);
 }
 
 int parse_count(std::string_view text, level at) {

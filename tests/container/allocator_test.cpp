@@ -26,6 +26,7 @@
 #include "nearfar/container/static_schedule.hpp"
 #include "nearfar/container/team.hpp"
 #include "nearfar/memory/pages.hpp"
+#include "tests/container/alignment.hpp"
 
 namespace {
 
@@ -38,10 +39,7 @@ using nearfar::placed_from_bytes;
 using nearfar::static_schedule;
 using nearfar::team;
 using nearfar::team_member;
-
-[[nodiscard]] bool is_aligned(const void* p, std::size_t alignment) {
-  return reinterpret_cast<std::uintptr_t>(p) % alignment == 0;
-}
+using nearfar::test::is_aligned;
 
 // ---- the thread that touches each page -------------------------------------------------------------------
 

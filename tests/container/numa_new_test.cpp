@@ -18,6 +18,7 @@
 #include "nearfar/container/placed_memory.hpp"
 #include "nearfar/container/team.hpp"
 #include "nearfar/memory/pages.hpp"
+#include "tests/container/alignment.hpp"
 
 namespace {
 
@@ -26,10 +27,7 @@ using nearfar::page_policy;
 using nearfar::page_size;
 using nearfar::placed_from_bytes;
 using nearfar::team;
-
-[[nodiscard]] bool is_aligned(const void* p, std::size_t alignment) {
-  return reinterpret_cast<std::uintptr_t>(p) % alignment == 0;
-}
+using nearfar::test::is_aligned;
 
 // Has no destructor, so no number of objects precedes an array of it.
 struct plain : numa_new<plain> {

@@ -129,13 +129,13 @@ TEST(team, of_no_threads_is_refused) {
 }
 
 TEST(team, is_the_caller_alone_inside_a_parallel_region) {
-  std::vector<int> sizes(8);
+  std::vector<int> team_sizes(8);
   team(2).run([&](team_member outer) {
     team(3).run([&](team_member inner) {
-      if (inner.index == 0) sizes[static_cast<std::size_t>(outer.index)] = inner.size;
+      if (inner.index == 0) team_sizes[static_cast<std::size_t>(outer.index)] = inner.size;
     });
   });
-  EXPECT_EQ(sizes[0], 1);
+  EXPECT_EQ(team_sizes[0], 1);
 }
 
 // Works where OpenMP is linked; this file is compiled without OpenMP.

@@ -19,6 +19,7 @@ struct far_operations {
   std::uint64_t in_place = 0;
 
   [[nodiscard]] std::uint64_t all() const noexcept { return reads + writes + atomics; }
+  [[nodiscard]] friend bool operator==(const far_operations&, const far_operations&) = default;
 };
 inline thread_local far_operations counted;
 
@@ -46,6 +47,16 @@ class counting_array : public threads::far_array<threads::world, T> {
   void get(element where, Arguments&&... arguments) {
     ++counted.reads;
     base::get(where, std::forward<Arguments>(arguments)...);
+  }
+  template <typename... Arguments>
+  void put_range(element first, Arguments&&... arguments) {
+    ++counted.writes;
+    base::put_range(first, std::forward<Arguments>(arguments)...);
+  }
+  template <typename... Arguments>
+  void get_range(element first, Arguments&&... arguments) {
+    ++counted.reads;
+    base::get_range(first, std::forward<Arguments>(arguments)...);
   }
   template <typename... Arguments>
   void fetch(element where, Arguments&&... arguments) {

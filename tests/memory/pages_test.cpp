@@ -289,6 +289,18 @@ void describe_machine(const char* text) {
   end_process();
 }
 
+// The first call discovers the machine, here from a thread that may use one CPU.
+[[noreturn]] void ask_from_a_bound_thread_first() {
+  on_each_cpu(
+      [](int cpu) { EXPECT_NE(nearfar::this_thread_domain(), nearfar::unknown_domain) << "CPU " << cpu; });
+  end_process();
+}
+
+TEST(pages, know_the_domain_of_every_cpu_if_a_bound_thread_asks_first) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(ask_from_a_bound_thread_first(), testing::ExitedWithCode(0), "");
+}
+
 TEST(pages, on_a_machine_that_is_only_described_take_its_code_paths) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(use_two_described_domains(), testing::ExitedWithCode(0), "");

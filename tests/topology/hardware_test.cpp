@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -147,6 +149,22 @@ TEST_F(synthetic_hardware, places_make_a_locality) {
   EXPECT_EQ(ranks.nearest_common(0, 7), level::cache);
   EXPECT_EQ(ranks.nearest_common(0, 8), level::numa);
   EXPECT_EQ(ranks.nearest_common(0, 16), level::node);
+}
+
+TEST_F(synthetic_hardware, parts_are_inside_each_other) {
+  const environment with_memory("HWLOC_SYNTHETIC", "pack:2 [numa(memory=1GB)] l3:2 core:4 pu:2");
+  std::vector<nearfar::machine_part> parts = hardware().parts();
+  // The kind, how many are inside the last of the kind before, and the number of the last one.
+  const std::vector<std::tuple<std::string, std::size_t, int>> chain{
+      {"package", 2, 1}, {"numa", 1, 1}, {"L3", 2, 3}, {"core", 4, 15}, {"PU", 2, 31}};
+  for (const auto& [kind, count, last] : chain) {
+    ASSERT_EQ(parts.size(), count) << kind;
+    EXPECT_EQ(parts.back().kind, kind);
+    EXPECT_EQ(parts.back().number, last) << kind;
+    EXPECT_EQ(parts.back().bytes != 0, kind == "numa" || kind == "L3") << kind;
+    parts = std::vector(parts.back().inside);
+  }
+  EXPECT_TRUE(parts.empty());
 }
 
 TEST_F(synthetic_hardware, pus_that_are_not_there_are_an_error) {

@@ -91,9 +91,9 @@ TEST(topology_spec, misspelt_levels_get_the_nearest_name) {
 TEST(topology_spec, other_words_get_the_list_of_levels) {
   const std::string message = parse_error("blade:2");
   EXPECT_TRUE(
-      says(message, {"unknown topology level 'blade'", "levels are node, package, numa, cache, core"}));
+      says(message, {"topology level 'blade' is unknown; levels are node, package, numa, cache, core"}));
   EXPECT_EQ(message.find("did you mean"), std::string::npos) << message;
-  EXPECT_TRUE(says(parse_error(":2"), {"unknown topology level ''"}));
+  EXPECT_TRUE(says(parse_error(":2"), {"topology level '' is unknown"}));
 }
 
 TEST(topology_spec, counts_must_be_numbers_in_range) {

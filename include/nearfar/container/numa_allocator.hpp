@@ -25,7 +25,7 @@ namespace nearfar {
 /// which it begins. With a chunk all arrays begin with a page, so that chunks of whole pages have one owner
 /// each; smaller chunks cannot be placed. Arrays of less than `placed_from_bytes` come from `operator new`
 /// and are not placed, so that nodes of lists and trees cost what they always cost. With a chunk each node
-/// would cost a page, so give node-based containers no chunk.
+/// would cost a page, so give node-based containers no chunk; `near_allocator` places their nodes.
 ///
 /// All allocators of the same type are equal: each can deallocate what another has allocated, whatever their
 /// teams and placements. A container that is copied or moved passes its allocator on. A container to which

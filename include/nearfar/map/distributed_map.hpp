@@ -163,7 +163,7 @@ class distributed_map {
 
   /// Collective. Throws `misuse` for 0 cells, or more than 2^23 - 1.
   explicit distributed_map(W& w, const map_capacity& of, Hash hash = {}, Equal equal = {})
-      : distributed_map(w, complete(w, of), of, std::move(hash), std::move(equal)) {}
+      : distributed_map(w, complete(w, of), std::move(hash), std::move(equal), detail::checked_arguments{}) {}
 
   /// Returns the entry's value, if there is one.
   [[nodiscard]] std::optional<V> find(const K& key) {
@@ -259,18 +259,16 @@ class distributed_map {
 
  private:
   static map_capacity complete(W& w, map_capacity of) {
-    const auto number = [](std::size_t value) {
-      return std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value) : -1;
-    };
-    expect_alike<distributed_map>(w, {{"cells", number(of.cells)},
-                                      {"buckets", number(of.buckets)},
-                                      {"cells_at_once", number(of.cells_at_once)}});
+    using detail::size_argument;
+    expect_alike<distributed_map>(w, {{"cells", size_argument(of.cells)},
+                                      {"buckets", size_argument(of.buckets)},
+                                      {"cells_at_once", size_argument(of.cells_at_once)}});
     detail::expect_possible(of);
     if (of.buckets == 0) of.buckets = 8 * of.cells;
     of.cells_at_once = std::min(of.cells_at_once, of.cells / 4 / static_cast<std::size_t>(w.size()));
     return of;
   }
-  distributed_map(W& w, const map_capacity& of, const map_capacity& /*as_asked*/, Hash hash, Equal equal)
+  distributed_map(W& w, const map_capacity& of, Hash hash, Equal equal, detail::checked_arguments /*tag*/)
       : world_(&w),
         cells_(of.cells),
         buckets_(of.buckets),

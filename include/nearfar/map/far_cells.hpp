@@ -17,6 +17,7 @@
 
 #include "nearfar/core/world.hpp"
 #include "nearfar/map/cell_link.hpp"
+#include "nearfar/memory/nearest_access.hpp"
 #include "nearfar/memory/stamped_entry.hpp"
 
 namespace nearfar::detail {
@@ -57,12 +58,9 @@ class far_links {
 
   /// Reads the link in place, or starts a get that `flush` completes.
   void start_link(element where, std::uint64_t& result) {
-    if (is_near(where.rank)) {
-      result = links_.read_direct(where, &link_element::word);
-    } else {
-      links_.get(where, &link_element::word, result);
-      note(where.rank);
-    }
+    const access there = access_to(where.rank);
+    there.start_read(links_, where, &link_element::word, result);
+    if (!there.is_in_place()) note(where.rank);
   }
   /// Starts to make the link of a cell that belongs to this rank refer to what `next` refers to. The buffer
   /// must live until `flush`.
@@ -138,9 +136,9 @@ class far_links {
   }
 
  protected:
-  [[nodiscard]] bool is_near(int rank) const {
-    return world_->locality().same(level::node, rank, world_->rank());
-  }
+  using access = nearest_access<W, far_read::get>;
+
+  [[nodiscard]] access access_to(int rank) const { return access(*world_, rank); }
   /// Notes that something started at `rank` is to be completed.
   void note(int rank) {
     if (std::exchange(is_noted_[static_cast<std::size_t>(rank)], char{1}) == 0) noted_.push_back(rank);
@@ -201,9 +199,9 @@ class far_links {
     return cell_link::next_generation(top.own());
   }
   [[nodiscard]] cell_link top_of(int rank) {
-    if (is_near(rank)) return cell_link(heap_.read_direct(rank, &heap_words::top));
-    heap_.get(rank, &heap_words::top, buffer_);
-    heap_.flush(rank);
+    const access there = access_to(rank);
+    there.start_read(heap_, rank, &heap_words::top, buffer_);
+    there.flush(heap_);
     return cell_link(buffer_);
   }
   [[nodiscard]] bool change_top(int rank, cell_link from, cell_link to) {
@@ -249,24 +247,18 @@ class far_cells : public far_links<W> {
 
   /// As `start_link`, for an entry.
   void start_entry(element where, copy& result) {
-    if (this->is_near(where.rank)) {
-      entries_.read_direct(where, &entry_element::stamped, result);
-    } else {
-      entries_.get(where, &entry_element::stamped, result);
-      this->note(where.rank);
-    }
+    const auto there = this->access_to(where.rank);
+    there.start_read(entries_, where, &entry_element::stamped, result);
+    if (!there.is_in_place()) this->note(where.rank);
   }
   /// Starts to write a cell that belongs to this rank, to be linked before what `next` refers to. The buffers
   /// must live until `flush`.
   void start_write(int rank, own_cell& mine, const Entry& entry, cell_link next,
                    stamped_entry<Entry>& stamped, std::uint64_t& holds) {
     stamped = stamped_entry<Entry>(entry, static_cast<std::uint32_t>(mine.generation));
-    if (this->is_near(rank)) {
-      entries_.write_direct({rank, mine.index}, &entry_element::stamped, stamped);
-    } else {
-      entries_.put({rank, mine.index}, &entry_element::stamped, stamped);
-      if constexpr (!Faults.no_flush_of_entries) this->note(rank);
-    }
+    const auto there = this->access_to(rank);
+    there.start_write(entries_, {rank, mine.index}, &entry_element::stamped, stamped);
+    if (!there.is_in_place() && !Faults.no_flush_of_entries) this->note(rank);
     this->start_to_hold(rank, mine, next, holds);
   }
   void write(int rank, own_cell& mine, const Entry& entry, cell_link next) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
+#include <cstdint>
 
 #include "nearfar/core/language.hpp"
 
@@ -34,5 +36,14 @@ class atomic_cell {
  private:
   std::atomic<T> value_{};
 };
+
+namespace detail {
+
+/// Whether a world's near cells are words of real memory; elsewhere operations and waits are the engine's.
+template <typename W>
+inline constexpr bool is_hardware =
+    std::same_as<typename W::template near<std::uint32_t>, atomic_cell<std::uint32_t>>;
+
+}  // namespace detail
 
 }  // namespace nearfar

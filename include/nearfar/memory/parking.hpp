@@ -34,11 +34,6 @@ struct parking_word {
 
 namespace detail {
 
-/// Whether near cells are words of real memory; elsewhere a wait is the engine's.
-template <world W>
-inline constexpr bool is_hardware =
-    std::same_as<typename W::template near<std::uint32_t>, atomic_cell<std::uint32_t>>;
-
 /// Sleeps while the word is `seen`; returns when it is woken, late, or for no reason. Between processes, too,
 /// unless `is_private`.
 inline void sleep_on(const atomic_cell<std::uint32_t>& word, std::uint32_t seen,
@@ -162,7 +157,7 @@ class modelled_sleep {
 
 /// Sleeps while the word is `seen`, until somebody unparks, the deadline, or for no reason. Models know the
 /// place in the program.
-template <world W, typename Memory>
+template <near_world W, typename Memory>
 void park(W& w, parking_word<Memory>& word, std::uint32_t seen,
           const std::optional<std::chrono::nanoseconds>& deadline = std::nullopt,
           [[maybe_unused]] const std::source_location& site = std::source_location::current()) {
@@ -174,7 +169,7 @@ void park(W& w, parking_word<Memory>& word, std::uint32_t seen,
   }
 }
 /// After a change of the word; `most` of those that sleep.
-template <world W, typename Memory>
+template <near_world W, typename Memory>
 void unpark([[maybe_unused]] W& w, parking_word<Memory>& word, int most,
             [[maybe_unused]] const std::source_location& site = std::source_location::current()) {
   if constexpr (is_hardware<W>)

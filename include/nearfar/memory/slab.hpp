@@ -15,6 +15,10 @@
 
 namespace nearfar {
 
+namespace detail {
+[[noreturn]] void throw_outlived_world();
+}  // namespace detail
+
 /// First-fit allocator of offsets, always the lowest that fits. Ranks that have allocated and released the
 /// same sizes get the same offset for the next allocation, in whatever order they released them. So thousands
 /// of locks share one window without communicating displacements.
@@ -35,6 +39,11 @@ class slab {
   /// Notes that the world whose memory this slab divides has ended. Segments still return their memory.
   void note_end_of_world() noexcept { world_has_ended_ = true; }
   [[nodiscard]] bool world_has_ended() const noexcept { return world_has_ended_; }
+  /// Throws `destroyed_while_in_use` if the world has ended.
+  void expect_world() const {
+    if (world_has_ended_) [[unlikely]]
+      detail::throw_outlived_world();
+  }
 
  private:
   struct gap {
@@ -68,7 +77,6 @@ namespace detail {
 
 [[noreturn]] void throw_no_room(std::size_t count, const slab_request& wanted);
 [[noreturn]] void throw_no_elements();
-[[noreturn]] void throw_outlived_world();
 [[noreturn]] void throw_no_such_element(std::size_t index, std::size_t count);
 
 /// The size of an array in bytes. If the product does not fit, a size larger than any slab.

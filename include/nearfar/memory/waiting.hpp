@@ -27,8 +27,8 @@ namespace nearfar {
 struct wait_ratios {
   /// Polls between two calls that drive progress. A poll of an unchanged line costs about a nanosecond, a
   /// progress call 50 to 300. With fewer calls a hand-over is noticed sooner; with more calls a far operation
-  /// aimed at this rank completes sooner. Measured by `bench/progress_ratio`, see docs/performance.md: up to
-  /// 64 far operations are as fast as with a call at every poll.
+  /// aimed at this rank completes sooner. Measured by `bench/tools/progress_ratio`, see docs/performance.md:
+  /// up to 64 far operations are as fast as with a call at every poll.
   unsigned polls_per_progress = 64;
   /// The same while more ranks share the node than processors are allowed. Each progress call is then
   /// followed by a yield, so that the rank that is waited for gets to run.
@@ -198,6 +198,13 @@ class waiting {
   satisfied_condition await_any(const Condition&... any) {
     return *poll_any(wait_for_ever{}, any...);
   }
+  /// The same with a pause before each look at all conditions, longer each time.
+  template <wait_condition... Condition>
+  satisfied_condition await_any_after_pauses(backoff pause, const Condition&... any) {
+    const std::size_t first = next_start_of_any(sizeof...(any));
+    const auto look = [&] { return first_held(first, std::index_sequence_for<Condition...>(), any...); };
+    return **try_after_pauses(look, has_held, pause, {several_conditions}, wait_for_ever{});
+  }
   template <wait_condition... Condition>
   [[nodiscard]] std::optional<satisfied_condition> await_any_until(std::chrono::nanoseconds until,
                                                                    const Condition&... any) {
@@ -248,7 +255,7 @@ class waiting {
   /// which it returns, or until `until` is over. `pause` returns whether it rested: only then is there time
   /// to check whether the wait has lasted too long.
   template <typename Read, typename Predicate, typename Pause, typename Until>
-  auto repeat(Read read, Predicate& predicate, Pause pause, awaited what, Until until)
+  auto repeat(Read read, const Predicate& predicate, Pause pause, awaited what, Until until)
       -> std::optional<decltype(read())> {
     ongoing_wait current{what};
     for (bool is_last = false;;) {
@@ -347,7 +354,7 @@ class waiting {
 
   /// Pauses before each attempt, for longer each time.
   template <typename Try, typename Predicate, typename Until>
-  auto try_after_pauses(Try attempt, Predicate& predicate, backoff times, awaited what, Until until) {
+  auto try_after_pauses(Try attempt, const Predicate& predicate, backoff times, awaited what, Until until) {
     auto span = times.shortest;
     const auto pause = [&] {
       delay_until(until.at_latest(later(now(), span)));
@@ -358,17 +365,27 @@ class waiting {
     return repeat(attempt, predicate, pause, what, until);
   }
 
-  template <typename Until, typename... Condition>
-  std::optional<satisfied_condition> poll_any(Until until, const Condition&... any) {
-    static_assert(sizeof...(any) > 0, "wait for one condition at least");
+  static constexpr const char* several_conditions = "one of several conditions";
+
+  /// Which of `count` conditions a wait looks at first.
+  [[nodiscard]] std::size_t next_start_of_any(std::size_t count) noexcept {
     // Steps of the golden ratio soon begin near every condition, also if one looks at every n-th wait only.
     // With a count, a loop of two such waits of two conditions each would begin each wait with the same
     // condition for ever.
     start_of_any_ += 0x9e37'79b9U;
-    const auto first = static_cast<std::size_t>(std::uint64_t{start_of_any_} * sizeof...(any) >> 32U);
+    return static_cast<std::size_t>(std::uint64_t{start_of_any_} * count >> 32U);
+  }
+  static constexpr auto has_held = [](const std::optional<satisfied_condition>& held) {
+    return held.has_value();
+  };
+
+  template <typename Until, typename... Condition>
+  std::optional<satisfied_condition> poll_any(Until until, const Condition&... any) {
+    static_assert(sizeof...(any) > 0, "wait for one condition at least");
+    const std::size_t first = next_start_of_any(sizeof...(any));
     const auto found =
-        poll([&] { return first_held(first, std::index_sequence_for<Condition...>(), any...); },
-             [](const auto& held) { return held.has_value(); }, {"one of several conditions"}, until);
+        poll([&] { return first_held(first, std::index_sequence_for<Condition...>(), any...); }, has_held,
+             {several_conditions}, until);
     return found ? *found : std::nullopt;
   }
 

@@ -29,7 +29,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "nearfar/core/agreement.hpp"
 #include "nearfar/core/error.hpp"
@@ -62,7 +61,7 @@ class central_queue : public queue_operations<central_queue<W, T, Locks>, W, T> 
   using parameters = central_queue_parameters;
 
   /// Collective. Throws `misuse` for a capacity of 0, and for 2^32 elements or more in all pools together.
-  central_queue(W& w, const parameters& of) : central_queue(w, checked(w, of), 0) {}
+  central_queue(W& w, const parameters& of) : central_queue(w, checked(w, of), detail::checked_arguments{}) {}
   central_queue(const central_queue&) = delete;
   central_queue& operator=(const central_queue&) = delete;
 
@@ -173,16 +172,14 @@ class central_queue : public queue_operations<central_queue<W, T, Locks>, W, T> 
   static constexpr std::uint64_t closed = std::uint64_t{1} << 63U;
 
   static parameters checked(W& w, const parameters& of) {
-    const bool is_countable = std::in_range<std::int64_t>(of.capacity);
-    expect_alike<central_queue>(
-        w, {{"capacity", is_countable ? static_cast<std::int64_t>(of.capacity) : std::int64_t{-1}}});
+    expect_alike<central_queue>(w, {{"capacity", detail::size_argument(of.capacity)}});
     const std::size_t most = std::numeric_limits<std::uint32_t>::max() / static_cast<std::size_t>(w.size());
     if (of.capacity < 1 || of.capacity > most)
       throw misuse("a central_queue of " + std::to_string(w.size()) + " ranks has 1 to " +
                    std::to_string(most) + " elements at each, not " + std::to_string(of.capacity));
     return of;
   }
-  central_queue(W& w, const parameters& of, int /*checked*/)
+  central_queue(W& w, const parameters& of, detail::checked_arguments /*tag*/)
       : world_(&w), capacity_(of.capacity), elements_(w, of.capacity), ends_(w), locks_(w, of.capacity) {}
 
   [[nodiscard]] std::uint64_t reference_to(element of) const noexcept {

@@ -75,6 +75,7 @@
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/world.hpp"
 #include "nearfar/lock/concurrency.hpp"
+#include "nearfar/memory/nearest_access.hpp"
 #include "nearfar/memory/stamped_entry.hpp"
 #include "nearfar/memory/tagged_link.hpp"
 #include "nearfar/queue/queue_operations.hpp"
@@ -125,7 +126,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
   static constexpr bool fails_in_place = true;
 
   /// Collective. Throws `misuse` for pools of less than 2 elements, or of 2^32 - 2 or more in all.
-  linked_queue(W& w, const parameters& of) : linked_queue(w, checked(w, of), 0) {}
+  linked_queue(W& w, const parameters& of) : linked_queue(w, checked(w, of), detail::checked_arguments{}) {}
   linked_queue(const linked_queue&) = delete;
   linked_queue& operator=(const linked_queue&) = delete;
 
@@ -231,8 +232,13 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
 
   [[nodiscard]] bool await_element(const std::optional<std::chrono::nanoseconds>& deadline) {
     const auto has_changed = [last = end_word_](std::uint64_t word) { return word != last; };
-    return end_.has_cell() ? await_word(elements_, where(end_), &words::next, has_changed, deadline)
-                           : await_word(root_, element(0), &root::first, has_changed, deadline);
+    const auto await_word = [&](auto& in, element cell, auto field) {
+      return nearest_access<W, far_read::fetch>(*world_, cell.rank)
+          .await_until(deadline, in, cell, field, has_changed)
+          .has_value();
+    };
+    return end_.has_cell() ? await_word(elements_, where(end_), &words::next)
+                           : await_word(root_, element(0), &root::first);
   }
 
   [[nodiscard]] W& world_of() noexcept { return *world_; }
@@ -240,6 +246,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
  private:
   using link = detail::tagged_link<32, 16>;
   using copy = typename W::template maybe_torn<detail::stamped_entry<T>>;
+  using access = nearest_access<W, far_read::get>;
 
   struct words {
     far<std::uint64_t> next;
@@ -282,10 +289,9 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
   }
 
   static parameters checked(W& w, const parameters& of) {
-    const auto number = [](std::size_t value) {
-      return std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value) : -1;
-    };
-    expect_alike<linked_queue>(w, {{"capacity", number(of.capacity)}, {"announce_every", of.announce_every}});
+    using detail::size_argument;
+    expect_alike<linked_queue>(
+        w, {{"capacity", size_argument(of.capacity)}, {"announce_every", of.announce_every}});
     const std::size_t most = closed_end / static_cast<std::size_t>(w.size());
     if (of.capacity < 2 || of.capacity > most)
       throw misuse("a linked_queue of " + std::to_string(w.size()) + " ranks has 2 to " +
@@ -294,7 +300,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
       throw misuse("announce_every is 0, for never, or more, not " + std::to_string(of.announce_every));
     return of;
   }
-  linked_queue(W& w, const parameters& of, int /*checked*/)
+  linked_queue(W& w, const parameters& of, detail::checked_arguments /*tag*/)
       : world_(&w),
         capacity_(of.capacity),
         announce_every_(of.announce_every),
@@ -333,9 +339,6 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
   [[nodiscard]] element where(link to) const noexcept {
     return {static_cast<int>(to.cell() / capacity_), to.cell() % capacity_};
   }
-  [[nodiscard]] bool is_near(int rank) const {
-    return world_->locality().same(level::node, rank, world_->rank());
-  }
   /// Indices of the guards of the root and of hints, after those of the elements.
   [[nodiscard]] element root_part() const noexcept { return {0, capacity_}; }
   [[nodiscard]] element hints_part(int rank) const noexcept { return {rank, capacity_ + 1}; }
@@ -359,16 +362,11 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
     const element cell = where(at);
     std::uint64_t next = 0;
     guards_.reading(cell, [&] {
-      if (is_near(cell.rank)) {
-        result.state = elements_.read_direct(cell, &words::state);
-        next = elements_.read_direct(cell, &words::next);
-        values_.read_direct(cell, &values::value, result.value);
-      } else {
-        elements_.get(cell, &words::state, result.state);
-        elements_.get(cell, &words::next, next);
-        values_.get(cell, &values::value, result.value);
-        elements_.flush(cell.rank);  // completes the get of the value, too
-      }
+      const access there(*world_, cell.rank);
+      there.start_read(elements_, cell, &words::state, result.state);
+      there.start_read(elements_, cell, &words::next, next);
+      there.start_read(values_, cell, &values::value, result.value);
+      there.flush(elements_);  // completes the read of the value, too
     });
     result.next = link(next);
     result.is_valid =
@@ -390,25 +388,17 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
   /// Returns nothing if the slot of `at` has been used again.
   [[nodiscard]] std::optional<link> next_of(link at) {
     if (!at.has_cell()) return root_link();
-    const link next(fetched(elements_, where(at), &words::next, where(at)));
+    const link next(guarded_read(elements_, where(at), &words::next, where(at)));
     return is_of(next.own(), at) ? std::optional(next) : std::nullopt;
   }
-  [[nodiscard]] link root_link() { return link(fetched(root_, element(0), &root::first, root_part())); }
+  [[nodiscard]] link root_link() { return link(guarded_read(root_, element(0), &root::first, root_part())); }
   [[nodiscard]] std::uint64_t state_of(link at) {
-    return fetched(elements_, where(at), &words::state, where(at));
+    return guarded_read(elements_, where(at), &words::state, where(at));
   }
 
   template <typename Array, typename Field>
-  [[nodiscard]] std::uint64_t fetched(Array& from, element cell, Field field, element part) {
-    return guards_.reading(part, [&] { return fetched_now(from, cell, field); });
-  }
-  template <typename Array, typename Field>
-  [[nodiscard]] std::uint64_t fetched_now(Array& from, element cell, Field field) {
-    if (is_near(cell.rank)) return from.read_direct(cell, field);
-    std::uint64_t result = 0;
-    from.get(cell, field, result);
-    from.flush(cell.rank);
-    return result;
+  [[nodiscard]] std::uint64_t guarded_read(Array& from, element cell, Field field, element part) {
+    return guards_.reading(part, [&] { return access(*world_, cell.rank).read(from, cell, field); });
   }
 
   /// The last element, or the root, and its link.
@@ -433,14 +423,10 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
       std::uint64_t next = 0;
       std::uint64_t state = 0;
       guards_.reading(cell, [&] {
-        if (is_near(cell.rank)) {
-          next = elements_.read_direct(cell, &words::next);
-          state = elements_.read_direct(cell, &words::state);
-        } else {
-          elements_.get(cell, &words::next, next);
-          elements_.get(cell, &words::state, state);
-          elements_.flush(cell.rank);
-        }
+        const access there(*world_, cell.rank);
+        there.start_read(elements_, cell, &words::next, next);
+        there.start_read(elements_, cell, &words::state, state);
+        there.flush(elements_);
       });
       // The state may be of a later generation than the link; the link has changed by now in that case.
       if (is_of(link(next).own(), at)) return {at, link(next), timestamp(state)};
@@ -461,7 +447,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
                             const std::uint64_t& to) {
     return guards_.writing(part, [&] {
       if constexpr (has_locks) {
-        if (fetched_now(in, cell, field) != from) return false;
+        if (access(*world_, cell.rank).read(in, cell, field) != from) return false;
         in.accumulate(cell, field, to, far_op::replace);
         in.flush(cell.rank);
         return true;
@@ -498,7 +484,7 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
   // Hints.
 
   [[nodiscard]] link hint(far<std::uint64_t> hints::*which) {
-    return link(fetched(hints_, element(world_->rank()), which, hints_part(world_->rank())));
+    return link(guarded_read(hints_, element(world_->rank()), which, hints_part(world_->rank())));
   }
   [[nodiscard]] bool is_due(std::uint64_t& count) const noexcept {
     return announce_every_ != 0 && ++count % static_cast<std::uint64_t>(announce_every_) == 0;
@@ -559,21 +545,6 @@ class linked_queue : public queue_operations<linked_queue<W, T, Concurrency, Fau
       if (timestamp(here.state) > time) static_cast<void>(change_link(link(), from, at));
       return;
     }
-  }
-
-  template <typename Array, typename Field, typename Predicate>
-  [[nodiscard]] bool await_word(Array& in, element cell, Field field, const Predicate& predicate,
-                                const std::optional<std::chrono::nanoseconds>& deadline) {
-    const bool near = is_near(cell.rank);
-    if (deadline) {
-      return near ? world_->await_direct_until(*deadline, in, cell, field, predicate).has_value()
-                  : world_->await_fetch_until(*deadline, in, cell, field, predicate).has_value();
-    }
-    if (near)
-      world_->await_direct(in, cell, field, predicate);
-    else
-      world_->await_fetch(in, cell, field, predicate);
-    return true;
   }
 
   W* world_;

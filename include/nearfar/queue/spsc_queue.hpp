@@ -44,6 +44,7 @@
 #include "nearfar/core/agreement.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/world.hpp"
+#include "nearfar/memory/nearest_access.hpp"
 #include "nearfar/memory/stamped_entry.hpp"
 #include "nearfar/queue/queue_operations.hpp"
 
@@ -80,7 +81,7 @@ class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
   static constexpr bool fails_in_place = true;
 
   /// Collective. Throws `misuse` for a capacity of 0, or of more than 2^30.
-  spsc_queue(W& w, const parameters& of) : spsc_queue(w, checked(w, of), 0) {}
+  spsc_queue(W& w, const parameters& of) : spsc_queue(w, checked(w, of), detail::checked_arguments{}) {}
   spsc_queue(const spsc_queue&) = delete;
   spsc_queue& operator=(const spsc_queue&) = delete;
 
@@ -134,39 +135,20 @@ class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
   [[nodiscard]] queue_range_result put_some(std::span<const T> values) {
     expect_role(producer_, "pushes");
     if (is_closed_) return {0, queue_status::closed};
-    if (room() == 0) {
-      std::uint64_t word = 0;
-      if (is_near_) {
-        word = ends_.read_direct(consumer_, &consumers_words::popped);
-      } else {
-        ends_.get(consumer_, &consumers_words::popped, word);
-        ends_.flush(consumer_);
-      }
-      known_popped_ = word;  // (2)
-    }
+    if (room() == 0) known_popped_ = at_consumer_.read(ends_, consumer_, &consumers_words::popped);  // (2)
     const std::size_t count = std::min(values.size(), room());
     if (count == 0) return {0, queue_status::full};
     if (staged_.size() < count) staged_.resize(count);
     for (std::size_t i = 0; i < count; ++i) write(staged_[i], pushed_ + i, values[i]);
-    if (!is_near_ && !Faults.ends_before_last_put) cells_.flush(consumer_);
+    if constexpr (!Faults.ends_before_last_put) at_consumer_.flush(cells_);
     pushed_ += count;
     return {count, queue_status::success};
   }
 
   [[nodiscard]] bool await_room(const std::optional<std::chrono::nanoseconds>& deadline) {
     const auto has_room = [this](std::uint64_t word) { return pushed_ - word < capacity_; };
-    if (is_near_) {
-      if (deadline)
-        return world_->await_direct_until(*deadline, ends_, consumer_, &consumers_words::popped, has_room)
-            .has_value();
-      world_->await_direct(ends_, consumer_, &consumers_words::popped, has_room);
-      return true;
-    }
-    if (deadline)
-      return world_->await_get_until(*deadline, ends_, consumer_, &consumers_words::popped, has_room)
-          .has_value();
-    world_->await_get(ends_, consumer_, &consumers_words::popped, has_room);
-    return true;
+    return at_consumer_.await_until(deadline, ends_, consumer_, &consumers_words::popped, has_room)
+        .has_value();
   }
   [[nodiscard]] bool await_element(const std::optional<std::chrono::nanoseconds>& deadline) {
     const std::optional<std::size_t> late = late_word(read_in_place(popped_), popped_);
@@ -205,12 +187,12 @@ class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
     (void)checked_rank(w, of.consumer);
     return of;
   }
-  spsc_queue(W& w, const parameters& of, int /*checked*/)
+  spsc_queue(W& w, const parameters& of, detail::checked_arguments /*tag*/)
       : world_(&w),
         capacity_(of.capacity),
         producer_(of.producer),
         consumer_(of.consumer),
-        is_near_(w.locality().same(level::node, of.producer, of.consumer)),
+        at_consumer_(w, of.consumer),
         cells_(w, of.capacity * pieces),
         ends_(w) {}
 
@@ -234,13 +216,8 @@ class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
 
   void write(stamped& entry, std::uint64_t number, const T& value) {
     entry = stamped(value, stamp_of(number));
-    const element cell{consumer_, cell_of(number)};
-    if (!is_near_) {
-      cells_.put_range(cell, &piece::word, std::span<const std::uint64_t>(entry.words));
-      return;
-    }
-    for (std::size_t i = 0; i < pieces; ++i)
-      cells_.write_direct({cell.rank, cell.index + i}, &piece::word, entry.words[i]);
+    at_consumer_.start_write_range(cells_, {consumer_, cell_of(number)}, &piece::word,
+                                   std::span<const std::uint64_t>(entry.words));
   }
   [[nodiscard]] stamped read_in_place(std::uint64_t number) const {
     stamped entry;
@@ -266,7 +243,7 @@ class spsc_queue : public queue_operations<spsc_queue<W, T, Faults>, W, T> {
   std::size_t capacity_;
   int producer_;
   int consumer_;
-  bool is_near_;  ///< producer and consumer are on one node
+  nearest_access<W, far_read::get> at_consumer_;
   typename W::template far_array<piece> cells_;
   typename W::template far_segment<consumers_words> ends_;
   std::vector<stamped> staged_;  ///< values being put

@@ -27,7 +27,7 @@
 /// put never meets an earlier one that may still be under way (core/world.hpp, "seen is not complete"): a
 /// rank is done only after its flush.
 ///
-/// Ranks of a node other than home's combine their additions (memory/combining_add.hpp). Otherwise the rate
+/// Ranks of a node other than home's combine their additions (queue/combining_add.hpp). Otherwise the rate
 /// of additions at home's network interface would limit the queue.
 ///
 /// Linearization points: of a push and of a pop the additions that drew their tickets; of one that returns
@@ -66,8 +66,9 @@
 #include "nearfar/core/agreement.hpp"
 #include "nearfar/core/error.hpp"
 #include "nearfar/core/world.hpp"
-#include "nearfar/memory/combining_add.hpp"
+#include "nearfar/memory/nearest_access.hpp"
 #include "nearfar/memory/stamped_entry.hpp"
+#include "nearfar/queue/combining_add.hpp"
 #include "nearfar/queue/queue_operations.hpp"
 #include "nearfar/queue/ticket_counts.hpp"
 
@@ -110,13 +111,14 @@ struct ticket_queue_faults {
 template <world W, far_object_value T, detail::ticket_queue_faults Faults = detail::ticket_queue_faults{}>
 class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
   using counts = detail::ticket_counts;
+  using access = nearest_access<W, far_read::get>;
 
  public:
   using parameters = ticket_queue_parameters;
 
   /// Collective. Throws `misuse` for a capacity of 0, or for 2^22 elements or more, counting those of all
   /// ranks.
-  ticket_queue(W& w, const parameters& of) : ticket_queue(w, checked(w, of), 0) {}
+  ticket_queue(W& w, const parameters& of) : ticket_queue(w, checked(w, of), detail::checked_arguments{}) {}
   ticket_queue(const ticket_queue&) = delete;
   ticket_queue& operator=(const ticket_queue&) = delete;
 
@@ -203,12 +205,10 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
   };
 
   static parameters checked(W& w, const parameters& of) {
-    const auto number = [](std::size_t value) {
-      return std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value) : -1;
-    };
-    expect_alike<ticket_queue>(w, {{"capacity", number(of.capacity)},
+    using detail::size_argument;
+    expect_alike<ticket_queue>(w, {{"capacity", size_argument(of.capacity)},
                                    {"home", of.home},
-                                   {"ring", number(of.ring)},
+                                   {"ring", size_argument(of.ring)},
                                    {"combines", of.combines ? 1 : 0},
                                    {"cells", static_cast<std::int64_t>(of.cells)}});
     const auto ranks = static_cast<std::size_t>(w.size());
@@ -224,7 +224,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     (void)checked_rank(w, of.home);
     return of;
   }
-  ticket_queue(W& w, const parameters& of, int /*checked*/)
+  ticket_queue(W& w, const parameters& of, detail::checked_arguments /*tag*/)
       : world_(&w),
         home_(of.home),
         room_(of.capacity * static_cast<std::size_t>(w.size())),
@@ -404,9 +404,7 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
     const std::uint64_t lap = ticket / ring_ + 1;
     return static_cast<std::uint32_t>(lap << 1U | (is_void ? 1U : 0U));
   }
-  [[nodiscard]] bool is_near(int rank) const {
-    return world_->locality().same(level::node, rank, world_->rank());
-  }
+  [[nodiscard]] access access_to(int rank) const { return access(*world_, rank); }
 
   /// Called before tickets are drawn. Afterwards nothing may allocate, since others wait for what is written
   /// for the tickets.
@@ -420,12 +418,8 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
       await_cell(ticket);
       const element cell = cell_of(ticket);
       staged_[i] = stamped(values[i], stamp_of(ticket, tickets.is_closed));
-      if (is_near(cell.rank)) {
-        for (std::size_t word = 0; word < pieces; ++word)
-          cells_.write_direct({cell.rank, cell.index + word}, &piece::word, staged_[i].words[word]);
-      } else {
-        cells_.put_range(cell, &piece::word, std::span<const std::uint64_t>(staged_[i].words));
-      }
+      access_to(cell.rank).start_write_range(cells_, cell, &piece::word,
+                                             std::span<const std::uint64_t>(staged_[i].words));
     }
     flush(tickets);
   }
@@ -454,27 +448,18 @@ class ticket_queue : public queue_operations<ticket_queue<W, T, Faults>, W, T> {
       const auto late = std::find_if_not(entry.words.begin(), entry.words.end(), is_current);
       if (late == entry.words.end()) return;
       const element where{cell.rank, cell.index + static_cast<std::size_t>(late - entry.words.begin())};
-      if (is_near(cell.rank))
-        world_->await_direct(cells_, where, &piece::word, is_current);
-      else
-        world_->await_get(cells_, where, &piece::word, is_current);
+      const access there = access_to(cell.rank);
+      there.await(cells_, where, &piece::word, is_current);
       start_reading(cell, entry);
-      if (!is_near(cell.rank)) cells_.flush(cell.rank);
+      there.flush(cells_);
     }
   }
   void start_reading(element cell, stamped& entry) {
-    if (is_near(cell.rank)) {
-      for (std::size_t word = 0; word < pieces; ++word)
-        entry.words[word] = cells_.read_direct({cell.rank, cell.index + word}, &piece::word);
-    } else {
-      cells_.get_range(cell, &piece::word, std::span<std::uint64_t>(entry.words));
-    }
+    access_to(cell.rank).start_read_range(cells_, cell, &piece::word, std::span<std::uint64_t>(entry.words));
   }
   /// Flushes the ranks that have the cells of these tickets.
   void flush(const drawn& tickets) {
-    const auto flush_one = [this](int rank) {
-      if (!is_near(rank)) cells_.flush(rank);
-    };
+    const auto flush_one = [this](int rank) { access_to(rank).flush(cells_); };
     if (spread_over_ == 1) return flush_one(home_);
     // Where the ring begins again, the turns of the ranks are interrupted.
     if (tickets.count >= spread_over_) {

@@ -25,6 +25,14 @@ struct usable_cpu {
   place where{};   ///< as `hardware::place_of_pu` returns it
 };
 
+/// A package, NUMA domain, cache, core or PU of the machine, with all that is inside it.
+struct machine_part {
+  std::string kind;       ///< "package", "numa", "core", "PU"; of a cache its level, such as "L2"
+  int number = 0;         ///< hwloc's logical id; of a PU the operating system's number
+  std::size_t bytes = 0;  ///< of a cache or a domain's memory; 0 if the machine does not tell
+  std::vector<machine_part> inside{};
+};
+
 /// The topology of this node. Discovering it takes milliseconds (more on large machines): make one object and
 /// keep it. Any number of threads may call `const` members at once. A moved-from object can only be destroyed
 /// or assigned to.
@@ -86,12 +94,19 @@ class hardware {
   /// each other. All CPUs of the machine described if not `is_this_system()`.
   [[nodiscard]] std::vector<usable_cpu> usable_cpus() const;
 
+  /// All CPUs of the machine described, in the same order, whether or not this process may use them.
+  [[nodiscard]] std::vector<usable_cpu> all_cpus() const;
+
   /// Logical id of the NUMA domain that has this number in the operating system; `unknown_id` if there is
   /// none or if not `is_this_system()`.
   [[nodiscard]] int domain_of_node(int number) const noexcept;
 
   /// One line, no newline: "1 package, 1 NUMA domain, 1 L3 cache of 32 MiB, 2 cores, 2 PUs".
   [[nodiscard]] std::string summary() const;
+
+  /// The outermost parts of the machine described, each with all caches and PUs. Cores are inside their NUMA
+  /// domain, as in the levels.
+  [[nodiscard]] std::vector<machine_part> parts() const;
 
   /// Packages, NUMA domains, caches, cores as an indented tree, one a line, each line ended by a newline.
   /// Objects have hwloc's logical ids, as in places; CPUs have the operating system's numbers.

@@ -133,6 +133,9 @@ class world : public waiting<world> {
       throw destroyed_while_in_use("a world was destroyed before the locks in it: destroy the locks first");
   }
 
+  /// Tells, also after the world's end, whether it has ended.
+  [[nodiscard]] std::shared_ptr<const slab> lifetime() const noexcept { return slab_; }
+
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return team_->ranks_; }
   [[nodiscard]] const class locality& locality() const noexcept { return team_->locality_; }

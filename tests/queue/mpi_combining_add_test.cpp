@@ -4,8 +4,8 @@
 
 #include "nearfar/memory/mpi/world.hpp"
 #include "nearfar/topology/spec.hpp"
-#include "tests/memory/combining_add_cases.hpp"
 #include "tests/mpi/environment.hpp"
+#include "tests/queue/combining_add_cases.hpp"
 
 namespace nearfar::testing {
 namespace {

@@ -13,7 +13,7 @@
 #include "nearfar/checker/specification.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/core/world.hpp"
-#include "nearfar/memory/combining_add.hpp"
+#include "nearfar/queue/combining_add.hpp"
 
 namespace nearfar::testing {
 

@@ -1,11 +1,11 @@
 // Combined additions on threads.
-#include "nearfar/memory/combining_add.hpp"
+#include "nearfar/queue/combining_add.hpp"
 
 #include <gtest/gtest.h>
 
 #include "nearfar/memory/threads/world.hpp"
 #include "nearfar/topology/spec.hpp"
-#include "tests/memory/combining_add_cases.hpp"
+#include "tests/queue/combining_add_cases.hpp"
 
 namespace nearfar::testing {
 namespace {

@@ -13,7 +13,7 @@
 #include "nearfar/topology/spec.hpp"
 #include "tests/checker/expectations.hpp"
 #include "tests/checker/mutants.hpp"
-#include "tests/memory/combining_add_cases.hpp"
+#include "tests/queue/combining_add_cases.hpp"
 
 namespace nearfar::checker::testing {
 namespace {
@@ -79,11 +79,11 @@ TEST(combining_add, combines) {
 }
 
 constexpr std::array harmless_here{
-    nearfar::test::harmless{"memory/combining_add.hpp", "mine_->sum.store", change::postponed,
+    nearfar::test::harmless{"queue/combining_add.hpp", "mine_->sum.store", change::postponed,
                             "before the exchange, all the same"},
-    nearfar::test::harmless{"memory/combining_add.hpp", "mine_->state.store", change::postponed,
+    nearfar::test::harmless{"queue/combining_add.hpp", "mine_->state.store", change::postponed,
                             "nobody finds this rank before it has registered"},
-    nearfar::test::harmless{"memory/combining_add.hpp", "// as (3)", change::unaware,
+    nearfar::test::harmless{"queue/combining_add.hpp", "// as (3)", change::unaware,
                             "who is awaited has only a near store left to do"},
 };
 
@@ -93,7 +93,7 @@ TEST(broken_combining_add, is_caught_in_every_operation) {
                           shape{"node:1 core:3", 3, 2}};
   std::set<mutation> all;
   for (const shape& of : shapes)
-    for (const mutation& one : mutations_of(additions(of), {}, "nearfar/memory/combining_add", 200))
+    for (const mutation& one : mutations_of(additions(of), {}, "nearfar/queue/combining_add", 200))
       all.insert(one);
   EXPECT_GT(all.size(), 10U);
   const auto is_caught = [&](const mutation& one) {
