@@ -10,7 +10,8 @@ namespace nearfar::checker {
 namespace {
 
 /// Follows a schedule as far as possible, and then lets any process go on.
-std::size_t follow_once(execution& run, const std::vector<step>& schedule) {
+template <typename Late>
+std::size_t follow_once(execution& run, const std::vector<step>& schedule, const Late& is_late) {
   std::size_t refused = 0;
   std::vector<int> victims;
   for (const step& next : schedule)
@@ -27,7 +28,7 @@ std::size_t follow_once(execution& run, const std::vector<step>& schedule) {
       }
       run.take(who, next.choice);
     }
-    while (!run.is_over()) run.take(run.enabled().front(), 0);
+    while (!run.is_over() && !is_late()) run.take(run.enabled().front(), 0);
   } catch (...) {
     run.report_thrown("what ranks wait by");
   }
@@ -36,10 +37,12 @@ std::size_t follow_once(execution& run, const std::vector<step>& schedule) {
 
 /// Follows a schedule, and repeats it if that finds no fault: the effect of a result that is used too early
 /// depends on its value.
-std::size_t follow(execution& run, const std::vector<step>& schedule) {
-  std::size_t refused = follow_once(run, schedule);
-  for (std::size_t i = 1; i < execution::different_runs && run.has_poison() && !run.found(); ++i)
-    refused = follow_once(run, schedule);
+template <typename Late>
+std::size_t follow(execution& run, const std::vector<step>& schedule, const Late& is_late) {
+  std::size_t refused = follow_once(run, schedule, is_late);
+  for (std::size_t i = 1; i < execution::different_runs && run.has_poison() && !run.found() && !is_late();
+       ++i)
+    refused = follow_once(run, schedule, is_late);
   return refused;
 }
 
@@ -101,8 +104,6 @@ void demand(const program& what, report& of) {
   }
 }
 
-}  // namespace
-
 /// Throws `error` for options or programs that make no sense.
 void refuse_nonsense(const program& what, const options& how) {
   if (how.crashes < 0) throw error("the number of crashing ranks must be 0 or more");
@@ -118,6 +119,8 @@ void refuse_nonsense(const program& what, const options& how) {
         "search");
 }
 
+}  // namespace
+
 report check(const program& what, const options& how) {
   refuse_nonsense(what, how);
   if (how.by == search::hash && how.near != near_model::sequential)
@@ -131,6 +134,8 @@ report check(const program& what, const options& how) {
   const budget within(how);
   try {
     search_as_asked(run, what, how, within, result);
+  } catch (const cannot_start& problem) {
+    throw error(problem.why);
   } catch (...) {
     run.report_thrown("what ranks wait by");
     result.found = run.found();
@@ -148,7 +153,7 @@ replayed replay(const program& what, const options& how, const std::vector<step>
   execution run(what, how, stacks);
   replayed result;
   run.show_steps(&result.steps);
-  result.refused = follow(run, schedule);
+  result.refused = follow(run, schedule, [] { return false; });
   result.found = run.found();
   result.why_undecided = run.why_undecided();
   return result;
@@ -160,7 +165,7 @@ violation minimised(const program& what, const options& how, const violation& fo
   violation best = found;
   const budget within(how);
   const auto try_schedule = [&](const std::vector<step>& candidate) {
-    follow(run, candidate);
+    follow(run, candidate, [&] { return within.is_late(); });
     if (!run.found() || run.found()->what != found.what) return false;
     // The fault may lie before the end of the schedule. The steps that were taken count.
     if (cost_of(run.found()->schedule) >= cost_of(best.schedule)) return false;

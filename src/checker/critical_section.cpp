@@ -1,6 +1,7 @@
 #include "critical_section.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "words.hpp"
 
@@ -20,9 +21,14 @@ void critical_section::clear() {
   last_inside_ = -1;
 }
 
-void critical_section::ask(int rank, holding how, std::size_t steps) {
+void critical_section::ask(int rank, holding how) {
   const std::optional<std::size_t> shared_until = asking(rank).shared_until;
-  asking(rank) = {.how = how, .is_asking = true, .shared_until = shared_until, .asked_at = steps};
+  asking(rank) = {.how = how, .is_asking = true, .shared_until = shared_until};
+}
+
+void critical_section::note_step(int rank, std::size_t steps) {
+  request_for_it& of = asking(rank);
+  if (of.is_asking && !of.asked_at) of.asked_at = steps;
 }
 
 void critical_section::leave(int rank) { asking(rank).is_inside = false; }
@@ -56,15 +62,17 @@ void critical_section::enter(int rank, holding how, std::optional<int> unknown) 
   asking(rank).how = how;
   for (int other = 0; other < size(); ++other) {
     const request_for_it& one = asking(other);
-    if (!one.is_inside || (how == holding::shared && one.how == holding::shared)) continue;
+    if (other == rank || !one.is_inside || (how == holding::shared && one.how == holding::shared)) continue;
     users_->report(fault::exclusion, text_of(rank) + " is inside together with " + text_of(other));
   }
   if (unknown)
     users_->report(fault::order, text_of(rank) + " is inside but need not see what " + text_of(*unknown) +
                                      " did before: a release or an acquire is missing");
-  check_overtaking(rank);
-  if (program_->bypass == bypass_bound::local_passes) check_local_passes(rank);
-  last_inside_ = rank;
+  if (!asking(rank).is_inside) {
+    check_overtaking(rank);
+    if (program_->bypass == bypass_bound::local_passes) check_local_passes(rank);
+    last_inside_ = rank;
+  }
   asking(rank).is_asking = false;
   asking(rank).is_inside = true;
 }
@@ -97,7 +105,7 @@ std::optional<int> critical_section::limit_of(holding waiting, holding entering)
 
 void critical_section::check_overtaking(int rank) {
   const holding how = asking(rank).how;
-  const std::size_t asked_at = asking(rank).asked_at;
+  const std::size_t asked_at = asking(rank).asked_at.value_or(SIZE_MAX);  // or entering is its first step
   for (int other = 0; other < size(); ++other) {
     request_for_it& one = asking(other);
     if (other == rank || !one.is_asking || one.blocked_at == 0 || one.blocked_at >= asked_at) continue;

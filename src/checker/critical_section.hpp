@@ -22,14 +22,19 @@ class critical_section {
   critical_section(shared_memory::users& of, const program& what);
 
   void clear();
-  /// The rank is about to ask for the critical section, after `steps` steps.
-  void ask(int rank, holding how, std::size_t steps);
+  /// The rank is about to ask for the critical section: it does so by its next step, or that of an operation.
+  void ask(int rank, holding how);
+  /// The rank, or an operation of the rank, has taken a step, with which there are `steps`.
+  void note_step(int rank, std::size_t steps);
   [[nodiscard]] bool is_asked_for_by(int rank) const { return asking(rank).is_asking; }
   /// Whether a rank that asks waits for a step of another rank, after `steps` steps.
   void note(int rank, bool is_blocked, std::size_t steps);
-  /// `unknown` is a rank whose leaving the entering rank should know of, but does not.
+  /// `unknown` is a rank whose leaving the entering rank should know of, but does not. A rank that is inside
+  /// already overtakes nobody.
   void enter(int rank, holding how, std::optional<int> unknown);
   void leave(int rank);
+  /// The rank stays inside, and shares the section from now on.
+  void share(int rank) { asking(rank).how = holding::shared; }
   /// The rank has crashed.
   void crash(int rank) { asking(rank) = {}; }
   /// The event by which a rank has left.
@@ -53,7 +58,7 @@ class critical_section {
     std::optional<std::size_t> shared_until{};  ///< the event by which the rank left its last shared hold
     int overtaken_by_writers = 0;
     int overtaken_by_readers = 0;
-    std::size_t asked_at = 0;
+    std::optional<std::size_t> asked_at{};  ///< number of steps, with the first one after `ask`
     std::size_t blocked_at = 0;
   };
 

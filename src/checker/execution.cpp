@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <utility>
 
+#include "names.hpp"
 #include "words.hpp"
 
 namespace nearfar::checker {
@@ -101,8 +103,9 @@ const rma* execution::find_rma(const process& one) const {
 footprint execution::next_footprint(const process& one) const {
   footprint result;
   if (one.is_crash()) {
-    result.add({life_name(one.rank), use::write});
-    if (options_->mode == delivery_mode::progress) result.add({library_name(one.rank), use::write});
+    result.add({name_at_rank(name_kind::life, one.rank), use::write});
+    if (options_->mode == delivery_mode::progress)
+      result.add({name_at_rank(name_kind::library, one.rank), use::write});
     return result;
   }
   if (one.is_delivery()) {
@@ -112,12 +115,13 @@ footprint execution::next_footprint(const process& one) const {
     const request& next = *state(one.rank).next;
     next.touch(result);
   }
-  if (const int server = server_of(one); server >= 0) result.add({library_name(server), use::read});
+  if (const int server = server_of(one); server >= 0)
+    result.add({name_at_rank(name_kind::library, server), use::read});
   if (one.is_rank() && state(one.rank).next->is_outside_library())
-    result.add({library_name(one.rank), use::write});  // the wait brings the rank back
+    result.add({name_at_rank(name_kind::library, one.rank), use::write});  // the wait brings the rank back
   // A step of a rank depends on its crash. So does a delivery, since the last one that a flush waits for lets
   // the rank go on.
-  if (may_crash(one.rank)) result.add({life_name(one.rank), use::read});
+  if (may_crash(one.rank)) result.add({name_at_rank(name_kind::life, one.rank), use::read});
   return result;
 }
 
@@ -139,7 +143,8 @@ std::optional<bool> execution::could_go_before(const process& one, std::size_t e
 /// Whether the next step's condition on the word `mine` held before the event, when that word held `value`.
 std::optional<bool> execution::held_before(const process& one, const word_access& mine, std::size_t event,
                                            std::uint64_t value) const {
-  if (const int server = server_of(one); server >= 0 && mine.word == library_name(server)) return value == 0;
+  if (const int server = server_of(one); server >= 0 && mine.word == name_at_rank(name_kind::library, server))
+    return value == 0;
   if (!one.is_rank()) return std::nullopt;
   return state(one.rank).next->could_be_taken(mine.word, event, value);
 }
@@ -236,6 +241,8 @@ bool execution::is_livelock() const {
 void execution::report_thrown(const std::string& by) {
   try {
     throw;
+  } catch (const std::bad_alloc&) {
+    throw;  // the search itself is short of memory, and no schedule leads to that
   } catch (const std::exception& thrown) {
     report(fault::exception, by + " threw: " + thrown.what());
   } catch (...) {
@@ -364,7 +371,7 @@ void execution::take_crash(int rank) {
   if (shown_ != nullptr) show("CRASH", nullptr, rank, {}, false, -1, {});
   has_crash_ = true;
   has_crashed_[static_cast<std::size_t>(rank)] = 1;
-  if (options_->mode == delivery_mode::progress) words_.at(library_name(rank)).value = 1;
+  if (options_->mode == delivery_mode::progress) words_.at(name_at_rank(name_kind::library, rank)).value = 1;
   section_.crash(rank);
   if (of.called && of.at != where::ended) --open_operations_;
   // The rank's next step may have happened before the crash, so `next` stays.
@@ -401,7 +408,7 @@ std::uint64_t execution::value_of(std::uint64_t name) {
 
 void execution::note_return(const footprint& of) {
   for (const word_access& each : of)
-    if (is_library_name(each.word) && each.writes()) words_.at(each.word).value = 0;
+    if (kind_of(each.word) == name_kind::library && each.writes()) words_.at(each.word).value = 0;
 }
 
 void execution::record(const process& by, const footprint& of, const touched& values, event_set& past) {
@@ -424,6 +431,7 @@ void execution::record(const process& by, const footprint& of, const touched& va
   past = taken.happens_before;
   past.insert(events_.size());
   events_.push_back(std::move(taken));
+  section_.note_step(by.rank, events_.size());
 }
 
 void execution::run_on(int rank) {

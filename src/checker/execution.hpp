@@ -152,7 +152,7 @@ class execution final : public engine::team, public monitor, public shared_memor
   [[nodiscard]] const std::optional<std::string>& why_undecided() const noexcept { return why_undecided_; }
   /// Whether a run that is over has left somebody waiting for a rank that has crashed.
   [[nodiscard]] bool is_blocked_by_crash() const noexcept { return is_blocked_by_crash_; }
-  /// Called in a handler, for an exception that neither a rank nor the checker has thrown.
+  /// Reports the exception that is being handled as a violation, or throws `std::bad_alloc` on.
   void report_thrown(const std::string& by);
   /// Whether no step is left to take, or a fault was found; a deadlock and too many steps are recorded here.
   [[nodiscard]] bool is_over();
@@ -200,12 +200,13 @@ class execution final : public engine::team, public monitor, public shared_memor
   void confirmed(const std::uint64_t* writers, std::size_t words) override;
 
   // monitor
-  void ask() override { section_.ask(running(), holding::exclusive, events_.size()); }
+  void ask() override { section_.ask(running(), holding::exclusive); }
   void enter() override;
   void leave() override;
-  void ask_shared() override { section_.ask(running(), holding::shared, events_.size()); }
+  void ask_shared() override { section_.ask(running(), holding::shared); }
   void enter_shared() override;
   void leave_shared() override;
+  void leave_to_share() override;
   void call(std::uint64_t object, int method, value_list arguments) override;
   void returned(value_list result) override;
   void reach(std::string_view what) override { reached_.emplace(what); }

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -155,6 +158,7 @@ class shared_search {
     is_stopped_ = true;
     more_.notify_all();
   }
+  [[nodiscard]] bool is_late() const { return within_->is_late(); }
   /// Counts a path that has been explored to its end. Returns whether the search has to end here.
   [[nodiscard]] bool is_spent() {
     const auto held = lock();
@@ -203,6 +207,9 @@ class shared_search {
   std::uint64_t explored_;
 };
 
+/// Thrown in the middle of an execution once the search is to end.
+struct out_of_time {};
+
 class search_of_traces {
  public:
   search_of_traces(execution& run, const options& how, shared_search& shared, std::size_t worker)
@@ -225,6 +232,9 @@ class search_of_traces {
     try {
       replay_path();
       is_new = extend_path();
+    } catch (const out_of_time&) {
+      is_cut_short_ = true;
+      return shared_->stop();
     } catch (...) {
       run_->report_thrown("what ranks wait by");
     }
@@ -235,7 +245,7 @@ class search_of_traces {
       result.found = run_->found();
     } else if (is_new) {
       ++result.executions;
-      repeat_now_and_then(*run_, result.executions);
+      repeat_now_and_then(*run_, result.executions, [&] { return shared_->is_late(); });
       result.found = run_->found();
     } else {
       ++result.pruned;
@@ -264,8 +274,9 @@ class search_of_traces {
     }
   }
 
-  /// Takes the step at the end of the path.
+  /// Takes the step at the end of the path. Executions may be long, and races are looked for at each step.
   void take(branch& at) {
+    if (shared_->is_late()) throw out_of_time();
     prepare(at);
     run_->take(at.chosen, at.choice());
   }
@@ -393,6 +404,7 @@ class search_of_traces {
   /// For each earlier step that the next step of `who` races with: makes sure that the state before is also
   /// left by a step that leads to the opposite order.
   void reverse_races_of(const process& who) {
+    if (shared_->is_late()) throw out_of_time();
     const std::vector<event>& events = run_->events();
     const event_set& past = run_->past_of(who);
     const footprint next = run_->next_footprint(who);
@@ -485,17 +497,37 @@ void search_exhaustively(execution& run, const program& what, const options& how
     search.go(found[worker]);
     if (search.is_cut_short()) is_cut_short = true;
   };
+  // A worker that cannot go on stops the others, and the caller gets its exception.
+  std::vector<std::exception_ptr> thrown(workers);
+  const auto guarded = [&](std::size_t worker, const auto& task) noexcept {
+    try {
+      task();
+    } catch (...) {
+      thrown[worker] = std::current_exception();
+      shared.stop();
+    }
+  };
+  const auto work_beside = [&](std::size_t worker) {
+    engine::stack_pool stacks;
+    execution own(what, how, stacks);
+    own.let_crash(run.victims());
+    work(worker, own);
+    found[worker].reached = own.reached();
+  };
   std::vector<std::thread> others;
-  for (std::size_t worker = 1; worker < workers; ++worker)
-    others.emplace_back([&, worker] {
-      engine::stack_pool stacks;
-      execution own(what, how, stacks);
-      own.let_crash(run.victims());
-      work(worker, own);
-      found[worker].reached = own.reached();
-    });
-  work(0, run);
+  guarded(0, [&] {
+    try {
+      for (std::size_t worker = 1; worker < workers; ++worker)
+        others.emplace_back([&, worker] { guarded(worker, [&] { work_beside(worker); }); });
+    } catch (const std::system_error& problem) {
+      throw cannot_start{"cannot start " + std::to_string(workers - 1) + " threads (" +
+                         problem.code().message() + "): use fewer jobs"};
+    }
+    work(0, run);
+  });
   for (std::thread& other : others) other.join();
+  for (const std::exception_ptr& one : thrown)
+    if (one) std::rethrow_exception(one);
   for (report& one : found) add(result, std::move(one));
   result.complete = !result.found && !is_cut_short;
 }

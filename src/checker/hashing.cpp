@@ -64,7 +64,7 @@ void search_states(execution& run, const options& how, const budget& within, rep
       ++result.pruned;
     } else if (is_over) {
       note_end();
-      repeat_now_and_then(run, result.executions);
+      repeat_now_and_then(run, result.executions, [&] { return within.is_late(); });
       if (run.found()) return finish();
     } else {
       path.push_back({steps_of()});

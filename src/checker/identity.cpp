@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "execution.hpp"
+#include "names.hpp"
 #include "words.hpp"
 
 namespace nearfar::checker {

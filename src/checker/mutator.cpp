@@ -32,7 +32,8 @@ bool is_read_modify_write(action what) { return is_read(what) && is_write(what);
 bool mutator::changes(change how, std::string_view operation) {
   const std::source_location& here = team_->current_site();
   if (noted_ != nullptr) noted_->insert({site::of(here), how, std::string(operation)});
-  return *broken_ && (*broken_)->how == how && (*broken_)->where.is(here);
+  return *broken_ && (*broken_)->how == how && (*broken_)->where.is(here) &&
+         (*broken_)->operation == operation;
 }
 
 mutator::put_off<engine::operation> mutator::postponed(const engine::operation& what) const {

@@ -80,6 +80,7 @@ void search_randomly(execution& run, const options& how, const budget& within, r
     if (how.crashes > 0) run.let_crash(victims_by(random, how.crashes, run.size()));
     run.restart();
     while (!run.is_over()) {
+      if (within.is_late()) return;  // executions may be long
       const std::vector<process>& enabled = run.enabled();
       const process next =
           by_priority ? order.choose(enabled, run.events().size()) : enabled[random.below(enabled.size())];
@@ -92,7 +93,7 @@ void search_randomly(execution& run, const options& how, const budget& within, r
     if (!run.found()) note_how_it_ended(run, result);
     result.steps += run.events().size();
     expected = std::max(expected, run.events().size());
-    if (!run.found()) repeat_now_and_then(run, result.executions);
+    if (!run.found()) repeat_now_and_then(run, result.executions, [&] { return within.is_late(); });
     if (run.found()) {
       result.found = run.found();
       return;

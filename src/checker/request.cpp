@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "execution.hpp"
+#include "names.hpp"
 #include "words.hpp"
 
 namespace nearfar::checker {
@@ -12,49 +13,9 @@ using engine::action;
 
 namespace {
 
-// Names of words that are no cells.
-constexpr std::uint64_t mailbox = std::uint64_t{1} << 60U;
-constexpr std::uint64_t exclusive = std::uint64_t{2} << 60U;
-constexpr std::uint64_t shared = std::uint64_t{9} << 60U;
-constexpr std::uint64_t choices_of_rank = std::uint64_t{10} << 60U;
-
-constexpr std::uint64_t name_of_other(std::uint64_t kind, int id, int rank) {
-  return kind + (static_cast<std::uint64_t>(id) << 20U) + static_cast<std::uint64_t>(rank);
-}
-
 std::string of_rank(const std::string& what, int rank) { return what + " of rank " + std::to_string(rank); }
 
 }  // namespace
-
-std::uint64_t guard_name() { return std::uint64_t{3} << 60U; }
-bool is_library_name(std::uint64_t name) { return name >> 60U == 4; }
-std::uint64_t library_name(int rank) { return name_of_other(std::uint64_t{4} << 60U, 0, rank); }
-
-std::uint64_t fence_name(int rank) { return name_of_other(std::uint64_t{5} << 60U, 0, rank); }
-std::uint64_t life_name(int rank) { return name_of_other(std::uint64_t{8} << 60U, 0, rank); }
-
-std::uint64_t renamed(std::uint64_t name, int a, int b, std::uint64_t words) {
-  const auto other = [&](std::uint64_t rank) {
-    if (rank == static_cast<std::uint64_t>(a)) return static_cast<std::uint64_t>(b);
-    return rank == static_cast<std::uint64_t>(b) ? static_cast<std::uint64_t>(a) : rank;
-  };
-  constexpr std::uint64_t kind_bits = std::uint64_t{15} << 60U;
-  constexpr std::uint64_t rank_bits = (std::uint64_t{1} << 20U) - 1;
-  const std::uint64_t kind = name & kind_bits;
-  const std::uint64_t rest = name & ~kind_bits;
-  const auto cell = [&](std::uint64_t of) { return other(of / words) * words + of % words; };
-  switch (kind >> 60U) {
-    case 0:
-    case 6:  // lifetimes
-      return kind + cell(rest);
-    case 3:   // the guard
-    case 7:   // objects
-    case 11:  // the word that heavy fences write
-      return name;
-    default:  // of a rank
-      return kind + (rest & ~rank_bits) + other(rest & rank_bits);
-  }
-}
 
 std::uint64_t hash_of_operands(const engine::operation& what) {
   return mixed(static_cast<std::uint64_t>(what.what), mixed(what.operand, what.expected));
@@ -292,7 +253,7 @@ fence_request::fence_request(execution& of, fence_kind how)
 
 // Two light fences can be exchanged.
 std::uint64_t fence_request::word() const {
-  return how_ == fence_kind::whole ? fence_name(rank()) : heavy_fences;
+  return how_ == fence_kind::whole ? name_at_rank(name_kind::fences, rank()) : heavy_fences_name;
 }
 touched fence_request::take(int /*choice*/) {
   rank_state& of = run().state(rank());
@@ -307,10 +268,10 @@ touched fence_request::take(int /*choice*/) {
 
 // ---- the library ------------------------------------------------------------------------------------------
 
-std::uint64_t barrier_arrival::word() const { return life_name(rank()); }
+std::uint64_t barrier_arrival::word() const { return name_at_rank(name_kind::life, rank()); }
 touched barrier_arrival::take(int /*choice*/) { return {}; }
 
-std::uint64_t library_exit::word() const { return library_name(rank()); }
+std::uint64_t library_exit::word() const { return name_at_rank(name_kind::library, rank()); }
 touched library_exit::take(int /*choice*/) {
   shared_word& inside = run().words().at(word());
   const std::uint64_t before = std::exchange(inside.value, 1);
@@ -322,7 +283,7 @@ touched library_exit::take(int /*choice*/) {
 std::string choice_request::text(bool /*in_vain*/) const {
   return "choose " + std::to_string(chosen_ + 1) + " of " + std::to_string(possibilities_);
 }
-std::uint64_t choice_request::word() const { return name_of_other(choices_of_rank, 0, rank()); }
+std::uint64_t choice_request::word() const { return name_at_rank(name_kind::choices, rank()); }
 touched choice_request::take(int choice) {
   chosen_ = choice;
   const auto value = static_cast<std::uint64_t>(choice);
@@ -332,7 +293,7 @@ touched choice_request::take(int choice) {
 // ---- messages ---------------------------------------------------------------------------------------------
 
 std::string signal_request::text(bool /*in_vain*/) const { return "signal to rank " + std::to_string(to_); }
-std::uint64_t signal_request::word() const { return name_of_other(mailbox, channel_, to_); }
+std::uint64_t signal_request::word() const { return name_at_rank(name_kind::mailbox, to_, channel_); }
 touched signal_request::take(int /*choice*/) {
   shared_word& box = run().words().at(word());
   box.mail.emplace_back(rank(), run().state(rank()).seen);
@@ -347,7 +308,7 @@ std::string signal_wait::text(bool /*in_vain*/) const {
 std::string signal_wait::waiting_text() const {
   return from_ == any_rank ? "waits for a signal" : of_rank("waits for a signal", from_);
 }
-std::uint64_t signal_wait::word() const { return name_of_other(mailbox, channel_, rank()); }
+std::uint64_t signal_wait::word() const { return name_at_rank(name_kind::mailbox, rank(), channel_); }
 std::optional<bool> signal_wait::could_be_taken(std::uint64_t word, std::size_t /*event*/,
                                                 std::uint64_t value) const {
   return has_deadline_ || word != this->word() ? std::nullopt : std::optional(value > 0);
@@ -387,8 +348,8 @@ touched signal_wait::take(int choice) {
 // The count depends on the order of steps that can be exchanged. Therefore a step must not read it, and no
 // race may depend on it. A step reads 1 if its rank held the epoch before, and 0 if not.
 
-std::uint64_t epoch_request::word() const { return name_of_other(exclusive, epoch_, home_); }
-std::uint64_t epoch_request::sharers() const { return name_of_other(shared, epoch_, home_); }
+std::uint64_t epoch_request::word() const { return name_at_rank(name_kind::exclusive_epoch, home_, epoch_); }
+std::uint64_t epoch_request::sharers() const { return name_at_rank(name_kind::shared_epoch, home_, epoch_); }
 
 std::string epoch_begin::waiting_text() const {
   return of_rank("waits for the " + std::string(name(how())) + " epoch", home());
@@ -459,29 +420,28 @@ void section_entry::note_event() const {
 touched section_exit::take(int /*choice*/) {
   shared_word& guard = run().words().at(word());
   run().words().tell_ranks_apart(guard);
-  run().section().leave(rank());
+  if (stays_)
+    run().section().share(rank());
+  else
+    run().section().leave(rank());
   run().words().note_ordered(guard, rank(), how_ == holding::exclusive, run().state(rank()).seen);
   const std::uint64_t before = guard.value;
   if (how_ == holding::exclusive) guard.value = 0;
   return {before, before, guard.value};
 }
 
-void section_exit::note_event() const { run().section().note_leaving(rank(), run().events().size() - 1); }
+void section_exit::note_event() const {
+  if (!stays_) run().section().note_leaving(rank(), run().events().size() - 1);
+}
 
 // ---- histories --------------------------------------------------------------------------------------------
-
-namespace {
-
-std::uint64_t object_name(std::uint64_t object) { return (std::uint64_t{7} << 60U) + object; }
-
-}  // namespace
 
 std::string operation_call::text(bool /*in_vain*/) const {
   if (const auto& names = run().names()) return "CALL " + names->text(method_, *arguments_);
   return "CALL " + std::to_string(method_) + " of " + std::to_string(object_) + " (" + arguments_->text() +
          ")";
 }
-std::uint64_t operation_call::word() const { return object_name(object_); }
+std::uint64_t operation_call::word() const { return named(name_kind::object, object_); }
 std::uint64_t operation_call::operands() const {
   std::uint64_t hash = mixed(object_, static_cast<std::uint64_t>(method_));
   for (const std::uint64_t one : *arguments_) hash = mixed(hash, one);
@@ -502,7 +462,7 @@ std::string operation_return::text(bool /*in_vain*/) const {
   }
   return "RETURN" + (result_->empty() ? "" : " " + result_->text());
 }
-std::uint64_t operation_return::word() const { return object_name(object_); }
+std::uint64_t operation_return::word() const { return named(name_kind::object, object_); }
 touched operation_return::take(int /*choice*/) {
   run().past_operations().returned(rank(), *result_, run().events().size() + 1);
   run().words().note_return(word(), run().state(rank()).seen);

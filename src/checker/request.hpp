@@ -14,6 +14,7 @@
 
 #include "critical_section.hpp"
 #include "footprint.hpp"
+#include "names.hpp"
 #include "nearfar/checker/history.hpp"
 #include "nearfar/engine/operation.hpp"
 #include "shared_memory.hpp"
@@ -21,20 +22,6 @@
 namespace nearfar::checker {
 
 class execution;
-
-/// Names of words that are no cells, beside mailboxes and epochs: the guard of the critical section, and the
-/// state of a rank, which waits outside the library (1) or may carry out operations of others (0).
-[[nodiscard]] std::uint64_t guard_name();
-[[nodiscard]] std::uint64_t library_name(int rank);
-[[nodiscard]] bool is_library_name(std::uint64_t name);
-
-/// The name of a word after two ranks have changed names. Each rank has `words` words of memory.
-[[nodiscard]] std::uint64_t renamed(std::uint64_t name, int a, int b, std::uint64_t words);
-
-/// Name of a word that says whether a rank has crashed. The rank's steps read it.
-[[nodiscard]] std::uint64_t life_name(int rank);
-/// Name of the word that the fences of a rank touch.
-[[nodiscard]] std::uint64_t fence_name(int rank);
 
 /// Bytes of the value that an operation writes or reads: a word, or its part of an object.
 [[nodiscard]] inline std::size_t width_of(const engine::operation& what) noexcept {
@@ -401,7 +388,7 @@ class epoch_end final : public epoch_request {
 class section_entry final : public request {
  public:
   section_entry(execution& of, holding how) : request(of, kind_of(how)), how_(how) {}
-  [[nodiscard]] std::uint64_t word() const override { return guard_name(); }
+  [[nodiscard]] std::uint64_t word() const override { return guard_name; }
   [[nodiscard]] bool writes() const override { return how_ == holding::exclusive; }
   touched take(int choice) override;
   void note_event() const override;
@@ -416,8 +403,10 @@ class section_entry final : public request {
 
 class section_exit final : public request {
  public:
-  section_exit(execution& of, holding how) : request(of, kind_of(how)), how_(how) {}
-  [[nodiscard]] std::uint64_t word() const override { return guard_name(); }
+  /// With `stays` the rank gives up what is exclusive, and shares the section from then on.
+  section_exit(execution& of, holding how, bool stays = false)
+      : request(of, stays ? kind("LEAVE TO SHARE") : kind_of(how)), how_(how), stays_(stays) {}
+  [[nodiscard]] std::uint64_t word() const override { return guard_name; }
   [[nodiscard]] bool writes() const override { return how_ == holding::exclusive; }
   touched take(int choice) override;
   void note_event() const override;
@@ -429,6 +418,7 @@ class section_exit final : public request {
   }
 
   holding how_;
+  bool stays_;
 };
 
 /// The call of an operation whose history is judged.

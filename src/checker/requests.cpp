@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "execution.hpp"
+#include "names.hpp"
 #include "words.hpp"
 
 namespace nearfar::checker {
@@ -157,8 +158,9 @@ void requests::end_epoch(int epoch, int home, engine::epoch_kind how) {
 void requests::fence(std::memory_order order) {
   rank_state& me = run_->self();
   const int rank = run_->running();
-  me.observed = mixed(me.observed, mixed(fence_name(rank), static_cast<std::uint64_t>(order)));
-  run_->note_asked(mixed(fence_name(rank), static_cast<std::uint64_t>(order)));
+  me.observed =
+      mixed(me.observed, mixed(name_at_rank(name_kind::fences, rank), static_cast<std::uint64_t>(order)));
+  run_->note_asked(mixed(name_at_rank(name_kind::fences, rank), static_cast<std::uint64_t>(order)));
   if (run_->how().near == near_model::sequential) return;
   if (order != std::memory_order_seq_cst) return run_->words().fence(rank, me, order);
   fence_request fencing(*run_, fence_kind::whole);
@@ -168,8 +170,8 @@ void requests::light_fence() { fence_by(fence_kind::light); }
 void requests::heavy_fence() { fence_by(fence_kind::heavy); }
 void requests::fence_by(fence_kind how) {
   rank_state& me = run_->self();
-  me.observed = mixed(me.observed, mixed(heavy_fences, static_cast<std::uint64_t>(how)));
-  run_->note_asked(mixed(heavy_fences, static_cast<std::uint64_t>(how)));
+  me.observed = mixed(me.observed, mixed(heavy_fences_name, static_cast<std::uint64_t>(how)));
+  run_->note_asked(mixed(heavy_fences_name, static_cast<std::uint64_t>(how)));
   if (run_->how().near == near_model::sequential) return;
   fence_request fencing(*run_, how);
   run_->stop_before(fencing);
@@ -348,6 +350,12 @@ void execution::enter_shared() {
 void execution::leave() { give_up_section(holding::exclusive); }
 void execution::leave_shared() { give_up_section(holding::shared); }
 
+void execution::leave_to_share() {
+  if (is_unwound()) return;
+  section_exit leaving(*this, holding::exclusive, /*stays=*/true);
+  stop_before(leaving);
+}
+
 void execution::give_up_section(holding how) {
   if (is_unwound()) return;
   const int rank = running();
@@ -359,7 +367,7 @@ void execution::give_up_section(holding how) {
 void execution::call(std::uint64_t object, int method, value_list arguments) {
   if (is_unwound()) return;
   if (self().called) throw misuse("a rank that has called an operation calls another before it returns");
-  if (object >> 60U != 0) throw misuse("objects of histories are numbers below 2^60");
+  if (object >= name_numbers) throw misuse("objects of histories are numbers below 2^60");
   self().called = object;
   operation_call calling(*this, object, method, arguments);
   stop_before(calling);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "execution.hpp"
 #include "nearfar/checker/checker.hpp"
@@ -32,6 +33,11 @@ class budget {
   std::chrono::steady_clock::time_point start_;
 };
 
+/// Thrown by a search that cannot begin, which is no fault of the program.
+struct cannot_start {
+  std::string why;
+};
+
 /// Notes how a run ended that has come to its end without a fault.
 inline void note_how_it_ended(const execution& run, report& result) {
   if (run.is_blocked_by_crash()) ++result.blocked;
@@ -40,12 +46,13 @@ inline void note_how_it_ended(const execution& run, report& result) {
 }
 
 /// Takes the steps of a run that has come to its end again, with other poison: the first one of a search
-/// thoroughly, later ones now and then. A fault that this finds is the run's.
-inline void repeat_now_and_then(execution& run, std::uint64_t number) {
+/// thoroughly, later ones now and then, until `is_late()`. A fault that this finds is the run's.
+template <typename Late>
+void repeat_now_and_then(execution& run, std::uint64_t number, const Late& is_late) {
   constexpr std::uint64_t interval = 32;
   std::size_t times = number % interval == 0 ? 1 : 0;
   if (number == 1) times = execution::different_runs - 1;
-  for (std::size_t i = 0; i < times && !run.found(); ++i) run.repeat();
+  for (std::size_t i = 0; i < times && !run.found() && !is_late(); ++i) run.repeat();
 }
 
 void search_exhaustively(execution& run, const program& what, const options& how, const budget& within,

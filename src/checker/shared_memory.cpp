@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "names.hpp"
+
 namespace nearfar::checker {
 
 using engine::action;
@@ -46,9 +48,6 @@ std::size_t kind_of_accumulate(action what) {
       return 2;
   }
 }
-
-/// First name of the words that say whether pools have lent a word.
-constexpr std::uint64_t name_of_lifetime = std::uint64_t{6} << 60U;
 
 /// Whether the operation accesses an object without a promise that lets it race.
 bool has_to_be_ordered(const engine::operation& what) {
@@ -226,7 +225,7 @@ void shared_memory::note_lifetime(int owner, const std::byte* from, std::size_t 
   const auto* first = reinterpret_cast<const std::uint64_t*>(from);
   for (const std::uint64_t* cell = first; cell < first + bytes / sizeof *first; ++cell) {
     const std::uint64_t name = name_of(cell);
-    shared_word& lifetime = at(name_of_lifetime + name);
+    shared_word& lifetime = at(named(name_kind::lifetime, name));
     slot_of_lifetime_[name] = static_cast<std::int32_t>(&lifetime - words_.data());
     tell_ranks_apart(lifetime);
     if (const auto other = first_unknown(lifetime, seen, true); other && !is_lent)
@@ -396,12 +395,12 @@ void shared_memory::fence(int rank, knowledge& of, std::memory_order order) {
 void shared_memory::light_fence(knowledge& of) {
   of.shown = of.seen;
   of.shown.join(of.unacquired);
-  of.seen.join(at(heavy_fences).message);
+  of.seen.join(at(heavy_fences_name).message);
 }
 
 void shared_memory::heavy_fence(int rank, knowledge& of) {
   fence(rank, of, std::memory_order_seq_cst);
-  at(heavy_fences).message.join(of.seen);
+  at(heavy_fences_name).message.join(of.seen);
   of.seen.join(users_->all_shown());
   of.released = of.seen;
 }

@@ -42,10 +42,6 @@ struct accesses_of_origin {
   }
 };
 
-/// Name of the word that orders heavy fences among themselves and with each light fence. Its message holds
-/// what ranks knew before their heavy fences.
-inline constexpr std::uint64_t heavy_fences = std::uint64_t{11} << 60U;
-
 /// How a word of memory is used.
 enum class usage : std::uint8_t { none, near, far, plain };
 

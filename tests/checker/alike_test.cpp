@@ -68,6 +68,7 @@ class counting_monitor final : public checker::monitor {
   void ask_shared() override { next_->ask_shared(); }
   void enter_shared() override { next_->enter_shared(); }
   void leave_shared() override { next_->leave_shared(); }
+  void leave_to_share() override { next_->leave_to_share(); }
   void call(std::uint64_t object, int method, checker::value_list arguments) override {
     next_->call(object, method, std::move(arguments));
   }

@@ -3,13 +3,12 @@
 #include <mutex>
 
 #include "nearfar/lock/mcs_lock.hpp"
+#include "tests/checker/expectations.hpp"
 #include "tests/checker/random_programs.hpp"
 
 namespace nearfar::checker::testing {
 namespace {
 
-constexpr auto weak = near_model::release_acquire;
-constexpr auto strong = near_model::sequential;
 constexpr std::chrono::nanoseconds soon{1};
 
 options crashing(options how, int ranks = 1) {

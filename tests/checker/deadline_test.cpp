@@ -1,4 +1,5 @@
 // Waits that end by a deadline, and waits for the first of several words.
+#include "tests/checker/expectations.hpp"
 #include "tests/checker/scene.hpp"
 
 namespace nearfar::checker::testing {
@@ -6,8 +7,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr auto weak = near_model::release_acquire;
-constexpr auto strong = near_model::sequential;
 constexpr nanoseconds soon{1};
 
 template <typename T>

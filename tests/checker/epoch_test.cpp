@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nearfar/lock/mpi_rw_lock.hpp"
+#include "tests/checker/expectations.hpp"
 #include "tests/checker/random_programs.hpp"
 #include "tests/checker/scene.hpp"
 
@@ -14,8 +15,6 @@ namespace {
 using engine::epoch_kind;
 constexpr auto exclusive = epoch_kind::exclusive;
 constexpr auto shared = epoch_kind::shared;
-constexpr auto strong = near_model::sequential;
-constexpr auto weak = near_model::release_acquire;
 
 void begin(world::lock_epoch& epoch, epoch_kind how) { how == shared ? epoch.begin_shared() : epoch.begin(); }
 

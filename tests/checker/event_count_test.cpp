@@ -65,6 +65,20 @@ class doorway {
     else
       while (!is_open()) wait_once(wrong);
   }
+  /// Waits, and finds that it cannot use what it has waited for.
+  void wait_in_vain() {
+    struct unusable {};
+    try {
+      static_cast<void>(nearfar::detail::attempt_until<how>(
+          memory_, door_->event, std::nullopt,
+          [this] {
+            if (is_open()) throw unusable();
+            return false;
+          },
+          [](bool open) { return !open; }));
+    } catch (const unusable&) {
+    }
+  }
   /// Waits like a rank that waits for several events (select.hpp).
   void observe() {
     while (!is_open()) {
@@ -143,6 +157,24 @@ template <told_after how>
   });
 }
 
+/// Rank 0 opens the door for one of two. Rank 1 throws once it finds the door open, and rank 2 opens it for
+/// the next.
+template <told_after how>
+[[nodiscard]] program opened_for_one_that_throws() {
+  return on_a_node(3, [=](world& w, monitor&) {
+    doorway<how> way(w);
+    if (w.rank() == 0)
+      way.open(flaw::none, false);
+    else if (w.rank() == 1)
+      way.wait_in_vain();
+    else {
+      way.wait(flaw::none);
+      way.open(flaw::none, false);
+    }
+    w.barrier();
+  });
+}
+
 void expect_sound(const program& what, std::uint64_t executions = 0) {
   for (const near_model near : near_models)
     for (options how : {by(near), waking_early(by(near))}) {
@@ -180,6 +212,11 @@ TEST(event_counts, lose_no_wake_up) {
   expect_sound(opened<told_after::fence>(2), 1000);
   expect_sound(opened<told_after::itself>(2), 1000);
   expect_sound(opened<told_after::light_fence>(2), 1000);
+}
+TEST(event_counts, lose_no_wake_up_to_a_rank_that_throws) {
+  expect_sound(opened_for_one_that_throws<told_after::fence>(), 1000);
+  expect_sound(opened_for_one_that_throws<told_after::itself>(), 1000);
+  expect_sound(opened_for_one_that_throws<told_after::light_fence>(), 1000);
 }
 TEST(event_counts, lose_one_where_who_tells_or_waits_is_wrong) {
   expect_every_flaw_found<told_after::fence>();

@@ -8,7 +8,7 @@ namespace nearfar::checker::testing {
 namespace {
 
 const options sequential = by(near_model::sequential);
-const options weak = by(near_model::release_acquire);
+const options in_weak_memory = by(near_model::release_acquire);
 
 // ---- exclusion, order -------------------------------------------------------------------------------------
 
@@ -29,7 +29,7 @@ TEST(faults, exclusion) {
     s.watch.leave();
     if (s.rank() == 0) s.signals.signal(1);
   };
-  EXPECT_TRUE(is_right(program_of(2, one_after_the_other), weak));
+  EXPECT_TRUE(is_right(program_of(2, one_after_the_other), in_weak_memory));
 }
 
 TEST(faults, exclusion_by_a_lock_that_looks_and_then_takes) {
@@ -64,9 +64,9 @@ body spin_lock(std::memory_order taken, std::memory_order given) {
 
 TEST(faults, order) {
   const std::string text = "did before: a release or an acquire is missing";
-  EXPECT_TRUE(is_right(program_of(2, spin_lock(acquire, release)), weak));
-  EXPECT_TRUE(finds(program_of(2, spin_lock(relaxed, release)), weak, fault::order, text));
-  EXPECT_TRUE(finds(program_of(2, spin_lock(acquire, relaxed)), weak, fault::order, text));
+  EXPECT_TRUE(is_right(program_of(2, spin_lock(acquire, release)), in_weak_memory));
+  EXPECT_TRUE(finds(program_of(2, spin_lock(relaxed, release)), in_weak_memory, fault::order, text));
+  EXPECT_TRUE(finds(program_of(2, spin_lock(acquire, relaxed)), in_weak_memory, fault::order, text));
 }
 
 TEST(faults, order_of_far_operations_that_tell_nothing) {
@@ -124,7 +124,7 @@ TEST(faults, deadlock_says_who_waits_for_what) {
     if (s.rank() == 3) s.w.barrier();
     if (s.rank() == 4) s.signals.await_signal(any_rank);
   };
-  for (const options& how : {sequential, weak})
+  for (const options& how : {sequential, in_weak_memory})
     EXPECT_TRUE(finds(program_of(5, waits), how, fault::deadlock,
                       "no rank can go on:\n"
                       "  rank 0 waits for cells.x of rank 0, which is 0\n"
@@ -146,7 +146,7 @@ TEST(faults, deadlock_by_a_lost_wake_up) {
   };
   EXPECT_TRUE(finds(program_of(2, reset_late), sequential, fault::deadlock,
                     "rank 1 waits for cells.x of rank 0, which is 0"));
-  EXPECT_TRUE(finds(program_of(2, reset_late), weak, fault::deadlock,
+  EXPECT_TRUE(finds(program_of(2, reset_late), in_weak_memory, fault::deadlock,
                     "rank 1 waits for cells.x of rank 0, which is 0"));
 }
 
@@ -159,7 +159,8 @@ TEST(faults, deadlock_although_an_overwritten_value_would_do) {
       s.w.await(s.cells.x, is_set);
     }
   };
-  EXPECT_TRUE(finds(program_of(2, overwritten), weak, fault::deadlock, "rank 1 waits for cells.x of rank 0"));
+  EXPECT_TRUE(finds(program_of(2, overwritten), in_weak_memory, fault::deadlock,
+                    "rank 1 waits for cells.x of rank 0"));
 }
 
 TEST(faults, livelock_by_a_spin_outside_the_world) {

@@ -1,11 +1,10 @@
 // Fences and sequentially consistent accesses: outcomes that C++ forbids do not happen, and the others do.
 // oracle_test.cpp compares random programs with the axioms.
+#include "tests/checker/expectations.hpp"
 #include "tests/checker/scene.hpp"
 
 namespace nearfar::checker::testing {
 namespace {
-
-constexpr auto weak = near_model::release_acquire;
 
 outcomes outcomes_in_weak_memory(int ranks, std::size_t registers, const body& of) {
   return outcomes_of(ranks, registers, by(weak), of);

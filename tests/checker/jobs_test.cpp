@@ -1,4 +1,6 @@
 // The exhaustive search by several threads has the same findings as by one.
+#include <new>
+
 #include "nearfar/checker/lock_program.hpp"
 #include "nearfar/lock/mcs_lock.hpp"
 #include "tests/checker/random_programs.hpp"
@@ -90,6 +92,22 @@ TEST(jobs, find_faults_and_end) {
   ASSERT_TRUE(result.found);
   EXPECT_EQ(result.found->what, fault::deadlock);
   EXPECT_FALSE(result.complete);
+}
+
+TEST(jobs, end_with_the_search_when_memory_runs_out) {
+  const program what = program_of(3, [](scene& s) {
+    for (int i = 0; i < 2; ++i)
+      if (s.cells.x.fetch_add(1, acq_rel) == 5) throw std::bad_alloc();
+  });
+  options how = by(near_model::sequential);
+  for (const int jobs : {1, 3}) {
+    how.jobs = jobs;
+    EXPECT_THROW(static_cast<void>(check(what, how)), std::bad_alloc);
+  }
+  how.by = search::random;
+  how.jobs = 1;
+  how.most_executions = 1000;
+  EXPECT_THROW(static_cast<void>(check(what, how)), std::bad_alloc);
 }
 
 TEST(jobs, keep_to_limits) {

@@ -158,7 +158,7 @@ TEST_P(sound, does_not_mind_where_writes_come_again) {
     // Words that are used in turn are used again by the third acquisition.
     checker::options at_random = how;
     at_random.by = checker::search::random;
-    at_random.most_executions = 500;
+    at_random.most_executions = 250;
     for (const shape& of : {shape{2, 4, 2}, shape{3, 4, 2}, shape{4, 3, 2, checker::attempts::try_first}}) {
       const checker::report drawn = checker::check(program_of(entry, of), at_random);
       EXPECT_FALSE(drawn.found) << drawn.found->text;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/catalogue.hpp"
+#include "bench/kinds/locks/lock_catalogue.hpp"
 #include "nearfar/checker/lock_program.hpp"
 #include "nearfar/topology/spec.hpp"
 #include "tests/checker/case_names.hpp"

@@ -40,12 +40,14 @@ struct harmless {
   const char* text;  // part of the changed line
   checker::change how;
   const char* why;
-  std::string_view lock = "*";  // only in this one; "cohort_rw*": in all whose names begin so
+  std::string_view lock = "*";       // only in this one; "cohort_rw*": in all whose names begin so
+  std::string_view operation = "*";  // only this one of those that the line asks for
 
   [[nodiscard]] bool is(const std::string& name, const checker::mutation& mutant) const {
     const bool is_of_lock =
         lock.ends_with('*') ? name.starts_with(lock.substr(0, lock.size() - 1)) : name == lock;
-    return is_of_lock && how == mutant.how && mutant.where.file.ends_with(file) &&
+    const bool is_operation = operation == "*" || operation == mutant.operation;
+    return is_of_lock && is_operation && how == mutant.how && mutant.where.file.ends_with(file) &&
            line_at(mutant.where).find(text) != std::string::npos;
   }
 };

@@ -1,11 +1,9 @@
 // The values that loads of near cells may return: the classic programs with their exact outcomes.
+#include "tests/checker/expectations.hpp"
 #include "tests/checker/scene.hpp"
 
 namespace nearfar::checker::testing {
 namespace {
-
-constexpr auto weak = near_model::release_acquire;
-constexpr auto strong = near_model::sequential;
 
 outcomes near_outcomes(near_model near, int ranks, std::size_t registers, const body& of) {
   return outcomes_of(ranks, registers, by(near), of);
@@ -225,7 +223,7 @@ TEST(read_to_write, coherence_orders_a_read_before_a_store_that_follows_it) {
 // ---- release sequences ------------------------------------------------------------------------------------
 
 /// Rank 0 publishes x by a release of 1 to y, rank 1 does `between` to y, rank 2 acquires y.
-body sequence(const std::function<void(scene&)>& between) {
+body release_sequence_with(const std::function<void(scene&)>& between) {
   return [=](scene& s) {
     if (s.rank() == 0) {
       s.cells.x.store(1, relaxed);
@@ -241,12 +239,12 @@ body sequence(const std::function<void(scene&)>& between) {
 
 TEST(release_sequence, goes_on_over_read_modify_writes) {
   const outcomes seen =
-      near_outcomes(weak, 3, 2, sequence([](scene& s) { s.cells.y.fetch_add(2, relaxed); }));
+      near_outcomes(weak, 3, 2, release_sequence_with([](scene& s) { s.cells.y.fetch_add(2, relaxed); }));
   EXPECT_EQ(seen, (outcomes{{0, 0}, {0, 1}, {1, 1}, {2, 0}, {2, 1}, {3, 1}}));
 }
 
 TEST(release_sequence, ends_at_a_store_of_another) {
-  const outcomes seen = near_outcomes(weak, 3, 2, sequence([](scene& s) {
+  const outcomes seen = near_outcomes(weak, 3, 2, release_sequence_with([](scene& s) {
                                         s.w.await(s.cells.y, [](word value) { return value == 1; });
                                         s.cells.y.store(3, relaxed);
                                       }));

@@ -2,13 +2,12 @@
 // some operation returns again and again whatever the other ranks do.
 #include "nearfar/checker/linearizability.hpp"
 #include "nearfar/checker/recorder.hpp"
+#include "tests/checker/expectations.hpp"
 #include "tests/checker/scene.hpp"
 
 namespace nearfar::checker::testing {
 namespace {
 
-constexpr auto weak = near_model::release_acquire;
-constexpr auto strong = near_model::sequential;
 constexpr std::uint64_t object = 1;
 
 using reg = register_specification;

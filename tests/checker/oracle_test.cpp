@@ -8,14 +8,12 @@
 #include <initializer_list>
 
 #include "tests/checker/axioms.hpp"
+#include "tests/checker/expectations.hpp"
 
 namespace nearfar::checker::testing {
 namespace {
 
 using engine::action;
-
-constexpr auto weak = near_model::release_acquire;
-constexpr auto strong = near_model::sequential;
 
 // ---- the axioms, of near cells ----------------------------------------------------------------------------
 

@@ -188,8 +188,8 @@ class random_draw {
       next.failure = draw.of({relaxed, acquire});
       if (from.fences) {
         next.is_fence = i > 0 && i + 1 < length && draw.below(3) == 0;
-        const std::memory_order strong = draw.of({seq_cst, seq_cst, acq_rel, acquire, release});
-        if (next.is_fence || draw.below(3) == 0) next.order = strong;
+        const std::memory_order strong_order = draw.of({seq_cst, seq_cst, acq_rel, acquire, release});
+        if (next.is_fence || draw.below(3) == 0) next.order = strong_order;
         if (draw.below(3) == 0) next.failure = seq_cst;
         if (next.is_fence) {
           result[static_cast<std::size_t>(rank)].push_back(next);
@@ -278,13 +278,13 @@ inline void run(scene& s, const random_program& of) {
       continue;
     }
     if (next.waits && next.has_deadline) {
-      constexpr std::chrono::nanoseconds soon{1};
+      constexpr std::chrono::nanoseconds at_once{1};
       std::optional<word> read;
-      if (next.what == action::load) read = s.w.await_until(soon, cell, next.until);
+      if (next.what == action::load) read = s.w.await_until(at_once, cell, next.until);
       if (next.what == action::read_direct)
-        read = s.w.await_direct_until(soon, s.far, target, field, next.until);
-      if (next.what == action::get) read = s.w.await_get_until(soon, s.far, target, field, next.until);
-      if (next.what == action::fetch) read = s.w.await_fetch_until(soon, s.far, target, field, next.until);
+        read = s.w.await_direct_until(at_once, s.far, target, field, next.until);
+      if (next.what == action::get) read = s.w.await_get_until(at_once, s.far, target, field, next.until);
+      if (next.what == action::fetch) read = s.w.await_fetch_until(at_once, s.far, target, field, next.until);
       result = read.value_or(too_late);
       continue;
     }

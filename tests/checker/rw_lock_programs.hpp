@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/rw_catalogue.hpp"
+#include "bench/kinds/rw_locks/rw_catalogue.hpp"
 #include "nearfar/checker/checker.hpp"
 #include "nearfar/checker/lock_program.hpp"
 #include "nearfar/topology/spec.hpp"

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "bench/rw_catalogue.hpp"
+#include "bench/kinds/rw_locks/rw_catalogue.hpp"
 #include "nearfar/checker/checker.hpp"
 #include "nearfar/checker/lock_program.hpp"
 #include "nearfar/lock/cohort_rw_lock.hpp"
@@ -98,7 +98,7 @@ TEST_P(every_rw_lock, block_at_worst_where_a_rank_crashes) {
 TEST_P(every_rw_lock, hold_at_random_where_too_many_take_part) {
   for (const unsigned seed : {1U, 2U})
     expect_right_in_all_modes(GetParam(), "node:2", {"wwr", "rrw", "wdr", "tru", "WRr"},
-                              {.by = checker::search::random, .most_executions = 400, .seed = seed});
+                              {.by = checker::search::random, .most_executions = 200, .seed = seed});
 }
 
 /// Locks that promise fairness.
@@ -109,7 +109,7 @@ TEST_P(every_fair_rw_lock, lets_no_waiting_reader_be_overtaken_too_often) {
   const overtaking_limits limits{.writers_past_reader = 4};
   for (const delivery_mode mode : all_modes)
     expect_nothing_found(rw_program_of(GetParam(), "node:1", {"wwww", "rr", "www"}, limits),
-                         {.mode = mode, .by = checker::search::random, .most_executions = 3000}, GetParam());
+                         {.mode = mode, .by = checker::search::random, .most_executions = 1500}, GetParam());
   expect_nothing_found(rw_program_of(GetParam(), "node:1", {"wwwww", "r"}, limits), {}, GetParam());
 }
 
@@ -243,7 +243,7 @@ TEST(rw_locks, let_readers_give_up_in_a_limited_phase) {
       for (const delivery_mode mode : {delivery_mode::eager, delivery_mode::progress})
         expect_nothing_found(
             checker::rw_program(topology_spec::parse(nodes).place(static_cast<int>(all.size())), all, make),
-            {.mode = mode, .by = checker::search::random, .most_executions = 15'000}, all[0]);
+            {.mode = mode, .by = checker::search::random, .most_executions = 7500}, all[0]);
 }
 
 TEST(rw_locks, that_prefer_writers_stay_on_a_node_beyond_its_limit) {

@@ -13,7 +13,7 @@
 
 #include "apps/nearfar/check/checkable.hpp"
 #include "apps/nearfar/check/diagram.hpp"
-#include "bench/any_lock.hpp"
+#include "bench/kinds/locks/any_lock.hpp"
 #include "nearfar/checker/lock_program.hpp"
 #include "nearfar/core/error.hpp"
 #include "tests/adversarial/broken_locks.hpp"

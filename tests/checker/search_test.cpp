@@ -1,7 +1,8 @@
 // Compares the searches with one another, and checks what callers rely on in each.
-#include "bench/catalogue.hpp"
+#include "bench/kinds/locks/lock_catalogue.hpp"
 #include "nearfar/checker/lock_program.hpp"
 #include "tests/adversarial/broken_locks.hpp"
+#include "tests/checker/expectations.hpp"
 #include "tests/checker/random_programs.hpp"
 
 namespace nearfar::checker::testing {
@@ -65,7 +66,6 @@ tally compare_all(int programs, const ingredients& from, near_model near,
 }
 
 TEST(random_programs, of_near_cells_have_the_same_traces_and_states_by_every_search) {
-  constexpr auto strong = near_model::sequential;
   EXPECT_EQ(compare_all(60, {.ranks = 2, .length = 4}, strong, {lazy}).right, 60);
   EXPECT_EQ(compare_all(60, {.ranks = 3, .length = 3}, strong, {lazy}).right, 60);
   EXPECT_GE(compare_all(60, {.ranks = 3, .length = 3, .waits = true}, strong, {lazy}).right, 50);
@@ -73,14 +73,12 @@ TEST(random_programs, of_near_cells_have_the_same_traces_and_states_by_every_sea
 
 TEST(random_programs, of_near_cells_have_the_same_outcomes_in_weak_memory) {
   // The search by source sets leaves out stale loads and early stores that it meets in another order.
-  constexpr auto weak = near_model::release_acquire;
   EXPECT_EQ(compare_all(200, {.ranks = 2, .length = 4}, weak, {lazy}).right, 200);
   EXPECT_GE(compare_all(200, {.ranks = 3, .length = 3}, weak, {lazy}).right, 190);
   EXPECT_GE(compare_all(200, {.ranks = 3, .length = 3, .waits = true}, weak, {lazy}).right, 190);
 }
 
 TEST(random_programs, of_rma_have_the_same_traces_and_states_by_every_search) {
-  constexpr auto strong = near_model::sequential;
   const auto modes = {eager, lazy, progress};
   EXPECT_EQ(compare_all(30, {.ranks = 2, .length = 3, .near = false, .far = true}, strong, modes).right, 90);
   EXPECT_EQ(compare_all(30, {.ranks = 3, .length = 2, .near = false, .far = true}, strong, modes).right, 90);
@@ -91,7 +89,6 @@ TEST(random_programs, of_rma_have_the_same_traces_and_states_by_every_search) {
 }
 
 TEST(random_programs, whose_writes_come_again_have_the_same_traces_and_states_by_every_search) {
-  constexpr auto strong = near_model::sequential;
   const auto modes = {eager, lazy, progress};
   const ingredients two{.ranks = 2, .length = 3, .near = false, .far = true, .conflicts = true};
   const ingredients three{.ranks = 3, .length = 2, .near = false, .far = true, .conflicts = true};

@@ -85,13 +85,14 @@ enum class reduction : std::uint8_t {
 };
 
 /// The eyes of the checker in a program, in this order for each acquisition: `ask`, then lock, `enter`,
-/// `leave`, unlock. Asking again needs no order. Called by the rank it concerns.
+/// `leave`, unlock. A rank may call `ask` again before `enter`; the last call counts. Called by the rank it
+/// concerns.
 class monitor {
  public:
-  /// The rank is about to ask for the critical section.
+  /// The rank's next step asks for the critical section.
   virtual void ask() = 0;
-  /// The rank is inside. A step: any other rank inside, or whose leaving this one does not know of, is a
-  /// violation.
+  /// The rank is inside. A step. It is a violation if another rank is inside, or has left and this rank need
+  /// not see what it did. A rank that is inside and shares calls this once it has upgraded its lock.
   virtual void enter() = 0;
   /// The rank is about to give up what it holds. A step.
   virtual void leave() = 0;
@@ -99,6 +100,8 @@ class monitor {
   virtual void ask_shared() = 0;
   virtual void enter_shared() = 0;
   virtual void leave_shared() = 0;
+  /// The rank is about to downgrade its lock: it stays inside, and shares from now on. A step.
+  virtual void leave_to_share() = 0;
   /// The rank calls an operation of an object, and the operation returns. `program::judge` judges these calls
   /// and returns. Both are steps: an operation that returns before another is called comes before it.
   virtual void call(std::uint64_t object, int method, value_list arguments) = 0;
@@ -272,7 +275,8 @@ struct report {
 
 /// Searches until it finds a violation or nothing is left. The same arguments give the same report, but for
 /// its time, and with several jobs for how much was pruned and which violation was found. Throws `error` for
-/// what cannot be asked.
+/// what cannot be asked, and `std::bad_alloc` if memory runs out; the latter also if it escapes from the
+/// program's body.
 [[nodiscard]] report check(const program& what, const options& how);
 
 /// One line of a schedule as people read it.

@@ -22,7 +22,7 @@ namespace nearfar::checker {
 
 /// A FIFO queue that can be closed. Every push and pop returns a `queue_status`, and a pop that succeeds also
 /// the value; `close` and `reopen` return whether they changed anything, or nothing. `push` and `pop` wait:
-/// they come in no order in which they would return `full` or `empty`.
+/// no order is allowed in which they would return `full` or `empty`.
 class closable_queue {
  public:
   enum method : int { try_push, push, try_pop, pop, close, reopen };
@@ -64,8 +64,8 @@ class closable_queue {
         return apply_change(what);
     }
   }
-  /// A value that passes through once is pushed in the order in which it is popped, and after all of these if
-  /// it never is. Without this, ten pushes that overlap have more orders than the search tries.
+  /// Values pushed once must be pushed in the order of their pops, and those never popped after all of them.
+  /// Without this, ten pushes that overlap have more orders than the search tries.
   [[nodiscard]] foresight foresee(std::span<const operation> all,
                                   const std::vector<std::size_t>& on_object) const {
     constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();

@@ -4,9 +4,9 @@
 /// `linearizable`.
 ///
 /// An operation precedes another if it returned before the other was called, by stamps that are strictly
-/// less. Clocks have finite resolution, so equal stamps say nothing: operations that meet in one overlap,
-/// even two of the same process. If the order of each process is to count in any case, give stamps that
-/// differ, such as the event numbers that a history gives by itself.
+/// less. Clocks have finite resolution, so equal stamps say nothing: two operations that touch only at one
+/// stamp count as overlapping, even two of the same process. If the order of each process is to count in any
+/// case, give stamps that differ, such as the event numbers that a history gives by itself.
 #pragma once
 
 #include <array>

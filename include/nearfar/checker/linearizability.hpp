@@ -12,10 +12,11 @@
 /// Lowe, "Testing for linearizability", CCPE 29, 2017, doi 10.1002/cpe.3928). Each object is judged alone, as
 /// is each part of a partitioned one: a history is linearizable if those of its objects are (Herlihy, Wing).
 ///
-/// Deciding it is NP-complete. The search is quick while few operations overlap and their order shows soon;
-/// every two that overlap, and whose order shows only much later, can double the effort, unless the
-/// specification foresees it. That of queues does: 100,000 operations of four processes that never rest are
-/// judged in a second, unless the queue has room for dozens of elements and is found full again and again.
+/// Deciding it is NP-complete. The search is quick while few operations overlap and their order shows soon.
+/// Each pair of overlapping operations whose order shows only much later can double the effort, unless the
+/// specification foresees the order. That of queues does: 100,000 operations of four processes that never
+/// rest are judged in a second. An exception is a queue with room for dozens of elements that is found full
+/// again and again.
 #pragma once
 
 #include <algorithm>
@@ -87,8 +88,7 @@ class partial_linearization {
 
   void append(place next);
   void remove_last();
-  /// Adds those that may come next at the end of `to`: first those that return first, which may least be left
-  /// for later, last those that are pending, which need not come at all.
+  /// Appends the possible next operations: completed ones in order of return, then pending ones.
   void add_candidates(std::vector<place>& to) const;
   /// Whether another that is missing must come first, by what is foreseen.
   [[nodiscard]] bool is_barred(place of) const {

@@ -73,7 +73,7 @@ template <typename Make>
 
 /// The operations of one rank on a reader-writer lock, one after the other, a letter for each:
 ///  - w, r: acquires and releases as a writer, as a reader;
-///  - A, a: the same by an attempt, as W and R, and by waiting if that fails;
+///  - A, a: tries like W or R, and waits like w or r if that fails;
 ///  - W, R: the same if the attempt succeeds, by `try_lock` and `try_lock_shared`;
 ///  - T, t: the same by `try_lock_until` and `try_lock_shared_until`;
 ///  - d: writes, then reads, by `unlock_and_lock_shared`;
@@ -81,8 +81,8 @@ template <typename Make>
 /// A rank throws `misuse` at a letter for what its lock lacks.
 using rw_script = std::string;
 
-/// Reached when a rank acquires as that letter of a script says: at an A or an a by the attempt, at a u as a
-/// writer.
+/// Reached when a rank acquires by what this letter adds to w and r: for A and a the attempt, for u the
+/// upgrade.
 [[nodiscard]] inline std::string acquired_as(char letter) {
   return std::string("a rank acquires as '") + letter + "' says";
 }
@@ -185,6 +185,9 @@ class rw_acquisitions {
   }
   void read() {
     watch_->enter_shared();
+    end_reading();
+  }
+  void end_reading() {
     watch_->leave_shared();
     lock_->unlock_shared();
     watch_->expect_complete("unlock_shared()");
@@ -193,26 +196,27 @@ class rw_acquisitions {
     constexpr bool can = requires(Lock& lock) { lock.unlock_and_lock_shared(); };
     expect<can>([](const auto& all) { return all.downgrades; }, letter);
     if constexpr (can) {
+      watch_->ask();
       lock_->lock();
       watch_->enter();
-      watch_->leave();
+      watch_->leave_to_share();
       lock_->unlock_and_lock_shared();
       watch_->expect_complete("unlock_and_lock_shared()");
       watch_->reach(acquired_as(letter));
-      read();
+      end_reading();
     }
   }
   void upgrade(char letter) {
     constexpr bool can = requires(Lock& lock) { lock.try_unlock_shared_and_lock(); };
     expect<can>([](const auto& all) { return all.upgrades; }, letter);
     if constexpr (can) {
+      watch_->ask_shared();
       lock_->lock_shared();
       watch_->enter_shared();
-      watch_->leave_shared();
+      // Inside all the while: a writer that comes in between is a violation.
       if (has_come(lock_->try_unlock_shared_and_lock(), "try_unlock_shared_and_lock()", letter))
         return write();
-      lock_->unlock_shared();
-      watch_->expect_complete("unlock_shared()");
+      end_reading();
     }
   }
 
@@ -223,9 +227,14 @@ class rw_acquisitions {
 /// The events that some schedule has to reach if ranks follow these scripts.
 [[nodiscard]] inline std::vector<std::string> demands_of(const std::vector<rw_script>& scripts) {
   constexpr std::string_view always{"wr"};  // which no lock can refuse
-  const auto reads = [](const rw_script& one) { return one.find_first_of("ra") != rw_script::npos; };
+  const auto reads = [](const rw_script& one) { return one.find_first_of("raRtu") != rw_script::npos; };
+  // Two ranks that downgrade cannot both be inside: each is alone first.
+  const auto downgrades = [](const rw_script& one) { return one.find('d') != rw_script::npos; };
+  const auto readers = std::count_if(scripts.begin(), scripts.end(), reads);
+  const bool has_both = std::any_of(scripts.begin(), scripts.end(),
+                                    [&](const auto& one) { return downgrades(one) && !reads(one); });
   std::set<std::string> all;
-  if (std::count_if(scripts.begin(), scripts.end(), reads) > 1) all.emplace(shared_by_two);
+  if (readers + (has_both ? 1 : 0) > 1) all.emplace(shared_by_two);
   for (const rw_script& one : scripts)
     for (const char letter : one)
       if (always.find(letter) == std::string_view::npos) all.insert(acquired_as(letter));
@@ -235,11 +244,14 @@ class rw_acquisitions {
 }  // namespace detail
 
 /// Each rank makes the lock by `make(world)` (a pointer-like to a *SharedLockable*), then does what its
-/// script says. Some schedule must have two readers inside if two ranks read, and each letter beside w and r
-/// must come true in one (`acquired_as`).
+/// script says. Some schedule must have two readers inside if two ranks can read at once, and each letter
+/// beside w and r must come true in one (`acquired_as`). Throws `misuse` unless each rank has one script.
 template <typename Make>
 [[nodiscard]] program rw_program(const locality& where, std::vector<rw_script> scripts, Make make,
                                  const overtaking_limits& overtaking = {}) {
+  if (scripts.size() != static_cast<std::size_t>(where.size()))
+    throw misuse("there are " + std::to_string(scripts.size()) + " scripts for " +
+                 std::to_string(where.size()) + " ranks; each rank needs one");
   std::vector<std::string> demands = detail::demands_of(scripts);
   return {.where = where,
           .body =

@@ -11,8 +11,8 @@
 
 namespace nearfar::checker {
 
-/// Calls it on a map of `Key`. `value_of(word)` makes a value, and `word_of(value)` is the word that it was
-/// made of. Throws `error` where the map has no room: plans have fewer entries.
+/// Calls the operation on a map of `Key`. `value_of` makes a value of a word, and `word_of(value_of(word))`
+/// is `word`. Throws `error` if the map has no room: plans have fewer entries.
 template <typename Key, typename Map, typename ValueOf, typename WordOf>
 [[nodiscard]] value_list call_map(Map& map, const planned_operation& what, const ValueOf& value_of,
                                   const WordOf& word_of) {

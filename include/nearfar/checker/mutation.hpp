@@ -44,11 +44,11 @@ struct site {
   [[nodiscard]] friend auto operator<=>(const site&, const site&) = default;
 };
 
-/// One mutant.
+/// One mutant: a change of one operation at a site. A site may ask for several, such as a get and its flush.
 struct mutation {
   site where;
   change how = change::dropped;
-  std::string operation{};  ///< "flush", "put", ...: the changed operation, for people
+  std::string operation{};  ///< the changed operation: "flush", "put", ...
 
   [[nodiscard]] std::string text() const;
   [[nodiscard]] friend auto operator<=>(const mutation&, const mutation&) = default;

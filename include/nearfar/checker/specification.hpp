@@ -109,8 +109,8 @@ concept foreseeing_specification =
 /// For the states of specifications; `before`: the hash of what comes before these.
 [[nodiscard]] std::size_t hash_of(std::span<const std::uint64_t> words, std::size_t before = 0);
 
-/// `read()` returns the value, `write(value)` nothing, `compare_and_swap(comparand, value)` the value before,
-/// which was replaced if it was the comparand: as MPI's and nearfar's do.
+/// `read()` returns the value, `write(value)` nothing. As in MPI, `compare_and_swap(expected, value)` returns
+/// the old value and stores `value` if the old one was `expected`.
 class register_specification {
  public:
   enum method : int { read, write, compare_and_swap };
@@ -192,8 +192,8 @@ class buffer_specification {
 using queue_specification = buffer_specification<removal::first_in>;
 using stack_specification = buffer_specification<removal::last_in>;
 
-/// `insert(key, value)` and `update(key, value)` return whether they did: the one if there was no such key,
-/// the other if there was. `erase(key)` returns whether there was one, `find(key)` its value or nothing.
+/// `insert(key, value)` succeeds if the key is new, `update(key, value)` if it exists; both return whether
+/// they succeeded. `erase(key)` returns whether the key existed, `find(key)` its value or nothing.
 class map_specification {
  public:
   enum method : int { insert, find, erase, update };

@@ -51,8 +51,10 @@ consteval bool has_fields(std::index_sequence<Index...>) {
 
 inline constexpr std::size_t most_fields = 8;
 
+/// 0 for a struct of more than `most_fields`, whose fields have no names.
 template <typename T, std::size_t Count = most_fields>
 consteval std::size_t count_fields() {
+  if constexpr (Count == most_fields && has_fields<T>(std::make_index_sequence<most_fields + 1>{})) return 0;
   if constexpr (Count == 0)
     return 0;
   else if constexpr (has_fields<T>(std::make_index_sequence<Count>{}))

@@ -149,8 +149,9 @@ struct sleep {
 struct wait {
   operation read;
   word_predicate satisfied;
-  bool progresses = true;         ///< whether the waiting rank enters the communication library meanwhile
-  backoff pause{};                ///< before each attempt that may write
+  bool progresses = true;  ///< whether the waiting rank enters the communication library meanwhile
+  backoff pause{};         ///< before each attempt that may write, or before each look:
+  bool looks_after_pauses = false;
   std::optional<sleep> asleep{};  ///< the sleep of a rank that sleeps meanwhile; for messages only
 };
 

@@ -186,13 +186,19 @@ class world {
   /// Waits for the first of several conditions (`core/condition.hpp`).
   template <wait_condition... Condition>
   satisfied_condition await_any(Condition... any) {
-    const waited first = await_first({}, any...);
+    const waited first = await_first({}, std::nullopt, any...);
+    return {*first.which, first.value};
+  }
+  /// The same with a pause before each look at all conditions, longer each time.
+  template <wait_condition... Condition>
+  satisfied_condition await_any_after_pauses(backoff pause, Condition... any) {
+    const waited first = await_first({}, pause, any...);
     return {*first.which, first.value};
   }
   template <wait_condition... Condition>
   [[nodiscard]] std::optional<satisfied_condition> await_any_until(std::chrono::nanoseconds until,
                                                                    Condition... any) {
-    const waited first = await_first(until, any...);
+    const waited first = await_first(until, std::nullopt, any...);
     if (!first.which) return std::nullopt;
     return satisfied_condition{*first.which, first.value};
   }
@@ -313,12 +319,15 @@ class world {
     return [&one](std::uint64_t word) { return one.predicate(static_cast<V>(word)); };
   }
   template <typename... Condition>
-  waited await_first(deadline until, const Condition&... any) {
+  waited await_first(deadline until, const std::optional<backoff>& pause, const Condition&... any) {
     static_assert(sizeof...(any) > 0, "wait for one condition at least");
     const std::tuple tests{value_test(any)...};
     return std::apply(
         [&](const auto&... satisfied) {
-          const std::array waits{wait{.read = read_of(any), .satisfied = satisfied}...};
+          const std::array waits{wait{.read = read_of(any),
+                                      .satisfied = satisfied,
+                                      .pause = pause.value_or(backoff{}),
+                                      .looks_after_pauses = pause.has_value()}...};
           return team_->at(std::get<0>(std::tie(any...)).site).await_any(waits, until);
         },
         tests);
