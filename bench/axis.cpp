@@ -35,6 +35,12 @@ std::optional<std::int64_t> whole_in(std::string_view text) {
   return static_cast<double>(whole) == *real ? std::optional(whole) : std::nullopt;
 }
 
+/// Readers of C take 010 for 8.
+bool has_zeros_in_front(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
+}
+
 }  // namespace
 
 std::string text_of(const axis_value& of) {
@@ -49,6 +55,11 @@ std::string axis::option() const {
   std::string words = name;
   std::replace(words.begin(), words.end(), '_', '-');
   return "--" + words;
+}
+
+std::vector<axis_value> axis::defaults(bool is_simulated) const {
+  if (!usual.empty()) return usual;
+  return {is_simulated ? simulated.value_or(standard) : standard};
 }
 
 std::string axis::negated_option() const { return "--no-" + option().substr(2); }
@@ -78,6 +89,8 @@ axis_value axis::parse(std::string_view text) const {
     return static_cast<double>(value) >= least && static_cast<double>(value) <= most;
   };
   if (std::holds_alternative<std::int64_t>(standard)) {
+    if (has_zeros_in_front(text))
+      throw error(fmt::format("{} must be {}, without zeros in front, not '{}'", option(), allowed(), text));
     if (const auto value = whole_in(text); value && fits(*value)) return *value;
   } else if (std::holds_alternative<double>(standard)) {
     if (const auto value = number_in<double>(text); value && fits(*value)) return *value;
@@ -95,7 +108,11 @@ axis_value axis::parse(std::string_view text) const {
 }
 
 void to_json(nlohmann::ordered_json& to, const axis& from) {
-  to = {{"name", from.name}, {"unit", from.unit}, {"meaning", from.meaning}, {"effort", from.is_effort}};
+  // Lines about single values are for the help.
+  to = {{"name", from.name},
+        {"unit", from.unit},
+        {"meaning", from.meaning.substr(0, from.meaning.find(":\n"))},
+        {"effort", from.is_effort}};
 }
 
 void point::set(const std::string& name, axis_value value) {
@@ -105,6 +122,10 @@ void point::set(const std::string& name, axis_value value) {
     same->second = std::move(value);
   else
     values_.emplace_back(name, std::move(value));
+}
+
+void point::erase(std::string_view name) {
+  std::erase_if(values_, [&](const auto& each) { return each.first == name; });
 }
 
 const axis_value* point::find(std::string_view name) const {

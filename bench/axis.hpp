@@ -25,7 +25,7 @@ using axis_value = std::variant<std::int64_t, double, std::string, bool>;
 struct axis {
   std::string name;                    ///< words joined by underscores: "lock_count"
   std::string unit{};                  ///< "s", "ns", "B"; empty for a number of things, or a name
-  std::string meaning;                 ///< a sentence for the help
+  std::string meaning;                 ///< for the help; lines about single values may follow ":\n"
   axis_value standard;                 ///< default; also determines the kind of value
   double least = 0;                    ///< smallest allowed number
   double most = 0;                     ///< largest allowed number
@@ -35,10 +35,15 @@ struct axis {
   std::string others{};
   std::string (*refuse_other)(std::string_view text) = nullptr;
   std::optional<axis_value> simulated{};  ///< default in virtual time, if it differs
+  std::vector<axis_value> usual{};        ///< the defaults, if there are several
+  std::vector<axis_value> all{};          ///< the values of the word "all"; empty: no such word
+  std::string alias{};                    ///< another name of the option: "--lengths"
+  bool is_single = false;                 ///< takes one value, which may hold commas
   /// Whether the axis says how much effort is spent, such as a duration. Figures of different efforts measure
   /// the same thing.
   bool is_effort = false;
 
+  [[nodiscard]] std::vector<axis_value> defaults(bool is_simulated) const;
   /// Whether its only values are true and false.
   [[nodiscard]] bool is_flag() const noexcept { return std::holds_alternative<bool>(standard); }
   /// "--lock-count"
@@ -59,6 +64,8 @@ void to_json(nlohmann::ordered_json& to, const axis& from);
 class point {
  public:
   void set(const std::string& name, axis_value value);
+  /// Removes the value of an axis, if there is one.
+  void erase(std::string_view name);
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
 
   // The value on an axis. Throw `std::logic_error` if the point has no value of that name and type.

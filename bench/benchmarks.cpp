@@ -1,15 +1,16 @@
 // All benchmarks, and all kinds of objects that they drive.
 
 #include "bench/benchmark.hpp"
-#include "bench/ccwb.hpp"
-#include "bench/channel.hpp"
-#include "bench/dht.hpp"
-#include "bench/ecsb.hpp"
-#include "bench/farm.hpp"
-#include "bench/queue.hpp"
-#include "bench/rw_benchmarks.hpp"
-#include "bench/upb.hpp"
-#include "bench/wbab.hpp"
+#include "bench/kinds/channels/channel.hpp"
+#include "bench/kinds/containers/loop_benchmarks.hpp"
+#include "bench/kinds/farms/farm.hpp"
+#include "bench/kinds/locks/ccwb.hpp"
+#include "bench/kinds/locks/ecsb.hpp"
+#include "bench/kinds/locks/upb.hpp"
+#include "bench/kinds/locks/wbab.hpp"
+#include "bench/kinds/maps/dht.hpp"
+#include "bench/kinds/queues/queue.hpp"
+#include "bench/kinds/rw_locks/rw_benchmarks.hpp"
 
 namespace nearfar::bench {
 
@@ -28,13 +29,16 @@ const std::vector<benchmark>& benchmarks() {
       registered<queue_benchmark>(),
       registered<channel_benchmark>(),
       registered<farm>(),
+      triad(),
+      stream(),
+      relax(),
   };
   return all;
 }
 
 const std::vector<const object_kind*>& object_kinds() {
-  static const std::vector<const object_kind*> all{&locks(),  &rw_locks(), &maps(),
-                                                   &queues(), &channels(), &farms()};
+  static const std::vector<const object_kind*> all{&locks(),    &rw_locks(), &maps(),      &queues(),
+                                                   &channels(), &farms(),    &containers()};
   return all;
 }
 

@@ -1,11 +1,11 @@
 // The benchmarks of exclusive locks alone, in place of benchmarks.cpp.
 
 #include "bench/benchmark.hpp"
-#include "bench/ccwb.hpp"
-#include "bench/ecsb.hpp"
+#include "bench/kinds/locks/ccwb.hpp"
+#include "bench/kinds/locks/ecsb.hpp"
+#include "bench/kinds/locks/upb.hpp"
+#include "bench/kinds/locks/wbab.hpp"
 #include "bench/object.hpp"
-#include "bench/upb.hpp"
-#include "bench/wbab.hpp"
 
 namespace nearfar::bench {
 

@@ -1,8 +1,8 @@
 // The timed loops of locks and maps in the engine, once for all of a kind.
 
-#include "bench/any_lock.hpp"
-#include "bench/any_map.hpp"
-#include "bench/any_rw_lock.hpp"
+#include "bench/kinds/locks/any_lock.hpp"
+#include "bench/kinds/maps/any_map.hpp"
+#include "bench/kinds/rw_locks/any_rw_lock.hpp"
 
 namespace nearfar::bench {
 

@@ -12,8 +12,8 @@
 
 #include "bench/axis.hpp"
 #include "bench/benchmark.hpp"
-#include "bench/latency_histogram.hpp"
-#include "bench/results.hpp"
+#include "bench/results/latency_histogram.hpp"
+#include "bench/results/results.hpp"
 
 namespace nearfar::bench {
 

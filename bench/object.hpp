@@ -14,7 +14,7 @@
 namespace nearfar::bench {
 
 /// The worlds in which an object can run.
-enum class world_kind : std::uint8_t { mpi, threads, engine };
+enum class world_kind : std::uint8_t { mpi, threads, engine, team };
 
 /// The description of every registered object, whatever its kind.
 struct object {
@@ -77,6 +77,9 @@ struct object_kind {
 
 /// The ways of distributing tasks.
 [[nodiscard]] const object_kind& farms();
+
+/// The containers that loops run over.
+[[nodiscard]] const object_kind& containers();
 
 /// All kinds of this program. The command has all of them, `make bench` only locks.
 [[nodiscard]] const std::vector<const object_kind*>& object_kinds();

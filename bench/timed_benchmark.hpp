@@ -11,7 +11,7 @@
 
 #include "bench/axis.hpp"
 #include "bench/benchmark.hpp"
-#include "bench/results.hpp"
+#include "bench/results/results.hpp"
 #include "bench/timed_loop.hpp"
 #include "nearfar/core/world.hpp"
 

@@ -34,7 +34,7 @@ TEST(axis, reads_values_of_its_type) {
 
 TEST(axis, refuses_what_is_not_allowed) {
   for (const char* text :
-       {"", "x", "1x", "0", "11", "1.5", "-1", "1e300", "99999999999999999999", "nan", " 1"})
+       {"", "x", "1x", "0", "11", "010", "1.5", "-1", "1e300", "99999999999999999999", "nan", " 1"})
     EXPECT_THROW((void)whole(1, 10).parse(text), error) << text;
   for (const char* text : {"", "x", "0", "1e-7", "2", "nan", "inf", "-1", "1e400"})
     EXPECT_THROW((void)real(1e-6, 1).parse(text), error) << text;
@@ -85,13 +85,17 @@ TEST(benchmarks, state_what_they_are) {
     ASSERT_NE(each.kind, nullptr);
     ASSERT_FALSE(each.columns.empty());
     EXPECT_TRUE(each.columns.front().has_interval) << "objects are judged by it";
-    for (const column& one : each.columns) EXPECT_NE(one.of, nullptr) << one.name;
+    for (const column& one : each.columns) EXPECT_NE(one.of != nullptr, one.relative.has_value()) << one.name;
+    for (const std::string& name : each.usual) EXPECT_NE(each.kind->find(name), nullptr) << name;
     for (const auto* axes : {&each.axes, &each.kind->parameters})
       for (const axis& one : *axes) {
         EXPECT_EQ(one.parse(text_of(one.standard)), one.standard) << one.name;
-        const axis_value simulated = one.simulated.value_or(one.standard);
-        EXPECT_EQ(one.parse(text_of(simulated)), simulated) << one.name;
+        for (const bool is_simulated : {false, true})
+          for (const axis_value& value : one.defaults(is_simulated))
+            EXPECT_EQ(one.parse(text_of(value)), value) << one.name;
+        for (const axis_value& value : one.all) EXPECT_EQ(one.parse(text_of(value)), value) << one.name;
       }
+    if (each.is_of_teams()) continue;
     EXPECT_EQ(static_cast<bool>(each.runner_in<mpi::world>()), is_compiled<mpi::world>);
     EXPECT_EQ(static_cast<bool>(each.runner_in<threads::world>()), is_compiled<threads::world>);
     EXPECT_EQ(static_cast<bool>(each.runner_in<engine::world>()), is_compiled<engine::world>);
@@ -138,7 +142,6 @@ TEST(benchmarks, state_names_that_users_can_tell_apart) {
     for (const column& each : one.columns) {
       EXPECT_TRUE(columns.insert(each.name).second) << each.name;
       EXPECT_TRUE(heads.insert(each.head).second) << each.head;
-      EXPECT_NE(each.of, nullptr) << each.name;
     }
   }
 }

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "bench/channel_catalogue.hpp"
+#include "bench/kinds/channels/channel_catalogue.hpp"
 #include "nearfar/channel/channel.hpp"
 #include "nearfar/memory/threads/world.hpp"
 

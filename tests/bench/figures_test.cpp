@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "apps/nearfar/figures/stengel2007.hpp"
+#include "apps/nearfar/figures/stengel_claims.hpp"
 
 namespace {
 
@@ -72,6 +75,32 @@ TEST(figures, have_one_point_of_a_curve_at_each_place_of_the_axis) {
       for (const figure_case& point : each.cases(on))
         EXPECT_TRUE(points.emplace(point.series, on_axis(each.axis, point.what)).second)
             << each.number << ": " << point.series << " at " << on_axis(each.axis, point.what);
+    }
+}
+
+TEST(figures, have_every_point_that_a_claim_names) {
+  for (const figure_machine& on :
+       {machine({1, 2}, 2, 1), machine({1, 2}, 2, 1, true), machine({1, 2, 4, 8}, 8, 4)})
+    for (const loop_claim& each : stengel2007_claims(on)) {
+      int asked = 0;
+      const verdict_on_claim verdict = judge(
+          each.what, [&](const place_found& where, const std::string& /*column*/) -> std::optional<double> {
+            ++asked;
+            const figure_definition& of = figure(where.analysis);
+            const auto cases = of.cases(on);
+            const auto& [axis, position] = *where.at.begin();
+            EXPECT_EQ(axis, name_of(of.axis)) << each.what.text;
+            EXPECT_TRUE(std::any_of(cases.begin(), cases.end(),
+                                    [&](const figure_case& point) {
+                                      return point.series == where.object &&
+                                             on_axis(of.axis, point.what) ==
+                                                 std::to_string(where.at.begin()->second);
+                                    }))
+                << each.what.text << ": " << where.object << " at " << position;
+            return 1;
+          });
+      EXPECT_GE(asked, 2) << each.what.text;
+      EXPECT_TRUE(verdict.holds.has_value()) << each.what.text;
     }
 }
 

@@ -1,4 +1,4 @@
-#include "bench/journal.hpp"
+#include "bench/results/journal.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -5,15 +5,16 @@
 #include <cstddef>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "bench/loops/loop_case.hpp"
-#include "bench/loops/relax_loop.hpp"
-#include "bench/loops/vector_loop.hpp"
+#include "bench/kinds/containers/loop_case.hpp"
+#include "bench/kinds/containers/relax_loop.hpp"
+#include "bench/kinds/containers/vector_loop.hpp"
+#include "bench/turns.hpp"
 #include "nearfar/core/error.hpp"
 
 namespace nearfar::bench {
@@ -124,36 +125,33 @@ TEST(loop_work_per_pass, counts_operations_and_bytes) {
   }
 }
 
-TEST(loop_sample_rates, follow_from_work_and_time) {
-  loop_sample sample;
-  sample.iterations = 500;
-  sample.duration = 2ms;
-  sample.work = loop_work{.flops = 2000, .bytes = 32000, .bytes_with_rfo = 40000};
-  EXPECT_DOUBLE_EQ(sample.mflops().value(), 500);
-  EXPECT_DOUBLE_EQ(sample.gbytes_per_s().value(), 8);
-  EXPECT_DOUBLE_EQ(sample.gbytes_per_s_with_rfo().value(), 10);
-  EXPECT_DOUBLE_EQ(sample.ns_per_iteration(), 4000);
-  EXPECT_FALSE(sample.mlups());
-  sample.megapoints = 0.25;
-  EXPECT_DOUBLE_EQ(sample.mlups().value(), 62500);
-  sample.work->flops = 0;
-  EXPECT_FALSE(sample.mflops()) << "a copy computes nothing";
+TEST(loop_rates, follow_from_work_and_time) {
+  loop_work work{.flops = 2000, .bytes = 32000, .bytes_with_rfo = 40000};
+  const auto rate = [&](const char* name) { return rates_of(work, 500, 2ms).at(name); };
+  EXPECT_DOUBLE_EQ(rate("mflops"), 500);
+  EXPECT_DOUBLE_EQ(rate("mbytes_per_s"), 8000);
+  EXPECT_DOUBLE_EQ(rate("gbytes_per_s"), 8);
+  EXPECT_DOUBLE_EQ(rate("gbytes_per_s_with_rfo"), 10);
+  EXPECT_TRUE(rate("mlups").is_null());
+  work.points = 250'000;
+  EXPECT_DOUBLE_EQ(rate("mlups"), 62500);
+  work.flops = 0;
+  EXPECT_TRUE(rate("mflops").is_null()) << "a copy computes nothing";
 }
 
-TEST(loop_sample_record, has_null_for_what_does_not_apply) {
-  const auto of_vectors = nlohmann::ordered_json(run_triad(triad_of(loop_container::vector, 10), {}));
+TEST(loop_sample, has_null_for_what_does_not_apply) {
+  const auto of_vectors = run_triad(triad_of(loop_container::vector, 10), {}).counts;
   for (const char* field : {"rows", "columns", "decomposition", "sweeps", "mlups", "segments", "padding"})
     EXPECT_TRUE(of_vectors.at(field).is_null()) << field;
   EXPECT_EQ(of_vectors.at("chunk"), 0);
-  EXPECT_EQ(of_vectors.at("schema"), "nearfar.loops/1");
 
   relax_case grid;
   grid.rows = grid.columns = 5;
   grid.pin = {};
-  const auto of_grid = nlohmann::ordered_json(run_relax(grid, {}));
+  const sample of_grid = run_relax(grid, {});
   for (const char* field : {"length", "chunk", "stores", "gbytes_per_s", "gbytes_per_s_with_rfo"})
-    EXPECT_TRUE(of_grid.at(field).is_null()) << field;
-  EXPECT_EQ(of_grid.at("sweeps"), of_grid.at("iterations"));
+    EXPECT_TRUE(of_grid.counts.at(field).is_null()) << field;
+  EXPECT_EQ(of_grid.counts.at("sweeps"), of_grid.iterations);
 }
 
 /// All combinations, for the test of `obstacle`.
@@ -198,8 +196,8 @@ TEST(loop_cases, all_run_and_are_verified_or_are_refused_alike) {
       return run_relax(std::get<relax_case>(of), {});
     };
     if (obstacle(of).empty()) {
-      const loop_sample sample = run();
-      EXPECT_TRUE(sample.verified) << sample.container << ' ' << sample.benchmark;
+      EXPECT_TRUE(run().verified) << name_of(loop_containers,
+                                             std::visit([](const auto& each) { return each.container; }, of));
       ++ran;
     } else {
       EXPECT_THROW(run(), misuse);
@@ -209,32 +207,21 @@ TEST(loop_cases, all_run_and_are_verified_or_are_refused_alike) {
 }
 
 TEST(loop_cases, last_as_long_as_they_should) {
-  const loop_sample sample =
-      run_triad(triad_of(loop_container::array, 100), {.shortest = 2ms, .first_guess = 3});
-  EXPECT_GE(sample.duration, 2ms);
-  EXPECT_EQ(sample.iterations % 3, 0) << "iterations double from the first guess";
+  const sample of = run_triad(triad_of(loop_container::array, 100), {.shortest = 2ms, .first_guess = 3});
+  EXPECT_GE(of.duration, 2ms);
+  EXPECT_EQ(of.iterations % 3, 0) << "iterations double from the first guess";
 }
 
-TEST(loop_turns_taken, run_every_case_once_a_repetition_in_changing_order) {
-  std::vector<loop_case> cases;
-  for (std::size_t length = 1; length <= 8; ++length)
-    cases.emplace_back(triad_of(loop_container::array, length));
-  const auto order_of = [&](std::uint64_t seed) {
-    std::vector<std::vector<std::size_t>> order(3);
-    run_in_turns(
-        cases, {.repetitions = 3, .seed = seed}, [](const loop_case&) {},
-        [&](std::size_t index, const loop_sample& sample) {
-          EXPECT_EQ(sample.length, index + 1);
-          order[static_cast<std::size_t>(sample.repetition)].push_back(index);
-        });
-    return order;
-  };
-  const auto order = order_of(1);
-  for (const auto& turn : order)
-    EXPECT_EQ(std::set<std::size_t>(turn.begin(), turn.end()).size(), cases.size());
-  EXPECT_NE(order[0], order[1]);
-  EXPECT_EQ(order, order_of(1));
-  EXPECT_NE(order, order_of(2));
+TEST(turns, take_every_point_once_a_repetition_in_changing_order) {
+  const std::vector<std::size_t> points{0, 1, 2, 3, 4, 5, 6, 7};
+  turns some(points, 1);
+  const auto first = some.next();
+  const auto second = some.next();
+  EXPECT_TRUE(std::is_permutation(first.begin(), first.end(), points.begin(), points.end()));
+  EXPECT_TRUE(std::is_permutation(second.begin(), second.end(), points.begin(), points.end()));
+  EXPECT_NE(first, second);
+  EXPECT_EQ(first, turns(points, 1).next());
+  EXPECT_NE(first, turns(points, 2).next());
 }
 
 /// A grid with rows of its own, swept by `Sweep::row(to, from, i, columns)` for each inner row.
@@ -248,6 +235,10 @@ class plain_rows {
     }
     template <typename Grid>
     static void vertical(const relax_case& of, Grid& to, const Grid& from) {
+      horizontal(of, to, from);
+    }
+    template <typename Grid>
+    static void by_row(const relax_case& of, Grid& to, const Grid& from) {
       horizontal(of, to, from);
     }
   };

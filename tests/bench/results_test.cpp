@@ -1,4 +1,4 @@
-#include "bench/results.hpp"
+#include "bench/results/results.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -29,6 +29,8 @@ class results : public testing::Test {
   ~results() override { std::filesystem::remove_all(folder_); }
 
  protected:
+  static constexpr older_output replaced{.is_replaced = true};
+
   static std::string content(const std::filesystem::path& path) {
     std::ostringstream text;
     text << std::ifstream(path).rdbuf();
@@ -56,7 +58,7 @@ TEST_F(results, an_abandoned_file_leaves_the_old_one) {
   const std::string old = "{\"schema\":\"nearfar.results/1\",\"old\":true}\n";
   std::ofstream(path) << old;
   {
-    results_file file(path);
+    results_file file(path, results_schema, replaced);
     file.write({{"schema", results_schema}});
   }
   EXPECT_EQ(content(path), old);
@@ -64,12 +66,38 @@ TEST_F(results, an_abandoned_file_leaves_the_old_one) {
       << "the temporary file is left";
 }
 
-TEST_F(results, older_results_are_replaced) {
+TEST_F(results, older_results_are_replaced_on_request_only) {
   const auto path = folder_ / "old.jsonl";
-  std::ofstream(path) << "{\"schema\":\"nearfar.results/1\",\"old\":true}\n";
-  results_file file(path);
+  const std::string old = "{\"schema\":\"nearfar.results/1\",\"old\":true}\n";
+  std::ofstream(path) << old;
+  EXPECT_THROW(results_file file(path), error);
+  EXPECT_EQ(content(path), old);
+  results_file file(path, results_schema, replaced);
   file.commit();
   EXPECT_EQ(content(path), "");
+  EXPECT_NO_THROW(results_file next(path)) << "an empty file holds nothing to be lost";
+}
+
+TEST_F(results, older_output_is_followed_on_request) {
+  const auto path = folder_ / "old.jsonl";
+  std::ofstream(path) << "a first line\na line without an end";
+  output_file file(path, "first", "lines", {.is_extended = true});
+  file.write("more\n");
+  EXPECT_EQ(content(path), "a first line\na line without an end");
+  file.commit();
+  EXPECT_EQ(content(path), "a first line\na line without an end\nmore\n");
+}
+
+TEST_F(results, what_is_kept_beside_an_older_file_has_a_name_of_its_own) {
+  const auto path = folder_ / "old.jsonl";
+  std::ofstream(path) << "{\"schema\":\"nearfar.results/1\"}\n";
+  for (const char* name : {"old.jsonl.interrupted", "old.jsonl.interrupted-2"}) {
+    results_file file(path, results_schema, replaced);
+    file.write({{"schema", results_schema}, {"name", name}});
+    EXPECT_EQ(file.keep(), (folder_ / name).string());
+    EXPECT_NE(content(folder_ / name).find(name), std::string::npos);
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 3);
 }
 
 TEST_F(results, other_files_are_not_overwritten) {
@@ -90,7 +118,7 @@ TEST_F(results, have_one_writer) {
   }
   EXPECT_NE(content(path).find("\"writer\":1"), std::string::npos);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
-  EXPECT_NO_THROW(results_file next(path));
+  EXPECT_NO_THROW(results_file next(path, results_schema, replaced));
 }
 
 // A process of another node may have this one's number, so its file would have this one's name.
@@ -125,7 +153,7 @@ TEST_F(results, write_protected_files_stay) {
     constexpr uid_t nobody = 65534;
     if (getuid() == 0 && setuid(nobody) != 0) _exit(2);
     try {
-      const results_file file(path);
+      const results_file file(path, results_schema, replaced);
     } catch (const error&) {
       _exit(0);
     }
@@ -154,7 +182,7 @@ TEST_F(results, leave_nothing_where_files_are_too_many) {
 
 TEST_F(results, a_full_disk_is_an_error) {
   results_file file("/dev/full");
-  EXPECT_THROW(file.write({{"schema", results_schema}}), error);
+  EXPECT_THROW(file.write({{"schema", results_schema}}), lost_file);
 }
 
 TEST_F(results, a_sample_has_the_promised_fields) {

@@ -11,15 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include "bench/any_map.hpp"
-#include "bench/any_queue.hpp"
 #include "bench/benchmark.hpp"
 #include "bench/draws.hpp"
-#include "bench/farms/task_tree.hpp"
+#include "bench/kinds/farms/task_tree.hpp"
+#include "bench/kinds/maps/any_map.hpp"
+#include "bench/kinds/queues/any_queue.hpp"
+#include "bench/kinds/rw_locks/rw_benchmarks.hpp"
+#include "bench/kinds/rw_locks/rw_catalogue.hpp"
 #include "bench/latencies.hpp"
-#include "bench/latency_histogram.hpp"
-#include "bench/rw_benchmarks.hpp"
-#include "bench/rw_catalogue.hpp"
+#include "bench/results/latency_histogram.hpp"
 #include "nearfar/memory/threads/world.hpp"
 #include "nearfar/topology/spec.hpp"
 
@@ -28,6 +28,17 @@ namespace {
 
 using std::chrono::nanoseconds;
 using threads::world;
+
+TEST(rw_lock_parameters, give_numa_domains_the_limit_of_nodes_unless_they_have_their_own) {
+  point at;
+  at.set("max_local_passes", std::int64_t{7});
+  EXPECT_EQ(rw_lock_parameters::at(at).max_numa_passes, rw_lock_parameters::as_nodes);
+  at.set("max_numa_passes", std::int64_t{3});
+  EXPECT_EQ(rw_lock_parameters::at(at).max_numa_passes, 3);
+  EXPECT_EQ(rw_lock_parameters::at(at).max_local_passes, 7);
+  for (const object& each : rw_locks().objects)
+    EXPECT_EQ(each.takes("max_numa_passes"), each.name == "rma_rw.numa") << each.name;
+}
 
 TEST(latency_histogram, has_quantiles_within_three_percent) {
   latency_histogram of;
@@ -164,13 +175,15 @@ TEST(queue_benchmark, runs_and_verifies_every_queue) {
   const benchmark& of = *find_benchmark("queue");
   for (const object& queue : queues().objects) {
     if (!queue.exists_in(world_kind::threads)) continue;
-    for (const auto& [producers, batch] : {std::pair(0.0, std::int64_t{1}), {50.0, 1}, {0.0, 3}}) {
+    for (const auto& [producers, batch, operations] :
+         {std::tuple(0.0, std::int64_t{1}, std::int64_t{0}), {50.0, 1, 0}, {0.0, 3, 0}, {0.0, 1, 200}}) {
       point at;
       at.set("pushes", 50.0);
       at.set("producers", producers);
       at.set("capacity", std::int64_t{8});
       at.set("batch", batch);
       at.set("draw", std::int64_t{1});
+      at.set("operations", operations);
       at.set("duration", 0.05);
       sample result;
       threads::run(4, [&](world& w) {
@@ -180,6 +193,12 @@ TEST(queue_benchmark, runs_and_verifies_every_queue) {
       EXPECT_TRUE(result.verified) << queue.name;
       EXPECT_GT(*result.count("pushes"), 0) << queue.name;
       EXPECT_GT(*result.count("pops"), 0) << queue.name;
+      if (operations != 0) {
+        // Ranks other than the producer and the consumer of a queue for these two are idle.
+        for (const std::int64_t mine : result.iterations_per_rank)
+          EXPECT_TRUE(mine == operations || mine == 0) << queue.name << ": " << mine;
+        EXPECT_FALSE(result.in_first_half.has_value());
+      }
       EXPECT_EQ(result.count("find_head_time").has_value(), queue.name.starts_with("lock")) << queue.name;
     }
   }

@@ -1,4 +1,4 @@
-#include "bench/upb.hpp"
+#include "bench/kinds/locks/upb.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/catalogue.hpp"
+#include "bench/kinds/locks/lock_catalogue.hpp"
 
 namespace nearfar::bench {
 namespace {
