@@ -2,18 +2,10 @@
 // fraction of the command's time, so that `make bench` soon has a picture.
 
 #include <string_view>
-#include <vector>
 
-#include "apps/nearfar/shared/benchmarks.hpp"
 #include "apps/nearfar/shared/command.hpp"
 
 namespace nearfar::command {
-
-const std::vector<benchmark_info>& loop_benchmarks() {
-  static const std::vector<benchmark_info> none;
-  return none;
-}
-void add_loop_benchmarks(CLI::App& /*bench*/, int& /*status*/) {}
 
 std::string_view program_name() { return "nearfar-locks"; }
 
@@ -23,5 +15,7 @@ void add_subcommands(CLI::App& app, int& status) {
   add_list(app, status);
   add_report(app, status);
 }
+
+void hand_over(const std::vector<std::string>& /*words*/) {}
 
 }  // namespace nearfar::command

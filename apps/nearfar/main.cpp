@@ -1,14 +1,19 @@
 // nearfar: measures, checks and plots synchronisation on near and far memory.
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <csignal>
+#include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -22,16 +27,15 @@
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/help.hpp"
 #include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/shared/man_page.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
+#include "bench/results/output_file.hpp"
 #include "nearfar/memory/mpi/call.hpp"
 #include "version.hpp"
 
 namespace nearfar::command {
 
 namespace {
-
-/// Without an exception where there is no stderr.
-void say(const std::string& line) { std::fputs(line.c_str(), stderr); }
 
 /// That stdout takes no more, with the reason if one is known.
 std::string lost_output(const std::string& why) {
@@ -50,7 +54,7 @@ std::string printable(std::string_view text) {
 
 /// One line on stderr for an error that every rank has.
 void say_once(const launch& how, std::string_view text) {
-  if (how.rank == 0) say(fmt::format("nearfar: {}\n", printable(text)));
+  if (how.rank == 0) remark("{}", printable(text));
 }
 
 /// The same; every rank ends with the same status.
@@ -63,8 +67,7 @@ int report(const launch& how, std::string_view text, int status) {
 /// One line on stderr for an error of this rank alone. Others may wait for it in MPI, where only an abort
 /// reaches them.
 int report_alone(const launch& how, std::string_view text) {
-  say(fmt::format("nearfar: {}{}\n", how.under_mpi ? fmt::format("rank {}: ", how.rank) : "",
-                  printable(text)));
+  remark("{}{}", how.under_mpi ? fmt::format("rank {}: ", how.rank) : "", printable(text));
   if (mpi::is_active()) MPI_Abort(MPI_COMM_WORLD, failure);
   return failure;
 }
@@ -124,16 +127,32 @@ std::string unknown_subcommand(const CLI::App& app, const std::vector<std::strin
   return "";
 }
 
+bool looks_like_option(const std::string& word) {
+  return word.size() > 1 && word[0] == '-' &&
+         (word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])) != 0);
+}
+
+/// That an option stands before the subcommand of `words` that has it; nothing if none has it.
+std::string misplaced_option(place within, const std::string& name, const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    if (within.enter(word) && within.at->get_option_no_throw(name) != nullptr)
+      return fmt::format("option '{}' belongs to '{}': write it behind '{}'", name, within.path, word);
+  return "";
+}
+
 /// The first of `words` that looks like an option and is none where it stands, in a sentence, or nothing.
 std::string unknown_option(const CLI::App& app, const std::vector<std::string>& words) {
   place within = start_of(app);
-  for (const std::string& word : words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
     if (word == "--") break;
-    if (within.enter(word) || !word.starts_with("--")) continue;
+    if (within.enter(word) || !looks_like_option(word)) continue;
     const std::string name = word.substr(0, word.find('='));
-    if (within.at->get_option_no_throw(name) == nullptr)
-      return unknown_name("option", name, option_names(*within.at),
-                          fmt::format("'{} --help' lists all", within.path));
+    if (within.at->get_option_no_throw(name) != nullptr) continue;
+    const std::vector<std::string> behind(words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+    if (std::string wrong = misplaced_option(within, name, behind); !wrong.empty()) return wrong;
+    return unknown_name("option", name, option_names(*within.at),
+                        fmt::format("'{} --help' lists all", within.path));
   }
   return "";
 }
@@ -162,32 +181,40 @@ std::vector<std::string> with_help_as_option(std::vector<std::string> words) {
 }
 
 int parse_and_run(const launch& how, int argc, char** argv) {
-  CLI::App app(
-      fmt::format("Measure synchronisation on near and far memory: {}.", kinds_text(naming::with_containers)),
-      std::string(program_name()));
+  CLI::App app(fmt::format("Measure synchronisation on near and far memory: {}.", kinds_text(naming::all)),
+               std::string(program_name()));
   app.formatter(help_formatter());
   app.set_version_flag("-V,--version", fmt::format("{} {} ({})", program_name(), version, commit),
                        "Print the version and the commit, and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(1);
   app.set_help_all_flag("--help-all", "Print the help of every subcommand and exit");
-  app.footer("README.md shows examples; docs/catalogue.md lists all objects.");
+  app.footer(
+      "Exit status: 0 done and complete, 1 a fault or a regression was found or output was lost, 2 wrong "
+      "usage or input, 3 incomplete (a limit, missing samples, undecided), 128 + n signal n. "
+      "docs/scripting.md has the table. README.md shows examples; docs/catalogue.md lists all objects.");
   int status = success;
   add_subcommands(app, status);
   refuse_careless_values(app);
 
   const std::vector<std::string> words = with_help_as_option(std::vector<std::string>(argv + 1, argv + argc));
+  hand_over(words);
   // Shells call this (nearfar completion). The words need not be complete, nor right.
   if (!words.empty() && words.front() == "complete") {
     for (const std::string& each : completion_candidates(app, {words.begin() + 1, words.end()}))
       fmt::print("{}\n", each);
     return success;
   }
+  // The build calls this.
+  if (words == std::vector<std::string>{"man"}) {
+    fmt::print("{}", man_page(app));
+    return success;
+  }
   if (!how.left_behind.empty())
-    say(fmt::format("nearfar: {} is ignored, as the launcher that set it is gone\n",
-                    printable(how.left_behind)));
+    remark("{} is ignored, as the launcher that set it is gone", printable(how.left_behind));
   std::string wrong = unknown_subcommand(app, words);
   if (wrong.empty()) wrong = unknown_option(app, words);
+  if (wrong.empty()) wrong = missing_value(app, words);
   if (wrong.empty()) wrong = empty_item(app, words);
   if (!wrong.empty()) return report_arguments(how, wrong);
   try {
@@ -225,6 +252,36 @@ std::string without_options_of_cpp(std::string_view text, bool is_check) {
   return std::string(text);
 }
 
+/// Makes writes fail that would end the process: no signal tells that a reader has gone, or that a file is
+/// larger than allowed, and what is incomplete can be kept or removed.
+void ignore_signals_of_writes() {
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+}
+
+/// Ends as a program does that nobody reads from any more, without a message.
+[[noreturn]] void end_without_reader() {
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+  std::_Exit(command::of_signals + SIGPIPE);
+}
+
+/// The end of a command whose standard output takes no more, for that reason if one is known.
+int end_without_output(const command::launch& how, int why) {
+  if (why == EPIPE && !mpi::is_active()) end_without_reader();
+  return command::report_alone(how, command::lost_output(why != 0 ? std::strerror(why) : ""));
+}
+
+/// Puts /dev/null in the place of closed standard streams, so that no file that is opened later gets their
+/// numbers. Whatever is written to stdout fails as before, and is reported as lost.
+void fill_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0) continue;  // NOLINT(*-vararg)
+    const int access = stream == STDERR_FILENO ? O_WRONLY : O_RDONLY;
+    // The system gives the lowest free number, which is this stream's.
+    [[maybe_unused]] const int same = open("/dev/null", access);  // NOLINT(*-vararg)
+  }
+}
+
 /// `has_said`: becomes true where it has said that stdout takes no more.
 int run(const command::launch& how, int argc, char** argv, bool& has_said) {
   try {
@@ -238,6 +295,8 @@ int run(const command::launch& how, int argc, char** argv, bool& has_said) {
     // running.
     return command::report({}, error.what(), command::bad_input);
   } catch (const transport_error& error) {
+    return command::report(how, error.what(), command::failure);
+  } catch (const bench::lost_file& error) {
     return command::report(how, error.what(), command::failure);
   } catch (const out_of_memory& error) {
     return command::report(how, without_options_of_cpp(error.what(), checks(argc, argv)), command::bad_input);
@@ -253,7 +312,7 @@ int run(const command::launch& how, int argc, char** argv, bool& has_said) {
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) == 0) return command::report_alone(how, error.what());
     has_said = true;
-    return command::report_alone(how, command::lost_output(error.code().message()));
+    return end_without_output(how, error.code().value());
   } catch (const std::exception& error) {
     return command::report_alone(how, error.what());
   }
@@ -262,11 +321,13 @@ int run(const command::launch& how, int argc, char** argv, bool& has_said) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_closed_streams();
+  ignore_signals_of_writes();
+  const command::launch how = command::launch::from_environment();
   bool has_said = false;
-  const int status = run(command::launch::from_environment(), argc, argv, has_said);
+  const int status = run(how, argc, argv, has_said);
   errno = 0;
   if (has_said || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return status;
   // A write that failed earlier has left no reason in errno.
-  command::say(fmt::format("nearfar: {}\n", command::lost_output(errno != 0 ? std::strerror(errno) : "")));
-  return status != command::success ? status : command::failure;
+  return end_without_output(how, errno);
 }

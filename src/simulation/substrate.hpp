@@ -161,6 +161,9 @@ class cluster final : public engine::team {
   // `count` is 1, for which the compiler makes no loops, or `std::dynamic_extent`.
   template <std::size_t count>
   outcome await_in_place(rank_state& me, std::span<const engine::wait, count> any, picoseconds until);
+  template <std::size_t count>
+  outcome await_after_pauses(rank_state& me, std::span<const engine::wait, count> any, picoseconds until,
+                             std::size_t begins_with);
   outcome await_far(rank_state& me, const engine::wait& what, picoseconds until);
   outcome await_by_writing(rank_state& me, const engine::wait& what, picoseconds until);
   template <std::size_t count>

@@ -283,8 +283,13 @@ void cluster::flush(int target) {
   else
     stay_inside(me, activity::flushing, me.latest_known);
   me.clock += costs_.flush;
+  // Of a write that its origin could know as complete by now, no later flush can tell more.
+  const auto is_over = [&](std::uint32_t which) {
+    const flight& one = flights_[which];
+    return one.done && one.known_at <= me.clock && one.what.result == nullptr && !one.what.is_of_object();
+  };
   std::erase_if(me.outstanding, [&](std::uint32_t which) {
-    if (!is_at_target(which)) return false;
+    if (!is_at_target(which) && !is_over(which)) return false;
     if (const flight& one = flights_[which]; one.what.is_of_object())
       hand_over_value(which);
     else if (one.what.result != nullptr)

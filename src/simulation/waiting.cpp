@@ -61,6 +61,7 @@ cluster::outcome cluster::await_in_place(rank_state& me, std::span<const engine:
       (progresses ? costs_.poll_period : costs_.bare_poll_period) * static_cast<picoseconds>(any.size());
   const activity doing = progresses ? activity::polling : activity::bare_polling;
   const std::size_t begins_with = any.size() > 1 ? next_start(me, any.size()) : 0;
+  if (any.front().looks_after_pauses) return await_after_pauses(me, any, until, begins_with);
   const auto is_satisfied = [&] {
     return std::ranges::any_of(any, [](const engine::wait& one) { return one.satisfied(*one.read.word); });
   };
@@ -81,6 +82,19 @@ cluster::outcome cluster::await_in_place(rank_state& me, std::span<const engine:
   }
   me.progress_at = rank_state::no_time;
   return result;
+}
+
+template <std::size_t count>
+cluster::outcome cluster::await_after_pauses(rank_state& me, std::span<const engine::wait, count> any,
+                                             picoseconds until, std::size_t begins_with) {
+  const backoff times = any.front().pause;
+  for (auto span = times.shortest;; span = times.after(span)) {
+    pause(me, std::min(later(me.clock, span), until));
+    const bool is_last = me.clock >= until;
+    const outcome result = poll(me, any, begins_with);
+    if (result.is_satisfied() || is_last) return result;
+    count_operation(me);
+  }
 }
 
 std::uint64_t cluster::poll_far(const engine::wait& what) {

@@ -54,10 +54,21 @@ class Check(unittest.TestCase):
         return sorted(path.name for path in self.folder.iterdir())
 
     def assert_right(self, *arguments):
+        """Nothing found, and the status says whether a limit ended a search."""
         ended = self.check(*arguments)
-        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        self.assertEqual(ended.returncode, 3 if "before the limit" in ended.stdout else 0, ended.stdout + ended.stderr)
+        # Of a search that takes long a line says now and then how far it is.
+        self.assertEqual(re.sub(r"nearfar: \S+, \w+: \d+ executions\n", "", ended.stderr), "")
+        self.assertNotIn("VIOLATION", ended.stdout)
+        return ended.stdout
+
+    def assert_incomplete(self, *arguments):
+        """A limit ended the search, which the status says, and the last line but for records."""
+        ended = self.check(*arguments)
+        self.assertEqual(ended.returncode, 3, ended.stdout + ended.stderr)
         self.assertEqual(ended.stderr, "")
         self.assertNotIn("VIOLATION", ended.stdout)
+        self.assertRegex(ended.stdout.splitlines()[-1], r"^Incomplete: limits ended \d+ of \d+ searches before")
         return ended.stdout
 
     def assert_refused(self, *arguments, saying):
@@ -110,6 +121,11 @@ class RightLocks(Check):
                                  "--executions", "64", "--depth", "5", "--home", "7")  # fmt: skip
         self.assertRegex(text, r"(?m)^cohort +lazy +64 .* nothing found$")
 
+    def test_a_random_search_that_a_limit_ended_says_so(self):
+        for limits in [["--time-limit", "0.01"], ["--time-limit", "0.01", "--executions", "100000000"]]:
+            text = self.assert_incomplete("--locks", "d_mcs", "--tier", "random", *limits)
+            self.assertRegex(text, r"(?m)^d_mcs .* nothing found before the limit$")
+
     def test_by_try_lock_first(self):
         self.assertIn("by try_lock first", self.assert_right("--locks", "tas,mcs", "--try-first"))
 
@@ -130,12 +146,12 @@ class RightLocks(Check):
         self.assertIn("a reader, 1 acquisition each by try_lock first", self.assert_right(*bounds, "--try-first"))
         self.assertIn("end blocked by a crash", self.assert_right(*bounds, "--crashes", "1"))
         self.assert_right("--locks", "all", "--readers", "20", "--ranks", "40", "--nodes", "5", "--tier", "random",
-                          "--executions", "2")  # fmt: skip
+                          "--executions", "1")  # fmt: skip
 
     def test_limits_end_a_search_and_are_named(self):
-        text = self.assert_right("--locks", "cohort", "--ranks", "4", "--acquisitions", "3", "--executions", "100")
+        text = self.assert_incomplete("--locks", "cohort", "--ranks", "4", "--acquisitions", "3", "--executions", "100")
         self.assertIn("nothing found before the limit", text)
-        text = self.assert_right("--locks", "cohort", "--ranks", "4", "--acquisitions", "3", "--time-limit", "0.2")
+        text = self.assert_incomplete("--locks", "cohort", "--ranks", "4", "--acquisitions", "3", "--time-limit", "0.2")
         self.assertIn("nothing found before the limit", text)
 
     def test_same_arguments_same_results(self):
@@ -178,6 +194,11 @@ class Records(Check):
         self.assertEqual(violation["fault"], "conflict")
         self.assertTrue(all(len(step) == 3 for step in violation["schedule"]))
 
+    def test_records_say_which_objects_are_unsound(self):
+        ended = self.check("--locks", "d_mcs.put,d_mcs", "--acquisitions", "1", "--json")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual([result["sound"] for result in records(ended.stdout)[1:]], [False, True])
+
     def test_records_say_how_many_read(self):
         ended = self.check("--locks", "mcs,mpi_rw,cohort_rw", "--ranks", "4", "--acquisitions", "1", "--json")
         self.assertEqual(ended.returncode, 0, ended.stderr)
@@ -186,6 +207,31 @@ class Records(Check):
     def test_text_and_records_at_once(self):
         self.assert_right("--locks", "tas", "--output", "r.jsonl")
         self.assertEqual(len(records((self.folder / "r.jsonl").read_text())), 2)
+
+
+class UnsoundObjects(Check):
+    @staticmethod
+    def unsound():
+        listed = subprocess.run([COMMAND, "list", "--json"], capture_output=True, text=True, check=True)
+        for kind in json.loads(listed.stdout)["kinds"]:
+            for entry in kind["objects"]:
+                if entry["unsound"]:
+                    yield kind["option"], entry["name"]
+
+    def test_the_advice_shows_the_fault(self):
+        unsound = list(self.unsound())
+        self.assertIn(("--locks", "d_mcs.put"), unsound)
+        for option, name in unsound:
+            ended = self.check(option, name)
+            self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+            self.assertRegex(ended.stdout, rf"(?m)^{re.escape(name)} .* VIOLATION: [a-z]+$")
+
+    def test_a_search_that_finds_nothing_names_the_one_that_does(self):
+        for option, name in self.unsound():
+            text = self.assert_right(option, name, "--ranks", "1", "--executions", "1")
+            self.assertIn(f"; unsound, as 'nearfar check {option} {name}' shows\n", text)
+        text = self.assert_right("--locks", "d_mcs.put", "--acquisitions", "1")
+        self.assertIn("nothing found, complete; unsound, as 'nearfar check --locks d_mcs.put' shows\n", text)
 
 
 class Violations(Check):
@@ -207,8 +253,19 @@ class Violations(Check):
     def test_nothing_is_written_unless_asked_for(self):
         self.check(*VIOLATION)
         self.assertEqual(self.left_behind(), [])
-        self.assert_right("--locks", "tas", "--trace", "t.json", "--svg", "t.svg")
+        ended = self.check("--locks", "tas", "--trace", "t.json", "--svg", "t.svg")
+        said = "".join(f"nearfar: no violation: '{name}' is not written\n" for name in ("t.json", "t.svg"))
+        self.assertEqual((ended.returncode, ended.stderr), (0, said))
         self.assertEqual(self.left_behind(), [], "there is no violation to write")
+
+    def test_older_files_that_are_left_are_named(self):
+        self.keep_violation("--svg", "t.svg")
+        before = {name: (self.folder / name).read_text() for name in self.left_behind()}
+        self.assertEqual(sorted(before), ["t.json", "t.svg"])
+        ended = self.check("--locks", "tas", "--trace", "t.json", "--svg", "t.svg", "--overwrite")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(ended.stderr, "".join(f"nearfar: no violation: '{name}' is left as it was\n" for name in before))
+        self.assertEqual({name: (self.folder / name).read_text() for name in self.left_behind()}, before)
 
     def test_replay_shows_the_same(self):
         found = self.keep_violation()
@@ -246,16 +303,50 @@ class Violations(Check):
         self.assertIn(self.schedule_of(found), ended.stdout)
 
     def test_replay_of_what_does_not_happen_any_more(self):
-        self.keep_violation()
-        path = self.folder / "t.json"
-        path.write_text(path.read_text().replace('"conflicts": "report"', '"conflicts": "enact"'))
-        ended = self.check("--replay", "t.json")
-        self.assertEqual(ended.returncode, 0, ended.stderr)
+        path = self.folder / "changed.json"
+        path.write_text(json.dumps(self.schedule_without_fault()))
+        ended = self.check("--replay", "changed.json")
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
         self.assertIn("does not happen again", ended.stdout)
-        path.write_text(path.read_text().replace('"lock": "cohort.published"', '"lock": "rma_mcs"'))
-        ended = self.check("--replay", "t.json")
-        self.assertEqual(ended.returncode, 0, ended.stderr)
-        self.assertIn("could not be taken", ended.stdout)
+
+    def schedule_without_fault(self):
+        """The same steps where MPI promises what the lock needs."""
+        ended = self.check(*RW_VIOLATION, "--trace", "t.json")
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        return json.loads((self.folder / "t.json").read_text()) | {"promises": "racing_gets,racing_loads,mixed_accumulates"}
+
+    def assert_not_followed(self, schedule, why):
+        (self.folder / "changed.json").write_text(json.dumps(schedule))
+        ended = self.check("--replay", "changed.json")
+        self.assertEqual(ended.returncode, 3, ended.stdout + ended.stderr)
+        self.assertRegex(ended.stdout, rf"Undecided: the schedule could not be followed: {why}\.")
+        self.assertNotIn("happen again", ended.stdout)
+
+    def test_replay_of_what_cannot_be_followed(self):
+        schedule = self.schedule_without_fault()
+        steps = schedule["steps"]
+        self.assertEqual(schedule["length"], len(steps))
+        refused = r"\d+ of the \d+ recorded steps could not be taken: the lock or the file has changed since"
+        self.assert_not_followed(schedule | {"lock": "rma_rw"}, refused)
+        self.assert_not_followed(schedule | {"steps": steps + 1000 * steps[-1:]}, refused)
+        self.assert_not_followed(schedule | {"steps": []}, "the file has no steps")
+        self.assert_not_followed(schedule | {"steps": steps[:5]}, f"the file lacks {len(steps) - 5} of its {len(steps)} steps")
+
+    def test_replay_of_a_part_of_a_run_whose_end_shows_the_fault(self):
+        ended = self.check("--queues", "ticket_queue", "--plan", "push 1 | pop | try_pop", "--trace", "t.json")
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        schedule = json.loads((self.folder / "t.json").read_text())
+        del schedule["length"]  # as in older files
+        self.assert_not_followed(schedule | {"steps": schedule["steps"][:1]}, "the run went on after the 1 recorded step")
+
+    def test_replay_that_finds_the_fault_in_another_run(self):
+        self.keep_violation()
+        schedule = json.loads((self.folder / "t.json").read_text())
+        schedule["steps"].pop()
+        (self.folder / "changed.json").write_text(json.dumps(schedule))
+        ended = self.check("--replay", "changed.json")
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertRegex(ended.stdout, r"The violation happens again, although the file lacks 1 of its \d+ steps\.")
 
     def test_pictures_are_xml_with_every_rank_and_step(self):
         text = self.keep_violation("--svg", "found.svg")
@@ -294,13 +385,25 @@ class Violations(Check):
             for arguments, status in [
                 (["--locks", "tas"], 1),
                 (["--locks", "tas", "--json"], 1),
-                (["--locks", "tas", "--step-limit", "3"], 3),
+                (["--locks", "tas", "--step-limit", "3"], 1),
                 (VIOLATION, 1),
             ]:
                 ended = subprocess.run([COMMAND, "check", *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
                 self.assertEqual(ended.returncode, status, ended.stderr)
                 self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
                 self.assertIn("cannot write standard output", ended.stderr)
+
+
+    def test_a_closed_standard_output_is_lost_and_no_file_gets_its_number(self):
+        for closed, status in [(">&-", 1), ("<&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 1)]:
+            (self.folder / "r.jsonl").unlink(missing_ok=True)
+            ended = subprocess.run(
+                ["sh", "-c", f'exec "$0" "$@" {closed}', COMMAND, "check", "--locks", "tas", "--output", "r.jsonl"],
+                cwd=self.folder, stderr=subprocess.PIPE, text=True, check=False)  # fmt: skip
+            self.assertEqual(ended.returncode, status, (closed, ended.stderr))
+            self.assertEqual("cannot write standard output" in ended.stderr, closed == ">&-", ended.stderr)
+            self.assertEqual(self.left_behind(), ["r.jsonl"])
+            self.assertEqual(len(records((self.folder / "r.jsonl").read_text())), 2)
 
 
 class Plans(Check):
@@ -365,7 +468,7 @@ class Plans(Check):
         self.assertIn(found, replayed.stdout)
         self.assertEqual(*((self.folder / name).read_text() for name in ["t.svg", "again.svg"]))
         for change, saying in [
-            (("try_send 1,", "try_sent 1,"), "no operation 'try_sent'"),
+            (("try_send 1,", "try_sent 1,"), "channel operation 'try_sent' is unknown"),
             (("flagged.published", "mutex"), "lock of the system"),
             (('"ranks": 4', '"ranks": 5'), "plan of 4 ranks"),
             (('"channel":', '"lock": "tas", "channel":'), "must have one of 'lock', 'queue', 'map' and 'channel', and has 2"),
@@ -410,23 +513,24 @@ class Plans(Check):
         self.assertRegex(text, r"(?m)^ticket_queue ")
         self.assertNotRegex(text, r"(?m)^spsc_queue")
         ended = self.check(*plan, "--json")
-        self.assertEqual((ended.returncode, len(ended.stderr.splitlines())), (0, 1), ended.stderr)
+        self.assertEqual((ended.returncode, len(ended.stderr.splitlines())), (3, 1), ended.stderr)
         self.assertIn("left out: spsc_queue: only rank 1 pushes", ended.stderr)
         self.assertIn("ticket_queue", [result.get("queue") for result in records(ended.stdout)])
         self.assertIn("# left out: lockfree_queue: ", self.assert_right("--queues", "all", "--capacity", "1", "--executions", "5"))
         self.assert_refused("--queues", "all", "--plan", "try_pop | try_pop", saying="nobody pushes")
-        self.assert_refused("--queues", "all", "--plan", "psh 1", saying="'psh', did you mean 'push'")
+        self.assert_refused("--queues", "all", "--plan", "psh 1", saying="operation 'psh' is unknown; did you mean 'push'?")
 
     def test_plans_that_are_none(self):
         queue = ["--queues", "ticket_queue", "--plan"]
-        self.assert_refused(*queue, "psh 1 | pop", saying=["'psh', did you mean 'push'", "try_push V", "close"])
+        self.assert_refused(*queue, "psh 1 | pop", saying=["operation 'psh' is unknown; did you mean 'push'?", "try_push V", "close"])
         self.assert_refused(*queue, "push | pop", saying="'push' is not 'push V'")
         self.assert_refused(*queue, "push 4294967296 | pop", saying=["4294967295", "4294967296"])
         self.assert_refused(*queue, "push 1,, pop", saying="empty")
+        self.assert_refused(*queue, "try_pop|push 1;pop", saying="only rank 0 has operations before ';': leave out '|' in 'try_pop|push 1'")
         self.assert_refused(*queue, "push 1 | pop", "--ranks", "3", saying=["2 ranks", "--ranks is 3"])
         self.assert_refused(*queue, "push 1 | push 1", saying="value 1 comes twice")
         self.assert_refused(*queue, "push 1 | pop, pop", saying="wait for ever")
-        self.assert_refused(*queue, "send 1 | pop", saying="a queue has no operation 'send'")
+        self.assert_refused(*queue, "send 1 | pop", saying="queue operation 'send' is unknown")
         self.assert_refused("--maps", "map", "--plan", "get 1", saying="insert K V, update K V, find K, erase K")
         self.assert_refused("--queues", "spsc_queue", "--plan", "push 1 | pop", saying=["'spsc_queue'", "only rank 1 pushes"])
         self.assert_refused("--channels", "spin.mpsc", "--plan", "receive | receive | send 1, send 2", saying="only one rank receives")
@@ -454,8 +558,8 @@ class Plans(Check):
         self.assert_refused("--channels", "rendezvous", "--capacity", "2", saying="it has none")
         self.assert_refused("--channels", "ring", "--capacity", "0", saying="--capacity")
         for kind, name in [("--queues", "ticket_queue"), ("--channels", "ring")]:
-            for capacity in ["1025", "3000000", str(2**56), str(2**63 - 1)]:
-                self.assert_refused(kind, name, "--capacity", capacity, saying="--capacity must be 1 to 1024")
+            for capacity in ["1025", "3000000", str(2**56), str(2**63 - 1), str(2**64 - 1)]:
+                self.assert_refused(kind, name, "--capacity", capacity, saying=["--capacity", "from 1 to 1024", f"not '{capacity}'"])
         self.assert_refused("--queues", "ticket_queue", "--ranks", "65", saying="--ranks")
         self.assert_refused("--all", "--queues", "all", saying="--queues")
         self.assert_refused("--replay", "t.json", "--plan", "push 1", saying="--plan")
@@ -468,6 +572,7 @@ class Undecided(Check):
         ended = self.check("--locks", "mcs,tas", "--step-limit", "3", "--trace", "t.json")
         self.assertEqual(ended.returncode, 3, ended.stdout)
         self.assertEqual(ended.stdout.count("undecided: a schedule of more than 3 steps"), 2)
+        self.assertRegex(self.check("--locks", "tas", "--step-limit", "1").stdout, "undecided: a schedule of more than 1 step\n")
         self.assertIn("--step-limit", ended.stdout.splitlines()[-1])
         self.assertEqual(self.left_behind(), [])
         ended = self.check("--locks", "tas", "--step-limit", "3", "--json")
@@ -481,10 +586,17 @@ class Undecided(Check):
 
     def test_the_limit_follows_the_size(self):
         self.assert_right("--locks", "cohort", "--ranks", "16", "--nodes", "4", "--acquisitions", "200", "--tier", "random",
-                          "--executions", "2")  # fmt: skip
+                          "--executions", "1")  # fmt: skip
 
 
 class BadInput(Check):
+    @unittest.skipIf(os.environ.get("NEARFAR_SANITIZE"), "AddressSanitizer needs more addresses")
+    def test_threads_that_cannot_be_started(self):
+        launcher = ["sh", "-c", 'ulimit -v 300000 && exec "$@"', "sh"]
+        ended = run(["--locks", "d_mcs", "--jobs", "100"], cwd=self.folder, launcher=launcher)
+        self.assertEqual(ended.returncode, 2, ended.stdout)
+        self.assertIn("use fewer jobs", ended.stderr)
+
     def test_names(self):
         self.assert_refused("--locks", "cohrt", saying=["'cohrt'", "did you mean 'cohort'"])
         self.assert_refused("--locks", "map", saying="'map' is a map, not a lock: give it to --maps")
@@ -503,6 +615,20 @@ class BadInput(Check):
         self.assert_refused("--home", "2", saying="--home")
         self.assert_refused("--max-local-passes", "255", saying="--max-local-passes")
         self.assert_refused("--step-limit", "0", saying="--step-limit")
+        self.assert_refused("--step-limit", str(2**64 - 1), saying=f"from 1 to {2**63 - 1}")
+        for option, least, most in [
+            ("--ranks", 1, 64),
+            ("--nodes", 1, 64),
+            ("--acquisitions", 1, 2**31 - 1),
+            ("--readers", 0, 64),
+            ("--home", 0, 63),
+            ("--max-local-passes", 0, 254),
+            ("--crashes", 0, 64),
+            ("--depth", 1, 64),
+            ("--jobs", 1, 1024),
+        ]:
+            for value in ["99999999999", str(2**64)]:
+                self.assert_refused("--locks", "cohort", option, value, saying=[option, f"from {least} to {most},", f"not '{value}'"])
         self.assert_refused("--depth", "0", saying="--depth")
         for seconds in ["-1", "nan", "1e300"]:
             self.assert_refused("--time-limit", seconds, saying="--time-limit")
@@ -522,6 +648,8 @@ class BadInput(Check):
 
     def test_what_does_not_go_together(self):
         self.assert_refused("--tier", "hash", "--near", "release_acquire", saying=["hash", "sequential"])
+        for option in ["--seed", "--depth"]:
+            self.assert_refused("--locks", "tas", option, "3", saying=f"{option} belongs to --tier random")
         for tier in ["hash", "random"]:
             self.assert_refused("--tier", tier, "--jobs", "2", saying=["--jobs", tier])
         self.assert_refused("--all", "--ranks", "2", saying="--ranks")
@@ -540,6 +668,26 @@ class BadInput(Check):
         self.assert_refused("--all", "--markdown", "mine.txt", saying="mine.txt")
         self.assertEqual((self.folder / "mine.txt").read_text(), "mine\n")
 
+    def test_names_that_the_system_cannot_follow(self):
+        for option in ["--output", "--trace", "--svg"]:
+            self.assert_refused("--locks", "tas", option, "x" * 300, saying=["cannot write 'xxx", "File name too long"])
+            ended = run(["--locks", "tas", option, "/dev/stdout"])
+            self.assertEqual((ended.returncode, ended.stdout), (2, ""), ended.stderr)
+            self.assertEqual(ended.stderr, "nearfar: cannot write '/dev/stdout': it is not a regular file: choose another name\n")
+            ended = subprocess.run(
+                ["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"', COMMAND, "check", "--locks", "tas", option, "x.json"],
+                cwd=self.folder, capture_output=True, text=True, check=False)  # fmt: skip
+            self.assertEqual((ended.returncode, ended.stdout), (2, ""), ended.stderr)
+            self.assertEqual(ended.stderr, "nearfar: cannot write 'x.json': No such file or directory\n")
+
+    def test_files_that_may_not_end(self):
+        os.mkfifo(self.folder / "pipe")
+        for name in ["pipe", "/dev/zero"]:
+            for option in [["--replay"], ["--all", "--markdown"]]:
+                ended = subprocess.run([COMMAND, "check", *option, name], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual((ended.returncode, ended.stdout), (2, ""), ended.stderr)
+                self.assertEqual(ended.stderr, f"nearfar: cannot read '{name}': it is not a regular file: choose another name\n")
+
     def test_one_file_for_two_things(self):
         self.assert_refused("--locks", "tas", "--trace", "x", "--output", "./x", saying=["--trace", "--output"])
 
@@ -548,7 +696,6 @@ class BadInput(Check):
         good = (self.folder / "t.json").read_text()
         self.assert_refused("--replay", "none.json", saying="none.json")
         self.assert_refused("--replay", ".", saying="'.'")
-        self.assert_refused("--replay", "/dev/zero", saying="too large")
         for change, saying in [
             (lambda text: "", "bad.json"),
             (lambda text: text[: len(text) // 2], "cut off"),
@@ -577,6 +724,15 @@ class Help(Check):
                        "--try-first", "--readers", "--crashes", "--promises", "--conflicts", "--jobs", "--queues", "--maps",
                        "--channels", "--plan", "--capacity", "push V", "insert K V", "try_send V"]:  # fmt: skip
             self.assertIn(option, ended.stdout)
+
+    def test_help_names_each_default(self):
+        text = " ".join(self.check("--help").stdout.split())
+        for defaults in [
+            "(default: no limit; 10000 with --tier random; 20000 without --plan; 0: the default)",
+            "(default: release_acquire; sequential with --tier hash)",
+            "Room of a queue at each rank (default: for all values), or of a channel (default: 1)",
+        ]:
+            self.assertIn(defaults, text)
 
 
 if __name__ == "__main__":

@@ -69,18 +69,28 @@ class Figures(unittest.TestCase):
     def test_every_figure_is_drawn(self):
         folder, page = self.measured()
         self.assertEqual(folder, self.folder / "nearfar-figures")
-        expected = {f"figure-{n}.{kind}" for n in NUMBERS for kind in ("jsonl", "png", "svg")} | {"index.html"}
+        expected = {f"figure-{n}.{kind}" for n in NUMBERS for kind in ("jsonl", "png", "svg")} | {"index.html", "claims.jsonl"}
         self.assertEqual({path.name for path in folder.iterdir()}, expected)
         headings = [page.index(f"<h2>Figure {number}: ") for number in NUMBERS]
         self.assertEqual(headings, sorted(headings))
         for number in NUMBERS:
             head, *samples = records(folder / f"figure-{number}.jsonl")
             self.assertEqual(head["figure"]["number"], number)
-            self.assertEqual(head["schema"], "nearfar.loops/1")
+            self.assertEqual(head["schema"], "nearfar.results/1")
+            self.assertEqual(list(head["statements"]), [head["benchmark"]])
             self.assertEqual(len(samples), head["records_expected"])
             for sample in samples:
                 self.assertTrue(sample["verified"], sample)
                 self.assertEqual(sample["figure"], number)
+                self.assertTrue(head["figure"]["axis"] in sample["axes"] or head["figure"]["axis"] == "ranks", sample)
+                self.assertIn(sample["container"], head["objects"]["container"])
+                self.assertEqual(sample["parameters"]["initialisation"], sample["initialisation"])
+        claims = records(folder / "claims.jsonl")
+        self.assertEqual({one["claim"].split(":")[0] for one in claims}, set(NUMBERS) - {"2.6"})
+        # A short run judges each claim that the machine can decide.
+        judged = {one["claim"].split(":")[0] for one in claims if one["holds"] is not None}
+        self.assertLessEqual({"1.7", "1.8", "3.3", "3.4", "3.7", "3.8", "4.2", "4.3"}, judged)
+        self.assertIn("<h2>Claims</h2>", page)
 
     def test_what_the_axes_show(self):
         folder, _ = self.measured("--only", "2.7,3.8,4.3", "--threads", "1,2")
@@ -94,7 +104,7 @@ class Figures(unittest.TestCase):
         self.assertEqual({sample["threads"] for sample in of_grids}, {1} if self.serial else {1, 2})
         self.assertEqual({sample["decomposition"] for sample in of_grids}, {"horizontal"})
         self.assertEqual(
-            {sample["container"] for sample in of_grids}, {"array", "vector-numa", "numa_vector", "segmented"}
+            {sample["container"] for sample in of_grids}, {"array", "vector", "vector-numa", "numa_vector", "segmented"}
         )
 
     def test_emulated_domains_are_said_to_be_emulated(self):
@@ -102,12 +112,15 @@ class Figures(unittest.TestCase):
         folder, page = self.measured("--only", "2.2", "--emulate", shape)
         head, *samples = records(folder / "figure-2.2.jsonl")
         self.assertEqual({sample["placement"] for sample in samples}, {"bind:0 (refused)", "bind:1 (refused)"})
+        self.assertEqual({sample["parameters"]["placement"] for sample in samples}, {"bind:0 (refused)", "bind:1 (refused)"})
         self.assertEqual({sample["pinning"] for sample in samples}, {"compact (refused)"})
+        self.assertEqual({sample["axes"]["pinning"] for sample in samples}, {"compact (refused)"})
         notes = " ".join(head["figure"]["notes"])
         self.assertIn(f"emulated topology '{shape}'", notes)
         self.assertIn("Asked for and not had: ", notes)
         self.assertIn("bind", notes.split("not had: ")[1])
-        notice = page.split('<div class="notice">')[1].split("</div>")[0]
+        trial, notice = (part.split("</div>")[0] for part in page.split('<div class="notice">')[1:3])
+        self.assertIn("This is a trial (--quick)", trial)
         self.assertIn("emulated topology", notice)
         self.assertIn("3 NUMA domains", head["hardware"])
 

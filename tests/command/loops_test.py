@@ -40,7 +40,7 @@ class Loops(unittest.TestCase):
 
     def samples(self, *arguments, says=None, **environment):
         """Samples of a run that ends well and leaves a complete results file; stderr holds only `says`."""
-        ended = nearfar("bench", *arguments, "--output", "r.jsonl", cwd=self.folder, **environment)
+        ended = nearfar("bench", *arguments, "--output", "r.jsonl", "--overwrite", cwd=self.folder, **environment)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         if says is None:
             self.assertEqual(ended.stderr, "")
@@ -48,7 +48,7 @@ class Loops(unittest.TestCase):
             self.assertIn(says, ended.stderr)
         records = [json.loads(line) for line in (self.folder / "r.jsonl").read_text().splitlines()]
         provenance, samples = records[0], records[1:]
-        self.assertEqual({record["schema"] for record in records}, {"nearfar.loops/1"})
+        self.assertEqual({record["schema"] for record in records}, {"nearfar.results/1"})
         self.assertEqual(provenance["record"], "provenance")
         self.assertEqual(provenance["records_expected"], len(samples))
         self.assertTrue(all(sample["verified"] for sample in samples))
@@ -62,11 +62,13 @@ class Triad(Loops):
     def test_every_container_is_right(self):
         for length in ["1", "10", "997", "20000"]:
             samples = self.samples("triad", *SHORT, "--lengths", length, "--threads", "1,2,3")
+            self.assertEqual({(s["world"], s["kind"], s["nodes"]) for s in samples}, {("team", "container", 1)})
+            self.assertEqual({sample["ranks"] for sample in samples}, {1, 2, 3})
             self.assertEqual({sample["container"] for sample in samples}, set(CONTAINERS))
             self.assertEqual({sample["threads"] for sample in samples}, {1, 2, 3})
 
     def test_every_initialisation_is_right(self):
-        samples = self.samples("triad", *SMALL, "--init", "all", "--threads", "2")
+        samples = self.samples("triad", *SMALL, "--init", "all", "--threads", "2", "--verbose", says="leaving out container 'vector' in part")
         pairs = {(sample["container"], sample["initialisation"]) for sample in samples}
         self.assertEqual(pairs, {
             ("array", "serial"), ("array", "parallel"), ("vector", "serial"),
@@ -78,10 +80,11 @@ class Triad(Loops):
             samples = self.samples("triad", *SHORT, "--lengths", length, "--stores", "all", "--threads", "1,2")
             streamed = {sample["container"] for sample in samples if sample["stores"] == "streaming"}
             self.assertEqual(streamed, set(CONTAINERS) - BY_HAND)
+            self.assertEqual({s["container"] for s in samples if "stores" not in s["parameters"]}, BY_HAND)
 
     def test_chunks_are_right(self):
         samples = self.samples(
-            "triad", *SHORT, "--lengths", "20001", "--chunk", "8,512", "--threads", "2", says="segments in place of chunks"
+            "triad", *SHORT, "--lengths", "20001", "--chunk", "8,512", "--threads", "2", "--verbose", says="segments in place of chunks"
         )
         self.assertEqual({sample["chunk"] for sample in samples}, {8, 512})
         self.assertEqual({sample["container"] for sample in samples}, {*CONTAINERS[:5], "numa_vector-expression"})
@@ -94,7 +97,7 @@ class Triad(Loops):
             for containers in of_both if padding == 0 else of_both[1:]:
                 samples = self.samples(
                     "triad", *SMALL, "--containers", ",".join(containers), "--threads", "1,2",
-                    "--segments", str(segments), "--padding", str(padding),
+                    "--segments", str(segments), *(["--padding", str(padding)] if padding else []),
                 )  # fmt: skip
                 self.assertEqual({(s["segments"], s["padding"], s["chunk"]) for s in samples}, {(segments, padding, None)})
 
@@ -111,7 +114,7 @@ class Triad(Loops):
         self.assertEqual({sample["placement"] for sample in samples}, {"first-touch huge-pages"})
 
     def test_figures_belong_together(self):
-        for sample in self.samples("triad", *SMALL, "--threads", "1", "--stores", "regular,streaming", says="leaving out"):
+        for sample in self.samples("triad", *SMALL, "--threads", "1", "--stores", "regular,streaming"):
             seconds = sample["duration_ns"] / 1e9
             per_second = sample["iterations"] * sample["length"] / seconds
             self.assertGreaterEqual(seconds, 0.0005)
@@ -137,7 +140,7 @@ class Triad(Loops):
     def test_what_is_asked_for_twice_is_measured_once(self):
         samples = self.samples(
             "triad", *SHORT, "--containers", "array,all,array", "--lengths", "100,1e2,100", "--threads", "2,2",
-            "--chunk", "8,8", "--init", "all,serial", says="segments in place of chunks",
+            "--chunk", "8,8", "--init", "all,serial", says="leaving out",
         )  # fmt: skip
         self.assertEqual(len(samples), len({(s["container"], s["initialisation"], s["repetition"]) for s in samples}))
 
@@ -148,14 +151,14 @@ class Triad(Loops):
         self.assertEqual({sample["length"] for sample in samples}, {100})
         ended = nearfar("bench", "triad", *SHORT, "--lengths", "1e12")
         self.assertEqual(ended.returncode, 2)
-        self.assertIn("no case fits", ended.stderr)
+        self.assertIn("nothing can run here: container 'array': it needs", ended.stderr)
         for arguments in [
             ["relax", "--rows", "1e6", "--columns", "1e6"],
             ["triad", "--containers", "padded", "--segments", "1e9", "--padding", "999999992"],
         ]:
             ended = nearfar("bench", *arguments, *SHORT)
             self.assertEqual(ended.returncode, 2)
-            self.assertIn("no case fits", ended.stderr)
+            self.assertIn("it needs", ended.stderr)
 
     def test_described_machines_work_too(self):
         samples = self.samples(
@@ -170,14 +173,16 @@ class Stream(Loops):
     def test_every_loop_and_container_is_right(self):
         samples = self.samples("stream", *SMALL, "--containers", "all", "--threads", "1,2")
         loops = {"copy": 16, "scale": 16, "add": 24, "stream-triad": 24}
-        self.assertEqual({(s["benchmark"], s["container"]) for s in samples}, {(b, c) for b in loops for c in CONTAINERS})
+        self.assertEqual({sample["benchmark"] for sample in samples}, {"stream"})
+        self.assertEqual({(s["axes"]["loop"], s["container"]) for s in samples}, {(b, c) for b in loops for c in CONTAINERS})
         for sample in samples:
             per_ns = sample["iterations"] * sample["length"] / sample["duration_ns"]
-            self.assertAlmostEqual(sample["gbytes_per_s"] / (loops[sample["benchmark"]] * per_ns), 1)
-            self.assertEqual(sample["mflops"] is None, sample["benchmark"] == "copy")
+            self.assertAlmostEqual(sample["gbytes_per_s"] / (loops[sample["axes"]["loop"]] * per_ns), 1)
+            self.assertEqual(sample["mflops"] is None, sample["axes"]["loop"] == "copy")
 
     def test_streaming_stores_are_right(self):
-        self.samples("stream", *SMALL, "--stores", "streaming", "--threads", "1,2", says="has regular stores only")
+        samples = self.samples("stream", *SMALL, "--stores", "streaming", "--threads", "1,2")
+        self.assertEqual({s["container"] for s in samples if s["stores"] == "regular"}, {"numa_vector-expression"})
 
 
 class Relax(Loops):
@@ -187,7 +192,7 @@ class Relax(Loops):
                 "relax", *SHORT, "--rows", str(rows), "--columns", str(columns), "--threads", "1,2,3"
             )
             self.assertEqual({(s["container"], s["decomposition"]) for s in samples},
-                             {(c, d) for c in GRIDS for d in ("horizontal", "vertical")})  # fmt: skip
+                             {(c, d) for c in GRIDS for d in ("horizontal", "vertical", "vertical-by-row")})  # fmt: skip
             for sample in samples:
                 points = (rows - 2) * (columns - 2) * sample["sweeps"]
                 self.assertEqual(sample["sweeps"], sample["iterations"])
@@ -200,14 +205,15 @@ class Relax(Loops):
 
     def test_every_initialisation_is_right(self):
         size = ["--rows", "1e1", "--columns", "1e1", "--threads", "2"]
-        samples = self.samples("relax", *SHORT, *size, "--containers", "all", "--init", "all")
+        samples = self.samples("relax", *SHORT, *size, "--containers", "all", "--init", "all", says="leaving out")
         self.assertEqual({sample["container"] for sample in samples}, set(GRIDS))
         self.assertEqual({sample["initialisation"] for sample in samples}, {"serial", "parallel", "allocator"})
         ended = nearfar("bench", "relax", *SHORT, *size, "--containers", "vector", "--init", "serial,parallel")
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual(
             ended.stderr,
-            "nearfar: leaving out: vector has no initialisation 'parallel' in vertical decomposition, only: serial\n",
+            "nearfar: leaving out container 'vector' in part: vector has no initialisation 'parallel' in vertical-by-row"
+            " decomposition, only: serial\n",
         )
 
 
@@ -223,24 +229,26 @@ class BadInput(Loops):
     def test_unknown_names_suggest_the_nearest(self):
         self.assert_refused("trad", saying=["'trad'", "did you mean 'triad'"])
         self.assert_refused("triad", "--containers", "vectr", saying=["'vectr'", "did you mean 'vector'"])
-        self.assert_refused("triad", "--init", "paralel", saying="did you mean 'parallel'")
-        self.assert_refused("triad", "--stores", "streamin", saying="did you mean 'streaming'")
-        self.assert_refused("relax", "--decomposition", "vertica", saying="did you mean 'vertical'")
-        self.assert_refused("triad", "--placement", "interleaf", saying="did you mean 'interleave'")
+        self.assert_refused("triad", "--init", "paralel", saying=["'paralel'", "parallel"])
+        self.assert_refused("triad", "--stores", "streamin", saying=["'streamin'", "streaming"])
+        self.assert_refused("relax", "--decomposition", "vertica", saying=["'vertica'", "vertical"])
+        self.assert_refused("triad", "--placement", "interleaf", saying=["'interleaf'", "interleave"])
         self.assert_refused("triad", "--pin", "scater", saying="'scater'")
 
     def test_numbers_out_of_range(self):
         for lengths in ["0", "-1", "1.5", "ten", "1e13", ""]:
-            self.assert_refused("triad", "--lengths", lengths, saying="--lengths")
+            self.assert_refused("triad", "--lengths", lengths, saying="--length")
         for threads in ["0", "-1", "5000"]:
             self.assert_refused("triad", "--threads", threads, saying="--threads")
         for time in ["0", "-1", "nan", "1e9"]:
             self.assert_refused("relax", "--min-time", time, saying="--min-time")
         self.assert_refused("triad", "--repetitions", "0", saying="--repetitions")
+        self.assert_refused("triad", "--precision", "2", saying="--precision")
         for option in ["--rows", "--columns"]:
             for count in ["0", "-1", "1.5", "2e9", "4294967296"]:
                 self.assert_refused("relax", option, count, saying=[option, f"'{count}'"])
-        for option, allowed in [("--segments", "1 to 1e9"), ("--padding", "0 to 1e9"), ("--chunk", "0 to 1e12")]:
+        allowed_of = {"--segments": "0 to 1000000000", "--padding": "0 to 1000000000", "--chunk": "0 to 1000000000000"}
+        for option, allowed in allowed_of.items():
             for count in ["-5", "1.5", "ten", "18446744073709551608"]:
                 self.assert_refused("triad", option, count, saying=[option, f"from {allowed}", f"'{count}'"])
         self.assert_refused("triad", "--placement", "bind:99", saying="'99'")
@@ -260,22 +268,70 @@ class BadInput(Loops):
             ["triad", "--containers", "vector", "--init", "parallel"],
             ["triad", "--containers", "numa_vector", "--chunk", "9"],
             ["triad", "--containers", "segmented", "--chunk", "8"],
-            ["triad", "--containers", "segmented-iterator", "--stores", "streaming"],
             ["triad", "--containers", "padded", "--padding", "4"],
-            ["triad", "--containers", "segmented", "--padding", "64"],
             ["relax", "--containers", "object-array"],
             ["relax", "--rows", "2"],
             ["relax", "--rows", "1e9", "--columns", "1e9"],
         ]:
-            self.assert_refused(*arguments, saying="no combination of the given values exists")
+            self.assert_refused(*arguments, saying=["cannot run container"] if "--containers" in arguments else ["nothing can run here"])
 
-    def test_output_replaces_only_results_of_loops(self):
-        other = self.folder / "locks.jsonl"
-        other.write_text('{"schema":"nearfar.results/1"}\n')
-        ended = nearfar("bench", "triad", *SMALL, "--output", str(other))
+    def test_settings_that_no_container_takes_are_pointed_out(self):
+        for arguments in [["segmented-iterator", "--stores", "streaming"], ["segmented", "--padding", "64"]]:
+            ended = nearfar("bench", "triad", *SMALL, "--threads", "1", "--containers", *arguments)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertIn(f"{arguments[1]} has no effect: none of the chosen containers takes it", ended.stderr)
+
+
+class Common(Loops):
+    """What loops have since they are benchmarks like all others."""
+
+    def test_sweeps_go_on_where_they_were_ended(self):
+        study = self.folder / "s.json"
+        study.write_text(json.dumps({
+            "benchmark": ["triad", "relax"], "threads": [1], "length": [100], "rows": 10, "columns": 10,
+            "min_time": 0.0005, "pinning": "0", "containers": ["array", "vector"], "repetitions": 2,
+        }))  # fmt: skip
+        sweep = ["sweep", str(study), "--output", "r.jsonl"]
+        ended = nearfar(*sweep, cwd=self.folder)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        records = [json.loads(line) for line in (self.folder / "r.jsonl").read_text().splitlines()]
+        samples = [record for record in records if record["record"] == "sample"]
+        self.assertEqual({(s["benchmark"], s["container"]) for s in samples},
+                         {(b, c) for b in ("triad", "relax") for c in ("array", "vector")})  # fmt: skip
+        self.assertEqual({sample["pinning"] for sample in samples}, {"0"})
+        again = nearfar(*sweep, cwd=self.folder)
+        self.assertEqual(again.returncode, 0)
+        self.assertIn("repetitions are there already", again.stderr)
+        self.assertEqual(again.stdout, ended.stdout)
+        more = nearfar(*sweep, "--repetitions", "3", cwd=self.folder)
+        self.assertEqual(more.returncode, 0, more.stderr)
+        listed = nearfar("sweep", str(study), "--list")
+        self.assertIn("triad array, 1 thread", listed.stdout)
+
+    def test_locks_and_loops_do_not_share_a_world(self):
+        study = self.folder / "s.json"
+        study.write_text(json.dumps({"benchmark": "triad", "world": "threads"}))
+        ended = nearfar("sweep", str(study), "--output", str(self.folder / "r.jsonl"))
         self.assertEqual(ended.returncode, 2)
-        self.assertIn("locks.jsonl", ended.stderr)
-        self.assertEqual(other.read_text(), '{"schema":"nearfar.results/1"}\n')
+        self.assertIn("it does not exist in this world", ended.stderr)
+
+    def test_precision_ends_a_case_early(self):
+        samples = self.samples_of_any_count("triad", "--min-time", "0.0005", "--lengths", "1000", "--containers", "array",
+                                            "--threads", "1", "--repetitions", "20", "--precision", "0.99")  # fmt: skip
+        self.assertEqual(len(samples), 6)
+
+    def samples_of_any_count(self, *arguments):
+        ended = nearfar("bench", *arguments, "--output", "p.jsonl", cwd=self.folder)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        records = [json.loads(line) for line in (self.folder / "p.jsonl").read_text().splitlines()]
+        return [record for record in records if record["record"] == "sample"]
+
+    def test_list_names_the_containers(self):
+        listed = json.loads(nearfar("list", "--json").stdout)
+        (kind,) = [kind for kind in listed["kinds"] if kind["name"] == "container"]
+        self.assertEqual([each["name"] for each in kind["objects"]][0], "array")
+        self.assertEqual({each["name"] for each in kind["objects"]}, set(CONTAINERS))
+        self.assertLessEqual({"triad", "stream", "relax"}, {each["name"] for each in listed["benchmarks"]})
 
 
 class Help(unittest.TestCase):
@@ -284,7 +340,7 @@ class Help(unittest.TestCase):
             text = nearfar("bench", name, "--help").stdout
             for option in ["--containers", "--init", "--threads", "--pin", "--repetitions", "--min-time", "--output"]:
                 self.assertIn(option, text)
-            self.assertIn("numa_vector", text)
+            self.assertIn("Names from 'nearfar list'", text)
             self.assertIn(name, nearfar("bench", "--help").stdout)
 
 

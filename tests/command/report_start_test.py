@@ -75,11 +75,11 @@ class ReportStart(unittest.TestCase):
 
     def test_one_that_is_stopped_through_a_shell(self):
         ended = self.nearfar("report", "a", NEARFAR_PYTHON=self.program("sh -c 'kill $$'"))
-        self.assertEqual(ended.returncode, 2, ended.stderr)
-        self.assertIn("the report was stopped by a signal", ended.stderr)
+        self.assertEqual(ended.returncode, 128 + 15, ended.stderr)
+        self.assertIn("nearfar: signal 15 (Terminated) ended the report\n", ended.stderr)  # beside the shell's own words
 
     def test_status_of_the_package(self):
-        for status in [0, 1, 2]:
+        for status in [0, 1, 2, 3]:
             self.assertEqual(self.of_fake_package("compare", "a", "b", FAKE_STATUS=str(status))[0], status)
 
     def test_errors_of_the_package_keep_their_status(self):

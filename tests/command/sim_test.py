@@ -352,10 +352,11 @@ class Latencies(InEmptyFolder):
                          [sample["acquire_p99"] for sample in self.samples("r.jsonl")[1]])  # fmt: skip
         self.succeed("report", "r.jsonl", "upb.jsonl")
         page = (self.folder / "nearfar-report" / "index.html").read_text()
-        self.assertEqual(page.count("99.9th percentile of the latency of acquisitions in ns"), 4, "head and caption of two tables")
-        compared = self.succeed("compare", "r.jsonl", "again.jsonl", "--json")
-        self.assertEqual(len(compared.splitlines()), 2)
-        self.assertNotIn("column", compared)
+        self.assertGreaterEqual(page.count("99.9th percentile of the latency of acquisitions in ns"), 4, "head and notes of two tables")
+        compared = self.nearfar("compare", "r.jsonl", "again.jsonl", "--json")
+        self.assertEqual(compared.returncode, 3, "two repetitions are too few to tell")
+        self.assertEqual(len(compared.stdout.splitlines()), 2)
+        self.assertNotIn("column", compared.stdout)
 
     def test_of_locks_one_by_one(self):
         self.succeed("sim", "upb", "--locks", "cohort", *SHAPE, "--latency-count", "7", "--output", "upb.jsonl")

@@ -10,9 +10,6 @@
 namespace nearfar::simulation::testing {
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
-const auto is_set = [](std::uint64_t value) { return value != 0; };
-
 /// Two cells on one line, and one on its own line.
 struct alignas(cache_line) three_cells {
   world::near<std::uint64_t> left{};
@@ -149,6 +146,30 @@ TEST(any_of_several, sees_what_is_written_while_it_reads_another) {
           EXPECT_LE(w.now(), nanoseconds(2000));
         }
       });
+}
+
+TEST(any_of_several, looks_only_after_pauses_if_asked) {
+  machine on = free_machine();
+  run(on, placed("node:1 core:2", 2), [](world& w) {
+    world::near_segment<two_cells> cells(w);
+    auto& cell = cells.at(0).second;
+    if (w.rank() == 0) {
+      w.delay(nanoseconds(350));
+      cell.store(7, relaxed);
+      return;
+    }
+    satisfied_condition found{};
+    // Looks at 100, 300 and 700 ns.
+    EXPECT_EQ(span_of(w,
+                      [&] {
+                        found = w.await_any_after_pauses(
+                            {.shortest = nanoseconds(100), .longest = nanoseconds(400)},
+                            when(cells.at(0).first, is_set), when(cell, is_set));
+                      }),
+              700);
+    EXPECT_EQ(found.index, 1U);
+    EXPECT_EQ(found.value, 7U);
+  });
 }
 
 TEST(any_of_several, is_for_words_in_place) {

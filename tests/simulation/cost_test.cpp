@@ -10,8 +10,6 @@
 namespace nearfar::simulation::testing {
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
-
 struct near_spans {
   std::int64_t first_load, second_load, store, atomic_after_store, owned_atomic;
 };

@@ -13,9 +13,6 @@
 namespace nearfar::simulation::testing {
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
-const auto is_set = [](std::uint64_t value) { return value != 0; };
-
 /// Everything that a rank can wait for, at rank 0, which sets it all.
 struct everything {
   explicit everything(world& w) : here(&w), cells(w), words(w), channel(w) {}

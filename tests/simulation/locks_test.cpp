@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "bench/benchmark.hpp"
-#include "bench/catalogue.hpp"
-#include "bench/ecsb.hpp"
+#include "bench/kinds/locks/ecsb.hpp"
+#include "bench/kinds/locks/lock_catalogue.hpp"
+#include "bench/kinds/locks/upb.hpp"
+#include "bench/kinds/rw_locks/rw_benchmarks.hpp"
+#include "bench/kinds/rw_locks/rw_catalogue.hpp"
 #include "bench/latencies.hpp"
-#include "bench/rw_benchmarks.hpp"
-#include "bench/rw_catalogue.hpp"
-#include "bench/upb.hpp"
 #include "nearfar/lock/biased_queue.hpp"
 #include "nearfar/lock/cohort_lock.hpp"
 #include "nearfar/lock/hmcs_lock.hpp"

@@ -11,8 +11,6 @@
 namespace nearfar::simulation::testing {
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
-
 constexpr std::size_t lines = 8;
 using large = std::array<std::uint64_t, lines * cache_line / sizeof(std::uint64_t)>;
 constexpr std::int64_t bytes_beyond_a_word = sizeof(large) - sizeof(std::uint64_t);

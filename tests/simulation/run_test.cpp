@@ -12,7 +12,6 @@
 namespace nearfar::simulation::testing {
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
 using trace = std::vector<std::tuple<int, std::int64_t, std::uint64_t>>;
 
 /// A program with near and far words, signals and waits.
@@ -95,9 +94,9 @@ TEST(runs, rethrow_what_the_lowest_rank_threw) {
 }
 
 TEST(runs, refuse_machines_that_cannot_be) {
-  for (const unsigned lines : {0U, ~0U}) {
+  for (const unsigned at_once : {0U, ~0U}) {
     machine on = plain_machine();
-    on.near.lines_at_once = lines;
+    on.near.lines_at_once = at_once;
     EXPECT_THROW(run(on, placed("node:1 core:4", 4), [](world&) {}), error);
   }
 }

@@ -1,6 +1,8 @@
 /// \file Machines on which nothing costs time. A test adds the one cost that it is about.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -16,6 +18,9 @@ namespace nearfar::simulation::testing {
 
 using engine::world;
 using std::chrono::nanoseconds;
+
+inline constexpr auto relaxed = std::memory_order_relaxed;
+inline constexpr auto is_set = [](std::uint64_t value) { return value != 0; };
 
 inline constexpr std::array<transfer, transfer_count> all_transfers{
     transfer::put, transfer::get, transfer::atomic, transfer::accumulate, transfer::message};

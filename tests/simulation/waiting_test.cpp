@@ -12,9 +12,6 @@
 namespace nearfar::simulation::testing {
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
-const auto is_set = [](std::uint64_t value) { return value != 0; };
-
 TEST(waits, end_at_the_poll_after_the_store_when_the_line_is_here) {
   machine on = free_machine();
   on.near = {.hit = 10, .atomic = 0, .same_core = 0, .same_cache = 300, .same_numa = 0, .same_node = 0};

@@ -8,11 +8,14 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <vector>
 
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/kept_work.hpp"
+#include "apps/nearfar/shared/regular_file.hpp"
 #include "nearfar/core/checks.hpp"
 #include "version.hpp"
 
@@ -166,9 +169,15 @@ std::string in_a_cell(const std::string& plan) {
 class matrix {
  public:
   explicit matrix(const check_all_options& options)
-      : options_(&options), results_(options.files, options.prints_json) {}
+      : options_(&options), results_(options.files, options.prints_json) {
+    results_.take_limits_for_complete();
+  }
 
-  int run() {
+  /// Keeps the records so far if no more results come. Returns what the user has to know of it.
+  [[nodiscard]] std::string keep() { return results_.keep(); }
+
+  int run(kept_work& work) {
+    work_ = &work;
     if (!options_->markdown.empty()) read_page();
     print_head();
     for (const checkable& lock : checkables())
@@ -184,14 +193,13 @@ class matrix {
     print_unsound();
     print_reliances();
     run_plans();
-    const int status = results_.finish();
+    const int status = work.finish([&] { return results_.finish(); });
     if (!options_->markdown.empty()) write_page();
     const bool all_caught =
         std::all_of(unsound_.begin(), unsound_.end(), [](const auto& row) { return row.is_caught(); }) &&
         std::all_of(plans_.begin(), plans_.end(),
                     [](const plan_row& row) { return row.is_sound || row.is_right(); });
-    if (!all_caught)
-      fmt::print(stderr, "nearfar: the checker does not find the fault of an unsound lock or channel\n");
+    if (!all_caught) remark("the checker does not find the fault of an unsound lock or channel");
     return all_caught ? status : failure;
   }
 
@@ -255,7 +263,7 @@ class matrix {
         const checked one = run_check(each, lock, {.executions = most_executions()});
         done.is_whole = done.is_whole && one.result.complete;
         done.cells[column].add(one.result);
-        results_.add(one);
+        add(one);
         if (one.result.found || one.is_undecided)
           done.violations += fmt::format("{}{} ({}, {})", done.violations.empty() ? "" : ", ",
                                          one.is_undecided ? "undecided" : name(one.result.found->what),
@@ -288,7 +296,7 @@ class matrix {
           of, object, {.executions = options_->quick ? most_executions_if_quick : most_executions_of_a_plan});
       row.sum.add(one.result);
       row.is_whole = row.is_whole && one.result.complete;
-      results_.add(one);
+      add(one);
       if (one.result.found || one.is_undecided)
         row.violations +=
             fmt::format("{}{} ({})", row.violations.empty() ? "" : ", ",
@@ -382,6 +390,7 @@ class matrix {
   // ---- the page
 
   void read_page() {
+    refuse_irregular(options_->markdown);
     std::ifstream stream(options_->markdown);
     std::ostringstream text;
     if (stream) text << stream.rdbuf();
@@ -395,6 +404,11 @@ class matrix {
     // That it can be written is to be known before the hours of work.
     if (access(options_->markdown.c_str(), W_OK) != 0)
       throw usage_error(fmt::format("'{}' cannot be written", options_->markdown));
+  }
+
+  void add(const checked& one) {
+    const auto hold = work_->hold();
+    results_.add(one);
   }
 
   void write_page() const {
@@ -439,13 +453,14 @@ class matrix {
                            in_a_cell(row.of.plan), counted(row.sum), timed(row.sum), row.result());
     std::string page = page_;
     page.replace(begin_, end_ - begin_, table + "\n");
-    bench::output_file file(options_->markdown, "", "page");
+    bench::output_file file(options_->markdown, "", "page", {.is_replaced = true});
     file.write(page);
     file.commit();
   }
 
   const check_all_options* options_;
   check_results results_;
+  kept_work* work_ = nullptr;
   std::vector<row> rows_;
   std::vector<unsound_row> unsound_;
   std::vector<reliance_row> reliances_;
@@ -457,6 +472,14 @@ class matrix {
 
 }  // namespace
 
-int check_all(const check_all_options& options) { return matrix(options).run(); }
+int check_all(const check_all_options& options) {
+  std::optional<matrix> all;
+  kept_work work([&](const std::string&) { return all ? all->keep() : std::string(); });
+  {
+    const auto hold = work.hold();
+    all.emplace(options);
+  }
+  return all->run(work);
+}
 
 }  // namespace nearfar::command

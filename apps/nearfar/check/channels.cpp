@@ -15,7 +15,7 @@
 
 #include "apps/nearfar/check/checkable.hpp"
 #include "apps/nearfar/check/fifo_plan.hpp"
-#include "bench/channel_catalogue.hpp"
+#include "bench/kinds/channels/channel_catalogue.hpp"
 #include "nearfar/channel/strategies.hpp"
 #include "nearfar/checker/linearizability.hpp"
 #include "nearfar/core/error.hpp"
@@ -70,8 +70,12 @@ constexpr std::array checked_strategies{
     strategy_of<spsc_ring>("spsc_ring"),
     strategy_of<ring_of<spin>::mpmc>("spin"),
     strategy_of<ring_of<spin>::mpsc>("spin.mpsc"),
+    strategy_of<ring_of<published_spin>::mpmc>("spin.published"),
+    strategy_of<ring_of<published_spin>::mpsc>("spin.published.mpsc"),
     strategy_of<ring_of<ticket>::mpmc>("ticket"),
     strategy_of<ring_of<ticket>::mpsc>("ticket.mpsc"),
+    strategy_of<ring_of<published_ticket>::mpmc>("ticket.published"),
+    strategy_of<ring_of<published_ticket>::mpsc>("ticket.published.mpsc"),
     strategy_of<ring_of<partitioned_ticket>::mpmc>("partitioned_ticket"),
     strategy_of<ring_of<partitioned_ticket>::mpsc>("partitioned_ticket.mpsc"),
     strategy_of<ring_of<parking>::mpmc>("parking"),
@@ -80,9 +84,12 @@ constexpr std::array checked_strategies{
     strategy_of<flagged_by<flags::twofold>::mpsc>("flagged.mpsc"),
     strategy_of<flagged_by<flags::single>::mpmc>("flagged.single"),
     strategy_of<flagged_by<flags::binary>::mpmc>("flagged.published"),
+    strategy_of<flagged_by<flags::binary>::mpsc>("flagged.published.mpsc"),
+    strategy_of<headless_ring>("headless"),
     strategy_of<list_of<ticket, fixed>::mpmc>("ticket_list.fixed", true),
     strategy_of<list_of<spin, fixed>::mpmc>("spin_list.fixed", true),
     strategy_of<lock_free_list_of<fixed>::mpmc>("lock_free_list.fixed", true),
+    strategy_of<lock_free_list_of<fixed>::mpsc>("lock_free_list.fixed.mpsc", true),
     strategy_of<segments_of<fixed>::mpmc>("segments.fixed", true),
     strategy_of<rendezvous>("rendezvous"),
 };
@@ -98,7 +105,8 @@ std::string absence_of(const std::string& name) {
   if (find_strategy(name) != nullptr) return "";
   if (name.starts_with("mutex") || name.starts_with("pthread_"))
     return "it waits in a lock of the system, which the checker cannot observe";
-  const std::string fixed_form = name.substr(0, name.find('.')) + ".fixed";
+  std::string fixed_form = name.substr(0, name.find('.')) + ".fixed";
+  if (name.ends_with(".mpsc") && find_strategy(fixed_form + ".mpsc") != nullptr) fixed_form += ".mpsc";
   return fmt::format(
       "its nodes are in the heap of one process, and the checker has ranks of a node; check "
       "'{}', which has as many nodes as its capacity",

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "bench/catalogue.hpp"
-#include "bench/rw_catalogue.hpp"
+#include "bench/kinds/locks/lock_catalogue.hpp"
+#include "bench/kinds/rw_locks/rw_catalogue.hpp"
 #include "nearfar/checker/lock_program.hpp"
 
 namespace nearfar::command {

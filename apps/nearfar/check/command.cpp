@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +28,7 @@
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "bench/object.hpp"
+#include "nearfar/lock/local_passes.hpp"
 
 namespace nearfar::command {
 
@@ -70,8 +73,7 @@ Value parse_name(const value_names<Value, Count>& names, const std::string& text
   if (const auto value = value_in(names, text)) return *value;
   std::vector<std::string> known;
   for (const auto& [value, name] : names) known.emplace_back(name);
-  throw usage_error(fmt::format("{} cannot be '{}'{}; it can be: {}", option, text, suggestion(text, known),
-                                fmt::join(known, ", ")));
+  throw usage_error(unknown_name(option, text, known));
 }
 
 std::vector<checker::delivery_mode> parse_modes(const std::vector<std::string>& texts) {
@@ -99,8 +101,8 @@ void complete(check_command_options& options) {
   if (const auto promised = parse_promises(options.promises))
     options.of.promised = *promised;
   else
-    throw usage_error(fmt::format("--promises cannot be '{}'; it can be: {}, all, none", options.promises,
-                                  promises_text({true, true, true, true})));
+    throw usage_error(fmt::format("--promises '{}' is unknown; choose some of {}, or all, or none",
+                                  options.promises, promises_text({true, true, true, true})));
   // Two nodes unless there is one rank only.
   if (!options.has_nodes) options.of.nodes = std::clamp(options.of.ranks, 1, 2);
   if (!options.has_readers) options.of.readers = usual_readers(options.of.ranks);
@@ -152,8 +154,7 @@ std::string option_of(checked_kind kind) { return fmt::format("--{}", plural(kin
     if (known->find(name) != nullptr)
       throw usage_error(
           fmt::format("cannot check {} '{}': it does not exist in the checked world", known->title, name));
-  throw usage_error(
-      fmt::format("unknown {} '{}'{}; 'nearfar list' shows all", title, name, suggestion(name, names)));
+  throw usage_error(unknown_name(title, name, names, "'nearfar list' shows all"));
 }
 
 const checkable& find_object(const std::string& name, checked_kind kind) {
@@ -398,23 +399,46 @@ const checkable& object_to_replay(const recorded_schedule& recorded, const std::
   }
 }
 
+/// Why the run is not the recorded one, in a sentence, or nothing. Deadlocks and wrong histories show at the
+/// end of a run, so that a run that goes on after the recorded steps is another one.
+std::string departure(const recorded_schedule& recorded, const checker::replayed& shown) {
+  const std::size_t steps = recorded.found.schedule.size();
+  const bool shows_at_end =
+      recorded.found.what == checker::fault::deadlock || recorded.found.what == checker::fault::history;
+  if (steps == 0) return "the file has no steps";
+  if (recorded.missing != 0)
+    return fmt::format("the file lacks {} of its {} steps", recorded.missing, steps + recorded.missing);
+  if (shown.refused != 0)
+    return fmt::format("{} of the {} recorded steps could not be taken: the {} or the file has changed since",
+                       shown.refused, steps, name(recorded.of.kind));
+  if (shows_at_end && shown.steps.size() > steps)
+    return fmt::format("the run went on after the {} recorded step{}", steps, steps == 1 ? "" : "s");
+  return "";
+}
+
 /// Prints the outcome of the recorded fault, and returns the command's status.
 int print_outcome(const recorded_schedule& recorded, const checker::replayed& shown) {
   if (shown.found && shown.found->what == checker::fault::livelock) {
     fmt::print("\n  Undecided: the schedule was cut off after {} steps, beyond the file's step_limit.\n",
                shown.found->schedule.size());
-    return undecided;
+    return incomplete;
   }
+  const std::string why = departure(recorded, shown);
   if (shown.found) {
-    fmt::print("\n  {}\n", shown.found->what == recorded.found.what
-                               ? "The violation happens again."
-                               : "A violation of another kind than the recorded one.");
+    fmt::print("\n  {}{}.\n",
+               shown.found->what == recorded.found.what ? "The violation happens again"
+                                                        : "A violation of another kind than the recorded one",
+               why.empty() ? "" : ", although " + why);
     return failure;
   }
   if (shown.why_undecided) {
     fmt::print("\n  Undecided: the judge gave up on the history of this schedule.\n  {}\n",
                *shown.why_undecided);
-    return undecided;
+    return incomplete;
+  }
+  if (!why.empty()) {
+    fmt::print("\n  Undecided: the schedule could not be followed: {}.\n", why);
+    return incomplete;
   }
   fmt::print("\n  The violation does not happen again: nothing found under this schedule.\n");
   return success;
@@ -424,7 +448,7 @@ int run_replay(const check_command_options& options) {
   const recorded_schedule recorded = read_schedule(options.replay);
   const checkable& object = object_to_replay(recorded, options.replay);
   std::optional<bench::output_file> svg;
-  open_svg(svg, options.files.svg);
+  open_svg(svg, options.files);
   const checker::replayed shown =
       replay(object.program(recorded.of), options_of(recorded.of), recorded.found.schedule);
   fmt::print("# nearfar check --replay {}: recorded {}\n{}", options.replay, name(recorded.found.what),
@@ -433,9 +457,6 @@ int run_replay(const check_command_options& options) {
     svg->write(diagram(recorded.of, shown));
     svg->commit();
   }
-  if (shown.refused != 0)
-    fmt::print("\n  {} of the {} recorded steps could not be taken: the {} has changed since.\n",
-               shown.refused, recorded.found.schedule.size(), name(object.kind));
   return print_outcome(recorded, shown);
 }
 
@@ -516,6 +537,20 @@ int run_check_command(const CLI::App& command, check_command_options options) {
     refuse_beside(command, "--replay", {"--all", "--json", "--output", "--trace"}, "prints one schedule");
   }
   if (options.all) refuse_beside(command, "--all", bounds, "checks a fixed set");
+  if (value_in(tier_names, options.tier) && options.tier != name_in(tier_names, checker::search::random))
+    for (const char* option : {"--seed", "--depth"})
+      if (command.count(option) != 0)
+        throw usage_error(
+            fmt::format("{} belongs to --tier random: add that, or leave {} out", option, option));
+  if (options.files.older.is_replaced && !options.files.any())
+    throw usage_error(
+        "--overwrite belongs to --output, --trace and --svg: add one, or leave --overwrite out");
+  if (options.files.output == "-") {
+    if (options.files.older.is_extended)
+      throw usage_error("--append adds to a file; leave it out with --output -");
+    options.prints_json = true;
+    options.files.output.clear();
+  }
   if (!options.all)
     for (const char* part : {"--quick", "--markdown"})
       if (command.count(part) != 0) throw usage_error(fmt::format("{} belongs to --all", part));
@@ -550,24 +585,32 @@ void add_bounds(CLI::App& command, check_command_options& options) {
                      "Operations of each rank of a queue, map or channel (default: a few that meet)");
   command
       .add_option("--capacity", options.of.capacity,
-                  "Room in a queue for each rank, or in a channel (default: for all values, and 1)")
-      ->check(at_least_one());
+                  "Room of a queue at each rank (default: for all values), or of a channel (default: 1)")
+      ->check(whole_number(1, most_capacity));
   command.add_option("--ranks", options.of.ranks, "Ranks, 1 to 64; an exhaustive search takes 4 in practice")
+      ->check(whole_number(1, most_checked_ranks))
       ->capture_default_str();
   command.add_option("--acquisitions", options.of.acquisitions, "Acquisitions of each rank")
+      ->check(whole_number(1, std::numeric_limits<int>::max()))
       ->capture_default_str();
-  command.add_option(
-      "--nodes", options.of.nodes,
-      "Nodes, over which the ranks are spread evenly (default: 2, and 1 for locks of one node)");
-  command.add_option(
-      "--readers", options.of.readers,
-      "Last ranks, which read; only reader-writer locks are then chosen (default: half, 1 at least)");
-  command.add_option("--home", options.of.home, "Home rank of a lock or queue")->capture_default_str();
+  command
+      .add_option("--nodes", options.of.nodes,
+                  "Nodes, over which the ranks are spread evenly (default: 2, and 1 for locks of one node)")
+      ->check(whole_number(1, most_checked_ranks));
+  command
+      .add_option(
+          "--readers", options.of.readers,
+          "Last ranks, which read; only reader-writer locks are then chosen (default: half, 1 at least)")
+      ->check(whole_number(0, most_checked_ranks));
+  command.add_option("--home", options.of.home, "Home rank of a lock or queue")
+      ->check(whole_number(0, most_checked_ranks - 1))
+      ->capture_default_str();
   command.add_flag("--try-first", options.of.try_first,
                    "Acquire by try_lock first, then by lock; only locks with try_lock");
   command
       .add_option("--max-local-passes", options.of.max_local_passes,
                   "Hand-overs within a node before another node's turn")
+      ->check(whole_number(0, most_local_passes))
       ->capture_default_str();
   command
       .add_option("--mode", options.modes,
@@ -579,8 +622,7 @@ void add_bounds(CLI::App& command, check_command_options& options) {
       ->capture_default_str();
   command.add_option(
       "--near", options.near,
-      "Values that a load of a near cell returns (default: release_acquire, and sequential for "
-      "--tier hash):\n"
+      "Values that a load of a near cell returns (default: release_acquire; sequential with --tier hash):\n"
       "  sequential       the last one stored\n"
       "  release_acquire  any that C++ allows");
   command
@@ -598,6 +640,7 @@ void add_bounds(CLI::App& command, check_command_options& options) {
                   "  causal_messages    messages come after those that led to them")
       ->capture_default_str();
   command.add_option("--crashes", options.of.crashes, "Ranks that may stop for good, each at any step")
+      ->check(whole_number(0, most_checked_ranks))
       ->capture_default_str();
   command
       .add_option("--tier", options.tier,
@@ -609,20 +652,21 @@ void add_bounds(CLI::App& command, check_command_options& options) {
   command.add_option("--seed", options.of.seed, "Seed of random schedules")->capture_default_str();
   command
       .add_option("--depth", options.of.depth, "Changes of priority in every second random schedule, 1 to 64")
-      ->check(CLI::Range(1, 64))
+      ->check(whole_number(1, 64))
       ->capture_default_str();
   command.add_option("--executions", options.executions,
-                     "Executions after which a search ends (default: none, 10000 at random, 20000 of a usual "
-                     "plan)");
-  command.add_option("--time-limit", options.time_limit, "Seconds after which a search ends (default: none)");
+                     "Executions after which a search ends (default: no limit; 10000 with --tier random; "
+                     "20000 without --plan; 0: the default)");
+  command.add_option("--time-limit", options.time_limit,
+                     "Seconds after which a search ends; 0: no limit (default: no limit)");
   command.add_option("--jobs", options.jobs, "Processors for an exhaustive search, 1 to 1024")
-      ->check(CLI::Range(1, 1024))
+      ->check(whole_number(1, 1024))
       ->capture_default_str();
   command
       .add_option(
           "--step-limit", options.of.step_limit,
           "Steps after which a schedule is cut off (default: 20000, or 200 an operation if that is more)")
-      ->check(at_least_one());
+      ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()));
 }
 
 }  // namespace
@@ -635,7 +679,15 @@ void add_check(CLI::App& app, int& status) {
   options->promises = promises_text(options->of.promised);
   add_bounds(*command, *options);
   command->add_flag("--json", options->prints_json, "Print records (JSON Lines) in place of text");
-  command->add_option("--output", options->files.output, "Write the records to this file too");
+  CLI::Option* const output =
+      command->add_option("--output", options->files.output,
+                          "Write the records to this file too; -: to standard output, in place of text");
+  options->files.older.is_extendable = true;
+  CLI::Option* const append = command
+                                  ->add_flag("--append", options->files.older.is_extended,
+                                             "Add the records to an existing file of --output")
+                                  ->needs(output);
+  add_overwrite_option(*command, options->files.older)->excludes(append);
   command->add_option("--trace", options->files.trace,
                       "Write the schedule of the first violation to this file");
   command->add_option("--svg", options->files.svg, "Draw the first violation, or the replayed schedule");
@@ -650,7 +702,9 @@ void add_check(CLI::App& app, int& status) {
         "before all others.\n    nearfar check --queues ticket_queue --plan 'push 1; try_pop | push 2, "
         "try_pop'\nOperations of queues: {}.\nOperations of maps: {}.\nOperations of channels: {}.\n"
         "In the end one rank empties the queue or channel, or finds every key.\n\n"
-        "Exit status: 0 nothing found, 1 a violation, 2 bad input, 3 undecided. "
+        "Exit status: 0 all explored and nothing found, 1 a violation, 2 bad input, 3 undecided or ended by "
+        "a "
+        "limit. "
         "docs/verification.md explains.",
         operations_of_kind(checked_kind::queue), operations_of_kind(checked_kind::map),
         operations_of_kind(checked_kind::channel));

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "apps/nearfar/check/checkable.hpp"
-#include "bench/map_catalogue.hpp"
+#include "bench/kinds/maps/map_catalogue.hpp"
 #include "nearfar/checker/linearizability.hpp"
 #include "nearfar/checker/map_calls.hpp"
 

@@ -53,8 +53,9 @@ const plan_word& find_word(std::string_view name, const plan_language& of) {
   if (found != of.words.end()) return *found;
   std::vector<std::string> known;
   for (const plan_word& one : of.words) known.emplace_back(one.name);
-  throw usage_error(fmt::format("--plan: a {} has no operation '{}'{}; it has: {}", of.kind, name,
-                                suggestion(name, known), words_text(of)));
+  throw usage_error(fmt::format(
+      "--plan: {}", unknown_name(fmt::format("{} operation", of.kind), name, known,
+                                 fmt::format("operations of a {}: {}", of.kind, words_text(of)))));
 }
 
 std::uint64_t parse_value(std::string_view text, std::string_view operation) {
@@ -108,7 +109,11 @@ std::string part_text(const std::vector<checker::planned_operation>& part, const
 checker::object_plan parse_plan(std::string_view text, const plan_language& of) {
   checker::object_plan plan;
   if (const std::size_t end = text.find(';'); end != std::string_view::npos) {
-    plan.before = parse_part(trimmed(text.substr(0, end)), "the part before ';'", of);
+    const std::string_view before = trimmed(text.substr(0, end));
+    if (before.find('|') != std::string_view::npos)
+      throw usage_error(
+          fmt::format("--plan: only rank 0 has operations before ';': leave out '|' in '{}'", before));
+    plan.before = parse_part(before, "the part before ';'", of);
     text.remove_prefix(end + 1);
   }
   if (text.find(';') != std::string_view::npos)

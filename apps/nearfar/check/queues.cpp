@@ -12,7 +12,7 @@
 
 #include "apps/nearfar/check/checkable.hpp"
 #include "apps/nearfar/check/fifo_plan.hpp"
-#include "bench/queue_catalogue.hpp"
+#include "bench/kinds/queues/queue_catalogue.hpp"
 #include "nearfar/checker/linearizability.hpp"
 
 namespace nearfar::command {

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include "apps/nearfar/check/diagram.hpp"
@@ -18,12 +20,21 @@ namespace {
 /// Whether some schedule shows it: not what is missing in all of them.
 bool has_schedule(const checker::violation& found) { return found.what != checker::fault::unreached; }
 
+/// By which one file has one name; the name as it is where the system cannot follow it, which whoever opens
+/// the file reports.
+std::filesystem::path place_of(const std::filesystem::path& name) {
+  std::error_code failed;
+  std::filesystem::path place = std::filesystem::absolute(name, failed);
+  if (!failed) place = weakly_canonical(place, failed);
+  return failed ? name : place;
+}
+
 void refuse_shared_names(const check_files& files) {
   std::map<std::filesystem::path, const char*> taken;
   for (const auto& [option, name] :
        {std::pair("--output", &files.output), {"--trace", &files.trace}, {"--svg", &files.svg}}) {
     if (name->empty()) continue;
-    const auto [at, is_new] = taken.try_emplace(weakly_canonical(std::filesystem::absolute(*name)), option);
+    const auto [at, is_new] = taken.try_emplace(place_of(*name), option);
     if (!is_new)
       throw usage_error(fmt::format("{} and {} name the same file, '{}'", at->second, option, *name));
   }
@@ -31,16 +42,18 @@ void refuse_shared_names(const check_files& files) {
 
 }  // namespace
 
-void open_svg(std::optional<bench::output_file>& file, const std::string& path) {
-  if (!path.empty()) file.emplace(path, diagram_mark, "picture of a schedule");
+void open_svg(std::optional<bench::output_file>& file, const check_files& files) {
+  if (!files.svg.empty()) file.emplace(files.svg, diagram_mark, "picture of a schedule", files.older_whole());
 }
 
 check_results::check_results(const check_files& files, bool prints_json)
     : files_(files), prints_json_(prints_json) {
   refuse_shared_names(files);
-  if (!files.output.empty()) output_.emplace(files.output, "\"nearfar.check/", "records of nearfar check");
-  if (!files.trace.empty()) trace_.emplace(files.trace, "\"nearfar.schedule/", "schedule");
-  open_svg(svg_, files.svg);
+  if (!files.output.empty())
+    output_.emplace(files.output, "\"nearfar.check/", "records of nearfar check", files.older);
+  if (!files.trace.empty())
+    trace_.emplace(files.trace, "\"nearfar.schedule/", "schedule", files.older_whole());
+  open_svg(svg_, files);
   nlohmann::ordered_json first = provenance(
       {.benchmark = "check", .world = "checked", .topology = {}, .binding = {}, .start_time = utc_time()});
   first["schema"] = check_schema;
@@ -57,6 +70,8 @@ void check_results::add(const checked& one) {
   if (one.is_undecided && one.result.undecided != 0 && why_undecided_.empty())
     why_undecided_ = one.result.why_undecided;
   is_undecided_ = is_undecided_ || one.is_undecided;
+  ++searches_;
+  if (one.is_incomplete) ++incomplete_;
 }
 
 void check_results::record(const nlohmann::ordered_json& what) {
@@ -85,6 +100,17 @@ std::string check_results::keep() {
   return fmt::format("the records of what had been checked are in '{}'", output_->keep());
 }
 
+void check_results::say_what_is_missing() const {
+  const bool has_found = !violations_.empty();
+  if (has_found && has_schedule(*violations_.front().result.found)) return;
+  for (const std::string& file : {files_.trace, files_.svg}) {
+    if (file.empty()) continue;
+    std::error_code ignored;
+    remark("{}: '{}' is {}", has_found ? "no single schedule shows the violation" : "no violation", file,
+           std::filesystem::is_regular_file(file, ignored) ? "left as it was" : "not written");
+  }
+}
+
 int check_results::finish() {
   for (std::size_t i = 0; i < violations_.size(); ++i) {
     const checked& one = violations_[i];
@@ -104,6 +130,7 @@ int check_results::finish() {
     }
   }
   if (output_) output_->commit();
+  say_what_is_missing();
   if (!why_undecided_.empty() && !prints_json_)
     fmt::print(
         "\nUndecided: the judge gave up on some histories, so that it is not known whether they are "
@@ -113,8 +140,12 @@ int check_results::finish() {
     fmt::print(
         "\nUndecided: a schedule was cut off at the step limit. A program that repeats operations without "
         "waiting\nthrough its world does not end. A long program needs a higher --step-limit.\n");
+  const bool is_incomplete = needs_completeness_ && incomplete_ != 0;
+  if (is_incomplete && !prints_json_)
+    fmt::print("\nIncomplete: limits ended {} of {} searches before all schedules were explored.\n",
+               incomplete_, searches_);
   if (!violations_.empty()) return failure;
-  return is_undecided_ ? undecided : success;
+  return is_undecided_ || is_incomplete ? incomplete : success;
 }
 
 }  // namespace nearfar::command

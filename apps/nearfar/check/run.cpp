@@ -1,33 +1,23 @@
 #include "apps/nearfar/check/run.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "apps/nearfar/check/schedule.hpp"
+#include "apps/nearfar/shared/progress_bar.hpp"
 
 namespace nearfar::command {
 
 namespace {
 
-/// A line on a terminal's stderr that the next one overwrites, and nothing elsewhere.
-class status_line {
- public:
-  status_line() : shown_(isatty(STDERR_FILENO) != 0) {}
-  status_line(const status_line&) = delete;
-  status_line& operator=(const status_line&) = delete;
-  ~status_line() { show(""); }
-  void show(const std::string& text) const {
-    if (!shown_) return;
-    fmt::print(stderr, "\r\033[K{}", text);
-    std::fflush(stderr);
-  }
+bool is_unsound(const checked& one) { return one.object != nullptr && !one.object->is_sound; }
 
- private:
-  bool shown_;
-};
+/// Whether a random search drew as many schedules as were asked for.
+bool drew_all(const checked& one) {
+  return one.of.tier == checker::search::random && one.within.executions != 0 &&
+         one.result.executions >= one.within.executions;
+}
 
 }  // namespace
 
@@ -39,6 +29,7 @@ nlohmann::ordered_json record_of(const checked& one) {
   record["pruned"] = one.result.pruned;
   record["steps"] = one.result.steps;
   record["complete"] = one.result.complete;
+  record["sound"] = !is_unsound(one);
   record["undecided"] = one.is_undecided;
   record["undecided_histories"] = one.result.undecided;
   record["time_ns"] = one.result.time.count();
@@ -50,7 +41,7 @@ nlohmann::ordered_json record_of(const checked& one) {
 }
 
 checked run_check(const check_case& of, const checkable& object, const check_limits& within) {
-  const status_line shown;
+  progress_line shown;
   const std::string label = fmt::format("{}, {}", of.object, name_in(mode_names, of.mode));
   checker::options how = options_of(of);
   how.most_executions = within.executions;
@@ -68,6 +59,7 @@ checked run_check(const check_case& of, const checkable& object, const check_lim
     done.result.complete = false;
   }
   done.is_undecided = done.is_cut_off || (!done.result.found && done.result.undecided != 0);
+  done.is_incomplete = !done.result.found && !done.is_undecided && !done.result.complete && !drew_all(done);
   if (done.result.found) {
     shown.show(fmt::format("{}: looking for a shorter schedule", label));
     // The time that the search has left.
@@ -80,16 +72,17 @@ checked run_check(const check_case& of, const checkable& object, const check_lim
 
 std::string result_text(const checked& one, const check_case& common) {
   if (one.result.found) return fmt::format("VIOLATION: {}", name(one.result.found->what));
-  const bool is_random = one.of.tier == checker::search::random;
-  if (one.is_cut_off)
-    return fmt::format("undecided: a schedule of more than {} steps", options_of(one.of).most_steps);
+  if (one.is_cut_off) {
+    const std::size_t most = options_of(one.of).most_steps;
+    return fmt::format("undecided: a schedule of more than {} step{}", most, most == 1 ? "" : "s");
+  }
   if (one.is_undecided)
     return fmt::format("undecided: {} of {} histories could not be judged", one.result.undecided,
                        one.result.executions);
   std::string text = "nothing found";
   if (one.result.complete)
     text += ", complete";
-  else if (!is_random)
+  else if (one.is_incomplete)
     text += " before the limit";
   if (one.result.blocked != 0) text += fmt::format("; {} end blocked by a crash", one.result.blocked);
   if (one.of.nodes != common.nodes) text += "; on one node";
@@ -99,7 +92,7 @@ std::string result_text(const checked& one, const check_case& common) {
   if (one.of.plan != common.plan) text += fmt::format("; plan '{}'", one.of.plan);
   if (one.of.readers != common.readers)
     text += fmt::format("; {} {}", one.of.readers, one.of.readers == 1 ? "reads" : "read");
-  if (one.object != nullptr && one.object->has_telling_plan())
+  if (is_unsound(one))
     text += fmt::format("; unsound, as 'nearfar check --{} {}' shows", plural(one.of.kind), one.of.object);
   return text;
 }

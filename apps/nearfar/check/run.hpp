@@ -33,9 +33,11 @@ struct checked {
   bool is_cut_off = false;
   /// It was, or no violation was found but histories that the judge could not decide.
   bool is_undecided = false;
+  /// A limit ended the search before it had found anything or was through.
+  bool is_incomplete = false;
 };
 
-/// Searches, with a count on stderr while that is a terminal. A violation comes back as short as possible.
+/// Searches, with a count on stderr now and then. A violation comes back as short as possible.
 [[nodiscard]] checked run_check(const check_case& of, const checkable& object, const check_limits& within);
 
 /// The record of a result.

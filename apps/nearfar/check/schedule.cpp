@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "apps/nearfar/shared/regular_file.hpp"
 #include "nearfar/core/error.hpp"
 
 namespace nearfar::command {
@@ -269,6 +270,7 @@ std::string to_text(const recorded_schedule& schedule, const std::vector<checker
   for (const auto& [key, value] : of.items()) text += fmt::format(",\n \"{}\": {}", key, value.dump());
   text += fmt::format(",\n \"fault\": \"{}\"", name(schedule.found.what));
   text += fmt::format(",\n \"explanation\": {}", nlohmann::json(schedule.found.text).dump());
+  text += fmt::format(",\n \"length\": {}", schedule.found.schedule.size());
   text += ",\n \"steps\": [";
   for (std::size_t i = 0; i < schedule.found.schedule.size(); ++i) {
     const checker::step& one = schedule.found.schedule[i];
@@ -312,11 +314,16 @@ recorded_schedule parse_schedule(const std::string& text, const std::string& fil
       throw error(fmt::format("'{}' is no schedule: there is no step {}", file, one.dump()));
     result.found.schedule.push_back(step);
   }
+  // Older files lack this member.
+  const std::size_t steps = result.found.schedule.size();
+  const std::size_t length = object.contains("length") ? member<std::size_t>(object, "length", file) : steps;
+  result.missing = length - std::min(length, steps);
   return result;
 }
 
 recorded_schedule read_schedule(const std::string& file) {
   constexpr std::size_t largest = std::size_t{1} << 28U;
+  refuse_irregular(file);
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
   std::string text;

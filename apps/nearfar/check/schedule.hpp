@@ -20,6 +20,8 @@ inline constexpr const char* schedule_schema = "nearfar.schedule/2";
 struct recorded_schedule {
   check_case of;
   checker::violation found;
+  /// Steps that a file promises and lacks, since somebody has removed them.
+  std::size_t missing = 0;
 
   [[nodiscard]] friend bool operator==(const recorded_schedule& a, const recorded_schedule& b) {
     return a.of == b.of && a.found.what == b.found.what && a.found.text == b.found.text &&

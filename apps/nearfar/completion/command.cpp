@@ -10,6 +10,7 @@
 #include <string>
 
 #include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/shared/option_values.hpp"
 
 namespace nearfar::command {
 
@@ -70,9 +71,10 @@ void add_completion(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
       "completion", "Print a shell's completion script: source <(nearfar completion bash)");
   auto shell = std::make_shared<std::string>();
-  command->add_option("shell", *shell, "Shell that completes subcommands, options and names")
+  command
+      ->add_option("shell", *shell, "Shell that completes subcommands, options and names: bash, zsh or fish")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->check(one_of({"bash", "zsh", "fish"}));
   command->callback([shells, shell, &status] {
     status = success;
     if (launch::from_environment().rank == 0) fmt::print("{}", shells.at(*shell));

@@ -26,6 +26,7 @@
 #include "apps/nearfar/doctor/checks.hpp"
 #include "apps/nearfar/doctor/machine_probe.hpp"
 #include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/watchdog.hpp"
 #include "nearfar/memory/mpi/call.hpp"
 #include "nearfar/memory/mpi/handles.hpp"
@@ -306,17 +307,21 @@ void add_doctor(CLI::App& app, int& status) {
       "the MPI library too if mpirun starts 2 or more ranks.");
   auto quick = std::make_shared<bool>(false);
   auto as_json = std::make_shared<bool>(false);
-  command->add_flag("--quick", *quick, "Make fewer and shorter tries");
-  command->add_flag("--json", *as_json, "Print JSON");
+  CLI::Option* const hurries = command->add_flag("--quick", *quick, "Make fewer and shorter tries");
+  CLI::Option* const prints = command->add_flag("--json", *as_json, "Print JSON");
   auto measures = std::make_shared<bool>(false);
   auto output = std::make_shared<std::string>("this-machine.json");
-  command->add_flag("--machine", *measures,
-                    "Measure this machine's costs for 'nearfar sim' instead of testing");
+  command
+      ->add_flag("--machine", *measures, "Measure this machine's costs for 'nearfar sim' instead of testing")
+      ->excludes(hurries)
+      ->excludes(prints);
   command->add_option("--output", *output, "Machine description file that --machine writes")
       ->needs("--machine")
       ->capture_default_str();
+  auto older = std::make_shared<bench::older_output>();
+  add_overwrite_option(*command, *older)->needs("--machine");
   command->callback(
-      [=, &status] { status = *measures ? probe_machine(*output) : examine(*quick, *as_json); });
+      [=, &status] { status = *measures ? probe_machine(*output, *older) : examine(*quick, *as_json); });
 }
 
 }  // namespace nearfar::command

@@ -13,11 +13,12 @@
 
 #include "apps/nearfar/doctor/near_probe.hpp"
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/kept_work.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/machine_fields.hpp"
 #include "apps/nearfar/shared/machine_file.hpp"
 #include "apps/nearfar/shared/provenance.hpp"
-#include "bench/output_file.hpp"
+#include "bench/results/output_file.hpp"
 #include "nearfar/memory/mpi/world.hpp"
 #include "nearfar/topology/hardware.hpp"
 
@@ -257,10 +258,17 @@ simulation::node_shape shape_of(const hardware& here) {
 
 }  // namespace
 
-int probe_machine(const std::string& file) {
+int probe_machine(const std::string& file, const bench::older_output& older) {
   const launch how = launch::from_environment();
   std::optional<bench::output_file> output;
-  if (how.rank == 0) output.emplace(file, machine_mark, machine_kind);
+  kept_work work([&](const std::string&) {
+    if (output) output->discard();
+    return std::string();
+  });
+  if (how.rank == 0) {
+    const auto hold = work.hold();
+    output.emplace(file, machine_mark, machine_kind, older);
+  }
   constexpr unsigned most_seconds = 60;
   const deadline limit(most_seconds);
   simulation::machine result = find_machine(fallback);
@@ -278,8 +286,10 @@ int probe_machine(const std::string& file) {
   if (how.rank != 0) return success;
   result.description = fmt::format("{}; measured: {}; the other values are those of {}", here.summary(),
                                    fmt::join(measured, ", "), fallback);
-  output->write(to_text(result));
-  output->commit();
+  work.finish([&] {
+    output->write(to_text(result));
+    output->commit();
+  });
   fmt::print("{}\nwritten to {}\n", result.description, file);
   return success;
 }

@@ -6,7 +6,7 @@
 #include <set>
 #include <thread>
 
-#include "bench/statistics.hpp"
+#include "bench/results/statistics.hpp"
 #include "nearfar/core/layout.hpp"
 #include "nearfar/topology/hardware.hpp"
 

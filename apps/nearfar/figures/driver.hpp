@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/nearfar/figures/claims.hpp"
 #include "apps/nearfar/shared/command.hpp"
 
 namespace nearfar::command {
@@ -32,10 +33,14 @@ struct results_folder {
 
   [[nodiscard]] std::filesystem::path file(std::string_view name) const;
   /// Whether a page can be made, and a folder for it: minutes of measuring are not to end with a page that
-  /// cannot be written. Returns the command's status, and says on stderr why it is no success.
-  [[nodiscard]] int prepare();
+  /// cannot be written. A page is drawn anew if it is of results of these names that are in the folder, or if
+  /// `is_replaced`. Returns the command's status, and says on stderr why it is no success.
+  [[nodiscard]] int prepare(const std::vector<std::string>& names, bool is_replaced);
   /// Takes the folder away again, if `prepare` made it and nothing is in it.
   void give_up() const;
+  /// Prints the verdicts, and leaves them in a file for the page. Returns its path, for the page's option
+  /// --claims.
+  [[nodiscard]] std::string note_claims(const std::vector<verdict_on_claim>& all) const;
   /// Draws the page. `options` and `files` are those of `nearfar report`.
   [[nodiscard]] int draw(const std::string& title, std::vector<std::string> options,
                          const std::vector<std::string>& files) const;

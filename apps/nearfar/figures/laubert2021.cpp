@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@ namespace {
 constexpr const char* mpsc = "fig-5.1-5.2-mpsc";
 constexpr const char* mpmc = "fig-5.3-mpmc";
 constexpr const char* unbuffered = "fig-5.6-unbuffered";
+constexpr const char* free_lists = "fig-5.11-senders";
 constexpr const char* sizes = "fig-5.7-sizes";
 constexpr const char* capacities = "fig-5.8-capacities";
 constexpr const char* lists = "fig-5.10-messages";
@@ -38,6 +40,14 @@ std::vector<shape> by_senders(int most_ranks, int /*ranks_per_node*/) {
   std::vector<shape> all;
   for (const int senders : {1, 2, 4, 8, 10, 16, 32, 64})
     if (senders < most_ranks) all.push_back({.ranks = senders + 1});
+  return all;
+}
+
+/// One receives; each number of senders from 1 on sends, as there.
+std::vector<shape> by_all_senders(int most_ranks, int /*ranks_per_node*/) {
+  if (most_ranks < 2) throw usage_error(fmt::format("--most-ranks must be 2 or more, not {}", most_ranks));
+  std::vector<shape> all;
+  for (int ranks = 2; ranks <= most_ranks; ++ranks) all.push_back({.ranks = ranks});
   return all;
 }
 
@@ -75,20 +85,36 @@ claim faster(const char* text, const char* one, const char* other, const std::ve
 }
 
 evidence ticket_is_slower(int ranks) {
-  const quantity ticket = time("ticket.mpsc", ranks);
+  const quantity ticket = time("ticket.published.mpsc", ranks);
   evidence result{
       .bounds = {}, .text = fmt::format("{} senders: {{:.0f}} ns; ", ranks - 1), .figures = {ticket}};
-  for (const char* each : {"mutex.mpsc", "pthread_spin.mpsc", "spin.mpsc", "flagged.mpsc", "lock_free_list"})
+  for (const char* each : {"mutex.mpsc", "pthread_spin.mpsc", "spin.published.mpsc", "flagged.published.mpsc",
+                           "lock_free_list.mpsc"})
     result.beside.push_back(
         {{ticket > alike * time(each, ranks)}, fmt::format("{} {{:.0f}}", each), {time(each, ranks)}});
   return result;
+}
+
+/// A list with a free list and without one, at some numbers of messages. "Alike" and "faster" are told by
+/// `bounds`.
+template <typename Bounds>
+std::vector<evidence> lists_of(const char* recycled, const char* heap,
+                               std::initializer_list<std::int64_t> counts, Bounds bounds) {
+  std::vector<evidence> all;
+  for (const std::int64_t count : counts) {
+    const quantity with = time(recycled, ten_senders, {{"messages", count}});
+    const quantity without = time(heap, ten_senders, {{"messages", count}});
+    all.push_back({bounds(with, without), fmt::format("{{:.2f}} for {}", count), {with / without}});
+  }
+  return all;
 }
 
 /// Seconds of all messages.
 std::vector<evidence> gains_of_one_receiver(double most_gain) {
   constexpr double second = 1e9;
   std::vector<evidence> all;
-  for (const char* each : {"mutex", "pthread_spin", "spin", "ticket", "flagged"})
+  for (const char* each :
+       {"mutex", "pthread_spin", "spin.published", "ticket.published", "flagged", "lock_free_list"})
     for (const shape& with : by_senders(most, 0)) {
       const quantity several = time(each, with.ranks).in(mpmc);
       const quantity gain = (several - time(fmt::format("{}.mpsc", each), with.ranks)) * messages / second;
@@ -99,14 +125,14 @@ std::vector<evidence> gains_of_one_receiver(double most_gain) {
 }
 
 evidence buffer_pays(int ranks) {
-  const quantity none = time("flagged.mpsc", ranks, {{"capacity", 0}});
-  const quantity ten = time("flagged.mpsc", ranks, {{"capacity", 10}});
+  const quantity none = time("flagged.published.mpsc", ranks, {{"capacity", 0}});
+  const quantity ten = time("flagged.published.mpsc", ranks, {{"capacity", 10}});
   return {{none > alike * ten}, fmt::format("{{:.2f}} with {}", ranks - 1), {none / ten}};
 }
 
 evidence ten_is_enough() {
   const auto at = [](std::int64_t capacity) {
-    return time("flagged.mpsc", ten_senders, {{"capacity", capacity}});
+    return time("flagged.published.mpsc", ten_senders, {{"capacity", capacity}});
   };
   return {{at(10) < alike * at(100), at(10) < alike * at(1000), at(200'000) * alike < at(10)},
           "10: {:.0f} ns, 100: {:.0f}, 1,000: {:.0f}, 200,000: {:.0f}",
@@ -114,42 +140,41 @@ evidence ten_is_enough() {
 }
 
 evidence list_is_as_array(int ranks) {
-  const quantity list = time("ticket_list.heap.mpsc", ranks);
-  const quantity array = time("ticket.mpsc", ranks);
+  const quantity list = time("ticket_list.published.heap.mpsc", ranks);
+  const quantity array = time("ticket.published.mpsc", ranks);
   return {are_alike(list, array, alike),
           fmt::format("{{:.0f}} to {{:.0f}} ns with {}", ranks - 1),
           {list, array}};
 }
 
-std::vector<evidence> recycled_nodes() {
-  std::vector<evidence> all;
-  for (const std::int64_t count : {10'000, 100'000, 400'000, 800'000, 1'000'000}) {
-    const quantity recycled = time("ticket_list.mpsc", ten_senders, {{"messages", count}});
-    const quantity heap = time("ticket_list.heap.mpsc", ten_senders, {{"messages", count}});
-    all.push_back(
-        {are_alike(recycled, heap, alike), fmt::format("{{:.2f}} for {}", count), {recycled / heap}});
-  }
-  return all;
+/// With a ticket lock, a list with a free list and without one, at any number of senders.
+evidence recycled_is_as_heap(int ranks) {
+  const quantity recycled = time("ticket_list.published.mpsc", ranks);
+  const quantity heap = time("ticket_list.published.heap.mpsc", ranks);
+  return {are_alike(recycled, heap, alike), fmt::format("{{:.2f}} with {}", ranks - 1), {recycled / heap}};
 }
 
 std::vector<claim> claims() {
   constexpr const char* times_the_time = "times the time: ";
+  const auto are_alike_here = [](const quantity& one, const quantity& other) {
+    return are_alike(one, other, alike);
+  };
   return {
       {.analysis = mpsc,
        .text = "5.1, 5.6: the ticket lock is by far the worst, with most senders",
        .of = for_each_shape(ticket_is_slower),
        .counts = counting::last},
-      faster("5.1, 5.4: test-and-set is faster than the mutex", "spin.mpsc", "mutex.mpsc"),
-      faster("5.1: parallel access is faster than the mutex", "flagged.mpsc", "mutex.mpsc"),
-      faster("5.1: the list without locks is faster than the mutex", "lock_free_list", "mutex.mpsc"),
+      faster("5.1, 5.4: test-and-set is faster than the mutex", "spin.published.mpsc", "mutex.mpsc"),
+      faster("5.1: parallel access is faster than the mutex", "flagged.published.mpsc", "mutex.mpsc"),
+      faster("5.1: the list without locks is faster than the mutex", "lock_free_list.mpsc", "mutex.mpsc"),
       {.analysis = mpsc,
        .text = "5.2: a channel for one receiver gains less than 0.04 s of 100,000 messages",
        .of = gains_of_one_receiver(0.04),
        .counts = counting::greatest},
       faster("5.3: the mutex is faster than the pthread spin lock, above eleven senders", "mutex.mpsc",
              "pthread_spin.mpsc", {16, 32, 64}),
-      faster("5.4: test-and-set is faster than the pthread spin lock, from five senders", "spin.mpsc",
-             "pthread_spin.mpsc", {8, 10, 16, 32, 64}),
+      faster("5.4: test-and-set is faster than the pthread spin lock, from five senders",
+             "spin.published.mpsc", "pthread_spin.mpsc", {8, 10, 16, 32, 64}),
       {.analysis = unbuffered,
        .text = "5.5: a buffer of 10 is much better than none, with any number of senders",
        .of = for_each_shape(buffer_pays),
@@ -163,7 +188,24 @@ std::vector<claim> claims() {
        .counts = counting::last},
       {.analysis = lists,
        .text = "5.8: with a ticket lock recycled nodes are as fast as those of the heap",
-       .of = recycled_nodes(),
+       .of = lists_of("ticket_list.published.mpsc", "ticket_list.published.heap.mpsc",
+                      {10'000, 100'000, 400'000, 800'000, 1'000'000}, are_alike_here),
+       .before = times_the_time},
+      {.analysis = lists,
+       .text = "5.8: without locks recycled nodes are as fast as those of the heap, up to 400,000 messages",
+       .of = lists_of("lock_free_list.mpsc", "lock_free_list.heap.mpsc", {10'000, 100'000, 400'000},
+                      are_alike_here),
+       .before = times_the_time},
+      {.analysis = lists,
+       .text = "5.8: without locks recycled nodes are faster from 800,000 messages on",
+       .of = lists_of("lock_free_list.mpsc", "lock_free_list.heap.mpsc", {800'000, 1'000'000},
+                      [](const quantity& with, const quantity& without) {
+                        return std::vector<bound>{with * alike < without};
+                      }),
+       .before = times_the_time},
+      {.analysis = free_lists,
+       .text = "5.8: with a ticket lock recycled nodes are as fast as those of the heap, with any senders",
+       .of = for_each_shape(recycled_is_as_heap),
        .before = times_the_time},
   };
 }
@@ -177,39 +219,48 @@ paper laubert2021() {
   return {.name = "laubert2021",
           .title = "H. Laubert, 2021: channels between threads, its measurements on this machine",
           .analyses = {{mpsc,
-                        "Figures 5.1, 5.2, 5.4, 5.5, 5.9, 5.11: one receives",
+                        "Figures 5.1, 5.2, 5.4, 5.5, 5.9: one receives",
                         "channel",
-                        {"mutex.mpsc", "pthread_spin.mpsc", "spin.mpsc", "ticket.mpsc", "ticket_list.mpsc",
-                         "ticket_list.heap.mpsc", "flagged.mpsc", "lock_free_list", "ring"},
+                        {"mutex.mpsc", "pthread_spin.mpsc", "spin.published.mpsc", "ticket.published.mpsc",
+                         "ticket_list.published.mpsc", "ticket_list.published.heap.mpsc",
+                         "flagged.published.mpsc", "flagged.mpsc", "lock_free_list.mpsc", "ring"},
                         {}},
                        {mpmc,
                         "Figure 5.3: the same with channels for several that receive",
                         "channel",
-                        {"mutex", "pthread_spin", "spin", "ticket", "flagged"},
+                        {"mutex", "pthread_spin", "spin.published", "ticket.published", "flagged",
+                         "lock_free_list"},
                         {}},
                        {unbuffered,
                         "Figure 5.6: with and without a buffer",
                         "channel",
-                        {"flagged.mpsc"},
+                        {"flagged.published.mpsc"},
                         {{"capacity", {"0", "10"}}}},
                        {sizes,
                         "Figure 5.7: the size of messages, with and without a buffer",
                         "channel",
-                        {"ticket.mpsc"},
+                        {"ticket.published.mpsc"},
                         {{"capacity", {"0", "10"}}, {"size", {"4", "16", "64", "256", "1024", "4096"}}},
                         ten},
                        {capacities,
                         "Figure 5.8: the size of the buffer",
                         "channel",
-                        {"flagged.mpsc"},
+                        {"flagged.published.mpsc"},
                         {{"capacity", {"10", "100", "1000", "10000", "100000", "200000"}}},
                         ten},
                        {lists,
                         "Figure 5.10: nodes of a list, recycled and of the heap",
                         "channel",
-                        {"ticket_list.mpsc", "ticket_list.heap.mpsc", "lock_free_list"},
+                        {"ticket_list.published.mpsc", "ticket_list.published.heap.mpsc",
+                         "lock_free_list.mpsc", "lock_free_list.heap.mpsc"},
                         {{"messages", {"10000", "100000", "400000", "800000", "1000000"}}},
-                        ten}},
+                        ten},
+                       {free_lists,
+                        "Figure 5.11: nodes of a list, recycled and of the heap, by senders",
+                        "channel",
+                        {"ticket_list.published.mpsc", "ticket_list.published.heap.mpsc",
+                         "lock_free_list.mpsc", "lock_free_list.heap.mpsc"},
+                        {}}},
           .machine = "",
           .most_ranks = most,
           .most_ranks_quick = 3,
@@ -218,7 +269,9 @@ paper laubert2021() {
           .repetitions = 5,
           .values = {{"wait", {"retry"}}},
           .quick_values = {{"messages", {"2000"}}},
+          .procedure = "1 to 64 senders, one by one",
           .shapes = by_senders,
+          .full_shapes = by_all_senders,
           .claims = claims()};
 }
 

@@ -8,30 +8,42 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "apps/nearfar/figures/driver.hpp"
 #include "apps/nearfar/figures/papers.hpp"
 #include "apps/nearfar/figures/stengel2007.hpp"
-#include "apps/nearfar/loops/loops.hpp"
-#include "apps/nearfar/loops/options.hpp"
+#include "apps/nearfar/figures/stengel_claims.hpp"
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/container_options.hpp"
 #include "apps/nearfar/shared/environment.hpp"
+#include "apps/nearfar/shared/free_memory.hpp"
 #include "apps/nearfar/shared/kept_work.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/progress_bar.hpp"
-#include "bench/results.hpp"
+#include "apps/nearfar/shared/provenance.hpp"
+#include "apps/nearfar/study/records.hpp"
+#include "apps/nearfar/study/team_world.hpp"
+#include "bench/kinds/containers/loop_benchmarks.hpp"
+#include "bench/results/results.hpp"
+#include "bench/results/statistics.hpp"
+#include "bench/turns.hpp"
 #include "nearfar/container/pin_team.hpp"
 #include "nearfar/container/team.hpp"
 #include "nearfar/topology/hardware.hpp"
@@ -49,16 +61,25 @@ struct figures_options {
   std::string emulate;
   std::uint64_t seed = 1;
   bool quick = false;
+  bool full = false;
   bool list = false;
+  bench::older_output older;
 };
 
+constexpr const char* name_of_world = "team";
 constexpr const char* title = "H. Stengel, diploma thesis, Nürnberg 2007: its figures on this machine";
 
 void print_list(const std::vector<const figure_definition*>& figures) {
   fmt::print("# {}\n", title);
-  for (const figure_definition* figure : figures)
-    fmt::print("{}  {}{}\n", figure->number, figure->title,
-               figure->needs_domains ? " (needs several NUMA domains)" : "");
+  const std::vector<loop_claim> claims = stengel2007_claims({});
+  for (const figure_definition* figure : figures) {
+    const auto count = std::count_if(claims.begin(), claims.end(), [&](const loop_claim& each) {
+      return each.what.analysis == figure->number;
+    });
+    fmt::print("{}  {}{}{}\n", figure->number, figure->title,
+               figure->needs_domains ? " (needs several NUMA domains)" : "",
+               count == 0 ? "" : fmt::format(" ({} claim{})", count, count == 1 ? "" : "s"));
+  }
 }
 
 /// Throws `usage_error` for numbers that cannot be.
@@ -74,19 +95,23 @@ void check(const figures_options& options) {
   for (const int threads : options.threads) check_threads(threads);
 }
 
+std::string file_name(const char* number) { return fmt::format("figure-{}", number); }
+
 std::filesystem::path results_path(const figures_options& options, const char* number) {
-  return results_folder{options.output}.file(fmt::format("figure-{}", number));
+  return results_folder{options.output}.file(file_name(number));
 }
 
-bench::loop_turns turns_of(const figures_options& options) {
-  constexpr double quick_seconds = 0.0005;
+int repetitions_of(const figures_options& options) {
+  constexpr int quick = 2;
+  constexpr int fewest_with_interval = 6;
+  return options.repetitions.value_or(options.quick ? quick : fewest_with_interval);
+}
+
+/// The shortest duration of a repetition in seconds.
+double min_time_of(const figures_options& options) {
+  constexpr double quick = 0.0005;
   constexpr double seconds = 0.01;
-  constexpr int quick_repetitions = 2;
-  constexpr int repetitions = 6;  // the fewest that give an interval
-  return {.repetitions = options.repetitions.value_or(options.quick ? quick_repetitions : repetitions),
-          .seed = options.seed,
-          .shortest = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(
-              options.min_time.value_or(options.quick ? quick_seconds : seconds)))};
+  return options.min_time.value_or(options.quick ? quick : seconds);
 }
 
 /// 1, 2, 4 and 8 threads, as far as there are CPUs for them.
@@ -117,6 +142,7 @@ figure_machine machine_of(const figures_options& options, bool pinned) {
   machine.threads = threads_of(options);
   machine.domains = here.numa_domains();
   machine.quick = options.quick;
+  machine.full = options.full;
   if (pinned) machine.domain = std::max(0, this_thread_domain());
   machine.cpus.clear();
   for (const std::vector<int>& cpus : pinning::parse("compact").cpus(here, here.allowed_cpus()))
@@ -153,19 +179,104 @@ std::string pinning_of(const bench::loop_case& of) {
 
 /// Leaves out what needs more memory than there is, and says so on stderr.
 std::vector<figure_case> those_that_fit(std::vector<figure_case> cases) {
-  std::vector<bench::loop_case> fit;
-  for (const figure_case& each : cases) fit.push_back(each.what);
-  leave_out_what_does_not_fit(fit);
-  std::size_t most = 0;
-  for (const bench::loop_case& each : fit) most = std::max(most, bench::bytes_of(each));
-  std::erase_if(cases, [&](const figure_case& each) { return bench::bytes_of(each.what) > most; });
+  const std::optional<free_memory> memory = free_memory::now();
+  if (!memory) return cases;
+  std::set<std::size_t> left_out;
+  std::erase_if(cases, [&](const figure_case& each) {
+    const std::size_t needed = bench::bytes_of(each.what);
+    if (needed <= memory->usable) return false;
+    left_out.insert(needed);
+    return true;
+  });
+  for (const std::size_t needed : left_out)
+    remark("leaving out a case that needs {}", memory->text_for(needed));
+  if (cases.empty()) throw usage_error("no case fits into the free memory; choose smaller ones");
   return cases;
+}
+
+/// The cases as points of their benchmarks. No thread is pinned if `is_pinned` is false.
+std::vector<configuration> points_of(const std::vector<figure_case>& cases, double min_time, bool is_pinned) {
+  std::vector<configuration> points;
+  for (const figure_case& each : cases) {
+    bench::loop_case played = each.what;
+    if (!is_pinned) leave_unpinned(played);
+    bench::loop_point at = bench::point_of(played, min_time);
+    points.push_back({.benchmark = at.of,
+                      .object = at.container,
+                      .axes = std::move(at.axes),
+                      .parameters = std::move(at.parameters),
+                      .where = {.ranks = at.threads},
+                      .is_named = true});
+  }
+  return points;
+}
+
+/// "triad array, 1 thread" and the like.
+std::string step_of(const configuration& of) {
+  return fmt::format("{} {}, {} thread{}", of.benchmark->name, of.object->name, of.where.ranks,
+                     of.where.ranks == 1 ? "" : "s");
+}
+
+/// Calls `before(index)` and `after(index, sample)` for each repetition of each point.
+template <typename Before, typename After>
+void play_all(const std::vector<configuration>& points, team_stage& on, int repetitions, std::uint64_t seed,
+              Before before, After after) {
+  std::vector<std::size_t> indices(points.size());
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  bench::turns turns(std::move(indices), seed);
+  for (int repetition = 0; repetition < repetitions; ++repetition)
+    for (const std::size_t index : turns.next()) {
+      before(index);
+      bench::sample sample = on.play(index, repetition).front();
+      sample.world = name_of_world;
+      sample.machine = on.machine();
+      complete(sample, points[index], locality::single_node(points[index].where.ranks), repetition);
+      after(index, sample);
+    }
+}
+
+/// Marks a setting of a record as refused by the system, wherever the record has it.
+void mark_refused(nlohmann::ordered_json& record, const char* coordinates, const char* name,
+                  const std::string& asked) {
+  record[name] = asked + " (refused)";
+  record[coordinates][name] = record[name];
+}
+
+nlohmann::ordered_json record_of(const bench::sample& sample, const figure_definition& figure,
+                                 const figure_case& of, bool is_pinned, bool is_emulated) {
+  nlohmann::ordered_json record = sample;
+  record["figure"] = figure.number;
+  record["series"] = of.series;
+  if (!is_pinned) mark_refused(record, "axes", "pinning", pinning_of(of.what));
+  const std::string placement = record["placement"];
+  if (is_emulated && placement.rfind("first-touch", 0) != 0)
+    mark_refused(record, "parameters", "placement", placement);
+  return record;
+}
+
+/// The first record of a file of points on this machine. The largest team stands for all.
+nlohmann::ordered_json provenance_of(const std::vector<configuration>& points, team_stage& on,
+                                     const figures_options& options, const std::string& start_time) {
+  const shape most =
+      std::ranges::max(points, {}, [](const configuration& each) { return each.where.ranks; }).where;
+  std::vector<const configuration*> all;
+  for (const configuration& each : points) all.push_back(&each);
+  placement place = on.place(most);
+  return provenance({.benchmark = points.front().benchmark->name,
+                     .world = name_of_world,
+                     .topology = std::move(place.topology),
+                     .binding = std::move(place.binding),
+                     .oversubscribed = place.oversubscribed,
+                     .seed = options.seed,
+                     .records_expected = points.size() * static_cast<std::size_t>(repetitions_of(options)),
+                     .start_time = start_time,
+                     .more = statements_of(all)});
 }
 
 /// Measures one figure and writes its results file. Returns the command's status.
 int measure(const figure_definition& figure, const figures_options& options, int real_domains,
             const std::string& emulated) {
-  const bench::loop_turns turns = turns_of(options);
+  const int repetitions = repetitions_of(options);
   const std::string start = utc_time();
   std::optional<bench::results_file> file;
   kept_work work([&](const std::string&) -> std::string {
@@ -175,39 +286,29 @@ int measure(const figure_definition& figure, const figures_options& options, int
   });
   {
     const auto hold = work.hold();
-    file.emplace(results_path(options, figure.number), bench::loops_schema);
+    file.emplace(results_path(options, figure.number), bench::results_schema, options.older);
   }
   const std::string unpinned = pinning_problem();
   const std::vector<figure_case> cases = those_that_fit(figure.cases(machine_of(options, unpinned.empty())));
-  loop_results results;
-  for (const figure_case& each : cases) {
-    results.cases.push_back(each.what);
-    if (!unpinned.empty()) leave_unpinned(results.cases.back());
-  }
+  const std::vector<configuration> points = points_of(cases, min_time_of(options), unpinned.empty());
+  team_stage on(points);
 
   std::vector<nlohmann::ordered_json> records;
   bool all_verified = true;
   {
-    progress_bar bar(cases.size() * static_cast<std::size_t>(turns.repetitions));
-    bench::run_in_turns(
-        results.cases, turns,
-        [&](const bench::loop_case& next) {
-          bar.step(fmt::format("figure {}: {}", figure.number, text_of(next)));
+    progress_bar bar(points.size() * static_cast<std::size_t>(repetitions));
+    play_all(
+        points, on, repetitions, options.seed,
+        [&](std::size_t next) {
+          bar.step(fmt::format("figure {}: {}", figure.number, step_of(points[next])));
         },
-        [&](std::size_t index, const bench::loop_sample& sample) {
-          nlohmann::ordered_json record = sample;
-          record["figure"] = figure.number;
-          record["series"] = cases[index].series;
-          if (!unpinned.empty()) record["pinning"] = pinning_of(cases[index].what) + " (refused)";
-          if (!emulated.empty() && sample.placement.rfind("first-touch", 0) != 0)
-            record["placement"] = sample.placement + " (refused)";
-          records.push_back(std::move(record));
+        [&](std::size_t index, const bench::sample& sample) {
+          records.push_back(record_of(sample, figure, cases[index], unpinned.empty(), !emulated.empty()));
           all_verified = all_verified && sample.verified;
         });
   }
   // Only now is it known what the system refused.
-  const std::string benchmark = records.front()["benchmark"];
-  nlohmann::ordered_json head = loop_provenance(benchmark, results, turns, start);
+  nlohmann::ordered_json head = provenance_of(points, on, options, start);
   head["figure"] = {{"publication", "stengel2007"},
                     {"number", figure.number},
                     {"title", figure.title},
@@ -237,7 +338,7 @@ int measure_apart(const figure_definition& figure, const figures_options& option
       if (!emulated.empty()) setenv("HWLOC_SYNTHETIC", emulated.c_str(), 1);
       status = measure(figure, options, real_domains, emulated);
     } catch (const std::exception& failed) {
-      fmt::print(stderr, "nearfar: {}\n", failed.what());
+      remark("{}", failed.what());
     }
     std::fflush(nullptr);
     _exit(status);
@@ -245,10 +346,39 @@ int measure_apart(const figure_definition& figure, const figures_options& option
   int ended = 0;
   while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
   }
-  constexpr int of_signals = 128;
   if (!WIFEXITED(ended) || WEXITSTATUS(ended) > of_signals)
     throw error(fmt::format("a signal ended the measurement of figure {}", figure.number));
   return WEXITSTATUS(ended);
+}
+
+/// The claims, judged by the results files of the folder. With one NUMA domain, those that need several are
+/// not judged.
+std::vector<verdict_on_claim> verdicts_on(const figures_options& options, int domains) {
+  std::map<std::string, std::vector<nlohmann::ordered_json>> samples;
+  for (const figure_definition& figure : stengel2007()) {
+    std::ifstream from(results_path(options, figure.number));
+    for (std::string line; std::getline(from, line);)
+      if (auto record = nlohmann::ordered_json::parse(line, nullptr, false);
+          record.is_object() && record.value("record", "") == "sample" && record.value("verified", false))
+        samples[figure.number].push_back(std::move(record));
+  }
+  const finding_at found = [&](const place_found& where, const std::string& column) -> std::optional<double> {
+    std::vector<double> values;
+    for (const nlohmann::ordered_json& each : samples[where.analysis]) {
+      const bool is_there = each.value("series", "") == where.object &&
+                            std::all_of(where.at.begin(), where.at.end(), [&](const auto& one) {
+                              return each.value(one.first, nlohmann::ordered_json()) == one.second;
+                            });
+      if (const auto value = each.find(column); is_there && value != each.end() && value->is_number())
+        values.push_back(value->get<double>());
+    }
+    return values.empty() ? std::nullopt : std::optional(bench::median_of(std::move(values)).median);
+  };
+  std::vector<verdict_on_claim> all;
+  for (const loop_claim& each : stengel2007_claims(machine_of(options, false)))
+    all.push_back(each.needs_domains && domains == 1 ? verdict_on_claim{each.what.text, std::nullopt, ""}
+                                                     : judge(each.what, found));
+  return all;
 }
 
 int run_figures(const figures_options& options) {
@@ -261,10 +391,18 @@ int run_figures(const figures_options& options) {
     return success;
   }
   results_folder folder{options.output};
-  if (const int status = folder.prepare(); status != success) return status;
+  for (const figure_definition* each : figures) {
+    std::error_code ignored;
+    const auto path = results_path(options, each->number);
+    if (std::filesystem::exists(path, ignored) && !options.older.is_replaced)
+      throw usage_error(bench::refusal_of(path, options.older));
+  }
+  std::vector<std::string> names;
+  for (const figure_definition& each : stengel2007()) names.push_back(file_name(each.number));
+  if (const int status = folder.prepare(names, options.older.is_replaced); status != success) return status;
 
   const hardware here;
-  if (!openmp_available()) fmt::print(stderr, "nearfar: built without OpenMP: all loops run on one thread\n");
+  if (!openmp_available()) remark("built without OpenMP: all loops run on one thread");
   const int cores = std::max(1, (here.allowed_cpus() + 1) / 2);
   const std::string shape =
       options.emulate.empty() ? fmt::format("pack:2 [numa] l3:1 core:{} pu:1", cores) : options.emulate;
@@ -277,20 +415,25 @@ int run_figures(const figures_options& options) {
       folder.give_up();
       return bad_input;
     }
-    status = std::max(status, of_figure);
+    status = worse(status, of_figure);
     fmt::print("{}  {}{}\n", figure.number, figure.title,
                emulate ? " (emulated: needs several NUMA domains)" : "");
     std::fflush(stdout);
   }
-  if (status != success)
-    fmt::print(stderr, "nearfar: a loop computed a wrong result; its results are void\n");
+  if (status != success) remark("a loop computed a wrong result; its results are void");
 
   // Figures that were measured before are on the page too.
   std::vector<std::string> files;
   for (const figure_definition& figure : stengel2007())
     if (const auto path = results_path(options, figure.number); std::filesystem::exists(path))
       files.push_back(path.string());
-  return std::max(status, folder.draw(title, {}, files));
+  const std::string claims = folder.note_claims(verdicts_on(options, here.numa_domains()));
+  std::vector<std::string> report{"--claims", claims};
+  if (options.quick)
+    report.emplace_back(
+        "--notice=This is a trial (--quick): few short vectors, each measured for a short time. "
+        "A run without --quick measures what the thesis measured.");
+  return worse(status, folder.draw(title, std::move(report), files));
 }
 
 }  // namespace
@@ -299,10 +442,15 @@ void add_stengel2007(CLI::App& figures, int& status) {
   CLI::App* command = figures.add_subcommand("stengel2007", title);
   auto options = std::make_shared<figures_options>();
   command->add_option("--output", options->output, "Directory for results, pictures and index.html")
+      ->check(directory_name())
       ->capture_default_str();
   command->add_option("--only", options->only, "Numbers of figures (default: all)")->delimiter(',');
   command->add_flag("--list", options->list, "Print the figures and measure nothing");
-  command->add_flag("--quick", options->quick, "Measure a few short vectors only, as a trial of seconds");
+  add_overwrite_option(*command, options->older);
+  CLI::Option* const quick =
+      command->add_flag("--quick", options->quick, "Measure a few short vectors only, as a trial of seconds");
+  command->add_flag("--full", options->full, "Measure grids as large as published: 8000 x 8000 points, 1 GB")
+      ->excludes(quick);
   command
       ->add_option("--threads", options->threads,
                    "Numbers of threads (default: 1, 2, 4, 8 up to the allowed CPUs)")

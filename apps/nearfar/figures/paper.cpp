@@ -20,8 +20,8 @@
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/study/simulated_cluster.hpp"
 #include "bench/axis.hpp"
-#include "bench/output_file.hpp"
-#include "bench/statistics.hpp"
+#include "bench/results/output_file.hpp"
+#include "bench/results/statistics.hpp"
 #include "nearfar/memory/mpi/call.hpp"
 
 namespace nearfar::command {
@@ -40,7 +40,9 @@ struct paper_options {
   int repetitions = 2;
   std::uint64_t seed = 1;
   bool quick = false;
+  bool full = false;
   bool list = false;
+  bool is_replaced = false;
 
   [[nodiscard]] bool on_mpi() const { return world == "mpi"; }
 };
@@ -52,9 +54,15 @@ std::filesystem::path results_path(const paper_options& options, const std::stri
 /// How many ranks a shape says, in either way.
 int all_ranks(const shape& of) { return of.ranks != 0 ? of.ranks : of.nodes * of.ranks_per_node; }
 
+/// The paper's shapes, for analyses without shapes of their own.
+std::vector<shape> shapes_of(const paper& of, const paper_options& options) {
+  const auto& shapes = options.full && of.full_shapes ? of.full_shapes : of.shapes;
+  return shapes(options.most_ranks, options.ranks_per_node);
+}
+
 /// Only shapes of at most `most_ranks` ranks.
 std::vector<shape> shapes_of(const paper& of, const analysis& what, const paper_options& options) {
-  if (what.shapes.empty()) return of.shapes(options.most_ranks, options.ranks_per_node);
+  if (what.shapes.empty()) return shapes_of(of, options);
   std::vector<shape> result;
   for (const shape& each : what.shapes)
     if (all_ranks(each) <= options.most_ranks) result.push_back(each);
@@ -82,13 +90,18 @@ plan plan_of(const paper& of, const analysis& what, const paper_options& options
   result.repetitions = options.repetitions;
   result.seed = options.seed;
   result.output = results_path(options, what.name).string();
+  // A folder gathers the results of several runs, unless they are to be measured again.
+  result.older = {.is_replaced = options.is_replaced, .is_extended = !options.is_replaced};
   request asked{.benchmark = bench::find_benchmark(what.benchmark),
                 .objects = what.objects,
                 .values = what.values,
                 .shapes = shapes_of(of, what, options)};
   asked.values.insert(of.values.begin(), of.values.end());
-  if (options.quick)
-    for (const auto& [name, values] : of.quick_values) asked.values[name] = values;
+  const auto put = [&asked](const auto& all) {
+    for (const auto& [name, values] : all) asked.values[name] = values;
+  };
+  if (options.quick) put(of.quick_values);
+  if (options.full) put(of.full_values);
   if (options.on_mpi()) {
     asked.objects = sound_ones(*asked.benchmark->kind, what.objects);
     asked.shapes.clear();  // all ranks that there are
@@ -226,33 +239,44 @@ class findings {
   std::vector<value_found> values_;
 };
 
+/// The effort behind the figures, beside that of the publication; empty if the publication does not say.
+std::string effort_of(const paper& of, const paper_options& options) {
+  if (of.procedure.empty()) return "";
+  if (options.full) return fmt::format("as published: {}", of.procedure);
+  return fmt::format("{} run{} of each point; less than published: {}", options.repetitions,
+                     options.repetitions == 1 ? "" : "s", of.procedure);
+}
+
+/// A line of --list: name and title, and the number of claims that the analysis is judged by.
+void print_listed(const paper& of, const analysis& what) {
+  const auto claims = std::ranges::count(of.claims, what.name, &claim::analysis);
+  const std::string counted = claims == 0 ? "" : fmt::format(" ({} claim{})", claims, claims == 1 ? "" : "s");
+  fmt::print("{:<16}  {}{}\n", what.name, what.title, counted);
+}
+
 /// Prints what is claimed, and leaves it in a file for the page.
 std::optional<std::string> judge_claims(const paper& of, const paper_options& options) {
   if (of.claims.empty()) return std::nullopt;
   const findings all(of, options);
-  const std::string path = results_path(options, "claims").string();
-  bench::output_file file(path, R"("holds")", "claims");
-  fmt::print("\n# claims and findings\n");
   const finding_at found = [&](const place_found& where, const std::string& column) {
     return all.median_of(where, column);
   };
-  for (const claim& one : of.claims) {
-    const verdict_on_claim each = judge(one, found);
-    fmt::print("{:<14} {}{}\n", each.holds ? (*each.holds ? "holds" : "does not hold") : "not measured",
-               each.claim, each.found.empty() ? "" : fmt::format(": {}", each.found));
-    nlohmann::ordered_json line{{"holds", nullptr}, {"claim", each.claim}, {"found", each.found}};
-    if (each.holds) line["holds"] = *each.holds;
-    file.write(line.dump() + "\n");
-  }
-  file.commit();
-  return path;
+  std::vector<verdict_on_claim> verdicts;
+  for (const claim& each : of.claims) verdicts.push_back(judge(each, found));
+  // One repetition shows no spread, so its figures decide nothing.
+  if (options.repetitions == 1)
+    for (verdict_on_claim& each : verdicts) each.holds.reset();
+  return results_folder{options.output}.note_claims(verdicts);
 }
 
 /// The same on all ranks, where there are ranks.
-int prepare_together(const paper_options& options) {
+int prepare_together(const paper& of, const paper_options& options) {
   results_folder folder{options.output};
-  if (!options.on_mpi()) return folder.prepare();
-  int status = launch::from_environment().rank == 0 ? folder.prepare() : success;
+  std::vector<std::string> names;
+  for (const analysis& each : of.analyses) names.push_back(each.name);
+  const bool is_first = launch::from_environment().rank == 0;
+  if (!options.on_mpi()) return folder.prepare(names, options.is_replaced);
+  int status = is_first ? folder.prepare(names, options.is_replaced) : success;
   mpi::check(MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
   return status;
 }
@@ -261,7 +285,7 @@ int prepare_together(const paper_options& options) {
 std::optional<std::string> note_published(const paper& of, const paper_options& options) {
   if (!of.published || options.on_mpi() || options.machine != of.machine) return std::nullopt;
   const std::string path = results_path(options, "published").string();
-  bench::output_file file(path, R"("ns")", "published");
+  bench::output_file file(path, R"("ns")", "published", {.is_replaced = true});
   for (const measured_point& each : of.published()) {
     const nlohmann::ordered_json line{{"benchmark", each.scenario.empty() ? "ecsb" : "upb"},
                                       {"lock", each.lock},
@@ -285,12 +309,12 @@ int run_paper(const paper& of, paper_options options) {
         fmt::format("--most-ranks must be 1 to {}, not {}", most_ranks_ever, options.most_ranks));
   if (options.repetitions < 1)
     throw usage_error(fmt::format("--repetitions must be 1 or more, not {}", options.repetitions));
-  const std::vector<shape> shapes = of.shapes(options.most_ranks, options.ranks_per_node);
+  const std::vector<shape> shapes = shapes_of(of, options);
   const auto all = chosen_parts(of.analyses, options.only, "analysis", &analysis::name);
   if (options.list) {
     if (how.rank != 0) return success;
     fmt::print("# {}\n", of.title);
-    for (const analysis* each : all) fmt::print("{:<16}  {}\n", each->name, each->title);
+    for (const analysis* each : all) print_listed(of, *each);
     return success;
   }
   if (!options.machine.empty() && !options.on_mpi()) {
@@ -305,11 +329,11 @@ int run_paper(const paper& of, paper_options options) {
   }
   std::optional<mpi_session> session;
   if (options.on_mpi()) session.emplace();
-  if (const int status = prepare_together(options); status != success) return status;
+  if (const int status = prepare_together(of, options); status != success) return status;
   int status = success;
   for (const analysis* each : all) {
     if (how.rank == 0) fmt::print("\n# {}\n", each->title);
-    status = std::max(status, measure(of, *each, options));
+    status = worse(status, measure(of, *each, options));
     std::fflush(stdout);
   }
   session.reset();
@@ -318,6 +342,12 @@ int run_paper(const paper& of, paper_options options) {
   const std::optional<std::string> claims = options.on_mpi() ? std::nullopt : judge_claims(of, options);
   std::fflush(stdout);
   std::vector<std::string> report;
+  if (options.quick)
+    report.push_back(fmt::format(
+        "--notice=This is a trial (--quick): short runs{}, {} of each point. "
+        "A run without --quick measures what the publication measured.",
+        options.on_mpi() ? "" : fmt::format(" of at most {} ranks", options.most_ranks),
+        options.repetitions == 1 ? "1 repetition" : fmt::format("{} repetitions", options.repetitions)));
   if (claims) report.insert(report.end(), {"--claims", *claims});
   if (const auto points = note_published(of, options)) report.insert(report.end(), {"--published", *points});
   std::vector<std::string> files;
@@ -328,8 +358,10 @@ int run_paper(const paper& of, paper_options options) {
     }
   if (files.empty())
     throw usage_error("nothing was measured; raise --most-ranks, or choose other analyses with --only");
-  return std::max(status, results_folder{options.output}.draw(options.on_mpi() ? of.title_on_mpi : of.title,
-                                                              std::move(report), files));
+  std::string title = options.on_mpi() ? of.title_on_mpi : of.title;
+  if (const std::string effort = effort_of(of, options); !effort.empty())
+    title += fmt::format(" ({})", effort);
+  return worse(status, results_folder{options.output}.draw(title, std::move(report), files));
 }
 
 }  // namespace
@@ -342,14 +374,22 @@ void add_paper(CLI::App& figures, const paper& of, int& status) {
                                                                .most_ranks = of.most_ranks,
                                                                .ranks_per_node = of.ranks_per_node,
                                                                .repetitions = of.repetitions});
-  command->add_option("--output", options->output,
-                      fmt::format("Directory for results, pictures and index.html (default: nearfar-{}{})",
-                                  of.name, of.title_on_mpi.empty() ? "" : ", with -mpi on MPI"));
+  command
+      ->add_option("--output", options->output,
+                   fmt::format("Directory for results, pictures and index.html (default: nearfar-{}{})",
+                               of.name, of.title_on_mpi.empty() ? "" : ", with -mpi on MPI"))
+      ->check(directory_name());
   command->add_option("--only", options->only, "Names of analyses (default: all)")->delimiter(',');
   command->add_flag("--list", options->list, "Print the analyses and measure nothing");
-  command->add_flag(
+  command->add_flag("--overwrite", options->is_replaced,
+                    "Measure again what the directory holds (default: continue from its files)");
+  CLI::Option* const quick = command->add_flag(
       "--quick", options->quick,
       fmt::format("Make short runs of at most {} ranks, as a trial of seconds", of.most_ranks_quick));
+  if (!of.procedure.empty())
+    command
+        ->add_flag("--full", options->full, fmt::format("Measure each point as published: {}", of.procedure))
+        ->excludes(quick);
   command
       ->add_option("--most-ranks", options->most_ranks,
                    fmt::format("Largest number of ranks: {}", of.ranks_text))
@@ -365,7 +405,7 @@ void add_paper(CLI::App& figures, const paper& of, int& status) {
     command
         ->add_option("--world", options->world,
                      "World: simulated, or mpi with all ranks of mpirun and with sound locks only")
-        ->check(CLI::IsMember({"simulated", "mpi"}))
+        ->check(one_of({"simulated", "mpi"}))
         ->capture_default_str();
   }
   command->add_option("--repetitions", options->repetitions,
@@ -382,7 +422,10 @@ void add_paper(CLI::App& figures, const paper& of, int& status) {
                   "page. {} tells what was found.",
                   of.document));
   command->callback([of, options, command, &status] {
-    if (options->quick && command->count("--repetitions") == 0) options->repetitions = 1;
+    if (command->count("--repetitions") == 0) {
+      if (options->quick) options->repetitions = 1;
+      if (options->full && of.full_repetitions != 0) options->repetitions = of.full_repetitions;
+    }
     for (const char* simulated : {"--machine", "--most-ranks"})
       if (options->on_mpi() && command->count(simulated) != 0)
         throw usage_error(fmt::format(

@@ -41,9 +41,16 @@ struct paper {
   int repetitions = 2;
   std::map<std::string, std::vector<std::string>> values{};        ///< of all analyses
   std::map<std::string, std::vector<std::string>> quick_values{};  ///< in place of those, with --quick
+  /// The publication's own effort for each point, such as "8 runs of 1 s". Empty if it does not say, and then
+  /// there is no --full.
+  std::string procedure{};
+  int full_repetitions = 0;                                       ///< with --full
+  std::map<std::string, std::vector<std::string>> full_values{};  ///< in place of `values`, with --full
   /// The shapes of clusters of at most `most_ranks` ranks. Throws `usage_error` for nodes that do not go with
   /// them.
   std::function<std::vector<shape>(int most_ranks, int ranks_per_node)> shapes;
+  /// The same with --full, if they are others then.
+  std::function<std::vector<shape>(int most_ranks, int ranks_per_node)> full_shapes{};
   std::vector<claim> claims{};
   /// Of the page of what real ranks did; empty: they are not asked.
   std::string title_on_mpi{};

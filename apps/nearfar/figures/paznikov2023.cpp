@@ -65,6 +65,17 @@ claim growth(const char* text, const char* of, int from, bool is_to_fall) {
             {first, last}}}};
 }
 
+/// Operations of nd at some ranks and at more.
+claim slower(const char* text, int few, int many) {
+  const auto push = [](int ranks) { return measured(lockfree, ranks, "push_time"); };
+  const auto pop = [](int ranks) { return measured(lockfree, ranks, "pop_time"); };
+  return {rates,
+          text,
+          {{{push(few) < push(many), pop(few) < pop(many)},
+            "push {:.0f} to {:.0f} ns, pop {:.0f} to {:.0f} ns",
+            {push(few), push(many), pop(few), pop(many)}}}};
+}
+
 std::vector<claim> claims() {
   const auto of = [](const char* column) { return measured(lockfree, most, column); };
   return {ratio("published: bd is faster than bc, 72 ranks", locked, central, 1),
@@ -77,6 +88,13 @@ std::vector<claim> claims() {
            {{{of("find_tail_time") > of("push_time") / 2, of("find_head_time") > of("pop_time") / 2},
              "tail {:.0f} of {:.0f} ns, head {:.0f} of {:.0f} ns",
              {of("find_tail_time"), of("push_time"), of("find_head_time"), of("pop_time")}}}},
+          slower("nd: both operations take longer on two nodes than on one", fewest, 2 * fewest),
+          slower("nd: both operations take longer with more nodes, from two to six", 2 * fewest, most),
+          {rates,
+           "nd: with more ranks the search of the tail takes longer, from 12 to 72",
+           {{{measured(lockfree, fewest, "find_tail_time") < of("find_tail_time")},
+             "{:.0f} to {:.0f} ns",
+             {measured(lockfree, fewest, "find_tail_time"), of("find_tail_time")}}}},
           ratio("aim: the faster queue is 5 times nd, 72 ranks", ticket, lockfree, 5),
           growth("aim: the faster queue does not fall from 12 to 72 ranks", ticket, fewest, false)};
 }
@@ -102,6 +120,8 @@ paper paznikov2023() {
           .document = "docs/queues.md",
           .values = {{"duration", {"0.005"}}},
           .quick_values = {{"duration", {"0.0005"}}},
+          .procedure = "10,000 operations of each process",
+          .full_values = {{"operations", {"10000"}}},
           .shapes = by_nodes,
           .claims = claims()};
 }

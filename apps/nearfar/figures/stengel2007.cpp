@@ -181,7 +181,7 @@ std::vector<figure_case> figure_3_2(const figure_machine& on) {
 }
 
 std::vector<figure_case> figure_3_3(const figure_machine& on) {
-  return over_lengths(on, {loop_container::vector, loop_container::vector_numa});
+  return over_lengths(on, {loop_container::array, loop_container::vector, loop_container::vector_numa});
 }
 
 std::vector<figure_case> figure_3_4(const figure_machine& on) {
@@ -189,8 +189,16 @@ std::vector<figure_case> figure_3_4(const figure_machine& on) {
 }
 
 std::vector<figure_case> figure_3_7(const figure_machine& on) {
-  return over_lengths(on, {loop_container::array, loop_container::segmented,
-                           loop_container::segmented_iterator, loop_container::padded_iterator});
+  std::vector<figure_case> cases =
+      over_lengths(on, {loop_container::array, loop_container::segmented, loop_container::segmented_iterator,
+                        loop_container::padded_iterator});
+  // The thesis' naive loop: an iterator that tests for the end of its segment, and has one segment.
+  for (const std::size_t length : lengths(on)) {
+    triad_case of = best_triad(loop_container::segmented_iterator, 1, length);
+    of.segments = 1;
+    add(cases, fmt::format("{}, one segment", name_of(of.container)), of);
+  }
+  return cases;
 }
 
 std::vector<figure_case> figure_3_8(const figure_machine& on) {
@@ -216,30 +224,43 @@ std::vector<figure_case> figure_3_8(const figure_machine& on) {
   return cases;
 }
 
-std::vector<figure_case> relaxation(const figure_machine& on, loop_decomposition decomposition) {
-  // The thesis uses 8000. Two grids of side 2000 take 64 MB, which also exceeds the caches of most machines.
-  constexpr std::size_t side = 2000;
-  constexpr std::size_t quick = 200;
+/// The side of the thesis' grids is 8000. Two grids of side 2000 take 64 MB, which also exceeds the caches of
+/// most machines.
+std::size_t side_of_grid(const figure_machine& on) {
+  if (on.full) return 8000;
+  return on.quick ? 200 : 2000;
+}
+
+relax_case relaxation(const figure_machine& on, loop_container container, int threads,
+                      loop_decomposition decomposition) {
+  relax_case of;
+  of.container = container;
+  of.threads = threads;
+  of.rows = of.columns = side_of_grid(on);
+  of.decomposition = decomposition;
+  of.initialisation = best_initialisation(of);
+  return of;
+}
+
+std::vector<figure_case> relaxations(const figure_machine& on, loop_decomposition decomposition) {
   std::vector<figure_case> cases;
-  for (const loop_container container : {loop_container::array, loop_container::vector_numa,
-                                         loop_container::numa_vector, loop_container::segmented})
-    for (const int threads : on.threads) {
-      relax_case of;
-      of.container = container;
-      of.threads = threads;
-      of.rows = of.columns = on.quick ? quick : side;
-      of.decomposition = decomposition;
-      of.initialisation = best_initialisation(of);
-      add(cases, name_of(container), of);
-    }
+  for (const loop_container container :
+       {loop_container::array, loop_container::vector, loop_container::vector_numa,
+        loop_container::numa_vector, loop_container::segmented})
+    for (const int threads : on.threads)
+      add(cases, name_of(container), relaxation(on, container, threads, decomposition));
   return cases;
 }
 
 std::vector<figure_case> figure_4_2(const figure_machine& on) {
-  return relaxation(on, loop_decomposition::vertical);
+  std::vector<figure_case> cases = relaxations(on, loop_decomposition::vertical);
+  for (const int threads : on.threads)
+    add(cases, "array, region for each row",
+        relaxation(on, loop_container::array, threads, loop_decomposition::by_row));
+  return cases;
 }
 std::vector<figure_case> figure_4_3(const figure_machine& on) {
-  return relaxation(on, loop_decomposition::horizontal);
+  return relaxations(on, loop_decomposition::horizontal);
 }
 
 constexpr const char* shared_bandwidth =
@@ -290,7 +311,7 @@ const char* name_of(figure_axis axis) noexcept {
     case figure_axis::segments:
       return "segments";
     case figure_axis::threads:
-      return "threads";
+      return "ranks";
     case figure_axis::pinning:
       return "pinning";
   }

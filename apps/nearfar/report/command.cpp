@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/report_package.hpp"
 
 namespace nearfar::command {
@@ -20,6 +21,7 @@ struct report_options {
   std::string title;
   bool text = false;
   bool csv = false;
+  bool is_replaced = false;
 };
 
 int run_report(const report_options& options) {
@@ -27,6 +29,7 @@ int run_report(const report_options& options) {
   if (!options.title.empty()) arguments.push_back("--title=" + options.title);
   if (options.text) arguments.emplace_back("--text");
   if (options.csv) arguments.emplace_back("--csv");
+  if (options.is_replaced) arguments.emplace_back("--overwrite");
   arguments.emplace_back("--");
   arguments.insert(arguments.end(), options.files.begin(), options.files.end());
   return run_report_package(arguments);
@@ -37,16 +40,25 @@ int run_report(const report_options& options) {
 void add_report(CLI::App& app, int& status) {
   CLI::App* command =
       app.add_subcommand("report", "Draw figures and one self-contained page from results files");
-  command->footer("docs/results-format.md describes the files.");
+  command->footer(
+      "Exit status: 0 done, 1 void samples are left out, 2 nothing was written, 3 samples are missing. "
+      "docs/results-format.md describes the files.");
   auto options = std::make_shared<report_options>();
-  command->add_option("files", options->files, "Results files that benchmarks wrote with --output")
+  command
+      ->add_option("files", options->files,
+                   "Results files that benchmarks wrote with --output; -: standard input")
       ->required();
-  command->add_option("--output", options->output, "Directory for the figures and index.html")
-      ->capture_default_str();
-  command->add_option("--title", options->title, "Title of the page");
-  CLI::Option* text =
+  const std::vector<CLI::Option*> of_pages{
+      command->add_option("--output", options->output, "Directory for the figures and index.html")
+          ->check(directory_name())
+          ->capture_default_str(),
+      command->add_flag("--overwrite", options->is_replaced, "Replace a report in that directory"),
+      command->add_option("--title", options->title, "Title of the page")};
+  CLI::Option* const text =
       command->add_flag("--text", options->text, "Print the tables as Markdown and write nothing");
-  command->add_flag("--csv", options->csv, "Print all samples as CSV and write nothing")->excludes(text);
+  CLI::Option* const csv =
+      command->add_flag("--csv", options->csv, "Print all samples as CSV and write nothing")->excludes(text);
+  for (CLI::Option* const each : of_pages) each->excludes(text)->excludes(csv);
   command->callback(
       [options, &status] { status = launch::from_environment().rank == 0 ? run_report(*options) : success; });
 }

@@ -8,6 +8,7 @@
 
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/report_package.hpp"
 
 namespace nearfar::command {
@@ -33,12 +34,17 @@ int run_compare(const compare_options& options) {
 void add_compare(CLI::App& app, int& status) {
   CLI::App* command =
       app.add_subcommand("compare", "Compare the times of two results files; exit status 1 for a regression");
-  command->footer("docs/results-format.md describes the verdicts.");
+  command->footer(
+      "Exit status: 0 no regression, 1 a regression, 2 nothing was compared, 3 configurations or samples are "
+      "missing. docs/results-format.md describes the verdicts.");
   auto options = std::make_shared<compare_options>();
-  command->add_option("before", options->before, "Results file of the reference")->required();
+  command->add_option("before", options->before, "Results file of the reference; -: standard input")
+      ->required();
   command->add_option("after", options->after, "Results file to judge")->required();
-  command->add_option("--bound", options->bound, "Slowdown in percent above which a change is a regression")
-      ->check(CLI::Range(0.0, 1000.0))
+  command
+      ->add_option("--bound", options->bound,
+                   "Slowdown in percent above which a change is a regression, 0 to 1000")
+      ->check(number(0, 1000))
       ->capture_default_str();
   command->add_flag("--json", options->as_json, "Print one JSON object per line instead of a table");
   command->callback([options, &status] {

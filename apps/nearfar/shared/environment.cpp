@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 
 namespace nearfar::command {
@@ -147,10 +148,10 @@ void say_ignored_variables() {
   for (const found_variable& each : variables_found())
     if (each.is_ignored) names.push_back(each.name);
   if (names.empty()) return;
-  fmt::print(stderr,
-             "nearfar: {} ignored: OpenMP would bind the first thread before the program begins; bind "
-             "threads with --pin, ranks by mpirun's options\n",
-             fmt::join(names, ", "));
+  remark(
+      "{} ignored: OpenMP would bind the first thread before the program begins; bind "
+      "threads with --pin, ranks by mpirun's options",
+      fmt::join(names, ", "));
 }
 
 std::string other_machine_text() {

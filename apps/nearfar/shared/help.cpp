@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <vector>
 
-#include "apps/nearfar/shared/benchmarks.hpp"
 #include "bench/object.hpp"
 
 namespace nearfar::command {
@@ -148,18 +147,25 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
   return result;
 }
 
-std::string description_of(const bench::axis& of, const bench::axis_value& standard) {
-  return fmt::format("{} ({}; default: {})", of.meaning, of.range(), bench::text_of(standard));
+std::string description_of(const bench::axis& of, bool is_simulated) {
+  std::vector<std::string> defaults;
+  for (const bench::axis_value& each : of.defaults(is_simulated)) defaults.push_back(bench::text_of(each));
+  const std::string standard = fmt::format("default: {}", fmt::join(defaults, ","));
+  const std::size_t lines = of.meaning.find(":\n");
+  if (lines == std::string::npos) return fmt::format("{} ({}; {})", of.meaning, of.range(), standard);
+  return fmt::format("{} ({}){}", of.meaning.substr(0, lines), standard, of.meaning.substr(lines));
+}
+
+bool can_be_simulated(const bench::object_kind& of) {
+  return std::ranges::any_of(
+      of.objects, [](const bench::object& each) { return each.exists_in(bench::world_kind::engine); });
 }
 
 std::string kinds_text(naming which) {
   std::vector<std::string> names;
   for (const bench::object_kind* kind : bench::object_kinds()) {
-    const bool is_simulated = std::ranges::any_of(
-        kind->objects, [](const bench::object& each) { return each.exists_in(bench::world_kind::engine); });
-    if (which != naming::simulated || is_simulated) names.push_back(kind->title + "s");
+    if (which != naming::simulated || can_be_simulated(*kind)) names.push_back(kind->title + "s");
   }
-  if (which == naming::with_containers && !loop_benchmarks().empty()) names.emplace_back("containers");
   if (names.size() == 1) return names.front();
   const std::string last = names.back();
   names.pop_back();

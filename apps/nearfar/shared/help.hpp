@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "bench/axis.hpp"
+#include "bench/object.hpp"
 
 namespace nearfar::command {
 
@@ -21,15 +22,17 @@ namespace nearfar::command {
 /// the others get as many blanks. The rest of an indented line "  name   meaning" goes on below its meaning.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t indent, std::size_t width);
 
-/// "Records per key (1 to 10; default: 3)", of an axis whose default is `standard`.
-[[nodiscard]] std::string description_of(const bench::axis& of, const bench::axis_value& standard);
+/// "Records per key (1 to 10; default: 3)". Lines about single names follow, and then no range.
+[[nodiscard]] std::string description_of(const bench::axis& of, bool is_simulated);
 
 /// Which kinds of objects a first line of help names.
 enum class naming : std::uint8_t {
-  all,              ///< those that the catalogue has
-  with_containers,  ///< and containers, of which there are loops
-  simulated         ///< those that a simulated cluster can run
+  all,       ///< those that the catalogue has
+  simulated  ///< those that a simulated cluster can run
 };
+
+/// Whether a simulated cluster can run an object of that kind.
+[[nodiscard]] bool can_be_simulated(const bench::object_kind& of);
 
 /// "locks, reader-writer locks, maps and queues": the kinds that this program has.
 [[nodiscard]] std::string kinds_text(naming which);

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "apps/nearfar/shared/command.hpp"
+
 namespace nearfar::command {
 
 namespace {
@@ -41,7 +43,6 @@ interruption::~interruption() {
 void interruption::wait(int rank, const keeper& keep) const {
   int signal = 0;
   if (sigwait(&awaited_, &signal) != 0 || over_) return;
-  constexpr int of_signals = 128;
   if (rank != 0) {
     constexpr std::chrono::milliseconds grace{500};
     std::this_thread::sleep_for(grace);
@@ -50,7 +51,7 @@ void interruption::wait(int rank, const keeper& keep) const {
   const std::string name = fmt::format("signal {} ({})", signal, strsignal(signal));
   const std::string known = keep(name);
   std::fflush(stdout);
-  fmt::print(stderr, "nearfar: ended by {}{}{}\n", name, known.empty() ? "" : "; ", known);
+  remark("ended by {}{}{}", name, known.empty() ? "" : "; ", known);
   std::_Exit(of_signals + signal);
 }
 

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "apps/nearfar/shared/command.hpp"
+
 namespace nearfar::command {
 
 kept_work::kept_work(keeper keep)
@@ -27,7 +29,7 @@ std::string kept_work::keep(const std::string& why) {
 
 void kept_work::keep_after(const std::string& exception) {
   const std::scoped_lock hold(busy_);
-  if (const std::string known = keep(exception); !known.empty()) fmt::print(stderr, "nearfar: {}\n", known);
+  if (const std::string known = keep(exception); !known.empty()) remark("{}", known);
 }
 
 }  // namespace nearfar::command

@@ -9,6 +9,8 @@
 #include <limits>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "apps/nearfar/shared/command.hpp"
 
@@ -25,12 +27,22 @@ bool is_number(const std::string& text) {
   return problem == std::errc() && last == end;
 }
 
-/// Whole numbers as people write them: CLI11 takes those that begin with 0 for octal ones.
+/// CLI11 takes numbers that begin with 0 for octal ones.
+bool is_padded(const std::string& text) {
+  const std::size_t first = text.starts_with('-') ? 1 : 0;
+  return text.size() > first + 1 && text[first] == '0';
+}
+
+/// Whole numbers as people write them.
 template <typename Value>
 bool is_whole_number(const std::string& text) {
-  const std::size_t first = text.starts_with('-') ? 1 : 0;
-  const bool is_padded = text.size() > first + 1 && text[first] == '0';
-  return is_number<Value>(text) && !is_padded;
+  return is_number<Value>(text) && !is_padded(text);
+}
+
+/// That `text` is no such number.
+std::string no_whole_number(const std::string& range, const std::string& text) {
+  return fmt::format("must be a whole number{}{}, not '{}'", range,
+                     is_padded(text) ? ", without zeros in front" : "", text);
 }
 
 std::string nothing_wrong() { return {}; }
@@ -39,16 +51,19 @@ std::string refuse_empty(const std::string& text) {
   return text.empty() ? "must not be empty" : nothing_wrong();
 }
 
+/// `text` is no such number.
+template <typename Value>
+std::string out_of_range(Value least, Value most, const std::string& text) {
+  return no_whole_number(fmt::format(" from {} to {}", least, most), text);
+}
+
 std::string refuse_no_unsigned(const std::string& text) {
   if (is_whole_number<std::uint64_t>(text)) return nothing_wrong();
-  return fmt::format("must be a whole number from 0 to {}, without zeros in front, not '{}'",
-                     std::numeric_limits<std::uint64_t>::max(), text);
+  return out_of_range<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max(), text);
 }
 
 std::string refuse_no_integer(const std::string& text) {
-  return is_whole_number<std::int64_t>(text)
-             ? nothing_wrong()
-             : fmt::format("must be a whole number, without zeros in front, not '{}'", text);
+  return is_whole_number<std::int64_t>(text) ? nothing_wrong() : no_whole_number("", text);
 }
 
 std::string refuse_no_number(const std::string& text) {
@@ -74,6 +89,26 @@ void refuse_careless_values(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands({})) refuse_careless_values(*command);
 }
 
+std::string missing_value(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* within = &app;
+  const CLI::Option* option = nullptr;  // whose value follows
+  const auto needs_value = [&] { return fmt::format("option '{}' needs a value", option->get_name()); };
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    const CLI::Option* const begun = word.starts_with("--") ? within->get_option_no_throw(name) : nullptr;
+    if (option != nullptr && begun != nullptr)
+      return fmt::format("{}, and '{}' is another option", needs_value(), name);
+    const bool is_value = option != nullptr;
+    const bool has_value = word.size() > name.size() + 1;
+    option = begun != nullptr && !has_value && begun->get_items_expected_min() > 0 ? begun : nullptr;
+    if (is_value || begun != nullptr) continue;
+    const auto named =
+        within->get_subcommands([&](const CLI::App* each) { return each->get_name() == word; });
+    if (!named.empty()) within = named.front();
+  }
+  return option == nullptr ? nothing_wrong() : needs_value();
+}
+
 std::string empty_item(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* within = &app;
   const CLI::Option* option = nullptr;  // whose values follow
@@ -96,15 +131,50 @@ std::string empty_item(const CLI::App& app, const std::vector<std::string>& word
   return nothing_wrong();
 }
 
-CLI::Validator at_least_one() {
-  CLI::Validator result("at least 1");
-  return result.operation([](const std::string& text) {
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  // Without a name, which the help would show beside the option's type.
+  return CLI::Validator("").operation([least, most](const std::string& text) {
     std::int64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
-    return is_whole_number<std::int64_t>(text) && value >= 1
-               ? std::string()
-               : fmt::format("must be a whole number of 1 or more, not '{}'", text);
+    return is_whole_number<std::int64_t>(text) && value >= least && value <= most
+               ? nothing_wrong()
+               : out_of_range(least, most, text);
   });
+}
+
+CLI::Validator number(double least, double most) {
+  return CLI::Validator("").operation([least, most](const std::string& text) {
+    double value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return is_number<double>(text) && value >= least && value <= most
+               ? nothing_wrong()
+               : fmt::format("must be a number from {} to {}, not '{}'", least, most, text);
+  });
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  return CLI::Validator("").operation([words = std::move(words)](const std::string& text) {
+    return std::ranges::find(words, text) != words.end() ? nothing_wrong()
+                                                         : unknown_name("value", text, words);
+  });
+}
+
+CLI::Validator directory_name() {
+  return CLI::Validator("").operation([](const std::string& text) {
+    return text == "-" ? "must be a directory; '-' is standard output, which takes no pages"
+                       : nothing_wrong();
+  });
+}
+
+CLI::Option* add_overwrite_option(CLI::App& command, bench::older_output& older) {
+  return command.add_flag("--overwrite", older.is_replaced, "Replace an existing file");
+}
+
+void add_older_options(CLI::App& command, CLI::Option* output, bench::older_output& older,
+                       const std::string& appends) {
+  older.is_extendable = true;
+  CLI::Option* const append = command.add_flag("--append", older.is_extended, appends)->needs(output);
+  add_overwrite_option(command, older)->excludes(append)->needs(output);
 }
 
 void check_threads(int threads, const char* option) {

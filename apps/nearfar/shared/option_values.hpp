@@ -3,8 +3,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "bench/results/output_file.hpp"
 
 namespace nearfar::command {
 
@@ -16,8 +19,28 @@ void refuse_careless_values(CLI::App& app);
 /// out.
 [[nodiscard]] std::string empty_item(const CLI::App& app, const std::vector<std::string>& words);
 
-/// For whole numbers of 1 or more. The parser's own check names the limits of `double`.
-[[nodiscard]] CLI::Validator at_least_one();
+/// Which option of these words lacks its value, in a sentence, or nothing: the parser takes the next option
+/// for the value.
+[[nodiscard]] std::string missing_value(const CLI::App& app, const std::vector<std::string>& words);
+
+/// For whole numbers of that range. The parser names none where its type cannot hold a number.
+[[nodiscard]] CLI::Validator whole_number(std::int64_t least, std::int64_t most);
+
+/// For numbers in that range.
+[[nodiscard]] CLI::Validator number(double least, double most);
+
+/// For one of these words.
+[[nodiscard]] CLI::Validator one_of(std::vector<std::string> words);
+
+/// For a directory that is written: no other output goes there than files.
+[[nodiscard]] CLI::Validator directory_name();
+
+/// --overwrite, where a file is written that the user names.
+CLI::Option* add_overwrite_option(CLI::App& command, bench::older_output& older);
+
+/// --append with that help, and --overwrite: what becomes of an existing file of `output`.
+void add_older_options(CLI::App& command, CLI::Option* output, bench::older_output& older,
+                       const std::string& appends);
 
 inline constexpr int most_threads = 4096;
 

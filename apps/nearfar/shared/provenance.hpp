@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/results.hpp"
+#include "bench/results/results.hpp"
 
 namespace nearfar::command {
 

@@ -73,10 +73,8 @@ void set_environment(const std::filesystem::path& package) {
 
 /// The exit status of the package. Throws `nearfar::error` if the package did not run to its end.
 int status_of_package(int ended, const interpreter& python, const std::string& module) {
-  if (!WIFEXITED(ended)) throw error("the report was stopped by a signal");
-  const int status = WEXITSTATUS(ended);
-  constexpr int of_signals = 128;
-  if (status >= status_base && status <= status_base + bad_input) return status - status_base;
+  const int status = WIFEXITED(ended) ? WEXITSTATUS(ended) : of_signals + WTERMSIG(ended);
+  if (status >= status_base && status <= status_base + incomplete) return status - status_base;
   if (status == 127 && python.chosen)
     throw error(fmt::format(
         "'{}' cannot be started; NEARFAR_PYTHON names it: unset it, or let it name a Python 3", python.path));
@@ -84,7 +82,12 @@ int status_of_package(int ended, const interpreter& python, const std::string& m
     throw error(
         "python3 cannot be started; install it with pandas, matplotlib and scipy, or name a Python that has "
         "them in NEARFAR_PYTHON");
-  if (status > of_signals && status < status_base) throw error("the report was stopped by a signal");
+  if (status > of_signals && status < status_base) {
+    const int number = status - of_signals;
+    // A reader that closes the pipe wants no message.
+    if (number != SIGPIPE) remark("signal {} ({}) ended the report", number, strsignal(number));
+    return status;
+  }
   throw error(
       fmt::format("'{}'{} has not run {} to its end (status {}); name a Python 3 with pandas, matplotlib and "
                   "scipy in NEARFAR_PYTHON",

@@ -188,7 +188,7 @@ void stall_guard::say(const std::string& why) {
   }
   const std::string problem = keep_(what, why);
   std::fflush(stdout);
-  fmt::print(stderr, "nearfar: {} stalls: {}{}{}\n", what, why, problem.empty() ? "" : "; ", problem);
+  remark("{} stalls: {}{}{}", what, why, problem.empty() ? "" : "; ", problem);
 }
 
 }  // namespace nearfar::command

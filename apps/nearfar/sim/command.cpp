@@ -32,6 +32,7 @@ struct sim_options {
 int run_sim(sim_options options) {
   options.asked.shapes = options.shapes.on_clusters();
   options.what.requests = {options.asked};
+  choose_mode(options.what);
   return run(options.what);
 }
 
@@ -91,7 +92,8 @@ void add_sim(CLI::App& app, int& status) {
       "sim", fmt::format("Simulate {} on a cluster, in virtual time", kinds_text(naming::simulated)));
   sim->footer("docs/simulation.md describes the model and its machines.");
   sim->require_subcommand(1);
-  for (const bench::benchmark& benchmark : bench::benchmarks()) add_benchmark(*sim, status, benchmark);
+  for (const bench::benchmark& benchmark : bench::benchmarks())
+    if (!benchmark.is_of_teams() && can_be_simulated(*benchmark.kind)) add_benchmark(*sim, status, benchmark);
   add_machines(*sim, status);
   add_sim_compare(*sim, status);
   add_sim_fit(*sim, status);

@@ -12,9 +12,9 @@
 #include <set>
 #include <thread>
 
-#include "bench/catalogue.hpp"
-#include "bench/statistics.hpp"
-#include "bench/upb.hpp"
+#include "bench/kinds/locks/lock_catalogue.hpp"
+#include "bench/kinds/locks/upb.hpp"
+#include "bench/results/statistics.hpp"
 #include "nearfar/simulation/cluster.hpp"
 
 namespace nearfar::command {

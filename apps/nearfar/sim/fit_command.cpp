@@ -1,7 +1,6 @@
 // nearfar sim compare, nearfar sim fit: a machine description against published measurements.
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -18,12 +17,14 @@
 #include "apps/nearfar/shared/kept_work.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/machine_file.hpp"
+#include "apps/nearfar/shared/option_values.hpp"
+#include "apps/nearfar/shared/progress_bar.hpp"
 #include "apps/nearfar/sim/comparison.hpp"
 #include "apps/nearfar/sim/machine_fit.hpp"
 #include "apps/nearfar/sim/published.hpp"
 #include "apps/nearfar/sim/subcommands.hpp"
 #include "apps/nearfar/study/simulated_cluster.hpp"
-#include "bench/output_file.hpp"
+#include "bench/results/output_file.hpp"
 
 namespace nearfar::command {
 
@@ -35,6 +36,7 @@ struct fit_options {
   std::string ecsb;
   std::string plan;
   std::string output;
+  bench::older_output older;
   bool cross_validate = false;
   fit_effort effort;
 };
@@ -87,11 +89,10 @@ std::pair<std::set<std::string>, std::set<std::string>> halves(const published_d
 }
 
 fit_progress progress_on(const char* what, int evaluations) {
-  if (isatty(STDERR_FILENO) == 0) return [](int, double) {};
-  return [what, evaluations](int evaluation, double best) {
-    fmt::print(stderr, "\r\033[K{}: {} of at most {} evaluations, mean |ln| {:.4f}", what, evaluation,
-               evaluations, best);
-    if (evaluation == evaluations) fmt::print(stderr, "\r\033[K");
+  return [what, evaluations, line = std::make_shared<progress_line>()](int evaluation, double best) {
+    line->show(fmt::format("{}: {} of at most {} evaluations, mean |ln| {:.4f}", what, evaluation,
+                           evaluations, best));
+    if (evaluation == evaluations) line->clear();
   };
 }
 
@@ -143,7 +144,7 @@ int run_fit(const fit_options& options) {
   });
   {
     const auto hold = work.hold();
-    output.emplace(options.output, machine_mark, machine_kind);
+    output.emplace(options.output, machine_mark, machine_kind, options.older);
   }
   const simulation::machine fitted =
       fit_machine(start, plan.free, data, options.effort, progress_on("fit", options.effort.evaluations));
@@ -199,6 +200,7 @@ void add_sim_fit(CLI::App& sim, int& status) {
   auto options = std::make_shared<fit_options>();
   add_shared_options(*command, *options);
   command->add_option("--output", options->output, "Machine description file to write")->required();
+  add_overwrite_option(*command, options->older);
   command
       ->add_option("--evaluations", options->effort.evaluations,
                    "Largest number of simulations of all measured points")

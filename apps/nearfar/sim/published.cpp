@@ -16,8 +16,8 @@
 
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/shipped.hpp"
-#include "bench/catalogue.hpp"
-#include "bench/statistics.hpp"
+#include "bench/kinds/locks/lock_catalogue.hpp"
+#include "bench/results/statistics.hpp"
 
 namespace nearfar::command {
 

@@ -6,30 +6,23 @@
 #include <cstdio>
 #include <exception>
 #include <map>
-#include <numeric>
-#include <random>
 #include <set>
 #include <utility>
 
 #include "apps/nearfar/shared/command.hpp"
-#include "bench/statistics.hpp"
+#include "apps/nearfar/study/records.hpp"
+#include "bench/results/statistics.hpp"
+#include "bench/turns.hpp"
 #include "nearfar/memory/mpi/call.hpp"
 
 namespace nearfar::command {
 
 namespace {
 
-nlohmann::ordered_json object_of(const bench::point& of) {
-  nlohmann::ordered_json result = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : of.values()) result[name] = bench::json_of(value);
-  return result;
-}
-
 /// Why an object cannot run there, if it cannot.
-std::optional<std::string> obstacle(const configuration& what, bench::world_kind world,
-                                    const locality& where) {
+std::optional<std::string> obstacle(const configuration& what, const stage& on, const locality& where) {
   const bench::object& of = *what.object;
-  if (!of.exists_in(world)) return "it does not exist in this world";
+  if (!of.exists_in(on.kind())) return "it does not exist in this world";
   const int nodes = where.groups(level::node);
   if (of.one_node_only && nodes > 1)
     return fmt::format("it works on one node only, and the ranks are on {} nodes", nodes);
@@ -37,6 +30,7 @@ std::optional<std::string> obstacle(const configuration& what, bench::world_kind
     if (std::string why = lacking(of, what.at(), where); !why.empty()) return why;
   if (what.benchmark->refuse != nullptr)
     if (std::string why = what.benchmark->refuse(of, what.at(), where); !why.empty()) return why;
+  if (std::string why = on.obstacle(what); !why.empty()) return why;
   return std::nullopt;
 }
 
@@ -55,6 +49,7 @@ class conductor {
     expected_ = count_expected();
     out_->open(measurement_of(), layout(), playable_.size() * repetitions());
     adopt_what_was_found();
+    if (plan_->precision == 0 && out_->results().empty()) out_->print_as_measured(lines(), repetitions());
     play_all();
     out_->close();
   }
@@ -75,7 +70,7 @@ class conductor {
     std::set<const bench::object*> chosen;
     for (std::size_t i = 0; i < all_->size(); ++i) {
       const configuration& each = (*all_)[i];
-      if (const auto why = obstacle(each, on_->kind(), place_of(each).where)) {
+      if (const auto why = obstacle(each, *on_, place_of(each).where)) {
         left_out[each.object] = *why;
         continue;
       }
@@ -94,16 +89,36 @@ class conductor {
       const bool is_well = std::all_of(plan_->requests.begin(), plan_->requests.end(),
                                        [](const request& each) { return each.leaves_out; });
       if (!is_well) throw usage_error(why);
-      fmt::print("not measured: {}\n", why);
+      fmt::print(plan_->prints_records() ? stderr : stdout, "not measured: {}\n", why);
       return false;
     }
-    std::set<const bench::object*> said;
-    for (const configuration& each : *all_)
-      if (left_out.contains(each.object) && said.insert(each.object).second)
-        fmt::print(stderr, "nearfar: leaving out {} '{}'{}: {}\n", each.benchmark->kind->title,
-                   each.object->name, chosen.contains(each.object) ? " in part" : "",
-                   left_out.at(each.object));
+    say_left_out(left_out, chosen);
     return true;
+  }
+
+  /// One line for all that nobody named, unless the user wants to know each.
+  void say_left_out(const std::map<const bench::object*, std::string>& left_out,
+                    const std::set<const bench::object*>& chosen) const {
+    std::set<const bench::object*> said;
+    std::vector<const configuration*> unnamed;
+    std::vector<const configuration*> each_alone;
+    for (const configuration& each : *all_) {
+      if (!left_out.contains(each.object) || !said.insert(each.object).second) continue;
+      (each.is_named || plan_->verbose ? each_alone : unnamed).push_back(&each);
+    }
+    if (unnamed.size() == 1) each_alone.push_back(std::exchange(unnamed, {}).front());
+    for (const configuration* each : each_alone)
+      remark("leaving out {} '{}'{}: {}", each->benchmark->kind->title, each->object->name,
+             chosen.contains(each->object) ? " in part" : "", left_out.at(each->object));
+    if (unnamed.empty()) return;
+    const bool all_run = std::ranges::all_of(
+        unnamed, [&](const configuration* each) { return chosen.contains(each->object); });
+    constexpr std::size_t most = 3;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(most, unnamed.size()); ++i)
+      names += fmt::format("{}{}", i == 0 ? "" : ", ", unnamed[i]->object->name);
+    remark("leaving out {} objects that cannot run {}, such as {}; --verbose says why", unnamed.size(),
+           all_run ? "with all of these settings" : "here", names);
   }
 
   void warn() const {
@@ -112,14 +127,14 @@ class conductor {
     for (const std::size_t index : playable_) {
       const configuration& each = (*all_)[index];
       if (!each.object->is_sound() && said.insert(each.object).second)
-        fmt::print(stderr, "nearfar: {} '{}' is unsound and may hang or give wrong results: {}\n",
-                   each.benchmark->kind->title, each.object->name, each.object->unsound);
+        remark("{} '{}' is unsound and may hang or give wrong results: {}", each.benchmark->kind->title,
+               each.object->name, each.object->unsound);
       if (!each.benchmark->scenarios || !warned.insert({each.benchmark, &place_of(each)}).second) continue;
       const bench::scenario_set& scenarios = *each.benchmark->scenarios;
       const std::size_t played = scenarios.playable(place_of(each).where).size();
       if (played < scenarios.names.size())
-        fmt::print(stderr, "nearfar: {} of the {} scenarios of {} run here; all of them need {}\n", played,
-                   scenarios.names.size(), each.benchmark->name, scenarios.needs);
+        remark("{} of the {} scenarios of {} run here; all of them need {}", played, scenarios.names.size(),
+               each.benchmark->name, scenarios.needs);
     }
     warn_of_parameters();
   }
@@ -136,8 +151,8 @@ class conductor {
           return each.benchmark->kind == asked.benchmark->kind && each.object->takes(parameter.name);
         });
         if (!is_taken && said.insert(parameter.name).second)
-          fmt::print(stderr, "nearfar: {} has no effect: none of the chosen {} takes it\n",
-                     parameter.option(), asked.benchmark->kind->plural);
+          remark("{} has no effect: none of the chosen {} takes it", parameter.option(),
+                 asked.benchmark->kind->plural);
       }
   }
 
@@ -157,24 +172,14 @@ class conductor {
     const auto largest = std::max_element(places_.begin(), places_.end(), [](const auto& a, const auto& b) {
       return a.second.where.size() < b.second.where.size();
     });
-    nlohmann::ordered_json statements = nlohmann::ordered_json::object();
-    nlohmann::ordered_json objects = nlohmann::ordered_json::object();
-    for (const std::size_t index : playable_) {
-      const configuration& each = (*all_)[index];
-      const bench::object_kind& kind = *each.benchmark->kind;
-      statements[each.benchmark->name] = *each.benchmark;
-      auto& names = objects[kind.name];
-      if (std::find(names.begin(), names.end(), each.object->name) == names.end())
-        names.push_back(each.object->name);
-    }
-    nlohmann::ordered_json more{{"objects", objects},
-                                {"statements", statements},
-                                {"steady", {{"drift", bench::steady_drift}, {"turns", bench::steady_turns}}}};
-    if (objects.contains("lock")) more["locks"] = objects["lock"];
-    if (plan_->mode == output_mode::growing) more["study"] = circumstances();
+    std::vector<const configuration*> played;
+    for (const std::size_t index : playable_) played.push_back(&(*all_)[index]);
+    nlohmann::ordered_json more = statements_of(played);
+    more["study"] = circumstances();
     return {.benchmark = plan_->title,
             .world = plan_->world,
-            .topology = largest->second.where.tree_text(),
+            .topology = largest->second.topology.empty() ? largest->second.where.tree_text()
+                                                         : largest->second.topology,
             .binding = largest->second.binding,
             .oversubscribed = is_oversubscribed(),
             .seed = plan_->seed,
@@ -207,21 +212,9 @@ class conductor {
 
   /// Fills in what the benchmark does not know of its samples.
   void complete(bench::sample& sample, const configuration& of, int repetition) const {
-    const placement& where = place_of(of);
-    sample.benchmark = of.benchmark->name;
-    sample.kind = of.benchmark->kind->name;
-    sample.object = of.object->name;
-    sample.parameters = object_of(of.parameters);
-    for (const bench::axis& each : of.benchmark->axes)
-      (each.is_effort ? sample.effort : sample.axes)[each.name] = bench::json_of(of.axes.at(each.name));
     sample.world = plan_->world;
     sample.machine = on_->machine();
-    sample.nodes = where.where.groups(level::node);
-    sample.ranks = where.where.size();
-    sample.repetition = repetition;
-    sample.sound = of.object->is_sound();
-    for (const bench::column& each : of.benchmark->columns)
-      sample.measured[each.name] = bench::or_null(each.of(sample));
+    command::complete(sample, of, place_of(of).where, repetition);
   }
 
   /// A text that tells a sample's configuration from the others.
@@ -258,7 +251,14 @@ class conductor {
                                       like.effort.dump()));
       by_repetition[{index->second, each.repetition}].push_back(&each);
     }
+    if (by_repetition.empty() && !plan_->older.is_extended)
+      throw usage_error(
+          fmt::format("'{}' holds results of other points only: choose another --output, add to it with "
+                      "--append, or replace it with --overwrite",
+                      plan_->output));
     std::size_t repetitions_found = 0;
+    std::size_t samples_found = 0;
+    std::size_t dropped = 0;
     for (const auto& [place, samples] : by_repetition) {
       if (samples.size() != samples_of(place.first)) {
         // A repetition that a kill has cut off is the last in the file, and is measured again as a whole.
@@ -269,24 +269,48 @@ class conductor {
               "'{}' has {} of the {} samples of repetition {} of {}; choose another --output", plan_->output,
               samples.size(), samples_of(place.first), place.second, text_of((*all_)[place.first])));
         out_->drop_last(samples.size());
+        dropped += samples.size();
         continue;
       }
       played_.insert(place);
       finished_[place.first] += 1;
-      if (place.second < plan_->repetitions) ++repetitions_found;
+      if (place.second < plan_->repetitions) {
+        ++repetitions_found;
+        samples_found += samples.size();
+      }
       for (const bench::sample* each : samples) out_->adopt(place.first, *each);
     }
-    fmt::print(stderr, "nearfar: {} of {} repetitions are there already\n", repetitions_found,
-               playable_.size() * repetitions());
+    out_->expect_beside(found.size() - samples_found - dropped);
+    remark("{} of {} repetitions are there already", repetitions_found, playable_.size() * repetitions());
     out_->skip(repetitions_found);
   }
 
+  /// One for each line of the tables, without figures.
+  [[nodiscard]] std::vector<result> lines() const {
+    std::vector<result> all;
+    for (const std::size_t index : playable_) {
+      const configuration& of = (*all_)[index];
+      std::vector<std::optional<std::string>> scenarios{std::nullopt};
+      if (of.benchmark->scenarios) {
+        const auto played = of.benchmark->scenarios->playable(place_of(of).where);
+        scenarios.assign(played.begin(), played.end());
+      }
+      for (const auto& scenario : scenarios) {
+        bench::sample line;
+        line.scenario = scenario;
+        complete(line, of, 0);
+        all.push_back({index, std::move(line)});
+      }
+    }
+    return all;
+  }
+
   void play_all() {
-    std::mt19937_64 random(plan_->seed);
+    bench::turns turns(playable_, plan_->seed);
     for (int repetition = 0; repetition < plan_->repetitions; ++repetition) {
-      std::vector<std::size_t> order = playable_;
-      std::shuffle(order.begin(), order.end(), random);
-      for (const std::size_t index : order) {
+      // The last repetition follows the table, whose lines appear one after the other.
+      const bool is_last = repetition + 1 == plan_->repetitions;
+      for (const std::size_t index : is_last ? playable_ : turns.next()) {
         if (played_.contains({index, repetition})) continue;
         if (is_precise(index)) {
           out_->skip(1);
@@ -309,7 +333,7 @@ class conductor {
     const bench::column& judged = (*all_)[index].benchmark->columns.front();
     for (const result& each : out_->results()) {
       if (each.configuration != index) continue;
-      const std::optional<double> value = judged.of(each.sample);
+      const std::optional<double> value = judged.value_of(each.sample);
       if (!value || !each.sample.verified) return false;
       by_scenario[each.sample.scenario.value_or("")].push_back(*value);
     }
@@ -347,14 +371,13 @@ int conduct(const plan& what, const std::vector<configuration>& all, stage& on, 
       out.print();
     } else if (const std::string known = out.stop({{"record", "interrupted"}, {"why", failed.what()}});
                !known.empty()) {
-      fmt::print(stderr, "nearfar: {}\n", known);
+      remark("{}", known);
     }
     throw;
   }
   out.print();
   if (out.all_verified()) return success;
-  fmt::print(stderr,
-             "nearfar: a benchmark did not do its work correctly; the table marks its results VOID\n");
+  remark("a benchmark did not do its work correctly; the table marks its results VOID");
   return failure;
 }
 
@@ -365,7 +388,9 @@ bool ends_job(const error& failed) {
 
 std::string text_of(const configuration& of) {
   std::string text = fmt::format("{} {}", of.benchmark->name, of.object->name);
-  if (of.where.ranks > 0) text += fmt::format(", {} rank{}", of.where.ranks, of.where.ranks == 1 ? "" : "s");
+  const char* const one = of.benchmark->is_of_teams() ? "thread" : "rank";
+  if (of.where.ranks > 0)
+    text += fmt::format(", {} {}{}", of.where.ranks, one, of.where.ranks == 1 ? "" : "s");
   if (of.where.nodes > 0) text += fmt::format(", {} x {} ranks", of.where.nodes, of.where.ranks_per_node);
   for (const auto& [name, value] : of.parameters.values())
     text += fmt::format(", {} {}", name, bench::text_of(value));

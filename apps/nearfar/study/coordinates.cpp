@@ -8,8 +8,9 @@
 namespace nearfar::command {
 
 std::vector<coordinate> coordinates_of(const configuration& of, const bench::sample& sample) {
-  std::vector<coordinate> all{{"nodes", fmt::format("{}", sample.nodes)},
-                              {"ranks", fmt::format("{}", sample.ranks)}};
+  std::vector<coordinate> all{
+      {"nodes", fmt::format("{}", sample.nodes)},
+      {of.benchmark->is_of_teams() ? "threads" : "ranks", fmt::format("{}", sample.ranks)}};
   for (const bench::point* part : {&of.parameters, &of.axes})
     for (const auto& [name, value] : part->values())
       all.push_back({name, bench::text_of(value),

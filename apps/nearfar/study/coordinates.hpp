@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/nearfar/study/plan.hpp"
-#include "bench/results.hpp"
+#include "bench/results/results.hpp"
 
 namespace nearfar::command {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "bench/output_file.hpp"
+#include "bench/results/output_file.hpp"
 
 namespace nearfar::command {
 

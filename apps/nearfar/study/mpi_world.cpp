@@ -214,6 +214,8 @@ void agree_on_points(const std::vector<configuration>& all) {
   if (same == 0) throw usage_error("the ranks read different studies; give all nodes the same file");
 }
 
+bool is_lost(const error& failed) { return dynamic_cast<const bench::lost_file*>(&failed) != nullptr; }
+
 int conduct_others(const plan& what, const std::vector<configuration>& all, mpi_stage& on,
                    study_output& output) {
   try {
@@ -221,7 +223,7 @@ int conduct_others(const plan& what, const std::vector<configuration>& all, mpi_
     on.end(status);
     return status;
   } catch (const error& failed) {
-    if (!ends_job(failed)) on.end(bad_input);
+    if (!ends_job(failed)) on.end(is_lost(failed) ? failure : bad_input);
     throw;
   }
 }
@@ -245,6 +247,7 @@ int run_in_mpi(const plan& asked) {
   all = without_repeats(all);
   agree_on_points(all);
   std::optional<error> refused;
+  bool is_output_lost = false;
   int status = success;
   {
     mpi_stage on(what, all, guard);
@@ -257,9 +260,11 @@ int run_in_mpi(const plan& asked) {
     } catch (const error& error) {
       // The others have been told, so that the worlds can end as they should.
       refused = error;
+      is_output_lost = is_lost(error);
     }
     guard.begin("ending MPI");
   }
+  if (refused && is_output_lost) throw bench::lost_file(refused->what());
   if (refused) throw usage_error(refused->what());
   return status;
 }

@@ -1,6 +1,7 @@
 #include "apps/nearfar/study/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 
@@ -43,9 +44,11 @@ void add_flag_axis(CLI::App& command, const bench::axis& of, const bench::axis_v
 }  // namespace
 
 std::vector<shape> shape_options::on_hardware(const std::string& world) const {
-  const double most = world == "threads" ? most_threads : 1e6;
+  const bool is_of_threads = world == "threads" || world == "team";
+  const double most = is_of_threads ? most_threads : 1e6;
   std::vector<shape> shapes;
-  for (const int count : counts_of("ranks", most, ranks)) shapes.push_back({.ranks = count});
+  for (const int count : counts_of(world == "team" ? "threads" : "ranks", most, ranks))
+    shapes.push_back({.ranks = count});
   return shapes;
 }
 
@@ -66,19 +69,26 @@ CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<st
 void add_request_options(CLI::App& command, request& asked, bool is_simulated) {
   const bench::benchmark& benchmark = *asked.benchmark;
   const bench::object_kind& kind = *benchmark.kind;
-  add_list(
-      command, "--" + kind.plural, asked.objects,
-      "Names from 'nearfar list', or 'all' for every sound one (default: each family's recommended setting)")
+  add_list(command, "--" + kind.plural, asked.objects,
+           fmt::format("Names from 'nearfar list', or 'all' for every sound one (default: {})",
+                       benchmark.usual.empty() ? "each family's recommended setting"
+                                               : fmt::format("{}", fmt::join(benchmark.usual, ","))))
       ->type_name("NAME");
-  for (const auto* axes : {&benchmark.axes, &kind.parameters})
+  const std::vector<bench::axis> parameters = benchmark.parameters();
+  for (const auto* axes : {&benchmark.axes, &parameters})
     for (const bench::axis& each : *axes) {
       std::vector<std::string>& values = asked.values[each.name];
       const bench::axis_value standard =
           is_simulated ? each.simulated.value_or(each.standard) : each.standard;
+      const std::string names = each.option() + (each.alias.empty() ? "" : "," + each.alias);
       if (each.is_flag())
         add_flag_axis(command, each, standard, values);
+      else if (each.is_single)
+        command.add_option_function<std::string>(
+            names, [&values](const std::string& text) { values = {text}; },
+            description_of(each, is_simulated));
       else
-        add_list(command, each.option(), values, description_of(each, standard))
+        add_list(command, names, values, description_of(each, is_simulated))
             ->type_name(each.choices.empty() ? "N" : "NAME");
     }
 }
@@ -90,7 +100,10 @@ void add_plan_options(CLI::App& command, plan& what, const std::string& seeds) {
                   "Stop a point once its 95 % interval is within this share of its median; 0: never")
       ->capture_default_str();
   command.add_option("--seed", what.seed, seeds)->capture_default_str();
-  command.add_option("--output", what.output, "Results file (JSON Lines) for 'nearfar report'");
+  CLI::Option* const output = command.add_option(
+      "--output", what.output, "Results file (JSON Lines) for 'nearfar report'; -: standard output");
+  add_older_options(command, output, what.older,
+                    "Add to an existing file; repetitions that it holds are not run again");
   command
       .add_option_function<std::string>(
           "--format",
@@ -98,8 +111,17 @@ void add_plan_options(CLI::App& command, plan& what, const std::string& seeds) {
             what.format = text == "osu" ? table_format::osu : table_format::table;
           },
           "Output: table, or osu for the columns of the OSU micro-benchmarks")
-      ->check(CLI::IsMember({"table", "osu"}))
+      ->check(one_of({"table", "osu"}))
       ->default_str("table");
+  add_verbose_option(command, what);
+}
+
+void add_verbose_option(CLI::App& command, plan& what) {
+  command.add_flag("--verbose", what.verbose, "Say of each object that is left out why");
+}
+
+void choose_mode(plan& what) {
+  if (what.older.is_extended) what.mode = output_mode::growing;
 }
 
 void add_hardware_options(CLI::App& command, plan& what) {

@@ -25,8 +25,14 @@ struct shape_options {
 /// --locks and the like, one option for each axis of the benchmark and for each parameter of its objects.
 void add_request_options(CLI::App& command, request& asked, bool is_simulated);
 
-/// --repetitions, --precision, --seed, --output, --format.
+/// --repetitions, --precision, --seed, --output and what becomes of an existing file, --format, --verbose.
 void add_plan_options(CLI::App& command, plan& what, const std::string& seeds);
+
+/// --verbose.
+void add_verbose_option(CLI::App& command, plan& what);
+
+/// The mode that --append asks for.
+void choose_mode(plan& what);
 
 /// --world, --ranks, --topology and what else concerns real hardware.
 void add_hardware_options(CLI::App& command, plan& what);

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "apps/nearfar/study/coordinates.hpp"
-#include "bench/statistics.hpp"
+#include "bench/results/statistics.hpp"
 #include "version.hpp"
 
 namespace nearfar::command {

@@ -2,6 +2,8 @@
 /// The results of a study: samples, results file, table.
 #pragma once
 
+#include <cstdio>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,7 +15,7 @@
 #include "apps/nearfar/study/plan.hpp"
 #include "apps/nearfar/study/sinks.hpp"
 #include "apps/nearfar/study/table.hpp"
-#include "bench/results.hpp"
+#include "bench/results/results.hpp"
 
 namespace nearfar::command {
 
@@ -29,8 +31,13 @@ class study_output {
   [[nodiscard]] const std::vector<bench::sample>& found() const noexcept { return found_; }
   /// Takes a sample that was found for one of the configuration.
   void adopt(std::size_t index, bench::sample sample);
+  /// `count` samples that were found belong to no repetition of this run.
+  void expect_beside(std::size_t count);
   /// Removes the last samples that were found.
   void drop_last(std::size_t count);
+  /// Prints each line of the tables as soon as its samples are there. `all` has a sample for each line,
+  /// without figures, in any order.
+  void print_as_measured(const std::vector<result>& all, std::size_t repetitions);
   void step(const std::string& text);
   /// Of one repetition.
   void record(std::size_t index, std::vector<bench::sample> samples);
@@ -51,6 +58,9 @@ class study_output {
  private:
   template <typename Action>
   void with_sink(Action action);
+  [[nodiscard]] std::FILE* table_stream() const { return plan_->prints_records() ? stderr : stdout; }
+  void print_ready_lines();
+  void print_rest();
 
   std::mutex busy_;
   const plan* plan_;
@@ -60,6 +70,8 @@ class study_output {
   std::unique_ptr<record_sink> sink_;
   std::vector<bench::sample> found_;
   std::vector<result> results_;
+  std::optional<growing_tables> tables_;
+  std::exception_ptr lost_;  // the failure of the stream that takes the tables
 };
 
 }  // namespace nearfar::command

@@ -28,7 +28,17 @@ struct chosen_object {
   bool is_named;
 };
 
-/// "all" stands for all that are sound, none for each family's recommended setting.
+/// The error about a name that no object of the kind has.
+std::string unknown_object(const std::string& name, const bench::object_kind& kind) {
+  for (const bench::object_kind* other : bench::object_kinds())
+    if (other->find(name) != nullptr)
+      return fmt::format("'{}' is a {}, not a {}; 'nearfar list {}' shows what this benchmark measures", name,
+                         other->title, kind.title, kind.plural);
+  return unknown_name(kind.title, name, kind.names(), "'nearfar list' shows all");
+}
+
+/// "all" stands for all that are sound, none for the benchmark's usual ones, or for each family's recommended
+/// setting.
 std::vector<chosen_object> objects_of(const request& asked) {
   const bench::object_kind& kind = *asked.benchmark->kind;
   std::vector<chosen_object> chosen;
@@ -40,8 +50,12 @@ std::vector<chosen_object> objects_of(const request& asked) {
     else
       same->is_named = same->is_named || is_named;
   };
+  const std::vector<std::string>& usual = asked.benchmark->usual;
   for (const bench::object& each : kind.objects)
-    if (asked.objects.empty() && each.is_sound() && each.name == each.family()) choose(each, false);
+    if (asked.objects.empty() && each.is_sound() &&
+        (usual.empty() ? each.name == each.family()
+                       : std::find(usual.begin(), usual.end(), each.name) != usual.end()))
+      choose(each, false);
   for (const std::string& name : asked.objects) {
     if (name == "all") {
       for (const bench::object& each : kind.objects)
@@ -49,8 +63,7 @@ std::vector<chosen_object> objects_of(const request& asked) {
       continue;
     }
     const bench::object* const found = kind.find(name);
-    if (found == nullptr)
-      throw usage_error(unknown_name(kind.title, name, kind.names(), "'nearfar list' shows all"));
+    if (found == nullptr) throw usage_error(unknown_object(name, kind));
     choose(*found, !asked.leaves_out);
   }
   return chosen;
@@ -58,17 +71,23 @@ std::vector<chosen_object> objects_of(const request& asked) {
 
 std::vector<bench::axis_value> values_on(const bench::axis& of, const request& asked, bool is_simulated) {
   const auto given = asked.values.find(of.name);
-  if (given == asked.values.end() || given->second.empty())
-    return {is_simulated ? of.simulated.value_or(of.standard) : of.standard};
+  if (given == asked.values.end() || given->second.empty()) return of.defaults(is_simulated);
   std::vector<bench::axis_value> values;
+  const auto add = [&](const bench::axis_value& value) {
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  };
   for (const std::string& text : given->second) {
+    if (text == "all" && !of.all.empty()) {
+      std::for_each(of.all.begin(), of.all.end(), add);
+      continue;
+    }
     bench::axis_value value;
     try {
       value = of.parse(text);
     } catch (const error& wrong) {
       throw usage_error(wrong.what());
     }
-    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(std::move(value));
+    add(value);
   }
   return values;
 }
@@ -95,7 +114,8 @@ std::string identity_of(const configuration& of) {
   for (const auto& [name, value] : of.parameters.values())
     text += fmt::format(" {} {}", name, bench::text_of(value));
   for (const bench::axis& each : of.benchmark->axes)
-    if (!each.is_effort) text += fmt::format(" {} {}", each.name, bench::text_of(of.axes.at(each.name)));
+    if (!each.is_effort && of.axes.has(each.name))
+      text += fmt::format(" {} {}", each.name, bench::text_of(of.axes.at(each.name)));
   return text;
 }
 
@@ -146,7 +166,8 @@ std::vector<configuration> configurations_of(const plan& what) {
   for (const request& asked : what.requests) {
     const bench::benchmark& benchmark = *asked.benchmark;
     const auto points = points_on(benchmark.axes, asked, is_simulated);
-    const auto parameters = points_on(benchmark.kind->parameters, asked, is_simulated);
+    const std::vector<bench::axis> used = benchmark.parameters();
+    const auto parameters = points_on(used, asked, is_simulated);
     for (const bench::point& each : parameters)
       if (const std::string why = benchmark.kind->refuse(each); !why.empty()) throw usage_error(why);
     const std::vector<chosen_object> objects = objects_of(asked);
@@ -155,8 +176,12 @@ std::vector<configuration> configurations_of(const plan& what) {
     for (const chosen_object& object : objects)
       for (const shape& where : asked.shapes)
         for (const bench::point& at : points)
-          for (const bench::point& taken : parameters_of(*object.what, parameters))
+          for (const bench::point& taken : parameters_of(*object.what, parameters)) {
             result.push_back({&benchmark, object.what, at, taken, where, object.is_named});
+            configuration& added = result.back();
+            if (benchmark.settle != nullptr)
+              benchmark.settle(*added.object, where.ranks, added.axes, added.parameters);
+          }
   }
   return without_repeats(result);
 }
@@ -173,16 +198,22 @@ void check(const plan& what) {
       fmt::format("--precision must be a share of the median from 0 (none) to below 1, such as 0.02, not {}",
                   what.precision));
   check_results_name(what.output);
-  const std::vector<std::string> worlds{"mpi", "threads", "simulated"};
+  require(!what.prints_records() || what.mode == output_mode::whole,
+          "--output -: standard output cannot be read again; name a file");
+  const std::vector<std::string> worlds{"mpi", "threads", "simulated", "team"};
   require(std::find(worlds.begin(), worlds.end(), what.world) != worlds.end(),
           unknown_name("world", what.world, worlds));
   require(what.world == "simulated" || what.machine.empty(),
           "--machine belongs to world 'simulated'; leave it out, or choose that world");
   require(what.world != "simulated" || what.hardware.topology.empty(),
           "--topology is for real hardware; leave it out, as the simulated machine has its own");
-  if (what.world == "threads")
+  require(
+      what.world != "team" || what.hardware.topology.empty(),
+      "--topology is for ranks; leave it out, as HWLOC_SYNTHETIC describes another machine to containers");
+  if (what.world == "threads" || what.world == "team")
     for (const request& each : what.requests)
-      for (const shape& where : each.shapes) check_threads(where.ranks, "--ranks");
+      for (const shape& where : each.shapes)
+        check_threads(where.ranks, what.world == "team" ? "--threads" : "--ranks");
   const hardware_options& hardware = what.hardware;
   require(hardware.ratios.polls_per_progress > 0 && hardware.ratios.polls_per_yield > 0,
           "--polls-per-progress and --polls-per-yield must be 1 or more");
@@ -199,6 +230,7 @@ int run(const plan& what) {
   if (what.world == "mpi") return run_in_mpi(what);
   const launch how = launch::from_environment();
   if (how.under_mpi && how.rank != 0) return success;
+  if (what.world == "team") return run_in_team(what);
   return what.world == "threads" ? run_in_threads(what) : run_simulated(what);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/benchmark.hpp"
+#include "bench/results/output_file.hpp"
 #include "nearfar/memory/waiting.hpp"
 
 namespace nearfar::command {
@@ -65,18 +66,22 @@ enum class output_mode : std::uint8_t {
 enum class table_format : std::uint8_t { table, osu };
 
 struct plan {
-  std::string world;  ///< mpi, threads, simulated
+  std::string world;  ///< mpi, threads, simulated, team
   std::string title;  ///< for the provenance: the benchmark's name, or "sweep"
   std::vector<request> requests;
   int repetitions = 8;
   /// A point is done before that if its interval is within this share of its median; 0: never.
   double precision = 0;
   std::uint64_t seed = 1;
-  std::string output;
+  std::string output;         ///< "-": standard output, and the table goes to stderr
+  bench::older_output older;  ///< the fate of an older file of that name
   table_format format = table_format::table;
   output_mode mode = output_mode::whole;
   hardware_options hardware;
-  std::string machine;  ///< of the simulated world
+  std::string machine;   ///< of the simulated world
+  bool verbose = false;  ///< says of each object why it is left out
+
+  [[nodiscard]] bool prints_records() const { return output == "-"; }
 };
 
 /// Every point that is asked for, in the order of tables, whether it can be played or not; a rank that does

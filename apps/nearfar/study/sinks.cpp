@@ -1,11 +1,15 @@
 #include "apps/nearfar/study/sinks.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
-#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <system_error>
 
-#include "bench/journal.hpp"
+#include "apps/nearfar/shared/command.hpp"
+#include "bench/results/journal.hpp"
 #include "nearfar/core/error.hpp"
 
 namespace nearfar::command {
@@ -15,7 +19,8 @@ namespace {
 /// Appears when it is complete.
 class whole_file final : public record_sink {
  public:
-  whole_file(const std::string& path, const nlohmann::ordered_json& header) : file_(path) {
+  whole_file(const std::string& path, const nlohmann::ordered_json& header, const bench::older_output& older)
+      : file_(path, bench::results_schema, older) {
     file_.write(header);
   }
 
@@ -23,7 +28,8 @@ class whole_file final : public record_sink {
     try {
       for (const auto& each : records) file_.write(each);
     } catch (const error& full) {
-      throw error(fmt::format("{}; '{}' has the earlier measurements", full.what(), file_.leave()));
+      throw bench::lost_file(
+          fmt::format("{}; '{}' has the earlier measurements", full.what(), file_.leave()));
     }
   }
   void complete() override { file_.commit(); }
@@ -39,10 +45,10 @@ class whole_file final : public record_sink {
 /// Is appended to, also by later runs.
 class growing_file final : public record_sink {
  public:
-  growing_file(const std::string& path, const measurement& of)
-      : path_(path), header_(provenance(of)), expected_(of.records_expected), file_(path, header_) {
-    if (file_.was_torn())
-      fmt::print(stderr, "nearfar: the last record of '{}' was cut off and is measured again\n", path_);
+  growing_file(const std::string& path, const measurement& of, bool anew)
+      : path_(path), header_(provenance(of)), expected_(of.records_expected), file_(path, header_, anew) {
+    refuse_other_benchmarks();
+    if (file_.was_torn()) remark("the last record of '{}' was cut off and is measured again", path_);
     read_samples();
     written_ = samples_.size();
     warn_of_differences();
@@ -59,6 +65,8 @@ class growing_file final : public record_sink {
     file_.drop_last(records);
     written_ -= count;
   }
+
+  void expect_beside(std::size_t count) override { expected_ += count; }
 
   void write(const std::vector<nlohmann::ordered_json>& records) override {
     go_on();
@@ -82,6 +90,16 @@ class growing_file final : public record_sink {
   }
 
  private:
+  /// The header states the columns of each benchmark, which readers need.
+  void refuse_other_benchmarks() const {
+    const auto known = file_.header().find("statements");
+    if (known == file_.header().end() || header_["benchmark"] == "sweep") return;
+    for (const auto& [name, statement] : header_["statements"].items())
+      if (!known->contains(name))
+        throw error(fmt::format("cannot add to '{}': it holds no results of {}; choose another --output",
+                                path_, name));
+  }
+
   void read_samples() {
     try {
       for (const auto& record : file_.found())
@@ -106,8 +124,8 @@ class growing_file final : public record_sink {
     if (file_.is_new()) return;
     for (const char* field : {"commit", "host", "flags", "mpi_library"})
       if (const auto before = file_.header().value(field, nlohmann::ordered_json()); before != header_[field])
-        fmt::print(stderr, "nearfar: '{}' was begun with another {}: {}, now {}\n", path_, field,
-                   before.dump(), header_[field].dump());
+        remark("'{}' was begun with another {}: {}, now {}", path_, field, before.dump(),
+               header_[field].dump());
   }
 
   std::string path_;
@@ -119,11 +137,29 @@ class growing_file final : public record_sink {
   bool goes_on_ = false;
 };
 
+/// A run that SIGKILL ended could not put its file in its place. Of a name that another run still writes, the
+/// caller has been refused before.
+void tell_of_killed_runs(const std::string& output) {
+  const std::filesystem::path path(output);
+  const std::string begin = bench::output_file::partial_name(path.filename().string(), "");
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::error_code ignored;
+  for (const auto& each : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = each.path().filename().string();
+    if (!name.starts_with(begin) || name.starts_with(begin + std::to_string(getpid()))) continue;
+    remark("an earlier run was killed: what it measured is in '{}'; report or remove that file",
+           path.has_parent_path() ? each.path().string() : name);
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<record_sink> open_sink(const plan& what, const measurement& of) {
-  if (what.mode == output_mode::growing) return std::make_unique<growing_file>(what.output, of);
-  return std::make_unique<whole_file>(what.output, provenance(of));
+  if (what.mode == output_mode::growing)
+    return std::make_unique<growing_file>(what.output, of, what.older.is_replaced);
+  auto file = std::make_unique<whole_file>(what.output, provenance(of), what.older);
+  tell_of_killed_runs(what.output);
+  return file;
 }
 
 }  // namespace nearfar::command

@@ -10,7 +10,7 @@
 
 #include "apps/nearfar/shared/provenance.hpp"
 #include "apps/nearfar/study/plan.hpp"
-#include "bench/results.hpp"
+#include "bench/results/results.hpp"
 
 namespace nearfar::command {
 
@@ -26,6 +26,8 @@ class record_sink {
   [[nodiscard]] virtual std::vector<bench::sample> found() const { return {}; }
   /// Removes the last of those.
   virtual void drop_last(std::size_t /*count*/) {}
+  /// `count` of those belong to no repetition of this run.
+  virtual void expect_beside(std::size_t /*count*/) {}
   /// All of one repetition.
   virtual void write(const std::vector<nlohmann::ordered_json>& records) = 0;
   /// All is there.

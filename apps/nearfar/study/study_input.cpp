@@ -71,7 +71,7 @@ class study_reader {
     take_number(shared, "repetitions", plan_.repetitions);
     take_number(shared, "precision", plan_.precision);
     take_number(shared, "seed", plan_.seed);
-    if (plan_.world.empty()) plan_.world = default_world();
+    if (plan_.world.empty()) plan_.world = is_of_teams(whole) ? "team" : default_world();
     const auto studies = shared.find("studies");
     if (studies == shared.end()) {
       add(shared, "");
@@ -98,7 +98,7 @@ class study_reader {
 
   [[nodiscard]] json parse() const {
     std::error_code ignored;
-    if (std::filesystem::is_directory(path_, ignored)) refuse("it is a directory");
+    if (std::filesystem::is_directory(path_, ignored)) refuse("cannot be read: it is a directory");
     std::ifstream file(path_, std::ios::binary);
     constexpr std::streamsize most = std::streamsize{1} << 20U;
     std::string text(static_cast<std::size_t>(most), '\0');
@@ -117,6 +117,24 @@ class study_reader {
       const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(wrong.byte, text.size()));
       refuse(fmt::format("line {} is not JSON", std::count(text.begin(), end, '\n') + 1));
     }
+  }
+
+  /// Whether all benchmarks that the file names run in teams of threads.
+  static bool is_of_teams(const json& whole) {
+    std::vector<std::string> names;
+    const auto add = [&](const json& study) {
+      if (!study.is_object() || !study.contains("benchmark")) return;
+      const json& named = study.at("benchmark");
+      for (const json& each : named.is_array() ? named : json::array({named}))
+        for (const std::string& name : split(each)) names.push_back(name);
+    };
+    add(whole);
+    if (const auto studies = whole.find("studies"); studies != whole.end() && studies->is_array())
+      std::for_each(studies->begin(), studies->end(), add);
+    return !names.empty() && std::all_of(names.begin(), names.end(), [](const std::string& name) {
+      const bench::benchmark* const found = bench::find_benchmark(name);
+      return found != nullptr && found->is_of_teams();
+    });
   }
 
   std::string& target_of(const std::string& key) {
@@ -190,10 +208,12 @@ class study_reader {
     const bool is_one_of_many = study.at("benchmark").is_array();
     for (const auto& [key, value] : study.items()) {
       if (key == "benchmark") continue;
-      const std::vector<std::string> words = words_of(value, fmt::format("{}'{}'", place, key));
+      const std::vector<std::string> words = takes_one(benchmark, key) && value.is_string()
+                                                 ? std::vector{value.get<std::string>()}
+                                                 : words_of(value, fmt::format("{}'{}'", place, key));
       if (key == benchmark.kind->plural)
         result.objects = words;
-      else if (key == "ranks" && !is_simulated)
+      else if (key == key_of_counts() && !is_simulated)
         shapes.ranks = words;
       else if (key == "nodes" && is_simulated)
         shapes.nodes = words;
@@ -212,10 +232,24 @@ class study_reader {
     return result;
   }
 
+  /// How many ranks there are, or threads of a team.
+  [[nodiscard]] const char* key_of_counts() const { return plan_.world == "team" ? "threads" : "ranks"; }
+
+  static std::vector<bench::axis> axes_of(const bench::benchmark& benchmark) {
+    std::vector<bench::axis> all = benchmark.parameters();
+    all.insert(all.begin(), benchmark.axes.begin(), benchmark.axes.end());
+    return all;
+  }
+
   static bool has_axis(const bench::benchmark& benchmark, const std::string& name) {
-    const auto is_it = [&](const bench::axis& each) { return each.name == name; };
-    return std::any_of(benchmark.axes.begin(), benchmark.axes.end(), is_it) ||
-           std::any_of(benchmark.kind->parameters.begin(), benchmark.kind->parameters.end(), is_it);
+    return std::ranges::any_of(axes_of(benchmark),
+                               [&](const bench::axis& each) { return each.name == name; });
+  }
+
+  /// Whether it is an axis with a single value, in which commas divide nothing.
+  static bool takes_one(const bench::benchmark& benchmark, const std::string& name) {
+    return std::ranges::any_of(axes_of(benchmark),
+                               [&](const bench::axis& each) { return each.name == name && each.is_single; });
   }
 
   /// Whether some benchmark has it, of several that share a study.
@@ -229,9 +263,8 @@ class study_reader {
     if (plan_.world == "simulated")
       keys.insert(keys.end(), {"nodes", "ranks_per_node"});
     else
-      keys.emplace_back("ranks");
-    for (const auto* axes : {&benchmark.axes, &benchmark.kind->parameters})
-      for (const bench::axis& each : *axes) keys.push_back(each.name);
+      keys.emplace_back(key_of_counts());
+    for (const bench::axis& each : axes_of(benchmark)) keys.push_back(each.name);
     return keys;
   }
 

@@ -10,6 +10,7 @@
 #include "apps/nearfar/shared/command.hpp"
 #include "apps/nearfar/shared/help.hpp"
 #include "apps/nearfar/shared/launch.hpp"
+#include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/study/conduct.hpp"
 #include "apps/nearfar/study/options.hpp"
 #include "apps/nearfar/study/plan.hpp"
@@ -49,7 +50,8 @@ int list_points(const plan& what, const std::vector<configuration>& all) {
     fmt::print("{}\n", text_of(each));
     seconds += each.seconds() * what.repetitions;
   }
-  fmt::print("# {} points, {} repetitions", all.size(), what.repetitions);
+  fmt::print("# {} point{}, {} repetition{}", all.size(), all.size() == 1 ? "" : "s", what.repetitions,
+             what.repetitions == 1 ? "" : "s");
   if (what.world != "simulated") fmt::print(", {:.0f} s of timed loops", seconds);
   fmt::print("\n");
   return success;
@@ -81,8 +83,10 @@ void add_sweep(CLI::App& app, int& status) {
   command->footer("docs/sweeps.md describes study files and the options.");
   auto options = std::make_shared<sweep_options>();
   command->add_option("study", options->study, "Study file (JSON, see docs/sweeps.md)")->required();
-  command->add_option("--output", options->what.output,
-                      "Results file (JSON Lines); repetitions that it holds are not run again");
+  CLI::Option* const output =
+      command->add_option("--output", options->what.output,
+                          "Results file (JSON Lines); repetitions that it holds are not run again");
+  add_older_options(*command, output, options->what.older, "Add to a file that holds other points only");
   command->add_option(
       "--world", options->what.world,
       "World: mpi, threads or simulated (default: the study's, else mpi under mpirun, else threads)");
@@ -93,6 +97,7 @@ void add_sweep(CLI::App& app, int& status) {
                       "Stop a point once its 95 % interval is within this share of its median; 0: never");
   command->add_option("--seed", options->seed, "Seed of the random order of points, and of the simulation");
   command->add_flag("--list", options->only_list, "Print the points of the study and measure nothing");
+  add_verbose_option(*command, options->what);
   add_hardware_options(*command, options->what);
   command->callback([options, &status] { status = run_sweep(*options); });
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -11,7 +12,8 @@
 
 #include "apps/nearfar/study/coordinates.hpp"
 #include "apps/nearfar/study/osu.hpp"
-#include "bench/statistics.hpp"
+#include "apps/nearfar/study/reference.hpp"
+#include "bench/results/statistics.hpp"
 
 namespace nearfar::command {
 
@@ -23,7 +25,18 @@ using group = std::vector<const bench::sample*>;
 std::optional<bench::median_interval> over(const group& samples, const bench::column& what) {
   std::vector<double> values;
   for (const bench::sample* sample : samples)
-    if (const std::optional<double> value = what.of(*sample)) values.push_back(*value);
+    if (const std::optional<double> value = what.value_of(*sample)) values.push_back(*value);
+  if (values.empty()) return std::nullopt;
+  return bench::median_of(std::move(values));
+}
+
+/// Times of a group over those of another in the same repetition.
+std::optional<bench::median_interval> ratio(const group& samples, const group& references) {
+  std::vector<double> values;
+  for (const bench::sample* sample : samples)
+    for (const bench::sample* reference : references)
+      if (reference->repetition == sample->repetition)
+        values.push_back(sample->ns_per_acquisition() / reference->ns_per_acquisition());
   if (values.empty()) return std::nullopt;
   return bench::median_of(std::move(values));
 }
@@ -36,54 +49,113 @@ std::string count_of(const std::set<int>& numbers, const char* what) {
 }
 
 /// Lines of a comment, none of which is long.
-void print_comment(const std::vector<std::string>& phrases) {
+std::string comment(const std::vector<std::string>& phrases) {
   constexpr std::size_t width = 118;
+  std::string text;
   std::string line = "#";
   for (std::size_t i = 0; i < phrases.size(); ++i) {
     const std::string phrase = phrases[i] + (i + 1 < phrases.size() ? ";" : "");
     if (line.size() + 1 + phrase.size() > width && line.size() > 1) {
-      fmt::print("{}\n", line);
+      text += line + "\n";
       line = "#  ";
     }
     line += " " + phrase;
   }
-  fmt::print("{}\n", line);
+  return text + line + "\n";
 }
+
+using line_key = growing_tables::line_key;
+
+/// Sorted by place in the user's order, then by scenario.
+using lines_of_table = std::map<line_key, group>;
+
+/// The samples of a line so far.
+using samples_at = std::function<group(const line_key&)>;
+
+line_key key_of(const result& of) { return {of.configuration, of.sample.scenario.value_or("")}; }
+
+}  // namespace
 
 /// The table of one benchmark.
 class benchmark_table {
  public:
-  benchmark_table(const bench::benchmark& of, const std::vector<result>& results, const table_layout& layout)
-      : benchmark_(&of), layout_(&layout) {
-    // Sorted by place in the user's order, then by scenario.
+  /// `results` has a sample for each line at least. `repetitions` is their number in the end, if it is known.
+  benchmark_table(const bench::benchmark& of, const std::vector<result>& results, const table_layout& layout,
+                  std::optional<std::size_t> repetitions = std::nullopt)
+      : benchmark_(&of), layout_(&layout), repetitions_(repetitions) {
     for (const result& each : results)
-      if (configuration_of(each.configuration).benchmark == &of)
-        lines_[{each.configuration, each.sample.scenario.value_or("")}].push_back(&each.sample);
+      if (configuration_of(each.configuration).benchmark == &of) lines_[key_of(each)].push_back(&each.sample);
     find_coordinates();
     for (const bench::column& each : of.columns)
       if (each.how != bench::standing::recorded) columns_.push_back(&each);
+    for (const auto& [key, samples] : lines_)
+      width_of_names_ = std::max(width_of_names_, configuration_of(key.first).object->name.size() + 1);
   }
 
-  void print() const {
-    if (lines_.empty()) return;
-    print_heading();
-    print_legend();
-    print_heads();
-    bool all_steady = true;
-    for (const auto& [key, samples] : lines_) {
-      print_line(key.first, key.second, samples);
-      all_steady = all_steady && bench::is_steady(samples);
+  [[nodiscard]] const lines_of_table& lines() const { return lines_; }
+
+  /// All of it.
+  [[nodiscard]] std::string text() const {
+    if (lines_.empty()) return "";
+    std::string text = head();
+    const samples_at here = [this](const line_key& key) { return lines_.at(key); };
+    for (const auto& [key, samples] : lines_) text += line(key, here);
+    return text + foot(lines_);
+  }
+
+  /// The lines before the first one with figures.
+  [[nodiscard]] std::string head() const { return heading() + legend() + heads(); }
+
+  /// The lines that a line's ratios refer to.
+  [[nodiscard]] std::set<line_key> references_of(const line_key& key) const {
+    std::set<line_key> all;
+    for (const bench::column* each : columns_)
+      if (each->relative)
+        if (const auto reference = reference_at(key, *each->relative)) all.insert(*reference);
+    return all;
+  }
+
+  [[nodiscard]] std::string line(const line_key& key, const samples_at& samples_of) const {
+    const group samples = samples_of(key);
+    const configuration& of = configuration_of(key.first);
+    std::string line = fmt::format("{:<{}}", of.object->name, width_of_names_);
+    if (benchmark_->scenarios) line += fmt::format("{:>{}}", key.second, width_of_scenario);
+    const std::vector<coordinate> here = coordinates_of(of, *samples.front());
+    for (const auto& [name, width] : coordinates_) {
+      const std::string* mine = command::text_of(here, name);
+      line += fmt::format("{:>{}}", mine == nullptr ? "-" : *mine, width);
     }
-    if (!all_steady)
-      fmt::print(
+    for (const bench::column* shown : columns_) {
+      const bench::column& each = *shown;
+      const auto value =
+          each.relative ? ratio_of(key, samples, *each.relative, samples_of) : over(samples, each);
+      const auto cell = [&](double bench::median_interval::*part, std::size_t width) {
+        // The space keeps a figure that is wider than its column apart from its neighbour.
+        line += value ? fmt::format(" {:>{}.{}f}", (*value).*part, width - 1, each.digits)
+                      : fmt::format("{:>{}}", "-", width);
+      };
+      cell(&bench::median_interval::median, each.has_interval ? width_of_interval : width_of_figure);
+      if (!each.has_interval) continue;
+      cell(&bench::median_interval::low, width_of_interval);
+      cell(&bench::median_interval::high, width_of_interval);
+    }
+    return fmt::format("{}{}\n", line, remark_on(samples));
+  }
+
+  /// The notes on the lines.
+  [[nodiscard]] std::string foot(const lines_of_table& all) const {
+    std::string text;
+    if (!std::ranges::all_of(all, [](const auto& one) { return bench::is_steady(one.second); }))
+      text += fmt::format(
           "# not steady: from the first to the second half of the measured time the throughput changes by "
           "more than {:.0f} %, or a rank has fewer than {} turns on average{}\n",
           bench::steady_drift * 100, bench::steady_turns, cure());
     for (const bench::remark& each : benchmark_->remarks) {
       double sum = 0;
-      for (const auto& [key, samples] : lines_) sum += total(samples, each);
-      if (sum > 0) fmt::print("# {}: {:.0f} {}\n", each.name, sum, each.meaning);
+      for (const auto& [key, samples] : all) sum += total(samples, each);
+      if (sum > 0) text += fmt::format("# {}: {:.0f} {}\n", each.name, sum, each.meaning);
     }
+    return text;
   }
 
  private:
@@ -113,20 +185,25 @@ class benchmark_table {
     }
   }
 
-  void print_heading() const {
+  [[nodiscard]] std::string heading() const {
     std::set<int> ranks;
     std::set<int> nodes;
     std::set<int> repetitions;
     for (const auto& [key, samples] : lines_) {
       ranks.insert(samples.front()->ranks);
       nodes.insert(samples.front()->nodes);
-      repetitions.insert(static_cast<int>(samples.size()));
+      repetitions.insert(static_cast<int>(repetitions_.value_or(samples.size())));
     }
-    fmt::print("# nearfar {}, {} world, {} on {}, {}\n", benchmark_->name, layout_->world,
-               count_of(ranks, "rank"), count_of(nodes, "node"), count_of(repetitions, "repetition"));
+    const std::string repeated = count_of(repetitions, "repetition");
+    if (benchmark_->is_of_teams())
+      return fmt::format("# nearfar {}, a team of {}, {}\n", benchmark_->name, count_of(ranks, "thread"),
+                         repeated);
+    return fmt::format("# nearfar {}, {} world, {} on {}, {}\n", benchmark_->name, layout_->world,
+                       count_of(ranks, "rank"), count_of(nodes, "node"), repeated);
   }
 
-  void print_legend() const {
+  [[nodiscard]] std::string legend() const {
+    std::string text;
     std::vector<std::string> others;
     for (const bench::column* shown : columns_) {
       const bench::column& each = *shown;
@@ -134,19 +211,25 @@ class benchmark_table {
         others.push_back(fmt::format("{}: {}", each.head, each.meaning));
         continue;
       }
-      fmt::print("# {}: {}; low, high: {}\n", each.head, each.meaning, kind_of_interval(each));
+      text += fmt::format("# {}: {}; low, high: {}\n", each.head, each.meaning, kind_of_interval(each));
     }
-    if (!others.empty()) print_comment(others);
+    if (!others.empty()) text += comment(others);
     if (layout_->oversubscribed)
-      fmt::print("# more ranks than processors: times include waiting for the scheduler\n");
-    if (benchmark_->scenarios) print_comment({"scenario: " + benchmark_->scenarios->meaning});
+      text += "# more ranks than processors: times include waiting for the scheduler\n";
+    if (benchmark_->scenarios) text += comment({"scenario: " + benchmark_->scenarios->meaning});
+    return text;
   }
 
   [[nodiscard]] const char* kind_of_interval(const bench::column& of) const {
+    constexpr std::size_t least_for_confidence = 6;
     std::set<bool> kinds;
-    for (const auto& [key, samples] : lines_) {
-      const auto value = over(samples, of);
-      kinds.insert(value && value->is_confidence);
+    if (repetitions_) {
+      kinds.insert(*repetitions_ >= least_for_confidence);
+    } else {
+      for (const auto& [key, samples] : lines_) {
+        const auto value = over(samples, of);
+        kinds.insert(value && value->is_confidence);
+      }
     }
     if (kinds.size() == 2) return "95 % interval of the median, or the range of fewer than 6 repetitions";
     return *kinds.begin() ? "95 % interval of the median"
@@ -160,15 +243,8 @@ class benchmark_table {
     return effort == benchmark_->axes.end() ? "" : fmt::format("; raise {}", effort->option());
   }
 
-  [[nodiscard]] std::size_t width_of_names() const {
-    std::size_t width = width_of_short_names;
-    for (const auto& [key, samples] : lines_)
-      width = std::max(width, configuration_of(key.first).object->name.size() + 1);
-    return width;
-  }
-
-  void print_heads() const {
-    std::string line = fmt::format("{:<{}}", "# " + benchmark_->kind->name, width_of_names());
+  [[nodiscard]] std::string heads() const {
+    std::string line = fmt::format("{:<{}}", "# " + benchmark_->kind->name, width_of_names_);
     if (benchmark_->scenarios) line += fmt::format("{:>{}}", "scenario", width_of_scenario);
     for (const auto& [name, width] : coordinates_) line += fmt::format("{:>{}}", name, width);
     for (const bench::column* shown : columns_) {
@@ -178,32 +254,25 @@ class benchmark_table {
       else
         line += fmt::format("{:>{}}", each.head, width_of_figure);
     }
-    fmt::print("{}\n", line);
+    return line + "\n";
   }
 
-  void print_line(std::size_t index, const std::string& scenario, const group& samples) const {
-    const configuration& of = configuration_of(index);
-    std::string line = fmt::format("{:<{}}", of.object->name, width_of_names());
-    if (benchmark_->scenarios) line += fmt::format("{:>{}}", scenario, width_of_scenario);
-    const std::vector<coordinate> here = coordinates_of(of, *samples.front());
-    for (const auto& [name, width] : coordinates_) {
-      const std::string* mine = command::text_of(here, name);
-      line += fmt::format("{:>{}}", mine == nullptr ? "-" : *mine, width);
-    }
-    for (const bench::column* shown : columns_) {
-      const bench::column& each = *shown;
-      const auto value = over(samples, each);
-      const auto cell = [&](double bench::median_interval::*part, std::size_t width) {
-        // The space keeps a figure that is wider than its column apart from its neighbour.
-        line += value ? fmt::format(" {:>{}.{}f}", (*value).*part, width - 1, each.digits)
-                      : fmt::format("{:>{}}", "-", width);
-      };
-      cell(&bench::median_interval::median, each.has_interval ? width_of_interval : width_of_figure);
-      if (!each.has_interval) continue;
-      cell(&bench::median_interval::low, width_of_interval);
-      cell(&bench::median_interval::high, width_of_interval);
-    }
-    fmt::print("{}{}\n", line, remark_on(samples));
+  [[nodiscard]] std::optional<line_key> reference_at(const line_key& key, const bench::relation& by) const {
+    std::vector<std::size_t> measured;
+    for (const auto& [other, group_of_line] : lines_)
+      if (other.second == key.second) measured.push_back(other.first);
+    const auto reference = reference_of(key.first, by, layout_->configurations, measured);
+    if (!reference) return std::nullopt;
+    return line_key(*reference, key.second);
+  }
+
+  [[nodiscard]] std::optional<bench::median_interval> ratio_of(const line_key& key, const group& samples,
+                                                               const bench::relation& by,
+                                                               const samples_at& samples_of) const {
+    const auto reference = reference_at(key, by);
+    if (!reference) return std::nullopt;
+    const group others = samples_of(*reference);
+    return others.empty() ? std::nullopt : std::optional(ratio(samples, others));
   }
 
   static double total(const group& samples, const bench::remark& what) {
@@ -225,24 +294,130 @@ class benchmark_table {
 
   const bench::benchmark* benchmark_;
   const table_layout* layout_;
-  std::map<std::pair<std::size_t, std::string>, group> lines_;
+  std::optional<std::size_t> repetitions_;
+  lines_of_table lines_;
+  std::size_t width_of_names_ = width_of_short_names;
   std::vector<std::pair<std::string, std::size_t>> coordinates_;  // names and widths
   std::vector<const bench::column*> columns_;
 };
 
+namespace {
+
+/// Each once, in the order of the configurations.
+std::vector<const bench::benchmark*> benchmarks_of(const table_layout& layout) {
+  std::vector<const bench::benchmark*> all;
+  for (const configuration& each : layout.configurations)
+    if (std::find(all.begin(), all.end(), each.benchmark) == all.end()) all.push_back(each.benchmark);
+  return all;
+}
+
 }  // namespace
 
-void print_tables(const std::vector<result>& results, const table_layout& layout) {
-  if (layout.format == table_format::osu) {
-    fmt::print("{}", osu_text(results, layout));
-    return;
+std::string tables_text(const std::vector<result>& results, const table_layout& layout) {
+  if (layout.format == table_format::osu) return osu_text(results, layout);
+  std::string text;
+  for (const bench::benchmark* each : benchmarks_of(layout))
+    text += benchmark_table(*each, results, layout).text();
+  return text;
+}
+
+struct growing_tables::parts {
+  parts(std::vector<result> of_all, table_layout of, std::size_t count)
+      : lines(std::move(of_all)), layout(std::move(of)), repetitions(count) {
+    if (layout.format == table_format::osu) return;
+    for (const bench::benchmark* each : benchmarks_of(layout)) {
+      benchmark_table made(*each, lines, layout, repetitions);
+      for (const auto& [key, samples] : made.lines()) order.push_back({tables.size(), key});
+      tables.push_back(std::move(made));
+    }
   }
-  std::vector<const bench::benchmark*> shown;
-  for (const configuration& each : layout.configurations) {
-    if (std::find(shown.begin(), shown.end(), each.benchmark) != shown.end()) continue;
-    shown.push_back(each.benchmark);
-    benchmark_table(*each.benchmark, results, layout).print();
+
+  struct place {
+    std::size_t table;
+    line_key key;
+  };
+
+  /// Takes the results that are new.
+  void take(const std::vector<result>& results) {
+    for (; taken < results.size(); ++taken) found[key_of(results[taken])].push_back(taken);
   }
+
+  [[nodiscard]] group samples_of(const line_key& key, const std::vector<result>& results) const {
+    group samples;
+    if (const auto here = found.find(key); here != found.end())
+      for (const std::size_t index : here->second) samples.push_back(&results[index].sample);
+    return samples;
+  }
+
+  /// The line, with the head or the notes of its table if it is the first or the last.
+  [[nodiscard]] std::string text_at(std::size_t position, const group& samples,
+                                    const std::vector<result>& results) const {
+    const place& at = order[position];
+    const benchmark_table& table = tables[at.table];
+    std::string text;
+    if (position == 0 || order[position - 1].table != at.table) text += table.head();
+    if (!samples.empty())
+      text += table.line(at.key, [&](const line_key& key) { return samples_of(key, results); });
+    if (position + 1 < order.size() && order[position + 1].table == at.table) return text;
+    lines_of_table all;
+    for (const auto& [key, line] : table.lines())
+      if (group of_line = samples_of(key, results); !of_line.empty()) all[key] = std::move(of_line);
+    return text + table.foot(all);
+  }
+
+  /// Whether a line has all its figures, the ratios among them.
+  [[nodiscard]] bool is_ready(const place& at, const std::vector<result>& results) const {
+    const auto has_all = [&](const line_key& key) { return samples_of(key, results).size() >= repetitions; };
+    const std::set<line_key> others = tables[at.table].references_of(at.key);
+    return has_all(at.key) && std::ranges::all_of(others, has_all);
+  }
+
+  [[nodiscard]] bool has_results(std::size_t table) const {
+    return std::ranges::any_of(tables[table].lines(),
+                               [&](const auto& line) { return found.contains(line.first); });
+  }
+
+  std::vector<result> lines;  // a sample of each, without figures
+  table_layout layout;
+  std::size_t repetitions;
+  std::vector<benchmark_table> tables;
+  std::vector<place> order;
+  std::map<line_key, std::vector<std::size_t>> found;  // indices of results
+  std::size_t taken = 0;
+  std::size_t printed = 0;
+};
+
+growing_tables::growing_tables(const std::vector<result>& lines, const table_layout& layout,
+                               std::size_t repetitions)
+    : parts_(std::make_unique<parts>(lines, layout, repetitions)) {}
+
+growing_tables::~growing_tables() = default;
+growing_tables::growing_tables(growing_tables&&) noexcept = default;
+growing_tables& growing_tables::operator=(growing_tables&&) noexcept = default;
+
+std::string growing_tables::ready_lines(const std::vector<result>& results) {
+  parts_->take(results);
+  std::string text;
+  for (; parts_->printed < parts_->order.size(); ++parts_->printed) {
+    const parts::place& at = parts_->order[parts_->printed];
+    if (!parts_->is_ready(at, results)) break;
+    const group samples = parts_->samples_of(at.key, results);
+    text += parts_->text_at(parts_->printed, samples, results);
+  }
+  return text;
+}
+
+std::string growing_tables::rest(const std::vector<result>& results) {
+  if (parts_->printed == 0) return tables_text(results, parts_->layout);
+  std::string text = ready_lines(results);
+  if (parts_->printed < parts_->order.size())
+    text += "# ended early: the lines below have fewer repetitions\n";
+  for (; parts_->printed < parts_->order.size(); ++parts_->printed) {
+    const parts::place& at = parts_->order[parts_->printed];
+    if (parts_->has_results(at.table))
+      text += parts_->text_at(parts_->printed, parts_->samples_of(at.key, results), results);
+  }
+  return text;
 }
 
 }  // namespace nearfar::command

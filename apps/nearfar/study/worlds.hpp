@@ -15,6 +15,7 @@ namespace nearfar::command {
 struct placement {
   locality where;
   std::vector<std::string> binding{};  ///< of each rank
+  std::string topology{};              ///< in words; empty: as the locality says
   bool oversubscribed = false;
 };
 
@@ -32,6 +33,8 @@ class stage {
   /// The whole description of a simulated machine; else null.
   [[nodiscard]] virtual nlohmann::ordered_json description() const { return nullptr; }
   [[nodiscard]] virtual placement place(const shape& of) = 0;
+  /// Why the configuration cannot be played here; empty if it can.
+  [[nodiscard]] virtual std::string obstacle(const configuration& /*to*/) const { return {}; }
   /// One repetition of the configuration of that index. An exception ends the study.
   [[nodiscard]] virtual std::vector<bench::sample> play(std::size_t index, int repetition) = 0;
 };
@@ -40,5 +43,6 @@ class stage {
 [[nodiscard]] int run_in_mpi(const plan& what);
 [[nodiscard]] int run_in_threads(const plan& what);
 [[nodiscard]] int run_simulated(const plan& what);
+[[nodiscard]] int run_in_team(const plan& what);
 
 }  // namespace nearfar::command

@@ -1,17 +1,26 @@
 /// \file
-/// A picture of ranks on a machine: boxes in boxes, as lstopo draws them.
+/// A picture of a machine and of ranks: boxes in boxes, as lstopo draws them.
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 
+#include "nearfar/topology/hardware.hpp"
 #include "nearfar/topology/locality.hpp"
 
 namespace nearfar::command {
 
-/// The SVG document: each level that is known is a box, each rank one inside, with `title_of(rank)` as its
-/// tooltip. Levels that hold all that the one around them does are left out, but for the nodes.
-[[nodiscard]] std::string rank_picture(const locality& of, const std::string& title,
-                                       const std::function<std::string(int)>& title_of);
+struct titles {
+  std::string machine;
+  std::string ranks;
+  std::function<std::string(int)> of_rank;  ///< the tooltip of a rank
+};
+
+/// The SVG document. The upper part has a box for each part of the machine; of many equal neighbours it shows
+/// three, and the number of the others. In the lower part each level that is known is a box, each rank one
+/// inside. Levels that hold all that the one around them does are left out, but for the nodes.
+[[nodiscard]] std::string rank_picture(std::span<const machine_part> machine, const locality& of,
+                                       const titles& said);
 
 }  // namespace nearfar::command

@@ -16,14 +16,14 @@
 #include <utility>
 #include <vector>
 
-#include "apps/nearfar/loops/options.hpp"
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/container_options.hpp"
 #include "apps/nearfar/shared/environment.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
 #include "apps/nearfar/shared/provenance.hpp"
 #include "apps/nearfar/topology/rank_picture.hpp"
-#include "bench/loops/loop_case.hpp"
+#include "bench/kinds/containers/loop_case.hpp"
 #include "nearfar/container/team.hpp"
 #include "nearfar/container/where.hpp"
 #include "nearfar/memory/mpi/transport.hpp"
@@ -187,20 +187,22 @@ nlohmann::ordered_json json_of(const scene& shown, const hardware& here) {
           {"transport", shown.transport}};
 }
 
-std::string picture_of(const scene& shown) {
-  const std::string title =
-      fmt::format("{} rank{}, world {}, {}", shown.tree.size(), shown.tree.size() == 1 ? "" : "s",
-                  shown.world, shown.seats.front().hardware.data());
-  return rank_picture(shown.tree, title, [&](int rank) {
-    const seat& at = shown.seats[static_cast<std::size_t>(rank)];
-    return fmt::format("rank {} on {}: {}", rank, at.host.data(), at.binding.data());
-  });
+std::string picture_of(const scene& shown, const hardware& here) {
+  return rank_picture(
+      here.parts(), shown.tree,
+      {.machine = fmt::format("hardware of {}: {}", shown.host_of(0), shown.seats.front().hardware.data()),
+       .ranks = fmt::format("{} rank{}, world {}", shown.tree.size(), shown.tree.size() == 1 ? "" : "s",
+                            shown.world),
+       .of_rank = [&](int rank) {
+         const seat& at = shown.seats[static_cast<std::size_t>(rank)];
+         return fmt::format("rank {} on {}: {}", rank, at.host.data(), at.binding.data());
+       }});
 }
 
 void print(const scene& shown, const hardware& here, const topo_options& options) {
   using json = nlohmann::ordered_json;
   if (options.as_picture) {
-    fmt::print("{}", picture_of(shown));
+    fmt::print("{}", picture_of(shown, here));
     return;
   }
   fmt::print("{}", options.as_json
@@ -357,7 +359,7 @@ void add_topo(CLI::App& app, int& status) {
   CLI::Option* json = command->add_flag("--json", options->as_json, "Print JSON");
   command
       ->add_flag("--svg", options->as_picture,
-                 "Draw the ranks on the machine: nearfar topo --svg > ranks.svg")
+                 "Draw the machine with its caches, and the ranks: topo --svg > machine.svg")
       ->excludes(json);
   command->callback([options, &status] {
     status = success;

@@ -16,13 +16,13 @@
 #include <utility>
 #include <vector>
 
-#include "apps/nearfar/loops/options.hpp"
 #include "apps/nearfar/shared/command.hpp"
+#include "apps/nearfar/shared/container_options.hpp"
 #include "apps/nearfar/shared/environment.hpp"
 #include "apps/nearfar/shared/free_memory.hpp"
 #include "apps/nearfar/shared/launch.hpp"
 #include "apps/nearfar/shared/option_values.hpp"
-#include "bench/loops/loop_case.hpp"
+#include "bench/kinds/containers/loop_case.hpp"
 #include "nearfar/container/numa_allocator.hpp"
 #include "nearfar/container/numa_vector.hpp"
 #include "nearfar/container/segmented_array.hpp"
@@ -278,7 +278,7 @@ void run_where(const where_options& options) {
   say_ignored_variables();
   where_plan plan = plan_of(options);
   if (!this_machine().is_this_system() && !plan.pin.is_none()) {
-    fmt::print(stderr, "nearfar: threads are not pinned: {}\n", other_machine_text());
+    remark("threads are not pinned: {}", other_machine_text());
     plan.pin = pinning();
   }
   const std::vector<std::string> bound = bench::pin_all(plan.threads, plan.pin);

@@ -86,6 +86,8 @@ ranks_of_windows::ranks_of_windows(MPI_Comm comm, bool is_tested)
 }
 ranks_of_windows::~ranks_of_windows() { PMPI_Group_free(&group); }
 
+namespace {
+
 // Steps of a lock that wait for neither its holder nor the waiting ranks: whether this rank has a place in
 // the order, if the lock keeps one, and whether its turn has come.
 
@@ -115,6 +117,8 @@ void make_lock(Locks& locks, mpi::world& w, int target) {
   else
     locks.emplace_back(w, target);
 }
+
+}  // namespace
 
 companion::companion(std::shared_ptr<ranks_of_windows> of, bool several_threads)
     : of_(std::move(of)), several_threads_(several_threads), held_(index(of_->world.size()), hold::nothing) {

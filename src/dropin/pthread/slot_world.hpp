@@ -20,7 +20,6 @@
 #include "nearfar/core/world.hpp"
 #include "nearfar/memory/near_segment.hpp"
 #include "nearfar/memory/plain_cell.hpp"
-#include "nearfar/memory/threads/far_segment.hpp"
 #include "nearfar/memory/waiting.hpp"
 #include "nearfar/topology/locality.hpp"
 #include "sleeping.hpp"
@@ -61,23 +60,7 @@ class slot_world : public waiting<slot_world>, public sleeping_waits<slot_world,
   using near_array = nearfar::near_array<slot_world, T>;
   template <typename T>
   using near_segment = nearfar::near_segment<slot_world, T>;
-  // Near locks have no far words, but the concept requires these types.
-  template <typename T>
-  using far_array = threads::far_array<slot_world, T>;
-  template <typename T>
-  using far_segment = threads::far_segment<slot_world, T>;
-  template <typename T>
-  using maybe_torn = nearfar::maybe_torn<T>;
   using release_scope = plain_release_scope;
-  class signal_channel {
-   public:
-    explicit signal_channel(slot_world& /*w*/) {}
-    static void signal(int /*rank*/) { stop("no lock of a mutex sends signals"); }
-    static void await_signal(int /*rank*/) { stop("no lock of a mutex sends signals"); }
-    [[nodiscard]] static bool await_signal_until(std::chrono::nanoseconds /*until*/, int /*rank*/) {
-      stop("no lock of a mutex sends signals");
-    }
-  };
 
   /// Near memory of each slot.
   static constexpr std::size_t bytes = 512;
@@ -110,9 +93,6 @@ class slot_world : public waiting<slot_world>, public sleeping_waits<slot_world,
   [[nodiscard]] static std::vector<std::int64_t> gather_to_all(std::int64_t mine) {
     return std::vector<std::int64_t>(slots_per_mutex, mine);
   }
-  [[nodiscard]] static std::vector<std::int64_t> gather_to_first(std::int64_t mine) {
-    return gather_to_all(mine);
-  }
 
   [[nodiscard]] std::size_t allocate_near(std::size_t wanted) {
     const std::size_t offset = used_;
@@ -120,13 +100,10 @@ class slot_world : public waiting<slot_world>, public sleeping_waits<slot_world,
     if (used_ > bytes) stop("a lock needs more memory for each thread than slot_world::bytes");
     return offset;
   }
-  [[nodiscard]] std::size_t allocate_far(std::size_t wanted) { return allocate_near(wanted); }
   static void taken(const std::byte* /*from*/, std::size_t /*lent*/) noexcept {}
   static void given_back(const std::byte* /*from*/, std::size_t /*lent*/,
                          std::source_location /*site*/ = std::source_location::current()) noexcept {}
   [[nodiscard]] std::byte* near_memory(int rank) const { return memory_->of(rank); }
-  [[nodiscard]] std::byte* direct_memory(int rank) const { return memory_->of(rank); }
-  [[nodiscard]] std::byte* far_memory(int rank) const { return memory_->of(rank); }
 
  private:
   const slot_memory* memory_;
@@ -134,6 +111,6 @@ class slot_world : public waiting<slot_world>, public sleeping_waits<slot_world,
   std::size_t used_ = 0;
 };
 
-static_assert(world<slot_world>);
+static_assert(near_world<slot_world>);
 
 }  // namespace nearfar::preload

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "apps/nearfar/shared/command.hpp"
-#include "bench/loops/loop_case.hpp"
+#include "bench/kinds/containers/loop_case.hpp"
 #include "nearfar/memory/pages.hpp"
 
 namespace nearfar::command {
@@ -31,11 +31,6 @@ std::vector<Value> without_repeats(const std::vector<Value>& values) {
   for (const Value& value : values)
     if (std::find(once.begin(), once.end(), value) == once.end()) once.push_back(value);
   return once;
-}
-
-/// Whether all values are asked for.
-inline bool asks_for_all(const std::vector<std::string>& names) {
-  return std::find(names.begin(), names.end(), "all") != names.end();
 }
 
 /// The values of these names, each once; `all` for all of them. Throws `usage_error` for another name.
@@ -72,18 +67,11 @@ struct length_range {
 // All reach beyond what fits into memory, so that nothing useful is refused.
 inline constexpr length_range lengths_of_vectors{};
 inline constexpr length_range chunks_of_loops{.least = 0};
-inline constexpr length_range lengths_of_grids{.digits = 9};
 inline constexpr length_range counts_of_segments{.digits = 9};
-inline constexpr length_range bytes_of_padding{.least = 0, .digits = 9};
 
 /// A number of elements, which may be written 2e7. Throws `usage_error`, which names the option.
 [[nodiscard]] std::size_t parse_length(const char* option, const std::string& text,
                                        const length_range& range = lengths_of_vectors);
-
-/// The same for several.
-[[nodiscard]] std::vector<std::size_t> parse_lengths(const char* option,
-                                                     const std::vector<std::string>& texts,
-                                                     const length_range& range = lengths_of_vectors);
 
 /// The placement that --placement and --huge-pages name. Throws `usage_error`.
 [[nodiscard]] page_placement parse_placement(const std::string& text, bool huge_pages);
